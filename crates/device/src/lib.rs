@@ -1,0 +1,1 @@
+//! The solid-state disk: host queue, flash back end, bus arbitration.

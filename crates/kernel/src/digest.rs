@@ -1,0 +1,26 @@
+//! A digest of everything that happened.
+
+/// An order-sensitive 64-bit digest, cheap enough to stay on in every run.
+///
+/// Two runs that executed the same events at the same times have the same digest; it is not
+/// cryptographic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digest(u64);
+
+impl Default for Digest {
+    fn default() -> Self {
+        Self(0x243f_6a88_85a3_08d3)
+    }
+}
+
+impl Digest {
+    /// Mixes one word in.
+    #[inline]
+    pub fn mix(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+    /// The digest so far.
+    pub const fn value(self) -> u64 {
+        self.0
+    }
+}

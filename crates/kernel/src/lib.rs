@@ -1,0 +1,15 @@
+//! What every model of Wordline stands on: time, the event queue, named random streams,
+//! observation and policy slots. Knows no storage word.
+
+pub mod digest;
+pub mod probe;
+pub mod queue;
+pub mod random;
+pub mod slot;
+pub mod time;
+
+pub use digest::Digest;
+pub use probe::Probe;
+pub use queue::EventQueue;
+pub use random::Stream;
+pub use time::Time;

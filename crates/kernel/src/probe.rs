@@ -1,0 +1,16 @@
+//! Observation without influence.
+
+use crate::Time;
+
+/// Hears what happens in a model and cannot change it.
+///
+/// Models are generic over their probe: with `()` observation compiles to nothing.
+pub trait Probe<E> {
+    /// Hears that `event` happened at `now`. Calls come in order of `now`.
+    fn observe(&mut self, now: Time, event: E);
+}
+
+impl<E> Probe<E> for () {
+    #[inline(always)]
+    fn observe(&mut self, _now: Time, _event: E) {}
+}

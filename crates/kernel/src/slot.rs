@@ -1,0 +1,165 @@
+//! Policy slots: one file a policy, one line in its family's list.
+
+/// A policy as the reference describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Config key of the family, such as `ftl.gc.victim`.
+    pub family: &'static str,
+    /// The family in a sentence.
+    pub question: &'static str,
+    /// Config tag, such as `d-choices`; also the name of the file and the docs anchor.
+    pub name: &'static str,
+    /// The doc comment of the policy's parameters: what, why, units, source.
+    pub description: String,
+    /// Where it was published, or empty.
+    pub paper: &'static str,
+}
+
+/// The source a policy rests on. Implemented by the parameters of every policy.
+pub trait Cited {
+    /// Author, title, venue and year; empty for folklore.
+    const PAPER: &'static str;
+}
+
+/// Declares a family: the config enum (externally tagged, also accepted as a bare name when every
+/// parameter has its default), its list of members, and its JSON schema.
+///
+/// ```
+/// # use serde::{Deserialize, Serialize};
+/// # use schemars::JsonSchema;
+/// /// First come, first served.
+/// #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// #[serde(default, deny_unknown_fields)]
+/// pub struct Fifo {}
+/// impl wordline_kernel::slot::Cited for Fifo { const PAPER: &'static str = ""; }
+///
+/// wordline_kernel::family! {
+///     /// Who goes next?
+///     pub enum Order at "queue.order" {
+///         "fifo" => Fifo(Fifo),
+///     }
+/// }
+/// let order: Order = serde_json::from_str("\"fifo\"").unwrap();
+/// assert_eq!(order, Order::Fifo(Fifo {}));
+/// ```
+#[macro_export]
+macro_rules! family {
+    (
+        $(#[doc = $question:literal])+
+        pub enum $Family:ident at $path:literal {
+            $($tag:literal => $Variant:ident($Parameters:ty)),+ $(,)?
+        }
+    ) => {
+        $(#[doc = $question])+
+        #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+        pub enum $Family {
+            $(
+                #[doc = concat!("`", $tag, "`")]
+                #[serde(rename = $tag)]
+                $Variant($Parameters),
+            )+
+        }
+
+        impl $Family {
+            /// Config key of this family.
+            pub const PATH: &'static str = $path;
+            /// What this family decides.
+            pub const QUESTION: &'static str = concat!($($question),+).trim_ascii();
+            /// Config tags of all members.
+            pub const NAMES: &'static [&'static str] = &[$($tag),+];
+            /// Config tag of this member.
+            pub fn name(&self) -> &'static str {
+                match self { $(Self::$Variant(_) => $tag),+ }
+            }
+            /// Where this member was published, or empty.
+            pub fn paper(&self) -> &'static str {
+                match self {
+                    $(Self::$Variant(_) => <$Parameters as $crate::slot::Cited>::PAPER),+
+                }
+            }
+            /// All members, for the reference.
+            pub fn members() -> Vec<$crate::slot::Member> {
+                vec![$($crate::slot::Member {
+                    family: $path,
+                    question: Self::QUESTION,
+                    name: $tag,
+                    description: $crate::slot::description::<$Parameters>(),
+                    paper: <$Parameters as $crate::slot::Cited>::PAPER,
+                }),+]
+            }
+            /// Every member with default parameters, for tests of the whole family.
+            pub fn defaults() -> Vec<Self> {
+                vec![$(Self::$Variant(<$Parameters>::default())),+]
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $Family {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Choice;
+                impl<'de> serde::de::Visitor<'de> for Choice {
+                    type Value = $Family;
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        write!(f, "one of {}", $Family::NAMES.join(", "))
+                    }
+                    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<$Family, E> {
+                        match name {
+                            $($tag => Ok($Family::$Variant(<$Parameters>::default())),)+
+                            _ => Err(E::unknown_variant(name, $Family::NAMES)),
+                        }
+                    }
+                    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$Family, A::Error> {
+                        use serde::de::Error;
+                        let Some(name) = map.next_key::<String>()? else {
+                            return Err(A::Error::custom(format!(
+                                "an empty table; name one of {}", $Family::NAMES.join(", "))));
+                        };
+                        let choice = match name.as_str() {
+                            $($tag => $Family::$Variant(map.next_value()?),)+
+                            _ => return Err(A::Error::unknown_variant(&name, $Family::NAMES)),
+                        };
+                        match map.next_key::<String>()? {
+                            None => Ok(choice),
+                            Some(second) => Err(A::Error::custom(format!(
+                                "both `{name}` and `{second}` are given; keep one"))),
+                        }
+                    }
+                }
+                deserializer.deserialize_any(Choice)
+            }
+        }
+
+        impl schemars::JsonSchema for $Family {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($Family).into()
+            }
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let tables = vec![$({
+                    let parameters = generator.subschema_for::<$Parameters>();
+                    schemars::json_schema!({
+                        "type": "object",
+                        "properties": { $tag: parameters },
+                        "required": [$tag],
+                        "additionalProperties": false,
+                    })
+                }),+];
+                let mut choices = vec![schemars::json_schema!({ "enum": [$($tag),+] })];
+                choices.extend(tables);
+                schemars::json_schema!({
+                    "description": $Family::QUESTION,
+                    "oneOf": choices,
+                })
+            }
+        }
+    };
+}
+
+/// The doc comment of a policy's parameters, as the JSON schema carries it.
+pub fn description<P: schemars::JsonSchema>() -> String {
+    let schema = schemars::SchemaGenerator::default().into_root_schema_for::<P>();
+    schema
+        .as_value()
+        .get("description")
+        .and_then(|text| text.as_str())
+        .unwrap_or_default()
+        .to_owned()
+}

@@ -1,0 +1,122 @@
+//! Simulated time: an integer number of picoseconds.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
+
+/// A point in simulated time or a span of it, in picoseconds.
+///
+/// 64 bits reach 213 days. Arithmetic is checked in builds with overflow checks; spans that could
+/// overflow by user input go through the `checked_` and `try_` forms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(pub u64);
+
+impl Time {
+    /// The start of a simulation, and the empty span.
+    pub const ZERO: Self = Self(0);
+    /// The last representable instant; stands for "never".
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// `n` picoseconds.
+    pub const fn from_ps(n: u64) -> Self {
+        Self(n)
+    }
+    /// `n` nanoseconds. Panics on overflow in constant evaluation; use [`Time::try_from_ns`] for input.
+    pub const fn from_ns(n: u64) -> Self {
+        Self(n * 1_000)
+    }
+    /// `n` microseconds.
+    pub const fn from_us(n: u64) -> Self {
+        Self(n * 1_000_000)
+    }
+    /// `n` milliseconds.
+    pub const fn from_ms(n: u64) -> Self {
+        Self(n * 1_000_000_000)
+    }
+    /// `n` nanoseconds, or `None` beyond the reach of the clock.
+    pub const fn try_from_ns(n: u64) -> Option<Self> {
+        match n.checked_mul(1_000) {
+            Some(ps) => Some(Self(ps)),
+            None => None,
+        }
+    }
+    /// Picoseconds.
+    pub const fn ps(self) -> u64 {
+        self.0
+    }
+    /// Whole nanoseconds, rounded down.
+    pub const fn ns(self) -> u64 {
+        self.0 / 1_000
+    }
+    /// Microseconds, for people.
+    pub fn as_us(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+    /// Seconds, for people.
+    pub fn as_secs(self) -> f64 {
+        self.0 as f64 / 1e12
+    }
+    /// The span from `earlier` to `self`, zero if `earlier` is later.
+    pub const fn since(self, earlier: Self) -> Self {
+        Self(self.0.saturating_sub(earlier.0))
+    }
+    /// The sum, or `None` beyond the reach of the clock.
+    pub const fn checked_add(self, other: Self) -> Option<Self> {
+        match self.0.checked_add(other.0) {
+            Some(sum) => Some(Self(sum)),
+            None => None,
+        }
+    }
+}
+
+impl Add for Time {
+    type Output = Self;
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+impl AddAssign for Time {
+    #[inline]
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+impl Sub for Time {
+    type Output = Self;
+    #[inline]
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+}
+impl SubAssign for Time {
+    #[inline]
+    fn sub_assign(&mut self, other: Self) {
+        self.0 -= other.0;
+    }
+}
+impl Mul<u64> for Time {
+    type Output = Self;
+    fn mul(self, factor: u64) -> Self {
+        Self(self.0 * factor)
+    }
+}
+impl Sum for Time {
+    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
+        iter.fold(Self::ZERO, Add::add)
+    }
+}
+
+impl fmt::Display for Time {
+    /// Three significant places in the largest unit that keeps the number above one.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [(u64, &str); 4] =
+            [(1_000_000_000_000, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns")];
+        for (scale, unit) in UNITS {
+            if self.0 >= scale {
+                return write!(f, "{:.3} {unit}", self.0 as f64 / scale as f64);
+            }
+        }
+        write!(f, "{} ps", self.0)
+    }
+}

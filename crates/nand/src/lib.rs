@@ -1,0 +1,1 @@
+//! The NAND flash device: geometry, timing, command chains, array state.

@@ -1,0 +1,1 @@
+//! Observation sinks: histograms, time series, Arrow and Parquet tables.

@@ -1,0 +1,1 @@
+//! From a configuration to results: Config, Plan, Simulation, Results.
