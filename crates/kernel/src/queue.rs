@@ -49,7 +49,10 @@ impl<E> Ord for Entry<E> {
 
 impl<E> Default for EventQueue<E> {
     fn default() -> Self {
-        Self { heap: BinaryHeap::new(), sequence: 0 }
+        Self {
+            heap: BinaryHeap::new(),
+            sequence: 0,
+        }
     }
 }
 
@@ -59,7 +62,11 @@ impl<E> EventQueue<E> {
     pub fn schedule(&mut self, time: Time, event: E) {
         let sequence = self.sequence;
         self.sequence += 1;
-        self.heap.push(Entry { time, sequence, event });
+        self.heap.push(Entry {
+            time,
+            sequence,
+            event,
+        });
     }
     /// Takes the earliest event.
     #[inline]
@@ -90,7 +97,9 @@ mod tests {
         for (time, event) in [(5, 'c'), (1, 'a'), (5, 'd'), (1, 'b'), (5, 'e')] {
             queue.schedule(Time::from_ns(time), event);
         }
-        let order: String = std::iter::from_fn(|| queue.pop()).map(|(_, event)| event).collect();
+        let order: String = std::iter::from_fn(|| queue.pop())
+            .map(|(_, event)| event)
+            .collect();
         assert_eq!(order, "abcde");
     }
 }

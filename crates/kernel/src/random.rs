@@ -72,7 +72,13 @@ mod tests {
     fn streams_differ_by_seed_and_by_name() {
         let first = |seed, name| Stream::new(seed, name).bits();
         assert_eq!(first(1, "gc"), first(1, "gc"));
-        let all = [first(1, "gc"), first(2, "gc"), first(1, "gd"), first(1, "gc\0"), first(1, "")];
+        let all = [
+            first(1, "gc"),
+            first(2, "gc"),
+            first(1, "gd"),
+            first(1, "gc\0"),
+            first(1, ""),
+        ];
         for (i, a) in all.iter().enumerate() {
             assert!(!all[i + 1..].contains(a));
         }
@@ -85,7 +91,13 @@ mod tests {
         for _ in 0..60_000 {
             counts[stream.below(6) as usize] += 1;
         }
-        let chi: f64 = counts.iter().map(|&n| (f64::from(n) - 10_000.0).powi(2) / 10_000.0).sum();
-        assert!(chi < 20.5, "chi-squared {chi} exceeds the 0.1 % point of 5 degrees of freedom");
+        let chi: f64 = counts
+            .iter()
+            .map(|&n| (f64::from(n) - 10_000.0).powi(2) / 10_000.0)
+            .sum();
+        assert!(
+            chi < 20.5,
+            "chi-squared {chi} exceeds the 0.1 % point of 5 degrees of freedom"
+        );
     }
 }

@@ -110,8 +110,12 @@ impl Sum for Time {
 impl fmt::Display for Time {
     /// Three significant places in the largest unit that keeps the number above one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const UNITS: [(u64, &str); 4] =
-            [(1_000_000_000_000, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns")];
+        const UNITS: [(u64, &str); 4] = [
+            (1_000_000_000_000, "s"),
+            (1_000_000_000, "ms"),
+            (1_000_000, "us"),
+            (1_000, "ns"),
+        ];
         for (scale, unit) in UNITS {
             if self.0 >= scale {
                 return write!(f, "{:.3} {unit}", self.0 as f64 / scale as f64);

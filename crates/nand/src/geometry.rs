@@ -1,0 +1,207 @@
+//! How a NAND package is divided, and the addresses that follow.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How one package is divided (`[nand.geometry]`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Geometry {
+    /// Dies in a package; they share its bus. Count.
+    pub dies_per_package: u32,
+    /// Planes in a die; they share the die's command logic. Count.
+    pub planes_per_die: u32,
+    /// Erase blocks in a plane. Count.
+    pub blocks_per_plane: u32,
+    /// Pages in a block; they are programmed in order. Count.
+    pub pages_per_block: u32,
+    /// User bytes in a page. Bytes, a multiple of 512.
+    pub page_bytes: u32,
+    /// Spare (out-of-band) bytes beside each page. Bytes.
+    pub spare_bytes: u32,
+}
+
+impl Default for Geometry {
+    fn default() -> Self {
+        Self {
+            dies_per_package: 1,
+            planes_per_die: 2,
+            blocks_per_plane: 512,
+            pages_per_block: 64,
+            page_bytes: 4096,
+            spare_bytes: 128,
+        }
+    }
+}
+
+macro_rules! id {
+    ($(#[doc = $doc:literal])+ $Name:ident) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $Name(pub u32);
+
+        impl $Name {
+            /// As an index into a dense array.
+            #[inline(always)]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+id! {
+    /// A die, counted over the whole array.
+    Die
+}
+id! {
+    /// A plane, counted over the whole array: `die * planes_per_die + plane in die`.
+    Plane
+}
+id! {
+    /// An erase block, counted over the whole array: `plane * blocks_per_plane + block in plane`.
+    Block
+}
+id! {
+    /// A physical page, counted over the whole array: `block * pages_per_block + page in block`.
+    Ppn
+}
+
+/// Address arithmetic over an array of equal dies. All counts are positive; the number of pages
+/// fits 32 bits (checked by whoever builds one from user input).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Dies in the array.
+    pub dies: u32,
+    /// Planes in a die.
+    pub planes_per_die: u32,
+    /// Blocks in a plane.
+    pub blocks_per_plane: u32,
+    /// Pages in a block.
+    pub pages_per_block: u32,
+}
+
+impl Layout {
+    /// The layout of `packages` packages of `geometry`, or `None` if its pages exceed 2^32 - 2.
+    pub fn new(geometry: &Geometry, packages: u32) -> Option<Self> {
+        let layout = Self {
+            dies: packages.checked_mul(geometry.dies_per_package)?,
+            planes_per_die: geometry.planes_per_die,
+            blocks_per_plane: geometry.blocks_per_plane,
+            pages_per_block: geometry.pages_per_block,
+        };
+        let pages = u64::from(layout.dies)
+            .checked_mul(u64::from(layout.planes_per_die))?
+            .checked_mul(u64::from(layout.blocks_per_plane))?
+            .checked_mul(u64::from(layout.pages_per_block))?;
+        (pages < u64::from(u32::MAX)).then_some(layout)
+    }
+    /// Planes in the array.
+    pub const fn planes(&self) -> u32 {
+        self.dies * self.planes_per_die
+    }
+    /// Blocks in the array.
+    pub const fn blocks(&self) -> u32 {
+        self.planes() * self.blocks_per_plane
+    }
+    /// Pages in the array.
+    pub const fn pages(&self) -> u32 {
+        self.blocks() * self.pages_per_block
+    }
+    /// Pages in a plane.
+    pub const fn pages_per_plane(&self) -> u32 {
+        self.blocks_per_plane * self.pages_per_block
+    }
+    /// The block that holds a page.
+    #[inline]
+    pub const fn block_of(&self, page: Ppn) -> Block {
+        Block(page.0 / self.pages_per_block)
+    }
+    /// The place of a page in its block.
+    #[inline]
+    pub const fn page_in_block(&self, page: Ppn) -> u32 {
+        page.0 % self.pages_per_block
+    }
+    /// The plane that holds a block.
+    #[inline]
+    pub const fn plane_of(&self, block: Block) -> Plane {
+        Plane(block.0 / self.blocks_per_plane)
+    }
+    /// The die that holds a plane.
+    #[inline]
+    pub const fn die_of(&self, plane: Plane) -> Die {
+        Die(plane.0 / self.planes_per_die)
+    }
+    /// The die that holds a page.
+    #[inline]
+    pub const fn die_of_page(&self, page: Ppn) -> Die {
+        self.die_of(self.plane_of(self.block_of(page)))
+    }
+    /// A page of a block.
+    #[inline]
+    pub const fn page(&self, block: Block, page_in_block: u32) -> Ppn {
+        Ppn(block.0 * self.pages_per_block + page_in_block)
+    }
+    /// A block of a plane.
+    #[inline]
+    pub const fn block(&self, plane: Plane, block_in_plane: u32) -> Block {
+        Block(plane.0 * self.blocks_per_plane + block_in_plane)
+    }
+    /// The field's name for a page, for messages.
+    pub fn describe(&self, page: Ppn) -> String {
+        let block = self.block_of(page);
+        format!(
+            "{}, page {}",
+            self.describe_block(block),
+            self.page_in_block(page)
+        )
+    }
+    /// The field's name for a block, for messages.
+    pub fn describe_block(&self, block: Block) -> String {
+        let plane = self.plane_of(block);
+        format!(
+            "die {}, plane {}, block {}",
+            self.die_of(plane).0,
+            plane.0 % self.planes_per_die,
+            block.0 % self.blocks_per_plane
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_taken_apart_and_put_together_is_the_same() {
+        let geometry = Geometry {
+            planes_per_die: 3,
+            blocks_per_plane: 5,
+            pages_per_block: 7,
+            ..Geometry::default()
+        };
+        let layout = Layout::new(&geometry, 4).unwrap();
+        assert_eq!(layout.pages(), 4 * 3 * 5 * 7);
+        for page in (0..layout.pages()).map(Ppn) {
+            let block = layout.block_of(page);
+            let plane = layout.plane_of(block);
+            assert_eq!(layout.page(block, layout.page_in_block(page)), page);
+            assert_eq!(
+                layout.block(plane, block.0 % layout.blocks_per_plane),
+                block
+            );
+            assert_eq!(layout.die_of(plane).0, page.0 / (3 * 5 * 7));
+        }
+    }
+
+    #[test]
+    fn a_layout_beyond_32_bits_of_pages_is_refused() {
+        let geometry = Geometry {
+            blocks_per_plane: 1 << 20,
+            pages_per_block: 1 << 12,
+            ..Geometry::default()
+        };
+        assert_eq!(Layout::new(&geometry, 1), None);
+        assert_eq!(Layout::new(&geometry, u32::MAX), None);
+    }
+}
