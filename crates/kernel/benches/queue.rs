@@ -1,0 +1,55 @@
+//! Instructions that the event queue costs in the hold model: take the earliest event, schedule
+//! one later, while a steady number of events waits.
+#![allow(missing_docs, unused_qualifications)] // what the macros below make
+
+use gungraun::{
+    Callgrind, EventKind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main,
+};
+use wordline_kernel::{EventQueue, Stream, Time};
+
+const HOLDS: u64 = 10_000;
+
+struct Held {
+    queue: EventQueue<u64>,
+    stream: Stream,
+}
+
+impl Held {
+    fn schedule(&mut self, now: Time, event: u64) {
+        self.queue
+            .schedule(now + Time::from_ps(self.stream.below(1_000_000)), event);
+    }
+}
+
+fn waiting(events: u64) -> Held {
+    let mut held = Held {
+        queue: EventQueue::default(),
+        stream: Stream::new(1, "kernel.benches.queue"),
+    };
+    for event in 0..events {
+        held.schedule(Time::ZERO, event);
+    }
+    held
+}
+
+/// Fails the benchmark above this many instructions a hold.
+fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
+    let mut tool = Callgrind::default();
+    tool.hard_limits([(EventKind::Ir, instructions * HOLDS)]);
+    LibraryBenchmarkConfig::default().tool(tool).to_owned()
+}
+
+#[library_benchmark]
+#[bench::few(args = (waiting(64)), config = ceiling(240))]
+#[bench::many(args = (waiting(65_536)), config = ceiling(420))]
+fn hold(mut held: Held) -> Held {
+    for _ in 0..HOLDS {
+        if let Some((now, event)) = held.queue.pop() {
+            held.schedule(now, event);
+        }
+    }
+    held
+}
+
+library_benchmark_group!(name = queue, benchmarks = hold);
+main!(library_benchmark_groups = queue);
