@@ -1,1 +1,3 @@
-//! The solid-state disk: host queue, flash back end, bus arbitration.
+//! The solid-state disk: host queue, flash back end, bus arbitration, verification.
+
+pub mod config;

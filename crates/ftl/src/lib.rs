@@ -1,1 +1,18 @@
-//! The flash translation layer: mapping, allocation, garbage collection, wear levelling.
+//! The flash translation layer: mapping, allocation, garbage collection and wear levelling.
+//!
+//! Nothing here has a clock. A mapping decides and keeps the books; the device carries out what it
+//! decides, in simulated time ([`Mapping`]) or at once ([`instant`]).
+
+pub mod allocate;
+pub mod block;
+pub mod config;
+pub mod gc;
+pub mod instant;
+pub mod lists;
+pub mod mapping;
+pub mod plan;
+pub mod wear;
+
+pub use config::Config;
+pub use mapping::{Lpn, Mapping, PageMap, Written};
+pub use plan::{Plan, PlanError};

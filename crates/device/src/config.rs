@@ -1,0 +1,37 @@
+//! The `[ssd]` and `[host]` tables.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How packages are wired (`[ssd]`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ssd {
+    /// Channels: buses that work side by side. Count.
+    pub channels: u32,
+    /// Packages on a channel; they share its bus. Count.
+    pub ways: u32,
+}
+
+impl Default for Ssd {
+    fn default() -> Self {
+        Self {
+            channels: 8,
+            ways: 4,
+        }
+    }
+}
+
+/// What the host sees (`[host]`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Host {
+    /// Requests the device holds at once; further ones wait outside, first come, first served. Count.
+    pub queue_depth: u32,
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Self { queue_depth: 32 }
+    }
+}

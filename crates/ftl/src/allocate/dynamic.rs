@@ -1,0 +1,58 @@
+//! Dynamic allocation.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+use wordline_nand::Plane;
+
+use super::{Dimensions, Order, Place};
+use crate::mapping::Lpn;
+
+/// The allocator decides the plane: it walks the planes in the given order from where it stands
+/// and takes the next one with room, whatever the address.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dynamic {
+    /// Order of channel, way, die and plane, fastest first.
+    pub order: Order,
+}
+
+impl Cited for Dynamic {
+    const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, chapter 3";
+}
+
+/// The planes in order, and where the walk stands.
+#[derive(Clone, Debug)]
+pub struct State {
+    planes: Vec<Plane>,
+    next: usize,
+}
+
+impl State {
+    pub(super) fn new(policy: &Dynamic, dimensions: Dimensions) -> Self {
+        Self {
+            planes: policy.order.planes(dimensions),
+            next: 0,
+        }
+    }
+}
+
+impl Place for State {
+    #[inline]
+    fn plane(&mut self, _page: Lpn, mut has_room: impl FnMut(Plane) -> bool) -> Option<Plane> {
+        for _ in 0..self.planes.len() {
+            let plane = self.planes[self.next];
+            self.next += 1;
+            if self.next == self.planes.len() {
+                self.next = 0;
+            }
+            if has_room(plane) {
+                return Some(plane);
+            }
+        }
+        None
+    }
+    fn home(&self, _page: Lpn) -> Option<Plane> {
+        None
+    }
+}

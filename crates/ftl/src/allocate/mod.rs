@@ -1,0 +1,64 @@
+//! Which plane gets the next page (Jung 2013, chapter 3).
+
+pub mod dynamic;
+pub mod order;
+pub mod r#static;
+
+use wordline_nand::Plane;
+
+pub use order::{Dimensions, Order};
+
+use crate::mapping::Lpn;
+
+/// Decides the plane of a host write.
+pub trait Place {
+    /// The plane for the next program of `page`, among those that have room; `None` if the page must wait.
+    fn plane(&mut self, page: Lpn, has_room: impl FnMut(Plane) -> bool) -> Option<Plane>;
+    /// The only plane that will ever do for `page`, if there is only one.
+    fn home(&self, page: Lpn) -> Option<Plane>;
+}
+
+macro_rules! members {
+    ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
+        wordline_kernel::family! {
+            /// Which plane gets the next page of the host?
+            pub enum Allocate at "ftl.allocate" {
+                $($tag => $Variant($file::$Variant)),+
+            }
+        }
+
+        /// The allocator of a device, with its state.
+        #[derive(Clone, Debug)]
+        #[allow(missing_docs)]
+        pub enum Allocator { $($Variant($file::State)),+ }
+
+        impl Allocator {
+            /// The state of `policy` before the first write.
+            pub fn new(policy: &Allocate, dimensions: Dimensions) -> Self {
+                match policy { $(Allocate::$Variant(policy) => Self::$Variant($file::State::new(policy, dimensions))),+ }
+            }
+        }
+
+        impl Place for Allocator {
+            #[inline]
+            fn plane(&mut self, page: Lpn, has_room: impl FnMut(Plane) -> bool) -> Option<Plane> {
+                match self { $(Self::$Variant(state) => state.plane(page, has_room)),+ }
+            }
+            #[inline]
+            fn home(&self, page: Lpn) -> Option<Plane> {
+                match self { $(Self::$Variant(state) => state.home(page)),+ }
+            }
+        }
+    };
+}
+
+members! {
+    "static" => Static(r#static),
+    "dynamic" => Dynamic(dynamic),
+}
+
+impl Default for Allocate {
+    fn default() -> Self {
+        Self::Static(r#static::Static::default())
+    }
+}

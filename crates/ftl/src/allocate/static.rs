@@ -1,0 +1,51 @@
+//! Static allocation.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+use wordline_nand::Plane;
+
+use super::{Dimensions, Order, Place};
+use crate::mapping::Lpn;
+
+/// The address decides the plane: consecutive logical pages go to the planes in turn, in the
+/// given order, and a page always returns to its plane. A busy or full plane makes the write wait.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Static {
+    /// Order of channel, way, die and plane, fastest first.
+    pub order: Order,
+}
+
+impl Cited for Static {
+    const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, chapter 3";
+}
+
+/// The planes in order.
+#[derive(Clone, Debug)]
+pub struct State {
+    planes: Vec<Plane>,
+}
+
+impl State {
+    pub(super) fn new(policy: &Static, dimensions: Dimensions) -> Self {
+        Self {
+            planes: policy.order.planes(dimensions),
+        }
+    }
+    #[inline]
+    fn of(&self, page: Lpn) -> Plane {
+        self.planes[page.index() % self.planes.len()]
+    }
+}
+
+impl Place for State {
+    #[inline]
+    fn plane(&mut self, page: Lpn, mut has_room: impl FnMut(Plane) -> bool) -> Option<Plane> {
+        let plane = self.of(page);
+        has_room(plane).then_some(plane)
+    }
+    fn home(&self, page: Lpn) -> Option<Plane> {
+        Some(self.of(page))
+    }
+}

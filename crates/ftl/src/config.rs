@@ -1,0 +1,64 @@
+//! The `[ftl]` table.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::allocate::Allocate;
+use crate::gc::victim::Victim;
+use crate::mapping::Family;
+use crate::wear::Wear;
+
+/// The flash translation layer (`[ftl]`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Share of the flash that the host cannot address: (total - user) / total. Ratio, 0 to 1.
+    pub over_provisioning_ratio: f64,
+    /// Where a logical page is.
+    pub mapping: Family,
+    /// Which plane gets the next page.
+    pub allocate: Allocate,
+    /// Garbage collection.
+    pub gc: Gc,
+    /// Which block gets which data.
+    pub wear: Wear,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            over_provisioning_ratio: 0.15,
+            mapping: Family::default(),
+            allocate: Allocate::default(),
+            gc: Gc::default(),
+            wear: Wear::default(),
+        }
+    }
+}
+
+/// Garbage collection (`[ftl.gc]`), on demand and plane by plane.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Gc {
+    /// Which block is collected.
+    pub victim: Victim,
+    /// A plane collects while its free blocks are fewer than this share of its blocks, rounded
+    /// down, and at least one more than the reserve. Ratio, 0 to 1.
+    pub start_free_ratio: f64,
+    /// Free blocks kept for collection itself: the host waits rather than take one of them. Share
+    /// of a plane's blocks, rounded down, at least one block. Ratio, 0 to 1.
+    pub hard_free_ratio: f64,
+    /// Whether moved pages go to an active block of their own instead of the host's.
+    pub own_block: bool,
+}
+
+impl Default for Gc {
+    fn default() -> Self {
+        Self {
+            victim: Victim::default(),
+            start_free_ratio: 0.05,
+            hard_free_ratio: 0.005,
+            own_block: true,
+        }
+    }
+}

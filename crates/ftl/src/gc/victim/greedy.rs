@@ -1,0 +1,74 @@
+//! Greedy victim selection.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+use wordline_nand::{Block, Layout, Plane};
+
+use super::Choose;
+use crate::block::Blocks;
+use crate::lists::Lists;
+
+/// The block with the fewest valid pages; among equals the one that has been so longest. Least
+/// work now, and the best choice under uniform load.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Greedy {}
+
+impl Cited for Greedy {
+    const PAPER: &'static str = "W. Bux and I. Iliadis, Performance of greedy garbage collection in flash-based solid-state drives, Performance Evaluation 67(11), 2010";
+}
+
+/// Per plane one list of blocks for each count of valid pages: every step is constant, but for
+/// the search of the next non-empty list, which the pages that fill it have paid for.
+#[derive(Clone, Debug)]
+pub struct State {
+    lists: Lists,
+    counts: usize,
+    lowest: Vec<u32>,
+}
+
+impl State {
+    pub(super) fn new(_policy: &Greedy, layout: &Layout, _seed: u64) -> Self {
+        let counts = layout.pages_per_block as usize + 1;
+        let planes = layout.planes() as usize;
+        let lists = Lists::new(planes * counts, layout.blocks() as usize);
+        Self {
+            lists,
+            counts,
+            lowest: vec![0; planes],
+        }
+    }
+    #[inline]
+    fn insert(&mut self, plane: Plane, block: Block, valid: u32) {
+        self.lists
+            .push_back(plane.index() * self.counts + valid as usize, block.0);
+        let lowest = &mut self.lowest[plane.index()];
+        *lowest = valid.min(*lowest);
+    }
+}
+
+impl Choose for State {
+    #[inline]
+    fn closed(&mut self, plane: Plane, block: Block, valid: u32) {
+        self.insert(plane, block, valid);
+    }
+    #[inline]
+    fn invalidated(&mut self, plane: Plane, block: Block, valid: u32) {
+        self.lists
+            .remove(plane.index() * self.counts + valid as usize + 1, block.0);
+        self.insert(plane, block, valid);
+    }
+    fn choose(&mut self, plane: Plane, _blocks: &Blocks) -> Option<Block> {
+        let base = plane.index() * self.counts;
+        for valid in self.lowest[plane.index()] as usize..self.counts {
+            if let Some(block) = self.lists.front(base + valid) {
+                self.lowest[plane.index()] = valid as u32;
+                self.lists.remove(base + valid, block);
+                return Some(Block(block));
+            }
+        }
+        self.lowest[plane.index()] = 0;
+        None
+    }
+}

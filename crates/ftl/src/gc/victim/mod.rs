@@ -1,0 +1,72 @@
+//! Which block is collected.
+
+pub mod d_choices;
+pub mod fifo;
+pub mod greedy;
+pub mod random;
+mod set;
+
+use wordline_nand::{Block, Layout, Plane};
+
+use crate::block::Blocks;
+
+/// Chooses the victims of one device. Every step is constant or logarithmic in the blocks.
+pub trait Choose {
+    /// `block` of `plane` is full now and may be chosen; it holds `valid` valid pages.
+    fn closed(&mut self, plane: Plane, block: Block, valid: u32);
+    /// A page of `block`, which may be chosen, has become invalid; `valid` pages are left.
+    fn invalidated(&mut self, plane: Plane, block: Block, valid: u32);
+    /// Takes the next victim of `plane` out of the blocks that may be chosen.
+    fn choose(&mut self, plane: Plane, blocks: &Blocks) -> Option<Block>;
+}
+
+macro_rules! members {
+    ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
+        wordline_kernel::family! {
+            /// Which block does garbage collection erase next?
+            pub enum Victim at "ftl.gc.victim" {
+                $($tag => $Variant($file::$Variant)),+
+            }
+        }
+
+        /// The chooser of a device, with its state.
+        #[derive(Clone, Debug)]
+        #[allow(missing_docs)]
+        pub enum Chooser { $($Variant($file::State)),+ }
+
+        impl Chooser {
+            /// The state of `policy` on a pristine array.
+            pub fn new(policy: &Victim, layout: &Layout, seed: u64) -> Self {
+                match policy { $(Victim::$Variant(policy) => Self::$Variant($file::State::new(policy, layout, seed))),+ }
+            }
+        }
+
+        impl Choose for Chooser {
+            #[inline]
+            fn closed(&mut self, plane: Plane, block: Block, valid: u32) {
+                match self { $(Self::$Variant(state) => state.closed(plane, block, valid)),+ }
+            }
+            #[inline]
+            fn invalidated(&mut self, plane: Plane, block: Block, valid: u32) {
+                match self { $(Self::$Variant(state) => state.invalidated(plane, block, valid)),+ }
+            }
+            #[inline]
+            fn choose(&mut self, plane: Plane, blocks: &Blocks) -> Option<Block> {
+                match self { $(Self::$Variant(state) => state.choose(plane, blocks)),+ }
+            }
+        }
+    };
+}
+
+members! {
+    "greedy" => Greedy(greedy),
+    "fifo" => Fifo(fifo),
+    "random" => Random(random),
+    "d-choices" => DChoices(d_choices),
+}
+
+impl Default for Victim {
+    fn default() -> Self {
+        Self::Greedy(greedy::Greedy::default())
+    }
+}

@@ -1,0 +1,51 @@
+//! Random victim selection.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Stream;
+use wordline_kernel::slot::Cited;
+use wordline_nand::{Block, Layout, Plane};
+
+use super::Choose;
+use super::set::PlaneSets;
+use crate::block::Blocks;
+
+/// Any full block, all alike. Under uniform load WA = 1 / (1 - u), u the share of valid pages.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Random {}
+
+impl Cited for Random {
+    const PAPER: &'static str = "B. Van Houdt, A mean field model for a class of garbage collection algorithms in flash-based solid state drives, SIGMETRICS 2013";
+}
+
+/// The full blocks of each plane, and the random stream `gc.victim.random`.
+#[derive(Clone, Debug)]
+pub struct State {
+    sets: PlaneSets,
+    random: Stream,
+}
+
+impl State {
+    pub(super) fn new(_policy: &Random, layout: &Layout, seed: u64) -> Self {
+        Self {
+            sets: PlaneSets::new(layout),
+            random: Stream::new(seed, "gc.victim.random"),
+        }
+    }
+}
+
+impl Choose for State {
+    fn closed(&mut self, plane: Plane, block: Block, _valid: u32) {
+        self.sets.insert(plane, block);
+    }
+    #[inline]
+    fn invalidated(&mut self, _plane: Plane, _block: Block, _valid: u32) {}
+    fn choose(&mut self, plane: Plane, _blocks: &Blocks) -> Option<Block> {
+        let size = self.sets.size(plane);
+        (size > 0).then(|| {
+            self.sets
+                .remove(plane, self.random.below(size.into()) as u32)
+        })
+    }
+}

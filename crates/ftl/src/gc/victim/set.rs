@@ -1,0 +1,41 @@
+//! Sets of blocks, one a plane, from which any member can be drawn by number.
+
+use wordline_nand::{Block, Layout, Plane};
+
+/// Per plane a dense array of its members.
+#[derive(Clone, Debug)]
+pub struct PlaneSets {
+    blocks_per_plane: usize,
+    members: Vec<u32>,
+    sizes: Vec<u32>,
+}
+
+impl PlaneSets {
+    pub fn new(layout: &Layout) -> Self {
+        Self {
+            blocks_per_plane: layout.blocks_per_plane as usize,
+            members: vec![0; layout.blocks() as usize],
+            sizes: vec![0; layout.planes() as usize],
+        }
+    }
+    pub fn size(&self, plane: Plane) -> u32 {
+        self.sizes[plane.index()]
+    }
+    pub fn get(&self, plane: Plane, place: u32) -> Block {
+        Block(self.members[plane.index() * self.blocks_per_plane + place as usize])
+    }
+    pub fn insert(&mut self, plane: Plane, block: Block) {
+        let size = &mut self.sizes[plane.index()];
+        self.members[plane.index() * self.blocks_per_plane + *size as usize] = block.0;
+        *size += 1;
+    }
+    /// Takes the member at `place` out; the last one takes its place.
+    pub fn remove(&mut self, plane: Plane, place: u32) -> Block {
+        let base = plane.index() * self.blocks_per_plane;
+        let size = &mut self.sizes[plane.index()];
+        *size -= 1;
+        let block = self.members[base + place as usize];
+        self.members[base + place as usize] = self.members[base + *size as usize];
+        Block(block)
+    }
+}

@@ -1,0 +1,57 @@
+//! Dynamic wear levelling.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+use wordline_nand::{Block, Layout, Plane};
+
+use super::{Pristine, Spend};
+
+/// Of the free blocks of a plane the one with the fewest erases is written next; among equals the
+/// one that has been free longest. Blocks that hold cold data are left alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dynamic {}
+
+impl Cited for Dynamic {
+    const PAPER: &'static str =
+        "N. Agrawal et al., Design tradeoffs for SSD performance, USENIX ATC 2008";
+}
+
+/// A free block; orders by erases, then by age.
+type Free = Reverse<(u32, u64, u32)>;
+
+/// Per plane a heap of free blocks.
+#[derive(Clone, Debug)]
+pub struct State {
+    pristine: Pristine,
+    erased: Vec<BinaryHeap<Free>>,
+    sequence: u64,
+}
+
+impl State {
+    pub(super) fn new(_policy: &Dynamic, layout: &Layout) -> Self {
+        let erased = vec![BinaryHeap::new(); layout.planes() as usize];
+        Self {
+            pristine: Pristine::new(layout),
+            erased,
+            sequence: 0,
+        }
+    }
+}
+
+impl Spend for State {
+    fn erased(&mut self, plane: Plane, block: Block, erases: u32) {
+        self.sequence += 1;
+        self.erased[plane.index()].push(Reverse((erases, self.sequence, block.0)));
+    }
+    fn take(&mut self, plane: Plane) -> Option<Block> {
+        let erased = &mut self.erased[plane.index()];
+        self.pristine
+            .take(plane)
+            .or_else(|| erased.pop().map(|Reverse((_, _, block))| Block(block)))
+    }
+}

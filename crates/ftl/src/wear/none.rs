@@ -1,0 +1,47 @@
+//! No wear levelling.
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+use wordline_nand::{Block, Layout, Plane};
+
+use super::{Pristine, Spend};
+
+/// Free blocks are written in the order in which they became free.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct None {}
+
+impl Cited for None {
+    const PAPER: &'static str = "";
+}
+
+/// Per plane a queue of free blocks.
+#[derive(Clone, Debug)]
+pub struct State {
+    pristine: Pristine,
+    erased: Vec<VecDeque<Block>>,
+}
+
+impl State {
+    pub(super) fn new(_policy: &None, layout: &Layout) -> Self {
+        let erased = vec![VecDeque::new(); layout.planes() as usize];
+        Self {
+            pristine: Pristine::new(layout),
+            erased,
+        }
+    }
+}
+
+impl Spend for State {
+    fn erased(&mut self, plane: Plane, block: Block, _erases: u32) {
+        self.erased[plane.index()].push_back(block);
+    }
+    fn take(&mut self, plane: Plane) -> Option<Block> {
+        self.pristine
+            .take(plane)
+            .or_else(|| self.erased[plane.index()].pop_front())
+    }
+}
