@@ -1,0 +1,74 @@
+# Every task of the project; `make` lists them. All of it stays in .venv, target and out.
+# Needs Rust 1.95, Python 3.11 and a C compiler (`check` and `fuzz` fetch their tools themselves).
+
+VENV := .venv
+BIN := $(VENV)/bin
+CARGO ?= cargo
+MODEL := --workspace --exclude wordline-py
+TRACE := traces/postgresql-mixed.csv.gz
+DEVICE ?= d4
+SOURCES := $(shell find crates presets Cargo.toml Cargo.lock -type f 2>/dev/null)
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_QUIET := 1
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.PHONY: help setup demo test test-slow check bench bench-gate docs fuzz clean
+.DELETE_ON_ERROR:
+
+help: ## list the tasks
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+
+setup: $(VENV)/installed ## virtual environment, build, install; the first time takes minutes
+
+demo: setup ## simulate a disk under the bundled trace and say where the report is
+	@$(BIN)/wordline run $(DEVICE) --trace $(TRACE) --out out/demo
+
+test: setup ## all tests but the slow ones
+	$(CARGO) test --quiet $(MODEL)
+	$(BIN)/pytest --quiet
+
+test-slow: setup ## long oracles; every trace of ../shared/traces, verified (says so where absent)
+	$(CARGO) test --release $(MODEL) -- --ignored
+	$(BIN)/pytest -m slow
+
+check: setup $(BIN)/cargo-deny ## format, lints, types, dependency policy, generated docs
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
+	$(BIN)/cargo-deny --log-level error check --hide-inclusion-graph bans licenses sources
+	$(BIN)/ruff check --quiet
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/pyright
+
+bench: setup ## requests per CPU second on the work of the benchmarks
+	$(BIN)/wordline bench
+
+bench-gate: $(BIN)/gungraun-runner ## instruction counts against their ceilings; needs valgrind
+	$(CARGO) bench --quiet $(MODEL) --bench '*'
+
+fuzz: $(BIN)/cargo-fuzz ## SECONDS=60 on every fuzz target
+	for target in $$(cargo fuzz list); do \
+	    cargo fuzz run --sanitizer none $$target -- -max_total_time=$(or $(SECONDS),60) || exit; done
+
+clean: ## remove everything built
+	rm -rf $(VENV) out target fuzz/target python/wordline/*.so
+
+$(VENV)/maturin: pyproject.toml
+	@echo "Setting up $(VENV)"
+	@python3 -m venv $(VENV)
+	@$(BIN)/pip install 'maturin>=1.16,<2'
+	@touch $@
+
+$(VENV)/installed: $(VENV)/maturin $(SOURCES)
+	@$(BIN)/maturin develop --release --locked --extras dev
+	@touch $@
+
+# Tools that crates.io carries as source. Built without optimisation across crates: they run for
+# seconds, but would build for minutes.
+$(BIN)/cargo-deny: TOOL := cargo-deny@0.20.2
+$(BIN)/cargo-fuzz: TOOL := cargo-fuzz@0.13.2
+$(BIN)/gungraun-runner: TOOL := gungraun-runner@0.20.0
+$(BIN)/cargo-deny $(BIN)/cargo-fuzz $(BIN)/gungraun-runner: | $(VENV)/maturin
+	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_OPT_LEVEL=1 \
+	    $(CARGO) install --quiet --locked --root $(VENV) $(TOOL)
