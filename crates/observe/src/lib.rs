@@ -1,1 +1,26 @@
-//! Observation sinks: histograms, time series, Arrow and Parquet tables.
+//! Observation sinks: tallies, histograms, time series, Arrow and Parquet tables.
+//!
+//! Knows times, lanes and columns but no storage word; the simulation decides what flows in.
+//! The only crate that depends on arrow and parquet.
+
+pub mod busy;
+pub mod error;
+pub mod grid;
+pub mod histogram;
+pub mod parquet_file;
+pub mod rows;
+pub mod series;
+pub mod stream;
+pub mod table;
+pub mod tally;
+
+pub use busy::Busy;
+pub use error::ObserveError;
+pub use grid::Grid;
+pub use histogram::Histogram;
+pub use parquet_file::{ParquetFile, write_parquet};
+pub use rows::{Finished, Kind, RowTable};
+pub use series::{Interval, Intervals, Merge};
+pub use stream::{TableStream, into_ffi_stream};
+pub use table::{Heading, Table, Values};
+pub use tally::Tally;

@@ -1,0 +1,200 @@
+//! Intervals of simulated time, few enough to keep.
+
+use wordline_kernel::Time;
+
+/// Equal intervals of simulated time. When time passes the last interval allowed, the width
+/// doubles and neighbours are merged, so that memory stays bounded however long the simulation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    start: u64,
+    width: u64,
+    limit: usize,
+}
+
+impl Default for Grid {
+    /// At most 512 intervals, at first of 1 us.
+    fn default() -> Self {
+        Self::growing(Time::from_us(1), 512)
+    }
+}
+
+impl Grid {
+    /// Most intervals of a width the user chose; a longer simulation doubles the width.
+    pub const FIXED_LIMIT: usize = 1 << 20;
+    /// Most values kept over all intervals and lanes together (64 MiB).
+    pub const MOST_CELLS: usize = 8 << 20;
+
+    /// At most `limit` intervals (an even number, at least 2), at first of `width` (at least 1 ps).
+    pub fn growing(width: Time, limit: usize) -> Self {
+        Self {
+            start: 0,
+            width: width.ps().max(1),
+            limit: even(limit),
+        }
+    }
+    /// Intervals of `width` for as long as [`Grid::FIXED_LIMIT`] of them suffice.
+    pub fn fixed(width: Time) -> Self {
+        Self::growing(width, Self::FIXED_LIMIT)
+    }
+    /// The same intervals counted from `start`; earlier times belong to the first interval.
+    #[must_use]
+    pub const fn starting(self, start: Time) -> Self {
+        Self {
+            start: start.ps(),
+            ..self
+        }
+    }
+    /// The same grid with fewer intervals if `lanes` values per interval would otherwise exceed
+    /// [`Grid::MOST_CELLS`]. Never fewer than 2.
+    #[must_use]
+    pub fn for_lanes(self, lanes: usize) -> Self {
+        let most = even(Self::MOST_CELLS / lanes.max(1));
+        Self {
+            limit: self.limit.min(most),
+            ..self
+        }
+    }
+
+    /// Where the first interval starts.
+    pub const fn start(&self) -> Time {
+        Time(self.start)
+    }
+    /// The width of an interval.
+    pub const fn width(&self) -> Time {
+        Time(self.width)
+    }
+    /// Most intervals.
+    pub const fn limit(&self) -> usize {
+        self.limit
+    }
+
+    pub(crate) fn index(&self, at: Time) -> usize {
+        let index = at.ps().saturating_sub(self.start) / self.width;
+        usize::try_from(index).unwrap_or(usize::MAX)
+    }
+    pub(crate) const fn from(&self, index: usize) -> Time {
+        Time(
+            self.start
+                .saturating_add((index as u64).saturating_mul(self.width)),
+        )
+    }
+    pub(crate) const fn until(&self, index: usize) -> Time {
+        self.from(index.saturating_add(1))
+    }
+
+    /// The parts of `from..until` in each interval they touch, in order; their sum is the span.
+    pub(crate) fn parts(self, from: Time, until: Time) -> impl Iterator<Item = (usize, Time)> {
+        let (mut index, mut at) = (self.index(from), from);
+        std::iter::from_fn(move || {
+            if at >= until {
+                return None;
+            }
+            let edge = self.until(index).min(until);
+            let part = (index, edge - at);
+            index += 1;
+            at = edge;
+            Some(part)
+        })
+    }
+}
+
+fn even(limit: usize) -> usize {
+    (limit & !1).max(2)
+}
+
+/// The interval simulated time is in: found by one comparison while time stays in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Cursor {
+    pub grid: Grid,
+    pub index: usize,
+    from: u64,
+    end: Option<Time>,
+}
+
+impl Cursor {
+    pub fn new(grid: Grid) -> Self {
+        Self {
+            grid,
+            index: 0,
+            from: grid.start,
+            end: None,
+        }
+    }
+
+    #[inline]
+    pub fn holds(&self, at: Time) -> bool {
+        at.ps().wrapping_sub(self.from) < self.grid.width
+    }
+
+    #[inline]
+    pub fn holds_span(&self, from: Time, until: Time) -> bool {
+        let offset = from.ps().wrapping_sub(self.from);
+        offset < self.grid.width && until.ps() - from.ps() <= self.grid.width - offset
+    }
+
+    pub fn seek(&mut self, index: usize) {
+        self.index = index;
+        self.from = self.grid.from(index).ps();
+    }
+
+    /// Doubles the width until `at` is within the limit; returns how often it doubled.
+    pub fn reach(&mut self, at: Time) -> u32 {
+        let mut doublings = 0;
+        while self.grid.index(at) >= self.grid.limit {
+            self.grid.width *= 2;
+            doublings += 1;
+        }
+        self.seek(self.index >> doublings);
+        doublings
+    }
+
+    /// Doubles the width until it is at least `width`; returns how often it doubled.
+    pub fn widen(&mut self, width: Time) -> u32 {
+        let mut doublings = 0;
+        while self.grid.width < width.ps() && self.grid.width <= u64::MAX / 2 {
+            self.grid.width *= 2;
+            doublings += 1;
+        }
+        self.seek(self.index.checked_shr(doublings).unwrap_or(0));
+        doublings
+    }
+
+    /// Notes the end of the simulation. With `len` intervals reaching it, says whether the last
+    /// one holds nothing but the instant of the end and belongs to the one before.
+    pub fn close(&mut self, end: Time, len: usize) -> bool {
+        self.end = Some(end);
+        self.seek(0);
+        len > 1 && self.grid.from(len - 1) == end
+    }
+
+    /// The bounds of an interval; the one that the simulation ended in is cut short there.
+    pub fn bounds(&self, index: usize) -> (Time, Time) {
+        let (from, until) = (self.grid.from(index), self.grid.until(index));
+        match self.end {
+            Some(end) if from < end => (from, until.min(end)),
+            _ => (from, until),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_share_the_cells() {
+        assert_eq!(Grid::default().for_lanes(64).limit(), 512);
+        assert_eq!(Grid::default().for_lanes(1 << 15).limit(), 256);
+        assert_eq!(
+            Grid::fixed(Time(1)).for_lanes(64).limit(),
+            Grid::MOST_CELLS / 64
+        );
+        assert_eq!(Grid::default().for_lanes(usize::MAX).limit(), 2);
+    }
+
+    #[test]
+    fn degenerate_grids_are_mended() {
+        let grid = Grid::growing(Time::ZERO, 0);
+        assert_eq!((grid.width(), grid.limit()), (Time(1), 2));
+    }
+}

@@ -1,0 +1,330 @@
+//! The distribution of spans of time.
+
+use crate::{Merge, Tally};
+use hdrhistogram::Histogram as Buckets;
+use wordline_kernel::Time;
+
+/// Most points a distribution function is given as.
+const CDF_POINTS: usize = 500;
+/// Decimal digits the buckets keep.
+const DIGITS: u8 = 3;
+/// Bits of a bucket's leading part: 2^10 buckets per power of two make 3 decimal digits.
+const BUCKET_BITS: u32 = 10;
+
+/// The distribution of spans of time, recorded in picoseconds.
+///
+/// Count, mean, standard deviation, minimum and maximum are exact; percentiles are at most 0.1 %
+/// above the true order statistic (buckets of three decimal digits). The range grows by itself
+/// over the whole clock; memory is at most 0.5 MB.
+#[derive(Clone, Debug)]
+pub struct Histogram {
+    buckets: Buckets<u64>,
+    tally: Tally,
+    squares: Squares,
+}
+
+/// One point of a cumulative distribution function.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// A length of time.
+    pub at: Time,
+    /// The fraction of all spans not longer than `at`.
+    pub fraction: f64,
+    /// How many spans are longer than the point before and not longer than this one.
+    pub count: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        #[expect(clippy::expect_used, reason = "refused for more than 5 digits only")]
+        let buckets = Buckets::new(DIGITS).expect("three digits are supported");
+        Self {
+            buckets,
+            tally: Tally::default(),
+            squares: Squares::default(),
+        }
+    }
+}
+
+impl Histogram {
+    /// Adds one span.
+    #[inline]
+    pub fn record(&mut self, span: Time) {
+        let ps = span.ps();
+        let recorded = self.buckets.record(ps);
+        debug_assert!(recorded.is_ok(), "the buckets grow over all of 64 bits");
+        self.tally.record(span);
+        self.squares.add(u128::from(ps) * u128::from(ps));
+    }
+
+    /// Adds all spans of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        let added = self.buckets.add(&other.buckets);
+        debug_assert!(added.is_ok(), "the buckets grow over all of 64 bits");
+        self.tally.merge(&other.tally);
+        self.squares.merge(other.squares);
+    }
+
+    /// How many spans.
+    pub const fn count(&self) -> u64 {
+        self.tally.count()
+    }
+    /// Their sum in picoseconds, exact.
+    pub const fn sum_ps(&self) -> u128 {
+        self.tally.sum_ps()
+    }
+    /// Their mean in microseconds, `None` without any.
+    pub fn mean_us(&self) -> Option<f64> {
+        self.tally.mean_us()
+    }
+    /// The shortest, exact, `None` without any.
+    pub fn min(&self) -> Option<Time> {
+        self.tally.min()
+    }
+    /// The longest, exact, `None` without any.
+    pub fn max(&self) -> Option<Time> {
+        self.tally.max()
+    }
+
+    /// Their standard deviation (of the population, divided by the count) in microseconds, `None`
+    /// without any. Computed from integers: nothing cancels however small the spread.
+    pub fn std_us(&self) -> Option<f64> {
+        let count = self.count();
+        if count == 0 {
+            return None;
+        }
+        let mean = (self.sum_ps() / u128::from(count)) as u64;
+        let rest = (self.sum_ps() % u128::from(count)) as u64;
+        let offset = rest as f64 / count as f64;
+        let around = self.squares.around(count, mean, rest);
+        let variance = around / count as f64 - offset * offset;
+        Some(variance.max(0.0).sqrt() / 1e6)
+    }
+
+    /// The nearest-rank percentile: the shortest span that at least a fraction `q` (0 to 1) of all
+    /// spans do not exceed; at most 0.1 % above it, never outside the exact extremes. `None`
+    /// without any span.
+    pub fn percentile(&self, q: f64) -> Option<Time> {
+        self.min()?;
+        Some(self.upper(self.buckets.value_at_quantile(q)))
+    }
+
+    /// The cumulative distribution in at most 500 points, spaced logarithmically and no closer
+    /// than the buckets; the last is (max, 1).
+    pub fn cdf(&self) -> Vec<Point> {
+        let buckets: Vec<(u64, u64)> = self
+            .buckets
+            .iter_recorded()
+            .map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
+            .collect();
+        let bits = finest_bits(&buckets);
+        let mut below = 0;
+        buckets
+            .chunk_by(|a, b| cell(a.0, bits) == cell(b.0, bits))
+            .map(|group| {
+                let count = group.iter().map(|bucket| bucket.1).sum::<u64>();
+                below += count;
+                let at = self.upper(group.last().map_or(0, |bucket| bucket.0));
+                Point {
+                    at,
+                    fraction: below as f64 / self.count() as f64,
+                    count,
+                }
+            })
+            .collect()
+    }
+
+    /// The longest span that the bucket of `value` may hold: its upper end, or the exact maximum
+    /// for the bucket that has it.
+    fn upper(&self, value: u64) -> Time {
+        match self.max() {
+            Some(max) if self.buckets.equivalent(value, max.ps()) => max,
+            _ => Time(self.buckets.highest_equivalent(value)),
+        }
+    }
+}
+
+/// The most leading bits for which the buckets fall into few enough cells.
+fn finest_bits(buckets: &[(u64, u64)]) -> u32 {
+    let cells = |bits| {
+        buckets
+            .chunk_by(|a, b| cell(a.0, bits) == cell(b.0, bits))
+            .count()
+    };
+    (0..=BUCKET_BITS)
+        .rev()
+        .find(|&bits| cells(bits) <= CDF_POINTS)
+        .unwrap_or(0)
+}
+
+/// The logarithmic cell of a value: its power of two and the `bits` that follow the leading one.
+fn cell(value: u64, bits: u32) -> (u32, u64) {
+    let power = value.checked_ilog2().unwrap_or(0);
+    (power, value >> power.saturating_sub(bits))
+}
+
+/// A sum of squares in 192 bits, which no number of 64-bit spans overflows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Squares {
+    low: u128,
+    high: u64,
+}
+
+impl Squares {
+    #[inline]
+    fn add(&mut self, square: u128) {
+        let (low, carry) = self.low.overflowing_add(square);
+        self.low = low;
+        self.high += u64::from(carry);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.add(other.low);
+        self.high += other.high;
+    }
+
+    /// The sum of squared distances from `mean`, where sum = count * mean + rest:
+    /// squares - count * mean^2 - 2 * mean * rest, exact modulo 2^192 and so exact.
+    fn around(mut self, count: u64, mean: u64, rest: u64) -> f64 {
+        let square = u128::from(mean) * u128::from(mean);
+        let upper = (square >> 64) * u128::from(count);
+        self.subtract(u128::from(square as u64) * u128::from(count));
+        self.subtract(upper << 64);
+        self.high = self.high.wrapping_sub((upper >> 64) as u64);
+        self.subtract(u128::from(mean) * u128::from(rest));
+        self.subtract(u128::from(mean) * u128::from(rest));
+        self.high as f64 * 2f64.powi(128) + self.low as f64
+    }
+
+    fn subtract(&mut self, part: u128) {
+        let (low, borrow) = self.low.overflowing_sub(part);
+        self.low = low;
+        self.high = self.high.wrapping_sub(u64::from(borrow));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(spans: &[u64]) -> Histogram {
+        let mut histogram = Histogram::default();
+        for &ps in spans {
+            histogram.record(Time(ps));
+        }
+        histogram
+    }
+
+    /// Spans of every magnitude, as latencies have.
+    fn spans() -> impl Strategy<Value = Vec<u64>> {
+        let span = (0_u32..64, any::<u64>()).prop_map(|(shift, bits)| bits >> shift);
+        prop::collection::vec(span, 1..400)
+    }
+
+    /// Mean and standard deviation by the textbook's two passes, in microseconds.
+    fn two_passes(spans: &[u64]) -> (f64, f64) {
+        let n = spans.len() as f64;
+        let mean = spans.iter().map(|&ps| ps as f64).sum::<f64>() / n;
+        let variance = spans
+            .iter()
+            .map(|&ps| (ps as f64 - mean).powi(2))
+            .sum::<f64>()
+            / n;
+        (mean / 1e6, variance.sqrt() / 1e6)
+    }
+
+    fn close(a: f64, b: f64, relative: f64) -> bool {
+        (a - b).abs() <= relative * a.abs().max(b.abs()) + 1e-12
+    }
+
+    proptest! {
+        #[test]
+        fn percentiles_match_the_sorted_spans(spans in spans(), q in 0.0_f64..=1.0) {
+            let histogram = of(&spans);
+            let mut sorted = spans;
+            sorted.sort_unstable();
+            let rank: usize = ((q * sorted.len() as f64).ceil() as usize).max(1);
+            let exact = sorted[rank - 1];
+            let given = histogram.percentile(q).unwrap().ps();
+            prop_assert!(given >= exact && (given - exact) as f64 <= exact as f64 * 0.001);
+            prop_assert!(given <= *sorted.last().unwrap());
+        }
+
+        #[test]
+        fn moments_match_two_passes(spans in spans()) {
+            let histogram = of(&spans);
+            let (mean, std) = two_passes(&spans);
+            prop_assert_eq!(histogram.sum_ps(), spans.iter().map(|&s| u128::from(s)).sum::<u128>());
+            prop_assert!(close(histogram.mean_us().unwrap(), mean, 1e-12));
+            prop_assert!(close(histogram.std_us().unwrap(), std, 1e-9));
+            prop_assert_eq!(histogram.min().unwrap().ps(), *spans.iter().min().unwrap());
+            prop_assert_eq!(histogram.max().unwrap().ps(), *spans.iter().max().unwrap());
+        }
+
+        #[test]
+        fn merging_equals_recording_together(left in spans(), right in spans()) {
+            let mut merged = of(&left);
+            merged.merge(&of(&right));
+            let together = of(&[left, right].concat());
+            prop_assert_eq!(merged.cdf(), together.cdf());
+            prop_assert_eq!(merged.std_us(), together.std_us());
+            prop_assert_eq!(merged.sum_ps(), together.sum_ps());
+        }
+
+        #[test]
+        fn distribution_counts_every_span_once(spans in spans()) {
+            let cdf = of(&spans).cdf();
+            prop_assert!(cdf.len() <= CDF_POINTS);
+            prop_assert!(cdf.windows(2).all(|p| p[0].at < p[1].at && p[0].fraction < p[1].fraction));
+            prop_assert_eq!(cdf.iter().map(|p| p.count).sum::<u64>(), spans.len() as u64);
+            let last = cdf.last().unwrap();
+            prop_assert_eq!((last.at.ps(), last.fraction), (*spans.iter().max().unwrap(), 1.0));
+            for point in cdf {
+                let below = spans.iter().filter(|&&s| s <= point.at.ps()).count();
+                prop_assert_eq!(point.fraction, below as f64 / spans.len() as f64);
+            }
+        }
+    }
+
+    #[test]
+    fn a_tiny_spread_on_a_long_span_does_not_cancel() {
+        let day = 86_400_000_000_000_000;
+        let std = of(&[day, day + 2]).std_us().unwrap();
+        assert_eq!(std, 1e-6);
+        assert_eq!(of(&[day; 3]).std_us(), Some(0.0));
+    }
+
+    #[test]
+    fn the_whole_clock_can_be_recorded_without_overflow() {
+        let histogram = of(&[u64::MAX, u64::MAX, u64::MAX, 0]);
+        let end = u64::MAX as f64 / 1e6;
+        assert!(close(histogram.mean_us().unwrap(), end * 0.75, 1e-12));
+        assert!(close(
+            histogram.std_us().unwrap(),
+            end * (3.0_f64 / 16.0).sqrt(),
+            1e-12
+        ));
+        assert_eq!(histogram.percentile(1.0), Some(Time::MAX));
+        assert_eq!(histogram.percentile(0.0), Some(Time::ZERO));
+    }
+
+    #[test]
+    fn a_wide_distribution_stays_within_the_points() {
+        let spans: Vec<u64> = (0..60_000_u64).map(|i| 1_000 + i * i * 17).collect();
+        let cdf = of(&spans).cdf();
+        assert!(
+            cdf.len() > CDF_POINTS / 3 && cdf.len() <= CDF_POINTS,
+            "{} points",
+            cdf.len()
+        );
+    }
+
+    #[test]
+    fn nothing_recorded_is_no_number() {
+        let empty = Histogram::default();
+        assert_eq!((empty.count(), empty.percentile(0.5)), (0, None));
+        assert_eq!((empty.mean_us(), empty.std_us()), (None, None));
+        assert_eq!(empty.cdf(), []);
+    }
+}

@@ -1,0 +1,271 @@
+//! Values over simulated time.
+
+use crate::grid::{Cursor, Grid};
+use wordline_kernel::Time;
+
+/// Joins what was observed in one interval with what was observed in another.
+pub trait Merge {
+    /// Adds `other` to `self`. Merging a default value changes nothing.
+    fn merge(&mut self, other: &Self);
+}
+
+impl Merge for u64 {
+    fn merge(&mut self, other: &Self) {
+        *self += other;
+    }
+}
+
+impl Merge for Time {
+    fn merge(&mut self, other: &Self) {
+        *self += *other;
+    }
+}
+
+/// One value per interval of simulated time, in bounded memory (see [`Grid`]).
+///
+/// An interval includes its start and excludes its end, except that the last one of a closed
+/// series includes the end of the simulation.
+#[derive(Clone, Debug)]
+pub struct Intervals<T> {
+    cursor: Cursor,
+    cells: Vec<T>,
+}
+
+/// One interval of a series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval<T> {
+    /// Its start.
+    pub from: Time,
+    /// Its end.
+    pub until: Time,
+    /// What was observed in it.
+    pub value: T,
+}
+
+impl<T: Merge + Default> Intervals<T> {
+    /// An empty series over `grid`.
+    pub fn new(grid: Grid) -> Self {
+        Self {
+            cursor: Cursor::new(grid),
+            cells: vec![T::default()],
+        }
+    }
+
+    /// The value of the interval that holds `now`. One comparison while `now` stays in the
+    /// interval of the call before; times may come in any order.
+    #[inline]
+    pub fn at(&mut self, now: Time) -> &mut T {
+        if !self.cursor.holds(now) {
+            self.seek(now);
+        }
+        &mut self.cells[self.cursor.index]
+    }
+
+    /// Distributes `from..until` over the intervals it covers: `add` is called with the value of
+    /// each and the part of the span in it. The parts add up to the span. An empty span adds nothing.
+    #[inline]
+    pub fn span(&mut self, from: Time, until: Time, mut add: impl FnMut(&mut T, Time)) {
+        if from >= until {
+            return;
+        }
+        if self.cursor.holds_span(from, until) {
+            add(&mut self.cells[self.cursor.index], until - from);
+            return;
+        }
+        self.reach(Time(until.ps() - 1));
+        for (index, part) in self.cursor.grid.parts(from, until) {
+            add(&mut self.cells[index], part);
+        }
+    }
+
+    /// Ends the series at `end`, no earlier than any time observed: every interval up to it exists
+    /// and the last one stops there.
+    pub fn close(&mut self, end: Time) {
+        self.reach(end);
+        if self.cursor.close(end, self.cells.len())
+            && let (Some(instant), Some(last)) = (self.cells.pop(), self.cells.last_mut())
+        {
+            last.merge(&instant);
+        }
+    }
+
+    /// Doubles the width until it is at least `width`, to give several series the same rows.
+    pub fn widen(&mut self, width: Time) {
+        for _ in 0..self.cursor.widen(width) {
+            self.halve();
+        }
+    }
+
+    /// The grid as it is now.
+    pub const fn grid(&self) -> Grid {
+        self.cursor.grid
+    }
+
+    /// The intervals from the start to the last one touched, in order of time.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Interval<&T>> {
+        self.cells.iter().enumerate().map(|(index, value)| {
+            let (from, until) = self.cursor.bounds(index);
+            Interval { from, until, value }
+        })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn seek(&mut self, now: Time) {
+        self.reach(now);
+        self.cursor.seek(self.cursor.grid.index(now));
+    }
+
+    fn reach(&mut self, at: Time) {
+        for _ in 0..self.cursor.reach(at) {
+            self.halve();
+        }
+        let len = self.cursor.grid.index(at) + 1;
+        if len > self.cells.len() {
+            self.cells.resize_with(len, T::default);
+        }
+    }
+
+    fn halve(&mut self) {
+        let pairs = self.cells.len().div_ceil(2);
+        for pair in 0..pairs {
+            let mut merged = std::mem::take(&mut self.cells[2 * pair]);
+            if let Some(later) = self.cells.get(2 * pair + 1) {
+                merged.merge(later);
+            }
+            self.cells[pair] = merged;
+        }
+        self.cells.truncate(pairs);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn small() -> Grid {
+        Grid::growing(Time(10), 8)
+    }
+
+    /// What `series` must hold, computed from all instants and the final grid at once.
+    fn rebinned(instants: &[u64], series: &Intervals<u64>) -> Vec<u64> {
+        let within = |i: &Interval<&u64>, t: u64| i.from.ps() <= t && t < i.until.ps();
+        series
+            .iter()
+            .map(|i| instants.iter().filter(|&&t| within(&i, t)).count() as u64)
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn merging_equals_binning_with_the_final_width(
+            instants in prop::collection::vec(0_u64..100_000, 1..200),
+            ordered: bool,
+        ) {
+            let mut instants = instants;
+            if ordered {
+                instants.sort_unstable();
+            }
+            let mut series = Intervals::<u64>::new(small());
+            for &t in &instants {
+                *series.at(Time(t)) += 1;
+            }
+            let values: Vec<u64> = series.iter().map(|i| *i.value).collect();
+            prop_assert_eq!(&values, &rebinned(&instants, &series));
+            prop_assert_eq!(values.iter().sum::<u64>(), instants.len() as u64);
+            prop_assert!(values.len() <= 8);
+        }
+
+        #[test]
+        fn parts_add_up_to_the_span_and_fit_their_interval(
+            spans in prop::collection::vec((0_u64..5_000, 0_u64..400), 1..100),
+        ) {
+            let mut series = Intervals::<u64>::new(small());
+            for &(from, length) in &spans {
+                let mut parts = 0;
+                series.span(Time(from), Time(from + length), |sum, part| {
+                    *sum += part.ps();
+                    parts += part.ps();
+                });
+                prop_assert_eq!(parts, length);
+            }
+            for i in series.iter() {
+                let overlap = |&(from, length): &(u64, u64)| {
+                    (from + length).min(i.until.ps()).saturating_sub(from.max(i.from.ps()))
+                };
+                prop_assert_eq!(*i.value, spans.iter().map(overlap).sum::<u64>());
+            }
+        }
+
+        #[test]
+        fn intervals_are_in_order_without_gaps_up_to_the_end(
+            start in 0_u64..1_000,
+            spread in 0_u64..10_000,
+        ) {
+            let mut series = Intervals::<u64>::new(small().starting(Time(start)));
+            let end = Time(start + spread);
+            *series.at(end) += 1;
+            series.close(end);
+            let intervals: Vec<_> = series.iter().collect();
+            prop_assert_eq!(intervals[0].from, Time(start));
+            prop_assert!(intervals.windows(2).all(|w| w[0].until == w[1].from));
+            prop_assert!(intervals.iter().all(|i| i.from < i.until));
+            prop_assert_eq!(intervals.iter().map(|i| *i.value).sum::<u64>(), 1);
+            if spread > 0 {
+                prop_assert_eq!(intervals.last().unwrap().until, end);
+            }
+        }
+    }
+
+    #[test]
+    fn a_chosen_width_is_kept() {
+        let mut series = Intervals::<u64>::new(Grid::fixed(Time::from_ms(1)));
+        *series.at(Time::from_ms(5_000)) += 1;
+        assert_eq!(series.grid().width(), Time::from_ms(1));
+        assert_eq!(series.iter().len(), 5_001);
+    }
+
+    #[test]
+    fn a_chosen_width_too_small_for_the_simulation_doubles() {
+        let mut series = Intervals::<u64>::new(Grid::fixed(Time(1)));
+        *series.at(Time(0)) += 1;
+        *series.at(Time(Grid::FIXED_LIMIT as u64)) += 1;
+        assert_eq!(series.grid().width(), Time(2));
+        assert_eq!(series.iter().map(|i| *i.value).sum::<u64>(), 2);
+    }
+
+    #[test]
+    fn the_end_of_the_clock_is_reached() {
+        let mut series = Intervals::<u64>::new(Grid::default());
+        *series.at(Time::ZERO) += 1;
+        *series.at(Time::MAX) += 1;
+        series.span(Time::ZERO, Time::MAX, |sum, _| *sum += 0);
+        assert_eq!(series.iter().map(|i| *i.value).sum::<u64>(), 2);
+        assert!(series.iter().len() <= 512);
+    }
+
+    #[test]
+    fn times_before_the_start_count_in_the_first_interval() {
+        let mut series = Intervals::<u64>::new(small().starting(Time(100)));
+        *series.at(Time(3)) += 1;
+        series.span(Time(95), Time(115), |sum, part| *sum += part.ps());
+        let values: Vec<u64> = series.iter().map(|i| *i.value).collect();
+        assert_eq!(values, [1 + 15, 5]);
+    }
+
+    #[test]
+    fn widened_series_have_the_same_rows() {
+        let (mut long, mut short) = (
+            Intervals::<u64>::new(small()),
+            Intervals::<u64>::new(small()),
+        );
+        *long.at(Time(500)) += 1;
+        *short.at(Time(20)) += 1;
+        short.widen(long.grid().width());
+        long.close(Time(501));
+        short.close(Time(501));
+        let bounds = |s: &Intervals<u64>| s.iter().map(|i| (i.from, i.until)).collect::<Vec<_>>();
+        assert_eq!(bounds(&long), bounds(&short));
+    }
+}

@@ -1,0 +1,278 @@
+//! Parquet files: what is written is read back, and no half-written file stays.
+#![allow(clippy::unwrap_used)]
+
+use arrow_array::RecordBatch;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::fs::{self, File};
+use std::path::Path;
+use wordline_observe::{Finished, Heading, Kind, ParquetFile, RowTable, Table, Values};
+
+const COLUMNS: [(Heading, Kind); 3] = [
+    (Heading::new("index", "", "Number of the row"), Kind::U64),
+    (
+        Heading::new("op", "", "What was done"),
+        Kind::Word(&["read", "write"]),
+    ),
+    (
+        Heading::new("latency_ps", "ps", "How long it took"),
+        Kind::I64,
+    ),
+];
+
+fn series() -> Table {
+    Table::new(vec![
+        (
+            Heading::new("start_s", "s", "Start of the interval"),
+            vec![0.0, 1.5].into(),
+        ),
+        (
+            Heading::new("reads", "", "Requests read"),
+            vec![u64::MAX, 0].into(),
+        ),
+        (Heading::new("block", "", "Block"), vec![1_u32, 2].into()),
+        (
+            Heading::new("latency_ps", "ps", "Latency"),
+            vec![-1_i64, i64::MAX].into(),
+        ),
+        (
+            Heading::new("mean_us", "us", "Mean, null without reads"),
+            vec![Some(0.1), None].into(),
+        ),
+        (
+            Heading::new("utilisation", "", "Busy over time per lane"),
+            Values::Lists {
+                lanes: 3,
+                values: vec![0.0, 0.5, 1.0, 0.25, 0.75, 0.1],
+            },
+        ),
+        (
+            Heading::new("op", "", "Which requests"),
+            Values::Words {
+                words: &["all", "read", "write"],
+                codes: vec![2, 0],
+            },
+        ),
+    ])
+    .unwrap()
+}
+
+fn read(path: &Path) -> Vec<RecordBatch> {
+    let file = File::open(path).unwrap();
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file)
+        .unwrap()
+        .build()
+        .unwrap();
+    reader.map(Result::unwrap).collect()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
+}
+
+#[test]
+fn every_type_null_list_and_heading_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("series.parquet");
+    let table = series();
+    table.write_parquet(&path).unwrap();
+    let back = read(&path);
+    assert_eq!(back.len(), 1);
+    assert_eq!(back[0].schema().fields(), table.schema().fields());
+    assert_eq!(back, table.batches());
+    assert_eq!(names(folder.path()), ["series.parquet"]);
+}
+
+#[test]
+fn streamed_rows_equal_kept_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("requests.parquet");
+    let rows = RowTable::<3>::BATCH as u64 * 2 + 5;
+    let mut kept = RowTable::in_memory(COLUMNS);
+    let mut written = RowTable::to_parquet(COLUMNS, &path).unwrap();
+    for row in 0..rows {
+        let row = [row, row % 2, row.wrapping_mul(0x9e37_79b9) >> 3];
+        kept.push(row).unwrap();
+        written.push(row).unwrap();
+    }
+    assert!(!path.exists(), "the file appears when it is whole");
+    let Finished::Written(count) = written.finish().unwrap() else {
+        panic!("written")
+    };
+    let Finished::Kept(table) = kept.finish().unwrap() else {
+        panic!("kept")
+    };
+    assert_eq!(count, rows);
+    let other = folder.path().join("kept.parquet");
+    table.write_parquet(&other).unwrap();
+    assert_eq!(read(&path), read(&other));
+    assert_eq!(
+        read(&path).iter().map(RecordBatch::num_rows).sum::<usize>() as u64,
+        rows
+    );
+}
+
+#[test]
+fn an_empty_table_is_a_readable_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("requests.parquet");
+    RowTable::to_parquet(COLUMNS, &path)
+        .unwrap()
+        .finish()
+        .unwrap();
+    assert_eq!(
+        read(&path).iter().map(RecordBatch::num_rows).sum::<usize>(),
+        0
+    );
+}
+
+#[test]
+fn a_dropped_file_leaves_nothing_and_the_old_one_untouched() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("series.parquet");
+    fs::write(&path, "older").unwrap();
+    let mut file = ParquetFile::create(&path, series().schema()).unwrap();
+    file.write(&series().batches()[0]).unwrap();
+    drop(file);
+    assert_eq!(names(folder.path()), ["series.parquet"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "older");
+}
+
+#[test]
+fn an_older_file_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("series.parquet");
+    fs::write(&path, "older").unwrap();
+    series().write_parquet(&path).unwrap();
+    assert_eq!(read(&path), series().batches());
+}
+
+#[test]
+fn places_that_cannot_be_written_are_refused_with_path_and_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let cases = [
+        (
+            folder.path().join("missing/x.parquet"),
+            "create the folder or choose another one",
+        ),
+        (
+            file.join("x.parquet"),
+            "create the folder or choose another one",
+        ),
+        (folder.path().to_owned(), "give the name of a regular file"),
+        (folder.path().join(".."), "give the name of a regular file"),
+    ];
+    for (path, remedy) in cases {
+        let message = series().write_parquet(&path).unwrap_err().to_string();
+        assert!(
+            message.starts_with(&format!("{}: cannot create: ", path.display())),
+            "{message}"
+        );
+        assert!(
+            message.ends_with(remedy) && message.lines().count() == 1,
+            "{message}"
+        );
+    }
+    assert_eq!(names(folder.path()), ["file"]);
+}
+
+#[test]
+fn a_batch_of_another_schema_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.parquet");
+    let other = Table::new(vec![(COLUMNS[0].0, vec![1_u64].into())]).unwrap();
+    let mut file = ParquetFile::create(&path, series().schema()).unwrap();
+    let message = file.write(&other.batches()[0]).unwrap_err().to_string();
+    assert!(
+        message.contains("x.parquet: cannot write as Parquet: "),
+        "{message}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_without_permission_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).unwrap();
+    if fs::write(folder.path().join("probe"), "").is_ok() {
+        return; // The superuser may write everywhere; there is nothing to refuse.
+    }
+    let path = folder.path().join("x.parquet");
+    let message = series().write_parquet(&path).unwrap_err().to_string();
+    assert!(
+        message.ends_with("choose a folder you may write to"),
+        "{message}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (real, link) = (
+        folder.path().join("real.parquet"),
+        folder.path().join("link.parquet"),
+    );
+    fs::write(&real, "older").unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    series().write_parquet(&link).unwrap();
+    assert!(link.is_symlink());
+    assert_eq!(read(&real), series().batches());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_device_is_never_replaced() {
+    let message = series()
+        .write_parquet(Path::new("/dev/full"))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains("not a regular file; give the name of a regular file"),
+        "{message}"
+    );
+    assert!(!Path::new("/dev/full").is_file());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_reported_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.parquet");
+    // The temporary file of this name is a link to the device that is always full.
+    std::os::unix::fs::symlink("/dev/full", folder.path().join("x.parquet.part")).unwrap();
+    let message = series().write_parquet(&path).unwrap_err().to_string();
+    assert!(
+        message.starts_with(&format!("{}: cannot write: ", path.display())),
+        "{message}"
+    );
+    assert!(
+        message.ends_with("free space there or choose another folder"),
+        "{message}"
+    );
+    assert!(names(folder.path()).is_empty());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_that_fills_up_during_the_simulation_is_reported_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.parquet");
+    std::os::unix::fs::symlink("/dev/full", folder.path().join("x.parquet.part")).unwrap();
+    let mut table = RowTable::to_parquet(COLUMNS, &path).unwrap();
+    let full = (0..3 << 20)
+        .find_map(|row| table.push([row, 0, row]).err())
+        .unwrap()
+        .to_string();
+    assert!(
+        full.ends_with("free space there or choose another folder"),
+        "{full}"
+    );
+    assert!(table.finish().is_err());
+    assert!(names(folder.path()).is_empty());
+}
