@@ -1,3 +1,17 @@
 //! The solid-state disk: host queue, flash back end, bus arbitration, verification.
+//!
+//! A device holds no clock and no event queue of its own: its owner passes `now` and the queue in,
+//! so that several devices can share one.
 
+pub mod backend;
 pub mod config;
+pub mod observation;
+pub mod plan;
+pub mod precondition;
+pub mod shadow;
+pub mod ssd;
+
+pub use observation::{Observation, Op, Parts};
+pub use plan::Plan;
+pub use precondition::Precondition;
+pub use ssd::{DeviceError, Event, Request, Ssd};

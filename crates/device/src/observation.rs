@@ -1,0 +1,97 @@
+//! What a probe hears of a device.
+
+use wordline_kernel::Time;
+use wordline_nand::{Die, Operation, Plane};
+
+/// What the host asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// Read.
+    Read,
+    /// Write.
+    Write,
+}
+
+/// Where the time of a request went. A request that touches several pages is described by the page
+/// that was done last; the sum of the parts is the response time, exactly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// From arrival to admission to the device queue.
+    pub host_queue: Time,
+    /// Waiting for the die behind operations of the host, or for an earlier write of the page.
+    pub die_wait: Time,
+    /// Waiting for the channel's bus behind operations of the host.
+    pub bus_wait: Time,
+    /// Commands, addresses, data and status on the bus.
+    pub bus: Time,
+    /// The memory array at work.
+    pub cell: Time,
+    /// Waiting for the die or the bus behind garbage collection, or for a free block.
+    pub gc: Time,
+}
+
+impl Parts {
+    /// The response time.
+    #[inline]
+    pub fn total(&self) -> Time {
+        self.host_queue + self.in_device()
+    }
+    /// The time since admission.
+    #[inline]
+    pub fn in_device(&self) -> Time {
+        self.die_wait + self.bus_wait + self.bus + self.cell + self.gc
+    }
+}
+
+/// Something that happened in a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observation {
+    /// A request is done.
+    Request {
+        /// What it was.
+        op: Op,
+        /// First byte.
+        offset: u64,
+        /// Length in bytes.
+        bytes: u64,
+        /// When the host issued it.
+        arrival: Time,
+        /// Where its time went.
+        parts: Parts,
+    },
+    /// A bus was held until now.
+    Bus {
+        /// The channel.
+        channel: u32,
+        /// Since when.
+        from: Time,
+        /// By garbage collection.
+        gc: bool,
+    },
+    /// A die was occupied until now, from the first command cycle to the last bus cycle.
+    Die {
+        /// The die.
+        die: Die,
+        /// Since when.
+        from: Time,
+        /// By what.
+        operation: Operation,
+        /// For garbage collection.
+        gc: bool,
+    },
+    /// A host write of (part of) a page has been placed.
+    PageWritten,
+    /// A page was read from flash to complete a partial write.
+    PageMerged,
+    /// A page that was never written has been read: zeroes, without a flash operation.
+    UnwrittenRead,
+    /// A block has been collected and erased.
+    Collected {
+        /// Its plane.
+        plane: Plane,
+        /// Pages that were moved.
+        moved: u32,
+        /// When the collection started.
+        from: Time,
+    },
+}

@@ -1,0 +1,296 @@
+//! The shadow store of `--verify`: what every page must hold, kept beside the device.
+//!
+//! Every page write has a version. The content of a page is stood for by 64 bits that depend on
+//! the page, its version and, for a partial write, on the content that was completed; so a stale
+//! base, a lost copy or a wrong map shows as a wrong content. A read must return a content that is
+//! at least as new as the last one acknowledged when the read began.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+
+use rustc_hash::FxHashMap;
+use wordline_ftl::Lpn;
+use wordline_kernel::{Digest, Time};
+use wordline_nand::{Layout, Ppn};
+
+/// Content that stands for "never written".
+const UNWRITTEN: u64 = 0;
+
+/// A host write of a page or a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// Counts the writes of the page from 1; 0 is what preconditioning left.
+    pub number: u32,
+    /// First byte in the page.
+    pub from: u32,
+    /// Bytes written.
+    pub bytes: u32,
+    /// Whether the rest of the page is kept.
+    pub partial: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Write {
+    version: Version,
+    content: u64,
+    issued: Time,
+    acknowledged: Option<Time>,
+    place: Option<Ppn>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct PageHistory {
+    writes: VecDeque<Write>,
+    acknowledged: u32,
+    readers: u32,
+}
+
+/// Histories kept for a page beyond those a running read may still return.
+const KEPT: usize = 8;
+
+/// Expected and actual contents.
+#[derive(Clone, Debug)]
+pub struct Shadow {
+    layout: Layout,
+    pages: FxHashMap<Lpn, PageHistory>,
+    /// By physical page: what it holds.
+    contents: Vec<u64>,
+    /// Reads checked.
+    pub reads_checked: u64,
+    /// Page writes followed.
+    pub writes_followed: u64,
+}
+
+fn whole(page: Lpn, version: u32) -> u64 {
+    let mut digest = Digest::default();
+    digest.mix(u64::from(page.0));
+    digest.mix(u64::from(version));
+    digest.value() | 1
+}
+
+fn content(page: Lpn, version: Version, base: u64) -> u64 {
+    if !version.partial {
+        return whole(page, version.number);
+    }
+    let mut digest = Digest::default();
+    digest.mix(base);
+    digest.mix(u64::from(version.number));
+    digest.mix(u64::from(version.from) << 32 | u64::from(version.bytes));
+    digest.value() | 1
+}
+
+impl Shadow {
+    /// A shadow of a device whose pages were filled at once: `place` tells where each page is.
+    pub fn new(layout: Layout, user_pages: u32, place: impl Fn(Lpn) -> Option<Ppn>) -> Self {
+        let mut contents = vec![UNWRITTEN; layout.pages() as usize];
+        for page in (0..user_pages).map(Lpn) {
+            if let Some(place) = place(page) {
+                contents[place.index()] = whole(page, 0);
+            }
+        }
+        Self {
+            layout,
+            pages: FxHashMap::default(),
+            contents,
+            reads_checked: 0,
+            writes_followed: 0,
+        }
+    }
+
+    /// Whether the page held anything before the first write seen here decides what version 0 is,
+    /// so it must be asked before that write is placed.
+    fn history(&mut self, page: Lpn, filled: bool) -> &mut PageHistory {
+        self.pages.entry(page).or_insert_with(|| {
+            let version = Version {
+                number: 0,
+                from: 0,
+                bytes: 0,
+                partial: false,
+            };
+            let content = if filled { whole(page, 0) } else { UNWRITTEN };
+            let first = Write {
+                version,
+                content,
+                issued: Time::ZERO,
+                acknowledged: Some(Time::ZERO),
+                place: None,
+            };
+            PageHistory {
+                writes: VecDeque::from([first]),
+                acknowledged: 0,
+                readers: 0,
+            }
+        })
+    }
+
+    /// The host writes bytes of `page`; `filled` says whether the device maps it now.
+    pub fn issue(
+        &mut self,
+        now: Time,
+        page: Lpn,
+        filled: bool,
+        from: u32,
+        bytes: u32,
+        partial: bool,
+    ) -> Version {
+        self.writes_followed += 1;
+        let history = self.history(page, filled);
+        let last = history.writes.back();
+        let (number, base) =
+            last.map_or((0, UNWRITTEN), |last| (last.version.number, last.content));
+        let version = Version {
+            number: number + 1,
+            from,
+            bytes,
+            partial,
+        };
+        let content = content(page, version, base);
+        history.writes.push_back(Write {
+            version,
+            content,
+            issued: now,
+            acknowledged: None,
+            place: None,
+        });
+        version
+    }
+    /// The content that the device writes for `version`, given what it read to complete the page.
+    pub fn write(&mut self, page: Lpn, version: Version, base: u64, place: Ppn) -> u64 {
+        if let Some(history) = self.pages.get_mut(&page) {
+            let write = history
+                .writes
+                .iter_mut()
+                .find(|write| write.version == version);
+            if let Some(write) = write {
+                write.place = Some(place);
+            }
+        }
+        content(page, version, base)
+    }
+    /// The array has programmed `content`.
+    pub fn program(&mut self, place: Ppn, content: u64) {
+        self.contents[place.index()] = content;
+    }
+    /// The array has read a page.
+    pub fn read(&self, place: Ppn) -> u64 {
+        self.contents[place.index()]
+    }
+    /// The array has erased the block that starts at `first`.
+    pub fn erase(&mut self, first: Ppn) {
+        let pages = self.layout.pages_per_block as usize;
+        self.contents[first.index()..first.index() + pages].fill(UNWRITTEN);
+    }
+    /// The device tells the host that `version` is safe.
+    pub fn acknowledge(&mut self, now: Time, page: Lpn, version: Version) {
+        if let Some(history) = self.pages.get_mut(&page) {
+            history.acknowledged = history.acknowledged.max(version.number);
+            if let Some(write) = history
+                .writes
+                .iter_mut()
+                .find(|write| write.version == version)
+            {
+                write.acknowledged = Some(now);
+            }
+            Self::prune(history);
+        }
+    }
+    /// A read of `page` begins; returns the oldest version it may return.
+    pub fn begin_read(&mut self, page: Lpn, filled: bool) -> u32 {
+        let history = self.history(page, filled);
+        history.readers += 1;
+        history.acknowledged
+    }
+    /// A read that began at `oldest` has returned `content`.
+    pub fn check(
+        &mut self,
+        now: Time,
+        page: Lpn,
+        oldest: u32,
+        content: u64,
+        place: Option<Ppn>,
+    ) -> Result<(), String> {
+        self.reads_checked += 1;
+        let Some(history) = self.pages.get_mut(&page) else {
+            return Ok(());
+        };
+        history.readers -= 1;
+        let fits = |write: &Write| write.version.number >= oldest && write.content == content;
+        if history.writes.iter().any(fits) {
+            Self::prune(history);
+            return Ok(());
+        }
+        Err(Self::describe(
+            &self.layout,
+            now,
+            page,
+            oldest,
+            content,
+            place,
+            history,
+        ))
+    }
+    /// What a page that maps nowhere returns.
+    pub const fn unwritten() -> u64 {
+        UNWRITTEN
+    }
+
+    fn prune(history: &mut PageHistory) {
+        let acknowledged = history.acknowledged;
+        let old = |write: &Write| write.version.number < acknowledged;
+        while history.readers == 0
+            && history.writes.len() > KEPT
+            && history.writes.front().is_some_and(old)
+        {
+            history.writes.pop_front();
+        }
+    }
+
+    fn describe(
+        layout: &Layout,
+        now: Time,
+        page: Lpn,
+        oldest: u32,
+        content: u64,
+        place: Option<Ppn>,
+        history: &PageHistory,
+    ) -> String {
+        let from = place.map_or("nowhere".to_owned(), |place| layout.describe(place));
+        let found = history.writes.iter().find(|write| write.content == content);
+        let what = match found {
+            Some(write) => format!("version {}, which is stale", write.version.number),
+            None if content == UNWRITTEN => "nothing".to_owned(),
+            None => "a content that was never written there".to_owned(),
+        };
+        let mut text = format!(
+            "verification failed at {now}: the read of logical page {} returned {what} from {from}; expected version {oldest} or newer. History of the page:",
+            page.0
+        );
+        for write in &history.writes {
+            let Version {
+                number,
+                from,
+                bytes,
+                partial,
+            } = write.version;
+            let place = write
+                .place
+                .map_or("place unknown".to_owned(), |place| layout.describe(place));
+            let acknowledged = write
+                .acknowledged
+                .map_or("not acknowledged".to_owned(), |time| {
+                    format!("acknowledged {time}")
+                });
+            let kind = if partial {
+                format!("bytes {from}+{bytes}")
+            } else {
+                "whole page".to_owned()
+            };
+            let _ = write!(
+                text,
+                "\n  version {number}: {kind}, issued {}, {acknowledged}, {place}",
+                write.issued
+            );
+        }
+        text
+    }
+}
