@@ -1,0 +1,59 @@
+//! Requests that are no whole sectors.
+
+use super::Refusal;
+use crate::fields::SECTOR;
+use crate::format::Record;
+use crate::trace::Counts;
+
+/// What to do with an offset or a size that is no multiple of 512 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Align {
+    /// End with an error.
+    #[default]
+    Error,
+    /// Take every sector of 512 bytes that it touches.
+    Expand,
+}
+
+words! { Align at "align" { "error" => Error, "expand" => Expand } }
+
+/// Aligns the record to sectors.
+#[inline]
+pub(crate) fn aligned(
+    align: Align,
+    record: &mut Record,
+    counts: &mut Counts,
+) -> Result<(), Refusal> {
+    if (record.offset | record.bytes).is_multiple_of(SECTOR) {
+        return Ok(());
+    }
+    if align == Align::Error {
+        return Err(unaligned(record));
+    }
+    let start = record.offset - record.offset % SECTOR;
+    let end = record.offset.checked_add(record.bytes);
+    let end = end
+        .and_then(|end| end.checked_next_multiple_of(SECTOR))
+        .ok_or_else(|| {
+            Refusal::new(
+                "the request, expanded to whole sectors, ends beyond 2^64 bytes",
+                "",
+            )
+        })?;
+    (record.offset, record.bytes) = (start, end - start);
+    counts.expanded += 1;
+    Ok(())
+}
+
+#[cold]
+fn unaligned(record: &Record) -> Refusal {
+    let (what, value) = if record.offset.is_multiple_of(SECTOR) {
+        ("size", record.bytes)
+    } else {
+        ("offset", record.offset)
+    };
+    Refusal::new(
+        format!("the {what} {value} is not a multiple of {SECTOR} bytes"),
+        "pass --align expand to take every sector it touches",
+    )
+}

@@ -1,0 +1,149 @@
+//! Requests beyond the end of the device.
+
+use super::Refusal;
+use crate::format::Record;
+use crate::trace::Counts;
+
+/// Scaling moves whole pages of this many bytes, so that requests keep their alignment to it.
+const PAGE: u64 = 4096;
+
+/// What to do with a request beyond the capacity of the device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fit {
+    /// End with an error.
+    #[default]
+    Error,
+    /// Take addresses modulo the capacity. A request across the end becomes two of the same arrival.
+    Wrap,
+    /// Shrink all offsets in proportion, in pages of 4 KiB, so that the highest address of the trace
+    /// meets the capacity; sizes stay, and requests that would then end beyond the capacity move down
+    /// to end at it. Does nothing to a trace that fits. Reads the trace twice.
+    Scale,
+}
+
+words! { Fit at "fit" { "error" => Error, "wrap" => Wrap, "scale" => Scale } }
+
+/// What became of a record: it, and the part that wrapped around to the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fitted {
+    pub(crate) record: Record,
+    pub(crate) wrapped: Option<Record>,
+}
+
+/// Fits records into a capacity in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fitter {
+    fit: Fit,
+    capacity: u64,
+    highest: u64, // end of the whole trace; for Scale
+}
+
+impl Fitter {
+    pub(crate) fn new(fit: Fit, capacity: Option<u64>, highest: u64) -> Self {
+        Self {
+            fit,
+            capacity: capacity.unwrap_or(u64::MAX),
+            highest,
+        }
+    }
+
+    /// Whether the record cannot stay as it is, and `fit` forbids to change it.
+    #[inline]
+    pub(crate) fn refuses(&self, record: &Record) -> bool {
+        self.fit == Fit::Error && self.is_beyond(record)
+    }
+
+    fn is_beyond(&self, record: &Record) -> bool {
+        record
+            .offset
+            .checked_add(record.bytes)
+            .is_none_or(|end| end > self.capacity)
+    }
+
+    /// Fits a record that is not refused.
+    #[inline]
+    pub(crate) fn fit(&self, record: Record, counts: &mut Counts) -> Result<Fitted, Refusal> {
+        let scaling = self.fit == Fit::Scale && self.highest > self.capacity;
+        if !scaling && !self.is_beyond(&record) {
+            return Ok(Fitted {
+                record,
+                wrapped: None,
+            });
+        }
+        if record.bytes > self.capacity {
+            return Err(too_long(&record, self.capacity));
+        }
+        if self.fit == Fit::Scale {
+            Ok(Fitted {
+                record: self.scaled(record, counts),
+                wrapped: None,
+            })
+        } else {
+            Ok(self.wrapped(record, counts))
+        }
+    }
+
+    fn scaled(&self, mut record: Record, counts: &mut Counts) -> Record {
+        if record.bytes == 0 {
+            return record;
+        }
+        let pages = |bytes: u64| u128::from(bytes / PAGE);
+        let highest = pages(self.highest).max(1);
+        let page = pages(record.offset) * pages(self.capacity) / highest;
+        let offset = page as u64 * PAGE + record.offset % PAGE;
+        let last = (self.capacity - record.bytes) / crate::fields::SECTOR * crate::fields::SECTOR;
+        counts.scaled += 1;
+        record.offset = offset.min(last);
+        record
+    }
+
+    fn wrapped(&self, mut record: Record, counts: &mut Counts) -> Fitted {
+        record.offset %= self.capacity;
+        counts.wrapped += 1;
+        let room = self.capacity - record.offset;
+        if record.bytes <= room {
+            return Fitted {
+                record,
+                wrapped: None,
+            };
+        }
+        counts.split += 1;
+        let rest = Record {
+            offset: 0,
+            bytes: record.bytes - room,
+            ..record
+        };
+        record.bytes = room;
+        Fitted {
+            record,
+            wrapped: Some(rest),
+        }
+    }
+
+    /// Why a record does not fit; `highest` is the end of the whole trace, if it could be found.
+    #[cold]
+    pub(crate) fn refusal(&self, record: &Record, highest: Option<u64>) -> Refusal {
+        let trace = match highest {
+            Some(highest) => format!("; the whole trace ends at {highest}"),
+            None => String::new(),
+        };
+        Refusal::new(
+            format!(
+                "the request for {} bytes at offset {} ends beyond the device's {} bytes{trace}",
+                record.bytes, record.offset, self.capacity
+            ),
+            "pass --fit wrap or --fit scale, or take a larger device",
+        )
+    }
+}
+
+#[cold]
+fn too_long(record: &Record, capacity: u64) -> Refusal {
+    Refusal::new(
+        format!(
+            "the request for {} bytes is longer than the device's {capacity}",
+            record.bytes
+        ),
+        "take a larger device",
+    )
+}

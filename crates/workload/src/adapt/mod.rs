@@ -1,0 +1,56 @@
+//! What is done to the requests of a trace on their way to the device, in this order: bad lines, the
+//! order of time, volumes, alignment, the fit into the device. The default of each is to refuse.
+
+/// Gives an enum of bare words its `FromStr` and `Display`; `key` is what messages call it.
+macro_rules! words {
+    ($Enum:ident at $key:literal { $($name:literal => $Variant:ident),+ $(,)? }) => {
+        impl std::str::FromStr for $Enum {
+            type Err = String;
+            fn from_str(word: &str) -> Result<Self, String> {
+                match word {
+                    $($name => Ok(Self::$Variant),)+
+                    _ => Err(format!(
+                        "{}: `{word}` is not one of {}", $key, [$($name),+].join(", "))),
+                }
+            }
+        }
+        impl std::fmt::Display for $Enum {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(match self { $(Self::$Variant => $name),+ })
+            }
+        }
+    };
+}
+mod align;
+mod bad_line;
+mod fit;
+mod time_order;
+mod volumes;
+
+pub use align::Align;
+pub use bad_line::OnBadLine;
+pub use fit::Fit;
+pub use time_order::TimeOrder;
+pub use volumes::Volumes;
+
+pub(crate) use align::aligned;
+pub(crate) use fit::Fitter;
+pub(crate) use time_order::{Orderer, Placed};
+pub(crate) use volumes::Mapper;
+
+/// Why an adapter refuses a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) reason: String,
+    pub(crate) remedy: String,
+}
+
+impl Refusal {
+    #[cold]
+    pub(crate) fn new(reason: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self {
+            reason: reason.into(),
+            remedy: remedy.into(),
+        }
+    }
+}

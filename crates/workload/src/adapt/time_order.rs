@@ -1,0 +1,155 @@
+//! Time stamps that go back.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::Refusal;
+use crate::error::Place;
+use crate::format::Record;
+use crate::trace::Counts;
+
+/// How far apart records may stand for [`TimeOrder::Sort`] to bring them in order.
+pub(crate) const WINDOW: usize = 65_536;
+
+/// What to do with a record that is earlier than the one before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TimeOrder {
+    /// End with an error.
+    #[default]
+    Error,
+    /// Give it the time of the one before.
+    Clamp,
+    /// Sort by time within a window of 65,536 records; records of one time keep their order.
+    Sort,
+}
+
+words! { TimeOrder at "time_order" { "error" => Error, "clamp" => Clamp, "sort" => Sort } }
+
+/// A record and where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Placed {
+    pub(crate) record: Record,
+    pub(crate) place: Place,
+}
+
+/// Brings the records of one file in order of time.
+pub(crate) struct Orderer {
+    order: TimeOrder,
+    latest: u64, // greatest tick given out
+    newest: u64, // greatest tick taken in
+    waiting: BinaryHeap<Reverse<Waiting>>,
+    taken: u64,
+}
+
+struct Waiting {
+    ticks: u64,
+    sequence: u64,
+    placed: Placed,
+}
+
+impl Waiting {
+    fn key(&self) -> (u64, u64) {
+        (self.ticks, self.sequence)
+    }
+}
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+impl Eq for Waiting {}
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Waiting {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl Orderer {
+    pub(crate) fn new(order: TimeOrder) -> Self {
+        Self {
+            order,
+            latest: 0,
+            newest: 0,
+            waiting: BinaryHeap::new(),
+            taken: 0,
+        }
+    }
+
+    /// Begins another file.
+    pub(crate) fn restart(&mut self) {
+        (self.latest, self.newest) = (0, 0);
+    }
+
+    /// The next record in order; `pull` gives the next of the file.
+    #[inline]
+    pub(crate) fn next<E>(
+        &mut self,
+        counts: &mut Counts,
+        mut pull: impl FnMut(&mut Counts) -> Result<Option<Placed>, E>,
+        refuse: impl Fn(Place, Refusal) -> E,
+    ) -> Result<Option<Placed>, E> {
+        let next = if self.order == TimeOrder::Sort {
+            self.sorted(counts, &mut pull)?
+        } else {
+            pull(counts)?
+        };
+        let Some(mut placed) = next else {
+            return Ok(None);
+        };
+        if placed.record.ticks >= self.latest {
+            self.latest = placed.record.ticks;
+        } else if self.order == TimeOrder::Clamp {
+            counts.times_clamped += 1;
+            placed.record.ticks = self.latest;
+        } else {
+            return Err(refuse(placed.place, self.refusal(placed.record.ticks)));
+        }
+        Ok(Some(placed))
+    }
+
+    fn sorted<E>(
+        &mut self,
+        counts: &mut Counts,
+        pull: &mut impl FnMut(&mut Counts) -> Result<Option<Placed>, E>,
+    ) -> Result<Option<Placed>, E> {
+        while self.waiting.len() < WINDOW {
+            let Some(placed) = pull(counts)? else { break };
+            let ticks = placed.record.ticks;
+            counts.times_sorted += u64::from(ticks < self.newest);
+            self.newest = self.newest.max(ticks);
+            self.waiting.push(Reverse(Waiting {
+                ticks,
+                sequence: self.taken,
+                placed,
+            }));
+            self.taken += 1;
+        }
+        Ok(self.waiting.pop().map(|Reverse(first)| first.placed))
+    }
+
+    #[cold]
+    fn refusal(&self, ticks: u64) -> Refusal {
+        let back = self.latest - ticks;
+        match self.order {
+            TimeOrder::Sort => Refusal::new(
+                format!(
+                    "the time is {back} ticks earlier than that of a record more than {WINDOW} \
+                     records before, too far to sort"
+                ),
+                "pass --time-order clamp",
+            ),
+            _ => Refusal::new(
+                format!(
+                    "the time goes back: {ticks} after {} (ticks of the format)",
+                    self.latest
+                ),
+                "pass --time-order sort or --time-order clamp",
+            ),
+        }
+    }
+}

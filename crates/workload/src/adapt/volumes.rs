@@ -1,0 +1,141 @@
+//! Traces of several volumes.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use super::Refusal;
+use crate::format::Record;
+use crate::trace::Counts;
+
+/// Stacked volumes begin at multiples of this, in bytes.
+const STACK_UNIT: u64 = 4096;
+
+/// What to do with the volumes of a trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Volumes {
+    /// There is one: end with an error at a request to a second.
+    #[default]
+    One,
+    /// Put them one behind the other in order of their numbers, each as long as its highest address,
+    /// rounded up to 4 KiB. Reads the trace twice.
+    Stack,
+    /// Let all of them use the same addresses.
+    Shared,
+    /// Take this one alone; leave the others out and count them.
+    Only(u32),
+}
+
+impl FromStr for Volumes {
+    type Err = String;
+    fn from_str(word: &str) -> Result<Self, String> {
+        match word {
+            "one" => Ok(Self::One),
+            "stack" => Ok(Self::Stack),
+            "shared" => Ok(Self::Shared),
+            _ => word.parse().map(Self::Only).map_err(|_| {
+                format!("volumes: `{word}` is not one of one, stack, shared, or a volume's number")
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Volumes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::One => f.write_str("one"),
+            Self::Stack => f.write_str("stack"),
+            Self::Shared => f.write_str("shared"),
+            Self::Only(number) => write!(f, "{number}"),
+        }
+    }
+}
+
+/// Maps the volumes of a trace to one address space.
+pub(crate) struct Mapper {
+    volumes: Volumes,
+    first: Option<u32>,
+    starts: BTreeMap<u32, u64>,
+}
+
+impl Mapper {
+    /// `ends` is the byte behind the last one of each volume; needed for `Stack` alone.
+    pub(crate) fn new(volumes: Volumes, ends: &BTreeMap<u32, u64>) -> Result<Self, Refusal> {
+        let mut starts = BTreeMap::new();
+        if volumes == Volumes::Stack {
+            let mut next = 0_u64;
+            for (&volume, end) in ends {
+                starts.insert(volume, next);
+                let length = end.checked_next_multiple_of(STACK_UNIT);
+                next = length
+                    .and_then(|length| next.checked_add(length))
+                    .ok_or_else(|| {
+                        Refusal::new(
+                            "the volumes together are longer than 2^64 bytes",
+                            "pass --volumes shared or the number of one",
+                        )
+                    })?;
+            }
+        }
+        Ok(Self {
+            volumes,
+            first: None,
+            starts,
+        })
+    }
+
+    /// The byte behind the last one of all that is mapped.
+    pub(crate) fn end(&self, ends: &BTreeMap<u32, u64>) -> u64 {
+        match self.volumes {
+            Volumes::One | Volumes::Shared => ends.values().copied().max().unwrap_or(0),
+            Volumes::Only(number) => ends.get(&number).copied().unwrap_or(0),
+            Volumes::Stack => {
+                let end = |(volume, end): (&u32, &u64)| self.starts.get(volume).map(|s| s + end);
+                ends.iter().filter_map(end).max().unwrap_or(0)
+            }
+        }
+    }
+
+    /// Moves the record to its place, or says that it is left out.
+    #[inline]
+    pub(crate) fn map(
+        &mut self,
+        record: &mut Record,
+        counts: &mut Counts,
+    ) -> Result<bool, Refusal> {
+        match self.volumes {
+            Volumes::Shared => {}
+            Volumes::One => {
+                if *self.first.get_or_insert(record.volume) != record.volume {
+                    return Err(self.second(record.volume));
+                }
+            }
+            Volumes::Only(number) => {
+                if record.volume != number {
+                    counts.other_volumes += 1;
+                    return Ok(false);
+                }
+            }
+            Volumes::Stack => {
+                let start = self.starts.get(&record.volume).copied().unwrap_or(0);
+                if start > 0 && record.bytes > 0 {
+                    counts.stacked += 1;
+                    record.offset = record.offset.saturating_add(start);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    #[cold]
+    fn second(&self, volume: u32) -> Refusal {
+        let first = self.first.unwrap_or_default();
+        Refusal::new(
+            format!("the trace has several volumes: {volume} after {first}"),
+            format!(
+                "pass --volumes stack (one behind the other), --volumes shared (all use the same \
+                 addresses), or the number of one, such as --volumes {first}"
+            ),
+        )
+    }
+}

@@ -1,0 +1,165 @@
+//! Files on disk as streams of plain bytes: plain, gzip, Zstandard and xz, told by their first bytes.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+use liblzma::bufread::XzDecoder;
+use twox_hash::XxHash3_64;
+
+use crate::WorkloadError;
+
+const CHUNK: usize = 64 * 1024;
+
+/// How a file is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compression {
+    Plain,
+    Gzip,
+    Zstd,
+    Xz,
+}
+
+impl Compression {
+    fn of(start: &[u8]) -> Self {
+        match start {
+            [0x1f, 0x8b, ..] => Self::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Self::Xz,
+            _ => Self::Plain,
+        }
+    }
+    /// As an error message calls it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "file",
+            Self::Gzip => "gzip archive",
+            Self::Zstd => "Zstandard archive",
+            Self::Xz => "xz archive",
+        }
+    }
+}
+
+/// The bytes as they are on disk, counted and hashed as they pass.
+struct Raw {
+    inner: Box<dyn Read + Send>,
+    bytes: u64,
+    hash: XxHash3_64,
+}
+
+impl Read for Raw {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        self.bytes += length as u64;
+        std::hash::Hasher::write(&mut self.hash, &buffer[..length]);
+        Ok(length)
+    }
+}
+
+type Buffered = BufReader<Raw>;
+
+enum Decoder {
+    Plain(Buffered),
+    Gzip(MultiGzDecoder<Buffered>),
+    Zstd(zstd::Decoder<'static, Buffered>),
+    Xz(XzDecoder<Buffered>),
+}
+
+/// A stream of plain bytes.
+pub(crate) struct Decompressed {
+    decoder: Decoder,
+    compression: Compression,
+}
+
+impl Decompressed {
+    /// Opens a file.
+    pub(crate) fn open(path: &Path) -> Result<Self, WorkloadError> {
+        let failed = |error: &io::Error| {
+            let remedy = match error.kind() {
+                io::ErrorKind::NotFound => "check the name",
+                io::ErrorKind::PermissionDenied => "check its permissions",
+                _ => "",
+            };
+            WorkloadError::new(
+                path,
+                format!("the file cannot be opened: {}", plain(error)),
+                remedy,
+            )
+        };
+        let is_directory = path.is_dir();
+        if is_directory {
+            return Err(WorkloadError::new(
+                path,
+                "this is a directory, not a trace",
+                "name the files in it",
+            ));
+        }
+        let file = File::open(path).map_err(|error| failed(&error))?;
+        Self::new(Box::new(file)).map_err(|error| failed(&error))
+    }
+
+    /// Decodes any stream.
+    pub(crate) fn new(inner: Box<dyn Read + Send>) -> io::Result<Self> {
+        let raw = Raw {
+            inner,
+            bytes: 0,
+            hash: XxHash3_64::new(),
+        };
+        let mut buffered = BufReader::with_capacity(CHUNK, raw);
+        let compression = Compression::of(buffered.fill_buf()?);
+        let decoder = match compression {
+            Compression::Plain => Decoder::Plain(buffered),
+            Compression::Gzip => Decoder::Gzip(MultiGzDecoder::new(buffered)),
+            Compression::Zstd => Decoder::Zstd(zstd::Decoder::with_buffer(buffered)?),
+            Compression::Xz => Decoder::Xz(XzDecoder::new_multi_decoder(buffered)),
+        };
+        Ok(Self {
+            decoder,
+            compression,
+        })
+    }
+
+    pub(crate) fn compression(&self) -> Compression {
+        self.compression
+    }
+
+    fn raw(&self) -> &Raw {
+        match &self.decoder {
+            Decoder::Plain(buffered) => buffered.get_ref(),
+            Decoder::Gzip(decoder) => decoder.get_ref().get_ref(),
+            Decoder::Zstd(decoder) => decoder.get_ref().get_ref(),
+            Decoder::Xz(decoder) => decoder.get_ref().get_ref(),
+        }
+    }
+
+    /// Bytes read from disk.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.raw().bytes
+    }
+
+    /// Hash (XXH3, 64 bits) of the bytes read from disk.
+    pub(crate) fn digest(&self) -> u64 {
+        std::hash::Hasher::finish(&self.raw().hash)
+    }
+}
+
+impl Read for Decompressed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.decoder {
+            Decoder::Plain(buffered) => buffered.read(buffer),
+            Decoder::Gzip(decoder) => decoder.read(buffer),
+            Decoder::Zstd(decoder) => decoder.read(buffer),
+            Decoder::Xz(decoder) => decoder.read(buffer),
+        }
+    }
+}
+
+/// An I/O error in words, without the number of the operating system.
+pub(crate) fn plain(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "it does not exist".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => error.to_string().replace(['\n', '\r'], " "),
+    }
+}

@@ -1,0 +1,59 @@
+//! The traces of the ARC paper (Megiddo and Modha, FAST 2003): first block, number of blocks (512
+//! bytes), a column without meaning here, sequence number. No time, no operation: all are reads.
+
+use super::{Line, Probe, Reader, Record, is_number};
+use crate::Op;
+use crate::error::Fault;
+use crate::fields::{Blanks, SECTOR};
+
+struct ArcLis;
+
+pub(super) fn detect(probe: &Probe) -> bool {
+    probe.most(|line| {
+        let mut fields = Blanks::new(line);
+        (0..4).all(|_| fields.text("").is_ok_and(is_number)) && fields.end().is_ok()
+    })
+}
+
+pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
+    Box::new(ArcLis)
+}
+
+impl Line for ArcLis {
+    const TICK_PS: u64 = 0;
+
+    #[inline]
+    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
+        let mut fields = Blanks::new(line);
+        let offset = fields.units("first block", SECTOR)?;
+        let bytes = fields.units("number of blocks", SECTOR)?;
+        fields.skip("third column")?;
+        fields.skip("sequence number")?;
+        fields.end()?;
+        Ok(Some(Record {
+            ticks: 0,
+            offset,
+            bytes,
+            volume: 0,
+            op: Op::Read,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parsed;
+    use super::*;
+
+    #[test]
+    fn a_line_of_p3() {
+        let expected = Record {
+            ticks: 0,
+            offset: 1_842_745 * 512,
+            bytes: 64 * 512,
+            volume: 0,
+            op: Op::Read,
+        };
+        assert_eq!(parsed(ArcLis, "1842745 64 0 1"), Ok(Some(expected)));
+    }
+}

@@ -1,0 +1,183 @@
+//! fio iolog, versions 2 and 3: `file action [offset length]`, in version 3 behind the microseconds since
+//! the beginning of the log. Actions: read, write, trim; sync, datasync and sync_file_range are flushes;
+//! `add`, `open` and `close` are no requests; `wait` (version 2 alone) lets that many microseconds pass.
+//! Files become volumes, numbered from 0 in order of appearance.
+//!
+//! Version 2 has no time stamps: it counts as timed only if the beginning of the file has a `wait`.
+
+use rustc_hash::FxHashMap;
+
+use super::{Line, Probe, Reader, Record, tick};
+use crate::Op;
+use crate::error::{Fault, shown};
+use crate::fields::Blanks;
+
+const VERSION_2: &[u8] = b"fio version 2 iolog";
+const VERSION_3: &[u8] = b"fio version 3 iolog";
+const FILES: usize = 65_536;
+
+struct FioIolog {
+    stamped: bool,
+    waits: bool,
+    waited_us: u64,
+    files: FxHashMap<Box<[u8]>, u32>,
+}
+
+pub(super) fn detect(probe: &Probe) -> bool {
+    probe.begins(VERSION_2) || probe.begins(VERSION_3)
+}
+
+pub(super) fn open(probe: &Probe) -> Box<dyn Reader> {
+    let waits = |line: &[u8]| {
+        let mut fields = Blanks::new(line);
+        fields.skip("").is_ok() && fields.text("") == Ok(b"wait")
+    };
+    Box::new(FioIolog {
+        stamped: probe.begins(VERSION_3),
+        waits: probe.lines().any(waits),
+        waited_us: 0,
+        files: FxHashMap::default(),
+    })
+}
+
+impl FioIolog {
+    fn volume(&mut self, file: &[u8]) -> Result<u32, String> {
+        if let Some(&volume) = self.files.get(file) {
+            return Ok(volume);
+        }
+        let volume = self.files.len();
+        if volume == FILES {
+            return Err(format!("this is file {}; at most {FILES} fit", FILES + 1));
+        }
+        self.files.insert(file.into(), volume as u32);
+        Ok(volume as u32)
+    }
+
+    fn wait(&mut self, us: u64) -> Result<(), String> {
+        let sum = self.waited_us.checked_add(us);
+        self.waited_us = sum.ok_or("the waits add up to more than 2^64 us")?;
+        Ok(())
+    }
+}
+
+impl Line for FioIolog {
+    const TICK_PS: u64 = tick::US;
+
+    fn timed(&self) -> bool {
+        self.stamped || self.waits
+    }
+
+    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
+        if line == VERSION_2 || line == VERSION_3 {
+            return Ok(None);
+        }
+        let mut fields = Blanks::new(line);
+        let stamp = if self.stamped {
+            fields.number("time stamp")?
+        } else {
+            self.waited_us
+        };
+        let file = fields.text("file name")?;
+        let volume = self.volume(file).or_else(|reason| fields.fault(reason))?;
+        let op = match fields.text("action")? {
+            b"read" => Op::Read,
+            b"write" => Op::Write,
+            b"trim" => Op::Trim,
+            b"sync" | b"datasync" | b"sync_file_range" => Op::Flush,
+            b"add" | b"open" | b"close" => return Ok(None),
+            b"wait" => {
+                let us = fields.number("time to wait")?;
+                self.wait(us).or_else(|reason| fields.fault(reason))?;
+                return Ok(None);
+            }
+            other => return fields.fault(format!("the action {} is unknown", shown(other))),
+        };
+        let ticks = if self.timed() { stamp } else { 0 };
+        if op == Op::Flush {
+            return Ok(Some(Record {
+                ticks,
+                offset: 0,
+                bytes: 0,
+                volume,
+                op,
+            }));
+        }
+        let offset = fields.number("offset")?;
+        let bytes = fields.number("length")?;
+        fields.end()?;
+        Ok(Some(Record {
+            ticks,
+            offset,
+            bytes,
+            volume,
+            op,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Vec<Record> {
+        let probe = Probe {
+            bytes: text.as_bytes(),
+            whole: true,
+        };
+        assert!(detect(&probe));
+        let stamped = probe.begins(VERSION_3);
+        let waits = text.contains(" wait ");
+        let mut log = FioIolog {
+            stamped,
+            waits,
+            waited_us: 0,
+            files: FxHashMap::default(),
+        };
+        text.lines()
+            .filter_map(|line| log.parse(line.as_bytes()).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn version_2_waits_and_counts_files() {
+        let log = "fio version 2 iolog\n/dev/a add\n/dev/b add\n/dev/b open\n\
+                   /dev/b write 4096 512\n/dev/a wait 250 0\n/dev/a read 0 8192\n/dev/a datasync 0 0\n";
+        let expected = [
+            Record {
+                ticks: 0,
+                offset: 4096,
+                bytes: 512,
+                volume: 1,
+                op: Op::Write,
+            },
+            Record {
+                ticks: 250,
+                offset: 0,
+                bytes: 8192,
+                volume: 0,
+                op: Op::Read,
+            },
+            Record {
+                ticks: 250,
+                offset: 0,
+                bytes: 0,
+                volume: 0,
+                op: Op::Flush,
+            },
+        ];
+        assert_eq!(read(log), expected);
+    }
+
+    #[test]
+    fn version_3_has_time_stamps() {
+        let log = "fio version 3 iolog\n0 /dev/a add\n7 /dev/a trim 4096 512\n";
+        let expected = [Record {
+            ticks: 7,
+            offset: 4096,
+            bytes: 512,
+            volume: 0,
+            op: Op::Trim,
+        }];
+        assert_eq!(read(log), expected);
+    }
+}

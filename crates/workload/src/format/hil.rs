@@ -1,0 +1,75 @@
+//! HIL FlashSim: milliseconds with six decimals, device, LBA in sectors of 512 bytes, size in pages of
+//! 4 KiB, 1 = read; between tabs.
+
+use super::{Line, Probe, Reader, Record, flag, is_number, tick};
+use crate::Op;
+use crate::error::Fault;
+use crate::fields::{Blanks, SECTOR};
+
+const PAGE: u64 = 4096;
+
+struct Hil;
+
+pub(super) fn detect(probe: &Probe) -> bool {
+    probe.most(|line| {
+        let mut fields = Blanks::new(line);
+        let six_decimals = |field: &[u8]| {
+            field
+                .iter()
+                .position(|&byte| byte == b'.')
+                .is_some_and(|at| field.len() - at == 7)
+        };
+        line.contains(&b'\t')
+            && fields.text("").is_ok_and(six_decimals)
+            && (0..4).all(|_| fields.text("").is_ok_and(is_number))
+            && fields.end().is_ok()
+    })
+}
+
+pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
+    Box::new(Hil)
+}
+
+impl Line for Hil {
+    const TICK_PS: u64 = tick::NS;
+
+    #[inline]
+    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
+        let mut fields = Blanks::new(line);
+        let ticks = fields.decimal("time stamp", 6)?;
+        let volume = fields.number32("device")?;
+        let offset = fields.units("sector", SECTOR)?;
+        let bytes = fields.units("size", PAGE)?;
+        let kind = fields.number("flag")?;
+        let op = flag(kind, Op::Read, Op::Write).or_else(|reason| fields.fault(reason))?;
+        fields.end()?;
+        Ok(Some(Record {
+            ticks,
+            offset,
+            bytes,
+            volume,
+            op,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parsed;
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_desktop() {
+        let expected = Record {
+            ticks: 640_875_000,
+            offset: 522_872 * 512,
+            bytes: 3 * 4096,
+            volume: 0,
+            op: Op::Read,
+        };
+        assert_eq!(
+            parsed(Hil, "640.875000\t0\t522872\t3\t1"),
+            Ok(Some(expected))
+        );
+    }
+}

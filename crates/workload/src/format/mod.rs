@@ -1,0 +1,311 @@
+//! Trace formats: one file each, and one line in the list below.
+//!
+//! A format is told by the content of the file alone, never by its name: the first 64 KiB,
+//! decompressed, are shown to `detect` of each format in the order of the list, and the first that
+//! recognises them reads the file. Text formats go by the shape of the lines (number of columns,
+//! words, decimal points), of which more than half must fit, so that a bad line is reported by the
+//! reader, with its number.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+use crate::Op;
+use crate::error::Fault;
+use crate::input::{Input, Stop};
+
+mod arc_lis;
+mod biotracer;
+mod blkparse;
+mod diskmon;
+mod disksim;
+mod fio_iolog;
+mod hil;
+mod keys32le;
+mod mqsim;
+mod msr;
+mod pixel;
+mod spc;
+mod srt;
+mod ssdsim;
+mod ssdsim_us;
+mod systor;
+mod tectonic;
+mod tencent;
+mod vscsi;
+mod wordline;
+
+macro_rules! formats {
+    ($($Format:ident $name:literal $module:ident $extension:literal $description:literal,)+) => {
+        /// A trace format.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Format {
+            $(#[doc = $description] $Format,)+
+        }
+
+        impl Format {
+            /// All formats, in the order in which they are tried.
+            pub const ALL: &'static [Self] = &[$(Self::$Format),+];
+
+            /// As `--format` and the results call it.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$Format => $name),+ }
+            }
+            /// The usual end of the file name, before that of the compression.
+            pub const fn extension(self) -> &'static str {
+                match self { $(Self::$Format => $extension),+ }
+            }
+            /// Its columns and their units.
+            pub const fn description(self) -> &'static str {
+                match self { $(Self::$Format => $description),+ }
+            }
+            fn detects(self, probe: &Probe) -> bool {
+                match self { $(Self::$Format => $module::detect(probe)),+ }
+            }
+            /// A reader from the first byte of a file that begins as `probe` does.
+            pub(crate) fn reader(self, probe: &Probe) -> Box<dyn Reader> {
+                match self { $(Self::$Format => $module::open(probe)),+ }
+            }
+        }
+    };
+}
+
+formats! {
+    Wordline "wordline" wordline ".csv" "header; time (ns, up to 3 decimals), op (read, write, trim, flush), offset (B), size (B), volume: Wordline's own, lossless",
+    FioIolog "fio-iolog" fio_iolog ".iolog" "fio iolog version 2 (no time but `wait`) or 3 (us)",
+    Srt "srt" srt ".srt" "HP SRT 1.3 binary: text header up to 0x0C, then 14 big-endian 32-bit integers a record, blocks of 256 B",
+    Vscsi "vscsi" vscsi ".vscsi" "VMware vscsi version 1 binary: 32 little-endian bytes a record",
+    Systor "systor" systor ".csv" "SYSTOR '17 CSV: s, response s, R/W, LUN, offset (B), size (B)",
+    Tectonic "tectonic" tectonic ".csv" "Meta Tectonic CSV of CacheBench: s, block id, length of it, size (B), offset (B), ..., operation, ...",
+    Pixel "pixel" pixel ".csv" "Pixel 6a CSV: process, device, R/W, LBA (512 B), sectors, s",
+    Msr "msr" msr ".csv" "MSR Cambridge CSV: time (100 ns), host, disk, Read/Write, offset (B), size (B), response time",
+    Spc "spc" spc ".spc" "SPC (UMass): ASU, LBA (512 B), size (B), r/w, s",
+    Tencent "tencent" tencent ".csv" "Tencent CBS CSV: s, offset (512 B), sectors, 0 = read or 1 = write, volume",
+    Diskmon "diskmon" diskmon ".diskmon" "Sysinternals DiskMon: number, s, duration s, disk, Read/Write, LBA (512 B), sectors",
+    Biotracer "biotracer" biotracer ".biotracer" "BIOtracer (Nexus 5): LBA (512 B), sectors, bytes, type (odd = write), four times (s)",
+    Blkparse "blkparse" blkparse ".blkparse" "blkparse, its default text: Q events, or D events if there is no Q",
+    Hil "hil" hil ".hil" "HIL FlashSim: ms with 6 decimals, device, LBA (512 B), 4-KiB pages, 1 = read; tabs",
+    Disksim "disksim" disksim ".disksim" "DiskSim ASCII: ms, device, LBA (512 B), sectors, 1 = read",
+    SsdsimUs "ssdsim-us" ssdsim_us ".ssdsim-us" "SSDsim's columns with microseconds: us, device, LBA (512 B), sectors, 1 = read",
+    Mqsim "mqsim" mqsim ".mqsim" "MQSim ASCII: ns, device, LBA (512 B), sectors, 1 = read",
+    Ssdsim "ssdsim" ssdsim ".ssdsim" "SSDsim ASCII: the columns of mqsim, and detected as that",
+    ArcLis "arc-lis" arc_lis ".lis" "ARC paper: first block (512 B), blocks, ignored, number; no time, all reads",
+    Keys32le "keys32le" keys32le ".keys32le" "32-bit little-endian numbers of 4-KiB blocks below 2^28; no time, all reads",
+}
+
+impl Format {
+    /// The format of a file that begins as `probe` does.
+    pub(crate) fn of(probe: &Probe) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|format| format.detects(probe))
+    }
+    /// All formats that recognise the beginning of a file.
+    #[cfg(test)]
+    pub(crate) fn all_of(probe: &Probe) -> Vec<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .filter(|format| format.detects(probe))
+            .collect()
+    }
+    /// The names of all formats, for messages.
+    pub(crate) fn names() -> String {
+        let names: Vec<&str> = Self::ALL.iter().map(|format| format.name()).collect();
+        names.join(", ")
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Self::ALL
+            .iter()
+            .copied()
+            .find(|format| format.name() == name);
+        found.ok_or_else(|| format!("format: `{name}` is not one of {}", Self::names()))
+    }
+}
+
+impl Serialize for Format {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// A request as its file states it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    /// In ticks of the reader, from any origin.
+    pub(crate) ticks: u64,
+    pub(crate) offset: u64,
+    pub(crate) bytes: u64,
+    pub(crate) volume: u32,
+    pub(crate) op: Op,
+}
+
+/// Where the clock of a file starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// At the time of its first record.
+    First,
+    /// At zero.
+    Zero,
+}
+
+/// Reads the records of one file.
+pub(crate) trait Reader: Send {
+    /// Picoseconds in a tick; zero for a format without time.
+    fn tick_ps(&self) -> u64;
+    fn origin(&self) -> Origin {
+        Origin::First
+    }
+    /// The next record, or `None` at the end of the file.
+    fn read(&mut self, input: &mut Input) -> Result<Option<Record>, Stop>;
+}
+
+/// Reads the lines of a text format.
+pub(crate) trait Line: Send {
+    const TICK_PS: u64;
+    const ORIGIN: Origin = Origin::First;
+    /// Whether times have a meaning; for the formats that decide by the beginning of the file.
+    fn timed(&self) -> bool {
+        true
+    }
+    /// What a line says; `None` if it is no request.
+    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault>;
+}
+
+impl<L: Line> Reader for L {
+    fn tick_ps(&self) -> u64 {
+        if self.timed() { L::TICK_PS } else { 0 }
+    }
+    fn origin(&self) -> Origin {
+        L::ORIGIN
+    }
+    fn read(&mut self, input: &mut Input) -> Result<Option<Record>, Stop> {
+        while let Some(line) = input.line()? {
+            if line.is_empty() {
+                continue;
+            }
+            if let Some(record) = self.parse(line)? {
+                return Ok(Some(record));
+            }
+            input.ignored += 1;
+        }
+        Ok(None)
+    }
+}
+
+/// Picoseconds in units of time stamps.
+pub(crate) mod tick {
+    pub(crate) const PS: u64 = 1;
+    pub(crate) const NS: u64 = 1_000;
+    pub(crate) const FILETIME: u64 = 100_000;
+    pub(crate) const US: u64 = 1_000_000;
+    pub(crate) const S: u64 = 1_000_000_000_000;
+}
+
+/// The beginning of a file, decompressed.
+pub(crate) struct Probe<'a> {
+    pub(crate) bytes: &'a [u8],
+    /// Whether this is all of the file.
+    pub(crate) whole: bool,
+}
+
+impl<'a> Probe<'a> {
+    /// Its whole lines, without their ends, except the empty ones. None if it is no text.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let end = if self.whole {
+            self.bytes.len()
+        } else {
+            self.bytes
+                .iter()
+                .rposition(|&byte| byte == b'\n')
+                .unwrap_or(0)
+        };
+        let end = if self.is_text() { end } else { 0 };
+        self.bytes[..end]
+            .split(|&byte| byte == b'\n')
+            .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+            .filter(|line| !line.trim_ascii().is_empty())
+    }
+    fn is_text(&self) -> bool {
+        !self
+            .bytes
+            .iter()
+            .any(|byte| matches!(byte, 0..=8 | 14..=31 | 127))
+    }
+    /// Whether more than half of the first lines fit.
+    fn most(&self, fits: impl Fn(&[u8]) -> bool) -> bool {
+        const ENOUGH: usize = 200;
+        let lines = || self.lines().take(ENOUGH);
+        2 * lines().filter(|line| fits(line)).count() > lines().count()
+    }
+    /// Whether the first line that is not empty begins so.
+    fn begins(&self, start: &[u8]) -> bool {
+        self.lines()
+            .next()
+            .is_some_and(|line| line.starts_with(start))
+    }
+}
+
+/// Whether a field has the shape of an unsigned or negative whole number.
+fn is_number(field: &[u8]) -> bool {
+    let digits = field.strip_prefix(b"-").unwrap_or(field);
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// Whether a field has the shape of a decimal number, with or without a point.
+fn is_decimal(field: &[u8]) -> bool {
+    let digits = field.strip_prefix(b"-").unwrap_or(field);
+    let plain = digits
+        .iter()
+        .all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'-'));
+    plain
+        && digits
+            .first()
+            .is_some_and(|byte| byte.is_ascii_digit() || *byte == b'.')
+}
+
+/// Read or write, by a flag that is 0 or 1.
+#[inline]
+fn flag(value: u64, one: Op, zero: Op) -> Result<Op, String> {
+    match value {
+        1 => Ok(one),
+        0 => Ok(zero),
+        _ => Err(format!("the flag is {value}, neither 0 nor 1")),
+    }
+}
+
+/// Read or write, by a word whose first letter tells, in either case.
+#[inline]
+fn word(field: &[u8]) -> Result<Op, String> {
+    match field {
+        [b'R' | b'r'] => Ok(Op::Read),
+        [b'W' | b'w'] => Ok(Op::Write),
+        _ if field.eq_ignore_ascii_case(b"read") => Ok(Op::Read),
+        _ if field.eq_ignore_ascii_case(b"write") => Ok(Op::Write),
+        _ => Err(format!(
+            "the operation is {}, neither read nor write",
+            crate::error::shown(field)
+        )),
+    }
+}
+
+#[cfg(test)]
+pub(crate) fn parsed<L: Line>(mut line: L, text: &str) -> Result<Option<Record>, String> {
+    line.parse(text.as_bytes())
+        .map_err(|fault| match fault.column {
+            Some(column) => format!("column {column}: {}", fault.reason),
+            None => fault.reason,
+        })
+}

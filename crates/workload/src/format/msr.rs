@@ -1,0 +1,142 @@
+//! Microsoft Research Cambridge (Narayanan et al., FAST 2008): seven columns between commas, time in
+//! units of 100 ns (Windows file time), offset and size in bytes.
+//!
+//! The volume is the disk number. Where a file holds several hosts, those of the second are numbered
+//! from 256, of the third from 512, in order of appearance.
+
+use super::{Line, Probe, Reader, Record, tick, word};
+use crate::error::Fault;
+use crate::fields::Commas;
+
+const DISKS_PER_HOST: u32 = 256;
+const HOSTS: usize = 4096;
+
+#[derive(Default)]
+struct Msr {
+    hosts: Vec<Box<[u8]>>,
+    host: usize,
+}
+
+pub(super) fn detect(probe: &Probe) -> bool {
+    probe.most(|line| {
+        let mut fields = Commas::new(line);
+        let operation = fields.clone().count() == 7
+            && (0..3).all(|_| fields.skip("").is_ok())
+            && fields.text("").is_ok_and(|field| word(field).is_ok());
+        operation
+    })
+}
+
+pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
+    Box::new(Msr::default())
+}
+
+impl Msr {
+    #[inline]
+    fn volume(&mut self, host: &[u8], disk: u64) -> Result<u32, String> {
+        if self.hosts.get(self.host).is_none_or(|last| **last != *host) {
+            self.host = self.find(host)?;
+        }
+        if self.hosts.len() == 1 {
+            return u32::try_from(disk).map_err(|_| format!("the disk {disk} is too large"));
+        }
+        if disk >= u64::from(DISKS_PER_HOST) {
+            return Err(format!("the disk {disk} is not below {DISKS_PER_HOST}"));
+        }
+        Ok(self.host as u32 * DISKS_PER_HOST + disk as u32)
+    }
+    #[cold]
+    fn find(&mut self, host: &[u8]) -> Result<usize, String> {
+        if let Some(known) = self.hosts.iter().position(|known| **known == *host) {
+            return Ok(known);
+        }
+        if self.hosts.len() == HOSTS {
+            return Err(format!(
+                "this is the host number {}; at most {HOSTS} fit",
+                HOSTS + 1
+            ));
+        }
+        self.hosts.push(host.into());
+        Ok(self.hosts.len() - 1)
+    }
+}
+
+impl Line for Msr {
+    const TICK_PS: u64 = tick::FILETIME;
+
+    #[inline]
+    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
+        let mut fields = Commas::new(line);
+        let ticks = fields.number("time stamp")?;
+        let host = fields.text("host name")?;
+        let disk = fields.number("disk number")?;
+        let volume = self
+            .volume(host, disk)
+            .or_else(|reason| fields.fault(reason))?;
+        let op = word(fields.text("operation")?).or_else(|reason| fields.fault(reason))?;
+        let offset = fields.number("offset")?;
+        let bytes = fields.number("size")?;
+        fields.skip("response time")?;
+        fields.end()?;
+        Ok(Some(Record {
+            ticks,
+            offset,
+            bytes,
+            volume,
+            op,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parsed;
+    use super::*;
+    use crate::Op;
+
+    #[test]
+    fn a_line_of_hm_0() {
+        let record = parsed(
+            Msr::default(),
+            "128166385295514663,hm,0,Write,9056014336,2048,2833",
+        );
+        let expected = Record {
+            ticks: 128_166_385_295_514_663,
+            offset: 9_056_014_336,
+            bytes: 2048,
+            volume: 0,
+            op: Op::Write,
+        };
+        assert_eq!(record, Ok(Some(expected)));
+    }
+
+    #[test]
+    fn the_column_at_fault_is_named() {
+        let of = |line| parsed(Msr::default(), line).unwrap_err();
+        assert_eq!(
+            of("1,hm,0,Write,-5,512,1"),
+            "column 5: the offset `-5` is negative"
+        );
+        assert_eq!(
+            of("1,hm,0,Trim,5,512,1"),
+            "column 4: the operation is `Trim`, neither read nor write"
+        );
+        assert_eq!(
+            of("1,hm,0,Read,5,512"),
+            "column 7: the response time is missing: the line ends before it"
+        );
+        assert_eq!(
+            of("1,hm,0,Read,5,512,1,9"),
+            "column 8: there should be no such column, but it holds `9`"
+        );
+    }
+
+    #[test]
+    fn hosts_do_not_share_disks() {
+        let mut msr = Msr::default();
+        let mut volume = |line: &str| msr.parse(line.as_bytes()).unwrap().unwrap().volume;
+        assert_eq!(volume("1,web,3,Read,0,512,1"), 3);
+        assert_eq!(volume("1,hm,3,Read,0,512,1"), 259);
+        assert_eq!(volume("1,web,3,Read,0,512,1"), 3);
+    }
+}

@@ -1,0 +1,24 @@
+//! The columns of SSDsim with the time in microseconds. Told from nanoseconds by the bandwidth that
+//! they would imply: see `mqsim`.
+
+use super::{Line, Probe, Reader, Record, mqsim, tick};
+use crate::error::Fault;
+
+struct SsdsimUs;
+
+pub(super) fn detect(probe: &Probe) -> bool {
+    mqsim::has_shape(probe) && mqsim::too_fast(probe)
+}
+
+pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
+    Box::new(SsdsimUs)
+}
+
+impl Line for SsdsimUs {
+    const TICK_PS: u64 = tick::US;
+
+    #[inline]
+    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
+        mqsim::parse(line).map(Some)
+    }
+}

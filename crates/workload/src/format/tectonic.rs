@@ -1,0 +1,195 @@
+//! Meta Tectonic traces as CacheBench reads them: a header, then op_time (s), block_id, block_id_size,
+//! io_size and io_offset (bytes within the block), user, namespace, op_name, op_count, host, shard.
+//!
+//! Blocks have no address. Each gets slots of 16 MiB, in order of first appearance: as many as the first
+//! request to it needs, at least one. (Blocks hold 8 MiB and sometimes a little more.) A later request
+//! beyond the slots of its block is a bad line. Memory grows by some 40 bytes a distinct block. Operations that begin with `get` are reads, with `put` writes.
+
+use rustc_hash::FxHashMap;
+
+use super::{Line, Probe, Reader, Record, tick};
+use crate::Op;
+use crate::error::{Fault, shown};
+use crate::fields::Commas;
+
+const HEADER: &[u8] = b"op_time,block_id,block_id_size,io_size,io_offset,";
+const SLOT: u64 = 16 << 20;
+const HALF: usize = 16; // hexadecimal digits on each side of the dash of a block id
+
+#[derive(Default)]
+struct Tectonic {
+    blocks: FxHashMap<u128, Slots>,
+    next: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Slots {
+    first: u64,
+    count: u64,
+}
+
+pub(super) fn detect(probe: &Probe) -> bool {
+    probe.begins(HEADER)
+}
+
+pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
+    Box::new(Tectonic::default())
+}
+
+/// The 128 bits of an id such as `12ce23eaa5534a38-9e05ce05bc10d4d0`.
+fn block_id(field: &[u8]) -> Option<u128> {
+    if field.len() != 2 * HALF + 1 || field[HALF] != b'-' {
+        return None;
+    }
+    let mut id = 0_u128;
+    for &byte in field[..HALF].iter().chain(&field[HALF + 1..]) {
+        id = id << 4 | u128::from((byte as char).to_digit(16)?);
+    }
+    Some(id)
+}
+
+impl Tectonic {
+    /// The address of a range of a block.
+    fn address(&mut self, id: u128, offset: u64, bytes: u64) -> Result<u64, String> {
+        let end = offset
+            .checked_add(bytes)
+            .ok_or("offset and size add up to more than 2^64")?;
+        let needed = end.div_ceil(SLOT).max(1);
+        let slots = match self.blocks.get(&id) {
+            Some(known) => *known,
+            None => self.place(id, needed)?,
+        };
+        if needed > slots.count {
+            let room = slots.count * SLOT;
+            return Err(format!(
+                "the request ends at byte {end} of a block that was given {room}"
+            ));
+        }
+        Ok(slots.first * SLOT + offset)
+    }
+    fn place(&mut self, id: u128, count: u64) -> Result<Slots, String> {
+        let slots = Slots {
+            first: self.next,
+            count,
+        };
+        let next = self.next + count;
+        if next > u64::MAX / SLOT {
+            return Err("all blocks together are beyond 2^64 bytes".to_owned());
+        }
+        self.next = next;
+        self.blocks.insert(id, slots);
+        Ok(slots)
+    }
+}
+
+impl Line for Tectonic {
+    const TICK_PS: u64 = tick::S;
+
+    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
+        if line.starts_with(HEADER) {
+            return Ok(None);
+        }
+        let mut fields = Commas::new(line);
+        let ticks = fields.number("time stamp")?;
+        let block = fields.text("block id")?;
+        let Some(id) = block_id(block) else {
+            let shape = "not two times 16 hexadecimal digits";
+            return fields.fault(format!("the block id is {}, {shape}", shown(block)));
+        };
+        fields.skip("size of the block id")?;
+        let bytes = fields.number("size")?;
+        let within = fields.number("offset")?;
+        if bytes == 0 {
+            // Before a slot is given away; the reason is that of every format.
+            return Ok(Some(Record {
+                ticks,
+                offset: 0,
+                bytes,
+                volume: 0,
+                op: Op::Read,
+            }));
+        }
+        let offset = self
+            .address(id, within, bytes)
+            .or_else(|reason| fields.fault(reason))?;
+        fields.skip("user")?;
+        fields.skip("namespace")?;
+        let op = match fields.text("operation")? {
+            name if name.starts_with(b"get") => Op::Read,
+            name if name.starts_with(b"put") => Op::Write,
+            name => {
+                let known = "neither get... nor put...";
+                return fields.fault(format!("the operation is {}, {known}", shown(name)));
+            }
+        };
+        for what in ["operation count", "host", "shard"] {
+            fields.skip(what)?;
+        }
+        fields.end()?;
+        Ok(Some(Record {
+            ticks,
+            offset,
+            bytes,
+            volume: 0,
+            op,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parsed;
+    use super::*;
+
+    fn line(id: u64, bytes: u64, offset: u64, op: &str) -> String {
+        format!("1702511878,{id:016x}-9e05ce05bc10d4d0,40,{bytes},{offset},1,2,{op},1,5,4")
+    }
+
+    #[test]
+    fn blocks_get_slots_in_order_of_appearance() {
+        let mut trace = Tectonic::default();
+        let mut of = |line: String| trace.parse(line.as_bytes()).map(|record| record.unwrap());
+        assert_eq!(
+            of(line(1, SLOT, 0, "getChunkData.Permanent"))
+                .unwrap()
+                .offset,
+            0
+        );
+        assert_eq!(
+            of(line(2, SLOT + 1, 0, "putChunk.Permanent"))
+                .unwrap()
+                .offset,
+            SLOT
+        );
+        let third = of(line(3, 512, 1024, "putChunk.Permanent")).unwrap();
+        assert_eq!(
+            (third.offset, third.bytes, third.op),
+            (3 * SLOT + 1024, 512, Op::Write)
+        );
+        assert_eq!(
+            of(line(1, 512, 4096, "getChunkData.NotInitialized"))
+                .unwrap()
+                .offset,
+            4096
+        );
+        assert_eq!(
+            of(line(1, 512, SLOT, "getChunkData.Permanent"))
+                .unwrap_err()
+                .reason,
+            "the request ends at byte 16777728 of a block that was given 16777216"
+        );
+    }
+
+    #[test]
+    fn bad_lines() {
+        let of = |line: &str| parsed(Tectonic::default(), line).unwrap_err();
+        assert_eq!(
+            of("1,xyz,40,512,0,1,2,getChunk,1,5,4"),
+            "column 2: the block id is `xyz`, not two times 16 hexadecimal digits"
+        );
+        assert_eq!(
+            of(&line(1, 512, 0, "delete")),
+            "column 8: the operation is `delete`, neither get... nor put..."
+        );
+    }
+}

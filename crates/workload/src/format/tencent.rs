@@ -1,0 +1,68 @@
+//! Tencent Cloud Block Storage (Zhang et al., USENIX ATC 2020): seconds, offset and size in sectors of
+//! 512 bytes, 0 = read or 1 = write, volume.
+
+use super::{Line, Probe, Reader, Record, flag, is_number, tick};
+use crate::Op;
+use crate::error::Fault;
+use crate::fields::{Commas, SECTOR};
+
+struct Tencent;
+
+pub(super) fn detect(probe: &Probe) -> bool {
+    probe.most(|line| {
+        let mut fields = Commas::new(line);
+        (0..5).all(|_| fields.text("").is_ok_and(is_number)) && fields.end().is_ok()
+    })
+}
+
+pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
+    Box::new(Tencent)
+}
+
+impl Line for Tencent {
+    const TICK_PS: u64 = tick::S;
+
+    #[inline]
+    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
+        let mut fields = Commas::new(line);
+        let ticks = fields.number("time stamp")?;
+        let offset = fields.units("offset", SECTOR)?;
+        let bytes = fields.units("size", SECTOR)?;
+        let kind = fields.number("flag")?;
+        let op = flag(kind, Op::Write, Op::Read).or_else(|reason| fields.fault(reason))?;
+        let volume = fields.number32("volume")?;
+        fields.end()?;
+        Ok(Some(Record {
+            ticks,
+            offset,
+            bytes,
+            volume,
+            op,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parsed;
+    use super::*;
+
+    #[test]
+    fn a_line_of_cbs() {
+        let expected = Record {
+            ticks: 1_538_323_200,
+            offset: 4_247_200 * 512,
+            bytes: 128 * 512,
+            volume: 1058,
+            op: Op::Write,
+        };
+        assert_eq!(
+            parsed(Tencent, "1538323200,4247200,128,1,1058"),
+            Ok(Some(expected))
+        );
+        assert_eq!(
+            parsed(Tencent, "1538323200,4247200,128,2,1058").unwrap_err(),
+            "column 4: the flag is 2, neither 0 nor 1"
+        );
+    }
+}

@@ -1,0 +1,123 @@
+//! VMware vscsi traces, version 1 (CloudPhysics; Waldspurger et al., FAST 2015): 32 little-endian bytes a
+//! record: sequence number, bytes (32 bits each), number of scatter-gather elements, SCSI operation and
+//! version (16 bits each), LBA in sectors of 512 bytes, microseconds (64 bits each).
+
+use super::{Probe, Reader, Record, tick};
+use crate::Op;
+use crate::error::Fault;
+use crate::fields::SECTOR;
+use crate::input::{Input, Stop};
+
+const LENGTH: usize = 32;
+const VERSION: u16 = 0x0100;
+
+struct Vscsi;
+
+fn little(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |value, &byte| value << 8 | u64::from(byte))
+}
+
+/// What a SCSI operation code asks for.
+fn operation(code: u16) -> Option<Op> {
+    match code {
+        0x08 | 0x28 | 0x88 | 0xa8 => Some(Op::Read),
+        0x0a | 0x2a | 0x2e | 0x41 | 0x8a | 0x8e | 0x93 | 0xaa | 0xae => Some(Op::Write),
+        0x42 => Some(Op::Trim),
+        0x35 | 0x91 => Some(Op::Flush),
+        _ => None,
+    }
+}
+
+pub(super) fn detect(probe: &Probe) -> bool {
+    const ENOUGH: usize = 64;
+    let records = || probe.bytes.chunks_exact(LENGTH).take(ENOUGH);
+    let fits = |record: &[u8]| {
+        little(&record[14..16]) == u64::from(VERSION)
+            && operation(little(&record[12..14]) as u16).is_some()
+    };
+    2 * records().filter(|record| fits(record)).count() > records().count()
+}
+
+pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
+    Box::new(Vscsi)
+}
+
+fn parse(record: &[u8]) -> Result<Record, Fault> {
+    let version = little(&record[14..16]);
+    if version != u64::from(VERSION) {
+        return Err(Fault::new(format!(
+            "the version is {version:#06x}, not {VERSION:#06x}"
+        )));
+    }
+    let code = little(&record[12..14]) as u16;
+    let op = operation(code)
+        .ok_or_else(|| Fault::new(format!("the SCSI operation {code:#04x} is unknown")))?;
+    let sector = little(&record[16..24]);
+    let offset = sector
+        .checked_mul(SECTOR)
+        .ok_or_else(|| Fault::new(format!("the LBA {sector} is beyond 2^64 bytes")))?;
+    let (offset, bytes) = if op == Op::Flush {
+        (0, 0)
+    } else {
+        (offset, little(&record[4..8]))
+    };
+    Ok(Record {
+        ticks: little(&record[24..32]),
+        offset,
+        bytes,
+        volume: 0,
+        op,
+    })
+}
+
+impl Reader for Vscsi {
+    fn tick_ps(&self) -> u64 {
+        tick::US
+    }
+    fn read(&mut self, input: &mut Input) -> Result<Option<Record>, Stop> {
+        match input.record(LENGTH)? {
+            None => Ok(None),
+            Some(record) => Ok(Some(parse(record)?)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(version: u16, code: u16) -> Vec<u8> {
+        let mut record = Vec::new();
+        record.extend_from_slice(&0x8000_00f4_u32.to_le_bytes());
+        record.extend_from_slice(&512_u32.to_le_bytes());
+        record.extend_from_slice(&1_u32.to_le_bytes());
+        record.extend_from_slice(&code.to_le_bytes());
+        record.extend_from_slice(&version.to_le_bytes());
+        record.extend_from_slice(&42_932_745_u64.to_le_bytes());
+        record.extend_from_slice(&5_634_000_000_u64.to_le_bytes());
+        record
+    }
+
+    #[test]
+    fn a_record() {
+        let expected = Record {
+            ticks: 5_634_000_000,
+            offset: 42_932_745 * 512,
+            bytes: 512,
+            volume: 0,
+            op: Op::Write,
+        };
+        assert_eq!(parse(&bytes(VERSION, 0x2a)), Ok(expected));
+        assert_eq!(
+            parse(&bytes(0x0200, 0x2a)).unwrap_err().reason,
+            "the version is 0x0200, not 0x0100"
+        );
+        assert_eq!(
+            parse(&bytes(VERSION, 0x12)).unwrap_err().reason,
+            "the SCSI operation 0x12 is unknown"
+        );
+    }
+}

@@ -1,0 +1,290 @@
+//! A decompressed file as lines or as pieces of fixed length.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::WorkloadError;
+use crate::decompress::{Compression, Decompressed, plain};
+use crate::error::{Fault, Place};
+use crate::format::Format;
+
+/// A line longer than this is an error.
+pub(crate) const LONGEST_LINE: usize = 64 * 1024;
+/// How much of a file its format is told by.
+pub(crate) const PROBE: usize = 64 * 1024;
+const BUFFER: usize = 4 * LONGEST_LINE;
+
+/// Why a record could not be read.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// It is wrong; the one behind it can be read.
+    Bad(Fault),
+    /// Nothing more can be read.
+    Broken(WorkloadError),
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Bad(fault)
+    }
+}
+
+/// A file being read.
+pub(crate) struct Input {
+    path: PathBuf,
+    stream: Decompressed,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    failure: Option<io::Error>,
+    ended: bool,
+    consumed: u64,
+    place: Place,
+    /// Lines and records that are no requests: headers, comments, other events.
+    pub(crate) ignored: u64,
+}
+
+impl Input {
+    pub(crate) fn open(path: &Path) -> Result<Self, WorkloadError> {
+        Decompressed::open(path).map(|stream| Self::new(path, stream))
+    }
+
+    pub(crate) fn new(path: &Path, stream: Decompressed) -> Self {
+        Self {
+            path: path.to_owned(),
+            stream,
+            buffer: vec![0; BUFFER],
+            start: 0,
+            end: 0,
+            failure: None,
+            ended: false,
+            consumed: 0,
+            place: Place::Whole,
+            ignored: 0,
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+    /// Where the line or record read last stands.
+    pub(crate) fn place(&self) -> Place {
+        self.place
+    }
+    pub(crate) fn stream(&self) -> &Decompressed {
+        &self.stream
+    }
+    /// Whether the file was read to its end and holds no more than what [`Input::peek`] shows.
+    pub(crate) fn ended(&self) -> bool {
+        self.ended && self.failure.is_none()
+    }
+
+    /// Reads once more behind what is there. Nothing changes at the end of the file.
+    fn fill(&mut self) {
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        while !self.ended && self.end < self.buffer.len() {
+            match self.stream.read(&mut self.buffer[self.end..]) {
+                Ok(0) => self.ended = true,
+                Ok(length) => {
+                    self.end += length;
+                    return;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.failure = Some(error);
+                    self.ended = true;
+                }
+            }
+        }
+    }
+
+    /// The next bytes, up to `length` of them (at most [`PROBE`]), without consuming them.
+    pub(crate) fn peek(&mut self, length: usize) -> &[u8] {
+        while self.end - self.start < length && !self.ended {
+            self.fill();
+        }
+        &self.buffer[self.start..self.end.min(self.start + length)]
+    }
+
+    fn consume(&mut self, length: usize) {
+        self.start += length;
+        self.consumed += length as u64;
+    }
+
+    /// The reading error, if there was one, now that all that came before it is consumed.
+    fn failure(&mut self) -> Result<(), Stop> {
+        match self.failure.take() {
+            None => Ok(()),
+            Some(error) => Err(Stop::Broken(self.broken(&error))),
+        }
+    }
+
+    /// The error of a file that cannot be read further.
+    fn broken(&self, error: &io::Error) -> WorkloadError {
+        let kind = self.stream.compression();
+        let decoded = self.consumed + (self.end - self.start) as u64;
+        let far = match self.place {
+            Place::Whole => format!("{decoded} bytes"),
+            Place::Line(line) => format!("{decoded} bytes ({line} whole lines)"),
+            Place::Record { number, .. } => format!("{decoded} bytes ({number} whole records)"),
+        };
+        if kind == Compression::Plain {
+            let reason = format!("reading fails after {far}: {}", plain(error));
+            return WorkloadError::new(&self.path, reason, "");
+        }
+        let cut = error.kind() == io::ErrorKind::UnexpectedEof;
+        let (reason, remedy) = if cut {
+            (
+                format!("the {} ends early, after {far}", kind.name()),
+                "fetch or pack it again",
+            )
+        } else {
+            (
+                format!(
+                    "the {} is damaged after {far}: {}",
+                    kind.name(),
+                    plain(error)
+                ),
+                "fetch or pack it again",
+            )
+        };
+        WorkloadError::new(&self.path, reason, remedy)
+    }
+
+    /// The error of a file that holds nothing.
+    pub(crate) fn empty(&mut self) -> WorkloadError {
+        if let Some(error) = self.failure.take() {
+            return self.broken(&error);
+        }
+        let reason = match self.stream.compression() {
+            Compression::Plain => "the file is empty".to_owned(),
+            packed => format!("the {} holds an empty file", packed.name()),
+        };
+        WorkloadError::new(&self.path, reason, "name a file that holds a trace")
+    }
+
+    /// The error of a file of unknown format.
+    pub(crate) fn unrecognised(&mut self) -> WorkloadError {
+        if let Some(error) = self.failure.take() {
+            return self.broken(&error);
+        }
+        let remedy = format!("name it with --format, one of {}", Format::names());
+        WorkloadError::new(&self.path, "the format is not recognised", remedy)
+    }
+
+    /// The next line without its line end, or `None` at the end of the file.
+    #[inline]
+    pub(crate) fn line(&mut self) -> Result<Option<&[u8]>, Stop> {
+        let mut searched = 0;
+        loop {
+            let window = &self.buffer[self.start + searched..self.end];
+            if let Some(found) = memchr::memchr(b'\n', window) {
+                return self.take_line(searched + found, 1).map(Some);
+            }
+            searched = self.end - self.start;
+            if searched > LONGEST_LINE {
+                return Err(self.discard_line());
+            }
+            if self.ended {
+                self.failure()?;
+                if searched == 0 {
+                    return Ok(None);
+                }
+                return self.take_line(searched, 0).map(Some);
+            }
+            self.fill();
+        }
+    }
+
+    #[inline]
+    fn take_line(&mut self, length: usize, newline: usize) -> Result<&[u8], Stop> {
+        self.next_line();
+        let start = self.start;
+        self.consume(length + newline);
+        if length > LONGEST_LINE {
+            return Err(too_long());
+        }
+        let line = &self.buffer[start..start + length];
+        Ok(line.strip_suffix(b"\r").unwrap_or(line))
+    }
+
+    #[inline]
+    fn next_line(&mut self) {
+        self.place = match self.place {
+            Place::Line(line) => Place::Line(line + 1),
+            _ => Place::Line(1),
+        };
+    }
+
+    /// Consumes the rest of a line that is too long.
+    fn discard_line(&mut self) -> Stop {
+        self.next_line();
+        loop {
+            let window = &self.buffer[self.start..self.end];
+            if let Some(found) = memchr::memchr(b'\n', window) {
+                self.consume(found + 1);
+                return too_long();
+            }
+            self.consume(window.len());
+            if self.ended {
+                return too_long();
+            }
+            self.fill();
+        }
+    }
+
+    /// The next `length` bytes (at most [`PROBE`]) as one record, or `None` at the end of the file.
+    pub(crate) fn record(&mut self, length: usize) -> Result<Option<&[u8]>, Stop> {
+        let there = self.peek(length).len();
+        if there == length {
+            let number = match self.place {
+                Place::Record { number, .. } => number + 1,
+                _ => 1,
+            };
+            self.place = Place::Record {
+                number,
+                byte: self.consumed,
+            };
+            let start = self.start;
+            self.consume(length);
+            return Ok(Some(&self.buffer[start..start + length]));
+        }
+        self.failure()?;
+        if there == 0 {
+            return Ok(None);
+        }
+        let number = if let Place::Record { number, .. } = self.place {
+            number + 1
+        } else {
+            1
+        };
+        self.place = Place::Record {
+            number,
+            byte: self.consumed,
+        };
+        self.consume(there);
+        Err(Fault::new(format!(
+            "the file ends {there} bytes into a record of {length} bytes"
+        ))
+        .into())
+    }
+
+    /// Consumes `length` bytes of a header, or fails if the file ends before.
+    pub(crate) fn header(&mut self, length: usize) -> Result<(), Stop> {
+        if self.peek(length).len() < length {
+            self.failure()?;
+            let error = io::Error::from(io::ErrorKind::UnexpectedEof);
+            return Err(Stop::Broken(self.broken(&error)));
+        }
+        self.consume(length);
+        Ok(())
+    }
+}
+
+fn too_long() -> Stop {
+    Fault::new(format!("the line is longer than {LONGEST_LINE} bytes")).into()
+}

@@ -1,0 +1,517 @@
+//! Traces: several files, one after the other, as one stream of requests.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Serialize;
+use wordline_kernel::{Digest, Time};
+
+use crate::adapt::{
+    Align, Fit, Fitter, Mapper, OnBadLine, Orderer, Placed, Refusal, TimeOrder, Volumes, aligned,
+};
+use crate::decompress::Decompressed;
+use crate::error::Place;
+use crate::format::{Format, Origin, Probe, Reader, Record};
+use crate::input::{Input, PROBE, Stop};
+use crate::{Op, Request, Source, WorkloadError};
+
+/// How a trace is read. The defaults change nothing and refuse whatever is wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TraceOptions {
+    /// The format of all files; `None`: told by their content.
+    pub format: Option<Format>,
+    /// What to do with lines that are wrong.
+    pub on_bad_line: OnBadLine,
+    /// What to do with time stamps that go back.
+    pub time_order: TimeOrder,
+    /// What to do with requests that are no whole sectors.
+    pub align: Align,
+    /// What to do with several volumes.
+    pub volumes: Volumes,
+    /// What to do with requests beyond the capacity.
+    pub fit: Fit,
+    /// Capacity of the device as the host sees it, in bytes; `None`: without limit.
+    pub capacity_bytes: Option<u64>,
+}
+
+impl TraceOptions {
+    /// Sets the option `key` (`format`, `on_bad_line`, `time_order`, `align`, `volumes`, `fit`) to a word.
+    /// The error is one line that names the key and the words it knows.
+    pub fn set(&mut self, key: &str, word: &str) -> Result<(), String> {
+        match key {
+            "format" => self.format = Some(word.parse()?),
+            "on_bad_line" => self.on_bad_line = word.parse()?,
+            "time_order" => self.time_order = word.parse()?,
+            "align" => self.align = word.parse()?,
+            "volumes" => self.volumes = word.parse()?,
+            "fit" => self.fit = word.parse()?,
+            _ => {
+                let known = "format, on_bad_line, time_order, align, volumes, fit";
+                return Err(format!(
+                    "`{key}` is no option of a trace; there are {known}"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A file of a trace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TraceFile {
+    /// As it was named.
+    pub path: PathBuf,
+    /// As it was named or told by its content.
+    pub format: Format,
+}
+
+/// What happened on the way from the lines to the requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Requests that the files state, without bad lines.
+    pub records: u64,
+    /// Bad lines and records left out.
+    pub lines_skipped: u64,
+    /// Lines that are no requests: headers, other events, summaries.
+    pub lines_ignored: u64,
+    /// Requests to volumes that were not asked for, left out.
+    pub other_volumes: u64,
+    /// Requests moved to the place of their volume in the stack.
+    pub stacked: u64,
+    /// Requests that were earlier than the one before and got its time.
+    pub times_clamped: u64,
+    /// Requests that were earlier than one before and were sorted.
+    pub times_sorted: u64,
+    /// Requests expanded to whole sectors.
+    pub expanded: u64,
+    /// Requests beyond the capacity, wrapped around.
+    pub wrapped: u64,
+    /// Of those, requests across the end, which became two.
+    pub split: u64,
+    /// Requests whose offset was scaled.
+    pub scaled: u64,
+}
+
+impl Counts {
+    /// Adjustments: clamped, sorted, stacked, expanded, wrapped and scaled, counted one by one.
+    pub fn adjusted(&self) -> u64 {
+        self.times_clamped
+            + self.times_sorted
+            + self.stacked
+            + self.expanded
+            + self.wrapped
+            + self.scaled
+    }
+}
+
+/// Where the bytes of a file come from.
+#[derive(Clone)]
+struct Origins {
+    path: PathBuf,
+    memory: Option<Arc<[u8]>>,
+}
+
+impl Origins {
+    fn open(&self) -> Result<Input, WorkloadError> {
+        let Some(bytes) = &self.memory else {
+            return Input::open(&self.path);
+        };
+        let stream = Decompressed::new(Box::new(std::io::Cursor::new(Arc::clone(bytes))));
+        match stream {
+            Ok(stream) => Ok(Input::new(&self.path, stream)),
+            Err(error) => Err(WorkloadError::new(&self.path, error.to_string(), "")),
+        }
+    }
+    fn bytes(&self) -> u64 {
+        match &self.memory {
+            Some(bytes) => bytes.len() as u64,
+            None => std::fs::metadata(&self.path).map_or(0, |metadata| metadata.len()),
+        }
+    }
+}
+
+/// One file being read.
+struct Open {
+    input: Input,
+    reader: Box<dyn Reader>,
+    format: Format,
+    tick_ps: u64,
+    /// Ticks from which the reach of the clock counts.
+    first: Option<u64>,
+    /// Ticks that mean the start of the file's clock.
+    zero: Option<u64>,
+}
+
+impl Open {
+    fn new(origin: &Origins, format: Option<Format>) -> Result<Self, WorkloadError> {
+        let mut input = origin.open()?;
+        let bytes = input.peek(PROBE).to_vec();
+        let probe = Probe {
+            bytes: &bytes,
+            whole: input.ended() && bytes.len() < PROBE,
+        };
+        if bytes.is_empty() {
+            return Err(input.empty());
+        }
+        let format = match format.or_else(|| Format::of(&probe)) {
+            Some(format) => format,
+            None => return Err(input.unrecognised()),
+        };
+        let reader = format.reader(&probe);
+        let tick_ps = reader.tick_ps();
+        let zero = (reader.origin() == Origin::Zero).then_some(0);
+        Ok(Self {
+            input,
+            reader,
+            format,
+            tick_ps,
+            first: zero,
+            zero,
+        })
+    }
+
+    /// The next record that is as it should be, skipping others if that is asked for.
+    fn next(
+        &mut self,
+        on_bad_line: OnBadLine,
+        counts: &mut Counts,
+        first_skipped: &mut Option<WorkloadError>,
+    ) -> Result<Option<Placed>, WorkloadError> {
+        loop {
+            let fault = match self.reader.read(&mut self.input) {
+                Ok(None) => {
+                    counts.lines_ignored += self.input.ignored;
+                    self.input.ignored = 0;
+                    return Ok(None);
+                }
+                Ok(Some(record)) => match self.check(&record) {
+                    Ok(()) => {
+                        counts.records += 1;
+                        return Ok(Some(Placed {
+                            record,
+                            place: self.input.place(),
+                        }));
+                    }
+                    Err(reason) => crate::error::Fault::new(reason),
+                },
+                Err(Stop::Bad(fault)) => fault,
+                Err(Stop::Broken(error)) => return Err(error),
+            };
+            let error = WorkloadError::at(
+                self.input.path(),
+                self.input.place(),
+                fault.column,
+                fault.reason,
+                "correct it, or pass --on-bad-line skip",
+            );
+            if on_bad_line == OnBadLine::Error {
+                return Err(error);
+            }
+            counts.lines_skipped += 1;
+            first_skipped.get_or_insert(error);
+        }
+    }
+
+    /// What every format demands of a record.
+    #[inline]
+    fn check(&mut self, record: &Record) -> Result<(), String> {
+        if record.bytes == 0 && record.op != Op::Flush {
+            return Err("the size is 0".to_owned());
+        }
+        if record.offset.checked_add(record.bytes).is_none() {
+            let Record { offset, bytes, .. } = record;
+            return Err(format!(
+                "offset {offset} and size {bytes} add up to more than 2^64"
+            ));
+        }
+        let first = *self.first.get_or_insert(record.ticks);
+        let reach = u64::MAX.checked_div(self.tick_ps).unwrap_or(u64::MAX);
+        if record.ticks.abs_diff(first) > reach {
+            let seconds = record.ticks.abs_diff(first) as f64 * self.tick_ps as f64 / 1e12;
+            return Err(format!(
+                "the time is {seconds:.0} s away from the start, beyond the clock's 213 days"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// A trace: its files one after the other, each file's clock starting where that of the one before
+/// ended. The first record of a file is at the start of its clock (except in Wordline's own CSV, whose
+/// times are taken as they are).
+pub struct Trace {
+    options: TraceOptions,
+    origins: Vec<Origins>,
+    files: Vec<TraceFile>,
+    timed: bool,
+    next_file: usize,
+    open: Option<Open>,
+    orderer: Orderer,
+    mapper: Mapper,
+    fitter: Fitter,
+    carried: Option<Request>,
+    clock: Time,
+    last: Time,
+    counts: Counts,
+    first_skipped: Option<WorkloadError>,
+    bytes_total: u64,
+    bytes_done: u64,
+    digest: Digest,
+}
+
+impl Trace {
+    /// Opens a trace of one or more files. All files are looked at; none is read through, unless the
+    /// options need the highest address ([`Volumes::Stack`], [`Fit::Scale`]).
+    pub fn open<P: AsRef<Path>>(
+        paths: &[P],
+        options: &TraceOptions,
+    ) -> Result<Self, WorkloadError> {
+        let origin = |path: &P| Origins {
+            path: path.as_ref().to_owned(),
+            memory: None,
+        };
+        Self::of(paths.iter().map(origin).collect(), options)
+    }
+
+    /// A trace whose one file is in memory; `name` stands for it in messages.
+    pub fn from_bytes(
+        name: &str,
+        bytes: impl Into<Arc<[u8]>>,
+        options: &TraceOptions,
+    ) -> Result<Self, WorkloadError> {
+        let origin = Origins {
+            path: PathBuf::from(name),
+            memory: Some(bytes.into()),
+        };
+        Self::of(vec![origin], options)
+    }
+
+    fn of(origins: Vec<Origins>, options: &TraceOptions) -> Result<Self, WorkloadError> {
+        let Some(first) = origins.first() else {
+            return Err(WorkloadError::new(
+                Path::new("trace"),
+                "no file is named",
+                "name one",
+            ));
+        };
+        let mut files = Vec::new();
+        let mut timed = true;
+        for origin in &origins {
+            let open = Open::new(origin, options.format)?;
+            timed &= open.tick_ps != 0;
+            files.push(TraceFile {
+                path: origin.path.clone(),
+                format: open.format,
+            });
+        }
+        let twice = options.volumes == Volumes::Stack
+            || (options.fit == Fit::Scale && options.capacity_bytes.is_some());
+        let ends = if twice {
+            ends(&origins, options.format)?
+        } else {
+            BTreeMap::new()
+        };
+        let mapper = Mapper::new(options.volumes, &ends)
+            .map_err(|refusal| WorkloadError::new(&first.path, refusal.reason, refusal.remedy))?;
+        let fitter = Fitter::new(options.fit, options.capacity_bytes, mapper.end(&ends));
+        Ok(Self {
+            options: options.clone(),
+            files,
+            timed,
+            next_file: 0,
+            open: None,
+            orderer: Orderer::new(options.time_order),
+            mapper,
+            fitter,
+            carried: None,
+            clock: Time::ZERO,
+            last: Time::ZERO,
+            counts: Counts::default(),
+            first_skipped: None,
+            bytes_total: origins.iter().map(Origins::bytes).sum(),
+            bytes_done: 0,
+            digest: Digest::default(),
+            origins,
+        })
+    }
+
+    /// The files and their formats, in order.
+    pub fn files(&self) -> &[TraceFile] {
+        &self.files
+    }
+    /// What happened so far on the way from the lines to the requests.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+    /// The first line that was skipped, and why.
+    pub fn first_skipped(&self) -> Option<&WorkloadError> {
+        self.first_skipped.as_ref()
+    }
+    /// Hash of the bytes read from disk so far (as they are there, compressed); at the end of the
+    /// trace, that of all of it.
+    pub fn digest(&self) -> u64 {
+        let mut digest = self.digest;
+        if let Some(open) = &self.open {
+            digest.mix(open.input.stream().digest());
+        }
+        digest.value()
+    }
+
+    /// Opens the next file; false if there is none.
+    fn next_file(&mut self) -> Result<bool, WorkloadError> {
+        let Some(origin) = self.origins.get(self.next_file) else {
+            return Ok(false);
+        };
+        self.open = Some(Open::new(origin, Some(self.files[self.next_file].format))?);
+        self.next_file += 1;
+        self.orderer.restart();
+        self.clock = self.last;
+        Ok(true)
+    }
+
+    fn close_file(&mut self) {
+        if let Some(open) = self.open.take() {
+            self.bytes_done += open.input.stream().bytes();
+            self.digest.mix(open.input.stream().digest());
+        }
+    }
+
+    /// The next record in order of time, of this file or one behind it.
+    #[inline]
+    fn next_record(&mut self) -> Result<Option<Placed>, WorkloadError> {
+        loop {
+            let Some(open) = &mut self.open else {
+                if self.next_file()? {
+                    continue;
+                }
+                return Ok(None);
+            };
+            let (bad, skipped) = (self.options.on_bad_line, &mut self.first_skipped);
+            let path = &self.origins[self.next_file - 1].path;
+            let placed = self.orderer.next(
+                &mut self.counts,
+                |counts| open.next(bad, counts, skipped),
+                |place, refusal| refused(path, place, refusal),
+            )?;
+            if placed.is_some() {
+                return Ok(placed);
+            }
+            self.close_file();
+        }
+    }
+
+    /// The time of a record of the open file.
+    #[inline]
+    fn arrival(&mut self, ticks: u64) -> Option<Time> {
+        let open = self.open.as_mut()?;
+        let since = ticks.checked_sub(*open.zero.get_or_insert(ticks))?;
+        self.clock
+            .checked_add(Time::from_ps(since.checked_mul(open.tick_ps)?))
+    }
+
+    fn refused(&self, place: Place, refusal: Refusal) -> WorkloadError {
+        let file = self.next_file.saturating_sub(1);
+        refused(&self.origins[file].path, place, refusal)
+    }
+
+    /// The error of a request beyond the capacity, with the highest address of the whole trace.
+    #[cold]
+    fn beyond(&self, placed: &Placed) -> WorkloadError {
+        let highest = ends(&self.origins, self.options.format).ok();
+        let highest = highest.map(|ends| self.mapper.end(&ends));
+        self.refused(placed.place, self.fitter.refusal(&placed.record, highest))
+    }
+
+    fn next(&mut self) -> Result<Option<Request>, WorkloadError> {
+        while let Some(mut placed) = self.next_record()? {
+            let place = placed.place;
+            let record = &mut placed.record;
+            let Some(arrival) = self.arrival(record.ticks) else {
+                let reason = "the time is beyond the clock's 213 days from the start of the run";
+                return Err(self.refused(place, Refusal::new(reason, "play fewer files at once")));
+            };
+            self.last = arrival;
+            let kept = self.mapper.map(record, &mut self.counts);
+            if !kept.map_err(|refusal| self.refused(place, refusal))? {
+                continue;
+            }
+            aligned(self.options.align, record, &mut self.counts)
+                .map_err(|refusal| self.refused(place, refusal))?;
+            if self.fitter.refuses(&placed.record) {
+                return Err(self.beyond(&placed));
+            }
+            let fitted = self.fitter.fit(placed.record, &mut self.counts);
+            let fitted = fitted.map_err(|refusal| self.refused(place, refusal))?;
+            self.carried = fitted.wrapped.map(|rest| request(&rest, arrival));
+            return Ok(Some(request(&fitted.record, arrival)));
+        }
+        Ok(None)
+    }
+}
+
+impl Source for Trace {
+    fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
+        if let Some(rest) = self.carried.take() {
+            return Ok(Some(rest));
+        }
+        let next = self.next();
+        if next.is_err() {
+            self.close_file();
+            self.next_file = self.origins.len();
+        }
+        next
+    }
+
+    fn fraction(&self) -> Option<f64> {
+        if self.bytes_total == 0 {
+            return None;
+        }
+        let open = self
+            .open
+            .as_ref()
+            .map_or(0, |open| open.input.stream().bytes());
+        Some(((self.bytes_done + open) as f64 / self.bytes_total as f64).min(1.0))
+    }
+
+    fn timed(&self) -> bool {
+        self.timed
+    }
+}
+
+#[inline]
+fn request(record: &Record, arrival: Time) -> Request {
+    let Record {
+        offset,
+        bytes,
+        volume,
+        op,
+        ..
+    } = *record;
+    Request {
+        arrival,
+        offset,
+        bytes,
+        volume,
+        op,
+    }
+}
+
+#[cold]
+fn refused(path: &Path, place: Place, refusal: Refusal) -> WorkloadError {
+    WorkloadError::at(path, place, None, refusal.reason, refusal.remedy)
+}
+
+/// The byte behind the last one of each volume of the files. Bad lines do not count.
+fn ends(origins: &[Origins], format: Option<Format>) -> Result<BTreeMap<u32, u64>, WorkloadError> {
+    let mut ends = BTreeMap::new();
+    for origin in origins {
+        let mut open = Open::new(origin, format)?;
+        let mut counts = Counts::default();
+        while let Some(placed) = open.next(OnBadLine::Skip, &mut counts, &mut None)? {
+            let end = ends.entry(placed.record.volume).or_insert(0_u64);
+            *end = (*end).max(placed.record.offset + placed.record.bytes);
+        }
+    }
+    Ok(ends)
+}

@@ -1,0 +1,15 @@
+//! What several tests need.
+
+use std::path::{Path, PathBuf};
+
+/// The path of a real trace; says visibly if it is not there.
+pub fn real(file: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/traces")
+        .join(file);
+    if path.exists() {
+        return Some(path);
+    }
+    println!("SKIPPED: {file} is not in ../shared/traces (seen from the workspace)");
+    None
+}
