@@ -1,0 +1,47 @@
+"""Wordline simulates solid-state disks: NAND flash, the FTL above it and the queue in front.
+
+    import wordline
+
+    r = wordline.run("d4", trace="disk.csv.gz", overrides={"ftl.gc.victim": "fifo"})
+    r.summary["latency"]["read"]["p99_us"]      # every number of summary.json
+    r.requests.polars()                         # a row per request, times in picoseconds
+    r.report("out.html")                        # the report, one self-contained file
+
+Latencies in the summary are in microseconds, times in the tables carry their unit in the
+column's name. The same device, trace, seed and version give the same digest on any machine.
+"""
+
+from importlib.metadata import PackageNotFoundError, version
+
+from wordline import config
+from wordline._wordline import WordlineError
+from wordline.catalogue import Metric, Policy, Preset, metrics, policies, presets
+from wordline.result import Result, Table
+from wordline.simulation import Interrupted, Progress, RunError, run
+from wordline.traces import TraceFormat, trace_convert, trace_formats, trace_stat
+
+try:
+    __version__ = version("wordline")
+except PackageNotFoundError:  # imported from a source tree that was never installed
+    __version__ = "0"
+
+__all__ = [
+    "Interrupted",
+    "Metric",
+    "Policy",
+    "Preset",
+    "Progress",
+    "Result",
+    "RunError",
+    "Table",
+    "TraceFormat",
+    "WordlineError",
+    "config",
+    "metrics",
+    "policies",
+    "presets",
+    "run",
+    "trace_convert",
+    "trace_formats",
+    "trace_stat",
+]

@@ -1,0 +1,524 @@
+"""The `wordline` command. Libraries that draw or read tables are imported where they are used,
+so that `wordline --help` answers at once."""
+
+import errno
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import click
+
+import wordline
+from wordline import folder, traces
+from wordline._wordline import WordlineError
+
+DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
+Command = TypeVar("Command", bound=Callable[..., object])
+PAGE = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Runs the command and returns its exit code: 0 done, 1 the work failed, 2 the command or
+    its input is at fault, 130 interrupted. Faults are one line on standard error."""
+    try:
+        code: object = cli.main(args, prog_name="wordline", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else DONE
+    except click.Abort:
+        return _fault("interrupted; nothing was written", INTERRUPTED)
+    except click.ClickException as fault:
+        return _fault(_usage(fault), MISUSED)
+    except WordlineError as fault:
+        return _fault(str(fault), MISUSED)
+    except OSError as fault:
+        return _unwritable(fault)
+    except Exception as fault:
+        if os.environ.get("WORDLINE_DEBUG"):
+            raise
+        return _fault(
+            f"a fault of Wordline's own ({type(fault).__name__}: {fault}); "
+            "please report it, with what WORDLINE_DEBUG=1 prints for the same command",
+            FAILED,
+        )
+
+
+def _fault(message: str, code: int) -> int:
+    print(f"error: {message}", file=sys.stderr)
+    return code
+
+
+def _usage(fault: click.ClickException) -> str:
+    message = fault.format_message().rstrip(".")
+    context = fault.ctx if isinstance(fault, click.UsageError) else None
+    help_page = f"{context.command_path} --help" if context else "wordline --help"
+    return f"{message[:1].lower()}{message[1:]}; see `{help_page}`".replace("\n", " ")
+
+
+def _unwritable(fault: OSError) -> int:
+    # The interpreter flushes standard output again as it ends; it must not fail a second time.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if fault.errno == errno.EPIPE:
+        return FAILED
+    return _fault(f"standard output: {fault.strerror or fault}; check where it goes", FAILED)
+
+
+class _ManyTraces(click.Command):
+    """A command whose --trace takes every value up to the next option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, list(_each_with_its_option("--trace", args)))
+
+
+def _each_with_its_option(option: str, args: Sequence[str]) -> Iterator[str]:
+    taking = False
+    for index, arg in enumerate(args):
+        if arg == option:
+            taking = True
+            follower = args[index + 1] if index + 1 < len(args) else "-"
+            if follower.startswith("-"):
+                yield arg
+        elif arg.startswith("-"):
+            taking = False
+            yield arg
+        elif taking:
+            yield from (option, arg)
+        else:
+            yield arg
+
+
+def _reader_options(command: Command) -> Command:
+    """The options of everything that reads a trace."""
+    for option in reversed(
+        [
+            click.option(
+                "--format",
+                metavar="NAME",
+                help="Format of the trace. [default: "
+                "recognised by content; `wordline trace formats` lists them]",
+            ),
+            _choice(
+                "on_bad_line", "A line that cannot be read: stop, or leave it out and count it."
+            ),
+            _choice(
+                "time_order",
+                "A time stamp before the one above it: stop, clamp to the one above, or sort.",
+            ),
+            _choice(
+                "align",
+                "An offset or size that is no multiple of 512 bytes: stop, or expand "
+                "to whole sectors.",
+            ),
+            click.option(
+                "--volumes",
+                default="one",
+                show_default=True,
+                metavar="one|stack|shared|N",
+                help="A trace of several volumes: refuse it, lay them end to end, give all "
+                "the same addresses, or take volume N alone.",
+            ),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
+def _choice(name: str, text: str) -> Callable[..., Any]:
+    return click.option(
+        "--" + name.replace("_", "-"),
+        type=click.Choice(traces.CHOICES[name]),
+        default=traces.CHOICES[name][0],
+        show_default=True,
+        help=text,
+    )
+
+
+def _device(command: Command) -> Command:
+    """DEVICE and --set."""
+    command = click.option(
+        "--set", "overrides", multiple=True, metavar="KEY=VALUE", callback=_pairs,
+        help="Override a configuration key, such as ftl.gc.victim=fifo; repeatable.",
+    )(command)  # fmt: skip
+    return click.argument("device")(command)
+
+
+def _pairs(
+    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+) -> list[tuple[str, str]]:
+    pairs: list[tuple[str, str]] = []
+    for value in values:
+        key, equals, text = value.partition("=")
+        if not equals or not key.strip():
+            raise click.BadParameter(f"{value!r} is not KEY=VALUE, such as ftl.gc.victim=fifo")
+        pairs.append((key.strip(), text.strip()))
+    return pairs
+
+
+@click.group(context_settings=PAGE)
+@click.version_option(wordline.__version__, prog_name="wordline", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Simulate a solid-state disk under a real or generated load.
+
+    \b
+    Start here:
+      wordline devices                         the devices that come with Wordline
+      wordline run d4 --trace disk.csv.gz      simulate one of them under a trace
+      wordline run d4 --trace disk.csv.gz --set ftl.gc.victim=fifo
+      wordline devices d4 > mine.toml          write a device of your own
+      wordline config check mine.toml          and check it
+
+    Every command has a --help of its own, with examples.
+    """
+
+
+@cli.command(cls=_ManyTraces, context_settings=PAGE)
+@_device
+@click.option(
+    "--trace",
+    "trace",
+    multiple=True,
+    metavar="FILE...",
+    help="Block trace to replay; several are played one after the other. [default: the "
+    "device's [workload] table]",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**64 - 1),
+    metavar="N",
+    help="Seed of every random choice. [default: the device's]",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder for the results; replaced if it holds results, refused if it holds "
+    "anything else. [default: out/DEVICE-TRACE, numbered if taken]",
+)
+@click.option(
+    "--requests",
+    is_flag=True,
+    help="Also write requests.parquet: a row per request, latency and its parts.",
+)
+@click.option(
+    "--max-requests",
+    type=click.IntRange(1, 2**64 - 1),
+    metavar="N",
+    help="End after N requests. [default: the whole input]",
+)
+@_choice("fit", "A request beyond the device's end: stop, wrap around, or scale all addresses.")
+@_reader_options
+@click.option(
+    "--verify",
+    is_flag=True,
+    help="Follow every page and stop at the first read that is not the newest write.",
+)
+@click.option(
+    "--progress/--no-progress",
+    default=None,
+    help="Progress bar on standard error. [default: if that is a terminal]",
+)
+@click.option("--no-report", is_flag=True, help="Leave report.html out.")
+@click.option("--json", "as_json", is_flag=True, help="Print summary.json instead of the tables.")
+def run(
+    device: str,
+    trace: tuple[str, ...],
+    out: Path | None,
+    no_report: bool,
+    as_json: bool,
+    progress: bool | None,
+    **options: Any,
+) -> int:
+    """Simulate DEVICE, a TOML file or the name of a preset, and write what happened.
+
+    \b
+    Examples:
+      wordline run d4 --trace disk.csv.gz
+      wordline run mine.toml --trace monday.csv tuesday.csv --seed 7 --out results/week
+      wordline run d4 --trace disk.csv.gz --fit wrap --set ftl.over_provisioning_ratio=0.28
+      wordline run mine.toml                 the load of the device's [workload] table
+
+    The folder receives summary.json, config.resolved.toml, series.parquet (per interval),
+    latency.parquet (distribution), blocks.parquet (erases), with --requests requests.parquet,
+    and report.html, which needs no network. It appears complete or not at all.
+
+    Ctrl-C, or a fault in the middle of a trace, ends the run; what was simulated is kept, marked
+    partial. Exit code: 0 done, 1 ended early, 2 bad command or input, 130 Ctrl-C.
+    """
+    place = folder.check(out or folder.unused(_default_out(device, trace)))
+    watch = sys.stderr.isatty() if progress is None else progress
+    try:
+        result = wordline.run(device, list(trace), progress=watch, **options)
+        code, fault = DONE, ""
+    except wordline.RunError as early:
+        result, code, fault = early.result, FAILED, str(early)
+    except wordline.Interrupted as early:
+        result, code, fault = early.result, INTERRUPTED, "interrupted"
+    files, lost = _written(result, place, report=not no_report)
+    _show(result, files, as_json=as_json)
+    if lost:
+        return _fault(lost, FAILED)
+    if fault:
+        _fault(f"{fault}; the requests before that are in {place}", code)
+    return code
+
+
+def _default_out(device: str, trace: Sequence[str]) -> Path:
+    work = Path(trace[0]).name.split(".")[0] if trace else "generated"
+    return Path("out") / f"{Path(device).name.removesuffix('.toml')}-{work}"
+
+
+def _written(
+    result: wordline.Result, place: Path, *, report: bool
+) -> tuple[list[Path], str | None]:
+    try:
+        return result.write(place, report=report), None
+    except WordlineError as fault:
+        return [], str(fault)
+
+
+def _show(result: wordline.Result, files: list[Path], *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(result.summary, indent=2))
+        return
+    from wordline.terminal import print_summary
+
+    print_summary(result.summary, files)
+
+
+@cli.group(context_settings=PAGE)
+def trace() -> None:
+    """Look into block traces and convert them.
+
+    \b
+    Examples:
+      wordline trace stat disk.csv.gz
+      wordline trace convert disk.csv.gz disk.spc --to spc
+      wordline trace formats
+    """
+
+
+@trace.command(context_settings=PAGE)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@_reader_options
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def stat(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Say what is in a trace: requests, sizes, footprint, sequential share, idle gaps.
+
+    Several files count as one trace, played one after the other.
+
+    \b
+    Examples:
+      wordline trace stat disk.csv.gz
+      wordline trace stat --on-bad-line skip --json disk.csv.gz
+    """
+    answer = wordline.trace_stat(files, **options)
+    if as_json:
+        click.echo(json.dumps(answer, indent=2))
+        return
+    from wordline.terminal import print_rows
+
+    print_rows(["", "value"], _flat(answer), right=1)
+
+
+@trace.command(context_settings=PAGE)
+@click.argument("files", nargs=-1, required=True, metavar="IN... OUT")
+@click.option("--to", required=True, metavar="NAME", help="Format to write.")
+@_reader_options
+def convert(files: tuple[str, ...], to: str, **options: Any) -> None:
+    """Write the trace IN... as the file OUT in another format.
+
+    \b
+    Examples:
+      wordline trace convert disk.csv.gz disk.spc --to spc
+      wordline trace convert monday.csv tuesday.csv both.csv --to msr
+    """
+    if len(files) < 2:
+        raise click.UsageError("name the trace to read and the file to write")
+    *sources, target = files
+    wordline.trace_convert(sources, target, to=to, **options)
+    click.echo(f"wrote {target}")
+
+
+@trace.command(context_settings=PAGE)
+def formats() -> None:
+    """List the formats that can be read, and those that can be written."""
+    from wordline.terminal import print_rows
+
+    print_rows(
+        ["format", "written", "what it is"],
+        (
+            [one["name"], "yes" if one["writable"] else "", one["description"]]
+            for one in wordline.trace_formats()
+        ),
+    )
+
+
+@cli.command(context_settings=PAGE)
+@click.argument("family", required=False)
+def policies(family: str | None) -> None:
+    """List the policies, or those of one FAMILY, with the papers behind them.
+
+    \b
+    Examples:
+      wordline policies
+      wordline policies ftl.gc.victim
+    """
+    from wordline.terminal import print_policies
+
+    print_policies(wordline.policies(family))
+
+
+@cli.command(context_settings=PAGE)
+@click.argument("name", required=False)
+def devices(name: str | None) -> None:
+    """List the devices that come with Wordline, or print one as TOML to start your own from.
+
+    \b
+    Examples:
+      wordline devices
+      wordline devices d4 > mine.toml
+    """
+    known = wordline.presets()
+    if name is None:
+        from wordline.terminal import print_rows
+
+        print_rows(["device", "what it is"], ([one["name"], one["description"]] for one in known))
+        return
+    text = next((one["text"] for one in known if one["name"] == name), None)
+    if text is None:
+        names = ", ".join(one["name"] for one in known)
+        raise WordlineError(f"no device is called '{name}'; the devices are {names}")
+    click.echo(text, nl=not text.endswith("\n"))
+
+
+@cli.group(context_settings=PAGE)
+def config() -> None:
+    """Check, explain and complete device files.
+
+    \b
+    Examples:
+      wordline config check mine.toml
+      wordline config show d4 --set ftl.gc.victim=fifo
+      wordline config schema > wordline.schema.json
+    """
+
+
+@config.command(context_settings=PAGE)
+@_device
+def check(device: str, overrides: list[tuple[str, str]]) -> None:
+    """Check DEVICE without running it; a fault is shown with its line and what to do.
+
+    \b
+    Example:
+      wordline config check mine.toml
+    """
+    wordline.config.check(device, overrides)
+    click.echo(f"{device}: no fault found")
+
+
+@config.command(context_settings=PAGE)
+def schema() -> None:
+    """Print the JSON schema of a device file, for editors that complete and check TOML.
+
+    \b
+    Example:
+      wordline config schema > wordline.schema.json
+    """
+    click.echo(json.dumps(wordline.config.schema(), indent=2))
+
+
+@config.command(context_settings=PAGE)
+@_device
+def show(device: str, overrides: list[tuple[str, str]]) -> None:
+    """Print DEVICE as TOML with every default filled in.
+
+    \b
+    Examples:
+      wordline config show d4
+      wordline config show mine.toml --set ftl.gc.victim=fifo
+    """
+    text = wordline.config.show(device, overrides)
+    click.echo(text, nl=not text.endswith("\n"))
+
+
+@cli.command(context_settings=PAGE)
+@click.argument("works", nargs=-1, metavar="[rr4k|rw4k|sw128k|replay]...")
+@click.option(
+    "--trace",
+    "trace",
+    multiple=True,
+    metavar="FILE",
+    help="Trace for `replay`; repeatable. Each is measured alone.",
+)
+@click.option(
+    "--repeat",
+    type=click.IntRange(1, 99),
+    default=1,
+    show_default=True,
+    help="Runs of each work; the one with the median CPU time is shown.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def bench(works: tuple[str, ...], trace: tuple[str, ...], repeat: int, as_json: bool) -> None:
+    """Measure how fast Wordline simulates device d4.
+
+    \b
+      rr4k     1,000,000 random 4 KiB reads, queue depth 32, from a sequentially filled device
+      rw4k     1,000,000 random 4 KiB writes, queue depth 32, in steady state
+      sw128k   80,000 sequential 128 KiB writes, queue depth 32
+      replay   each --trace in turn, parsing included
+
+    Without arguments, all of them. Each runs in a process of its own, measured from outside:
+    CPU seconds are user and system time of the whole process, memory is its peak.
+
+    \b
+    Examples:
+      wordline bench rr4k
+      wordline bench --repeat 3 --json > bench.json
+      wordline bench replay --trace disk.csv.gz
+    """
+    from wordline import bench as benchmark
+
+    chosen = benchmark.chosen(works, trace)
+    results = [benchmark.measured(work, repeat) for work in chosen]
+    if as_json:
+        click.echo(json.dumps(results, indent=2))
+        return
+    from wordline.terminal import print_bench
+
+    print_bench(results)
+
+
+@cli.command(context_settings=PAGE)
+@click.argument("results", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="File to write. [default: DIR/report.html]",
+)
+def report(results: Path, out: Path | None) -> None:
+    """Draw report.html again from the results in DIR.
+
+    \b
+    Example:
+      wordline report out/d4-disk
+    """
+    from wordline.report import from_folder
+
+    page = from_folder(results)
+    target = folder.write_file(
+        out or results / "report.html", lambda part: part.write_text(page, encoding="utf-8")
+    )
+    click.echo(f"wrote {target}")
+
+
+def _flat(table: dict[str, Any], prefix: str = "") -> Iterator[list[str]]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(cast("dict[str, Any]", value), f"{prefix}{key}.")
+        elif isinstance(value, float):
+            yield [f"{prefix}{key}", f"{value:,.6g}"]
+        else:
+            yield [f"{prefix}{key}", f"{value:,}" if isinstance(value, int) else str(value)]

@@ -1,0 +1,171 @@
+"""Device configurations: finding them, overriding their keys, checking them.
+
+A device is the path of a TOML file, the name of a preset (`wordline.presets()`), or a mapping
+of the same shape as the file.
+"""
+
+import difflib
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+
+from wordline import _wordline
+from wordline._wordline import WordlineError
+from wordline.catalogue import presets
+
+Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value]"
+Device: TypeAlias = str | os.PathLike[str] | Mapping[str, Value]
+Overrides: TypeAlias = Mapping[str, Value] | Sequence[tuple[str, str]]
+
+
+def check(device: Device, overrides: Overrides | None = None) -> None:
+    """Raises WordlineError, naming the key path and the rule, unless the device is sound."""
+    text, name = read(device)
+    _wordline.config_check(text, name, settings(overrides))
+
+
+def show(device: Device, overrides: Overrides | None = None) -> str:
+    """The device as TOML with every default filled in. Raises WordlineError."""
+    text, name = read(device)
+    return _wordline.config_resolved(text, name, settings(overrides))
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of a device file."""
+    return cast("dict[str, Any]", json.loads(_wordline.config_schema()))
+
+
+def read(device: Device) -> tuple[str, str]:
+    """The TOML text of a device, and the name that errors give it.
+
+    Raises WordlineError if it is neither a readable file nor a preset, TypeError if it is not
+    a device at all.
+    """
+    if isinstance(device, Mapping):
+        return _toml(device), "device"
+    if not isinstance(device, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"device must be a path, a preset's name or a mapping, not {device!r}")
+    name = os.fspath(device)
+    if not _looks_like_path(name):
+        for preset in presets():
+            if preset["name"] == name:
+                return preset["text"], name
+        raise WordlineError(_no_such_device(name))
+    return _read_file(name), name
+
+
+def settings(overrides: Overrides | None) -> list[tuple[str, str]]:
+    """Overrides as (key path, TOML value), nested mappings flattened into dotted keys.
+
+    A sequence of pairs is taken as it is, each value being TOML text already.
+    Raises TypeError for a value that TOML cannot express.
+    """
+    if overrides is None:
+        return []
+    if isinstance(overrides, Mapping):
+        return [(key, toml_value(value, key)) for key, value in _flat(overrides, "")]
+    pairs = list(overrides)
+    for pair in pairs:
+        if len(pair) != 2 or not all(isinstance(part, str) for part in pair):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"an override is a pair (key, TOML text), not {pair!r}")
+        for part in pair:
+            require_unicode(part, "override")
+    return pairs
+
+
+def toml_value(value: object, key: str) -> str:
+    """One value as TOML on a single line; `key` is named in the TypeError."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else str(value)
+    if isinstance(value, str | os.PathLike):
+        return _quoted(os.fspath(cast("str | os.PathLike[str]", value)), key)
+    if isinstance(value, Mapping):
+        table = cast("Mapping[object, object]", value)
+        pairs = (f"{_quoted(k, key)} = {toml_value(v, f'{key}.{k}')}" for k, v in table.items())
+        return "{ " + ", ".join(pairs) + " }"
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
+        items = cast("Sequence[object]", value)
+        return "[" + ", ".join(toml_value(item, key) for item in items) + "]"
+    scalar = _numpy_scalar(value)
+    if scalar is not None:
+        return toml_value(scalar, key)
+    raise TypeError(f"{key}: {value!r} is not a number, string, boolean, list or mapping")
+
+
+def _numpy_scalar(value: Any) -> object | None:
+    return value.item() if getattr(value, "shape", None) == () else None
+
+
+def require_unicode(text: str, what: str) -> None:
+    """Raises WordlineError if the text has lone surrogates, which no file of ours can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as fault:
+        raise WordlineError(f"{what}: {text!r} is not valid Unicode; rename it") from fault
+
+
+def _looks_like_path(name: str) -> bool:
+    return name.endswith(".toml") or os.sep in name or Path(name).exists()
+
+
+def _read_file(name: str) -> str:
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except UnicodeDecodeError as fault:
+        line = fault.object[: fault.start].count(b"\n") + 1
+        raise WordlineError(
+            f"{name}:{line}: not UTF-8 text; a device file is TOML, `wordline devices d4` shows one"
+        ) from fault
+    except IsADirectoryError as fault:
+        raise WordlineError(f"{name}: is a folder; name the device's TOML file in it") from fault
+    except FileNotFoundError as fault:
+        raise WordlineError(
+            f"{name}: no such file; check the path, or name a preset: {_preset_names()}"
+        ) from fault
+    except (OSError, ValueError) as fault:
+        reason = (fault.strerror or str(fault)) if isinstance(fault, OSError) else str(fault)
+        raise WordlineError(f"{name!r}: cannot be read: {reason}; check the path") from fault
+
+
+def _no_such_device(name: str) -> str:
+    near = difflib.get_close_matches(name, [preset["name"] for preset in presets()], n=1)
+    hint = f"did you mean '{near[0]}'? " if near else ""
+    return (
+        f"no file or preset is called {name!r}; {hint}"
+        f"give a path ending in .toml, or a preset: {_preset_names()}"
+    )
+
+
+def _preset_names() -> str:
+    return ", ".join(preset["name"] for preset in presets())
+
+
+def _flat(table: Mapping[str, Value], prefix: str) -> Iterator[tuple[str, Value]]:
+    for key, value in table.items():
+        if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"a configuration key must be a string, not {key!r}")
+        require_unicode(key, "override")
+        if isinstance(value, Mapping) and value:
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _toml(table: Mapping[str, Value]) -> str:
+    return "".join(
+        f"{_quoted(key, '')} = {toml_value(value, key)}\n" for key, value in table.items()
+    )
+
+
+def _quoted(text: object, key: str) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"{key}: {text!r} must be a string")
+    require_unicode(text, key or "configuration")
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

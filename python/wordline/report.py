@@ -1,0 +1,211 @@
+"""The HTML report: one file that needs nothing but a browser."""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, cast
+
+import jinja2
+import polars as pl
+from plotly.offline import get_plotlyjs  # pyright: ignore[reportMissingTypeStubs]
+
+from wordline import charts, units
+from wordline._wordline import WordlineError
+from wordline.charts import Figure, Tables
+
+__all__ = ["Tables", "from_folder", "render"]
+
+TABLES = ("series", "latency", "blocks")
+TOML = re.compile(
+    r"(?P<comment>#[^\n]*)"
+    r"|(?P<string>\"(?:\\.|[^\"\\\n])*\"|'[^'\n]*')"
+    r"|(?P<table>^\[{1,2}[^\]\n]*\]{1,2})"
+    r"|(?P<key>^[\w.\"'-]+(?=\s*=))"
+    r"|(?P<number>(?<![\w-])[-+]?\d[\w.+-]*|\b(?:true|false|inf|nan)\b)",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart in its place: what it shows, how to read it, and what to say where it is empty."""
+
+    id: str
+    title: str
+    caption: str
+    figure: Figure | None
+    empty: str
+
+
+def render(summary: dict[str, Any], config: str, tables: Tables) -> str:
+    """The report as HTML, from a summary, the resolved configuration and the tables."""
+    shown = {chart.id: chart for chart in _charts(summary, tables)}
+    figures = {name: chart.figure for name, chart in shown.items() if chart.figure}
+    scripts = [get_plotlyjs(), _part("report.js")]
+    page = _environment().get_template("report.html.jinja")
+    return page.render(
+        s=summary,
+        charts=shown,
+        figures=figures,
+        config=_coloured(config),
+        style=_part("report.css"),
+        scripts=scripts,
+        hashes=" ".join(_hash(script) for script in scripts),
+        ops=_ops(summary),
+        units=units,
+        read=charts.READ,
+        write=charts.WRITE,
+        parts=[
+            (*part, colour) for part, colour in zip(units.PARTS, charts.PART_COLOURS, strict=True)
+        ],
+    )
+
+
+def from_folder(path: Path) -> str:
+    """The report of a result folder. Raises WordlineError if a file of it is absent or broken."""
+    summary = _summary(path / "summary.json")
+    series, latency, blocks = (_table(path / f"{name}.parquet") for name in TABLES)
+    try:
+        config = (path / "config.resolved.toml").read_text(encoding="utf-8")
+        return render(summary, config, Tables(series, latency, blocks))
+    except (OSError, UnicodeDecodeError) as fault:
+        raise WordlineError(f"{path / 'config.resolved.toml'}: cannot be read: {fault}") from fault
+    except (
+        KeyError,
+        TypeError,
+        AttributeError,
+        jinja2.UndefinedError,
+        pl.exceptions.PolarsError,
+    ) as fault:
+        raise WordlineError(
+            f"{path}: is not a result of this version of Wordline ({fault}); run it again"
+        ) from fault
+
+
+def _charts(summary: dict[str, Any], tables: Tables) -> list[Chart]:
+    device = summary["device"]
+    no_requests = "No request completed."
+    return [
+        Chart(
+            "distribution",
+            "Distribution",
+            "How many requests were answered within a time. Further left is faster, steeper is "
+            "steadier.",
+            charts.distribution(tables.latency),
+            no_requests,
+        ),
+        Chart(
+            "tail",
+            "The slow end",
+            "The same, turned over: how many requests took longer. p99 is where the curve "
+            "crosses 1 %.",
+            charts.tail(tables.latency),
+            "Too few requests to speak of a slow end.",
+        ),
+        Chart(
+            "breakdown",
+            "Where the time goes",
+            "Mean latency by where requests spent it. The parts of each request sum exactly to "
+            "its latency.",
+            charts.breakdown(summary),
+            no_requests,
+        ),
+        Chart(
+            "time",
+            "Over time",
+            "Each point is an interval of simulated time. Drag to zoom into all panels, "
+            "double-click to return.",
+            charts.over_time(tables.series),
+            no_requests,
+        ),
+        Chart(
+            "channels",
+            "Channels",
+            "Share of each interval that the bus of a channel was held.",
+            charts.utilisation(tables.series, "channel_utilisation", "channel"),
+            no_requests,
+        ),
+        Chart(
+            "dies",
+            "Dies",
+            "Share of each interval that a die was reading, programming or erasing.",
+            charts.utilisation(tables.series, "die_utilisation", "die"),
+            no_requests,
+        ),
+        Chart(
+            "erases",
+            "Erases by block",
+            "A row is a plane: channel c, way w, die d, plane p. Even colour is even wear.",
+            charts.erases(tables.blocks, device["blocks"] // max(1, device["planes"]))
+            if summary["flash"]["erases"]
+            else None,
+            "No block was erased during the measured part of the run.",
+        ),
+    ]
+
+
+def _ops(summary: dict[str, Any]) -> list[str]:
+    seen = [op for op in ("read", "write") if summary["latency"][op]["count"]]
+    return [*seen, "all"] if len(seen) != 1 else seen
+
+
+def _summary(path: Path) -> dict[str, Any]:
+    try:
+        summary: object = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as fault:
+        raise WordlineError(
+            f"{path}: no such file; name a folder that `wordline run` wrote"
+        ) from fault
+    except (OSError, ValueError) as fault:
+        raise WordlineError(f"{path}: cannot be read: {fault}; run it again") from fault
+    if not isinstance(summary, dict):
+        raise WordlineError(f"{path}: is not a summary; run it again")
+    return cast("dict[str, Any]", summary)
+
+
+def _table(path: Path) -> pl.DataFrame:
+    try:
+        return pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError) as fault:
+        reason = str(fault).splitlines()[0]
+        raise WordlineError(f"{path}: cannot be read: {reason}; run it again") from fault
+
+
+def _coloured(config: str) -> Iterator[tuple[str, str]]:
+    """The configuration in pieces (kind, text); the kind is "" where nothing stands out."""
+    end = 0
+    for match in TOML.finditer(config):
+        yield "", config[end : match.start()]
+        yield match.lastgroup or "", match[0]
+        end = match.end()
+    yield "", config[end:]
+
+
+def _hash(script: str) -> str:
+    """The script's fingerprint, by which the page's security policy admits it and no other."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+@cache
+def _part(name: str) -> str:
+    return files("wordline").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_part),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
+    return environment

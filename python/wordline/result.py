@@ -1,0 +1,143 @@
+"""What a run leaves behind."""
+
+import json
+import os
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from wordline import _wordline, folder
+from wordline._wordline import WordlineError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Table:
+    """A result table, shared with any Arrow library without a copy.
+
+    pl.DataFrame(r.series)         # polars
+    pd.DataFrame.from_arrow(r.series)   # pandas 3
+    pa.table(r.series)             # pyarrow
+    duckdb.from_arrow(r.series)    # DuckDB
+    """
+
+    def __init__(self, outcome: _wordline.Outcome, name: str) -> None:
+        self._outcome = outcome
+        self.name = name
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._outcome.table(self.name).__arrow_c_stream__(requested_schema)
+
+    def polars(self) -> "pl.DataFrame":
+        """The table as a polars frame."""
+        import polars as pl
+
+        return pl.DataFrame(self)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Writes the table as Parquet. Raises WordlineError if the file cannot be written."""
+        folder.write_file(path, self._write_parquet)
+
+    def _write_parquet(self, path: Path) -> None:
+        self._outcome.write_table(self.name, str(path))
+
+    def __repr__(self) -> str:
+        return f"{self.name}: {self.polars()}"
+
+    def _repr_html_(self) -> str:
+        return self.polars()._repr_html_()  # pyright: ignore[reportPrivateUsage]
+
+
+class Result:
+    """The outcome of a run: a summary, tables, the configuration it was run with."""
+
+    def __init__(self, outcome: _wordline.Outcome) -> None:
+        self._outcome = outcome
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The content of summary.json; units are in the keys, absent numbers are None."""
+        return cast("dict[str, Any]", json.loads(self._outcome.summary_json()))
+
+    @property
+    def partial(self) -> bool:
+        """Whether the run ended before its input did."""
+        return self._outcome.partial
+
+    @property
+    def config(self) -> str:
+        """The configuration as TOML, every default filled in; running it again gives the same."""
+        return self._outcome.config_toml()
+
+    @property
+    def requests(self) -> Table:
+        """A row per request, in order of arrival; times in picoseconds.
+
+        index, op, offset, bytes, arrival_ps, latency_ps, and the parts that sum to it exactly:
+        host_queue_ps, die_wait_ps, bus_wait_ps, bus_ps, cell_ps, gc_ps.
+        Raises WordlineError if the run was made with requests=False.
+        """
+        if "requests" not in self._outcome.tables:
+            raise WordlineError("requests were not recorded; run with requests=True")
+        return Table(self._outcome, "requests")
+
+    @property
+    def series(self) -> Table:
+        """A row per interval of simulated time: load, latency, write amplification, collection,
+        and the share of the interval that each channel and die was busy."""
+        return Table(self._outcome, "series")
+
+    @property
+    def latency(self) -> Table:
+        """The latency distribution of all requests, reads and writes: op, latency_us,
+        fraction_below, count."""
+        return Table(self._outcome, "latency")
+
+    @property
+    def blocks(self) -> Table:
+        """How often each block was erased during the run, preconditioning left out."""
+        return Table(self._outcome, "blocks")
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the HTML report, one self-contained file, and returns its path.
+
+        Raises WordlineError if the file cannot be written.
+        """
+        page = self._page()
+        return folder.write_file(path, lambda part: part.write_text(page, encoding="utf-8"))
+
+    def write(self, path: str | os.PathLike[str], *, report: bool = True) -> list[Path]:
+        """Writes summary.json, config.resolved.toml, the tables as Parquet and report.html into
+        a folder, which appears complete or not at all, and returns their paths.
+
+        A folder that holds a former result is replaced; any other that is not empty is refused.
+        Raises WordlineError.
+        """
+        writers: dict[str, Callable[[Path], object]] = {
+            "summary.json": self._write_summary,
+            "config.resolved.toml": lambda part: part.write_text(self.config, encoding="utf-8"),
+        }
+        for name in self._outcome.tables:
+            writers[f"{name}.parquet"] = Table(self._outcome, name)._write_parquet  # pyright: ignore[reportPrivateUsage]
+        if report:
+            writers["report.html"] = lambda part: part.write_text(self._page(), encoding="utf-8")
+        return folder.write(path, writers)
+
+    def _write_summary(self, path: Path) -> None:
+        path.write_text(json.dumps(self.summary, indent=2) + "\n", encoding="utf-8")
+
+    def _page(self) -> str:
+        from wordline.report import Tables, render
+
+        return render(
+            self.summary,
+            self.config,
+            Tables(self.series.polars(), self.latency.polars(), self.blocks.polars()),
+        )
+
+    def __repr__(self) -> str:
+        from wordline.terminal import one_line
+
+        return f"<wordline.Result {one_line(self.summary)}>"

@@ -1,0 +1,157 @@
+"""Running a simulation."""
+
+import os
+from collections.abc import Callable
+from typing import TypedDict, cast
+
+from wordline import _wordline, folder
+from wordline._wordline import WordlineError
+from wordline.config import Device, Overrides, read, settings
+from wordline.result import Result
+from wordline.traces import (
+    Align,
+    Fit,
+    OnBadLine,
+    TimeOrder,
+    Traces,
+    Volumes,
+    paths,
+    trace_options,
+)
+
+
+class Progress(TypedDict):
+    """How far a run is; heard about ten times a second.
+
+    `fraction` is the share of the input consumed, where it is known.
+    """
+
+    simulated_s: float
+    requests: int
+    requests_total: int | None
+    fraction: float | None
+    phase: str
+
+
+class RunError(WordlineError):
+    """The run ended before its input did. `result` holds what was simulated, marked partial."""
+
+    def __init__(self, message: str, result: Result) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C ended the run. `result` holds what was simulated, marked partial."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__("the run was interrupted")
+        self.result = result
+
+
+def run(
+    device: Device,
+    trace: Traces | None = None,
+    *,
+    overrides: Overrides | None = None,
+    seed: int | None = None,
+    requests: bool = True,
+    verify: bool = False,
+    format: str | None = None,
+    on_bad_line: OnBadLine = "error",
+    time_order: TimeOrder = "error",
+    align: Align = "error",
+    volumes: Volumes = "one",
+    fit: Fit = "error",
+    max_requests: int | None = None,
+    progress: bool | Callable[[Progress], None] = False,
+    out: str | os.PathLike[str] | None = None,
+) -> Result:
+    """Simulates a device under a trace, or under the load of its `[workload]` table.
+
+        r = wordline.run("d4", "disk.csv.gz", overrides={"ftl.over_provisioning_ratio": 0.07})
+
+    device        path of a TOML file, name of a preset, or a mapping of the same shape
+    trace         path, or paths played one after the other; None for generated load
+    overrides     values of configuration keys, by key path (`wordline.config.show` lists them)
+    seed          0 to 2**64 - 1; None for the device's own
+    requests      keep a row per request (about 90 bytes each) for `Result.requests`
+    verify        follow every page through mapping and collection; stop at the first stale read
+    format        name of the trace's format (`trace_formats()`); None to recognise it
+    on_bad_line   "error", or "skip": leave unreadable lines out and count them
+    time_order    a time stamp before its predecessor's: "error", "clamp" to it, or "sort"
+    align         an offset or size that is no multiple of 512: "error", or "expand" to sectors
+    volumes       a trace of several volumes: "one" refuses it, "stack" lays them end to end,
+                  "shared" gives them the same addresses, a number selects one
+    fit           a request beyond the device's end: "error", "wrap" around, or "scale" addresses
+    max_requests  end after so many requests
+    progress      True for a bar on standard error, or a function that is called with a Progress
+    out           folder for the output files; None to write none (see `Result.write`)
+
+    The GIL is released while the simulation runs.
+
+    Raises WordlineError if nothing could be simulated, RunError (a WordlineError) if the run
+    ended early, and Interrupted (a KeyboardInterrupt) on Ctrl-C; the last two carry what was
+    simulated as `.result`, and with `out` it is on disk.
+    """
+    text, name = read(device)
+    options = trace_options(format, on_bad_line, time_order, align, volumes, fit)
+    options |= {
+        "seed": _whole("seed", seed, 0),
+        "requests": _flag("requests", requests),
+        "verify": _flag("verify", verify),
+        "max_requests": _whole("max_requests", max_requests, 1),
+    }
+    if out is not None:
+        folder.check(out)
+    outcome = _simulate(text, name, settings(overrides), paths(trace), options, progress)
+    result = Result(outcome)
+    if outcome.error is not None and result.summary["input"]["requests"] == 0:
+        raise WordlineError(outcome.error)
+    if out is not None:
+        result.write(out)
+    if outcome.error is not None:
+        raise RunError(outcome.error, result)
+    if outcome.partial:
+        raise Interrupted(result)
+    return result
+
+
+def _simulate(
+    text: str,
+    name: str,
+    overrides: list[tuple[str, str]],
+    traces: list[str],
+    options: dict[str, object],
+    progress: bool | Callable[[Progress], None],
+) -> _wordline.Outcome:
+    if progress is False or progress is None:
+        return _wordline.run(text, name, overrides, traces, options, None)
+    if progress is True:
+        from wordline.terminal import Bar
+
+        with Bar() as bar:
+            return _wordline.run(text, name, overrides, traces, options, _heard(bar.show))
+    if not callable(progress):
+        raise TypeError(f"progress must be True, False or a function, not {progress!r}")
+    return _wordline.run(text, name, overrides, traces, options, _heard(progress))
+
+
+def _heard(show: Callable[[Progress], None]) -> Callable[[dict[str, object]], None]:
+    return lambda state: show(cast("Progress", state))
+
+
+def _whole(name: str, value: object, least: int) -> int | None:
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a whole number, not {value!r}")
+    if not least <= value < 2**64:
+        raise WordlineError(f"{name}: {value} is not between {least} and 2^64 - 1")
+    return value
+
+
+def _flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, not {value!r}")
+    return value

@@ -1,0 +1,272 @@
+"""What the terminal shows: the progress bar, the summary, listings."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+from wordline.units import (
+    LATENCIES,
+    PARTS,
+    duration,
+    figures,
+    many,
+    number,
+    share,
+    size,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from wordline.bench import Measure
+    from wordline.catalogue import Policy
+    from wordline.simulation import Progress as State
+
+MEGA = 1e6
+
+
+class _Eta(ProgressColumn):
+    """Time to go, from the share of the input consumed."""
+
+    def render(self, task: Task) -> Text:
+        if task.fields["fraction"] is None or task.time_remaining is None:
+            return Text("ETA –", style="dim")
+        return Text(f"ETA {_clock(task.time_remaining)}", style="dim")
+
+
+class Bar:
+    """A progress bar on standard error: phase, simulated time, requests a second, ETA."""
+
+    def __init__(self) -> None:
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description:<12}"),
+            BarColumn(bar_width=None),
+            TextColumn("{task.fields[simulated]:>9} simulated"),
+            TextColumn("{task.fields[rate]:>6} requests/s"),
+            _Eta(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._progress.add_task(
+            "starting", total=None, simulated="0 s", rate="0", fraction=None
+        )
+        self._phase = ""
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._progress.stop()
+
+    def show(self, state: "State") -> None:
+        """Draws the state of a run."""
+        if state["phase"] != self._phase:
+            self._phase = state["phase"]
+            self._progress.reset(self._task, total=None)
+        elapsed = self._progress.tasks[self._task].elapsed or 0.0
+        rate = state["requests"] / elapsed if elapsed > 0 else 0.0
+        fraction = state["fraction"]
+        self._progress.update(
+            self._task,
+            description=self._phase,
+            total=None if fraction is None else 1.0,
+            completed=fraction or 0.0,
+            fraction=fraction,
+            simulated=duration(state["simulated_s"] * MEGA),
+            rate=_short(rate),
+        )
+
+
+def one_line(summary: dict[str, Any]) -> str:
+    """A result in a line: device, requests, mean latencies, write amplification."""
+    latency = summary["latency"]
+    parts = [
+        summary["device"]["name"],
+        many(summary["input"]["requests"], "request"),
+        f"read {duration(latency['read']['mean_us'])}",
+        f"write {duration(latency['write']['mean_us'])}",
+        f"write amplification {number(summary['flash']['write_amplification'])}",
+    ]
+    return ", ".join(parts + ["partial"] * summary["partial"])
+
+
+def print_summary(summary: dict[str, Any], files: Sequence[Path]) -> None:
+    """The summary of a run, and where its files are, on standard output."""
+    console = Console(highlight=False)
+    console.print(Group(*_summary(summary)))
+    if not files:
+        return
+    report = next((path for path in files if path.name == "report.html"), None)
+    others = ", ".join(path.name for path in files if path != report)
+    console.print(f"Files in {_near(files[0].parent)}: {others}", soft_wrap=True, markup=False)
+    if report:
+        console.print(Text("Report: ", style="bold") + Text(str(_near(report))), soft_wrap=True)
+
+
+def print_rows(headings: Sequence[str], rows: Iterable[Sequence[str]], right: int = 99) -> None:
+    """A listing on standard output; columns from number `right` on are right-aligned."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for index, heading in enumerate(headings):
+        fold = "fold" if index == len(headings) - 1 else "ellipsis"
+        table.add_column(
+            heading,
+            justify="right" if index >= right else "left",
+            overflow=fold,
+            no_wrap=index == 0,
+        )
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    Console(highlight=False).print(table)
+
+
+def print_policies(policies: Sequence["Policy"]) -> None:
+    """The policies on standard output, a table per family under the question it answers."""
+    console = Console(highlight=False)
+    for family in dict.fromkeys(policy["family"] for policy in policies):
+        members = [policy for policy in policies if policy["family"] == family]
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_header=False)
+        table.add_column(style="bold", no_wrap=True)
+        table.add_column(overflow="fold")
+        for policy in members:
+            table.add_row(Text(policy["name"]), Text(policy["description"]))
+            if policy["paper"]:
+                table.add_row("", Text(policy["paper"], style="dim"))
+        console.print(Text(family, style="bold") + Text(f"  {members[0]['question']}"))
+        console.print(table)
+
+
+def print_bench(measures: Sequence["Measure"]) -> None:
+    """What a benchmark measured, on standard output."""
+    print_rows(
+        ["work", "requests", "CPU s", "requests/CPU s", "model alone", "peak memory"],
+        (
+            [
+                one["work"],
+                whole(one["requests"]),
+                figures(one["cpu_s"]),
+                whole(one["requests_per_cpu_s"]),
+                whole(one["model_requests_per_cpu_s"]),
+                size(one["peak_memory_bytes"]),
+            ]
+            for one in measures
+        ),
+        right=1,
+    )
+
+
+def _summary(summary: dict[str, Any]) -> Iterable[RenderableType]:
+    yield _heading(summary)
+    if summary["partial"]:
+        reason = summary["error"] or "the run was interrupted"
+        yield Text(f"Partial result: {reason}", style="bold yellow")
+    yield _latencies(summary)
+    yield _key_figures(summary)
+    for note in summary["notes"]:
+        yield Text(f"Note: {note}", style="dim")
+
+
+def _heading(summary: dict[str, Any]) -> Text:
+    device, work = summary["device"], summary["input"]
+    files = ", ".join(Path(file["path"]).name for file in work["files"])
+    text = Text()
+    text.append(device["name"], style="bold")
+    text.append(f" ({size(device['user_bytes'])}) under ")
+    text.append(files or "generated load", style="bold")
+    text.append(f": {many(work['requests'], 'request')} in ")
+    text.append(f"{duration(summary['time']['simulated_s'] * MEGA)} of simulated time, ")
+    text.append(f"{duration(summary['speed']['wall_s'] * MEGA)} of yours")
+    return text
+
+
+def _latencies(summary: dict[str, Any]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("Latency", style="bold")
+    for op in _ops(summary):
+        table.add_column(op, justify="right")
+    table.add_row("requests", *(whole(summary["latency"][op]["count"]) for op in _ops(summary)))
+    for name, key in LATENCIES:
+        if name not in ("std", "min"):
+            table.add_row(
+                name,
+                *(duration(summary["latency"][op][key]) for op in _ops(summary)),
+                end_section=name == "max",
+            )
+    for name, key in PARTS:
+        table.add_row(
+            Text(f"mean: {name}", style="dim"),
+            *(duration(summary["breakdown"][op][key]) for op in _ops(summary)),
+        )
+    return table
+
+
+def _ops(summary: dict[str, Any]) -> list[str]:
+    seen = [op for op in ("read", "write") if summary["latency"][op]["count"]]
+    return seen if len(seen) == 1 else [*seen, "all"]
+
+
+def _key_figures(summary: dict[str, Any]) -> Table:
+    throughput, flash, busy = summary["throughput"], summary["flash"], summary["utilisation"]
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="bold")
+    grid.add_column()
+    grid.add_row(
+        "Throughput",
+        f"{figures(throughput['iops'])} IOPS, "
+        f"{figures(throughput['read_mb_per_s'])} MB/s read, "
+        f"{figures(throughput['write_mb_per_s'])} MB/s written",
+    )
+    grid.add_row(
+        "Flash",
+        f"write amplification {number(flash['write_amplification'])}, "
+        f"{whole(flash['page_programs'])} pages programmed for "
+        f"{whole(flash['host_page_writes'])} written, {whole(flash['erases'])} erases",
+    )
+    grid.add_row("Collection", _collection(flash))
+    grid.add_row(
+        "Busy",
+        f"channels {share(busy['channel_mean'])} (busiest {share(busy['channel_max'])}), "
+        f"dies {share(busy['die_mean'])} (busiest {share(busy['die_max'])})",
+    )
+    grid.add_row("Seed, digest", f"{summary['seed']}, {summary['digest']}")
+    grid.add_row()
+    return grid
+
+
+def _collection(flash: dict[str, Any]) -> str:
+    if not flash["gc_runs"]:
+        return "none was needed"
+    return (
+        f"{whole(flash['gc_runs'])} runs moved {whole(flash['gc_pages_moved'])} pages "
+        f"in {duration(flash['gc_time_s'] * MEGA)}"
+    )
+
+
+def _near(path: Path) -> Path:
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) and path != here else path
+
+
+def _short(rate: float) -> str:
+    for limit, scale, unit in ((1e3, 1.0, ""), (1e6, 1e3, "k")):
+        if rate < limit:
+            return f"{figures(rate / scale)}{unit}"
+    return f"{figures(rate / 1e6)}M"
+
+
+def _clock(seconds: float) -> str:
+    minutes, left = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"

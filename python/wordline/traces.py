@@ -1,0 +1,145 @@
+"""Block traces: what is in them, and turning one format into another."""
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias, TypedDict, cast
+
+from wordline import _wordline
+from wordline._wordline import WordlineError
+from wordline.config import require_unicode
+
+Traces: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+OnBadLine: TypeAlias = Literal["error", "skip"]
+TimeOrder: TypeAlias = Literal["error", "clamp", "sort"]
+Align: TypeAlias = Literal["error", "expand"]
+Volumes: TypeAlias = Literal["one", "stack", "shared"] | int
+Fit: TypeAlias = Literal["error", "wrap", "scale"]
+
+CHOICES = {
+    "on_bad_line": ("error", "skip"),
+    "time_order": ("error", "clamp", "sort"),
+    "align": ("error", "expand"),
+    "volumes": ("one", "stack", "shared"),
+    "fit": ("error", "wrap", "scale"),
+}
+
+
+class TraceFormat(TypedDict):
+    """A trace format that can be read; `writable` if a trace can be converted to it."""
+
+    name: str
+    description: str
+    writable: bool
+
+
+def trace_formats() -> list[TraceFormat]:
+    """The formats that can be read. Each is recognised by content, plain, .gz, .zst or .xz."""
+    return cast("list[TraceFormat]", json.loads(_wordline.formats()))
+
+
+def trace_stat(
+    trace: Traces,
+    *,
+    format: str | None = None,
+    on_bad_line: OnBadLine = "error",
+    time_order: TimeOrder = "error",
+    align: Align = "error",
+    volumes: Volumes = "one",
+) -> dict[str, Any]:
+    """What is in a trace: requests, duration, sizes, footprint, sequential share, gaps.
+
+    Several files count as one trace, played one after the other. Raises WordlineError, naming
+    file, line and column, if a file cannot be read.
+    """
+    options = trace_options(format, on_bad_line, time_order, align, volumes)
+    return cast("dict[str, Any]", json.loads(_wordline.trace_stat(paths(trace), options)))
+
+
+def trace_convert(
+    trace: Traces,
+    out: str | os.PathLike[str],
+    *,
+    to: str,
+    format: str | None = None,
+    on_bad_line: OnBadLine = "error",
+    time_order: TimeOrder = "error",
+    align: Align = "error",
+    volumes: Volumes = "one",
+) -> dict[str, Any]:
+    """Writes a trace in the format `to`; the file appears whole or not at all.
+
+    Returns what was written. Raises WordlineError if a file cannot be read or written.
+    """
+    options = trace_options(format, on_bad_line, time_order, align, volumes)
+    (target,) = paths(out)
+    if not isinstance(to, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"to must be the name of a format, not {to!r}")
+    answer = _wordline.trace_convert(paths(trace), target, to, options)
+    return cast("dict[str, Any]", json.loads(answer))
+
+
+def trace_options(
+    format: str | None,
+    on_bad_line: str,
+    time_order: str,
+    align: str,
+    volumes: str | int,
+    fit: str = "error",
+) -> dict[str, object]:
+    """The reader's options, checked. Raises TypeError or WordlineError."""
+    if format is not None:
+        _require_format(format)
+    return {
+        "format": format,
+        "on_bad_line": _choice("on_bad_line", on_bad_line),
+        "time_order": _choice("time_order", time_order),
+        "align": _choice("align", align),
+        "volumes": _volumes(volumes),
+        "fit": _choice("fit", fit),
+    }
+
+
+def paths(trace: Traces | None) -> list[str]:
+    """The trace files as strings. Raises TypeError if they are not paths."""
+    if trace is None:
+        return []
+    listed = [trace] if isinstance(trace, str | os.PathLike) else list(trace)
+    return [_path(one) for one in listed]
+
+
+def _path(one: object) -> str:
+    path = os.fspath(one) if isinstance(one, str | os.PathLike) else None  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
+    if not isinstance(path, str):
+        raise TypeError(f"trace must be a path or a list of paths, not {one!r}")
+    require_unicode(path, "trace")
+    if not path or "\0" in path:
+        raise WordlineError(f"trace: {path!r} is not the path of a file; check the path")
+    return path
+
+
+def _choice(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a string, not {value!r}")
+    if value not in CHOICES[name]:
+        raise WordlineError(f"{name}: '{value}' is not one of {', '.join(CHOICES[name])}")
+    return value
+
+
+def _require_format(name: object) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"format must be a string, not {name!r}")
+    known = [one["name"] for one in trace_formats()]
+    if name not in known:
+        raise WordlineError(f"format: '{name}' is not one of {', '.join(known)}")
+
+
+def _volumes(value: str | int) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str):
+        raise TypeError(f"volumes must be one, stack, shared or a number, not {value!r}")
+    number = value.isascii() and value.isdecimal() and int(value) < 2**32
+    if value not in CHOICES["volumes"] and not number:
+        raise WordlineError(f"volumes: '{value}' is not one, stack, shared or a volume's number")
+    return value

@@ -1,0 +1,97 @@
+"""Numbers as people read them, the same in the terminal and in the report."""
+
+import math
+
+ABSENT = "–"
+
+LATENCIES = (
+    ("mean", "mean_us"),
+    ("std", "std_us"),
+    ("min", "min_us"),
+    ("p50", "p50_us"),
+    ("p90", "p90_us"),
+    ("p95", "p95_us"),
+    ("p99", "p99_us"),
+    ("p99.9", "p99_9_us"),
+    ("p99.99", "p99_99_us"),
+    ("max", "max_us"),
+)
+
+PARTS = (
+    ("host queue", "host_queue_us"),
+    ("die wait", "die_wait_us"),
+    ("bus wait", "bus_wait_us"),
+    ("bus", "bus_us"),
+    ("cell", "cell_us"),
+    ("GC interference", "gc_us"),
+)
+
+
+def figures(value: float, digits: int = 3) -> str:
+    """A number with so many significant figures, thousands separated, never in e-notation."""
+    rounded = float(f"{value:.{digits}g}")
+    if rounded == 0 or not math.isfinite(rounded):
+        return f"{rounded:g}"
+    before_point = math.floor(math.log10(abs(rounded))) + 1
+    return f"{value:,.{min(4, max(0, digits - before_point))}f}"
+
+
+def duration(us: float | None) -> str:
+    """A time given in microseconds, in the unit that keeps it short."""
+    if us is None:
+        return ABSENT
+    for limit, scale, unit in (
+        (1e3, 1, "µs"),
+        (1e6, 1e3, "ms"),
+        (6e8, 1e6, "s"),
+        (7.2e9, 6e7, "min"),
+    ):
+        if abs(us) < limit:
+            return f"{figures(us / scale)} {unit}"
+    return f"{figures(us / 3.6e9)} h"
+
+
+def size(count: float | None) -> str:
+    """A number of bytes, in binary units."""
+    if count is None:
+        return ABSENT
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if abs(count) < 1024 or unit == "TiB":
+            return f"{figures(count)} {unit}"
+        count /= 1024
+    return ABSENT
+
+
+def whole(count: float | None) -> str:
+    """A count, thousands separated."""
+    return ABSENT if count is None else f"{count:,.0f}"
+
+
+def many(count: float, noun: str) -> str:
+    """A count of things, which a plural s tells from one."""
+    return f"{whole(count)} {noun}" + ("" if count == 1 else "s")
+
+
+def share(ratio: float | None) -> str:
+    """A ratio, in per cent."""
+    return ABSENT if ratio is None else f"{figures(ratio * 100)} %"
+
+
+def number(value: float | None, unit: str = "", digits: int = 3) -> str:
+    """A number with its unit."""
+    if value is None:
+        return ABSENT
+    return f"{figures(value, digits)} {unit}".rstrip()
+
+
+def axis(longest_s: float) -> tuple[float, str]:
+    """The unit for a time axis of this length: how many seconds it has, and its symbol."""
+    for limit, seconds, unit in (
+        (1e-3, 1e-6, "µs"),
+        (1, 1e-3, "ms"),
+        (600, 1, "s"),
+        (7200, 60, "min"),
+    ):
+        if longest_s < limit:
+            return seconds, unit
+    return (3600, "h") if longest_s < 2 * 86400 else (86400, "days")
