@@ -1,0 +1,325 @@
+//! The rules that a configuration has to obey.
+
+use std::fmt::Display;
+
+use wordline_device::config::Ssd;
+use wordline_kernel::Time;
+use wordline_nand::{Geometry, Layout};
+
+use super::keys;
+use super::load::schema_error;
+use super::plan::{Precondition, Replay, Series, Settle};
+use super::replay::Mode;
+use super::{Config, ConfigError, SCHEMA};
+
+/// The longest array operation: far beyond any part, and far from the end of the clock.
+const LONGEST_NS: u64 = 10_000_000_000;
+
+/// Every number by itself.
+pub(super) fn ranges(config: &Config) -> Result<(), ConfigError> {
+    if config.schema != SCHEMA {
+        return Err(schema_error(config.schema.into()));
+    }
+    if let Some(base) = &config.base {
+        return Err(ConfigError::rule(
+            "base",
+            format!("\"{base}\""),
+            "the base has not been taken in",
+            "read the file with load",
+        ));
+    }
+    geometry(&config.nand.geometry, &config.ssd)?;
+    timing(config)?;
+    whole(
+        "nand.endurance_cycles",
+        config.nand.endurance_cycles,
+        1,
+        u32::MAX,
+    )?;
+    whole("host.queue_depth", config.host.queue_depth, 1, 1_000_000)?;
+    from_schema(config)
+}
+
+fn geometry(geometry: &Geometry, ssd: &Ssd) -> Result<(), ConfigError> {
+    let g = "nand.geometry";
+    whole("ssd.channels", ssd.channels, 1, 1024)?;
+    whole("ssd.ways", ssd.ways, 1, 1024)?;
+    whole(
+        &format!("{g}.dies_per_package"),
+        geometry.dies_per_package,
+        1,
+        64,
+    )?;
+    whole(
+        &format!("{g}.planes_per_die"),
+        geometry.planes_per_die,
+        1,
+        64,
+    )?;
+    whole(
+        &format!("{g}.blocks_per_plane"),
+        geometry.blocks_per_plane,
+        1,
+        1 << 24,
+    )?;
+    whole(
+        &format!("{g}.pages_per_block"),
+        geometry.pages_per_block,
+        1,
+        65_535,
+    )?;
+    whole(&format!("{g}.page_bytes"), geometry.page_bytes, 512, 65_536)?;
+    whole(&format!("{g}.spare_bytes"), geometry.spare_bytes, 0, 65_536)?;
+    if geometry.page_bytes % 512 == 0 {
+        return Ok(());
+    }
+    let near = geometry.page_bytes / 512 * 512;
+    Err(ConfigError::rule(
+        &format!("{g}.page_bytes"),
+        geometry.page_bytes,
+        "a page holds whole sectors of 512 bytes",
+        format!("give a multiple of 512, such as {near} or {}", near + 512),
+    ))
+}
+
+fn timing(config: &Config) -> Result<(), ConfigError> {
+    let timing = &config.nand.timing;
+    whole("nand.timing.read_ns", timing.read_ns, 1, LONGEST_NS)?;
+    whole("nand.timing.program_ns", timing.program_ns, 1, LONGEST_NS)?;
+    whole("nand.timing.erase_ns", timing.erase_ns, 1, LONGEST_NS)?;
+    whole(
+        "nand.timing.command_cycle_ns",
+        timing.command_cycle_ns,
+        0,
+        1_000_000,
+    )?;
+    whole("nand.timing.address_cycles", timing.address_cycles, 0, 16)?;
+    whole(
+        "nand.timing.row_address_cycles",
+        timing.row_address_cycles,
+        0,
+        16,
+    )?;
+    number(
+        "nand.timing.bus_mt_per_s",
+        timing.bus_mt_per_s,
+        Bound::From(0.01),
+        1e6,
+    )?;
+    if matches!(timing.bus_width_bits, 8 | 16) {
+        return Ok(());
+    }
+    Err(ConfigError::rule(
+        "nand.timing.bus_width_bits",
+        timing.bus_width_bits,
+        "flash buses have 8 or 16 data lines",
+        "give 8 or 16",
+    ))
+}
+
+/// The ranges that the keys of policies declare in their schema.
+fn from_schema(config: &Config) -> Result<(), ConfigError> {
+    let values = serde_json::to_value(config).unwrap_or_default();
+    for key in keys::all() {
+        let pointer = format!("/{}", key.path.replace('.', "/"));
+        let Some(value) = values.pointer(&pointer).and_then(serde_json::Value::as_f64) else {
+            continue;
+        };
+        let least = key.range.0.unwrap_or(f64::NEG_INFINITY);
+        let most = key.range.1.unwrap_or(f64::INFINITY);
+        if !(least..=most).contains(&value) {
+            let remedy = match key.range {
+                (Some(least), Some(most)) => format!("give a number from {least} to {most}"),
+                (Some(least), None) => format!("give a number not below {least}"),
+                _ => format!("give a number not above {most}"),
+            };
+            return Err(ConfigError::rule(&key.path, value, "out of range", remedy));
+        }
+    }
+    Ok(())
+}
+
+/// The array, if its pages can be counted in 32 bits.
+pub(super) fn layout(geometry: &Geometry, ssd: &Ssd) -> Result<Layout, ConfigError> {
+    let packages = ssd.channels * ssd.ways;
+    Layout::new(geometry, packages).ok_or_else(|| {
+        let counts = [
+            ssd.channels,
+            ssd.ways,
+            geometry.dies_per_package,
+            geometry.planes_per_die,
+            geometry.blocks_per_plane,
+            geometry.pages_per_block,
+        ];
+        let pages: u128 = counts.iter().map(|&count| u128::from(count)).product();
+        let product = counts.map(|count| count.to_string()).join(" x ");
+        ConfigError::rule(
+            "nand.geometry.blocks_per_plane",
+            geometry.blocks_per_plane,
+            format!(
+                "the device has {pages} pages ({product}: channels, ways, dies, planes, blocks, \
+                 pages), at most {} can be addressed",
+                u32::MAX - 1
+            ),
+            "use fewer blocks or larger pages",
+        )
+    })
+}
+
+/// A fault of the translation layer, with the value of the key it names.
+pub(super) fn ftl(config: &Config, error: wordline_ftl::PlanError) -> ConfigError {
+    let values = serde_json::to_value(config).unwrap_or_default();
+    let pointer = format!("/{}", error.key.replace('.', "/"));
+    let value = values.pointer(&pointer).cloned().unwrap_or_default();
+    ConfigError::rule(error.key, value, error.reason, error.remedy)
+}
+
+pub(super) fn replay(mode: &Mode) -> Result<Replay, ConfigError> {
+    match mode {
+        Mode::OpenLoop(open) => {
+            number(
+                "replay.mode.open-loop.time_scale",
+                open.time_scale,
+                Bound::Above(0.0),
+                1e6,
+            )?;
+            Ok(Replay::OpenLoop {
+                time_scale: open.time_scale,
+            })
+        }
+        Mode::ClosedLoop(closed) => {
+            let depth = closed.queue_depth;
+            whole("replay.mode.closed-loop.queue_depth", depth, 1, 1_000_000)?;
+            Ok(Replay::ClosedLoop { queue_depth: depth })
+        }
+    }
+}
+
+pub(super) fn precondition(
+    config: &super::Precondition,
+    user_pages: u32,
+) -> Result<Precondition, ConfigError> {
+    let most = 1000.0;
+    number(
+        "precondition.fill_ratio",
+        config.fill_ratio,
+        Bound::From(0.0),
+        1.0,
+    )?;
+    number(
+        "precondition.overwrite_ratio",
+        config.overwrite_ratio,
+        Bound::From(0.0),
+        most,
+    )?;
+    let tolerance = config.settle_tolerance_ratio;
+    number(
+        "precondition.settle_tolerance_ratio",
+        tolerance,
+        Bound::Above(0.0),
+        1.0,
+    )?;
+    number(
+        "precondition.settle_limit_ratio",
+        config.settle_limit_ratio,
+        Bound::Above(0.0),
+        most,
+    )?;
+    let pages = |ratio: f64| (f64::from(user_pages) * ratio).floor() as u64;
+    let fill_pages = (pages(config.fill_ratio) as u32).min(user_pages);
+    let overwrites = config.settle || config.overwrite_ratio > 0.0;
+    if overwrites && fill_pages == 0 {
+        return Err(ConfigError::rule(
+            "precondition.fill_ratio",
+            config.fill_ratio,
+            "no page is filled that could be overwritten",
+            "raise it, or set precondition.overwrite_ratio to 0 and precondition.settle to false",
+        ));
+    }
+    let settle = if config.settle {
+        Settle::Until {
+            tolerance_ratio: tolerance,
+            limit_pages: pages(config.settle_limit_ratio),
+        }
+    } else {
+        Settle::No
+    };
+    Ok(Precondition {
+        fill_pages,
+        overwrite_pages: pages(config.overwrite_ratio),
+        settle,
+    })
+}
+
+pub(super) fn series(config: &super::Series) -> Result<Series, ConfigError> {
+    let day_ms = 86_400_000.0;
+    number(
+        "series.interval_ms",
+        config.interval_ms,
+        Bound::From(0.0),
+        day_ms,
+    )?;
+    whole("series.intervals", config.intervals, 2, 1 << 20)?;
+    let interval = Time::from_ps((config.interval_ms * 1e9).round() as u64);
+    if config.interval_ms == 0.0 {
+        return Ok(Series::Automatic {
+            intervals: config.intervals,
+        });
+    }
+    if interval < Time::from_ns(1) {
+        return Err(ConfigError::rule(
+            "series.interval_ms",
+            config.interval_ms,
+            "an interval is shorter than a nanosecond",
+            "give at least 0.000001, or 0 for an automatic width",
+        ));
+    }
+    Ok(Series::Fixed { interval })
+}
+
+fn whole<N: PartialOrd + Display>(
+    key: &str,
+    value: N,
+    least: N,
+    most: N,
+) -> Result<(), ConfigError> {
+    if value >= least && value <= most {
+        return Ok(());
+    }
+    let rule = if value < least {
+        "too small"
+    } else {
+        "too large"
+    };
+    Err(ConfigError::rule(
+        key,
+        value,
+        rule,
+        format!("give a whole number from {least} to {most}"),
+    ))
+}
+
+/// The least value of a range.
+#[derive(Clone, Copy)]
+enum Bound {
+    /// This value and all above.
+    From(f64),
+    /// All above this value.
+    Above(f64),
+}
+
+fn number(key: &str, value: f64, least: Bound, most: f64) -> Result<(), ConfigError> {
+    let (enough, words) = match least {
+        Bound::From(least) => (value >= least, format!("from {least}")),
+        Bound::Above(least) => (value > least, format!("above {least} and up")),
+    };
+    if enough && value <= most {
+        return Ok(());
+    }
+    Err(ConfigError::rule(
+        key,
+        value,
+        "out of range",
+        format!("give a number {words} to {most}"),
+    ))
+}

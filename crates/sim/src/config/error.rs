@@ -1,0 +1,51 @@
+//! What is wrong with a configuration.
+
+use std::fmt;
+
+use super::Origin;
+
+/// A configuration that cannot be read or cannot work.
+///
+/// Displayed as one line, `where: what; remedy`; below it, for a fault in a file, the line of the
+/// file with a caret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    /// Where the fault was said.
+    pub origin: Origin,
+    /// The key concerned, such as `host.queue_depth`; empty if the text is no TOML.
+    pub key: String,
+    /// What is wrong, with the value and the rule.
+    pub reason: String,
+    /// What to do.
+    pub remedy: String,
+}
+
+impl ConfigError {
+    /// `key = value` breaks a rule.
+    pub(super) fn rule(
+        key: &str,
+        value: impl fmt::Display,
+        rule: impl fmt::Display,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self {
+            origin: Origin::Default,
+            key: key.to_owned(),
+            reason: format!("{key} = {value}: {rule}"),
+            remedy: remedy.into(),
+        }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.origin.prefix())?;
+        f.write_str(&self.reason)?;
+        if !self.remedy.is_empty() {
+            write!(f, "; {}", self.remedy)?;
+        }
+        f.write_str(&self.origin.suffix())
+    }
+}
+
+impl std::error::Error for ConfigError {}

@@ -1,0 +1,157 @@
+//! Words for what the parser found.
+
+use super::keys::{self, Key, Kind};
+use super::merge::join;
+
+/// What is wrong and what to do about it, from the parser's message on the key at `path`.
+pub(super) fn explain(message: &str, path: &str) -> (String, String) {
+    let message = message.trim();
+    if let Some(rest) = message.strip_prefix("unknown field `") {
+        let key = rest.split('`').next().unwrap_or_default();
+        return unknown_key(key, parent_of(path, key));
+    }
+    if let Some(rest) = message.strip_prefix("unknown variant `") {
+        let name = rest.split('`').next().unwrap_or_default();
+        return unknown_choice(name, path);
+    }
+    for start in ["invalid type: ", "invalid value: "] {
+        if let Some(rest) = message.strip_prefix(start) {
+            return mismatch(rest, path);
+        }
+    }
+    let at = if path.is_empty() {
+        String::new()
+    } else {
+        format!("{path}: ")
+    };
+    let line = message.replace('\n', ", ");
+    (format!("{at}{line}"), String::new())
+}
+
+/// The table that holds `key`, whether or not `path` ends with the key itself.
+fn parent_of<'a>(path: &'a str, key: &str) -> &'a str {
+    match path.strip_suffix(key) {
+        Some("") => "",
+        Some(parent) if parent.ends_with('.') => &parent[..parent.len() - 1],
+        _ => path,
+    }
+}
+
+fn unknown_key(key: &str, table: &str) -> (String, String) {
+    let place = if table.is_empty() {
+        "at the top".to_owned()
+    } else {
+        format!("in [{table}]")
+    };
+    let reason = format!("unknown key `{key}` {place}");
+    let siblings: Vec<&str> = children(table).map(last).collect();
+    let homes: Vec<&str> = keys::all()
+        .iter()
+        .filter(|other| last(other) == key)
+        .map(|other| other.path.as_str())
+        .collect();
+    let remedy = if let Some(near) = nearest(key, &siblings) {
+        format!("did you mean `{near}`?")
+    } else if let [home, ..] = homes[..] {
+        format!("did you mean `{home}`?")
+    } else if siblings.is_empty() {
+        "remove it; no key can stand here".to_owned()
+    } else {
+        format!("known here: {}", siblings.join(", "))
+    };
+    (reason, remedy)
+}
+
+fn unknown_choice(name: &str, path: &str) -> (String, String) {
+    let path = parent_of(path, name);
+    let names = match keys::find(path).map(|key| &key.kind) {
+        Some(Kind::Slot(names) | Kind::Choice(names)) => names.as_slice(),
+        _ => &[],
+    };
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let near = nearest(name, &names);
+    let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+    (
+        format!("{path}: there is no `{name}`"),
+        format!("{near}choose one of {}", names.join(", ")),
+    )
+}
+
+fn mismatch(found_and_expected: &str, path: &str) -> (String, String) {
+    let (found, expected) = found_and_expected
+        .rsplit_once(", expected ")
+        .unwrap_or((found_and_expected, "something else"));
+    let reason = format!(
+        "{path}: expected {}, found {}",
+        wanted(expected, path),
+        given(found)
+    );
+    let key = keys::find(path).filter(|key| !key.description.is_empty());
+    let remedy = key.map_or(String::new(), |key| {
+        format!(
+            "{} is: {}",
+            last(key),
+            key.description.trim_end_matches('.')
+        )
+    });
+    (reason, remedy)
+}
+
+/// The field's words for what the parser expected.
+fn wanted(expected: &str, path: &str) -> String {
+    match expected {
+        "u8" | "u16" | "u32" | "u64" | "usize" => {
+            let most = match expected {
+                "u8" => u64::from(u8::MAX),
+                "u16" => u64::from(u16::MAX),
+                "u32" => u64::from(u32::MAX),
+                _ => i64::MAX as u64,
+            };
+            format!("a whole number from 0 to {most}")
+        }
+        "i8" | "i16" | "i32" | "i64" => "a whole number".into(),
+        "f32" | "f64" => "a number".into(),
+        "a boolean" => "true or false".into(),
+        "a string" => "text in quotes".into(),
+        _ if expected.starts_with("struct ") => format!("a table [{path}]"),
+        _ => expected.to_owned(),
+    }
+}
+
+/// The field's words for what the parser found.
+fn given(found: &str) -> String {
+    match found {
+        "map" => "a table".to_owned(),
+        "sequence" => "an array".to_owned(),
+        _ => found
+            .replace("floating point ", "the number ")
+            .replace("integer ", "the number ")
+            .replace("boolean ", "")
+            .replace("string ", "the text "),
+    }
+}
+
+/// The keys that may stand in a table; for a policy slot, the policies.
+fn children(table: &str) -> impl Iterator<Item = &'static Key> {
+    keys::all()
+        .iter()
+        .filter(move |key| key.path == join(table, last(key)))
+}
+
+fn last(key: &Key) -> &str {
+    key.path.rsplit('.').next().unwrap_or_default()
+}
+
+/// The most similar of `names`, if one is similar enough to have been meant.
+pub(super) fn nearest<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
+    let word = word.to_lowercase().replace('-', "_");
+    names
+        .iter()
+        .map(|name| {
+            let plain = name.replace('-', "_");
+            (strsim::normalized_damerau_levenshtein(&word, &plain), *name)
+        })
+        .filter(|(likeness, _)| *likeness >= 0.6)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
+}

@@ -1,0 +1,171 @@
+//! Every key of a configuration, from its JSON schema.
+
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+/// A key as the reference describes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Key {
+    /// The path, such as `host.queue_depth`.
+    pub path: String,
+    /// What may be written.
+    pub kind: Kind,
+    /// Unit of the value, from the end of the key's name; empty if it has none.
+    pub unit: &'static str,
+    /// The value where nothing is said; null if there is none.
+    pub default: Value,
+    /// The doc comment of the key.
+    pub description: String,
+    /// Least and greatest value, where the schema bounds it.
+    pub range: (Option<f64>, Option<f64>),
+}
+
+/// What may be written for a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A table of further keys.
+    Table,
+    /// A policy slot: a name or a table of one key, the name.
+    Slot(Vec<String>),
+    /// One of several words.
+    Choice(Vec<String>),
+    /// A whole number.
+    Integer,
+    /// A number.
+    Number,
+    /// True or false.
+    Boolean,
+    /// Text.
+    Text,
+    /// A list.
+    Array,
+    /// Anything else that the schema allows.
+    Other,
+}
+
+static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+    let schema = super::schema();
+    let mut keys = Vec::new();
+    walk(&schema, &schema, "", &mut keys);
+    keys
+});
+
+/// All keys, tables before their contents, in the order of the schema.
+pub fn all() -> &'static [Key] {
+    &KEYS
+}
+
+/// The key at a path.
+pub fn find(path: &str) -> Option<&'static Key> {
+    all().iter().find(|key| key.path == path)
+}
+
+/// Whether a policy is chosen at this path.
+pub(super) fn is_slot(path: &str) -> bool {
+    matches!(
+        find(path),
+        Some(Key {
+            kind: Kind::Slot(_),
+            ..
+        })
+    )
+}
+
+fn walk(root: &Value, table: &Value, prefix: &str, keys: &mut Vec<Key>) {
+    let Some(properties) = table.get("properties").and_then(Value::as_object) else {
+        return;
+    };
+    for (name, property) in properties {
+        let path = super::merge::join(prefix, name);
+        let target = resolve(root, property);
+        keys.push(describe(&path, property, target));
+        walk(root, target, &path, keys);
+        for policy in choices(target) {
+            walk(root, policy, &path, keys);
+        }
+    }
+}
+
+/// Follows references, and passes by the null of something optional.
+fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+    if let Some(pointer) = schema.get("$ref").and_then(Value::as_str) {
+        let target = root.pointer(pointer.trim_start_matches('#'));
+        return target.map_or(schema, |target| resolve(root, target));
+    }
+    let options = schema.get("anyOf").and_then(Value::as_array);
+    match options.and_then(|options| options.first()) {
+        Some(first) => resolve(root, first),
+        None => schema,
+    }
+}
+
+fn choices(schema: &Value) -> &[Value] {
+    let choices = schema.get("oneOf").and_then(Value::as_array);
+    choices.map_or(&[], Vec::as_slice)
+}
+
+fn describe(path: &str, property: &Value, target: &Value) -> Key {
+    let of = |name: &str| property.get(name).or_else(|| target.get(name));
+    let text = of("description")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    Key {
+        path: path.to_owned(),
+        kind: kind(target),
+        unit: unit(path),
+        default: of("default").cloned().unwrap_or_default(),
+        description: text.replace('\n', " "),
+        range: (
+            of("minimum").and_then(Value::as_f64),
+            of("maximum").and_then(Value::as_f64),
+        ),
+    }
+}
+
+fn kind(schema: &Value) -> Kind {
+    let words = |value: &Value| -> Vec<String> {
+        let words = value.as_array().into_iter().flatten();
+        words
+            .filter_map(|word| word.as_str().map(str::to_owned))
+            .collect()
+    };
+    if let Some(names) = choices(schema).first().and_then(|first| first.get("enum")) {
+        return Kind::Slot(words(names));
+    }
+    if let Some(names) = schema.get("enum") {
+        return Kind::Choice(words(names));
+    }
+    let kind = schema.get("type");
+    let first = kind.and_then(|kind| kind.as_str().or_else(|| kind.get(0)?.as_str()));
+    match first {
+        Some("object") => Kind::Table,
+        Some("integer") => Kind::Integer,
+        Some("number") => Kind::Number,
+        Some("boolean") => Kind::Boolean,
+        Some("string") => Kind::Text,
+        Some("array") => Kind::Array,
+        _ => Kind::Other,
+    }
+}
+
+fn unit(path: &str) -> &'static str {
+    const UNITS: [(&str, &str); 12] = [
+        ("_ns", "ns"),
+        ("_us", "us"),
+        ("_ms", "ms"),
+        ("_s", "s"),
+        ("_mt_per_s", "million transfers/s"),
+        ("_iops", "requests/s"),
+        ("_per_s", "1/s"),
+        ("_bytes", "bytes"),
+        ("_bits", "bits"),
+        ("_cycles", "cycles"),
+        ("_ratio", "ratio"),
+        ("_scale", "factor"),
+    ];
+    let longest = UNITS.iter().filter(|(end, _)| path.ends_with(end));
+    longest
+        .max_by_key(|(end, _)| end.len())
+        .map_or("", |(_, unit)| unit)
+}

@@ -1,0 +1,256 @@
+//! From text to a configuration.
+
+use serde::Deserialize;
+use toml::Table;
+use toml::de::{DeTable, DeValue};
+
+use super::merge::{merge, parse_override};
+use super::{Config, ConfigError, Origin, Place, Plan, SCHEMA, explain, presets};
+
+/// A configuration with everything said, and where it was said.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The configuration; `base` is taken in and gone.
+    pub config: Config,
+    /// The configuration as a file that needs no base: every key, in a fixed order.
+    pub resolved_toml: String,
+    layers: Layers,
+}
+
+/// Whatever a configuration was put together from, the last word last.
+#[derive(Clone, Debug)]
+struct Layers {
+    preset: Option<(String, Table)>,
+    file: String,
+    text: String,
+    overrides: Vec<(String, String)>,
+}
+
+/// Reads a configuration: the preset that it names, below the text of the file `file`, below the
+/// overrides `(key, value)` in their order.
+///
+/// The value of an override is TOML; a plain word stands for a string.
+pub fn load(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Loaded, ConfigError> {
+    let said = parse(text, file)?;
+    let preset = said
+        .base
+        .as_deref()
+        .map(|name| base(name, text, file))
+        .transpose()?;
+    let layers = Layers {
+        preset,
+        file: file.to_owned(),
+        text: text.to_owned(),
+        overrides: overrides.to_vec(),
+    };
+    let mut config = layers.config()?;
+    name(&mut config, &said, file);
+    let resolved_toml = toml::to_string(&config).map_err(|error| ConfigError {
+        origin: Origin::Default,
+        key: String::new(),
+        reason: format!("the configuration cannot be written as TOML: {error}"),
+        remedy: "keep whole numbers below 2^63".into(),
+    })?;
+    Ok(Loaded {
+        config,
+        resolved_toml,
+        layers,
+    })
+}
+
+impl Loaded {
+    /// Checks the configuration; a fault names the place where its value was said.
+    pub fn plan(&self, seed: u64) -> Result<Plan, ConfigError> {
+        Plan::new(&self.config, seed).map_err(|mut error| {
+            error.origin = self.origin(&error.key);
+            error
+        })
+    }
+
+    /// Where the value of a key was said.
+    pub fn origin(&self, key: &str) -> Origin {
+        let said = |path: &str| path == key || within(key, path);
+        let last = self
+            .layers
+            .overrides
+            .iter()
+            .rev()
+            .find(|(path, _)| said(path));
+        if let Some((path, value)) = last {
+            return Origin::Override(format!("{path}={value}"));
+        }
+        let Layers {
+            file, text, preset, ..
+        } = &self.layers;
+        if let Some(span) = span_of(text, key) {
+            return Origin::File(Place::new(file, text, span));
+        }
+        match preset {
+            Some((name, table)) if contains(table, key) => Origin::Preset(name.clone()),
+            _ => Origin::Default,
+        }
+    }
+}
+
+/// Reads a file by itself, so that its faults can be shown in place.
+fn parse(text: &str, file: &str) -> Result<Config, ConfigError> {
+    let fault = |error: &toml::de::Error, path: String| {
+        let (reason, remedy) = explain::explain(error.message(), &path);
+        let span = error.span().unwrap_or(0..0);
+        ConfigError {
+            origin: Origin::File(Place::new(file, text, span)),
+            key: path,
+            reason,
+            remedy,
+        }
+    };
+    let deserializer =
+        toml::Deserializer::parse(text).map_err(|error| fault(&error, String::new()))?;
+    check_schema(text, file)?;
+    serde_path_to_error::deserialize(deserializer).map_err(|error| {
+        let path = path_of(&error);
+        fault(error.inner(), path)
+    })
+}
+
+/// A file of another version is refused before its keys are looked at.
+fn check_schema(text: &str, file: &str) -> Result<(), ConfigError> {
+    let table = text.parse::<Table>().unwrap_or_default();
+    let Some(version) = table.get("schema").and_then(toml::Value::as_integer) else {
+        return Ok(());
+    };
+    if version == i64::from(SCHEMA) {
+        return Ok(());
+    }
+    let mut error = schema_error(version);
+    if let Some(span) = span_of(text, "schema") {
+        error.origin = Origin::File(Place::new(file, text, span));
+    }
+    Err(error)
+}
+
+pub(super) fn schema_error(version: i64) -> ConfigError {
+    ConfigError::rule(
+        "schema",
+        version,
+        format!("this program reads version {SCHEMA}"),
+        format!(
+            "write schema = {SCHEMA} and the keys of docs/reference/config.md, or use the program \
+             that the file was written for"
+        ),
+    )
+}
+
+fn base(name: &str, text: &str, file: &str) -> Result<(String, Table), ConfigError> {
+    let preset = presets::find(name).map_err(|mut error| {
+        let span = span_of(text, "base").unwrap_or(0..0);
+        error.origin = Origin::File(Place::new(file, text, span));
+        error
+    })?;
+    let table = preset.text.parse::<Table>().unwrap_or_default();
+    Ok((name.to_owned(), table))
+}
+
+/// A file with a base is a device of its own: it lends its name, and says what it is based on.
+fn name(config: &mut Config, said: &Config, file: &str) {
+    if let Some(base) = &said.base {
+        if said.description.is_empty() && !config.description.is_empty() {
+            config.description = format!("Based on preset {base}: {}", config.description);
+        }
+    }
+    if config.name.is_empty() {
+        let stem = std::path::Path::new(file).file_stem();
+        config.name = stem.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    }
+}
+
+impl Layers {
+    fn config(&self) -> Result<Config, ConfigError> {
+        let mut table = Table::new();
+        if let Some((_, preset)) = &self.preset {
+            table = preset.clone();
+            table.remove("name");
+        }
+        merge(&mut table, self.text.parse::<Table>().unwrap_or_default());
+        table.remove("base");
+        for (key, value) in &self.overrides {
+            if key == "base" || key == "schema" {
+                return Err(fixed(key, value));
+            }
+            merge(&mut table, parse_override(key, value)?);
+        }
+        serde_path_to_error::deserialize(table).map_err(|error| self.override_fault(&error))
+    }
+
+    /// Preset and file are each sound, so a fault in their union comes from an override.
+    fn override_fault(&self, error: &serde_path_to_error::Error<toml::de::Error>) -> ConfigError {
+        let path = path_of(error);
+        let (reason, remedy) = explain::explain(error.inner().message(), &path);
+        let concerned = self
+            .overrides
+            .iter()
+            .rev()
+            .find(|(key, _)| *key == path || within(key, &path) || within(&path, key));
+        let origin = concerned
+            .or(self.overrides.last())
+            .map_or(Origin::Default, |(key, value)| {
+                Origin::Override(format!("{key}={value}"))
+            });
+        ConfigError {
+            origin,
+            key: path,
+            reason,
+            remedy,
+        }
+    }
+}
+
+fn fixed(key: &str, value: &str) -> ConfigError {
+    ConfigError {
+        origin: Origin::Override(format!("{key}={value}")),
+        key: key.to_owned(),
+        reason: format!("`{key}` cannot be overridden"),
+        remedy: "set it in the file".into(),
+    }
+}
+
+/// The key path of a fault, without the question mark of what could not be named.
+fn path_of(error: &serde_path_to_error::Error<toml::de::Error>) -> String {
+    let path = error.path().to_string();
+    path.trim_end_matches('?').trim_end_matches('.').to_owned()
+}
+
+/// Whether `path` lies inside the table `table`.
+fn within(path: &str, table: &str) -> bool {
+    path.strip_prefix(table)
+        .is_some_and(|rest| rest.starts_with('.'))
+}
+
+fn contains(table: &Table, key: &str) -> bool {
+    let mut parts = key.split('.');
+    let first = parts.next().and_then(|part| table.get(part));
+    parts.fold(first, |value, part| value?.get(part)).is_some()
+}
+
+/// Where a key stands in a file.
+fn span_of(text: &str, key: &str) -> Option<std::ops::Range<usize>> {
+    let parsed = DeTable::parse(text).ok()?;
+    let mut table = parsed.get_ref();
+    let mut parts = key.split('.').peekable();
+    loop {
+        let part = parts.next()?;
+        let (name, value) = table.iter().find(|(name, _)| name.get_ref() == part)?;
+        if parts.peek().is_none() {
+            return Some(name.span());
+        }
+        match value.get_ref() {
+            DeValue::Table(inner) => table = inner,
+            _ => return Some(name.span()),
+        }
+    }
+}
+
+/// Reads a text that needs no base and has no faults to show, such as a preset.
+pub(super) fn read(text: &str) -> Result<Config, toml::de::Error> {
+    Config::deserialize(toml::Deserializer::parse(text)?)
+}

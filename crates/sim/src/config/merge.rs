@@ -1,0 +1,139 @@
+//! One TOML table on top of another.
+
+use toml::{Table, Value};
+
+use super::ConfigError;
+use super::Origin;
+use super::keys;
+
+/// Lays `over` on top of `under`, key by key.
+///
+/// A policy slot is kept and refined only by a table of the same policy; any other choice replaces
+/// it whole, and a bare name stands for that policy with its defaults.
+pub(super) fn merge(under: &mut Table, over: Table) {
+    merge_at(under, over, "");
+}
+
+fn merge_at(under: &mut Table, over: Table, prefix: &str) {
+    for (key, value) in over {
+        let path = join(prefix, &key);
+        match (under.get_mut(&key), value) {
+            (Some(Value::Table(old)), Value::Table(new)) if refines(&path, old, &new) => {
+                merge_at(old, new, &path);
+            }
+            (_, value) => {
+                under.insert(key, value);
+            }
+        }
+    }
+}
+
+fn refines(path: &str, old: &Table, new: &Table) -> bool {
+    !keys::is_slot(path) || old.keys().eq(new.keys())
+}
+
+/// `key` inside the table `prefix`.
+pub(super) fn join(prefix: &str, key: &str) -> String {
+    if prefix.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{prefix}.{key}")
+    }
+}
+
+/// The table that an override stands for.
+///
+/// The value is read as TOML; what is no TOML but a plain word is taken as a string.
+pub(super) fn parse_override(key: &str, value: &str) -> Result<Table, ConfigError> {
+    let fault = |reason: &str, remedy: &str| ConfigError {
+        origin: Origin::Override(format!("{key}={value}")),
+        key: key.to_owned(),
+        reason: reason.to_owned(),
+        remedy: remedy.to_owned(),
+    };
+    let plain = |part: &str| {
+        !part.is_empty()
+            && part
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+    };
+    if !key.split('.').all(plain) {
+        return Err(fault(
+            &format!("`{key}` is not a key"),
+            "write key=value with a key path such as host.queue_depth",
+        ));
+    }
+    let value = parse_value(value).ok_or_else(|| {
+        fault(
+            "the value is not TOML",
+            "write a number, true, false, a word, a \"string\", an [array] or an { inline = \"table\" }",
+        )
+    })?;
+    let mut parts = key.rsplit('.');
+    let innermost = Table::from_iter([(parts.next().unwrap_or(key).to_owned(), value)]);
+    Ok(parts.fold(innermost, |table, part| {
+        Table::from_iter([(part.to_owned(), Value::Table(table))])
+    }))
+}
+
+fn parse_value(text: &str) -> Option<Value> {
+    let mut parsed = format!("value = {text}")
+        .parse::<Table>()
+        .unwrap_or_default();
+    match parsed.remove("value") {
+        Some(value) if parsed.is_empty() => Some(value),
+        _ if is_word(text) => Some(Value::String(text.trim().to_owned())),
+        _ => None,
+    }
+}
+
+fn is_word(text: &str) -> bool {
+    !text.contains(['"', '\'', '[', ']', '{', '}', '=', '\n', '\r', '#'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn merged(under: &str, over: &str) -> Table {
+        let mut under: Table = under.parse().unwrap();
+        merge(&mut under, over.parse().unwrap());
+        under
+    }
+
+    #[test]
+    fn keys_are_replaced_and_tables_united() {
+        let table = merged("a = 1\n[t]\nb = 2\nc = 3", "[t]\nc = 4\nd = 5");
+        assert_eq!(table, "a = 1\n[t]\nb = 2\nc = 4\nd = 5".parse().unwrap());
+    }
+
+    #[test]
+    fn another_policy_replaces_a_slot_and_the_same_one_refines_it() {
+        let under = "[ftl.allocate.static]\norder = 'CWDP'";
+        let other = "[ftl.allocate.dynamic]\norder = 'PDWC'";
+        assert_eq!(merged(under, other), other.parse().unwrap());
+        let same = "[ftl.allocate.static]";
+        assert_eq!(merged(under, same), under.parse().unwrap());
+        let bare = "ftl.allocate = 'static'";
+        assert_eq!(merged(under, bare), bare.parse().unwrap());
+    }
+
+    #[test]
+    fn overrides_are_toml_or_plain_words() {
+        let parse = |key, value| parse_override(key, value).unwrap();
+        assert_eq!(parse("a.b", "1"), "[a]\nb = 1".parse().unwrap());
+        assert_eq!(parse("a", "fifo"), "a = 'fifo'".parse().unwrap());
+        assert_eq!(parse("a", "\"1\""), "a = '1'".parse().unwrap());
+        assert_eq!(parse("a", "{ b = 2 }"), "a.b = 2".parse().unwrap());
+        assert_eq!(parse("a", ""), "a = ''".parse().unwrap());
+        for (key, value) in [
+            ("", "1"),
+            ("a..b", "1"),
+            ("a b", "1"),
+            ("a", "[1"),
+            ("a", "1\nb = 2"),
+        ] {
+            assert!(parse_override(key, value).is_err(), "{key}={value}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What a user says of a device and a run, and what is meant by it.
+//!
+//! A configuration is one TOML file of the keys below, on top of a preset if it names one, below
+//! the overrides of the command line. [`load`] reads it ([`Config`]), [`Plan::new`] checks it
+//! against everything that has to hold together ([`Plan`]).
+
+mod check;
+mod error;
+mod explain;
+pub mod keys;
+mod load;
+mod merge;
+mod origin;
+pub mod plan;
+pub mod presets;
+pub mod replay;
+pub mod workload;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_device::config::{Host, Ssd};
+use wordline_kernel::slot::Member;
+use wordline_nand::{Geometry, Timing};
+
+pub use error::ConfigError;
+pub use load::{Loaded, load};
+pub use origin::{Origin, Place};
+pub use plan::Plan;
+
+/// The version of the format that this program reads.
+pub const SCHEMA: u32 = 1;
+
+/// A device, how it is filled before the run, and what it is asked to do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Version of this format; 1.
+    pub schema: u32,
+    /// Preset that gives the keys which the file leaves out; without one they have their defaults.
+    /// A preset has no base of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
+    /// Name of the device, for titles; a file that gives none lends its own.
+    pub name: String,
+    /// What the device is, in a sentence or two.
+    pub description: String,
+    /// Where the values come from: papers, data sheets.
+    pub source: String,
+    /// The flash packages.
+    pub nand: Nand,
+    /// How packages are wired.
+    pub ssd: Ssd,
+    /// What the host sees.
+    pub host: Host,
+    /// The flash translation layer.
+    pub ftl: wordline_ftl::Config,
+    /// When requests are issued.
+    pub replay: Replay,
+    /// What happens to the device before the run; excluded from every result.
+    pub precondition: Precondition,
+    /// The time series of the results.
+    pub series: Series,
+    /// Load to generate when no trace is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workload: Option<workload::Config>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            schema: SCHEMA,
+            base: None,
+            name: String::new(),
+            description: String::new(),
+            source: String::new(),
+            nand: Nand::default(),
+            ssd: Ssd::default(),
+            host: Host::default(),
+            ftl: wordline_ftl::Config::default(),
+            replay: Replay::default(),
+            precondition: Precondition::default(),
+            series: Series::default(),
+            workload: None,
+        }
+    }
+}
+
+/// The flash packages (`[nand]`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Nand {
+    /// Erases that a block bears; the next one is an error. Program/erase cycles.
+    pub endurance_cycles: u32,
+    /// How a package is divided.
+    pub geometry: Geometry,
+    /// How long its operations take.
+    pub timing: Timing,
+}
+
+impl Default for Nand {
+    fn default() -> Self {
+        Self {
+            endurance_cycles: 100_000,
+            geometry: Geometry::default(),
+            timing: Timing::default(),
+        }
+    }
+}
+
+/// When requests are issued (`[replay]`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Replay {
+    /// By the clock of the trace, or one after another.
+    pub mode: replay::Mode,
+}
+
+/// What happens to the device before the run (`[precondition]`): through the translation layer,
+/// without taking simulated time; excluded from every result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Precondition {
+    /// Share of the user pages that is written once, in order, from the first. Ratio, 0 to 1.
+    pub fill_ratio: f64,
+    /// Random page writes after the fill, over the filled pages, as a multiple of the user pages. Ratio, 0 to 1000.
+    pub overwrite_ratio: f64,
+    /// Whether random page writes go on until write amplification has settled.
+    pub settle: bool,
+    /// Settled: successive windows differ by less than this share. Ratio, above 0 and below 1.
+    pub settle_tolerance_ratio: f64,
+    /// Most random page writes spent on settling, as a multiple of the user pages. Ratio, above 0 to 1000.
+    pub settle_limit_ratio: f64,
+}
+
+impl Default for Precondition {
+    fn default() -> Self {
+        Self {
+            fill_ratio: 1.0,
+            overwrite_ratio: 0.0,
+            settle: false,
+            settle_tolerance_ratio: 0.01,
+            settle_limit_ratio: 20.0,
+        }
+    }
+}
+
+/// The time series of the results (`[series]`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Series {
+    /// Width of an interval; 0 chooses one that gives at most `intervals` of them. Milliseconds.
+    pub interval_ms: f64,
+    /// Most intervals of an automatic width. Count.
+    pub intervals: u32,
+}
+
+impl Default for Series {
+    fn default() -> Self {
+        Self {
+            interval_ms: 0.0,
+            intervals: 512,
+        }
+    }
+}
+
+/// The JSON schema of a configuration file.
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(Config).to_value()
+}
+
+/// All policies of all slots, in the order of the configuration.
+pub fn policies() -> Vec<Member> {
+    [
+        wordline_ftl::mapping::Family::members(),
+        wordline_ftl::allocate::Allocate::members(),
+        wordline_ftl::gc::victim::Victim::members(),
+        wordline_ftl::wear::Wear::members(),
+        replay::Mode::members(),
+    ]
+    .concat()
+}

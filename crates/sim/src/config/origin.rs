@@ -1,0 +1,105 @@
+//! Where a value was said.
+
+use std::fmt;
+use std::ops::Range;
+
+/// Where a value, or the fault in it, was said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Nowhere: the value is the default.
+    Default,
+    /// In a preset.
+    Preset(String),
+    /// In the configuration file.
+    File(Place),
+    /// In an override: `key=value`.
+    Override(String),
+}
+
+/// A place in a configuration file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Name of the file, as the user gave it.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// The line.
+    text: String,
+    /// Characters to underline, at least 1.
+    width: usize,
+}
+
+/// A longer line is shown in part.
+const SHOWN: usize = 160;
+
+impl Place {
+    /// The place of the bytes `span` of `text`, which is the content of `file`.
+    pub(super) fn new(file: &str, text: &str, span: Range<usize>) -> Self {
+        let start = floor(text, span.start);
+        let end = floor(text, span.end).max(start);
+        let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
+        Self {
+            file: file.to_owned(),
+            line: text[..start].matches('\n').count() + 1,
+            column: text[line_start..start].chars().count() + 1,
+            text: text[line_start..line_end].trim_end().to_owned(),
+            width: text[start..end.min(line_end)].chars().count().max(1),
+        }
+    }
+
+    /// The line, and below it a caret under each faulty character.
+    fn picture(&self) -> String {
+        let before = self.column - 1;
+        let skipped = before.saturating_sub(SHOWN / 2);
+        let shown: String = self.text.chars().skip(skipped).take(SHOWN).collect();
+        let pad: String = shown
+            .chars()
+            .take(before - skipped)
+            .map(|c| if c == '\t' { '\t' } else { ' ' })
+            .collect();
+        let room = shown.chars().count().saturating_sub(before - skipped);
+        let carets = "^".repeat(self.width.min(room).max(1));
+        let number = self.line.to_string();
+        let margin = " ".repeat(number.len());
+        format!("{margin} |\n{number} | {shown}\n{margin} | {pad}{carets}")
+    }
+}
+
+/// The nearest character boundary at or before byte `at`.
+fn floor(text: &str, at: usize) -> usize {
+    text.floor_char_boundary(at)
+}
+
+impl Origin {
+    /// What stands in front of a message about this place.
+    pub(super) fn prefix(&self) -> String {
+        match self {
+            Self::Default => String::new(),
+            Self::Preset(name) => format!("preset {name}: "),
+            Self::File(place) => format!("{}:{}:{}: ", place.file, place.line, place.column),
+            Self::Override(text) => format!("--set {text}: "),
+        }
+    }
+
+    /// What stands below a message about this place.
+    pub(super) fn suffix(&self) -> String {
+        match self {
+            Self::File(place) => format!("\n{}", place.picture()),
+            _ => String::new(),
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::Preset(name) => write!(f, "preset {name}"),
+            Self::File(place) => write!(f, "{}:{}", place.file, place.line),
+            Self::Override(text) => write!(f, "--set {text}"),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What a configuration means, checked.
+
+use wordline_ftl::allocate::Dimensions;
+use wordline_kernel::Time;
+use wordline_nand::{Chains, Geometry, Layout};
+
+use super::{Config, ConfigError, check, workload};
+
+/// A run that can be simulated: every number checked, nothing left to decide.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Name of the device.
+    pub name: String,
+    /// How a package is divided.
+    pub geometry: Geometry,
+    /// The whole array.
+    pub layout: Layout,
+    /// How its planes are wired.
+    pub dimensions: Dimensions,
+    /// Durations of the operations.
+    pub chains: Chains,
+    /// Erases that a block bears.
+    pub endurance_cycles: u32,
+    /// The translation layer.
+    pub ftl: wordline_ftl::Plan,
+    /// Requests the device holds at once.
+    pub queue_depth: u32,
+    /// When requests are issued.
+    pub replay: Replay,
+    /// What happens before the run.
+    pub precondition: Precondition,
+    /// The time series.
+    pub series: Series,
+    /// Load to generate; none if the run is of a trace.
+    pub workload: Option<workload::Config>,
+    /// Seed of all random streams.
+    pub seed: u64,
+}
+
+/// When requests are issued.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Replay {
+    /// At their time stamps.
+    OpenLoop {
+        /// Arrival times are multiplied by this; positive and finite.
+        time_scale: f64,
+    },
+    /// When a request before has completed.
+    ClosedLoop {
+        /// Requests under way at once.
+        queue_depth: u32,
+    },
+}
+
+/// What happens before the run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Precondition {
+    /// Logical pages written once, in order, from the first.
+    pub fill_pages: u32,
+    /// Random page writes after that, over the filled pages.
+    pub overwrite_pages: u64,
+    /// Further random page writes, until write amplification has settled.
+    pub settle: Settle,
+}
+
+/// How long random page writes go on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Settle {
+    /// Not at all.
+    No,
+    /// Until the write amplification of successive windows differs by less than a share.
+    Until {
+        /// That share.
+        tolerance_ratio: f64,
+        /// Most page writes spent.
+        limit_pages: u64,
+    },
+}
+
+/// The time series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Series {
+    /// As wide as needed for at most so many intervals.
+    Automatic {
+        /// Most intervals.
+        intervals: u32,
+    },
+    /// Of a given width.
+    Fixed {
+        /// Width of an interval.
+        interval: Time,
+    },
+}
+
+impl Plan {
+    /// Checks a configuration. The same configuration and seed give the same run.
+    pub fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
+        check::ranges(config)?;
+        let Config { nand, ssd, .. } = config;
+        let layout = check::layout(&nand.geometry, ssd)?;
+        let dimensions = Dimensions {
+            channels: ssd.channels,
+            ways: ssd.ways,
+            dies: nand.geometry.dies_per_package,
+            planes: nand.geometry.planes_per_die,
+        };
+        let ftl = wordline_ftl::Plan::new(&config.ftl, layout, dimensions, seed)
+            .map_err(|error| check::ftl(config, error))?;
+        Ok(Self {
+            name: config.name.clone(),
+            geometry: nand.geometry.clone(),
+            layout,
+            dimensions,
+            chains: Chains::new(&nand.geometry, &nand.timing),
+            endurance_cycles: nand.endurance_cycles,
+            queue_depth: config.host.queue_depth,
+            replay: check::replay(&config.replay.mode)?,
+            precondition: check::precondition(&config.precondition, ftl.user_pages)?,
+            series: check::series(&config.series)?,
+            workload: config.workload.clone(),
+            ftl,
+            seed,
+        })
+    }
+
+    /// All pages of the device. Bytes.
+    pub fn capacity_bytes(&self) -> u64 {
+        u64::from(self.layout.pages()) * u64::from(self.geometry.page_bytes)
+    }
+
+    /// What the host can address. Bytes.
+    pub fn user_bytes(&self) -> u64 {
+        u64::from(self.ftl.user_pages) * u64::from(self.geometry.page_bytes)
+    }
+}

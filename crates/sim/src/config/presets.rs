@@ -1,0 +1,63 @@
+//! Devices that come with the program.
+
+use super::{ConfigError, explain};
+
+/// A device that comes with the program; each is a whole configuration and needs no other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Preset {
+    /// What it is called in `base`, on the command line and as a file in `presets/`.
+    pub name: &'static str,
+    /// What it is.
+    pub description: String,
+    /// Where its values come from.
+    pub source: String,
+    /// The file.
+    pub text: &'static str,
+}
+
+macro_rules! embedded {
+    ($($name:literal),+ $(,)?) => {
+        const TEXTS: &[(&str, &str)] = &[
+            $(($name, include_str!(concat!("../../../../presets/", $name, ".toml")))),+
+        ];
+    };
+}
+
+embedded! {
+    "d4",
+}
+
+fn preset(name: &'static str, text: &'static str) -> Preset {
+    let config = super::load::read(text).unwrap_or_default();
+    Preset {
+        name,
+        description: config.description,
+        source: config.source,
+        text,
+    }
+}
+
+/// All presets.
+pub fn all() -> Vec<Preset> {
+    TEXTS
+        .iter()
+        .map(|(name, text)| preset(name, text))
+        .collect()
+}
+
+/// The preset called `name`.
+pub fn find(name: &str) -> Result<Preset, ConfigError> {
+    if let Some((name, text)) = TEXTS.iter().find(|(known, _)| *known == name) {
+        return Ok(preset(name, text));
+    }
+    let names: Vec<&str> = TEXTS.iter().map(|(name, _)| *name).collect();
+    let near = explain::nearest(name, &names);
+    let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+    let remedy = format!("{near}choose one of {}", names.join(", "));
+    Err(ConfigError::rule(
+        "base",
+        format!("\"{name}\""),
+        "there is no such preset",
+        remedy,
+    ))
+}

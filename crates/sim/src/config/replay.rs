@@ -1,0 +1,59 @@
+//! The `[replay]` table: when requests are issued.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+/// Every request at its own time stamp, whatever has become of those before. A trace without time
+/// stamps is refused.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct OpenLoop {
+    /// Arrival times are multiplied by this: 0.5 plays a trace at twice its speed. Factor, above 0
+    /// to 1000000.
+    pub time_scale: f64,
+}
+
+impl Default for OpenLoop {
+    fn default() -> Self {
+        Self { time_scale: 1.0 }
+    }
+}
+
+impl Cited for OpenLoop {
+    const PAPER: &'static str = "";
+}
+
+/// As many requests as given are under way at any time: the next one is issued when one of them
+/// completes. Time stamps are ignored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ClosedLoop {
+    /// Requests under way. Count.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub queue_depth: u32,
+}
+
+impl Default for ClosedLoop {
+    fn default() -> Self {
+        Self { queue_depth: 32 }
+    }
+}
+
+impl Cited for ClosedLoop {
+    const PAPER: &'static str = "";
+}
+
+wordline_kernel::family! {
+    /// When is a request issued?
+    pub enum Mode at "replay.mode" {
+        "open-loop" => OpenLoop(OpenLoop),
+        "closed-loop" => ClosedLoop(ClosedLoop),
+    }
+}
+
+impl Default for Mode {
+    fn default() -> Self {
+        Self::OpenLoop(OpenLoop::default())
+    }
+}
