@@ -8,6 +8,7 @@ mod decompress;
 mod error;
 mod fields;
 mod format;
+pub mod generate;
 mod input;
 mod request;
 mod trace;

@@ -1,0 +1,58 @@
+//! At equal distances.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+use wordline_kernel::{Stream, Time};
+
+use super::check_rate;
+use crate::WorkloadError;
+
+/// Requests come at equal distances, whatever the device does. The first comes at 0; rates are taken to
+/// a thousandth, and arrivals do not drift.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Constant {
+    /// Requests a second, 0.001 to 10^9.
+    pub iops: f64,
+}
+
+impl Default for Constant {
+    fn default() -> Self {
+        Self { iops: 10_000.0 }
+    }
+}
+
+impl Cited for Constant {
+    const PAPER: &'static str = "";
+}
+
+impl Constant {
+    #[allow(clippy::unused_self)] // as the list of arrivals demands
+    pub(super) fn queue_depth(&self) -> Option<u32> {
+        None
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    millihertz: u128,
+    count: u64,
+}
+
+impl State {
+    pub(super) fn new(parameters: &Constant) -> Result<Self, WorkloadError> {
+        check_rate("arrival.constant.iops", parameters.iops)?;
+        let millihertz = (parameters.iops * 1000.0).round().max(1.0) as u128;
+        Ok(Self {
+            millihertz,
+            count: 0,
+        })
+    }
+    pub(super) fn next(&mut self, _: &mut Stream) -> Option<Time> {
+        const PS_PER_KILOSECOND: u128 = 1_000_000_000_000_000;
+        let ps = u128::from(self.count) * PS_PER_KILOSECOND / self.millihertz;
+        self.count += 1;
+        u64::try_from(ps).ok().map(Time::from_ps)
+    }
+}

@@ -1,0 +1,70 @@
+//! When requests come: one file each, and one line in the list below.
+
+mod closed_loop;
+mod constant;
+mod poisson;
+
+pub use closed_loop::ClosedLoop;
+pub use constant::Constant;
+pub use poisson::Poisson;
+
+use wordline_kernel::{Stream, Time};
+
+use crate::WorkloadError;
+use crate::generate::fault;
+
+macro_rules! arrivals {
+    ($($tag:literal => $Variant:ident in $file:ident),+ $(,)?) => {
+        wordline_kernel::family! {
+            /// When do the requests of a generated workload come?
+            pub enum Arrival at "workload.arrival" {
+                $($tag => $Variant($file::$Variant)),+
+            }
+        }
+
+        impl Arrival {
+            /// Requests the host keeps outstanding, if it is a closed loop; `None` if requests come
+            /// by the clock.
+            pub fn queue_depth(&self) -> Option<u32> {
+                match self { $(Self::$Variant(parameters) => parameters.queue_depth()),+ }
+            }
+        }
+
+        /// An arrival process and where it has got to.
+        #[derive(Clone, Debug)]
+        pub(crate) enum Clock { $($Variant($file::State)),+ }
+
+        impl Clock {
+            /// Checks the parameters and begins.
+            pub(crate) fn new(arrival: &Arrival) -> Result<Self, WorkloadError> {
+                Ok(match arrival {
+                    $(Arrival::$Variant(parameters) => {
+                        Self::$Variant($file::State::new(parameters)?)
+                    })+
+                })
+            }
+            /// When the next request comes; `None` beyond the reach of the clock.
+            #[inline]
+            pub(crate) fn next(&mut self, random: &mut Stream) -> Option<Time> {
+                match self { $(Self::$Variant(state) => state.next(random)),+ }
+            }
+        }
+    };
+}
+
+arrivals! {
+    "closed-loop" => ClosedLoop in closed_loop,
+    "poisson" => Poisson in poisson,
+    "constant" => Constant in constant,
+}
+
+/// Requests a second must be a number above 0, up to 10^9.
+fn check_rate(key: &str, iops: f64) -> Result<(), WorkloadError> {
+    const LOWEST: f64 = 1e-3;
+    const HIGHEST: f64 = 1e9;
+    if iops >= LOWEST && iops <= HIGHEST {
+        return Ok(());
+    }
+    let reason = format!("{iops} requests a second are not between {LOWEST} and {HIGHEST}");
+    Err(fault(key, reason, "give a number in that range"))
+}

@@ -1,0 +1,57 @@
+//! Independent of each other.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+use wordline_kernel::{Stream, Time};
+
+use super::check_rate;
+use crate::WorkloadError;
+
+/// Requests come independently of each other and of the device: the gaps between them are
+/// exponentially distributed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Poisson {
+    /// Requests a second on average, 0.001 to 10^9.
+    pub iops: f64,
+}
+
+impl Default for Poisson {
+    fn default() -> Self {
+        Self { iops: 10_000.0 }
+    }
+}
+
+impl Cited for Poisson {
+    const PAPER: &'static str = "";
+}
+
+impl Poisson {
+    #[allow(clippy::unused_self)] // as the list of arrivals demands
+    pub(super) fn queue_depth(&self) -> Option<u32> {
+        None
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    mean_ps: f64,
+    now: Time,
+}
+
+impl State {
+    pub(super) fn new(parameters: &Poisson) -> Result<Self, WorkloadError> {
+        check_rate("arrival.poisson.iops", parameters.iops)?;
+        Ok(Self {
+            mean_ps: 1e12 / parameters.iops,
+            now: Time::ZERO,
+        })
+    }
+    pub(super) fn next(&mut self, random: &mut Stream) -> Option<Time> {
+        // The logarithm of libm, not of the platform: the same arrivals on any machine.
+        let gap = -self.mean_ps * libm::log(1.0 - random.unit());
+        self.now = self.now.checked_add(Time::from_ps(gap as u64))?;
+        Some(self.now)
+    }
+}

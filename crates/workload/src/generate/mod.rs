@@ -1,0 +1,292 @@
+//! Generated workloads: the `[workload]` table and the source it describes.
+
+pub mod arrival;
+pub mod pattern;
+mod scatter;
+mod sizes;
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::{Stream, Time};
+
+pub use arrival::Arrival;
+pub use pattern::Pattern;
+pub use sizes::{Share, Sizes};
+
+use crate::fields::SECTOR;
+use crate::{Op, Request, Source, WorkloadError};
+use arrival::Clock;
+use pattern::{Places, Walk};
+use sizes::Mix;
+
+/// A generated workload: how many requests, of which kind and size, where, and when.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Requests to generate, at least 1.
+    pub requests: u64,
+    /// Share of requests that read, 0 to 1; the others write.
+    pub read_ratio: f64,
+    /// Size of a request in bytes, a multiple of 512; or a list of sizes with weights.
+    pub request_bytes: Sizes,
+    /// Requests begin at multiples of this many bytes from the start of the working set; itself a
+    /// multiple of 512.
+    pub align_bytes: u64,
+    /// Where requests go within the working set.
+    pub pattern: Pattern,
+    /// Size of the working set as a share of the user capacity, above 0, up to 1.
+    pub working_set_ratio: f64,
+    /// Where the working set begins, in bytes from the start of the device; a multiple of 512.
+    pub offset_bytes: u64,
+    /// When requests come.
+    pub arrival: Arrival,
+    /// After how many requests the host pauses; 0: never.
+    pub idle_every_requests: u64,
+    /// How long such a pause lasts, in milliseconds.
+    pub idle_ms: f64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            requests: 100_000,
+            read_ratio: 0.5,
+            request_bytes: Sizes::One(4096),
+            align_bytes: 4096,
+            pattern: Pattern::Uniform(pattern::Uniform {}),
+            working_set_ratio: 1.0,
+            offset_bytes: 0,
+            arrival: Arrival::ClosedLoop(arrival::ClosedLoop::default()),
+            idle_every_requests: 0,
+            idle_ms: 0.0,
+        }
+    }
+}
+
+/// A fault of the config; `key` is relative to the `[workload]` table.
+pub(crate) fn fault(
+    key: &str,
+    reason: impl Into<String>,
+    remedy: impl Into<String>,
+) -> WorkloadError {
+    WorkloadError::new(Path::new(&format!("workload.{key}")), reason, remedy)
+}
+
+/// Fails unless `value` is a number from `low` to `high`.
+pub(crate) fn within(key: &str, value: f64, low: f64, high: f64) -> Result<(), WorkloadError> {
+    if value >= low && value <= high {
+        return Ok(());
+    }
+    let reason = format!("{value} is not between {low} and {high}");
+    Err(fault(key, reason, "give a number in that range"))
+}
+
+fn whole_sectors(key: &str, bytes: u64) -> Result<(), WorkloadError> {
+    if bytes.is_multiple_of(SECTOR) {
+        return Ok(());
+    }
+    let reason = format!("{bytes} is not a multiple of {SECTOR} bytes");
+    Err(fault(key, reason, "round it to one"))
+}
+
+/// The working set, and where requests may begin in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Space {
+    pub(crate) length: u64,
+    pub(crate) align: u64,
+    /// The largest request.
+    pub(crate) largest: u64,
+}
+
+impl Space {
+    /// Places at which a request of any size may begin: the multiples of the alignment that leave
+    /// room for the largest.
+    pub(crate) fn places(&self) -> u64 {
+        (self.length - self.largest) / self.align + 1
+    }
+    /// The byte at which place `index` begins.
+    pub(crate) fn byte(&self, index: u64) -> u64 {
+        index * self.align
+    }
+}
+
+impl Config {
+    fn space(&self, user_bytes: u64) -> Result<Space, WorkloadError> {
+        if self.align_bytes == 0 {
+            return Err(fault(
+                "align_bytes",
+                "0 is no alignment",
+                "give a multiple of 512",
+            ));
+        }
+        whole_sectors("align_bytes", self.align_bytes)?;
+        whole_sectors("offset_bytes", self.offset_bytes)?;
+        if self.working_set_ratio == 0.0 {
+            return Err(fault(
+                "working_set_ratio",
+                "0 leaves no room",
+                "give a share above 0",
+            ));
+        }
+        within("working_set_ratio", self.working_set_ratio, 0.0, 1.0)?;
+        let length = (user_bytes as f64 * self.working_set_ratio) as u64;
+        let length = length.min(user_bytes) / SECTOR * SECTOR;
+        let end = self.offset_bytes.checked_add(length);
+        if end.is_none_or(|end| end > user_bytes) {
+            let reason = format!(
+                "{} and the {length} bytes of the working set end beyond the device's {user_bytes}",
+                self.offset_bytes
+            );
+            return Err(fault(
+                "offset_bytes",
+                reason,
+                "lower it or workload.working_set_ratio",
+            ));
+        }
+        let largest = self.request_bytes.largest();
+        if largest > length {
+            let reason = format!("{largest} bytes do not fit into the working set of {length}");
+            let remedy = "lower it or raise workload.working_set_ratio";
+            return Err(fault("request_bytes", reason, remedy));
+        }
+        Ok(Space {
+            length,
+            align: self.align_bytes,
+            largest,
+        })
+    }
+
+    fn pause(&self) -> Result<Time, WorkloadError> {
+        const LONGEST_MS: f64 = 1e9;
+        within("idle_ms", self.idle_ms, 0.0, LONGEST_MS)?;
+        if self.idle_every_requests == 0 || self.idle_ms == 0.0 {
+            return Ok(Time::ZERO);
+        }
+        if self.arrival.queue_depth().is_some() {
+            let reason = "a closed loop has no arrivals to pause between";
+            return Err(fault(
+                "idle_ms",
+                reason,
+                "set workload.arrival to poisson or constant",
+            ));
+        }
+        Ok(Time::from_ps((self.idle_ms * 1e9).round() as u64))
+    }
+}
+
+/// Generates the requests of a [`Config`]. The same config, capacity and seed give the same requests
+/// on any machine.
+#[derive(Clone, Debug)]
+pub struct Generator {
+    requests: u64,
+    generated: u64,
+    read_ratio: f64,
+    start: u64,
+    space: Space,
+    mix: Mix,
+    walk: Walk,
+    clock: Clock,
+    queue_depth: Option<u32>,
+    idle_every: u64,
+    pause: Time,
+    paused: Time,
+    op_random: Stream,
+    size_random: Stream,
+    offset_random: Stream,
+    arrival_random: Stream,
+}
+
+impl Generator {
+    /// A generator for a device of `user_bytes` bytes as the host sees it.
+    ///
+    /// Errors name the key that is wrong, such as `workload.request_bytes`.
+    pub fn new(config: &Config, user_bytes: u64, seed: u64) -> Result<Self, WorkloadError> {
+        if config.requests == 0 {
+            return Err(fault(
+                "requests",
+                "0 requests are no workload",
+                "give at least 1",
+            ));
+        }
+        within("read_ratio", config.read_ratio, 0.0, 1.0)?;
+        let mix = Mix::new(&config.request_bytes)?;
+        let space = config.space(user_bytes)?;
+        Ok(Self {
+            requests: config.requests,
+            generated: 0,
+            read_ratio: config.read_ratio,
+            start: config.offset_bytes,
+            space,
+            mix,
+            walk: Walk::new(&config.pattern, &space)?,
+            clock: Clock::new(&config.arrival)?,
+            queue_depth: config.arrival.queue_depth(),
+            idle_every: config.idle_every_requests,
+            pause: config.pause()?,
+            paused: Time::ZERO,
+            op_random: Stream::new(seed, "workload.op"),
+            size_random: Stream::new(seed, "workload.size"),
+            offset_random: Stream::new(seed, "workload.offset"),
+            arrival_random: Stream::new(seed, "workload.arrival"),
+        })
+    }
+
+    /// Requests to generate in all.
+    pub fn requests(&self) -> u64 {
+        self.requests
+    }
+    /// Requests the host keeps outstanding, if it is a closed loop.
+    pub fn queue_depth(&self) -> Option<u32> {
+        self.queue_depth
+    }
+
+    fn arrival(&mut self) -> Option<Time> {
+        let busy = self.clock.next(&mut self.arrival_random)?;
+        if self.idle_every > 0 && self.generated > 0 && self.generated % self.idle_every == 0 {
+            self.paused = self.paused.checked_add(self.pause)?;
+        }
+        busy.checked_add(self.paused)
+    }
+}
+
+impl Source for Generator {
+    fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
+        if self.generated == self.requests {
+            return Ok(None);
+        }
+        let Some(arrival) = self.arrival() else {
+            let reason = format!(
+                "request {} comes after the clock's 213 days",
+                self.generated + 1
+            );
+            self.requests = self.generated;
+            return Err(fault(
+                "requests",
+                reason,
+                "generate fewer, or at a higher rate",
+            ));
+        };
+        let reads = self.op_random.unit() < self.read_ratio;
+        let bytes = self.mix.next(&mut self.size_random);
+        let offset = self.walk.next(bytes, &self.space, &mut self.offset_random);
+        self.generated += 1;
+        let op = if reads { Op::Read } else { Op::Write };
+        Ok(Some(Request {
+            arrival,
+            offset: self.start + offset,
+            bytes,
+            volume: 0,
+            op,
+        }))
+    }
+
+    fn fraction(&self) -> Option<f64> {
+        Some(self.generated as f64 / self.requests as f64)
+    }
+
+    fn timed(&self) -> bool {
+        self.queue_depth.is_none()
+    }
+}

@@ -1,0 +1,64 @@
+//! Partly random, partly sequential.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Stream;
+use wordline_kernel::slot::Cited;
+
+use super::{Places, Space};
+use crate::WorkloadError;
+use crate::generate::within;
+
+/// A share of the requests goes anywhere, as with `uniform`; each of the others begins where the
+/// request before it ended, rounded up to the alignment, as with `sequential`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Mixed {
+    /// Share of requests that go anywhere, 0 to 1.
+    pub random_ratio: f64,
+}
+
+impl Default for Mixed {
+    fn default() -> Self {
+        Self { random_ratio: 0.5 }
+    }
+}
+
+impl Cited for Mixed {
+    const PAPER: &'static str = "";
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    random_ratio: f64,
+    next: u64,
+}
+
+impl State {
+    pub(super) fn new(parameters: &Mixed, _: &Space) -> Result<Self, WorkloadError> {
+        within(
+            "pattern.mixed.random_ratio",
+            parameters.random_ratio,
+            0.0,
+            1.0,
+        )?;
+        Ok(Self {
+            random_ratio: parameters.random_ratio,
+            next: 0,
+        })
+    }
+}
+
+impl Places for State {
+    fn next(&mut self, bytes: u64, space: &Space, random: &mut Stream) -> u64 {
+        let offset = if random.unit() < self.random_ratio {
+            space.byte(random.below(space.places()))
+        } else if self.next > space.length - bytes {
+            0
+        } else {
+            self.next
+        };
+        self.next = (offset + bytes).next_multiple_of(space.align);
+        offset
+    }
+}

@@ -1,0 +1,43 @@
+//! One after the other.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Stream;
+use wordline_kernel::slot::Cited;
+
+use super::{Places, Space};
+use crate::WorkloadError;
+
+/// Each request begins where the one before ended, rounded up to the alignment. The first begins at
+/// the start of the working set; one that would cross its end begins at the start again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sequential {}
+
+impl Cited for Sequential {
+    const PAPER: &'static str = "";
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct State {
+    next: u64,
+}
+
+impl State {
+    #[allow(clippy::unnecessary_wraps)] // as the list of patterns demands
+    pub(super) fn new(_: &Sequential, _: &Space) -> Result<Self, WorkloadError> {
+        Ok(Self::default())
+    }
+}
+
+impl Places for State {
+    fn next(&mut self, bytes: u64, space: &Space, _: &mut Stream) -> u64 {
+        let offset = if self.next > space.length - bytes {
+            0
+        } else {
+            self.next
+        };
+        self.next = (offset + bytes).next_multiple_of(space.align);
+        offset
+    }
+}

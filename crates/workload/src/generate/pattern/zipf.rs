@@ -1,0 +1,200 @@
+//! Zipf's law.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Stream;
+use wordline_kernel::slot::Cited;
+
+use super::{Places, Space};
+use crate::WorkloadError;
+use crate::generate::scatter::Scatter;
+use crate::generate::{fault, within};
+
+const MOST_PLACES: u64 = 1 << 32;
+
+/// The k-th most popular place is drawn with a probability in proportion to 1/k^theta, exactly, without
+/// a table. Popular places are scattered over the working set by a fixed bijection, or stand at its
+/// start in order of popularity.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Zipf {
+    /// Skew, 0 (uniform) to 10; 1 is Zipf's law proper.
+    pub theta: f64,
+    /// Whether popular places are scattered over the working set.
+    pub scatter: bool,
+}
+
+impl Default for Zipf {
+    fn default() -> Self {
+        Self {
+            theta: 0.99,
+            scatter: true,
+        }
+    }
+}
+
+impl Cited for Zipf {
+    const PAPER: &'static str = "Hoermann and Derflinger, Rejection-Inversion to Generate Variates from \
+                                 Monotone Discrete Distributions, ACM TOMACS 1996";
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    ranks: Ranks,
+    scatter: Option<Scatter>,
+}
+
+impl State {
+    pub(super) fn new(parameters: &Zipf, space: &Space) -> Result<Self, WorkloadError> {
+        within("pattern.zipf.theta", parameters.theta, 0.0, 10.0)?;
+        let places = space.places();
+        if places > MOST_PLACES {
+            let reason = format!("the working set has {places} places, more than 2^32");
+            let remedy = "raise workload.align_bytes or lower workload.working_set_ratio";
+            return Err(fault("pattern.zipf", reason, remedy));
+        }
+        let scatter = parameters.scatter.then(|| Scatter::new(places));
+        Ok(Self {
+            ranks: Ranks::new(places, parameters.theta),
+            scatter,
+        })
+    }
+}
+
+impl Places for State {
+    fn next(&mut self, _: u64, space: &Space, random: &mut Stream) -> u64 {
+        let rank = self.ranks.next(random) - 1;
+        space.byte(self.scatter.map_or(rank, |scatter| scatter.place(rank)))
+    }
+}
+
+/// Draws ranks 1 to `count` with probability in proportion to rank^-theta, by rejection-inversion: a
+/// point under the hat `x^-theta` is drawn by inversion of its integral and accepted if it is under
+/// the histogram, which is nearly always.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ranks {
+    count: f64,
+    theta: f64,
+    area_first: f64,
+    area_all: f64,
+    sure: f64,
+}
+
+impl Ranks {
+    pub(crate) fn new(count: u64, theta: f64) -> Self {
+        let count = count as f64;
+        let mut ranks = Self {
+            count,
+            theta,
+            area_first: 0.0,
+            area_all: 0.0,
+            sure: 0.0,
+        };
+        ranks.area_first = ranks.area(1.5) - 1.0;
+        ranks.area_all = ranks.area(count + 0.5);
+        ranks.sure = 2.0 - ranks.inverse(ranks.area(2.5) - ranks.hat(2.0));
+        ranks
+    }
+
+    pub(crate) fn next(&self, random: &mut Stream) -> u64 {
+        loop {
+            let area = self.area_all + random.unit() * (self.area_first - self.area_all);
+            let x = self.inverse(area);
+            let rank = libm::floor(x + 0.5).clamp(1.0, self.count);
+            if rank - x <= self.sure || area >= self.area(rank + 0.5) - self.hat(rank) {
+                return rank as u64;
+            }
+        }
+    }
+
+    /// The hat: `x^-theta`.
+    fn hat(&self, x: f64) -> f64 {
+        libm::exp(-self.theta * libm::log(x))
+    }
+    /// The integral of the hat from 1 to `x`: `(x^(1-theta) - 1) / (1 - theta)`, or `ln x`.
+    fn area(&self, x: f64) -> f64 {
+        let log = libm::log(x);
+        log * grown((1.0 - self.theta) * log)
+    }
+    /// The `x` that [`Ranks::area`] maps to `area`.
+    fn inverse(&self, area: f64) -> f64 {
+        let t = (area * (1.0 - self.theta)).max(-1.0);
+        libm::exp(area * shrunk(t))
+    }
+}
+
+/// `(e^x - 1) / x`, also near 0.
+fn grown(x: f64) -> f64 {
+    if x.abs() > 1e-8 {
+        libm::expm1(x) / x
+    } else {
+        1.0 + x / 2.0
+    }
+}
+
+/// `ln(1 + x) / x`, also near 0.
+fn shrunk(x: f64) -> f64 {
+    if x.abs() > 1e-8 {
+        libm::log1p(x) / x
+    } else {
+        1.0 - x / 2.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Chi-squared over the first ranks and the rest, against the exact probabilities.
+    #[test]
+    fn frequencies_are_those_of_the_law() {
+        const DRAWS: u32 = 200_000;
+        const CELLS: usize = 20;
+        for theta in [0.0, 0.5, 0.99, 1.0, 1.5, 3.0] {
+            let count = 1000_u64;
+            let weights: Vec<f64> = (1..=count).map(|k| (k as f64).powf(-theta)).collect();
+            let total: f64 = weights.iter().sum();
+            let ranks = Ranks::new(count, theta);
+            let mut random = Stream::new(11, "zipf");
+            let mut seen = [0_u32; CELLS + 1];
+            for _ in 0..DRAWS {
+                let rank = ranks.next(&mut random);
+                assert!((1..=count).contains(&rank));
+                seen[(rank as usize - 1).min(CELLS)] += 1;
+            }
+            let rest: f64 = weights[CELLS..].iter().sum();
+            let cells = weights[..CELLS].iter().copied().chain([rest]);
+            let chi: f64 = cells
+                .zip(seen)
+                .map(|(weight, seen)| {
+                    let expected = f64::from(DRAWS) * weight / total;
+                    (f64::from(seen) - expected).powi(2) / expected
+                })
+                .sum();
+            assert!(
+                chi < 45.3,
+                "theta {theta}: {chi} exceeds the 0.1 % point of 20 degrees"
+            );
+        }
+    }
+
+    #[test]
+    fn the_extremes_of_the_range_work() {
+        for (count, theta) in [(1, 1.0), (2, 10.0), (MOST_PLACES, 0.99), (MOST_PLACES, 0.0)] {
+            let ranks = Ranks::new(count, theta);
+            let mut random = Stream::new(3, "zipf");
+            for _ in 0..1000 {
+                assert!((1..=count).contains(&ranks.next(&mut random)));
+            }
+        }
+        // uniform over 2^32: the mean of 10,000 draws is within 5 standard errors of the middle
+        let ranks = Ranks::new(MOST_PLACES, 0.0);
+        let mut random = Stream::new(4, "zipf");
+        let mean = (0..10_000)
+            .map(|_| ranks.next(&mut random) as f64)
+            .sum::<f64>()
+            / 1e4;
+        let middle = MOST_PLACES as f64 / 2.0;
+        assert!((mean - middle).abs() < 5.0 * MOST_PLACES as f64 / 12_f64.sqrt() / 100.0);
+    }
+}

@@ -1,0 +1,95 @@
+//! Sizes of requests.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Stream;
+
+use super::{fault, whole_sectors};
+use crate::WorkloadError;
+
+/// One size in bytes, or several with weights.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "expected a number of bytes, or a list of { bytes, weight }"
+)]
+pub enum Sizes {
+    /// All requests have this many bytes.
+    One(u64),
+    /// Sizes drawn in proportion to their weights.
+    Mix(Vec<Share>),
+}
+
+/// A size and how often it is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Share {
+    /// Size in bytes, a multiple of 512.
+    pub bytes: u64,
+    /// Weight beside the others, above 0.
+    pub weight: f64,
+}
+
+impl Sizes {
+    /// The largest size in bytes.
+    pub fn largest(&self) -> u64 {
+        match self {
+            Self::One(bytes) => *bytes,
+            Self::Mix(shares) => shares.iter().map(|share| share.bytes).max().unwrap_or(0),
+        }
+    }
+}
+
+/// Draws sizes.
+#[derive(Clone, Debug)]
+pub(super) struct Mix {
+    /// Sizes with the sum of the weights up to and with their own.
+    steps: Vec<(u64, f64)>,
+}
+
+impl Mix {
+    pub(super) fn new(sizes: &Sizes) -> Result<Self, WorkloadError> {
+        let shares = match sizes {
+            Sizes::One(bytes) => vec![Share {
+                bytes: *bytes,
+                weight: 1.0,
+            }],
+            Sizes::Mix(shares) => shares.clone(),
+        };
+        if shares.is_empty() {
+            return Err(fault(
+                "request_bytes",
+                "the list is empty",
+                "name at least one size",
+            ));
+        }
+        let mut steps = Vec::new();
+        let mut sum = 0.0;
+        for Share { bytes, weight } in shares {
+            if bytes == 0 {
+                let remedy = "give a multiple of 512";
+                return Err(fault("request_bytes", "0 bytes are no request", remedy));
+            }
+            whole_sectors("request_bytes", bytes)?;
+            sum += weight;
+            if !(weight > 0.0 && f64::is_finite(sum)) {
+                let reason = format!("the weight {weight} of {bytes} bytes is not above 0");
+                return Err(fault("request_bytes", reason, "give a number above 0"));
+            }
+            steps.push((bytes, sum));
+        }
+        Ok(Self { steps })
+    }
+
+    pub(super) fn next(&self, random: &mut Stream) -> u64 {
+        let (last, sum) = self.steps[self.steps.len() - 1];
+        if self.steps.len() == 1 {
+            return last;
+        }
+        let at = random.unit() * sum;
+        self.steps
+            .iter()
+            .find(|(_, step)| at < *step)
+            .map_or(last, |(bytes, _)| *bytes)
+    }
+}
