@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, cast
 
 import polars as pl
 
-from wordline.units import PARTS, axis, duration
+from wordline.units import PARTS, axis, bandwidth_unit, duration
 
 Figure: TypeAlias = dict[str, Any]
 Grid: TypeAlias = list[list[float | None]]
@@ -109,7 +109,7 @@ def over_time(series: pl.DataFrame) -> Figure | None:
     panels = [
         _Panel("latency (log)", _latency_lines(rows), tall=True),
         _Panel("IOPS (1/s)", _op_lines(rows, "reads", "writes", 1.0)),
-        _Panel("bandwidth (MB/s)", _op_lines(rows, "read_bytes", "write_bytes", 1e-6)),
+        _bandwidth(rows),
     ]
     if rows["host_page_writes"].sum():
         panels.append(
@@ -293,6 +293,12 @@ def _op_lines(rows: pl.DataFrame, read: str, write: str, scale: float) -> list[F
         for (op, colour), column in columns
         if rows[column].sum()
     ]
+
+
+def _bandwidth(rows: pl.DataFrame) -> _Panel:
+    lines = _op_lines(rows, "read_bytes", "write_bytes", 1e-6)
+    scale, unit = bandwidth_unit(max(_values(lines), default=0.0))
+    return _Panel(f"bandwidth ({unit})", _op_lines(rows, "read_bytes", "write_bytes", 1e-6 / scale))
 
 
 def _plain(name: str, rows: pl.DataFrame, column: str) -> Figure:

@@ -14,6 +14,7 @@ from rich.text import Text
 from wordline.units import (
     LATENCIES,
     PARTS,
+    bandwidth,
     duration,
     figures,
     many,
@@ -225,8 +226,8 @@ def _key_figures(summary: dict[str, Any]) -> Table:
     grid.add_row(
         "Throughput",
         f"{figures(throughput['iops'])} IOPS, "
-        f"{figures(throughput['read_mb_per_s'])} MB/s read, "
-        f"{figures(throughput['write_mb_per_s'])} MB/s written",
+        f"{bandwidth(throughput['read_mb_per_s'])} read, "
+        f"{bandwidth(throughput['write_mb_per_s'])} written",
     )
     grid.add_row(
         "Flash",

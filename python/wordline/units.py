@@ -62,6 +62,22 @@ def size(count: float | None) -> str:
     return ABSENT
 
 
+def bandwidth(mb_per_s: float | None) -> str:
+    """A bandwidth given in MB/s, in the decimal unit that keeps it short."""
+    if mb_per_s is None:
+        return ABSENT
+    scale, unit = bandwidth_unit(mb_per_s)
+    return f"{figures(mb_per_s / scale)} {unit}"
+
+
+def bandwidth_unit(mb_per_s: float) -> tuple[float, str]:
+    """The unit for a bandwidth: how many MB/s it has, and its symbol."""
+    for scale, unit in ((1e3, "GB/s"), (1.0, "MB/s"), (1e-3, "kB/s")):
+        if mb_per_s >= scale:
+            return scale, unit
+    return (1e-6, "B/s") if mb_per_s > 0 else (1.0, "MB/s")
+
+
 def whole(count: float | None) -> str:
     """A count, thousands separated."""
     return ABSENT if count is None else f"{count:,.0f}"

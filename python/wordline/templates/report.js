@@ -41,7 +41,8 @@
     details.forEach((one) => { one.open = true; });
     charts.forEach((chart, index) => {
       const half = chart.closest(".halves");
-      fit(chart, { width: half ? 335 : 690, height: Math.min(heights[index], half ? 300 : 780) });
+      const highest = half ? 300 : chart.dataset.chart === "time" ? 780 : 380;
+      fit(chart, { width: half ? 335 : 690, height: Math.min(heights[index], highest) });
     });
   });
   addEventListener("afterprint", () => {

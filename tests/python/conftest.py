@@ -1,0 +1,84 @@
+"""A small device, small traces, and the command as a user calls it."""
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+TINY = """\
+schema = 1
+name = "tiny"
+
+[ssd]
+channels = 2
+ways = 1
+
+[nand.geometry]
+dies_per_package = 1
+planes_per_die = 2
+blocks_per_plane = 32
+pages_per_block = 16
+page_bytes = 4096
+
+[ftl]
+over_provisioning_ratio = 0.25
+
+[ftl.gc]
+start_free_ratio = 0.1
+"""
+USER_BYTES = 6 * 2**20
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def environment() -> dict[str, str]:
+    return os.environ | {"COLUMNS": "120", "NO_COLOR": "1"}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty working directory."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    yield folder
+
+
+@pytest.fixture
+def wordline(place: Path) -> Command:
+    """Calls the command in the working directory."""
+
+    def call(*args: str, **more: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "wordline", *args],
+            cwd=place, env=environment(), capture_output=True, text=True, timeout=120, **more,
+        )  # fmt: skip
+
+    return call
+
+
+@pytest.fixture
+def tiny(place: Path) -> str:
+    (place / "tiny.toml").write_text(TINY)
+    return "tiny.toml"
+
+
+def msr(requests: int, reads: float = 0.5, seed: int = 1) -> str:
+    """A trace in the MSR Cambridge format: 4 KiB requests, one every 200 µs."""
+    draw = random.Random(seed)
+    lines: list[str] = []
+    for index in range(requests):
+        op = "Read" if draw.random() < reads else "Write"
+        offset = draw.randrange(USER_BYTES // 4096) * 4096
+        lines.append(f"{128166372000000000 + 2000 * index},host,0,{op},{offset},4096,1000\n")
+    return "".join(lines)
+
+
+@pytest.fixture
+def trace(place: Path) -> str:
+    (place / "disk.csv").write_text(msr(2000))
+    return "disk.csv"

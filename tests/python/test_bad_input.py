@@ -1,0 +1,191 @@
+"""Bad input: one line that says what, where and what to do; exit code 2 (or 1 where a run had
+begun); no traceback; nothing half-written."""
+
+import gzip
+import os
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from conftest import TINY, USER_BYTES, Command, msr
+
+START = 128166372000000000
+GOOD = f"{START},host,0,Write,0,4096,1000\n"
+
+
+@dataclass(frozen=True)
+class Bad:
+    """What is wrong, how it is set up, and what the message has to name."""
+
+    name: str
+    says: tuple[str, ...]
+    args: tuple[str, ...] = ("tiny.toml", "--trace", "disk.csv")
+    files: dict[str, str | bytes] = field(default_factory=dict[str, str | bytes])
+    prepare: Callable[[], object] = lambda: None
+
+
+def device(name: str, change: tuple[str, str], *says: str) -> Bad:
+    assert change[0] in TINY
+    return Bad(name, says, files={"tiny.toml": TINY.replace(*change)})
+
+
+def line(name: str, text: str, *says: str) -> Bad:
+    """The second line of a trace is wrong."""
+    return Bad(name, ("disk.csv:2", *says), files={"disk.csv": GOOD + text + "\n"})
+
+
+def whole(name: str, content: str | bytes, *says: str) -> Bad:
+    return Bad(name, ("disk.csv", *says), files={"disk.csv": content})
+
+
+def option(name: str, *more: str, says: tuple[str, ...]) -> Bad:
+    return Bad(name, says, args=("tiny.toml", "--trace", "disk.csv", *more))
+
+
+CASES = [
+    device("unknown key", ("channels", "chanels"), "tiny.toml:5", "chanels", "channels"),
+    device("unknown table", ("[ssd]", "[sdd]"), "tiny.toml:4", "sdd"),
+    device("wrong type", ("channels = 2", 'channels = "two"'), "tiny.toml:5", "channels"),
+    device("negative count", ("channels = 2", "channels = -2"), "channels"),
+    device("overflowing count", ("channels = 2", "channels = 99999999999"), "channels"),
+    device("no channels", ("channels = 2", "channels = 0"), "ssd.channels"),
+    device("no pages", ("pages_per_block = 16", "pages_per_block = 0"), "pages_per_block"),
+    device("page no multiple of 512", ("page_bytes = 4096", "page_bytes = 1000"), "page_bytes"),
+    device("more than all over-provisioned", ("ratio = 0.25", "ratio = 1.5"), "over_provisioning_ratio"),
+    device("unknown policy", ("ratio = 0.25", 'ratio = 0.25\nmapping = "psge"'), "mapping", "psge"),
+    device("smaller than its reserve", ("blocks_per_plane = 32", "blocks_per_plane = 1"), "blocks"),
+    device("later schema", ("schema = 1", "schema = 99"), "schema"),
+    device("no TOML", ("[ssd]", "[ssd"), "tiny.toml:4"),
+    Bad("binary device", ("tiny.toml:1", "TOML"), files={"tiny.toml": bytes(range(256))}),
+    Bad("device absent", ("absent.toml", "no such file", "d4"), args=("absent.toml",)),
+    Bad("device misspelt", ("'d5'", "d4"), args=("d5",)),
+    Bad("device a folder", ("folder.toml", "folder"), args=("folder.toml",), prepare=lambda: Path("folder.toml").mkdir()),
+    Bad("no load at all", ("--trace", "[workload]"), args=("tiny.toml",)),
+    option("override of nothing", "--set", "ftl.gc.vctim=fifo", says=("ftl.gc.vctim", "victim")),
+    option("override without value", "--set", "seed", says=("--set", "KEY=VALUE")),
+    option("override of the wrong type", "--set", "ssd.channels=many", says=("ssd.channels",)),
+    Bad("trace absent", ("absent.csv", "no such file"), args=("tiny.toml", "--trace", "absent.csv")),
+    Bad("trace a folder", ("folder", "is a "), args=("tiny.toml", "--trace", "folder"), prepare=lambda: Path("folder").mkdir()),
+    whole("empty trace", "", "empty"),
+    whole("binary rubbish", random.Random(1).randbytes(5000), "format"),
+    whole("truncated gzip", gzip.compress(msr(3000).encode())[:-200], "truncated"),
+    whole("gzip header alone", gzip.compress(b"")[:6], ""),
+    line("wrong column count", f"{START},host,0,Write,0,4096", "column"),
+    line("not a number", f"{START},host,0,Write,zero,4096,1", "column 5"),
+    line("negative offset", f"{START},host,0,Write,-4096,4096,1", "column 5"),
+    line("overflowing offset", f"{START},host,0,Write,99999999999999999999999,4096,1", "column 5"),
+    line("end beyond 64 bits", f"{START},host,0,Write,{2**64 - 512},4096,1", ""),
+    line("unknown operation", f"{START},host,0,Wrote,0,4096,1", "column 4", "Wrote"),
+    line("time going backwards", f"{START - 1},host,0,Write,0,4096,1", "--time-order"),
+    line("zero length", f"{START},host,0,Write,0,0,1", "column 6"),
+    line("unaligned offset", f"{START},host,0,Write,100,4096,1", "--align"),
+    line("unaligned size", f"{START},host,0,Write,0,100,1", "--align"),
+    line("several volumes", f"{START},host,1,Write,0,4096,1", "--volumes"),
+    line("beyond capacity", f"{START},host,0,Write,{USER_BYTES},4096,1", "--fit", str(USER_BYTES)),
+    option("unknown format", "--format", "xml", says=("xml", "msr")),
+    option("wrong format", "--format", "vscsi", says=("disk.csv",)),
+    option("unknown volume", "--volumes", "many", says=("many", "stack")),
+    option("volume absent", "--volumes", "7", says=("7",)),
+    option("unknown choice", "--fit", "squeeze", says=("--fit", "squeeze", "wrap")),
+    option("negative seed", "--seed", "-1", says=("--seed", "-1")),
+    option("no requests", "--max-requests", "0", says=("--max-requests",)),
+    option("unknown option", "--sead", "1", says=("--sead", "--seed")),
+    option("out is a file", "--out", "disk.csv", says=("disk.csv", "is a file")),
+    option("out below a file", "--out", "disk.csv/deep/er", says=("is a file",)),
+    option("out is the working directory", "--out", ".", says=("inside",)),
+    option("out has too long a name", "--out", "x" * 300, says=("too long", "shorter")),
+    Bad("no device", ("DEVICE",), args=()),
+    Bad("device after the traces", ("DEVICE",), args=("--trace", "disk.csv", "tiny.toml")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("bad", CASES, ids=lambda bad: bad.name)
+def test_bad_input(wordline: Command, tiny: str, trace: str, bad: Bad) -> None:
+    for name, content in bad.files.items():
+        Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
+    bad.prepare()
+    before = {path.name for path in Path().iterdir()}
+    answer = wordline("run", *bad.args)
+    first, *rest = answer.stderr.splitlines()
+    assert answer.returncode in (1, 2)
+    assert first.startswith("error: ")
+    assert "Traceback" not in answer.stderr
+    assert "panicked" not in answer.stderr
+    assert not rest or "^" in answer.stderr, "more than a line, and no caret below a line of TOML"
+    for part in bad.says:
+        assert part in answer.stderr
+    left = {path.name for path in Path().iterdir()} - before
+    assert not left if answer.returncode == 2 else left <= {"out"}
+    assert not list(Path().glob("**/.*"))
+
+
+def test_a_fault_in_the_middle_keeps_what_was_before_it(
+    wordline: Command, tiny: str, place: Path
+) -> None:
+    (place / "disk.csv").write_text(msr(500) + "rubbish\n" + msr(500))
+    answer = wordline("run", tiny, "--trace", "disk.csv", "--out", "here")
+    assert answer.returncode == 1
+    assert "disk.csv:501" in answer.stderr
+    assert "--on-bad-line skip" in answer.stderr
+    assert '"partial": true' in Path("here/summary.json").read_text()
+    assert "Partial result" in answer.stdout
+    assert "Partial result" in Path("here/report.html").read_text()
+
+
+def test_bad_lines_can_be_left_out(wordline: Command, tiny: str, place: Path) -> None:
+    (place / "disk.csv").write_text(msr(500) + "rubbish\n")
+    answer = wordline("run", tiny, "--trace", "disk.csv", "--on-bad-line", "skip", "--json")
+    assert answer.returncode == 0, answer.stderr
+    assert '"lines_skipped": 1,' in answer.stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["trace", "stat", "absent.csv"], "absent.csv"),
+        (["trace", "stat"], "FILE"),
+        (["trace", "convert", "disk.csv"], "file to write"),
+        (["trace", "convert", "disk.csv", "x", "--to", "xml"], "xml"),
+        (["trace", "convert", "disk.csv", "no/such/folder/x", "--to", "msr"], "no/such/folder"),
+        (["policies", "ftl.gc.vctim"], "ftl.gc.victim"),
+        (["devices", "d5"], "d4"),
+        (["config", "check", "absent.toml"], "absent.toml"),
+        (["config", "show", "tiny.toml", "--set", "a.b=1"], "a"),
+        (["bench", "rr8k"], "rr4k"),
+        (["bench", "replay"], "--trace"),
+        (["report", "absent"], "absent"),
+        (["report", "."], "summary.json"),
+        (["rnu"], "rnu"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_other_commands_fail_alike(
+    wordline: Command, tiny: str, trace: str, args: list[str], says: str
+) -> None:
+    answer = wordline(*args)
+    assert answer.returncode == 2
+    assert answer.stderr.startswith("error: ")
+    assert answer.stderr.count("\n") == 1
+    assert says in answer.stderr
+    assert not Path("x").exists()
+
+
+def test_a_broken_result_folder_is_named(wordline: Command, tiny: str, trace: str) -> None:
+    wordline("run", tiny, "--trace", trace, "--out", "here")
+    Path("here/series.parquet").write_bytes(b"PAR1")
+    answer = wordline("report", "here")
+    assert answer.returncode == 2
+    assert "series.parquet" in answer.stderr
+    assert answer.stderr.count("\n") == 1
+    Path("here/summary.json").write_text("{}")
+    assert wordline("report", "here").returncode == 2
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_out_may_not_be_writable(wordline: Command, tiny: str, trace: str, place: Path) -> None:
+    (place / "locked").mkdir(mode=0o500)
+    answer = wordline("run", tiny, "--trace", trace, "--out", "locked/here")
+    assert answer.returncode == 2
+    assert "Permission denied" in answer.stderr

@@ -1,0 +1,240 @@
+"""The command as a new user meets it."""
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+from conftest import Command, msr
+
+RESULTS = {
+    "summary.json",
+    "config.resolved.toml",
+    "series.parquet",
+    "latency.parquet",
+    "blocks.parquet",
+    "report.html",
+}
+
+
+def done(answer: subprocess.CompletedProcess[str]) -> str:
+    assert answer.returncode == 0, answer.stderr
+    assert "Traceback" not in answer.stderr
+    return answer.stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["", "run", "trace", "trace stat", "trace convert", "trace formats", "policies", "devices",
+     "config", "config check", "config schema", "config show", "bench", "report"],
+)  # fmt: skip
+def test_every_command_explains_itself(wordline: Command, command: str) -> None:
+    page = done(wordline(*command.split(), "--help"))
+    assert page.startswith(f"Usage: {' '.join(['wordline', *command.split()])}")
+    assert "wordline " in page.split("Options:")[0].replace("Usage: wordline", "")
+
+
+def test_help_answers_at_once() -> None:
+    command = [sys.executable, "-m", "wordline", "--help"]
+    took: list[float] = []
+    for _ in range(5):
+        start = time.perf_counter()
+        subprocess.run(command, capture_output=True, check=True)
+        took.append(time.perf_counter() - start)
+    # 150 ms on an idle machine; the margin is for one that also runs other tests.
+    assert statistics.median(took) < 0.6
+
+
+def test_run_writes_the_promised_files(wordline: Command, tiny: str, trace: str) -> None:
+    output = done(wordline("run", tiny, "--trace", trace))
+    folder = Path("out/tiny-disk")
+    assert {path.name for path in folder.iterdir()} == RESULTS
+    assert str(folder / "report.html") in output
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["input"]["requests"] == 2000
+    assert summary["partial"] is False
+    assert not list(Path().glob("**/.*"))
+
+
+def test_the_summary_names_what_an_engineer_asks_for(
+    wordline: Command, tiny: str, trace: str
+) -> None:
+    output = done(wordline("run", tiny, "--trace", trace))
+    for word in (
+        "tiny",
+        "disk.csv",
+        "2,000 requests",
+        "p99",
+        "IOPS",
+        "write amplification",
+        "seed",
+    ):
+        assert word.lower() in output.lower(), word
+
+
+def test_request_rows_are_written_on_demand(wordline: Command, tiny: str, trace: str) -> None:
+    done(wordline("run", tiny, "--trace", trace, "--requests", "--no-report", "--out", "here"))
+    assert {path.name for path in Path("here").iterdir()} == RESULTS - {"report.html"} | {
+        "requests.parquet"
+    }
+    rows = pl.read_parquet("here/requests.parquet")
+    parts = ["host_queue_ps", "die_wait_ps", "bus_wait_ps", "bus_ps", "cell_ps", "gc_ps"]
+    assert rows.height == 2000
+    assert (rows["latency_ps"] == rows.select(pl.sum_horizontal(parts)).to_series()).all()
+
+
+def test_json_is_the_summary_file(wordline: Command, tiny: str, trace: str) -> None:
+    output = done(wordline("run", tiny, "--trace", trace, "--json", "--out", "here"))
+    assert json.loads(output) == json.loads(Path("here/summary.json").read_text())
+
+
+def test_same_inputs_same_digest_in_two_processes(wordline: Command, tiny: str, trace: str) -> None:
+    first, second, other = (
+        json.loads(done(wordline("run", tiny, "--trace", trace, "--json", "--no-report", *more)))
+        for more in ([], [], ["--max-requests", "1999"])
+    )
+    assert first["digest"] == second["digest"] != other["digest"]
+
+
+def test_the_resolved_configuration_runs_again_alike(
+    wordline: Command, tiny: str, trace: str
+) -> None:
+    done(wordline("run", tiny, "--trace", trace, "--set", "ftl.gc.victim=fifo", "--out", "a"))
+    done(wordline("run", "a/config.resolved.toml", "--trace", trace, "--out", "b"))
+    first, second = (json.loads(Path(name, "summary.json").read_text()) for name in "ab")
+    assert first["digest"] == second["digest"]
+    assert first["latency"] == second["latency"]
+
+
+def test_default_folders_never_collide(wordline: Command, tiny: str, trace: str) -> None:
+    for _ in range(3):
+        done(wordline("run", tiny, "--trace", trace, "--no-report", "--max-requests", "10"))
+    assert {path.name for path in Path("out").iterdir()} == {
+        "tiny-disk",
+        "tiny-disk-2",
+        "tiny-disk-3",
+    }
+
+
+def test_a_former_result_is_replaced_and_nothing_else_is(
+    wordline: Command, tiny: str, trace: str
+) -> None:
+    run = ("run", tiny, "--trace", trace, "--no-report", "--max-requests")
+    done(wordline(*run, "10", "--out", "here"))
+    done(wordline(*run, "20", "--out", "here"))
+    assert json.loads(Path("here/summary.json").read_text())["input"]["requests"] == 20
+    Path("here/thesis.tex").write_text("years of work")
+    refused = wordline(*run, "30", "--out", "here")
+    assert refused.returncode == 2
+    assert "thesis.tex" in refused.stderr
+    assert Path("here/thesis.tex").read_text() == "years of work"
+    assert json.loads(Path("here/summary.json").read_text())["input"]["requests"] == 20
+
+
+def test_several_traces_play_in_the_order_given(wordline: Command, tiny: str, place: Path) -> None:
+    for name in "abc":
+        (place / f"{name}.csv").write_text(msr(10))
+    args = ["--trace", "b.csv", "c.csv", "--seed", "3", "--trace", "a.csv"]
+    summary = json.loads(done(wordline("run", tiny, *args, "--json", "--no-report")))
+    assert [Path(file["path"]).name for file in summary["input"]["files"]] == [
+        "b.csv",
+        "c.csv",
+        "a.csv",
+    ]
+    assert summary["seed"] == 3
+
+
+def test_generated_load_needs_no_trace(wordline: Command, tiny: str, place: Path) -> None:
+    with (place / tiny).open("a") as file:
+        file.write("\n[workload]\nrequests = 300\nread_ratio = 0.5\n")
+    summary = json.loads(done(wordline("run", tiny, "--json", "--no-report")))
+    assert summary["input"]["kind"] == "generated"
+    assert summary["input"]["requests"] == 300
+    assert Path("out/tiny-generated/summary.json").exists()
+
+
+def test_verify_finds_no_fault_while_blocks_are_collected(
+    wordline: Command, tiny: str, place: Path
+) -> None:
+    (place / "writes.csv").write_text(msr(20_000, reads=0.2))
+    summary = json.loads(
+        done(wordline("run", tiny, "--trace", "writes.csv", "--verify", "--json", "--no-report"))
+    )
+    assert summary["flash"]["gc_runs"] > 0
+    assert summary["flash"]["write_amplification"] > 1
+
+
+def test_progress_is_silent_unless_asked_for_or_at_a_terminal(
+    wordline: Command, tiny: str, trace: str
+) -> None:
+    assert wordline("run", tiny, "--trace", trace, "--no-report").stderr == ""
+    assert wordline("run", tiny, "--trace", trace, "--no-report", "--progress").stderr != ""
+
+
+def test_report_is_redrawn_from_the_folder(wordline: Command, tiny: str, trace: str) -> None:
+    done(wordline("run", tiny, "--trace", trace, "--out", "here"))
+    page = Path("here/report.html").read_bytes()
+    Path("here/report.html").unlink()
+    done(wordline("report", "here"))
+    assert Path("here/report.html").read_bytes() == page
+    done(wordline("report", "here", "--out", "elsewhere.html"))
+    assert Path("elsewhere.html").read_bytes() == page
+
+
+def test_trace_stat_counts(wordline: Command, trace: str) -> None:
+    answer = json.loads(done(wordline("trace", "stat", trace, "--json")))
+    lines = Path(trace).read_text().splitlines()
+    assert answer["requests"] == len(lines)
+    assert answer["reads"] == sum(",Read," in line for line in lines)
+    assert "2,000" in done(wordline("trace", "stat", trace))
+
+
+def test_a_converted_trace_simulates_alike(wordline: Command, tiny: str, trace: str) -> None:
+    known = [
+        line.split()[0] for line in done(wordline("trace", "formats")).splitlines() if "yes" in line
+    ]
+    assert known
+    for name in known:
+        done(wordline("trace", "convert", trace, f"disk.{name}", "--to", name))
+        run = ("--json", "--no-report", "--format")
+        ours = json.loads(done(wordline("run", tiny, "--trace", f"disk.{name}", *run, name)))
+        theirs = json.loads(done(wordline("run", tiny, "--trace", trace, *run, "msr")))
+        assert ours["input"]["requests"] == theirs["input"]["requests"]
+        assert ours["input"]["read_bytes"] == theirs["input"]["read_bytes"]
+        assert ours["latency"] == theirs["latency"]
+
+
+def test_a_device_that_comes_along_can_be_made_ones_own(wordline: Command, place: Path) -> None:
+    assert "d4" in done(wordline("devices"))
+    (place / "mine.toml").write_text(done(wordline("devices", "d4")))
+    assert "no fault" in done(wordline("config", "check", "mine.toml"))
+    shown = done(wordline("config", "show", "d4", "--set", "ftl.gc.victim=fifo"))
+    assert "fifo" in shown
+    (place / "shown.toml").write_text(shown)
+    assert done(wordline("config", "show", "shown.toml")) == shown
+
+
+def test_schema_is_one(wordline: Command) -> None:
+    schema = json.loads(done(wordline("config", "schema")))
+    assert {"nand", "ssd", "ftl", "workload"} <= set(schema["properties"])
+
+
+def test_policies_carry_their_papers(wordline: Command) -> None:
+    everything = done(wordline("policies"))
+    one = done(wordline("policies", "ftl.gc.victim"))
+    assert "greedy" in one
+    assert "d-choices" in one
+    assert one in everything
+
+
+def test_bench_measures_from_outside(wordline: Command) -> None:
+    (measure,) = json.loads(done(wordline("bench", "sw128k", "--json")))
+    assert measure["work"] == "sw128k"
+    assert measure["requests"] == 80_000
+    assert measure["cpu_s"] > 0
+    assert measure["peak_memory_bytes"] > 2**20
+    assert measure["requests_per_cpu_s"] == pytest.approx(80_000 / measure["cpu_s"], rel=0.01)

@@ -1,0 +1,71 @@
+"""Folders and files appear whole or not at all."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from wordline import WordlineError, folder
+
+
+def text(content: str) -> Callable[[Path], object]:
+    return lambda path: path.write_text(content)
+
+
+def test_a_folder_appears_with_its_parents(place: Path) -> None:
+    files = folder.write("a/b/c", {"summary.json": text("{}")})
+    assert files == [place / "a/b/c/summary.json"]
+    assert [path.name for path in place.rglob("*")] == ["a", "b", "c", "summary.json"]
+
+
+def test_a_failing_writer_leaves_the_former_result(place: Path) -> None:
+    folder.write("here", {"summary.json": text("old")})
+
+    def fail(path: Path) -> None:
+        path.write_text("half")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(WordlineError, match=r"here/report\.html.*No space.*free some space"):
+        folder.write("here", {"summary.json": text("new"), "report.html": fail})
+    assert (place / "here/summary.json").read_text() == "old"
+    assert [path.name for path in place.iterdir()] == ["here"]
+
+
+def test_ctrl_c_while_writing_leaves_nothing(place: Path) -> None:
+    def interrupted(path: Path) -> None:
+        path.write_text("half")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        folder.write("here", {"summary.json": interrupted})
+    with pytest.raises(KeyboardInterrupt):
+        folder.write_file("page.html", interrupted)
+    assert not list(place.iterdir())
+
+
+def test_a_link_stays_one(place: Path) -> None:
+    (place / "real").mkdir()
+    (place / "link").symlink_to("real")
+    folder.write("link", {"summary.json": text("{}")})
+    assert (place / "link").is_symlink()
+    assert (place / "real/summary.json").exists()
+
+
+def test_checking_leaves_nothing(place: Path) -> None:
+    folder.check("a/b/c")
+    assert not list(place.iterdir())
+
+
+def test_files_are_as_readable_as_any_other(place: Path) -> None:
+    folder.write("here", {"summary.json": text("{}")})
+    (place / "other").mkdir()
+    (place / "other/file").touch()
+    assert (place / "here").stat().st_mode == (place / "other").stat().st_mode
+    assert (place / "here/summary.json").stat().st_mode == (place / "other/file").stat().st_mode
+
+
+def test_the_first_free_name(place: Path) -> None:
+    assert folder.unused(Path("run")) == Path("run")
+    (place / "run").mkdir()
+    (place / "run-2").mkdir()
+    assert folder.unused(Path("run")) == Path("run-3")

@@ -1,0 +1,314 @@
+"""`import wordline`, as its documentation promises it."""
+
+import itertools
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pytest
+from conftest import TINY, msr
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import wordline
+
+PARTS = ["host_queue_ps", "die_wait_ps", "bus_wait_ps", "bus_ps", "cell_ps", "gc_ps"]
+
+
+@pytest.fixture
+def result(tiny: str, trace: str) -> wordline.Result:
+    return wordline.run(tiny, trace=trace)
+
+
+def test_the_parts_of_every_request_sum_to_its_latency(result: wordline.Result) -> None:
+    rows = result.requests.polars()
+    assert rows.height == result.summary["input"]["requests"] == 2000
+    assert (rows["latency_ps"] == rows.select(pl.sum_horizontal(PARTS)).to_series()).all()
+    assert (rows.select(pl.min_horizontal(PARTS)).to_series() >= 0).all()
+
+
+def test_summary_and_rows_tell_the_same(result: wordline.Result) -> None:
+    rows = result.requests.polars()
+    for op in ("read", "write"):
+        latencies = rows.filter(pl.col("op").cast(pl.String) == op)["latency_ps"] / 1e6
+        told = result.summary["latency"][op]
+        assert told["count"] == len(latencies)
+        assert told["mean_us"] == pytest.approx(latencies.mean(), rel=1e-9)
+        assert told["max_us"] == pytest.approx(latencies.max(), rel=1e-9)
+        # The histogram keeps three significant digits.
+        assert told["p99_us"] == pytest.approx(latencies.quantile(0.99, "higher"), rel=2e-3)
+        parts = sum(result.summary["breakdown"][op].values())
+        assert parts == pytest.approx(told["mean_us"], rel=1e-9)
+
+
+def test_the_series_sums_to_the_summary(result: wordline.Result) -> None:
+    series, summary = result.series.polars(), result.summary
+    assert series["reads"].sum() == summary["input"]["reads"]
+    assert series["writes"].sum() == summary["input"]["writes"]
+    assert series["page_programs"].sum() == summary["flash"]["page_programs"]
+    assert series["erases"].sum() == summary["flash"]["erases"]
+    for row in ("channel_utilisation", "die_utilisation"):
+        assert series[row].explode().is_between(0, 1).all()
+
+
+def test_blocks_sum_to_the_erases(tiny: str, place: Path) -> None:
+    (place / "writes.csv").write_text(msr(10_000, reads=0))
+    result = wordline.run(tiny, "writes.csv", requests=False)
+    assert result.summary["flash"]["erases"] > 0
+    assert result.blocks.polars()["erases"].sum() == result.summary["flash"]["erases"]
+
+
+def test_the_distribution_rises_to_one(result: wordline.Result) -> None:
+    for _, curve in result.latency.polars().group_by("op"):
+        assert curve["fraction_below"].is_sorted()
+        assert curve["latency_us"].is_sorted()
+        assert curve["fraction_below"][-1] == 1
+        assert curve["count"].sum() in {
+            part["count"] for part in result.summary["latency"].values()
+        }
+
+
+def test_arrow_libraries_agree(result: wordline.Result) -> None:
+    for table in (result.requests, result.series, result.latency, result.blocks):
+        read = pa.table(table)
+        assert read.num_rows == table.polars().height
+        assert table.polars().equals(pl.DataFrame(table))
+        assert table.name in repr(table)
+        assert "<table" in table._repr_html_()
+
+
+def test_a_table_outlives_its_result(tiny: str, trace: str) -> None:
+    table = wordline.run(tiny, trace).requests
+    first = pl.DataFrame(table)
+    assert first["latency_ps"].sum() == pl.DataFrame(table)["latency_ps"].sum() > 0
+
+
+def test_repr_tells_the_result(result: wordline.Result) -> None:
+    assert "tiny" in repr(result)
+    assert "2,000 requests" in repr(result)
+
+
+def test_rows_can_be_left_out(tiny: str, trace: str) -> None:
+    result = wordline.run(tiny, trace, requests=False)
+    with pytest.raises(wordline.WordlineError, match="requests=True"):
+        _ = result.requests
+
+
+def test_same_inputs_same_digest_in_one_process(tiny: str, trace: str) -> None:
+    first, second = (wordline.run(tiny, trace, seed=5) for _ in range(2))
+    assert first.summary["digest"] == second.summary["digest"]
+    assert first.requests.polars().equals(second.requests.polars())
+
+
+def test_two_simulations_at_once_never_touch(tiny: str, trace: str) -> None:
+    expected = wordline.run(tiny, trace).summary["digest"]
+    digests: list[str] = []
+    threads = [
+        threading.Thread(target=lambda: digests.append(wordline.run(tiny, trace).summary["digest"]))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert digests == [expected] * 4
+
+
+def test_the_gil_is_released(tiny: str) -> None:
+    load: dict[str, wordline.config.Value] = {"workload": {"requests": 300_000}}
+    ticks = itertools.count()
+    over = threading.Event()
+
+    def tick() -> None:
+        while not over.is_set():
+            next(ticks)
+            time.sleep(0.001)
+
+    other = threading.Thread(target=tick)
+    other.start()
+    began = time.perf_counter()
+    wordline.run(tiny, overrides=load, requests=False)
+    took = time.perf_counter() - began
+    over.set()
+    other.join()
+    # With the GIL held, the other thread would have got a handful of turns.
+    assert next(ticks) > took * 1000 / 20
+
+
+def test_devices_may_be_paths_presets_or_mappings(tiny: str, place: Path, trace: str) -> None:
+    mapping: dict[str, wordline.config.Value] = {
+        "name": "tiny",
+        "ssd": {"channels": 2, "ways": 1},
+        "nand": {
+            "geometry": {
+                "dies_per_package": 1,
+                "planes_per_die": 2,
+                "blocks_per_plane": 32,
+                "pages_per_block": 16,
+                "page_bytes": 4096,
+            }
+        },
+        "ftl": {"over_provisioning_ratio": 0.25, "gc": {"start_free_ratio": 0.1}},
+    }
+    digests = {
+        wordline.run(device, trace).summary["digest"] for device in (tiny, place / tiny, mapping)
+    }
+    assert len(digests) == 1
+    assert wordline.run("d4", trace).summary["device"]["channels"] == 8
+
+
+def test_overrides_may_nest_or_name_paths(tiny: str, trace: str) -> None:
+    flat = wordline.run(tiny, trace, overrides={"ftl.gc.victim.d-choices.d": 4})
+    nested = wordline.run(
+        tiny, trace, overrides={"ftl": {"gc": {"victim": {"d-choices": {"d": 4}}}}}
+    )
+    assert "d-choices" in flat.config
+    assert flat.config == nested.config
+    assert wordline.config.show(tiny, {"ftl.gc.victim.d-choices.d": 4}) in (
+        flat.config,
+        nested.config,
+    )
+
+
+def test_progress_is_heard(tiny: str, trace: str) -> None:
+    heard: list[wordline.Progress] = []
+    wordline.run(tiny, trace, progress=heard.append)
+    assert heard
+    assert set(heard[-1]) == {"simulated_s", "requests", "requests_total", "fraction", "phase"}
+
+
+def test_ctrl_c_raises_with_what_was_simulated(tiny: str) -> None:
+    def stop(state: wordline.Progress) -> None:
+        if state["requests"] > 0:
+            raise KeyboardInterrupt
+
+    load: dict[str, wordline.config.Value] = {"workload.requests": 4_000_000_000}
+    with pytest.raises(wordline.Interrupted) as caught:
+        wordline.run(tiny, overrides=load, requests=False, progress=stop, out="here")
+    assert caught.value.result.partial
+    assert caught.value.result.summary["input"]["requests"] > 0
+    assert json.loads(Path("here/summary.json").read_text())["partial"] is True
+
+
+def test_a_fault_of_the_listener_is_passed_on(tiny: str) -> None:
+    def fail(_: wordline.Progress) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        wordline.run(tiny, overrides={"workload.requests": 4_000_000_000}, progress=fail)
+
+
+def test_a_fault_in_the_middle_raises_with_what_was_before_it(tiny: str, place: Path) -> None:
+    (place / "disk.csv").write_text(msr(500) + "rubbish\n")
+    with pytest.raises(wordline.RunError, match=r"disk\.csv:501") as caught:
+        wordline.run(tiny, "disk.csv", out="here")
+    assert caught.value.result.summary["input"]["requests"] == 500
+    assert caught.value.result.summary["error"] == str(caught.value)
+    assert Path("here/report.html").exists()
+
+
+def test_write_and_report_return_what_they_wrote(result: wordline.Result) -> None:
+    files = result.write("here")
+    assert sorted(files) == sorted(Path("here").resolve().iterdir())
+    assert result.report("out.html").read_text() == Path("here/report.html").read_text()
+    result.series.write("series.parquet")
+    assert pl.read_parquet("series.parquet").equals(result.series.polars())
+
+
+def test_what_it_comes_with() -> None:
+    assert "d4" in [preset["name"] for preset in wordline.presets()]
+    assert {"greedy", "fifo"} <= {policy["name"] for policy in wordline.policies("ftl.gc.victim")}
+    assert "msr" in [known["name"] for known in wordline.trace_formats()]
+    assert all(
+        metric["unit"] is not None and metric["description"] for metric in wordline.metrics()
+    )
+    with pytest.raises(wordline.WordlineError):
+        wordline.policies("no.such.family")
+
+
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=8)
+    | st.binary(max_size=4)
+)
+anything: st.SearchStrategy[Any] = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+keys = st.sampled_from(
+    ["ftl.gc.victim", "ssd.channels", "ssd", "nand.geometry.page_bytes", "host.queue_depth", "name",
+     "ftl.over_provisioning_ratio", "workload.requests", "replay.mode", "schema", "", ".", "a.b"]
+)  # fmt: skip
+options = st.sampled_from(
+    ["seed", "requests", "verify", "format", "on_bad_line", "time_order", "align", "volumes", "fit",
+     "progress", "out"]
+)  # fmt: skip
+hard = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+OURS = (wordline.WordlineError, TypeError, ValueError)
+
+
+def tried(**arguments: Any) -> None:
+    """Whatever is asked for, it is answered, or refused with an error of ours in few lines."""
+    try:
+        wordline.run(**{"max_requests": 20, **arguments})
+    except OURS as fault:
+        assert str(fault)
+        assert "panicked" not in str(fault)
+
+
+@hard
+@given(key=keys | st.text(max_size=10), value=anything)
+def test_any_override(tiny: str, trace: str, key: str, value: Any) -> None:
+    if isinstance(value, int) and value > 64:
+        value %= 64  # a device of 2**60 channels would be refused, one of 2**20 takes its time
+    tried(device=tiny, trace=trace, overrides={key: value})
+
+
+@hard
+@given(name=options, value=anything)
+def test_any_option(tiny: str, trace: str, name: str, value: Any) -> None:
+    tried(**{"device": tiny, "trace": trace, name: value})
+
+
+@hard
+@given(device=anything)
+def test_any_device(trace: str, device: Any) -> None:
+    tried(device=device, trace=trace)
+
+
+@hard
+@given(
+    text=st.text(max_size=60)
+    | st.just(TINY).flatmap(lambda text: st.permutations(text.split("\n")).map("\n".join))
+)
+def test_any_device_file(place: Path, trace: str, text: str) -> None:
+    (place / "any.toml").write_bytes(text.encode(errors="surrogatepass"))
+    tried(device="any.toml", trace=trace)
+
+
+@hard
+@given(trace=anything)
+def test_any_trace(tiny: str, trace: Any) -> None:
+    tried(device=tiny, trace=trace)
+
+
+@hard
+@given(
+    content=st.binary(max_size=200)
+    | st.text(alphabet="0123456789,.-RW \n\t", max_size=200).map(str.encode)
+)
+def test_any_trace_file(tiny: str, place: Path, content: bytes) -> None:
+    (place / "any.csv").write_bytes(content)
+    tried(device=tiny, trace="any.csv")

@@ -1,0 +1,143 @@
+"""The report, opened in a browser: every chart is drawn, nothing is asked of a network."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from conftest import msr
+
+import wordline
+from wordline import units
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+BROWSER = next(filter(None, map(shutil.which, BROWSERS)), None)
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync",
+         "--disable-extensions", "--virtual-time-budget=20000"]  # fmt: skip
+ALL = {"distribution", "tail", "breakdown", "time", "channels", "dies", "erases"}
+
+needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium found; install chromium")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A page as the browser leaves it, and what its script says of itself."""
+
+    html: str
+    charts: str
+    fault: str | None
+
+
+def opened(page: Path, profile: Path) -> Seen:
+    assert BROWSER
+    answer = subprocess.run(
+        [BROWSER, *FLAGS, f"--user-data-dir={profile}", "--dump-dom", page.resolve().as_uri()],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    root = re.search(r"<html[^>]*>", answer.stdout)
+    assert root
+    said = dict(re.findall(r'data-(\w+)="([^"]*)"', root[0]))
+    return Seen(answer.stdout, said.get("charts", "none"), said.get("fault"))
+
+
+def simulated(place: Path, lines: str, name: str = "disk.csv") -> Path:
+    (place / name).write_text(lines)
+    try:
+        result = wordline.run("tiny.toml", name)
+    except wordline.RunError as early:
+        result = early.result
+    return result.report("report.html")
+
+
+def charts(page: Path) -> set[str]:
+    return set(re.findall(r'data-chart="(\w+)"', page.read_text()))
+
+
+@needs_browser
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (lambda: msr(10_000, reads=0.3), ALL),
+        (lambda: msr(2000, reads=1), ALL - {"erases"}),
+        (lambda: msr(1, reads=1), ALL - {"erases", "tail"}),
+        (lambda: msr(1000) + "rubbish\n", ALL - {"erases"}),
+    ],
+    ids=["mixed, with collection", "reads alone", "one request", "partial"],
+)
+def test_every_chart_is_drawn(
+    tiny: str, place: Path, tmp_path: Path, lines: Callable[[], str], expected: set[str]
+) -> None:
+    page = simulated(place, lines())
+    assert charts(page) >= expected - {"erases"}
+    seen = opened(page, tmp_path / "profile")
+    assert seen.fault is None
+    assert seen.charts == f"{len(charts(page))}/{len(charts(page))}"
+    assert seen.html.count("js-plotly-plot") >= len(charts(page))
+
+
+@needs_browser
+def test_text_of_others_is_shown_and_never_run(tiny: str, place: Path, tmp_path: Path) -> None:
+    name = "<img src=x onerror=document.title='taken'>.csv"
+    seen = opened(simulated(place, msr(50), name), tmp_path / "profile")
+    assert seen.fault is None
+    assert "<title>tiny under &lt;img src=x" in seen.html
+    assert "<img src=x" not in seen.html
+
+
+class Outside(HTMLParser):
+    """Collects what a page would fetch, and its security policy."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fetched: list[str] = []
+        self.policy = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.fetched += [f"{tag} {given[key]}" for key in ("src", "href", "data") if key in given]
+        if given.get("http-equiv") == "Content-Security-Policy":
+            self.policy = given["content"] or ""
+
+
+def test_the_file_stands_alone(tiny: str, place: Path) -> None:
+    page = simulated(place, msr(2000))
+    text = page.read_text()
+    parser = Outside()
+    parser.feed(text)
+    assert parser.fetched == []
+    assert "default-src 'none'" in parser.policy
+    assert "connect-src" not in parser.policy, "the default forbids it"
+    assert "@import" not in text.split("</style>")[0]
+    assert text.count("* plotly.js v") == 1
+    assert page.stat().st_size < 6e6
+
+
+def test_it_shows_the_figures_of_the_summary(tiny: str, place: Path) -> None:
+    (place / "disk.csv").write_text(msr(2000))
+    result = wordline.run(tiny, "disk.csv", overrides={"ftl.gc.victim": "fifo"}, seed=77)
+    text = result.report("report.html").read_text()
+    summary = result.summary
+    for expected in (
+        units.duration(summary["latency"]["read"]["p99_9_us"]),
+        units.number(summary["flash"]["write_amplification"]),
+        units.size(summary["device"]["user_bytes"]),
+        summary["digest"],
+        "<code>77</code>",
+        "fifo",
+        *(reference["paper"] for reference in summary["references"] if reference["paper"]),
+        *summary["notes"],
+    ):
+        assert expected in text.replace("&#39;", "'").replace("&amp;", "&"), expected
+
+
+def test_absence_is_said(tiny: str, place: Path) -> None:
+    text = simulated(place, msr(500, reads=1)).read_text()
+    assert "no writes in this run" in text
+    assert "No block was erased" in text
+    assert "None" not in text.split("<noscript>")[0]
+    assert "nan" not in re.sub(r"<[^>]*>", "", text.split("</head>")[1].split("<noscript>")[0])
