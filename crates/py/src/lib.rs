@@ -1,1 +1,309 @@
-//! The Python extension module of Wordline. Thin, no logic.
+//! The extension module `wordline._wordline`: the simulator as Python sees it. Converts, calls,
+//! converts back; the package `wordline` around it is what people use.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict};
+use serde_json::{Value, json};
+use wordline_observe::Table;
+use wordline_sim::config::{self, presets};
+use wordline_sim::{Done, Job, Phase, Progress};
+use wordline_workload::{Format, TraceOptions};
+
+pyo3::create_exception!(
+    wordline,
+    WordlineError,
+    pyo3::exceptions::PyException,
+    "What the user asked for cannot be done; the message says what, where and what to do."
+);
+
+fn fail(error: impl std::fmt::Display) -> PyErr {
+    WordlineError::new_err(error.to_string())
+}
+
+/// A table of results, for `__arrow_c_stream__`.
+#[pyclass(name = "Table", module = "wordline._wordline", frozen)]
+struct PyTable(Table);
+
+#[pymethods]
+impl PyTable {
+    /// The table as an Arrow C stream capsule, sharing its memory.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        PyCapsule::new(py, self.0.stream(), Some(c"arrow_array_stream".to_owned()))
+    }
+    fn __len__(&self) -> usize {
+        self.0.rows()
+    }
+}
+
+/// What a run leaves.
+#[pyclass(module = "wordline._wordline", frozen)]
+struct Outcome(Done);
+
+#[pymethods]
+impl Outcome {
+    /// Whether the run ended before its input.
+    #[getter]
+    fn partial(&self) -> bool {
+        self.0.results.summary.partial
+    }
+    /// Why, if so.
+    #[getter]
+    fn error(&self) -> Option<String> {
+        self.0.results.summary.error.clone()
+    }
+    /// Whether the user ended it.
+    #[getter]
+    fn interrupted(&self) -> bool {
+        self.0.results.interrupted
+    }
+    /// Names of the tables.
+    #[getter]
+    fn tables(&self) -> Vec<&'static str> {
+        self.0.results.tables()
+    }
+    /// The summary, as JSON.
+    fn summary_json(&self) -> String {
+        self.0.results.summary_json()
+    }
+    /// The complete configuration, as TOML.
+    fn config_toml(&self) -> String {
+        self.0.resolved_toml.clone()
+    }
+    /// A table by name.
+    fn table(&self, name: &str) -> PyResult<PyTable> {
+        self.find(name).map(PyTable)
+    }
+    /// Writes a table as a Parquet file, whole or not at all.
+    fn write_table(&self, py: Python<'_>, name: &str, path: PathBuf) -> PyResult<()> {
+        let table = self.find(name)?;
+        py.detach(|| table.write_parquet(&path)).map_err(fail)
+    }
+}
+
+impl Outcome {
+    fn find(&self, name: &str) -> PyResult<Table> {
+        match self.0.results.table(name) {
+            Some(table) => table.map_err(fail),
+            None => Err(PyKeyError::new_err(format!("this run has no table {name}"))),
+        }
+    }
+}
+
+/// The words of `options` that say how a trace is read.
+fn trace_options(options: &Bound<'_, PyDict>) -> PyResult<TraceOptions> {
+    let mut read = TraceOptions::default();
+    for key in [
+        "format",
+        "on_bad_line",
+        "time_order",
+        "align",
+        "volumes",
+        "fit",
+    ] {
+        if let Some(word) = option::<String>(options, key)? {
+            read.set(key, &word).map_err(fail)?;
+        }
+    }
+    Ok(read)
+}
+
+fn option<'py, T: for<'a> FromPyObject<'a, 'py, Error = PyErr>>(
+    options: &Bound<'py, PyDict>,
+    key: &str,
+) -> PyResult<Option<T>> {
+    match options.get_item(key)? {
+        Some(value) if !value.is_none() => value.extract().map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// Runs a device on traces or on the load of its `[workload]` table.
+///
+/// The interpreter is free while the simulator runs. `progress` is called about ten times a second;
+/// an exception from it, or Ctrl-C, ends the run with what was simulated so far. A
+/// KeyboardInterrupt is swallowed: the outcome says `interrupted`. Other exceptions are raised.
+#[pyfunction]
+fn run(
+    py: Python<'_>,
+    config_text: String,
+    config_name: String,
+    overrides: Vec<(String, String)>,
+    traces: Vec<PathBuf>,
+    options: &Bound<'_, PyDict>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Outcome> {
+    let job = Job {
+        config: config_text,
+        config_name,
+        overrides,
+        traces,
+        trace_options: trace_options(options)?,
+        seed: option(options, "seed")?.unwrap_or(1),
+        requests: option(options, "requests")?.unwrap_or(false),
+        verify: option(options, "verify")?.unwrap_or(false),
+        max_requests: option(options, "max_requests")?,
+    };
+    let raised: Mutex<Option<PyErr>> = Mutex::new(None);
+    let mut watch = |now: &Progress| {
+        Python::attach(|py| match tell(py, progress.as_ref(), now) {
+            Ok(()) => true,
+            Err(error) => {
+                if !error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py)
+                    && let Ok(mut raised) = raised.lock()
+                {
+                    *raised = Some(error);
+                }
+                false
+            }
+        })
+    };
+    let done = py.detach(|| job.run(&mut watch));
+    if let Ok(Some(error)) = raised.into_inner() {
+        return Err(error);
+    }
+    done.map(Outcome).map_err(fail)
+}
+
+fn tell(py: Python<'_>, progress: Option<&Py<PyAny>>, now: &Progress) -> PyResult<()> {
+    py.check_signals()?;
+    let Some(progress) = progress else {
+        return Ok(());
+    };
+    let report = PyDict::new(py);
+    let phase = match now.phase {
+        Phase::Precondition => "precondition",
+        Phase::Run => "run",
+    };
+    report.set_item("phase", phase)?;
+    report.set_item("simulated_s", now.now.as_secs())?;
+    report.set_item("requests", now.done)?;
+    report.set_item("requests_total", py.None())?;
+    report.set_item("fraction", now.fraction)?;
+    progress.call1(py, (report,)).map(drop)
+}
+
+/// Statistics of a trace, as JSON.
+#[pyfunction]
+fn trace_stat(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    options: &Bound<'_, PyDict>,
+) -> PyResult<String> {
+    let options = trace_options(options)?;
+    let stat = py
+        .detach(|| wordline_workload::stat::stat(&paths, &options))
+        .map_err(fail)?;
+    serde_json::to_string(&stat).map_err(fail)
+}
+
+/// Rewrites a trace in another format; says what was lost, as JSON.
+#[pyfunction]
+fn trace_convert(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    out: PathBuf,
+    to: &str,
+    options: &Bound<'_, PyDict>,
+) -> PyResult<String> {
+    let options = trace_options(options)?;
+    let to = to.parse().map_err(fail)?;
+    let done = py
+        .detach(|| wordline_workload::convert::convert(&paths, Path::new(&out), to, &options))
+        .map_err(fail)?;
+    serde_json::to_string(&done).map_err(fail)
+}
+
+/// The trace formats, as JSON.
+#[pyfunction]
+fn formats() -> String {
+    let all = Format::ALL.iter().map(|format| {
+        json!({
+            "name": format.name(),
+            "extension": format.extension(),
+            "description": format.description(),
+        })
+    });
+    Value::from_iter(all).to_string()
+}
+
+/// The policies of all slots, as JSON.
+#[pyfunction]
+fn policies() -> String {
+    let all = config::policies().into_iter().map(|member| {
+        json!({
+            "family": member.family,
+            "question": member.question,
+            "name": member.name,
+            "description": member.description,
+            "paper": member.paper,
+        })
+    });
+    Value::from_iter(all).to_string()
+}
+
+/// The devices that come with the program, as JSON.
+#[pyfunction(name = "presets")]
+fn all_presets() -> String {
+    let all = presets::all().into_iter().map(|preset| {
+        json!({
+            "name": preset.name,
+            "description": preset.description,
+            "source": preset.source,
+            "text": preset.text,
+        })
+    });
+    Value::from_iter(all).to_string()
+}
+
+/// The metrics of a summary, as JSON.
+#[pyfunction]
+fn metrics() -> String {
+    let all = wordline_sim::metrics::ALL.iter().map(|metric| {
+        json!({
+            "name": metric.name,
+            "unit": metric.unit,
+            "description": metric.description,
+        })
+    });
+    Value::from_iter(all).to_string()
+}
+
+/// Checks a configuration.
+#[pyfunction]
+fn config_check(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<()> {
+    let loaded = config::load(text, name, &overrides).map_err(fail)?;
+    loaded.plan(0).map(drop).map_err(fail)
+}
+
+/// The JSON schema of a configuration.
+#[pyfunction]
+fn config_schema() -> String {
+    config::schema().to_string()
+}
+
+/// A configuration with every key.
+#[pyfunction]
+fn config_resolved(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
+    Ok(config::load(text, name, &overrides)
+        .map_err(fail)?
+        .resolved_toml)
+}
+
+#[pymodule]
+mod _wordline {
+    #[pymodule_export]
+    use super::{
+        Outcome, PyTable, WordlineError, all_presets, config_check, config_resolved, config_schema,
+        formats, metrics, policies, run, trace_convert, trace_stat,
+    };
+}

@@ -1,1 +1,13 @@
 //! From a configuration to results: Config, Plan, Simulation, Results.
+
+pub mod config;
+pub mod job;
+pub mod metrics;
+pub mod record;
+pub mod results;
+pub mod simulation;
+
+pub use job::{Done, Job, JobError};
+pub use record::RequestRows;
+pub use results::{Results, Summary};
+pub use simulation::{Options, Phase, Progress, SimulationError, run};

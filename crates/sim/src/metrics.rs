@@ -1,0 +1,117 @@
+//! What every number of a summary means.
+
+/// A number of the summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Where it stands in `summary.json`, the keys joined by dots. `{op}` stands for all, read, write.
+    pub name: &'static str,
+    /// Its unit; empty for counts and ratios.
+    pub unit: &'static str,
+    /// What it is.
+    pub description: &'static str,
+}
+
+macro_rules! metrics {
+    ($($name:literal, $unit:literal, $description:literal;)+) => {
+        /// Every number of a summary, in its order.
+        pub const ALL: &[Metric] = &[$(Metric { name: $name, unit: $unit, description: $description }),+];
+    };
+}
+
+metrics! {
+    "device.capacity_bytes", "B", "All pages of the device.";
+    "device.user_bytes", "B", "What the host can address: the capacity less over-provisioning.";
+    "device.over_provisioning_ratio", "", "(capacity - user) / capacity, as configured.";
+    "device.channels", "", "Channels.";
+    "device.ways", "", "Packages on a channel.";
+    "device.dies", "", "Dies of the whole device.";
+    "device.planes", "", "Planes of the whole device.";
+    "device.blocks", "", "Erase blocks of the whole device.";
+    "device.pages_per_block", "", "Pages in a block.";
+    "device.page_bytes", "B", "User bytes in a page.";
+    "input.queue_depth", "", "Open loop: slots of the device queue. Closed loop: requests kept under way.";
+    "input.requests", "", "Read and write requests admitted to the device.";
+    "input.reads", "", "Of these, reads.";
+    "input.writes", "", "Of these, writes.";
+    "input.trims_ignored", "", "Trims of the input, left out.";
+    "input.flushes_ignored", "", "Flushes of the input, left out.";
+    "input.lines_skipped", "", "Bad lines of the trace, skipped because --on-bad-line skip was given.";
+    "input.requests_adjusted", "", "Changes to requests of the trace that options asked for: clamped, sorted, stacked, expanded, wrapped or scaled.";
+    "input.read_bytes", "B", "Bytes of completed reads.";
+    "input.written_bytes", "B", "Bytes of completed writes.";
+    "input.unwritten_pages_read", "", "Pages read that were never written: answered without flash, in no time.";
+    "time.simulated_s", "s", "Simulated time from the start of the clock to the last event.";
+    "time.first_arrival_s", "s", "When the first request was issued.";
+    "time.last_completion_s", "s", "When the last event happened.";
+    "latency.{op}.count", "", "Completed requests.";
+    "latency.{op}.mean_us", "us", "Mean response time, from arrival to completion. Exact.";
+    "latency.{op}.std_us", "us", "Standard deviation of response times. Exact.";
+    "latency.{op}.min_us", "us", "Shortest response time. Exact.";
+    "latency.{op}.p50_us", "us", "Median: half of the requests took no longer. Percentiles are at most 0.1 % high.";
+    "latency.{op}.p90_us", "us", "90 % of the requests took no longer.";
+    "latency.{op}.p95_us", "us", "95 % of the requests took no longer.";
+    "latency.{op}.p99_us", "us", "99 % of the requests took no longer.";
+    "latency.{op}.p99_9_us", "us", "99.9 % of the requests took no longer.";
+    "latency.{op}.p99_99_us", "us", "99.99 % of the requests took no longer.";
+    "latency.{op}.max_us", "us", "Longest response time. Exact.";
+    "breakdown.{op}.host_queue_us", "us", "Mean time from arrival to admission to the device queue.";
+    "breakdown.{op}.die_wait_us", "us", "Mean time of waiting for a die behind operations of the host, or for an earlier write of the same page.";
+    "breakdown.{op}.bus_wait_us", "us", "Mean time of waiting for a bus behind operations of the host.";
+    "breakdown.{op}.bus_us", "us", "Mean time on the bus: commands, addresses, data, status.";
+    "breakdown.{op}.cell_us", "us", "Mean time of the memory array at work.";
+    "breakdown.{op}.gc_us", "us", "Mean time of waiting for a die or a bus behind garbage collection, or for a free block. The six parts add up to the mean response time; a request of several pages is described by the page done last.";
+    "throughput.iops", "1/s", "Requests completed a second, from the first arrival to the last event.";
+    "throughput.read_iops", "1/s", "Reads completed a second.";
+    "throughput.write_iops", "1/s", "Writes completed a second.";
+    "throughput.read_mb_per_s", "MB/s", "Bytes read a second, in 10^6 bytes.";
+    "throughput.write_mb_per_s", "MB/s", "Bytes written a second, in 10^6 bytes.";
+    "flash.host_page_writes", "", "Pages that the host wrote, whole or in part.";
+    "flash.page_programs", "", "Pages programmed, for the host and for garbage collection.";
+    "flash.page_reads", "", "Pages read from flash, for the host, for partial writes and for garbage collection.";
+    "flash.erases", "", "Blocks erased during the run.";
+    "flash.write_amplification", "", "Pages programmed per page that the host wrote.";
+    "flash.read_modify_writes", "", "Partial writes that had to read the rest of their page.";
+    "flash.gc_runs", "", "Blocks collected.";
+    "flash.gc_pages_moved", "", "Valid pages that garbage collection moved.";
+    "flash.gc_time_s", "s", "Durations of all collections, from the choice of the victim to its erase, summed over planes.";
+    "flash.erases_per_block_min", "", "Fewest erases of a block, preconditioning included.";
+    "flash.erases_per_block_mean", "", "Mean erases of a block, preconditioning included.";
+    "flash.erases_per_block_max", "", "Most erases of a block, preconditioning included.";
+    "flash.valid_pages", "", "Pages that hold current data at the end.";
+    "flash.free_blocks", "", "Erased blocks at the end.";
+    "utilisation.channel_mean", "", "Share of the simulated time in which a channel's bus was held, mean of the channels.";
+    "utilisation.channel_max", "", "The same of the busiest channel.";
+    "utilisation.die_mean", "", "Share of the simulated time in which a die was occupied, from the first command cycle of an operation to its last bus cycle; mean of the dies.";
+    "utilisation.die_max", "", "The same of the busiest die.";
+    "precondition.pages_filled", "", "Pages written in order before the run.";
+    "precondition.pages_overwritten", "", "Pages written at random after that.";
+    "precondition.pages_moved", "", "Pages that garbage collection moved meanwhile.";
+    "precondition.write_amplification", "", "Write amplification of the last window of random writes.";
+    "precondition.erases", "", "Blocks erased meanwhile.";
+    "verification.reads_checked", "", "Page reads compared with the shadow store.";
+    "verification.writes_followed", "", "Page writes whose versions were followed.";
+    "speed.wall_s", "s", "Wall-clock time of the run, preconditioning included.";
+    "speed.cpu_s", "s", "Processor time of the run, preconditioning included.";
+    "speed.events", "", "Events simulated.";
+    "speed.requests_per_cpu_s", "1/s", "Completed requests per second of processor time.";
+    "speed.resident_bytes", "B", "Growth of the process's resident memory over the run.";
+    "speed.pages_touched", "", "Logical pages written at least once, at most: pages written, bounded by the user pages.";
+    "speed.resident_bytes_per_touched_page", "B", "The ratio of the two; fixed costs weigh on short runs.";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ALL;
+
+    #[test]
+    fn names_are_unique_and_sentences_end() {
+        for (index, metric) in ALL.iter().enumerate() {
+            assert!(
+                ALL[..index].iter().all(|other| other.name != metric.name),
+                "{}",
+                metric.name
+            );
+            assert!(metric.description.ends_with('.'), "{}", metric.name);
+        }
+    }
+}

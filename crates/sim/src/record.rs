@@ -1,0 +1,370 @@
+//! Turns what a device tells into metrics.
+
+use wordline_device::{Observation, Op, Parts};
+use wordline_kernel::{Probe, Time};
+use wordline_nand::Operation;
+use wordline_observe::{
+    Busy, Finished, Grid, Heading, Histogram, Intervals, Kind, Merge, ObserveError, RowTable,
+    Table, Tally,
+};
+
+use crate::config::Plan;
+use crate::config::plan::Series;
+
+/// Where the rows of single requests go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RequestRows {
+    /// Nowhere.
+    None,
+    /// Into memory: about 80 bytes a request.
+    Memory,
+}
+
+const PS: &str = "ps";
+const ROW: usize = 12;
+const COLUMNS: [(Heading, Kind); ROW] = [
+    (
+        Heading::new("index", "", "Order of completion, from 0"),
+        Kind::U64,
+    ),
+    (
+        Heading::new("op", "", "read or write"),
+        Kind::Word(&["read", "write"]),
+    ),
+    (
+        Heading::new("offset", "B", "First byte of the request"),
+        Kind::U64,
+    ),
+    (
+        Heading::new("bytes", "B", "Length of the request"),
+        Kind::U64,
+    ),
+    (
+        Heading::new("arrival_ps", PS, "When the host issued the request"),
+        Kind::I64,
+    ),
+    (
+        Heading::new(
+            "latency_ps",
+            PS,
+            "From arrival to completion; the sum of the columns that follow",
+        ),
+        Kind::I64,
+    ),
+    (
+        Heading::new(
+            "host_queue_ps",
+            PS,
+            "From arrival to admission to the device queue",
+        ),
+        Kind::I64,
+    ),
+    (
+        Heading::new(
+            "die_wait_ps",
+            PS,
+            "Waiting for the die behind host operations",
+        ),
+        Kind::I64,
+    ),
+    (
+        Heading::new(
+            "bus_wait_ps",
+            PS,
+            "Waiting for the bus behind host operations",
+        ),
+        Kind::I64,
+    ),
+    (
+        Heading::new(
+            "bus_ps",
+            PS,
+            "Commands, addresses, data and status on the bus",
+        ),
+        Kind::I64,
+    ),
+    (
+        Heading::new("cell_ps", PS, "The memory array at work"),
+        Kind::I64,
+    ),
+    (
+        Heading::new(
+            "gc_ps",
+            PS,
+            "Waiting behind garbage collection, or for a free block",
+        ),
+        Kind::I64,
+    ),
+];
+
+/// Sums of the parts of response times, in picoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PartSums {
+    /// Requests.
+    pub count: u64,
+    /// In the order of [`Parts`]: host queue, die wait, bus wait, bus, cell, garbage collection.
+    pub sums: [u128; 6],
+}
+
+impl PartSums {
+    #[inline]
+    fn add(&mut self, parts: &Parts) {
+        let Parts {
+            host_queue,
+            die_wait,
+            bus_wait,
+            bus,
+            cell,
+            gc,
+        } = *parts;
+        self.count += 1;
+        for (sum, part) in self
+            .sums
+            .iter_mut()
+            .zip([host_queue, die_wait, bus_wait, bus, cell, gc])
+        {
+            *sum += u128::from(part.0);
+        }
+    }
+    /// The sums of two kinds of requests.
+    pub fn plus(&self, other: &Self) -> Self {
+        let sums = std::array::from_fn(|part| self.sums[part] + other.sums[part]);
+        Self {
+            count: self.count + other.count,
+            sums,
+        }
+    }
+    /// The mean of each part, in microseconds; zero without requests.
+    pub fn means_us(&self) -> [f64; 6] {
+        self.sums
+            .map(|sum| sum as f64 / self.count.max(1) as f64 / 1e6)
+    }
+}
+
+/// What is counted of the flash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlashCounts {
+    /// Host writes of (parts of) pages.
+    pub host_page_writes: u64,
+    /// Page programs done.
+    pub page_programs: u64,
+    /// Page reads done.
+    pub page_reads: u64,
+    /// Block erases done.
+    pub erases: u64,
+    /// Collections done.
+    pub gc_runs: u64,
+    /// Pages that collections moved.
+    pub gc_pages_moved: u64,
+    /// Time from start to end of collections, summed over planes.
+    pub gc_time: Time,
+    /// Reads that complete partial writes.
+    pub read_modify_writes: u64,
+    /// Reads of pages that were never written.
+    pub unwritten_pages_read: u64,
+}
+
+impl Merge for FlashCounts {
+    fn merge(&mut self, other: &Self) {
+        self.host_page_writes += other.host_page_writes;
+        self.page_programs += other.page_programs;
+        self.page_reads += other.page_reads;
+        self.erases += other.erases;
+        self.gc_runs += other.gc_runs;
+        self.gc_pages_moved += other.gc_pages_moved;
+        self.gc_time += other.gc_time;
+        self.read_modify_writes += other.read_modify_writes;
+        self.unwritten_pages_read += other.unwritten_pages_read;
+    }
+}
+
+/// What one interval of the series keeps.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cell {
+    /// Response times of reads and of writes.
+    pub latency: [Tally; 2],
+    /// Bytes read and written.
+    pub bytes: [u64; 2],
+    /// The flash.
+    pub flash: FlashCounts,
+}
+
+impl Merge for Cell {
+    fn merge(&mut self, other: &Self) {
+        for op in 0..2 {
+            self.latency[op].merge(&other.latency[op]);
+            self.bytes[op].merge(&other.bytes[op]);
+        }
+        self.flash.merge(&other.flash);
+    }
+}
+
+/// Everything a run records. Reads come first in every pair.
+#[derive(Debug)]
+pub struct Recorder {
+    /// Response times of reads and of writes.
+    pub latency: [Histogram; 2],
+    /// Where the time went.
+    pub parts: [PartSums; 2],
+    /// Bytes read and written.
+    pub bytes: [u64; 2],
+    /// The series.
+    pub series: Intervals<Cell>,
+    /// Bus time of each channel.
+    pub channels: Busy,
+    /// Occupied time of each die.
+    pub dies: Busy,
+    rows: Option<Box<RowTable<ROW>>>,
+    rows_error: Option<ObserveError>,
+}
+
+impl Recorder {
+    /// An empty record of a run of `plan`.
+    pub fn new(plan: &Plan, rows: &RequestRows) -> Self {
+        let grid = match plan.series {
+            Series::Automatic { intervals } => Grid::growing(Time::from_us(1), intervals as usize),
+            Series::Fixed { interval } => Grid::fixed(interval),
+        };
+        let rows = match rows {
+            RequestRows::None => None,
+            RequestRows::Memory => Some(Box::new(RowTable::in_memory(COLUMNS))),
+        };
+        Self {
+            latency: [Histogram::default(), Histogram::default()],
+            parts: [PartSums::default(); 2],
+            bytes: [0; 2],
+            series: Intervals::new(grid),
+            channels: Busy::new(grid, plan.dimensions.channels as usize),
+            dies: Busy::new(grid, plan.layout.dies as usize),
+            rows,
+            rows_error: None,
+        }
+    }
+    /// Ends all series at `end` and gives them the same intervals.
+    pub fn close(&mut self, end: Time) {
+        self.series.close(end);
+        self.channels.close(end);
+        self.dies.close(end);
+        let grids = [self.series.grid(), self.channels.grid(), self.dies.grid()];
+        let width = grids
+            .map(|grid| grid.width())
+            .into_iter()
+            .max()
+            .unwrap_or_default();
+        self.series.widen(width);
+        self.channels.widen(width);
+        self.dies.widen(width);
+    }
+    /// The rows of single requests, if they were asked for.
+    pub fn take_rows(&mut self) -> Result<Option<Table>, ObserveError> {
+        if let Some(error) = self.rows_error.take() {
+            return Err(error);
+        }
+        let Some(rows) = self.rows.take() else {
+            return Ok(None);
+        };
+        match rows.finish()? {
+            Finished::Kept(table) => Ok(Some(table)),
+            Finished::Written(_) => Ok(None),
+        }
+    }
+    /// The flash counters of the whole run.
+    pub fn flash(&self) -> FlashCounts {
+        let mut total = FlashCounts::default();
+        self.series
+            .iter()
+            .for_each(|interval| total.merge(&interval.value.flash));
+        total
+    }
+
+    #[inline]
+    fn request(
+        &mut self,
+        now: Time,
+        op: Op,
+        offset: u64,
+        bytes: u64,
+        arrival: Time,
+        parts: &Parts,
+    ) {
+        let index = op as usize;
+        let latency = now - arrival;
+        self.latency[index].record(latency);
+        self.parts[index].add(parts);
+        self.bytes[index] += bytes;
+        let cell = self.series.at(now);
+        cell.latency[index].record(latency);
+        cell.bytes[index] += bytes;
+        if let Some(rows) = &mut self.rows {
+            let Parts {
+                host_queue,
+                die_wait,
+                bus_wait,
+                bus,
+                cell,
+                gc,
+            } = *parts;
+            let row = [
+                rows.rows(),
+                op as u64,
+                offset,
+                bytes,
+                arrival.0,
+                latency.0,
+                host_queue.0,
+                die_wait.0,
+                bus_wait.0,
+                bus.0,
+                cell.0,
+                gc.0,
+            ];
+            if let Err(error) = rows.push(row) {
+                self.rows_error = Some(error);
+                self.rows = None;
+            }
+        }
+    }
+}
+
+impl Probe<Observation> for Recorder {
+    #[inline]
+    fn observe(&mut self, now: Time, observation: Observation) {
+        match observation {
+            Observation::Request {
+                op,
+                offset,
+                bytes,
+                arrival,
+                parts,
+            } => {
+                self.request(now, op, offset, bytes, arrival, &parts);
+            }
+            Observation::Bus { channel, from, .. } => {
+                self.channels.add(channel as usize, from, now)
+            }
+            Observation::Die {
+                die,
+                from,
+                operation,
+                ..
+            } => {
+                self.dies.add(die.index(), from, now);
+                let flash = &mut self.series.at(now).flash;
+                match operation {
+                    Operation::Read => flash.page_reads += 1,
+                    Operation::Program => flash.page_programs += 1,
+                    Operation::Erase => flash.erases += 1,
+                }
+            }
+            Observation::PageWritten => self.series.at(now).flash.host_page_writes += 1,
+            Observation::PageMerged => self.series.at(now).flash.read_modify_writes += 1,
+            Observation::UnwrittenRead => self.series.at(now).flash.unwritten_pages_read += 1,
+            Observation::Collected { moved, from, .. } => {
+                let flash = &mut self.series.at(now).flash;
+                flash.gc_runs += 1;
+                flash.gc_pages_moved += u64::from(moved);
+                flash.gc_time += now - from;
+            }
+        }
+    }
+}
