@@ -5,12 +5,13 @@ use std::fmt::Display;
 use wordline_device::config::Ssd;
 use wordline_kernel::Time;
 use wordline_nand::{Geometry, Layout};
+use wordline_workload::generate;
 
 use super::keys;
 use super::load::schema_error;
-use super::plan::{Precondition, Replay, Series, Settle};
+use super::plan::{Plan, Precondition, Replay, Series, Settle};
 use super::replay::Mode;
-use super::{Config, ConfigError, SCHEMA};
+use super::{Config, ConfigError, Origin, SCHEMA};
 
 /// The longest array operation: far beyond any part, and far from the end of the clock.
 const LONGEST_NS: u64 = 10_000_000_000;
@@ -163,6 +164,13 @@ pub(super) fn layout(geometry: &Geometry, ssd: &Ssd) -> Result<Layout, ConfigErr
             ),
             "use fewer blocks or larger pages",
         )
+        .with(&[
+            "nand.geometry.pages_per_block",
+            "nand.geometry.planes_per_die",
+            "nand.geometry.dies_per_package",
+            "ssd.ways",
+            "ssd.channels",
+        ])
     })
 }
 
@@ -171,7 +179,30 @@ pub(super) fn ftl(config: &Config, error: wordline_ftl::PlanError) -> ConfigErro
     let values = serde_json::to_value(config).unwrap_or_default();
     let pointer = format!("/{}", error.key.replace('.', "/"));
     let value = values.pointer(&pointer).cloned().unwrap_or_default();
-    ConfigError::rule(error.key, value, error.reason, error.remedy)
+    ConfigError::rule(error.key, value, error.reason, error.remedy).with(&[
+        "ftl.gc.start_free_ratio",
+        "ftl.gc.hard_free_ratio",
+        "nand.geometry.blocks_per_plane",
+    ])
+}
+
+/// A generated workload, by the rules of its generator.
+pub(super) fn workload(plan: &Plan) -> Result<(), ConfigError> {
+    let Some(config) = &plan.workload else {
+        return Ok(());
+    };
+    let fault = match generate::Generator::new(config, plan.user_bytes(), plan.seed) {
+        Ok(_) => return Ok(()),
+        Err(fault) => fault,
+    };
+    let key = fault.path().to_string_lossy().into_owned();
+    Err(ConfigError {
+        origin: Origin::Default(String::new()),
+        reason: format!("{key}: {}", fault.reason()),
+        key,
+        remedy: fault.remedy().to_owned(),
+        others: &[],
+    })
 }
 
 pub(super) fn replay(mode: &Mode) -> Result<Replay, ConfigError> {

@@ -18,6 +18,8 @@ pub struct ConfigError {
     pub reason: String,
     /// What to do.
     pub remedy: String,
+    /// Further keys whose values take part in the fault.
+    pub(super) others: &'static [&'static str],
 }
 
 impl ConfigError {
@@ -29,11 +31,18 @@ impl ConfigError {
         remedy: impl Into<String>,
     ) -> Self {
         Self {
-            origin: Origin::Default,
+            origin: Origin::Default(String::new()),
             key: key.to_owned(),
+            others: &[],
             reason: format!("{key} = {value}: {rule}"),
             remedy: remedy.into(),
         }
+    }
+
+    /// Other keys share the blame.
+    pub(super) fn with(mut self, others: &'static [&'static str]) -> Self {
+        self.others = others;
+        self
     }
 }
 

@@ -19,6 +19,9 @@ pub(super) fn explain(message: &str, path: &str) -> (String, String) {
             return mismatch(rest, path);
         }
     }
+    if message.starts_with("string values must be quoted") {
+        return ("expected a value".into(), "write text in \"quotes\"".into());
+    }
     let at = if path.is_empty() {
         String::new()
     } else {
@@ -127,7 +130,9 @@ fn given(found: &str) -> String {
             .replace("floating point ", "the number ")
             .replace("integer ", "the number ")
             .replace("boolean ", "")
-            .replace("string ", "the text "),
+            .replace("string ", "the text ")
+            .replace(" as i128", "")
+            .replace('`', ""),
     }
 }
 

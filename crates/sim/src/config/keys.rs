@@ -93,10 +93,13 @@ fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
         let target = root.pointer(pointer.trim_start_matches('#'));
         return target.map_or(schema, |target| resolve(root, target));
     }
-    let options = schema.get("anyOf").and_then(Value::as_array);
-    match options.and_then(|options| options.first()) {
-        Some(first) => resolve(root, first),
-        None => schema,
+    match schema
+        .get("anyOf")
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+    {
+        Some([only, null]) if null["type"] == "null" => resolve(root, only),
+        _ => schema,
     }
 }
 
@@ -156,7 +159,7 @@ fn unit(path: &str) -> &'static str {
         ("_ms", "ms"),
         ("_s", "s"),
         ("_mt_per_s", "million transfers/s"),
-        ("_iops", "requests/s"),
+        ("iops", "requests/s"),
         ("_per_s", "1/s"),
         ("_bytes", "bytes"),
         ("_bits", "bits"),

@@ -44,12 +44,13 @@ pub fn load(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Lo
         overrides: overrides.to_vec(),
     };
     let mut config = layers.config()?;
-    name(&mut config, &said, file);
+    introduce(&mut config, &said, file);
     let resolved_toml = toml::to_string(&config).map_err(|error| ConfigError {
-        origin: Origin::Default,
+        origin: Origin::Default(file.to_owned()),
         key: String::new(),
         reason: format!("the configuration cannot be written as TOML: {error}"),
         remedy: "keep whole numbers below 2^63".into(),
+        others: &[],
     })?;
     Ok(Loaded {
         config,
@@ -59,10 +60,13 @@ pub fn load(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Lo
 }
 
 impl Loaded {
-    /// Checks the configuration; a fault names the place where its value was said.
+    /// Checks the configuration; a fault names the place where its value was said, or the value of
+    /// another key that takes part in it.
     pub fn plan(&self, seed: u64) -> Result<Plan, ConfigError> {
         Plan::new(&self.config, seed).map_err(|mut error| {
-            error.origin = self.origin(&error.key);
+            let keys = std::iter::once(error.key.as_str()).chain(error.others.iter().copied());
+            let origins = keys.map(|key| self.origin(key));
+            error.origin = origins.min_by_key(Origin::distance).unwrap_or(error.origin);
             error
         })
     }
@@ -87,7 +91,7 @@ impl Loaded {
         }
         match preset {
             Some((name, table)) if contains(table, key) => Origin::Preset(name.clone()),
-            _ => Origin::Default,
+            _ => Origin::Default(file.clone()),
         }
     }
 }
@@ -102,6 +106,7 @@ fn parse(text: &str, file: &str) -> Result<Config, ConfigError> {
             key: path,
             reason,
             remedy,
+            others: &[],
         }
     };
     let deserializer =
@@ -152,7 +157,7 @@ fn base(name: &str, text: &str, file: &str) -> Result<(String, Table), ConfigErr
 }
 
 /// A file with a base is a device of its own: it lends its name, and says what it is based on.
-fn name(config: &mut Config, said: &Config, file: &str) {
+fn introduce(config: &mut Config, said: &Config, file: &str) {
     if let Some(base) = &said.base {
         if said.description.is_empty() && !config.description.is_empty() {
             config.description = format!("Based on preset {base}: {}", config.description);
@@ -193,7 +198,7 @@ impl Layers {
             .find(|(key, _)| *key == path || within(key, &path) || within(&path, key));
         let origin = concerned
             .or(self.overrides.last())
-            .map_or(Origin::Default, |(key, value)| {
+            .map_or(Origin::Default(self.file.clone()), |(key, value)| {
                 Origin::Override(format!("{key}={value}"))
             });
         ConfigError {
@@ -201,6 +206,7 @@ impl Layers {
             key: path,
             reason,
             remedy,
+            others: &[],
         }
     }
 }
@@ -211,6 +217,7 @@ fn fixed(key: &str, value: &str) -> ConfigError {
         key: key.to_owned(),
         reason: format!("`{key}` cannot be overridden"),
         remedy: "set it in the file".into(),
+        others: &[],
     }
 }
 

@@ -43,13 +43,15 @@ pub(super) fn join(prefix: &str, key: &str) -> String {
 
 /// The table that an override stands for.
 ///
-/// The value is read as TOML; what is no TOML but a plain word is taken as a string.
+/// The value is read as TOML; what is no TOML but a number such as .5 is a number all the same, and
+/// a plain word is a string.
 pub(super) fn parse_override(key: &str, value: &str) -> Result<Table, ConfigError> {
     let fault = |reason: &str, remedy: &str| ConfigError {
         origin: Origin::Override(format!("{key}={value}")),
         key: key.to_owned(),
         reason: reason.to_owned(),
         remedy: remedy.to_owned(),
+        others: &[],
     };
     let plain = |part: &str| {
         !part.is_empty()
@@ -82,6 +84,12 @@ fn parse_value(text: &str) -> Option<Value> {
         .unwrap_or_default();
     match parsed.remove("value") {
         Some(value) if parsed.is_empty() => Some(value),
+        _ if text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) => {
+            let number = text.trim().parse().map(Value::Float);
+            number
+                .ok()
+                .or_else(|| is_word(text).then(|| Value::String(text.trim().to_owned())))
+        }
         _ if is_word(text) => Some(Value::String(text.trim().to_owned())),
         _ => None,
     }
@@ -125,6 +133,8 @@ mod tests {
         assert_eq!(parse("a", "fifo"), "a = 'fifo'".parse().unwrap());
         assert_eq!(parse("a", "\"1\""), "a = '1'".parse().unwrap());
         assert_eq!(parse("a", "{ b = 2 }"), "a.b = 2".parse().unwrap());
+        assert_eq!(parse("a", ".5"), "a = 0.5".parse().unwrap());
+        assert_eq!(parse("a", "50us"), "a = '50us'".parse().unwrap());
         assert_eq!(parse("a", ""), "a = ''".parse().unwrap());
         for (key, value) in [
             ("", "1"),

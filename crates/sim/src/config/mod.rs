@@ -14,13 +14,13 @@ mod origin;
 pub mod plan;
 pub mod presets;
 pub mod replay;
-pub mod workload;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_device::config::{Host, Ssd};
 use wordline_kernel::slot::Member;
 use wordline_nand::{Geometry, Timing};
+use wordline_workload::generate;
 
 pub use error::ConfigError;
 pub use load::{Loaded, load};
@@ -60,9 +60,9 @@ pub struct Config {
     pub precondition: Precondition,
     /// The time series of the results.
     pub series: Series,
-    /// Load to generate when no trace is given.
+    /// Load to generate when no trace is given; its own `arrival` says when requests are issued.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub workload: Option<workload::Config>,
+    pub workload: Option<generate::Config>,
 }
 
 impl Default for Config {
@@ -126,9 +126,9 @@ pub struct Precondition {
     pub overwrite_ratio: f64,
     /// Whether random page writes go on until write amplification has settled.
     pub settle: bool,
-    /// Settled: successive windows differ by less than this share. Ratio, above 0 and below 1.
+    /// Settled: successive windows differ by less than this share. Ratio, above 0 up to 1.
     pub settle_tolerance_ratio: f64,
-    /// Most random page writes spent on settling, as a multiple of the user pages. Ratio, above 0 to 1000.
+    /// Most random page writes spent on settling, as a multiple of the user pages. Ratio, above 0 up to 1000.
     pub settle_limit_ratio: f64,
 }
 
@@ -176,6 +176,8 @@ pub fn policies() -> Vec<Member> {
         wordline_ftl::gc::victim::Victim::members(),
         wordline_ftl::wear::Wear::members(),
         replay::Mode::members(),
+        generate::Pattern::members(),
+        generate::Arrival::members(),
     ]
     .concat()
 }

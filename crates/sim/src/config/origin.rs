@@ -6,8 +6,9 @@ use std::ops::Range;
 /// Where a value, or the fault in it, was said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Nowhere: the value is the default.
-    Default,
+    /// Nowhere in the file of this name: the value is the default. The name is empty if there is no
+    /// file.
+    Default(String),
     /// In a preset.
     Preset(String),
     /// In the configuration file.
@@ -77,10 +78,21 @@ impl Origin {
     /// What stands in front of a message about this place.
     pub(super) fn prefix(&self) -> String {
         match self {
-            Self::Default => String::new(),
+            Self::Default(file) if file.is_empty() => String::new(),
+            Self::Default(file) => format!("{file}: "),
             Self::Preset(name) => format!("preset {name}: "),
             Self::File(place) => format!("{}:{}:{}: ", place.file, place.line, place.column),
             Self::Override(text) => format!("--set {text}: "),
+        }
+    }
+
+    /// How far from the user's last word: an override is nearest.
+    pub(super) fn distance(&self) -> u8 {
+        match self {
+            Self::Override(_) => 0,
+            Self::File(_) => 1,
+            Self::Preset(_) => 2,
+            Self::Default(_) => 3,
         }
     }
 
@@ -96,7 +108,7 @@ impl Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Default => f.write_str("default"),
+            Self::Default(_) => f.write_str("default"),
             Self::Preset(name) => write!(f, "preset {name}"),
             Self::File(place) => write!(f, "{}:{}", place.file, place.line),
             Self::Override(text) => write!(f, "--set {text}"),

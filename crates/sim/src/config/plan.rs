@@ -3,8 +3,9 @@
 use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::Time;
 use wordline_nand::{Chains, Geometry, Layout};
+use wordline_workload::generate;
 
-use super::{Config, ConfigError, check, workload};
+use super::{Config, ConfigError, check};
 
 /// A run that can be simulated: every number checked, nothing left to decide.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,14 +26,14 @@ pub struct Plan {
     pub ftl: wordline_ftl::Plan,
     /// Requests the device holds at once.
     pub queue_depth: u32,
-    /// When requests are issued.
+    /// When the requests of a trace are issued; a generated workload has its own clock.
     pub replay: Replay,
     /// What happens before the run.
     pub precondition: Precondition,
     /// The time series.
     pub series: Series,
     /// Load to generate; none if the run is of a trace.
-    pub workload: Option<workload::Config>,
+    pub workload: Option<generate::Config>,
     /// Seed of all random streams.
     pub seed: u64,
 }
@@ -106,7 +107,7 @@ impl Plan {
         };
         let ftl = wordline_ftl::Plan::new(&config.ftl, layout, dimensions, seed)
             .map_err(|error| check::ftl(config, error))?;
-        Ok(Self {
+        let plan = Self {
             name: config.name.clone(),
             geometry: nand.geometry.clone(),
             layout,
@@ -120,7 +121,9 @@ impl Plan {
             workload: config.workload.clone(),
             ftl,
             seed,
-        })
+        };
+        check::workload(&plan)?;
+        Ok(plan)
     }
 
     /// All pages of the device. Bytes.

@@ -25,6 +25,22 @@ macro_rules! embedded {
 
 embedded! {
     "d4",
+    "demo",
+    "tb1",
+    "tlc-nvme",
+    "agcr",
+    "jung2013-gc-3ssd",
+    "jung2013-gc-6ssd",
+    "jung2013-mlc1",
+    "jung2013-mlc2",
+    "jung2013-palloc",
+    "jung2013-paq",
+    "jung2013-slc",
+    "lcr",
+    "opfcl-large",
+    "opfcl-small",
+    "xia2017-cache",
+    "xia2017-ecc",
 }
 
 fn preset(name: &'static str, text: &'static str) -> Preset {
