@@ -1,7 +1,7 @@
 //! The extension module `wordline._wordline`: the simulator as Python sees it. Converts, calls,
 //! converts back; the package `wordline` around it is what people use.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use pyo3::exceptions::PyKeyError;
@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 use wordline_observe::Table;
 use wordline_sim::config::{self, presets};
 use wordline_sim::{Done, Job, Phase, Progress};
-use wordline_workload::{Format, TraceOptions};
+use wordline_workload::convert::convert;
+use wordline_workload::stat::stat_trace;
+use wordline_workload::{Format, Trace, TraceOptions};
 
 pyo3::create_exception!(
     wordline,
@@ -38,7 +40,7 @@ impl PyTable {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        PyCapsule::new(py, self.0.stream(), Some(c"arrow_array_stream".to_owned()))
+        PyCapsule::new_with_value(py, self.0.stream(), c"arrow_array_stream")
     }
     fn __len__(&self) -> usize {
         self.0.rows()
@@ -100,8 +102,7 @@ impl Outcome {
 }
 
 /// The words of `options` that say how a trace is read.
-fn trace_options(options: &Bound<'_, PyDict>) -> PyResult<TraceOptions> {
-    let mut read = TraceOptions::default();
+fn trace_options(mut read: TraceOptions, options: &Bound<'_, PyDict>) -> PyResult<TraceOptions> {
     for key in [
         "format",
         "on_bad_line",
@@ -147,7 +148,7 @@ fn run(
         config_name,
         overrides,
         traces,
-        trace_options: trace_options(options)?,
+        trace_options: trace_options(TraceOptions::default(), options)?,
         seed: option(options, "seed")?.unwrap_or(1),
         requests: option(options, "requests")?.unwrap_or(false),
         verify: option(options, "verify")?.unwrap_or(false),
@@ -199,9 +200,9 @@ fn trace_stat(
     paths: Vec<PathBuf>,
     options: &Bound<'_, PyDict>,
 ) -> PyResult<String> {
-    let options = trace_options(options)?;
+    let options = trace_options(TraceOptions::as_recorded(), options)?;
     let stat = py
-        .detach(|| wordline_workload::stat::stat(&paths, &options))
+        .detach(|| stat_trace(&mut Trace::open(&paths, &options)?))
         .map_err(fail)?;
     serde_json::to_string(&stat).map_err(fail)
 }
@@ -215,10 +216,10 @@ fn trace_convert(
     to: &str,
     options: &Bound<'_, PyDict>,
 ) -> PyResult<String> {
-    let options = trace_options(options)?;
-    let to = to.parse().map_err(fail)?;
+    let options = trace_options(TraceOptions::as_recorded(), options)?;
+    let to: Format = to.parse().map_err(fail)?;
     let done = py
-        .detach(|| wordline_workload::convert::convert(&paths, Path::new(&out), to, &options))
+        .detach(|| convert(&mut Trace::open(&paths, &options)?, &out, to))
         .map_err(fail)?;
     serde_json::to_string(&done).map_err(fail)
 }

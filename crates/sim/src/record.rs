@@ -199,9 +199,9 @@ impl Merge for Cell {
     }
 }
 
-/// Everything a run records. Reads come first in every pair.
-#[derive(Debug)]
-pub struct Recorder {
+/// What a run has recorded. Reads come first in every pair.
+#[derive(Clone, Debug)]
+pub struct Record {
     /// Response times of reads and of writes.
     pub latency: [Histogram; 2],
     /// Where the time went.
@@ -214,6 +214,12 @@ pub struct Recorder {
     pub channels: Busy,
     /// Occupied time of each die.
     pub dies: Busy,
+}
+
+/// Records a run.
+#[derive(Debug)]
+pub struct Recorder {
+    record: Record,
     rows: Option<Box<RowTable<ROW>>>,
     rows_error: Option<ObserveError>,
 }
@@ -229,52 +235,29 @@ impl Recorder {
             RequestRows::None => None,
             RequestRows::Memory => Some(Box::new(RowTable::in_memory(COLUMNS))),
         };
-        Self {
+        let record = Record {
             latency: [Histogram::default(), Histogram::default()],
             parts: [PartSums::default(); 2],
             bytes: [0; 2],
             series: Intervals::new(grid),
             channels: Busy::new(grid, plan.dimensions.channels as usize),
             dies: Busy::new(grid, plan.layout.dies as usize),
+        };
+        Self {
+            record,
             rows,
             rows_error: None,
         }
     }
-    /// Ends all series at `end` and gives them the same intervals.
-    pub fn close(&mut self, end: Time) {
-        self.series.close(end);
-        self.channels.close(end);
-        self.dies.close(end);
-        let grids = [self.series.grid(), self.channels.grid(), self.dies.grid()];
-        let width = grids
-            .map(|grid| grid.width())
-            .into_iter()
-            .max()
-            .unwrap_or_default();
-        self.series.widen(width);
-        self.channels.widen(width);
-        self.dies.widen(width);
+    /// Ends the record at `end`: what was recorded, and the rows of single requests if they were
+    /// asked for.
+    pub fn finish(mut self, end: Time) -> (Record, Result<Option<Table>, ObserveError>) {
+        self.record.close(end);
+        (self.record, rows(self.rows, self.rows_error))
     }
-    /// The rows of single requests, if they were asked for.
-    pub fn take_rows(&mut self) -> Result<Option<Table>, ObserveError> {
-        if let Some(error) = self.rows_error.take() {
-            return Err(error);
-        }
-        let Some(rows) = self.rows.take() else {
-            return Ok(None);
-        };
-        match rows.finish()? {
-            Finished::Kept(table) => Ok(Some(table)),
-            Finished::Written(_) => Ok(None),
-        }
-    }
-    /// The flash counters of the whole run.
-    pub fn flash(&self) -> FlashCounts {
-        let mut total = FlashCounts::default();
-        self.series
-            .iter()
-            .for_each(|interval| total.merge(&interval.value.flash));
-        total
+    /// Requests completed so far.
+    pub fn completed(&self) -> u64 {
+        self.record.latency.iter().map(Histogram::count).sum()
     }
 
     #[inline]
@@ -289,10 +272,11 @@ impl Recorder {
     ) {
         let index = op as usize;
         let latency = now - arrival;
-        self.latency[index].record(latency);
-        self.parts[index].add(parts);
-        self.bytes[index] += bytes;
-        let cell = self.series.at(now);
+        let record = &mut self.record;
+        record.latency[index].record(latency);
+        record.parts[index].add(parts);
+        record.bytes[index] += bytes;
+        let cell = record.series.at(now);
         cell.latency[index].record(latency);
         cell.bytes[index] += bytes;
         if let Some(rows) = &mut self.rows {
@@ -326,6 +310,46 @@ impl Recorder {
     }
 }
 
+fn rows(
+    rows: Option<Box<RowTable<ROW>>>,
+    error: Option<ObserveError>,
+) -> Result<Option<Table>, ObserveError> {
+    if let Some(error) = error {
+        return Err(error);
+    }
+    let Some(rows) = rows else { return Ok(None) };
+    match rows.finish()? {
+        Finished::Kept(table) => Ok(Some(table)),
+        Finished::Written(_) => Ok(None),
+    }
+}
+
+impl Record {
+    /// Ends all series at `end` and gives them the same intervals.
+    fn close(&mut self, end: Time) {
+        self.series.close(end);
+        self.channels.close(end);
+        self.dies.close(end);
+        let grids = [self.series.grid(), self.channels.grid(), self.dies.grid()];
+        let width = grids
+            .map(|grid| grid.width())
+            .into_iter()
+            .max()
+            .unwrap_or_default();
+        self.series.widen(width);
+        self.channels.widen(width);
+        self.dies.widen(width);
+    }
+    /// The flash counters of the whole run.
+    pub fn flash(&self) -> FlashCounts {
+        let mut total = FlashCounts::default();
+        self.series
+            .iter()
+            .for_each(|interval| total.merge(&interval.value.flash));
+        total
+    }
+}
+
 impl Probe<Observation> for Recorder {
     #[inline]
     fn observe(&mut self, now: Time, observation: Observation) {
@@ -340,7 +364,7 @@ impl Probe<Observation> for Recorder {
                 self.request(now, op, offset, bytes, arrival, &parts);
             }
             Observation::Bus { channel, from, .. } => {
-                self.channels.add(channel as usize, from, now)
+                self.record.channels.add(channel as usize, from, now)
             }
             Observation::Die {
                 die,
@@ -348,19 +372,21 @@ impl Probe<Observation> for Recorder {
                 operation,
                 ..
             } => {
-                self.dies.add(die.index(), from, now);
-                let flash = &mut self.series.at(now).flash;
+                self.record.dies.add(die.index(), from, now);
+                let flash = &mut self.record.series.at(now).flash;
                 match operation {
                     Operation::Read => flash.page_reads += 1,
                     Operation::Program => flash.page_programs += 1,
                     Operation::Erase => flash.erases += 1,
                 }
             }
-            Observation::PageWritten => self.series.at(now).flash.host_page_writes += 1,
-            Observation::PageMerged => self.series.at(now).flash.read_modify_writes += 1,
-            Observation::UnwrittenRead => self.series.at(now).flash.unwritten_pages_read += 1,
+            Observation::PageWritten => self.record.series.at(now).flash.host_page_writes += 1,
+            Observation::PageMerged => self.record.series.at(now).flash.read_modify_writes += 1,
+            Observation::UnwrittenRead => {
+                self.record.series.at(now).flash.unwritten_pages_read += 1
+            }
             Observation::Collected { moved, from, .. } => {
-                let flash = &mut self.series.at(now).flash;
+                let flash = &mut self.record.series.at(now).flash;
                 flash.gc_runs += 1;
                 flash.gc_pages_moved += u64::from(moved);
                 flash.gc_time += now - from;

@@ -11,7 +11,7 @@ use wordline_observe::{Busy, Heading, Histogram, ObserveError, Table, Values};
 
 use crate::config::Plan;
 use crate::config::plan::Replay;
-use crate::record::{FlashCounts, PartSums, Recorder};
+use crate::record::{FlashCounts, PartSums, Record};
 use crate::simulation::InputCounts;
 
 /// Version of the summary's format.
@@ -25,7 +25,7 @@ pub struct Outcome {
     /// How it was driven.
     pub replay: Replay,
     /// What was recorded.
-    pub recorder: Recorder,
+    pub record: Record,
     /// Requests by kind.
     pub counts: InputCounts,
     /// What happened before the run.
@@ -313,8 +313,11 @@ fn ratio(programs: u64, host: u64) -> Option<f64> {
 
 impl Results {
     /// Sums a run up.
-    pub fn new(mut outcome: Outcome, ssd: &Ssd<PageMap>) -> Self {
-        let rows = outcome.recorder.take_rows();
+    pub fn new(
+        mut outcome: Outcome,
+        rows: Result<Option<Table>, ObserveError>,
+        ssd: &Ssd<PageMap>,
+    ) -> Self {
         if let Err(error) = &rows {
             outcome.error.get_or_insert(error.to_string());
         }
@@ -358,8 +361,8 @@ impl Results {
     }
 
     fn series(&self) -> Result<Table, ObserveError> {
-        let recorder = &self.outcome.recorder;
-        let cells: Vec<_> = recorder.series.iter().collect();
+        let record = &self.outcome.record;
+        let cells: Vec<_> = record.series.iter().collect();
         let column = |name, unit, description| Heading::new(name, unit, description);
         let f64s = |value: &dyn Fn(usize) -> f64| {
             Values::from((0..cells.len()).map(value).collect::<Vec<f64>>())
@@ -478,7 +481,7 @@ impl Results {
                     "",
                     "Share of the interval in which each channel's bus was held",
                 ),
-                lanes(&recorder.channels, cells.len()),
+                lanes(&record.channels, cells.len()),
             ),
             (
                 column(
@@ -486,13 +489,13 @@ impl Results {
                     "",
                     "Share of the interval in which each die was occupied",
                 ),
-                lanes(&recorder.dies, cells.len()),
+                lanes(&record.dies, cells.len()),
             ),
         ])
     }
 
     fn latency(&self) -> Result<Table, ObserveError> {
-        let [read, write] = &self.outcome.recorder.latency;
+        let [read, write] = &self.outcome.record.latency;
         let mut all = read.clone();
         all.merge(write);
         let points: Vec<_> = [&all, read, write]
@@ -659,7 +662,7 @@ impl Summary {
     fn new(outcome: &Outcome, ssd: &Ssd<PageMap>, blocks: &[u32]) -> Self {
         let Outcome {
             plan,
-            recorder,
+            record,
             counts,
             preconditioned,
             end,
@@ -667,14 +670,14 @@ impl Summary {
             speed,
             ..
         } = outcome;
-        let flash = recorder.flash();
-        let [read, write] = &recorder.latency;
+        let flash = record.flash();
+        let [read, write] = &record.latency;
         let mut all = read.clone();
         all.merge(write);
         let seconds = end.since(outcome.first_arrival).as_secs().max(1e-12);
         let rate = |count: u64| count as f64 / seconds;
-        let (channel_mean, channel_max) = share(&recorder.channels, *end);
-        let (die_mean, die_max) = share(&recorder.dies, *end);
+        let (channel_mean, channel_max) = share(&record.channels, *end);
+        let (die_mean, die_max) = share(&record.dies, *end);
         let pages_touched =
             u64::from(ssd.mapping().user_pages()).min(pages_programmed(preconditioned, &flash));
         let (replay, queue_depth) = match outcome.replay {
@@ -709,8 +712,8 @@ impl Summary {
                 writes: counts.writes,
                 trims_ignored: counts.trims_ignored,
                 flushes_ignored: counts.flushes_ignored,
-                read_bytes: recorder.bytes[0],
-                written_bytes: recorder.bytes[1],
+                read_bytes: record.bytes[0],
+                written_bytes: record.bytes[1],
                 unwritten_pages_read: flash.unwritten_pages_read,
                 ..InputSummary::default()
             },
@@ -725,16 +728,16 @@ impl Summary {
                 write: LatencySummary::new(write),
             },
             breakdown: ByOp {
-                all: Breakdown::new(&recorder.parts[0].plus(&recorder.parts[1])),
-                read: Breakdown::new(&recorder.parts[0]),
-                write: Breakdown::new(&recorder.parts[1]),
+                all: Breakdown::new(&record.parts[0].plus(&record.parts[1])),
+                read: Breakdown::new(&record.parts[0]),
+                write: Breakdown::new(&record.parts[1]),
             },
             throughput: Throughput {
                 iops: rate(all.count()),
                 read_iops: rate(read.count()),
                 write_iops: rate(write.count()),
-                read_mb_per_s: rate(recorder.bytes[0]) / 1e6,
-                write_mb_per_s: rate(recorder.bytes[1]) / 1e6,
+                read_mb_per_s: rate(record.bytes[0]) / 1e6,
+                write_mb_per_s: rate(record.bytes[1]) / 1e6,
             },
             flash: flash_summary(&flash, ssd, blocks),
             utilisation: Utilisation {
@@ -829,7 +832,7 @@ fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
     let Outcome {
         preconditioned,
         counts,
-        recorder,
+        record,
         ..
     } = outcome;
     let filled = preconditioned.fill.written;
@@ -862,8 +865,8 @@ fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
             counts.flushes_ignored
         ));
     }
-    let waited: u128 = recorder.parts.iter().map(|parts| parts.sums[0]).sum();
-    let total: u128 = recorder.latency.iter().map(Histogram::sum_ps).sum();
+    let waited: u128 = record.parts.iter().map(|parts| parts.sums[0]).sum();
+    let total: u128 = record.latency.iter().map(Histogram::sum_ps).sum();
     if matches!(outcome.replay, Replay::OpenLoop { .. }) && waited * 2 > total {
         notes.push("More than half of the response time was spent waiting for the device queue: the input offers more than this device serves. Lower the rate (replay.mode.open-loop.time_scale) or replay closed loop.".into());
     }

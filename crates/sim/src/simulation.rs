@@ -389,7 +389,6 @@ pub fn run(
         serve(&mut ssd, &mut intake, &mut recorder, &mut watcher)
     };
     let counts = intake.counts;
-    recorder.close(ended.now);
     let error = match ended.stop {
         None => None,
         Some(Stop::Interrupted) => Some("interrupted".to_owned()),
@@ -397,7 +396,7 @@ pub fn run(
         Some(Stop::Device(ref error)) => Some(error.to_string()),
     };
     if error.is_none() {
-        let served = recorder.latency[0].count() + recorder.latency[1].count();
+        let served = recorder.completed();
         assert_eq!(
             served,
             counts.reads + counts.writes,
@@ -410,10 +409,11 @@ pub fn run(
         events: ended.events,
         resident_bytes: resident_bytes().saturating_sub(memory),
     };
+    let (record, rows) = recorder.finish(ended.now);
     let outcome = Outcome {
         plan: plan.clone(),
         replay,
-        recorder,
+        record,
         counts,
         preconditioned,
         digest: ended.digest.value(),
@@ -423,7 +423,7 @@ pub fn run(
         interrupted: matches!(ended.stop, Some(Stop::Interrupted)),
         speed,
     };
-    Ok(Results::new(outcome, &ssd))
+    Ok(Results::new(outcome, rows, &ssd))
 }
 
 impl Plan {
