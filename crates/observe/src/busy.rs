@@ -123,12 +123,11 @@ impl Busy {
     #[cold]
     #[inline(never)]
     fn spread(&mut self, lane: usize, from: Time, until: Time) {
-        let last = Time(until.ps() - 1);
-        self.reach(last);
+        self.reach(Time(until.ps() - 1));
         for (index, part) in self.cursor.grid.parts(from, until) {
             self.cells[index * self.lanes + lane] += part.ps();
         }
-        self.cursor.seek(self.cursor.grid.index(last));
+        self.cursor.seek(self.cursor.grid.index(from));
     }
 
     fn reach(&mut self, at: Time) {

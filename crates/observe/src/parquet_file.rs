@@ -2,11 +2,12 @@
 
 use crate::ObserveError;
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use parquet::schema::types::ColumnPath;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,7 +29,8 @@ impl ParquetFile {
         let part = Part::beside(&path);
         let file =
             File::create(&part.0).map_err(|error| ObserveError::file(&path, "create", error))?;
-        let writer = ArrowWriter::try_new(file, schema, Some(properties()))
+        let properties = properties(&schema);
+        let writer = ArrowWriter::try_new(file, schema, Some(properties))
             .map_err(|error| refused(&path, error))?;
         Ok(Self { path, writer, part })
     }
@@ -107,10 +109,22 @@ fn target(path: &Path) -> Result<PathBuf, ObserveError> {
     }
 }
 
-fn properties() -> WriterProperties {
-    WriterProperties::builder()
+/// Compressed; integers as differences, which suits counters and times better than a dictionary.
+fn properties(schema: &Schema) -> WriterProperties {
+    let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .set_created_by(concat!("wordline ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_created_by(concat!("wordline ", env!("CARGO_PKG_VERSION")).to_owned());
+    let integers = schema
+        .fields()
+        .iter()
+        .filter(|field| field.data_type().is_integer());
+    integers
+        .fold(properties, |properties, field| {
+            let column = ColumnPath::from(field.name().as_str());
+            properties
+                .set_column_dictionary_enabled(column.clone(), false)
+                .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED)
+        })
         .build()
 }
 

@@ -76,6 +76,7 @@ impl<T: Merge + Default> Intervals<T> {
         for (index, part) in self.cursor.grid.parts(from, until) {
             add(&mut self.cells[index], part);
         }
+        self.cursor.seek(self.cursor.grid.index(from));
     }
 
     /// Ends the series at `end`, no earlier than any time observed: every interval up to it exists
