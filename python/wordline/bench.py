@@ -38,23 +38,28 @@ class Measure(TypedDict):
     digest: str
 
 
-def _generated(name: str, requests: int, share_read: float, random: float, kib: int) -> Work:
+def _generated(name: str, requests: int, read_ratio: float, pattern: str, kib: int) -> Work:
     keys = {
         "workload.requests": requests,
-        "workload.read_ratio": share_read,
-        "workload.random_ratio": random,
-        "workload.size_bytes": kib * 1024,
-        "replay.mode": "{ closed-loop = { queue_depth = 32 } }",
+        "workload.read_ratio": read_ratio,
+        "workload.pattern": pattern,
+        "workload.request_bytes": kib * 1024,
+        "workload.align_bytes": kib * 1024,
+        "workload.arrival.closed-loop.queue_depth": 32,
     }
     return Work(name, tuple(f"--set={key}={value}" for key, value in keys.items()))
+
+
+def _settled(work: Work) -> Work:
+    return Work(work.name, (*work.arguments, "--set=precondition.settle=true"))
 
 
 WORKS = {
     work.name: work
     for work in (
-        _generated("rr4k", 1_000_000, 1.0, 1.0, 4),
-        _generated("rw4k", 1_000_000, 0.0, 1.0, 4),
-        _generated("sw128k", 80_000, 0.0, 0.0, 128),
+        _generated("rr4k", 1_000_000, 1.0, "uniform", 4),
+        _settled(_generated("rw4k", 1_000_000, 0.0, "uniform", 4)),
+        _generated("sw128k", 80_000, 0.0, "sequential", 128),
     )
 }
 

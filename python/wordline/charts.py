@@ -195,14 +195,15 @@ def erases(blocks: pl.DataFrame, blocks_per_plane: int) -> Figure | None:
     """Erases of each block, a row per plane; neighbours are averaged on large devices."""
     if blocks.is_empty() or not blocks_per_plane:
         return None
-    spread = _spread(blocks)
-    planes = spread.select("channel", "way", "die", "plane").unique().sort(pl.all()).rows()
+    place = ["channel", "way", "die", "plane"]
+    planes = blocks.select(place).unique().sort(pl.all()).rows()
     row_of = {plane: index for index, plane in enumerate(planes)}
     per_row = math.ceil(len(planes) / MOST_ROWS)
     per_column = math.ceil(blocks_per_plane / MOST_COLUMNS)
     rows, columns = math.ceil(len(planes) / per_row), math.ceil(blocks_per_plane / per_column)
     total: Grid = [[0.0] * columns for _ in range(rows)]
-    for channel, way, die, plane, block, blocks_here, mean in spread.iter_rows():
+    runs = blocks.select(*place, "block", "blocks", "erases").iter_rows()
+    for channel, way, die, plane, block, blocks_here, mean in runs:
         row = row_of[channel, way, die, plane] // per_row
         column = min(block // per_column, columns - 1)
         total[row][column] = (total[row][column] or 0.0) + blocks_here * mean
@@ -409,16 +410,6 @@ def _row_groups(noun: str, count: int) -> tuple[list[str], list[tuple[int, int]]
 
 def _mean_percent(values: Sequence[float]) -> float:
     return round(100 * sum(values) / len(values), 1)
-
-
-def _spread(blocks: pl.DataFrame) -> pl.DataFrame:
-    """Rows (channel, way, die, plane, block, blocks, mean), whether or not they are binned."""
-    place = ["channel", "way", "die", "plane"]
-    if "first_block" in blocks.columns:
-        return blocks.select(
-            *place, pl.col("first_block").alias("block"), "blocks", pl.col("erases_mean")
-        )
-    return blocks.select(*place, "block", pl.lit(1).alias("blocks"), pl.col("erases"))
 
 
 def _members(index: int, every: int, count: int) -> int:

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import click
 
@@ -185,9 +185,11 @@ def cli() -> None:
 )
 @click.option(
     "--seed",
-    type=click.IntRange(0, 2**64 - 1),
+    type=int,
+    default=1,
+    show_default=True,
     metavar="N",
-    help="Seed of every random choice. [default: the device's]",
+    help="Seed of every random choice.",
 )
 @click.option(
     "--out",
@@ -203,7 +205,7 @@ def cli() -> None:
 )
 @click.option(
     "--max-requests",
-    type=click.IntRange(1, 2**64 - 1),
+    type=int,
     metavar="N",
     help="End after N requests. [default: the whole input]",
 )
@@ -317,9 +319,9 @@ def stat(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
     if as_json:
         click.echo(json.dumps(answer, indent=2))
         return
-    from wordline.terminal import print_rows
+    from wordline.terminal import print_stat
 
-    print_rows(["", "value"], _flat(answer), right=1)
+    print_stat(answer)
 
 
 @trace.command(context_settings=PAGE)
@@ -337,21 +339,28 @@ def convert(files: tuple[str, ...], to: str, **options: Any) -> None:
     if len(files) < 2:
         raise click.UsageError("name the trace to read and the file to write")
     *sources, target = files
-    wordline.trace_convert(sources, target, to=to, **options)
-    click.echo(f"wrote {target}")
+    done = wordline.trace_convert(sources, target, to=to, **options)
+    click.echo(f"wrote {target}: {done['written']:,} requests")
+    for note in done["notes"]:
+        click.echo(f"Note: {note}")
 
 
 @trace.command(context_settings=PAGE)
 def formats() -> None:
-    """List the formats that can be read, and those that can be written."""
+    """List the formats of traces, with the ending of their files' names.
+
+    All of them can be read; `wordline trace convert --to` says which can be written.
+
+    \b
+    Example:
+      wordline trace formats
+    """
     from wordline.terminal import print_rows
 
+    known = wordline.trace_formats()
     print_rows(
-        ["format", "written", "what it is"],
-        (
-            [one["name"], "yes" if one["writable"] else "", one["description"]]
-            for one in wordline.trace_formats()
-        ),
+        ["format", "files", "what it is"],
+        ([one["name"], f".{one['extension']}", one["description"]] for one in known),
     )
 
 
@@ -512,13 +521,3 @@ def report(results: Path, out: Path | None) -> None:
         out or results / "report.html", lambda part: part.write_text(page, encoding="utf-8")
     )
     click.echo(f"wrote {target}")
-
-
-def _flat(table: dict[str, Any], prefix: str = "") -> Iterator[list[str]]:
-    for key, value in table.items():
-        if isinstance(value, dict):
-            yield from _flat(cast("dict[str, Any]", value), f"{prefix}{key}.")
-        elif isinstance(value, float):
-            yield [f"{prefix}{key}", f"{value:,.6g}"]
-        else:
-            yield [f"{prefix}{key}", f"{value:,}" if isinstance(value, int) else str(value)]

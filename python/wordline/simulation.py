@@ -54,7 +54,7 @@ def run(
     trace: Traces | None = None,
     *,
     overrides: Overrides | None = None,
-    seed: int | None = None,
+    seed: int = 1,
     requests: bool = True,
     verify: bool = False,
     format: str | None = None,
@@ -74,7 +74,7 @@ def run(
     device        path of a TOML file, name of a preset, or a mapping of the same shape
     trace         path, or paths played one after the other; None for generated load
     overrides     values of configuration keys, by key path (`wordline.config.show` lists them)
-    seed          0 to 2**64 - 1; None for the device's own
+    seed          of every random choice, 0 to 2**64 - 1
     requests      keep a row per request (about 90 bytes each) for `Result.requests`
     verify        follow every page through mapping and collection; stop at the first stale read
     format        name of the trace's format (`trace_formats()`); None to recognise it
@@ -90,9 +90,9 @@ def run(
 
     The GIL is released while the simulation runs.
 
-    Raises WordlineError if nothing could be simulated, RunError (a WordlineError) if the run
-    ended early, and Interrupted (a KeyboardInterrupt) on Ctrl-C; the last two carry what was
-    simulated as `.result`, and with `out` it is on disk.
+    Raises WordlineError or KeyboardInterrupt if nothing was simulated; RunError (a WordlineError)
+    if the run ended early and Interrupted (a KeyboardInterrupt) on Ctrl-C if something was. These
+    two carry it as `.result`, and with `out` it is on disk.
     """
     text, name = read(device)
     options = trace_options(format, on_bad_line, time_order, align, volumes, fit)
@@ -106,15 +106,22 @@ def run(
         folder.check(out)
     outcome = _simulate(text, name, settings(overrides), paths(trace), options, progress)
     result = Result(outcome)
-    if outcome.error is not None and result.summary["input"]["requests"] == 0:
-        raise WordlineError(outcome.error)
+    if result.summary["input"]["requests"] == 0:
+        _nothing_simulated(outcome)
     if out is not None:
         result.write(out)
+    if outcome.interrupted:
+        raise Interrupted(result)
     if outcome.error is not None:
         raise RunError(outcome.error, result)
-    if outcome.partial:
-        raise Interrupted(result)
     return result
+
+
+def _nothing_simulated(outcome: _wordline.Outcome) -> None:
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    if outcome.error is not None:
+        raise WordlineError(outcome.error)
 
 
 def _simulate(

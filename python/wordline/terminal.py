@@ -1,9 +1,9 @@
 """What the terminal shows: the progress bar, the summary, listings."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -149,6 +149,47 @@ def print_policies(policies: Sequence["Policy"]) -> None:
         console.print(table)
 
 
+def print_stat(stat: dict[str, Any]) -> None:
+    """What is in a trace, on standard output: a table per group."""
+    console = Console(highlight=False)
+    single = {key: value for key, value in stat.items() if not isinstance(value, dict)}
+    groups = {key: value for key, value in stat.items() if key not in single}
+    for name, group in {"trace": single, **groups}.items():
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        table.add_column(name.replace("_", " "), style="bold", min_width=30)
+        table.add_column(justify="right", min_width=14)
+        for label, text in _stat_rows(group, ""):
+            table.add_row(Text(label), text)
+        console.print(table)
+
+
+def _stat_rows(group: dict[str, Any], prefix: str) -> Iterable[tuple[str, str]]:
+    for key, value in group.items():
+        if isinstance(value, dict):
+            yield from _stat_rows(cast("dict[str, Any]", value), f"{prefix}{key} ")
+        else:
+            yield _measured(f"{prefix}{key}", value)
+
+
+STAT_UNITS: dict[str, Callable[[float | None], str]] = {
+    "_bytes": size,
+    "_mib": lambda mib: size(None if mib is None else mib * 2**20),
+    "_percent": lambda percent: share(None if percent is None else percent / 100),
+    "_ms": lambda ms: duration(None if ms is None else ms * 1e3),
+    "_s": lambda s: duration(None if s is None else s * MEGA),
+}
+
+
+def _measured(key: str, value: float | str | None) -> tuple[str, str]:
+    """A key without its unit, and the value with it."""
+    unit = next((unit for unit in STAT_UNITS if key.endswith(unit)), None)
+    if unit and not isinstance(value, str):
+        return key.removesuffix(unit).replace("_", " "), STAT_UNITS[unit](value)
+    if isinstance(value, float):
+        return key.replace("_", " "), figures(value)
+    return key.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value)
+
+
 def print_bench(measures: Sequence["Measure"]) -> None:
     """What a benchmark measured, on standard output."""
     print_rows(
@@ -241,6 +282,9 @@ def _key_figures(summary: dict[str, Any]) -> Table:
         f"channels {share(busy['channel_mean'])} (busiest {share(busy['channel_max'])}), "
         f"dies {share(busy['die_mean'])} (busiest {share(busy['die_max'])})",
     )
+    grid.add_row("Simulated at", _speed(summary["speed"]))
+    if summary["verification"]:
+        grid.add_row("Verified", _verified(summary["verification"]))
     grid.add_row("Seed, digest", f"{summary['seed']}, {summary['digest']}")
     grid.add_row()
     return grid
@@ -252,6 +296,21 @@ def _collection(flash: dict[str, Any]) -> str:
     return (
         f"{whole(flash['gc_runs'])} runs moved {whole(flash['gc_pages_moved'])} pages "
         f"in {duration(flash['gc_time_s'] * MEGA)}"
+    )
+
+
+def _speed(speed: dict[str, Any]) -> str:
+    memory = speed["resident_bytes_per_touched_page"]
+    return (
+        f"{whole(speed['requests_per_cpu_s'])} requests per CPU second, "
+        f"{number(memory)} bytes of memory per page touched"
+    )
+
+
+def _verified(found: dict[str, Any]) -> str:
+    return (
+        f"{whole(found['reads_checked'])} pages read were the newest of "
+        f"{whole(found['writes_followed'])} written"
     )
 
 

@@ -7,7 +7,6 @@ from typing import Any, Literal, TypeAlias, TypedDict, cast
 
 from wordline import _wordline
 from wordline._wordline import WordlineError
-from wordline.config import require_unicode
 
 Traces: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 OnBadLine: TypeAlias = Literal["error", "skip"]
@@ -26,11 +25,11 @@ CHOICES = {
 
 
 class TraceFormat(TypedDict):
-    """A trace format that can be read; `writable` if a trace can be converted to it."""
+    """A trace format that can be read; `extension` is the usual ending of its files' names."""
 
     name: str
+    extension: str
     description: str
-    writable: bool
 
 
 def trace_formats() -> list[TraceFormat]:
@@ -69,7 +68,8 @@ def trace_convert(
 ) -> dict[str, Any]:
     """Writes a trace in the format `to`; the file appears whole or not at all.
 
-    Returns what was written. Raises WordlineError if a file cannot be read or written.
+    Returns how many requests were `written` and `left_out`, and `notes` on what the format could
+    not keep. Raises WordlineError if a file cannot be read or written.
     """
     options = trace_options(format, on_bad_line, time_order, align, volumes)
     (target,) = paths(out)
@@ -112,8 +112,11 @@ def _path(one: object) -> str:
     path = os.fspath(one) if isinstance(one, str | os.PathLike) else None  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
     if not isinstance(path, str):
         raise TypeError(f"trace must be a path or a list of paths, not {one!r}")
-    require_unicode(path, "trace")
-    if not path or "\0" in path:
+    try:
+        usable = path != "" and b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        usable = False
+    if not usable:
         raise WordlineError(f"trace: {path!r} is not the path of a file; check the path")
     return path
 

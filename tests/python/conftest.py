@@ -4,7 +4,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,12 +40,12 @@ def environment() -> dict[str, str]:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty working directory."""
     folder = tmp_path / "work"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    yield folder
+    return folder
 
 
 @pytest.fixture
@@ -55,7 +55,8 @@ def wordline(place: Path) -> Command:
     def call(*args: str, **more: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "wordline", *args],
-            cwd=place, env=environment(), capture_output=True, text=True, timeout=120, **more,
+            cwd=place, env=environment(), capture_output=True, text=True, timeout=120, check=False,
+            **more,
         )  # fmt: skip
 
     return call

@@ -45,10 +45,10 @@ def opened(page: Path, profile: Path) -> Seen:
     return Seen(answer.stdout, said.get("charts", "none"), said.get("fault"))
 
 
-def simulated(place: Path, lines: str, name: str = "disk.csv") -> Path:
-    (place / name).write_text(lines)
+def simulated(device: str, lines: str, name: str = "disk.csv") -> Path:
+    Path(name).write_text(lines)
     try:
-        result = wordline.run("tiny.toml", name)
+        result = wordline.run(device, name)
     except wordline.RunError as early:
         result = early.result
     return result.report("report.html")
@@ -70,9 +70,9 @@ def charts(page: Path) -> set[str]:
     ids=["mixed, with collection", "reads alone", "one request", "partial"],
 )
 def test_every_chart_is_drawn(
-    tiny: str, place: Path, tmp_path: Path, lines: Callable[[], str], expected: set[str]
+    tiny: str, tmp_path: Path, lines: Callable[[], str], expected: set[str]
 ) -> None:
-    page = simulated(place, lines())
+    page = simulated(tiny, lines())
     assert charts(page) >= expected - {"erases"}
     seen = opened(page, tmp_path / "profile")
     assert seen.fault is None
@@ -81,9 +81,9 @@ def test_every_chart_is_drawn(
 
 
 @needs_browser
-def test_text_of_others_is_shown_and_never_run(tiny: str, place: Path, tmp_path: Path) -> None:
+def test_text_of_others_is_shown_and_never_run(tiny: str, tmp_path: Path) -> None:
     name = "<img src=x onerror=document.title='taken'>.csv"
-    seen = opened(simulated(place, msr(50), name), tmp_path / "profile")
+    seen = opened(simulated(tiny, msr(50), name), tmp_path / "profile")
     assert seen.fault is None
     assert "<title>tiny under &lt;img src=x" in seen.html
     assert "<img src=x" not in seen.html
@@ -104,8 +104,8 @@ class Outside(HTMLParser):
             self.policy = given["content"] or ""
 
 
-def test_the_file_stands_alone(tiny: str, place: Path) -> None:
-    page = simulated(place, msr(2000))
+def test_the_file_stands_alone(tiny: str) -> None:
+    page = simulated(tiny, msr(2000))
     text = page.read_text()
     parser = Outside()
     parser.feed(text)
@@ -117,8 +117,8 @@ def test_the_file_stands_alone(tiny: str, place: Path) -> None:
     assert page.stat().st_size < 6e6
 
 
-def test_it_shows_the_figures_of_the_summary(tiny: str, place: Path) -> None:
-    (place / "disk.csv").write_text(msr(2000))
+def test_it_shows_the_figures_of_the_summary(tiny: str) -> None:
+    Path("disk.csv").write_text(msr(2000))
     result = wordline.run(tiny, "disk.csv", overrides={"ftl.gc.victim": "fifo"}, seed=77)
     text = result.report("report.html").read_text()
     summary = result.summary
@@ -135,8 +135,8 @@ def test_it_shows_the_figures_of_the_summary(tiny: str, place: Path) -> None:
         assert expected in text.replace("&#39;", "'").replace("&amp;", "&"), expected
 
 
-def test_absence_is_said(tiny: str, place: Path) -> None:
-    text = simulated(place, msr(500, reads=1)).read_text()
+def test_absence_is_said(tiny: str) -> None:
+    text = simulated(tiny, msr(500, reads=1)).read_text()
     assert "no writes in this run" in text
     assert "No block was erased" in text
     assert "None" not in text.split("<noscript>")[0]
