@@ -8,38 +8,98 @@ use wordline_nand::{Array, Layout};
 /// What to do before the clock starts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precondition {
-    /// Share of the user pages written once, in order. Ratio, 0 to 1.
-    pub fill_ratio: f64,
-    /// Random page writes after that, over the filled pages. Times the filled pages.
-    pub overwrite_ratio: f64,
-    /// Whether to go on until write amplification settles.
-    pub settle: bool,
-    /// Settled means: two successive windows, each as many writes as half the filled pages, differ
-    /// by less than this share.
-    pub settle_tolerance_ratio: f64,
-    /// Random page writes at most while settling. Times the filled pages.
-    pub settle_limit_ratio: f64,
+    /// Logical pages written once, in order, from the first.
+    pub fill_pages: u32,
+    /// Random page writes after that, over the filled pages.
+    pub overwrite_pages: u64,
+    /// Whether random page writes go on until write amplification has settled.
+    pub settle: Option<Settle>,
     /// Seed of the random stream `precondition`.
     pub seed: u64,
+}
+
+/// How long random page writes go on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settle {
+    /// Settled: two successive windows, each of as many writes as half the filled pages, differ by
+    /// less than this share.
+    pub tolerance_ratio: f64,
+    /// Most page writes spent.
+    pub limit_pages: u64,
 }
 
 /// What preconditioning did.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Preconditioned {
-    /// Pages written in order.
-    pub filled: u64,
-    /// All flash work after the fill.
-    pub overwrites: Work,
     /// Flash work of the fill.
     pub fill: Work,
-    /// Write amplification of the last window, if any page was overwritten.
-    pub settled_at: Option<f64>,
-    /// False if the limit came before write amplification settled, or if it was interrupted.
-    pub complete: bool,
+    /// Flash work of the random writes.
+    pub overwrites: Work,
+    /// Write amplification of the last window, or of all random writes if there was no window.
+    pub last_write_amplification: Option<f64>,
+    /// Whether write amplification was to settle and the limit came first.
+    pub unsettled: bool,
+    /// Whether it was ended early.
+    pub stopped: bool,
 }
 
 /// Pages written between two looks at whether to go on.
 const STRIDE: u64 = 1 << 16;
+
+/// A device being preconditioned.
+struct Filler<'a, M, G> {
+    device: Instant<'a, M>,
+    random: Stream,
+    pages: u64,
+    go_on: G,
+}
+
+impl<M: Mapping, G: FnMut(u64) -> bool> Filler<'_, M, G> {
+    /// Writes `count` pages chosen by `page`; false if it was ended early.
+    fn write(
+        &mut self,
+        count: u64,
+        mut page: impl FnMut(&mut Stream, u64) -> u64,
+    ) -> Result<bool, InstantError> {
+        for number in 0..count {
+            let page = page(&mut self.random, number);
+            self.device.write(Lpn(page as u32))?;
+            if number % STRIDE == STRIDE - 1 && !(self.go_on)(self.device.work().written) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+    fn overwrite(&mut self, count: u64) -> Result<bool, InstantError> {
+        let pages = self.pages;
+        self.write(count, |random, _| random.below(pages))
+    }
+    /// Overwrites window after window, and notes how it ended.
+    fn settle(&mut self, settle: Settle, done: &mut Preconditioned) -> Result<(), InstantError> {
+        let window = (self.pages / 2).max(1);
+        let start = self.device.work();
+        let mut before: Option<f64> = None;
+        loop {
+            let mark = self.device.work();
+            if mark.since(start).written >= settle.limit_pages {
+                done.unsettled = true;
+                return Ok(());
+            }
+            if !self.overwrite(window)? {
+                done.stopped = true;
+                return Ok(());
+            }
+            let now = self.device.work().since(mark).write_amplification();
+            done.last_write_amplification = now;
+            let close =
+                |(now, before): (f64, f64)| (now / before - 1.0).abs() < settle.tolerance_ratio;
+            if now.zip(before).is_some_and(close) {
+                return Ok(());
+            }
+            before = now;
+        }
+    }
+}
 
 impl Precondition {
     /// Carries it out. `go_on` hears how many pages have been written and may end it early.
@@ -48,63 +108,29 @@ impl Precondition {
         mapping: &mut impl Mapping,
         array: &mut Array,
         layout: Layout,
-        mut go_on: impl FnMut(u64) -> bool,
+        go_on: impl FnMut(u64) -> bool,
     ) -> Result<Preconditioned, InstantError> {
-        let pages = (f64::from(mapping.user_pages()) * self.fill_ratio).round() as u64;
-        let mut device = Instant::new(mapping, array, layout);
-        let mut done = Preconditioned {
-            complete: true,
-            ..Preconditioned::default()
+        let mut done = Preconditioned::default();
+        let device = Instant::new(mapping, array, layout);
+        let random = Stream::new(self.seed, "precondition");
+        let pages = u64::from(self.fill_pages);
+        let mut filler = Filler {
+            device,
+            random,
+            pages,
+            go_on,
         };
-        for page in 0..pages {
-            device.write(Lpn(page as u32))?;
-            if page % STRIDE == STRIDE - 1 && !go_on(page + 1) {
-                done.complete = false;
-                break;
-            }
-        }
-        done.fill = device.work();
-        done.filled = done.fill.written;
-        if pages == 0 || !done.complete {
+        done.stopped = !filler.write(pages, |_, number| number)?;
+        done.fill = filler.device.work();
+        if pages == 0 || done.stopped {
             return Ok(done);
         }
-        let mut random = Stream::new(self.seed, "precondition");
-        let mut overwrite =
-            |device: &mut Instant<'_, _>, count: u64| -> Result<bool, InstantError> {
-                for written in 0..count {
-                    device.write(Lpn(random.below(pages) as u32))?;
-                    if written % STRIDE == STRIDE - 1 && !go_on(device.work().written) {
-                        return Ok(false);
-                    }
-                }
-                Ok(true)
-            };
-        let count = (pages as f64 * self.overwrite_ratio).round() as u64;
-        done.complete = overwrite(&mut device, count)?;
-        if count > 0 {
-            done.settled_at = device.work().since(done.fill).write_amplification();
+        done.stopped = !filler.overwrite(self.overwrite_pages)?;
+        done.last_write_amplification = filler.device.work().since(done.fill).write_amplification();
+        if let Some(settle) = self.settle.filter(|_| !done.stopped) {
+            filler.settle(settle, &mut done)?;
         }
-        if self.settle && done.complete {
-            let window = (pages / 2).max(1);
-            let limit = (pages as f64 * self.settle_limit_ratio) as u64;
-            let mut before: Option<f64> = None;
-            let start = device.work();
-            loop {
-                let mark = device.work();
-                if mark.since(start).written >= limit || !overwrite(&mut device, window)? {
-                    done.complete = false;
-                    break;
-                }
-                let now = device.work().since(mark).write_amplification();
-                done.settled_at = now;
-                let close = |(a, b): (f64, f64)| (a / b - 1.0).abs() < self.settle_tolerance_ratio;
-                if now.zip(before).is_some_and(close) {
-                    break;
-                }
-                before = now;
-            }
-        }
-        done.overwrites = device.work().since(done.fill);
+        done.overwrites = filler.device.work().since(done.fill);
         Ok(done)
     }
 }

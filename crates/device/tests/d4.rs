@@ -67,12 +67,11 @@ struct Run {
 fn closed_loop(op: Op, requests: u64, bytes: u64, verify: bool) -> Result<Run, DeviceError> {
     let plan = plan();
     let mut ssd = Ssd::new(&plan, PageMap::new(&plan.ftl));
+    let fill_pages = plan.ftl.user_pages;
     let precondition = Precondition {
-        fill_ratio: 1.0,
-        overwrite_ratio: 0.0,
-        settle: false,
-        settle_tolerance_ratio: 0.01,
-        settle_limit_ratio: 1.0,
+        fill_pages,
+        overwrite_pages: 0,
+        settle: None,
         seed: 1,
     };
     ssd.precondition(&precondition, |_| true)?;

@@ -231,6 +231,8 @@ impl Recorder {
             Series::Automatic { intervals } => Grid::growing(Time::from_us(1), intervals as usize),
             Series::Fixed { interval } => Grid::fixed(interval),
         };
+        let lanes = plan.layout.dies.max(plan.dimensions.channels) as usize;
+        let grid = grid.for_lanes(lanes);
         let rows = match rows {
             RequestRows::None => None,
             RequestRows::Memory => Some(Box::new(RowTable::in_memory(COLUMNS))),
@@ -327,9 +329,6 @@ fn rows(
 impl Record {
     /// Ends all series at `end` and gives them the same intervals.
     fn close(&mut self, end: Time) {
-        self.series.close(end);
-        self.channels.close(end);
-        self.dies.close(end);
         let grids = [self.series.grid(), self.channels.grid(), self.dies.grid()];
         let width = grids
             .map(|grid| grid.width())
@@ -339,6 +338,9 @@ impl Record {
         self.series.widen(width);
         self.channels.widen(width);
         self.dies.widen(width);
+        self.series.close(end);
+        self.channels.close(end);
+        self.dies.close(end);
     }
     /// The flash counters of the whole run.
     pub fn flash(&self) -> FlashCounts {
