@@ -13,6 +13,7 @@ mod merge;
 mod origin;
 pub mod plan;
 pub mod presets;
+pub mod reference;
 pub mod replay;
 
 use schemars::JsonSchema;

@@ -1,0 +1,272 @@
+//! The reference pages: every key, policy and preset, and lists of quantities, as Markdown.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+use wordline_kernel::slot::Member;
+
+use super::keys::{self, Key, Kind};
+use super::presets::{self, Preset};
+use super::{load, policies};
+
+/// The tables of a configuration in the order of explaining; `workload` holds the last one.
+const TABLES: [&str; 9] = [
+    "",
+    "nand",
+    "ssd",
+    "host",
+    "ftl",
+    "replay",
+    "precondition",
+    "series",
+    "workload",
+];
+
+const NOTICE: &str = "<!-- Generated from the source; `WORDLINE_BLESS=1 cargo test -p wordline-sim --test reference` renews it. -->\n";
+
+/// A row of a reference page that lists quantities.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// Its unit; empty if it has none.
+    pub unit: String,
+    /// What it is.
+    pub description: String,
+}
+
+/// `config.md`: every key with type, unit, default and description.
+pub fn config() -> String {
+    let mut page = format!(
+        "# Configuration\n\n{NOTICE}\n\
+         A configuration is one TOML file. A key that is left out comes from the preset named by \
+         `base`, or else has the default given here; `--set key=value` lies over both. An unknown \
+         key is an error. A policy is chosen by its name (`ftl.gc.victim = \"fifo\"`) or by a table \
+         of its name (`[ftl.gc.victim.d-choices]`); see [policies](policies.md).\n\n\
+         ```toml\nschema = 1\nbase = \"d4\"\n\n[host]\nqueue_depth = 8\n\n\
+         [ftl.gc.victim.d-choices]\nd = 4\n```\n"
+    );
+    for top in TABLES {
+        let tables = keys::all().iter().filter(|key| is_table_of(key, top));
+        if top.is_empty() {
+            section(&mut page, "", "The keys at the top of the file.");
+        }
+        for table in tables {
+            section(&mut page, &table.path, &table.description);
+        }
+    }
+    page
+}
+
+fn is_table_of(key: &Key, top: &str) -> bool {
+    let parameters = parent(&key.path).is_some_and(is_slot);
+    key.kind == Kind::Table && !parameters && key.path.split('.').next() == Some(top)
+}
+
+fn is_slot(path: &str) -> bool {
+    matches!(
+        keys::find(path),
+        Some(Key {
+            kind: Kind::Slot(_),
+            ..
+        })
+    )
+}
+
+fn parent(path: &str) -> Option<&str> {
+    path.rsplit_once('.').map(|(parent, _)| parent)
+}
+
+fn section(page: &mut String, table: &str, description: &str) {
+    let rows: Vec<&Key> = keys::all()
+        .iter()
+        .filter(|key| parent(&key.path).unwrap_or("") == table && key.kind != Kind::Table)
+        .collect();
+    let title = if table.is_empty() {
+        "The top".to_owned()
+    } else {
+        format!("`[{table}]`")
+    };
+    let _ = write!(page, "\n## {title}\n\n{description}\n");
+    key_table(page, &rows);
+}
+
+fn key_table(page: &mut String, rows: &[&Key]) {
+    if rows.is_empty() {
+        return;
+    }
+    page.push_str("\n| key | type | unit | default | description |\n|---|---|---|---|---|\n");
+    for key in rows {
+        let name = key.path.rsplit('.').next().unwrap_or_default();
+        let _ = writeln!(
+            page,
+            "| <a id=\"{}\"></a>`{name}` | {} | {} | {} | {} |",
+            key.path,
+            kind(key),
+            key.unit,
+            default(key),
+            cell(&key.description)
+        );
+    }
+}
+
+/// A text as a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('\n', " ").replace('|', "\\|")
+}
+
+fn kind(key: &Key) -> String {
+    match &key.kind {
+        Kind::Table => "table".into(),
+        Kind::Slot(names) => {
+            let link = |name: &String| format!("[{name}](policies.md#{}.{name})", key.path);
+            format!(
+                "policy: {}",
+                names.iter().map(link).collect::<Vec<_>>().join(", ")
+            )
+        }
+        Kind::Choice(words) if words.len() <= 6 => words.join(", "),
+        Kind::Choice(words) => format!("one of {} words such as {}", words.len(), words[0]),
+        Kind::Integer => "integer".into(),
+        Kind::Number => "number".into(),
+        Kind::Boolean => "true or false".into(),
+        Kind::Text => "text".into(),
+        Kind::Array => "array".into(),
+        Kind::Other => "see there".into(),
+    }
+}
+
+fn default(key: &Key) -> String {
+    match (&key.kind, &key.default) {
+        (_, Value::Null) => "none".into(),
+        (_, Value::String(text)) if text.is_empty() => "empty".into(),
+        (Kind::Slot(_), Value::Object(choice)) => choice
+            .keys()
+            .next()
+            .map_or_else(String::new, |name| format!("`\"{name}\"`")),
+        (_, value) => format!("`{value}`"),
+    }
+}
+
+/// `policies.md`: every policy with its description, parameters and paper.
+pub fn policy_page() -> String {
+    let mut page = format!(
+        "# Policies\n\n{NOTICE}\n\
+         A policy makes one kind of decision; the engine carries it out. Each slot of the \
+         configuration holds one.\n"
+    );
+    let mut family = "";
+    for member in policies() {
+        if member.family != family {
+            family = member.family;
+            let _ = write!(
+                page,
+                "\n## <a id=\"{family}\"></a>`{family}`\n\n{}\n",
+                member.question.replace('\n', " ")
+            );
+        }
+        policy(&mut page, &member);
+    }
+    page
+}
+
+fn policy(page: &mut String, member: &Member) {
+    let Member {
+        family,
+        name,
+        description,
+        paper,
+        ..
+    } = member;
+    let path = format!("{family}.{name}");
+    let _ = write!(page, "\n### <a id=\"{path}\"></a>{name}\n\n{description}\n");
+    let parameters: Vec<&Key> = keys::all()
+        .iter()
+        .filter(|key| parent(&key.path) == Some(&path))
+        .collect();
+    key_table(page, &parameters);
+    if !paper.is_empty() {
+        let _ = write!(page, "\nSource: {paper}.\n");
+    }
+}
+
+/// `presets.md`: every preset with its size, description, source and assumptions.
+pub fn preset_page() -> String {
+    let mut page = format!(
+        "# Presets\n\n{NOTICE}\n\
+         Devices that come with the program: run one by its name, or start a configuration from it \
+         with `base = \"name\"`. Each is a file of [presets](../../presets) and states every value \
+         of its device. User capacity is what the host can address.\n\n\
+         | preset | user capacity | channels x ways x dies x planes | page | read, program, erase |\n\
+         |---|---|---|---|---|\n"
+    );
+    let all = presets::all();
+    for preset in &all {
+        summary(&mut page, preset);
+    }
+    for preset in &all {
+        details(&mut page, preset);
+    }
+    page
+}
+
+fn summary(page: &mut String, preset: &Preset) {
+    let Ok(loaded) = load(preset.text, preset.name, &[]) else {
+        return;
+    };
+    let Ok(plan) = loaded.plan(0) else { return };
+    let d = plan.dimensions;
+    let _ = writeln!(
+        page,
+        "| [{0}](#{0}) | {1:.1} GiB | {2} x {3} x {4} x {5} | {6} KiB | {7}, {8}, {9} us |",
+        preset.name,
+        plan.user_bytes() as f64 / f64::from(1 << 30),
+        d.channels,
+        d.ways,
+        d.dies,
+        d.planes,
+        plan.geometry.page_bytes / 1024,
+        plan.chains.read.cell.as_us(),
+        plan.chains.program.cell.as_us(),
+        plan.chains.erase.cell.as_us(),
+    );
+}
+
+fn details(page: &mut String, preset: &Preset) {
+    let Preset {
+        name,
+        description,
+        source,
+        text,
+    } = preset;
+    let _ = write!(page, "\n## {name}\n\n{description}\n\nSource: {source}\n");
+    let notes = text.lines().map_while(|line| line.strip_prefix("# "));
+    let notes: Vec<&str> = notes.collect();
+    if !notes.is_empty() {
+        let _ = write!(page, "\n{}\n", notes.join("\n"));
+    }
+}
+
+/// A page that lists quantities, such as `metrics.md` and `formats.md`. `first` names the column of
+/// names; a column of units is there if any entry has one.
+pub fn list(title: &str, introduction: &str, first: &str, entries: &[Entry]) -> String {
+    let units = entries.iter().any(|entry| !entry.unit.is_empty());
+    let (head, rule) = if units { (" unit |", "---|") } else { ("", "") };
+    let mut page = format!(
+        "# {title}\n\n{NOTICE}\n{introduction}\n\n| {first} |{head} description |\n|---|{rule}---|\n"
+    );
+    for Entry {
+        name,
+        unit,
+        description,
+    } in entries
+    {
+        let unit = if units {
+            format!(" {unit} |")
+        } else {
+            String::new()
+        };
+        let _ = writeln!(page, "| `{name}` |{unit} {} |", cell(description));
+    }
+    page
+}

@@ -1,0 +1,496 @@
+//! What a user may write in a configuration, and what is said when it is wrong.
+
+use wordline_sim::config::plan::{Replay, Series, Settle};
+use wordline_sim::config::{self, Config, Loaded, Origin, Plan, presets};
+
+fn load(text: &str, overrides: &[(&str, &str)]) -> Result<Loaded, String> {
+    let owned = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
+    let overrides: Vec<_> = overrides.iter().map(owned).collect();
+    config::load(text, "device.toml", &overrides).map_err(|error| error.to_string())
+}
+
+fn plan(text: &str, overrides: &[(&str, &str)]) -> Result<Plan, String> {
+    load(text, overrides)?
+        .plan(1)
+        .map_err(|error| error.to_string())
+}
+
+fn fault(text: &str) -> String {
+    plan(text, &[]).expect_err("the text is wrong")
+}
+
+fn override_fault(key: &str, value: &str) -> String {
+    plan("base = \"d4\"", &[(key, value)]).expect_err("the override is wrong")
+}
+
+fn config(text: &str, overrides: &[(&str, &str)]) -> Config {
+    load(text, overrides).expect("the text is right").config
+}
+
+fn victim(text: &str, overrides: &[(&str, &str)]) -> String {
+    let table = toml::to_string(&config(text, overrides).ftl.gc.victim);
+    table
+        .expect("a policy is a table")
+        .trim()
+        .replace('\n', " ")
+}
+
+/// The message in full: one line, then the line of the file and a caret.
+macro_rules! says {
+    ($text:expr, $($line:literal)+) => {
+        assert_eq!(fault($text), [$($line),+].join("\n"))
+    };
+}
+
+#[test]
+fn every_preset_is_a_whole_device_that_can_be_planned() {
+    for preset in presets::all() {
+        let file = format!("{}.toml", preset.name);
+        let loaded = config::load(preset.text, &file, &[]).expect(preset.name);
+        assert_eq!(loaded.config.name, preset.name);
+        assert_eq!(
+            loaded.config.base, None,
+            "{}: presets stand alone",
+            preset.name
+        );
+        assert!(
+            !preset.description.is_empty() && !preset.source.is_empty(),
+            "{}",
+            preset.name
+        );
+        assert!(preset.text.contains("schema = 1\n"), "{}", preset.name);
+        if let Err(error) = loaded.plan(1) {
+            panic!("{}: {error}", preset.name);
+        }
+    }
+}
+
+#[test]
+fn every_file_of_the_preset_folder_is_known_by_its_name() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../presets");
+    let files = folder
+        .read_dir()
+        .expect("the presets are in the repository");
+    let mut files: Vec<String> = files
+        .filter_map(|file| file.ok()?.path().file_stem()?.to_str().map(str::to_owned))
+        .collect();
+    let mut known: Vec<&str> = presets::all().iter().map(|preset| preset.name).collect();
+    files.sort();
+    known.sort_unstable();
+    assert_eq!(known, files);
+}
+
+#[test]
+fn a_resolved_configuration_is_complete_and_means_the_same() {
+    for preset in presets::all() {
+        let first = config::load(preset.text, "a.toml", &[]).expect(preset.name);
+        let again = config::load(&first.resolved_toml, "b.toml", &[]).expect(preset.name);
+        assert_eq!(first.config, again.config, "{}", preset.name);
+        assert_eq!(first.resolved_toml, again.resolved_toml, "{}", preset.name);
+        for key in config::keys::all() {
+            let table = matches!(
+                key.kind,
+                config::keys::Kind::Table | config::keys::Kind::Slot(_)
+            );
+            let optional = key.path == "base" || key.path.starts_with("workload");
+            if !table && !optional && !key.path.contains('.') {
+                assert!(
+                    first.resolved_toml.contains(&format!("{} = ", key.path)),
+                    "{}",
+                    key.path
+                );
+            }
+        }
+        assert!(!first.resolved_toml.contains("base ="), "{}", preset.name);
+    }
+}
+
+#[test]
+fn an_empty_file_is_the_default_device() {
+    let config = config("", &[]);
+    assert_eq!(
+        Config {
+            name: "device".into(),
+            ..Config::default()
+        },
+        config
+    );
+}
+
+#[test]
+fn d4_is_the_device_of_the_benchmarks() {
+    let plan = plan("base = \"d4\"", &[]).expect("d4 is sound");
+    assert_eq!(plan.capacity_bytes(), 8 << 30);
+    assert_eq!(plan.layout.planes(), 64);
+    assert_eq!(plan.ftl.user_pages, (2_097_152.0_f64 * 0.85) as u32);
+    assert_eq!(plan.ftl.start_blocks, 26, "5.2 % of 512 blocks");
+    assert_eq!(plan.ftl.reserve_blocks, 2, "0.5 % of 512 blocks");
+    assert_eq!(plan.queue_depth, 32);
+    assert_eq!(plan.replay, Replay::ClosedLoop { queue_depth: 32 });
+    assert_eq!(plan.precondition.fill_pages, plan.ftl.user_pages);
+    assert_eq!(
+        (plan.precondition.overwrite_pages, plan.precondition.settle),
+        (0, Settle::No)
+    );
+    assert_eq!(plan.series, Series::Automatic { intervals: 512 });
+    assert_eq!(plan.workload, None);
+    // 50 us + 12.3 us of transfer at 333 MT/s + nine cycles of 25 ns.
+    assert_eq!(
+        plan.chains.read.unloaded().ps(),
+        50_000_000 + 12_300_300 + 225_000
+    );
+}
+
+#[test]
+fn the_file_lies_over_the_base_and_overrides_over_both() {
+    let text = "base = \"d4\"\n[host]\nqueue_depth = 8\n[ssd]\nways = 2\n";
+    let config = config(
+        text,
+        &[("host.queue_depth", "4"), ("host.queue_depth", "2")],
+    );
+    assert_eq!(config.host.queue_depth, 2, "the last override");
+    assert_eq!((config.ssd.channels, config.ssd.ways), (8, 2));
+    assert_eq!(
+        config.ftl.gc.start_free_ratio, 0.052,
+        "from the preset, not the default"
+    );
+    assert_eq!(config.name, "device", "a changed device is not called d4");
+    assert!(config.description.starts_with("Based on preset d4: "));
+}
+
+#[test]
+fn a_policy_is_chosen_by_name_by_table_and_by_override() {
+    let base = "base = \"d4\"\n";
+    let d3 = "[ftl.gc.victim.d-choices]\nd = 3\n";
+    assert_eq!(victim(base, &[]), "[greedy]");
+    assert_eq!(victim("ftl.gc.victim = \"fifo\"", &[]), "[fifo]");
+    assert_eq!(victim(d3, &[]), "[d-choices] d = 3");
+    assert_eq!(victim(&format!("{base}{d3}"), &[]), "[d-choices] d = 3");
+    assert_eq!(victim(base, &[("ftl.gc.victim", "random")]), "[random]");
+    assert_eq!(
+        victim(base, &[("ftl.gc.victim.d-choices.d", "4")]),
+        "[d-choices] d = 4"
+    );
+    assert_eq!(
+        victim(d3, &[("ftl.gc.victim", "{ d-choices = { d = 5 } }")]),
+        "[d-choices] d = 5"
+    );
+    assert_eq!(victim(d3, &[("ftl.gc.victim.fifo", "{}")]), "[fifo]");
+    assert_eq!(
+        victim(d3, &[("ftl.gc.victim", "d-choices")]),
+        "[d-choices] d = 10",
+        "a bare name"
+    );
+}
+
+#[test]
+fn tables_of_the_same_policy_are_united_and_others_replaced() {
+    let base = "base = \"d4\"\n[ftl.allocate.static]\norder = \"PDWC\"";
+    let order = |overrides| config(base, overrides).ftl.allocate;
+    assert_eq!(
+        toml::to_string(&order(&[])).unwrap(),
+        "[static]\norder = \"PDWC\"\n"
+    );
+    let dynamic = order(&[("ftl.allocate", "dynamic")]);
+    assert_eq!(
+        toml::to_string(&dynamic).unwrap(),
+        "[dynamic]\norder = \"CWDP\"\n"
+    );
+}
+
+#[test]
+fn an_unknown_key_is_shown_in_its_place_with_the_key_that_was_meant() {
+    says!("base = \"d4\"\n\n[host]\n  queu_depth = 3 # many\n",
+        "device.toml:4:3: unknown key `queu_depth` in [host]; did you mean `queue_depth`?"
+        "  |"
+        "4 |   queu_depth = 3 # many"
+        "  |   ^^^^^^^^^^");
+    says!("[host]\nspeed = 3\n",
+        "device.toml:2:1: unknown key `speed` in [host]; known here: queue_depth"
+        "  |"
+        "2 | speed = 3"
+        "  | ^^^^^");
+}
+
+#[test]
+fn a_misplaced_key_or_table_is_sent_home() {
+    says!("[gc]\nvictim = \"fifo\"\n",
+        "device.toml:1:2: unknown key `gc` at the top; did you mean `ftl.gc`?"
+        "  |"
+        "1 | [gc]"
+        "  |  ^^");
+    says!("[ssd]\npage_bytes = 4096\n",
+        "device.toml:2:1: unknown key `page_bytes` in [ssd]; did you mean `nand.geometry.page_bytes`?"
+        "  |"
+        "2 | page_bytes = 4096"
+        "  | ^^^^^^^^^^");
+}
+
+#[test]
+fn a_wrong_type_says_what_was_expected() {
+    says!("[host]\nqueue_depth = \"many\"\n",
+        "device.toml:2:15: host.queue_depth: expected a whole number from 0 to 4294967295, found the text \"many\"; queue_depth is: Requests the device holds at once; further ones wait outside, first come, first served. Count"
+        "  |"
+        "2 | queue_depth = \"many\""
+        "  |               ^^^^^^");
+    says!("nand.timing.read_ns = 5e4\n",
+        "device.toml:1:23: nand.timing.read_ns: expected a whole number from 0 to 9223372036854775807, found the number 50000.0; read_ns is: Page read, cell array to register (tR). Nanoseconds"
+        "  |"
+        "1 | nand.timing.read_ns = 5e4"
+        "  |                       ^^^");
+    assert!(fault("nand.timing.read_ns = -1").contains("found the number -1;"));
+    assert!(
+        fault("nand.timing.read_ns = 99999999999999999999")
+            .contains("number 99999999999999999999;")
+    );
+    assert!(
+        fault("nand.timing.transfer_spare = 1")
+            .contains("expected true or false, found the number 1")
+    );
+    assert!(fault("ssd = 3").contains("ssd: expected a table [ssd], found the number 3"));
+    assert!(fault("[name]\n").contains("name: expected text in quotes, found a table"));
+}
+
+#[test]
+fn bad_toml_is_shown_where_it_breaks() {
+    says!("[host\nqueue_depth = 3\n",
+        "device.toml:1:6: unclosed table, expected `]`"
+        "  |"
+        "1 | [host"
+        "  |      ^");
+    says!("a = 1\n[host]\nqueue_depth =\n",
+        "device.toml:3:14: expected a value; write text in \"quotes\""
+        "  |"
+        "3 | queue_depth ="
+        "  |              ^");
+    says!("name = \"a\"\nname = \"b\"\n",
+        "device.toml:2:1: duplicate key"
+        "  |"
+        "2 | name = \"b\""
+        "  | ^^^^");
+}
+
+#[test]
+fn an_unknown_policy_names_the_choices() {
+    says!("[ftl.gc]\nvictim = \"gredy\"\n",
+        "device.toml:2:10: ftl.gc.victim: there is no `gredy`; did you mean `greedy`? choose one of greedy, fifo, random, d-choices"
+        "  |"
+        "2 | victim = \"gredy\""
+        "  |          ^^^^^^^");
+    assert!(
+        fault("[ftl.gc.victim.fifo]\n[ftl.gc.victim.greedy]\n")
+            .contains("ftl.gc.victim: both `fifo` and `greedy` are given; keep one")
+    );
+    assert!(fault("ftl.gc.victim = {}").contains("name one of greedy"));
+    assert!(fault("[ftl.allocate.static]\norder = \"CWDD\"").contains("write each of C (channel)"));
+}
+
+#[test]
+fn another_version_of_the_format_is_refused_before_anything_else() {
+    says!("schema = 2\nunheard_of = true\n",
+        "device.toml:1:1: schema = 2: this program reads version 1; write schema = 1 and the keys of docs/reference/config.md, or use the program that the file was written for"
+        "  |"
+        "1 | schema = 2"
+        "  | ^^^^^^");
+}
+
+#[test]
+fn an_unknown_base_and_a_base_that_is_a_file_are_refused() {
+    let message = fault("\nbase = \"jung2013-slx\"\n");
+    let first = "device.toml:2:1: base = \"jung2013-slx\": there is no such preset; did you mean `jung2013-slc`? choose one of d4, ";
+    assert!(message.starts_with(first), "{message}");
+    assert!(fault("base = \"../d4.toml\"").contains("there is no such preset"));
+}
+
+#[test]
+fn a_faulty_override_is_named_as_such() {
+    assert_eq!(
+        override_fault("host.queue_depth", "many"),
+        "--set host.queue_depth=many: host.queue_depth: expected a whole number from 0 to 4294967295, found the text \"many\"; queue_depth is: Requests the device holds at once; further ones wait outside, first come, first served. Count"
+    );
+    assert_eq!(
+        override_fault("host.queue_dept", "3"),
+        "--set host.queue_dept=3: unknown key `queue_dept` in [host]; did you mean `queue_depth`?"
+    );
+    assert_eq!(
+        override_fault("queue_depth", "3"),
+        "--set queue_depth=3: unknown key `queue_depth` at the top; did you mean `host.queue_depth`?"
+    );
+    assert_eq!(
+        override_fault("ftl.gc.victim", "fifu"),
+        "--set ftl.gc.victim=fifu: ftl.gc.victim: there is no `fifu`; did you mean `fifo`? choose one of greedy, fifo, random, d-choices"
+    );
+    assert_eq!(
+        override_fault("ftl.gc.victim.d-choices.d", "0"),
+        "--set ftl.gc.victim.d-choices.d=0: ftl.gc.victim.d-choices.d = 0: out of range; give a number not below 1"
+    );
+    assert!(override_fault("host", "3").contains("expected a table [host], found the number 3"));
+    assert!(override_fault("a b", "3").contains("`a b` is not a key"));
+    assert!(override_fault("name", "[1").contains("the value is not TOML"));
+    assert!(
+        override_fault("base", "tb1").contains("`base` cannot be overridden; set it in the file")
+    );
+}
+
+#[test]
+fn a_fault_names_where_its_value_was_said() {
+    let text = "base = \"d4\"\n[nand.geometry]\npage_bytes = 1000\n";
+    says!(text,
+        "device.toml:3:1: nand.geometry.page_bytes = 1000: a page holds whole sectors of 512 bytes; give a multiple of 512, such as 512 or 1024"
+        "  |"
+        "3 | page_bytes = 1000"
+        "  | ^^^^^^^^^^");
+    let loaded = load(text, &[("ssd.ways", "3")]).unwrap();
+    let origin = |key| loaded.origin(key).to_string();
+    assert_eq!(origin("nand.geometry.page_bytes"), "device.toml:3");
+    assert_eq!(origin("ssd.ways"), "--set ssd.ways=3");
+    assert_eq!(origin("ftl.gc.start_free_ratio"), "preset d4");
+    assert_eq!(
+        loaded.origin("series.intervals"),
+        Origin::Default("device.toml".into())
+    );
+}
+
+#[test]
+fn a_fault_of_several_keys_points_at_the_one_that_the_user_said() {
+    says!("base = \"d4\"\n[nand.geometry]\nblocks_per_plane = 3\n",
+        "device.toml:3:1: ftl.over_provisioning_ratio = 0.15: the 164 user pages of a plane fill 2 of its 3 blocks, and garbage collection needs 4 (threshold 2, active 2); raise it, lower ftl.gc.start_free_ratio, or give a plane more blocks"
+        "  |"
+        "3 | blocks_per_plane = 3"
+        "  | ^^^^^^^^^^^^^^^^");
+    assert_eq!(
+        override_fault("ssd.channels", "1000000"),
+        "--set ssd.channels=1000000: ssd.channels = 1000000: too large; give a whole number from 1 to 1024"
+    );
+    assert_eq!(
+        plan(
+            "base = \"tb1\"",
+            &[("nand.geometry.blocks_per_plane", "65536")]
+        )
+        .unwrap_err(),
+        "--set nand.geometry.blocks_per_plane=65536: nand.geometry.blocks_per_plane = 65536: the device has 8589934592 pages (8 x 8 x 2 x 4 x 65536 x 256: channels, ways, dies, planes, blocks, pages), at most 4294967294 can be addressed; use fewer blocks or larger pages"
+    );
+    assert!(plan("base = \"tb1\"", &[("ssd.channels", "1024")])
+        .unwrap_err()
+        .starts_with("--set ssd.channels=1024: nand.geometry.blocks_per_plane = 2048: the device has 34359738368 pages"));
+}
+
+/// One value on each side of every bound.
+#[test]
+fn numbers_are_bounded() {
+    let bounds = [
+        ("ssd.channels", "0", "1"),
+        ("ssd.ways", "0", "1"),
+        ("nand.geometry.dies_per_package", "0", "1"),
+        ("nand.geometry.planes_per_die", "0", "1"),
+        ("nand.geometry.blocks_per_plane", "0", "512"),
+        ("nand.geometry.pages_per_block", "0", "1"),
+        ("nand.geometry.pages_per_block", "65536", "65535"),
+        ("nand.geometry.page_bytes", "0", "512"),
+        ("nand.geometry.page_bytes", "66048", "65536"),
+        ("nand.geometry.page_bytes", "4097", "4608"),
+        ("nand.geometry.spare_bytes", "65537", "0"),
+        ("nand.endurance_cycles", "0", "1"),
+        ("nand.timing.read_ns", "0", "1"),
+        ("nand.timing.program_ns", "10000000001", "10000000000"),
+        ("nand.timing.erase_ns", "9223372036854775807", "1"),
+        ("nand.timing.command_cycle_ns", "1000001", "0"),
+        ("nand.timing.address_cycles", "17", "16"),
+        ("nand.timing.row_address_cycles", "17", "0"),
+        ("nand.timing.bus_width_bits", "12", "16"),
+        ("nand.timing.bus_mt_per_s", "0", "0.01"),
+        ("nand.timing.bus_mt_per_s", "-333", "333"),
+        ("nand.timing.bus_mt_per_s", "nan", "1e6"),
+        ("nand.timing.bus_mt_per_s", "inf", "1.5"),
+        ("host.queue_depth", "0", "1"),
+        ("host.queue_depth", "1000001", "1000000"),
+        ("ftl.over_provisioning_ratio", "1", "0.999"),
+        ("ftl.over_provisioning_ratio", "nan", "0.5"),
+        ("ftl.gc.start_free_ratio", "-0.1", "0"),
+        ("ftl.gc.hard_free_ratio", "1.5", "0"),
+        ("ftl.gc.victim.d-choices.d", "0", "1"),
+        ("replay.mode.closed-loop.queue_depth", "0", "1000000"),
+        ("replay.mode.open-loop.time_scale", "0", "1e-9"),
+        ("replay.mode.open-loop.time_scale", "inf", "1e6"),
+        ("precondition.fill_ratio", "1.01", "1"),
+        ("precondition.fill_ratio", "-1", "0"),
+        ("precondition.overwrite_ratio", "1001", "1000"),
+        ("precondition.settle_tolerance_ratio", "0", "1"),
+        ("precondition.settle_limit_ratio", "0", "0.5"),
+        ("series.interval_ms", "-1", "0"),
+        ("series.interval_ms", "1e-9", "1e-6"),
+        ("series.intervals", "1", "2"),
+        ("workload.requests", "0", "1"),
+        ("workload.read_ratio", "1.1", "1"),
+        ("workload.request_bytes", "1000", "1024"),
+    ];
+    for (key, bad, good) in bounds {
+        let message = override_fault(key, bad);
+        assert!(
+            message.starts_with(&format!("--set {key}={bad}: {key}")),
+            "{message}"
+        );
+        assert_eq!(message.lines().count(), 1, "{message}");
+        if let Err(message) = plan("base = \"d4\"", &[(key, good)]) {
+            panic!("{key} = {good} is allowed: {message}");
+        }
+    }
+}
+
+#[test]
+fn nothing_filled_leaves_nothing_to_overwrite() {
+    let text = "[precondition]\nfill_ratio = 0.0\nsettle = true\n";
+    assert!(
+        fault(text).starts_with("device.toml:2:1: precondition.fill_ratio = 0: no page is filled")
+    );
+    assert!(plan("precondition.fill_ratio = 0.0", &[]).is_ok());
+}
+
+#[test]
+fn a_long_line_is_shown_around_its_fault() {
+    let text = format!("name = \"{}\"; x", "y".repeat(5000));
+    let message = fault(&text);
+    assert!(message.starts_with("device.toml:1:5010: "), "{message}");
+    assert!(
+        message.lines().all(|line| line.chars().count() < 200),
+        "{message}"
+    );
+}
+
+#[test]
+fn the_schema_knows_every_key_of_a_resolved_configuration() {
+    let text = config::load("base = \"d4\"\n[workload]\n", "a.toml", &[])
+        .unwrap()
+        .resolved_toml;
+    let table: toml::Table = text.parse().unwrap();
+    let mut open = vec![(String::new(), table)];
+    while let Some((prefix, table)) = open.pop() {
+        for (key, value) in table {
+            let path = format!("{prefix}{key}");
+            assert!(config::keys::find(&path).is_some(), "{path}");
+            if let toml::Value::Table(table) = value {
+                open.push((format!("{path}."), table));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_key_and_policy_is_described() {
+    for key in config::keys::all() {
+        assert!(!key.description.is_empty(), "{}", key.path);
+    }
+    for policy in config::policies() {
+        assert!(
+            !policy.description.is_empty(),
+            "{} {}",
+            policy.family,
+            policy.name
+        );
+        let slot = config::keys::find(policy.family).map(|key| &key.kind);
+        let Some(config::keys::Kind::Slot(names)) = slot else {
+            panic!("{} is a slot", policy.family);
+        };
+        assert!(names.iter().any(|name| name == policy.name));
+    }
+}
