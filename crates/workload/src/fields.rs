@@ -258,8 +258,8 @@ pub(crate) fn parse_decimal(field: &[u8], places: u32) -> Result<u64, String> {
 fn parse_exponent(field: &[u8], places: u32) -> Result<u64, String> {
     let text = std::str::from_utf8(field).unwrap_or_default();
     let value: f64 = text.parse().map_err(|_| not_decimal(field))?;
-    let scaled = (value * 10_f64.powi(places as i32)).round();
-    if scaled >= 0.0 && scaled < 18_446_744_073_709_551_616.0 {
+    let scaled = (value * 10_f64.powi(places.cast_signed())).round();
+    if (0.0..18_446_744_073_709_551_616.0).contains(&scaled) {
         Ok(scaled as u64)
     } else {
         Err(too_large(field))

@@ -4,6 +4,7 @@
 //! from files in one of the formats of [`Format`], or a [`generate::Generator`].
 
 mod adapt;
+pub mod convert;
 mod decompress;
 mod error;
 mod fields;
@@ -11,6 +12,7 @@ mod format;
 pub mod generate;
 mod input;
 mod request;
+pub mod stat;
 mod trace;
 
 pub use adapt::{Align, Fit, OnBadLine, TimeOrder, Volumes};

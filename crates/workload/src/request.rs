@@ -43,6 +43,7 @@ impl Request {
     }
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde demands
 fn picoseconds<S: serde::Serializer>(time: &Time, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(time.ps())
 }

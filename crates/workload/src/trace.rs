@@ -36,6 +36,17 @@ pub struct TraceOptions {
 }
 
 impl TraceOptions {
+    /// Everything as it was recorded, but in order of time: for statistics and conversions. Volumes
+    /// keep their numbers and their own addresses, requests their odd sizes.
+    pub fn as_recorded() -> Self {
+        Self {
+            time_order: TimeOrder::Sort,
+            align: Align::Keep,
+            volumes: Volumes::Shared,
+            ..Self::default()
+        }
+    }
+
     /// Sets the option `key` (`format`, `on_bad_line`, `time_order`, `align`, `volumes`, `fit`) to a word.
     /// The error is one line that names the key and the words it knows.
     pub fn set(&mut self, key: &str, word: &str) -> Result<(), String> {
@@ -79,6 +90,8 @@ pub struct Counts {
     pub other_volumes: u64,
     /// Requests moved to the place of their volume in the stack.
     pub stacked: u64,
+    /// Records that are earlier than the one that stands before them.
+    pub time_inversions: u64,
     /// Requests that were earlier than the one before and got its time.
     pub times_clamped: u64,
     /// Requests that were earlier than one before and were sorted.
@@ -154,9 +167,8 @@ impl Open {
         if bytes.is_empty() {
             return Err(input.empty());
         }
-        let format = match format.or_else(|| Format::of(&probe)) {
-            Some(format) => format,
-            None => return Err(input.unrecognised()),
+        let Some(format) = format.or_else(|| Format::of(&probe)) else {
+            return Err(input.unrecognised());
         };
         let reader = format.reader(&probe);
         let tick_ps = reader.tick_ps();

@@ -1,6 +1,8 @@
 //! Every real trace against the table that describes them: requests, read share and highest address
 //! are those of an independent reader.
 
+#![allow(clippy::unwrap_used)] // in helpers of the tests
+
 mod shared;
 
 use shared::real;
@@ -409,9 +411,9 @@ fn fillrandom_has_discards_and_wrapped_time_stamps() {
     );
 }
 
-/// Blocks get slots of their own: 625 of them (a count by other means), of 16 MiB each.
+/// Shards get slots of their own: 626 of them, of 16 MiB each.
 #[test]
-fn tectonic_blocks_become_addresses() {
+fn tectonic_shards_become_addresses() {
     let Some(path) = real("tectonic-cachelib-sample1.csv.gz") else {
         return;
     };
@@ -420,6 +422,6 @@ fn tectonic_blocks_become_addresses() {
     assert_eq!(trace.files()[0].format, Format::Tectonic);
     assert_eq!((found.requests, found.reads), (999, 599));
     assert_eq!(trace.counts().expanded, 291);
-    assert_eq!(found.highest.div_ceil(16 << 20), 625);
+    assert_eq!(found.highest.div_ceil(16 << 20), 626);
     assert_eq!(found.seconds, 39.0);
 }

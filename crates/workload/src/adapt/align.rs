@@ -13,9 +13,11 @@ pub enum Align {
     Error,
     /// Take every sector of 512 bytes that it touches.
     Expand,
+    /// Take it as it is: for statistics and conversions. Devices count in sectors.
+    Keep,
 }
 
-words! { Align at "align" { "error" => Error, "expand" => Expand } }
+words! { Align at "align" { "error" => Error, "expand" => Expand, "keep" => Keep } }
 
 /// Aligns the record to sectors.
 #[inline]
@@ -24,7 +26,7 @@ pub(crate) fn aligned(
     record: &mut Record,
     counts: &mut Counts,
 ) -> Result<(), Refusal> {
-    if (record.offset | record.bytes).is_multiple_of(SECTOR) {
+    if (record.offset | record.bytes).is_multiple_of(SECTOR) || align == Align::Keep {
         return Ok(());
     }
     if align == Align::Error {

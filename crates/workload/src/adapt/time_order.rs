@@ -37,6 +37,7 @@ pub(crate) struct Orderer {
     order: TimeOrder,
     latest: u64, // greatest tick given out
     newest: u64, // greatest tick taken in
+    before: u64, // tick of the record taken in last
     waiting: BinaryHeap<Reverse<Waiting>>,
     taken: u64,
 }
@@ -75,6 +76,7 @@ impl Orderer {
             order,
             latest: 0,
             newest: 0,
+            before: 0,
             waiting: BinaryHeap::new(),
             taken: 0,
         }
@@ -82,7 +84,7 @@ impl Orderer {
 
     /// Begins another file.
     pub(crate) fn restart(&mut self) {
-        (self.latest, self.newest) = (0, 0);
+        (self.latest, self.newest, self.before) = (0, 0, 0);
     }
 
     /// The next record in order; `pull` gives the next of the file.
@@ -96,7 +98,7 @@ impl Orderer {
         let next = if self.order == TimeOrder::Sort {
             self.sorted(counts, &mut pull)?
         } else {
-            pull(counts)?
+            self.pulled(counts, &mut pull)?
         };
         let Some(mut placed) = next else {
             return Ok(None);
@@ -112,13 +114,29 @@ impl Orderer {
         Ok(Some(placed))
     }
 
+    #[inline]
+    fn pulled<E>(
+        &mut self,
+        counts: &mut Counts,
+        pull: &mut impl FnMut(&mut Counts) -> Result<Option<Placed>, E>,
+    ) -> Result<Option<Placed>, E> {
+        let placed = pull(counts)?;
+        if let Some(Placed { record, .. }) = &placed {
+            counts.time_inversions += u64::from(record.ticks < self.before);
+            self.before = record.ticks;
+        }
+        Ok(placed)
+    }
+
     fn sorted<E>(
         &mut self,
         counts: &mut Counts,
         pull: &mut impl FnMut(&mut Counts) -> Result<Option<Placed>, E>,
     ) -> Result<Option<Placed>, E> {
         while self.waiting.len() < WINDOW {
-            let Some(placed) = pull(counts)? else { break };
+            let Some(placed) = self.pulled(counts, pull)? else {
+                break;
+            };
             let ticks = placed.record.ticks;
             counts.times_sorted += u64::from(ticks < self.newest);
             self.newest = self.newest.max(ticks);

@@ -211,7 +211,7 @@ mod tests {
             ticks: 1_003_911,
             offset: 4_202_624 * 512,
             bytes: 4096,
-            volume: 8 << 20 | 33,
+            volume: (8 << 20) + 33,
             op: Op::Write,
         };
         let line = "  8,33  21        2     0.001003911  6742  D  WS 4202624 + 8 [(null)]";

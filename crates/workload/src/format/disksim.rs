@@ -2,10 +2,13 @@
 //!
 //! Told from the other formats of five columns by the decimal point of the first column.
 
-use super::{Line, Probe, Reader, Record, flag, is_decimal, is_number, tick};
-use crate::Op;
+use std::io::{self, Write};
+
+use super::{Line, Probe, Reader, Record, Render, flag, is_decimal, is_number, tick};
+use crate::convert::{Losses, moves_data, sectors, ticks};
 use crate::error::Fault;
 use crate::fields::{Blanks, SECTOR};
+use crate::{Op, Request};
 
 struct Disksim;
 
@@ -44,6 +47,35 @@ impl Line for Disksim {
             volume,
             op,
         }))
+    }
+}
+
+struct Lines;
+
+pub(super) fn render(_timed: bool) -> Box<dyn Render> {
+    Box::new(Lines)
+}
+
+impl Render for Lines {
+    fn request(
+        &mut self,
+        out: &mut dyn Write,
+        request: &Request,
+        losses: &mut Losses,
+    ) -> io::Result<()> {
+        const NS_PER_MS: u64 = 1_000_000;
+        if !moves_data(request, losses) {
+            return Ok(());
+        }
+        let ns = ticks(request, tick::NS, losses);
+        let (first, sectors) = sectors(request, losses);
+        let flag = u8::from(request.op == Op::Read);
+        let (ms, fraction) = (ns / NS_PER_MS, ns % NS_PER_MS);
+        writeln!(
+            out,
+            "{ms}.{fraction:06} {} {first} {sectors} {flag}",
+            request.volume
+        )
     }
 }
 

@@ -5,12 +5,16 @@
 //!
 //! Version 2 has no time stamps: it counts as timed only if the beginning of the file has a `wait`.
 
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
 use rustc_hash::FxHashMap;
 
-use super::{Line, Probe, Reader, Record, tick};
-use crate::Op;
+use super::{Line, Probe, Reader, Record, Render, tick};
+use crate::convert::{Losses, ticks};
 use crate::error::{Fault, shown};
 use crate::fields::Blanks;
+use crate::{Op, Request};
 
 const VERSION_2: &[u8] = b"fio version 2 iolog";
 const VERSION_3: &[u8] = b"fio version 3 iolog";
@@ -112,6 +116,72 @@ impl Line for FioIolog {
             volume,
             op,
         }))
+    }
+}
+
+/// Writes version 3, or version 2 if there are no time stamps. Volumes become files named
+/// `volume-0` and so on, added and opened before their first request and closed at the end.
+struct Lines {
+    timed: bool,
+    us: u64,
+    volumes: BTreeSet<u32>,
+}
+
+pub(super) fn render(timed: bool) -> Box<dyn Render> {
+    Box::new(Lines {
+        timed,
+        us: 0,
+        volumes: BTreeSet::new(),
+    })
+}
+
+impl Render for Lines {
+    fn head(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(if self.timed { VERSION_3 } else { VERSION_2 })?;
+        out.write_all(b"\n")
+    }
+
+    fn request(
+        &mut self,
+        out: &mut dyn Write,
+        request: &Request,
+        losses: &mut Losses,
+    ) -> io::Result<()> {
+        let Request {
+            offset,
+            bytes,
+            volume,
+            ..
+        } = request;
+        let us = ticks(request, tick::US, losses);
+        self.us = us;
+        let stamp = if self.timed {
+            format!("{us} ")
+        } else {
+            String::new()
+        };
+        if self.volumes.insert(*volume) {
+            writeln!(out, "{stamp}volume-{volume} add")?;
+            writeln!(out, "{stamp}volume-{volume} open")?;
+        }
+        let action = match request.op {
+            Op::Read => "read",
+            Op::Write => "write",
+            Op::Trim => "trim",
+            Op::Flush => "sync",
+        };
+        writeln!(out, "{stamp}volume-{volume} {action} {offset} {bytes}")
+    }
+
+    fn tail(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let stamp = if self.timed {
+            format!("{} ", self.us)
+        } else {
+            String::new()
+        };
+        self.volumes
+            .iter()
+            .try_for_each(|volume| writeln!(out, "{stamp}volume-{volume} close"))
     }
 }
 

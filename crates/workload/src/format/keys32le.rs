@@ -22,7 +22,7 @@ fn key(bytes: &[u8]) -> u32 {
 
 pub(super) fn detect(probe: &Probe) -> bool {
     let keys = || probe.bytes.chunks_exact(4).map(key);
-    let fits = !probe.whole || probe.bytes.len() % 4 == 0;
+    let fits = !probe.whole || probe.bytes.len().is_multiple_of(4);
     let first = keys().next();
     fits && !probe.is_text()
         && keys().count() >= FEWEST

@@ -7,13 +7,15 @@
 //! reader, with its number.
 
 use std::fmt;
+use std::io::{self, Write};
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-use crate::Op;
+use crate::convert::Losses;
 use crate::error::Fault;
 use crate::input::{Input, Stop};
+use crate::{Op, Request};
 
 mod arc_lis;
 mod biotracer;
@@ -94,6 +96,29 @@ formats! {
     Keys32le "keys32le" keys32le ".keys32le" "32-bit little-endian numbers of 4-KiB blocks below 2^28; no time, all reads",
 }
 
+macro_rules! renderers {
+    ($($Format:ident $module:ident,)+) => {
+        impl Format {
+            /// A writer of this format, if there is one.
+            pub(crate) fn render(self, timed: bool) -> Option<Box<dyn Render>> {
+                match self {
+                    $(Self::$Format => Some($module::render(timed)),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+renderers! {
+    Wordline wordline,
+    FioIolog fio_iolog,
+    Msr msr,
+    Spc spc,
+    Disksim disksim,
+    Mqsim mqsim,
+}
+
 impl Format {
     /// The format of a file that begins as `probe` does.
     pub(crate) fn of(probe: &Probe) -> Option<Self> {
@@ -101,15 +126,6 @@ impl Format {
             .iter()
             .copied()
             .find(|format| format.detects(probe))
-    }
-    /// All formats that recognise the beginning of a file.
-    #[cfg(test)]
-    pub(crate) fn all_of(probe: &Probe) -> Vec<Self> {
-        Self::ALL
-            .iter()
-            .copied()
-            .filter(|format| format.detects(probe))
-            .collect()
     }
     /// The names of all formats, for messages.
     pub(crate) fn names() -> String {
@@ -202,6 +218,25 @@ impl<L: Line> Reader for L {
             input.ignored += 1;
         }
         Ok(None)
+    }
+}
+
+/// Writes requests in one format.
+pub(crate) trait Render: Send {
+    /// What stands before the first request.
+    fn head(&mut self, _out: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+    /// One request; what is lost is counted.
+    fn request(
+        &mut self,
+        out: &mut dyn Write,
+        request: &Request,
+        losses: &mut Losses,
+    ) -> io::Result<()>;
+    /// What stands behind the last request.
+    fn tail(&mut self, _out: &mut dyn Write) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -308,4 +343,88 @@ pub(crate) fn parsed<L: Line>(mut line: L, text: &str) -> Result<Option<Record>,
             Some(column) => format!("column {column}: {}", fault.reason),
             None => fault.reason,
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line or two of each text format is recognised by that format alone.
+    #[test]
+    fn formats_do_not_claim_each_others_files() {
+        let samples = [
+            (
+                Format::Wordline,
+                "time_ns,op,offset_bytes,size_bytes,volume\n1,read,0,512,0\n",
+            ),
+            (
+                Format::FioIolog,
+                "fio version 2 iolog\n/dev/sdb add\n/dev/sdb write 64757760 4096\n",
+            ),
+            (
+                Format::FioIolog,
+                "fio version 3 iolog\n0 /dev/sdb add\n5 /dev/sdb write 0 4096\n",
+            ),
+            (
+                Format::Systor,
+                "Timestamp,Response,IOType,LUN,Offset,Size\n1.5,0.1,R,0,512,512\n",
+            ),
+            (
+                Format::Systor,
+                "1456095145.133076000,0.000806000,R,0,899056122368,131072\n",
+            ),
+            (
+                Format::Tectonic,
+                "op_time,block_id,block_id_size,io_size,io_offset,user_name,user_namespace,op_name,\
+                 op_count,host_name,rs_shard_id\n",
+            ),
+            (
+                Format::Pixel,
+                "proces,device,rw_flag,sector,size,timestamp\n",
+            ),
+            (
+                Format::Pixel,
+                "kworker/4:1H-225,8388608,R,30175712,8,159273.83748699998\n",
+            ),
+            (
+                Format::Msr,
+                "128166385295514663,hm,0,Write,9056014336,2048,2833\n",
+            ),
+            (Format::Spc, "0,303567,3584,w,0.000000\n"),
+            (Format::Tencent, "1538323200,4247200,128,1,1058\n"),
+            (
+                Format::Diskmon,
+                "0\t0.016375\t0.00038147\t0\tWrite\t3271215\t8\n",
+            ),
+            (
+                Format::Biotracer,
+                "4043872\t\t96\t\t49152\t\t5\t\t1.1\t\t1.2\t\t1.3\t\t1.4\n",
+            ),
+            (
+                Format::Blkparse,
+                "  8,33  21  1  0.000000000  6742  D  WS 4194352 + 8 [(null)]\n",
+            ),
+            (Format::Hil, "640.875000\t0\t522424\t16\t1\n"),
+            (Format::Disksim, "7961.833 0 20228336 8 0\n"),
+            (Format::SsdsimUs, "0 0 280605840 2 1\n9 0 287641400 128 1\n"),
+            (Format::Mqsim, "11413000 0 657728 16 1\n"),
+            (Format::ArcLis, "230027 8 0 0\n"),
+        ];
+        for (expected, text) in samples {
+            let probe = Probe {
+                bytes: text.as_bytes(),
+                whole: true,
+            };
+            let claimed = |format: &Format| *format != Format::Ssdsim && format.detects(&probe);
+            let found: Vec<Format> = Format::ALL.iter().copied().filter(claimed).collect();
+            assert_eq!(found, [expected], "{text}");
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_parse() {
+        for format in Format::ALL {
+            assert_eq!(format.name().parse(), Ok(*format));
+        }
+    }
 }

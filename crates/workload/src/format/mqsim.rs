@@ -3,10 +3,13 @@
 //! Five whole numbers a line are nanoseconds unless they would then ask for more than 8 GB/s over the
 //! beginning of the file; then they are the microseconds of `ssdsim-us`.
 
-use super::{Line, Probe, Reader, Record, flag, is_number, tick};
-use crate::Op;
+use std::io::{self, Write};
+
+use super::{Line, Probe, Reader, Record, Render, flag, is_number, tick};
+use crate::convert::{Losses, moves_data, sectors, ticks};
 use crate::error::Fault;
 use crate::fields::{Blanks, SECTOR};
+use crate::{Op, Request};
 
 const FASTEST_BYTES_PER_NS: u128 = 8;
 
@@ -67,6 +70,29 @@ impl Line for Mqsim {
     #[inline]
     fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
         parse(line).map(Some)
+    }
+}
+
+struct Lines;
+
+pub(super) fn render(_timed: bool) -> Box<dyn Render> {
+    Box::new(Lines)
+}
+
+impl Render for Lines {
+    fn request(
+        &mut self,
+        out: &mut dyn Write,
+        request: &Request,
+        losses: &mut Losses,
+    ) -> io::Result<()> {
+        if !moves_data(request, losses) {
+            return Ok(());
+        }
+        let ns = ticks(request, tick::NS, losses);
+        let (first, sectors) = sectors(request, losses);
+        let flag = u8::from(request.op == Op::Read);
+        writeln!(out, "{ns} {} {first} {sectors} {flag}", request.volume)
     }
 }
 

@@ -4,9 +4,13 @@
 //! The volume is the disk number. Where a file holds several hosts, those of the second are numbered
 //! from 256, of the third from 512, in order of appearance.
 
-use super::{Line, Probe, Reader, Record, tick, word};
+use std::io::{self, Write};
+
+use super::{Line, Probe, Reader, Record, Render, tick, word};
+use crate::convert::{Losses, moves_data, ticks};
 use crate::error::Fault;
 use crate::fields::Commas;
+use crate::{Op, Request};
 
 const DISKS_PER_HOST: u32 = 256;
 const HOSTS: usize = 4096;
@@ -20,10 +24,9 @@ struct Msr {
 pub(super) fn detect(probe: &Probe) -> bool {
     probe.most(|line| {
         let mut fields = Commas::new(line);
-        let operation = fields.clone().count() == 7
+        fields.clone().count() == 7
             && (0..3).all(|_| fields.skip("").is_ok())
-            && fields.text("").is_ok_and(|field| word(field).is_ok());
-        operation
+            && fields.text("").is_ok_and(|field| word(field).is_ok())
     })
 }
 
@@ -88,11 +91,42 @@ impl Line for Msr {
     }
 }
 
+struct Lines;
+
+pub(super) fn render(_timed: bool) -> Box<dyn Render> {
+    Box::new(Lines)
+}
+
+impl Render for Lines {
+    fn request(
+        &mut self,
+        out: &mut dyn Write,
+        request: &Request,
+        losses: &mut Losses,
+    ) -> io::Result<()> {
+        if !moves_data(request, losses) {
+            return Ok(());
+        }
+        let ticks = ticks(request, tick::FILETIME, losses);
+        let op = if request.op == Op::Read {
+            "Read"
+        } else {
+            "Write"
+        };
+        let Request {
+            offset,
+            bytes,
+            volume,
+            ..
+        } = request;
+        writeln!(out, "{ticks},wordline,{volume},{op},{offset},{bytes},0")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::parsed;
     use super::*;
-    use crate::Op;
 
     #[test]
     fn a_line_of_hm_0() {

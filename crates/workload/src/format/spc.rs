@@ -2,9 +2,13 @@
 //! 512 bytes, size in bytes, operation, seconds; further columns are allowed and ignored. The unit
 //! becomes the volume.
 
-use super::{Line, Probe, Reader, Record, is_decimal, is_number, tick, word};
+use std::io::{self, Write};
+
+use super::{Line, Probe, Reader, Record, Render, is_decimal, is_number, tick, word};
+use crate::convert::{Losses, moves_data, sectors, ticks};
 use crate::error::Fault;
 use crate::fields::{Commas, SECTOR};
+use crate::{Op, Request};
 
 struct Spc;
 
@@ -42,11 +46,40 @@ impl Line for Spc {
     }
 }
 
+struct Lines;
+
+pub(super) fn render(_timed: bool) -> Box<dyn Render> {
+    Box::new(Lines)
+}
+
+impl Render for Lines {
+    fn request(
+        &mut self,
+        out: &mut dyn Write,
+        request: &Request,
+        losses: &mut Losses,
+    ) -> io::Result<()> {
+        const NS_PER_S: u64 = 1_000_000_000;
+        if !moves_data(request, losses) {
+            return Ok(());
+        }
+        let ns = ticks(request, tick::NS, losses);
+        let (first, sectors) = sectors(request, losses);
+        let op = if request.op == Op::Read { 'r' } else { 'w' };
+        let (s, fraction) = (ns / NS_PER_S, ns % NS_PER_S);
+        writeln!(
+            out,
+            "{},{first},{},{op},{s}.{fraction:09}",
+            request.volume,
+            sectors * SECTOR
+        )
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::parsed;
     use super::*;
-    use crate::Op;
 
     #[test]
     fn a_line_of_financial1() {

@@ -1,6 +1,9 @@
 //! HP SRT, version 1.3 (Ruemmler and Wilkes, USENIX Winter 1993): a text header up to 0x0C, then records
 //! of 14 big-endian 32-bit integers: record size, id, seconds, microseconds, start, stop, bytes, block of
 //! 256 bytes, device, driver, cylinder, flags (bit 0 = read), info, queue length.
+//!
+//! Devices are HP-UX device numbers: 8 bits of driver, 16 of disk, 8 of section. Blocks count on the disk,
+//! not in the section; the disk becomes the volume.
 
 use super::{Probe, Reader, Record, tick};
 use crate::Op;
@@ -55,7 +58,7 @@ fn parse(record: &[u8]) -> Result<Record, Fault> {
         ticks: seconds * 1_000_000 + micros,
         offset: positive(7, "block")? * BLOCK,
         bytes: positive(6, "size")?,
-        volume: field(8),
+        volume: (field(8) >> 8) & 0xffff,
         op: if field(11) & 1 == 1 {
             Op::Read
         } else {
@@ -111,8 +114,8 @@ mod tests {
             0,
             8192,
             1040,
-            1,
-            0,
+            0x0800_0107,
+            4,
             0,
             1,
             0,

@@ -1,9 +1,10 @@
 //! Meta Tectonic traces as CacheBench reads them: a header, then op_time (s), block_id, block_id_size,
 //! io_size and io_offset (bytes within the block), user, namespace, op_name, op_count, host, shard.
 //!
-//! Blocks have no address. Each gets slots of 16 MiB, in order of first appearance: as many as the first
-//! request to it needs, at least one. (Blocks hold 8 MiB and sometimes a little more.) A later request
-//! beyond the slots of its block is a bad line. Memory grows by some 40 bytes a distinct block. Operations that begin with `get` are reads, with `put` writes.
+//! Blocks are cut into shards, which have no address. Each shard gets slots of 16 MiB, in order of first
+//! appearance: as many as the first request to it needs, at least one. (Shards hold 8 MiB and sometimes a
+//! little more.) A later request beyond the slots of its shard is a bad line. Memory grows by some 50 bytes
+//! a shard. Operations that begin with `get` are reads, with `put` writes.
 
 use rustc_hash::FxHashMap;
 
@@ -18,7 +19,7 @@ const HALF: usize = 16; // hexadecimal digits on each side of the dash of a bloc
 
 #[derive(Default)]
 struct Tectonic {
-    blocks: FxHashMap<u128, Slots>,
+    shards: FxHashMap<(u128, u64), Slots>,
     next: u64,
 }
 
@@ -49,35 +50,35 @@ fn block_id(field: &[u8]) -> Option<u128> {
 }
 
 impl Tectonic {
-    /// The address of a range of a block.
-    fn address(&mut self, id: u128, offset: u64, bytes: u64) -> Result<u64, String> {
+    /// The address of a range of a shard.
+    fn address(&mut self, shard: (u128, u64), offset: u64, bytes: u64) -> Result<u64, String> {
         let end = offset
             .checked_add(bytes)
             .ok_or("offset and size add up to more than 2^64")?;
         let needed = end.div_ceil(SLOT).max(1);
-        let slots = match self.blocks.get(&id) {
+        let slots = match self.shards.get(&shard) {
             Some(known) => *known,
-            None => self.place(id, needed)?,
+            None => self.place(shard, needed)?,
         };
         if needed > slots.count {
             let room = slots.count * SLOT;
             return Err(format!(
-                "the request ends at byte {end} of a block that was given {room}"
+                "the request ends at byte {end} of a shard that was given {room}"
             ));
         }
         Ok(slots.first * SLOT + offset)
     }
-    fn place(&mut self, id: u128, count: u64) -> Result<Slots, String> {
+    fn place(&mut self, shard: (u128, u64), count: u64) -> Result<Slots, String> {
         let slots = Slots {
             first: self.next,
             count,
         };
         let next = self.next + count;
         if next > u64::MAX / SLOT {
-            return Err("all blocks together are beyond 2^64 bytes".to_owned());
+            return Err("all shards together are beyond 2^64 bytes".to_owned());
         }
         self.next = next;
-        self.blocks.insert(id, slots);
+        self.shards.insert(shard, slots);
         Ok(slots)
     }
 }
@@ -99,19 +100,6 @@ impl Line for Tectonic {
         fields.skip("size of the block id")?;
         let bytes = fields.number("size")?;
         let within = fields.number("offset")?;
-        if bytes == 0 {
-            // Before a slot is given away; the reason is that of every format.
-            return Ok(Some(Record {
-                ticks,
-                offset: 0,
-                bytes,
-                volume: 0,
-                op: Op::Read,
-            }));
-        }
-        let offset = self
-            .address(id, within, bytes)
-            .or_else(|reason| fields.fault(reason))?;
         fields.skip("user")?;
         fields.skip("namespace")?;
         let op = match fields.text("operation")? {
@@ -122,10 +110,17 @@ impl Line for Tectonic {
                 return fields.fault(format!("the operation is {}, {known}", shown(name)));
             }
         };
-        for what in ["operation count", "host", "shard"] {
-            fields.skip(what)?;
-        }
+        fields.skip("operation count")?;
+        fields.skip("host")?;
+        let shard = fields.number("shard")?;
         fields.end()?;
+        // A request for nothing is refused as in every format, and gets no slot.
+        let offset = if bytes == 0 {
+            0
+        } else {
+            self.address((id, shard), within, bytes)
+                .map_err(Fault::new)?
+        };
         Ok(Some(Record {
             ticks,
             offset,
@@ -176,7 +171,7 @@ mod tests {
             of(line(1, 512, SLOT, "getChunkData.Permanent"))
                 .unwrap_err()
                 .reason,
-            "the request ends at byte 16777728 of a block that was given 16777216"
+            "the request ends at byte 16777728 of a shard that was given 16777216"
         );
     }
 

@@ -3,10 +3,13 @@
 //! Time counts from the start of the run, in nanoseconds with up to three decimals (picoseconds); it is
 //! not moved to the first record. Everything a request holds is kept.
 
-use super::{Line, Origin, Probe, Reader, Record, tick};
-use crate::Op;
+use std::io::{self, Write};
+
+use super::{Line, Origin, Probe, Reader, Record, Render, tick};
+use crate::convert::Losses;
 use crate::error::{Fault, shown};
 use crate::fields::Commas;
+use crate::{Op, Request};
 
 const HEADER: &[u8] = b"time_ns,op,offset_bytes,size_bytes,volume";
 
@@ -52,6 +55,44 @@ impl Line for Wordline {
             volume,
             op,
         }))
+    }
+}
+
+struct Lines;
+
+pub(super) fn render(_timed: bool) -> Box<dyn Render> {
+    Box::new(Lines)
+}
+
+impl Render for Lines {
+    fn head(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(HEADER)?;
+        out.write_all(b"\n")
+    }
+    fn request(
+        &mut self,
+        out: &mut dyn Write,
+        request: &Request,
+        _: &mut Losses,
+    ) -> io::Result<()> {
+        let (ns, ps) = (request.arrival.ns(), request.arrival.ps() % tick::NS);
+        let op = match request.op {
+            Op::Read => "read",
+            Op::Write => "write",
+            Op::Trim => "trim",
+            Op::Flush => "flush",
+        };
+        let Request {
+            offset,
+            bytes,
+            volume,
+            ..
+        } = request;
+        if ps == 0 {
+            writeln!(out, "{ns},{op},{offset},{bytes},{volume}")
+        } else {
+            writeln!(out, "{ns}.{ps:03},{op},{offset},{bytes},{volume}")
+        }
     }
 }
 

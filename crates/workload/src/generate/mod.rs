@@ -76,7 +76,7 @@ pub(crate) fn fault(
 
 /// Fails unless `value` is a number from `low` to `high`.
 pub(crate) fn within(key: &str, value: f64, low: f64, high: f64) -> Result<(), WorkloadError> {
-    if value >= low && value <= high {
+    if (low..=high).contains(&value) {
         return Ok(());
     }
     let reason = format!("{value} is not between {low} and {high}");
@@ -244,7 +244,8 @@ impl Generator {
 
     fn arrival(&mut self) -> Option<Time> {
         let busy = self.clock.next(&mut self.arrival_random)?;
-        if self.idle_every > 0 && self.generated > 0 && self.generated % self.idle_every == 0 {
+        let begun = self.idle_every > 0 && self.generated > 0;
+        if begun && self.generated.is_multiple_of(self.idle_every) {
             self.paused = self.paused.checked_add(self.pause)?;
         }
         busy.checked_add(self.paused)

@@ -1,4 +1,5 @@
 //! What several tests need.
+#![allow(dead_code, clippy::print_stdout)] // not every test needs all of it
 
 use std::path::{Path, PathBuf};
 

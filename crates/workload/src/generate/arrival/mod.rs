@@ -62,7 +62,7 @@ arrivals! {
 fn check_rate(key: &str, iops: f64) -> Result<(), WorkloadError> {
     const LOWEST: f64 = 1e-3;
     const HIGHEST: f64 = 1e9;
-    if iops >= LOWEST && iops <= HIGHEST {
+    if (LOWEST..=HIGHEST).contains(&iops) {
         return Ok(());
     }
     let reason = format!("{iops} requests a second are not between {LOWEST} and {HIGHEST}");

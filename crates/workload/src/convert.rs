@@ -1,0 +1,258 @@
+//! Traces written in other formats.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::write::GzEncoder;
+use serde::Serialize;
+use tempfile::NamedTempFile;
+
+use crate::fields::SECTOR;
+use crate::format::{Format, Render};
+use crate::{Op, Request, Source, WorkloadError};
+
+const BUFFER: usize = 256 * 1024;
+
+/// What a conversion did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Conversion {
+    /// Requests written.
+    pub written: u64,
+    /// Requests left out because the format cannot state them.
+    pub left_out: u64,
+    /// What the format could not keep, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// What a format loses of the requests written in it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Losses {
+    pub(crate) left_out: u64,
+    pub(crate) rounded_times: u64,
+    pub(crate) expanded: u64,
+}
+
+/// Writes a trace. The file appears under its name when it is finished, not before; it is compressed
+/// if its name ends in `.gz` or `.zst`.
+pub struct TraceWriter {
+    path: PathBuf,
+    format: Format,
+    render: Box<dyn Render>,
+    packer: Packer,
+    losses: Losses,
+    written: u64,
+    timed: bool,
+}
+
+impl TraceWriter {
+    /// The formats that can be written.
+    pub fn formats() -> Vec<Format> {
+        Format::ALL
+            .iter()
+            .copied()
+            .filter(|format| format.render(true).is_some())
+            .collect()
+    }
+
+    /// Begins a trace in `format` beside `path`. `timed` says whether arrivals carry meaning.
+    pub fn create(path: &Path, format: Format, timed: bool) -> Result<Self, WorkloadError> {
+        let Some(render) = format.render(timed) else {
+            let names: Vec<&str> = Self::formats().into_iter().map(Format::name).collect();
+            let reason = format!("traces cannot be written in the format {format}");
+            return Err(WorkloadError::new(
+                path,
+                reason,
+                format!("choose {}", names.join(", ")),
+            ));
+        };
+        let packer = Packer::create(path).map_err(|error| failed(path, &error))?;
+        let mut writer = Self {
+            path: path.to_owned(),
+            format,
+            render,
+            packer,
+            losses: Losses::default(),
+            written: 0,
+            timed,
+        };
+        let head = writer.render.head(&mut writer.packer);
+        head.map_err(|error| failed(path, &error))?;
+        Ok(writer)
+    }
+
+    /// Writes a request. Requests come in order of arrival.
+    pub fn write(&mut self, request: &Request) -> Result<(), WorkloadError> {
+        let left_out = self.losses.left_out;
+        let done = self
+            .render
+            .request(&mut self.packer, request, &mut self.losses);
+        done.map_err(|error| failed(&self.path, &error))?;
+        self.written += u64::from(self.losses.left_out == left_out);
+        Ok(())
+    }
+
+    /// Completes the file and gives it its name.
+    pub fn finish(mut self) -> Result<Conversion, WorkloadError> {
+        let end = self
+            .render
+            .tail(&mut self.packer)
+            .and_then(|()| self.packer.finish(&self.path));
+        end.map_err(|error| failed(&self.path, &error))?;
+        Ok(Conversion {
+            written: self.written,
+            left_out: self.losses.left_out,
+            notes: notes(self.format, &self.losses, self.timed),
+        })
+    }
+}
+
+/// Writes all of a source. Options of the source decide what becomes of its oddities: see
+/// [`crate::TraceOptions::as_recorded`].
+pub fn convert(
+    source: &mut impl Source,
+    path: &Path,
+    format: Format,
+) -> Result<Conversion, WorkloadError> {
+    let mut writer = TraceWriter::create(path, format, source.timed())?;
+    while let Some(request) = source.next_request()? {
+        writer.write(&request)?;
+    }
+    writer.finish()
+}
+
+fn notes(format: Format, losses: &Losses, timed: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    if losses.left_out > 0 {
+        notes.push(format!(
+            "{} requests were left out: {format} has no such operation (it knows reads and writes)",
+            losses.left_out
+        ));
+    }
+    if losses.rounded_times > 0 {
+        notes.push(format!(
+            "{} times were rounded down to what {format} can state",
+            losses.rounded_times
+        ));
+    }
+    if losses.expanded > 0 {
+        notes.push(format!(
+            "{} requests were expanded to the whole sectors of {SECTOR} bytes that {format} counts in",
+            losses.expanded
+        ));
+    }
+    if format == Format::Msr {
+        notes.push(
+            "host names and response times are not known; they were written as `wordline` and 0"
+                .to_owned(),
+        );
+    }
+    if !timed && format != Format::FioIolog {
+        notes.push("the source has no time stamps; all times were written as 0".to_owned());
+    }
+    notes
+}
+
+#[cold]
+fn failed(path: &Path, error: &io::Error) -> WorkloadError {
+    let reason = format!(
+        "the file cannot be written: {}",
+        crate::decompress::plain(error)
+    );
+    WorkloadError::new(path, reason, "choose another place")
+}
+
+/// Whether the operation moves data; if not, it is counted as left out.
+pub(crate) fn moves_data(request: &Request, losses: &mut Losses) -> bool {
+    let moves = matches!(request.op, Op::Read | Op::Write);
+    losses.left_out += u64::from(!moves);
+    moves
+}
+
+/// The arrival in ticks, rounded down.
+pub(crate) fn ticks(request: &Request, tick_ps: u64, losses: &mut Losses) -> u64 {
+    let ps = request.arrival.ps();
+    losses.rounded_times += u64::from(!ps.is_multiple_of(tick_ps));
+    ps / tick_ps
+}
+
+/// First sector and number of sectors that the request touches.
+pub(crate) fn sectors(request: &Request, losses: &mut Losses) -> (u64, u64) {
+    let (first, end) = (request.offset / SECTOR, request.end().div_ceil(SECTOR));
+    let whole = (request.offset | request.bytes).is_multiple_of(SECTOR);
+    losses.expanded += u64::from(!whole);
+    (first, end - first)
+}
+
+/// A file being written, compressed or not.
+struct Packer {
+    temporary: NamedTempFile,
+    encoder: Encoder,
+}
+
+enum Encoder {
+    Plain(BufWriter<File>),
+    Gzip(BufWriter<GzEncoder<File>>),
+    Zstd(BufWriter<zstd::Encoder<'static, File>>),
+}
+
+impl Packer {
+    fn create(path: &Path) -> io::Result<Self> {
+        if path.is_dir() {
+            return Err(io::Error::other("it is a directory"));
+        }
+        let directory = path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".wordline-").suffix(".partial");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        let temporary = builder.tempfile_in(directory.unwrap_or(Path::new(".")))?;
+        let file = temporary.reopen()?;
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        let encoder = match extension {
+            Some("gz") => Encoder::Gzip(BufWriter::with_capacity(
+                BUFFER,
+                GzEncoder::new(file, flate2::Compression::default()),
+            )),
+            Some("zst") => Encoder::Zstd(BufWriter::with_capacity(
+                BUFFER,
+                zstd::Encoder::new(file, zstd::DEFAULT_COMPRESSION_LEVEL)?,
+            )),
+            _ => Encoder::Plain(BufWriter::with_capacity(BUFFER, file)),
+        };
+        Ok(Self { temporary, encoder })
+    }
+
+    fn finish(self, path: &Path) -> io::Result<()> {
+        let file = match self.encoder {
+            Encoder::Plain(buffered) => buffered.into_inner()?,
+            Encoder::Gzip(buffered) => buffered.into_inner()?.finish()?,
+            Encoder::Zstd(buffered) => buffered.into_inner()?.finish()?,
+        };
+        file.sync_all()?;
+        self.temporary.persist(path)?;
+        Ok(())
+    }
+}
+
+impl Write for Packer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.encoder {
+            Encoder::Plain(buffered) => buffered.write(bytes),
+            Encoder::Gzip(buffered) => buffered.write(bytes),
+            Encoder::Zstd(buffered) => buffered.write(bytes),
+        }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.encoder {
+            Encoder::Plain(buffered) => buffered.flush(),
+            Encoder::Gzip(buffered) => buffered.flush(),
+            Encoder::Zstd(buffered) => buffered.flush(),
+        }
+    }
+}

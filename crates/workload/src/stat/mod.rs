@@ -1,0 +1,449 @@
+//! What a workload is like: one pass, bounded memory.
+//!
+//! Pages are of 4 KiB, and those of different volumes differ. Percentages are of requests unless they
+//! say otherwise; they are absent where there is nothing to take them of.
+
+mod footprint;
+mod reuse;
+
+use std::collections::BTreeSet;
+
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+use crate::trace::Counts;
+use crate::{Op, Request, Source, Trace, WorkloadError};
+use footprint::Footprint;
+use reuse::Reuse;
+
+/// Bytes in a page of the statistics.
+pub const PAGE: u64 = 4096;
+/// Pages of one request that are looked at; the footprint of a longer one is incomplete.
+const MOST_PAGES: u64 = 1 << 18; // 1 GiB
+const MIB: f64 = 1_048_576.0;
+
+/// Statistics of a workload. Keys carry their units.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Stat {
+    /// Reads and writes.
+    pub requests: u64,
+    /// Requests that read.
+    pub reads: u64,
+    /// Requests that write.
+    pub writes: u64,
+    /// Discards; apart from this and `trimmed_bytes` they count nowhere.
+    pub trims: u64,
+    /// Flushes; they count nowhere else.
+    pub flushes: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// Bytes discarded.
+    pub trimmed_bytes: u64,
+    /// Share of reads among reads and writes.
+    pub read_percent: Option<f64>,
+    /// From the first arrival to the last; absent if the source has no time stamps.
+    pub duration_s: Option<f64>,
+    /// Requests a second over that duration.
+    pub mean_iops: Option<f64>,
+    /// The byte behind the highest one that is touched, before volumes are told apart.
+    pub highest_address_bytes: u64,
+    /// Volumes.
+    pub volumes: u64,
+    /// Sizes of reads.
+    pub read_size: Option<Sizes>,
+    /// Sizes of writes.
+    pub write_size: Option<Sizes>,
+    /// Pages touched.
+    pub footprint: FootprintStat,
+    /// Where requests begin.
+    pub sequence: Sequence,
+    /// Requests whose offset or size is no multiple of 4 KiB.
+    pub unaligned_percent: Option<f64>,
+    /// Requests whose offset or size is no multiple of 512 bytes.
+    pub sector_unaligned_percent: Option<f64>,
+    /// Time between arrivals; absent without time stamps or with fewer than two requests.
+    pub gaps: Option<Gaps>,
+    /// Distinct pages between two uses of a page.
+    pub reuse: reuse::ReuseStat,
+    /// What the reader of the trace had to adjust; absent for generated workloads.
+    pub trace: Option<Counts>,
+}
+
+/// Sizes in bytes; percentiles are exact for whole sectors up to 1 MiB and within 0.1 % above.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Sizes {
+    /// Mean.
+    pub mean_bytes: f64,
+    /// Least.
+    pub min_bytes: u64,
+    /// Median.
+    pub p50_bytes: u64,
+    /// 90th percentile.
+    pub p90_bytes: u64,
+    /// 99th percentile.
+    pub p99_bytes: u64,
+    /// Greatest.
+    pub max_bytes: u64,
+}
+
+/// Pages touched.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct FootprintStat {
+    /// False if the trace touched more than can be kept count of; then all of these are too low.
+    pub complete: bool,
+    /// Distinct pages read.
+    pub pages_read: u64,
+    /// Distinct pages written.
+    pub pages_written: u64,
+    /// Distinct pages both read and written.
+    pub pages_read_and_written: u64,
+    /// All distinct pages together.
+    pub mib: f64,
+    /// Share of page writes that go to a page written before.
+    pub rewritten_percent: Option<f64>,
+    /// Share of the pages read that are also written, before or after.
+    pub overlap_of_read_percent: Option<f64>,
+    /// Share of the pages written that are also read, before or after.
+    pub overlap_of_written_percent: Option<f64>,
+}
+
+/// Where requests begin, seen from the one before in the same volume, whatever that asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Sequence {
+    /// Share of reads that begin where the request before ended.
+    pub sequential_read_percent: Option<f64>,
+    /// Share of writes that begin where the request before ended.
+    pub sequential_write_percent: Option<f64>,
+    /// Share of requests that do not.
+    pub random_percent: Option<f64>,
+    /// Runs of requests each of which begins where the one before ended: mean length in requests.
+    pub mean_run_requests: Option<f64>,
+    /// Mean distance, in either direction, from the end of the request before, of those that do not
+    /// begin there.
+    pub mean_jump_mib: Option<f64>,
+}
+
+/// Time between one arrival and the next; percentiles within 0.1 %.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Gaps {
+    /// Mean.
+    pub mean_ms: f64,
+    /// Median.
+    pub p50_ms: f64,
+    /// 99th percentile.
+    pub p99_ms: f64,
+    /// Greatest.
+    pub max_s: f64,
+    /// Gaps above 0.1 s.
+    pub over_100_ms: GapShare,
+    /// Gaps above 1 s.
+    pub over_1_s: GapShare,
+    /// Gaps above 10 s.
+    pub over_10_s: GapShare,
+}
+
+/// How many gaps are longer than a limit, and how much of the time they are.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct GapShare {
+    /// Share of the gaps.
+    pub percent_of_gaps: f64,
+    /// Share of the duration.
+    pub percent_of_time: f64,
+}
+
+const LIMITS_PS: [u64; 3] = [100_000_000_000, 1_000_000_000_000, 10_000_000_000_000];
+
+/// Collects the statistics of requests as they come.
+pub struct Tally {
+    timed: bool,
+    trims: u64,
+    flushes: u64,
+    trimmed_bytes: u64,
+    read: Direction,
+    write: Direction,
+    highest: u64,
+    volumes: BTreeSet<u32>,
+    ends: rustc_hash::FxHashMap<u32, u64>,
+    runs: u64,
+    jumps: u64,
+    jump_bytes: f64,
+    unaligned: u64,
+    sector_unaligned: u64,
+    footprint: Footprint,
+    rewritten: u64,
+    page_writes: u64,
+    reuse: Reuse,
+    first_ps: Option<u64>,
+    last_ps: u64,
+    gaps: Histogram<u64>,
+    longest_ps: u64,
+    long: [(u64, u64); 3],
+}
+
+struct Direction {
+    sizes: Histogram<u64>,
+    requests: u64,
+    bytes: u64,
+    sequential: u64,
+    least: u64,
+    greatest: u64,
+}
+
+impl Direction {
+    fn new() -> Self {
+        Self {
+            sizes: histogram(),
+            requests: 0,
+            bytes: 0,
+            sequential: 0,
+            least: u64::MAX,
+            greatest: 0,
+        }
+    }
+    fn add(&mut self, bytes: u64, sequential: bool) {
+        record(&mut self.sizes, bytes);
+        self.requests += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.sequential += u64::from(sequential);
+        self.least = self.least.min(bytes);
+        self.greatest = self.greatest.max(bytes);
+    }
+    fn sizes(&self) -> Option<Sizes> {
+        let at = |quantile| {
+            let value = self.sizes.value_at_quantile(quantile);
+            self.sizes
+                .lowest_equivalent(value)
+                .clamp(self.least, self.greatest)
+        };
+        (self.requests > 0).then(|| Sizes {
+            mean_bytes: self.bytes as f64 / self.requests as f64,
+            min_bytes: self.least,
+            p50_bytes: at(0.5),
+            p90_bytes: at(0.9),
+            p99_bytes: at(0.99),
+            max_bytes: self.greatest,
+        })
+    }
+}
+
+/// A histogram of three significant digits.
+fn histogram() -> Histogram<u64> {
+    let Ok(histogram) = Histogram::new(3) else {
+        unreachable!("three digits are within 0 to 5")
+    };
+    histogram
+}
+
+/// Takes a value in; the histogram grows as needed.
+fn record(histogram: &mut Histogram<u64>, value: u64) {
+    const GREATEST: u64 = 1 << 62;
+    let grown = histogram.record(value.min(GREATEST));
+    debug_assert!(grown.is_ok());
+}
+
+fn percent(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| 100.0 * part as f64 / whole as f64)
+}
+
+impl Tally {
+    /// `timed` says whether arrivals carry meaning.
+    pub fn new(timed: bool) -> Self {
+        Self {
+            timed,
+            trims: 0,
+            flushes: 0,
+            trimmed_bytes: 0,
+            read: Direction::new(),
+            write: Direction::new(),
+            highest: 0,
+            volumes: BTreeSet::new(),
+            ends: rustc_hash::FxHashMap::default(),
+            runs: 0,
+            jumps: 0,
+            jump_bytes: 0.0,
+            unaligned: 0,
+            sector_unaligned: 0,
+            footprint: Footprint::default(),
+            rewritten: 0,
+            page_writes: 0,
+            reuse: Reuse::default(),
+            first_ps: None,
+            last_ps: 0,
+            gaps: histogram(),
+            longest_ps: 0,
+            long: [(0, 0); 3],
+        }
+    }
+
+    /// Takes a request in.
+    pub fn add(&mut self, request: &Request) {
+        match request.op {
+            Op::Flush => self.flushes += 1,
+            Op::Trim => {
+                self.trims += 1;
+                self.trimmed_bytes = self.trimmed_bytes.saturating_add(request.bytes);
+                self.highest = self.highest.max(request.end());
+            }
+            Op::Read | Op::Write => {
+                self.arrive(request.arrival.ps());
+                self.place(request);
+                self.touch(request);
+            }
+        }
+    }
+
+    fn arrive(&mut self, ps: u64) {
+        if self.first_ps.is_some() {
+            let gap = ps - self.last_ps;
+            record(&mut self.gaps, gap);
+            self.longest_ps = self.longest_ps.max(gap);
+            for (limit, (count, sum)) in LIMITS_PS.into_iter().zip(&mut self.long) {
+                if gap > limit {
+                    *count += 1;
+                    *sum += gap;
+                }
+            }
+        }
+        self.first_ps.get_or_insert(ps);
+        self.last_ps = ps;
+    }
+
+    fn place(&mut self, request: &Request) {
+        let before = self.ends.insert(request.volume, request.end());
+        let sequential = before == Some(request.offset);
+        if let Some(before) = before.filter(|_| !sequential) {
+            self.jumps += 1;
+            self.jump_bytes += before.abs_diff(request.offset) as f64;
+        }
+        self.runs += u64::from(!sequential);
+        self.volumes.insert(request.volume);
+        self.highest = self.highest.max(request.end());
+        let odd = request.offset | request.bytes;
+        self.unaligned += u64::from(!odd.is_multiple_of(PAGE));
+        self.sector_unaligned += u64::from(!odd.is_multiple_of(crate::fields::SECTOR));
+        let direction = if request.op == Op::Read {
+            &mut self.read
+        } else {
+            &mut self.write
+        };
+        direction.add(request.bytes, sequential);
+    }
+
+    fn touch(&mut self, request: &Request) {
+        let first = request.offset / PAGE;
+        let mut count = (request.end() - 1) / PAGE - first + 1;
+        if count > MOST_PAGES {
+            count = MOST_PAGES;
+            self.footprint.incomplete();
+        }
+        let writes = request.op == Op::Write;
+        let known = self.footprint.touch(request.volume, first, count, writes);
+        if writes {
+            self.page_writes += count;
+            self.rewritten += known;
+        }
+        self.reuse.touch(request.volume, first, count);
+    }
+
+    /// The statistics so far.
+    pub fn stat(&self) -> Stat {
+        let (reads, writes) = (self.read.requests, self.write.requests);
+        let requests = reads + writes;
+        let span = self
+            .first_ps
+            .filter(|_| self.timed)
+            .map(|first| self.last_ps - first);
+        let duration_s = span.map(|ps| ps as f64 / 1e12);
+        Stat {
+            requests,
+            reads,
+            writes,
+            trims: self.trims,
+            flushes: self.flushes,
+            read_bytes: self.read.bytes,
+            written_bytes: self.write.bytes,
+            trimmed_bytes: self.trimmed_bytes,
+            read_percent: percent(reads, requests),
+            duration_s,
+            mean_iops: duration_s.filter(|s| *s > 0.0).map(|s| requests as f64 / s),
+            highest_address_bytes: self.highest,
+            volumes: self.volumes.len() as u64,
+            read_size: self.read.sizes(),
+            write_size: self.write.sizes(),
+            footprint: self.footprint_stat(),
+            sequence: self.sequence(requests),
+            unaligned_percent: percent(self.unaligned, requests),
+            sector_unaligned_percent: percent(self.sector_unaligned, requests),
+            gaps: span
+                .filter(|_| requests > 1)
+                .map(|span| self.gap_stat(span)),
+            reuse: self.reuse.stat(),
+            trace: None,
+        }
+    }
+
+    fn footprint_stat(&self) -> FootprintStat {
+        let pages = self.footprint.pages();
+        let all = pages.read + pages.written - pages.both;
+        FootprintStat {
+            complete: self.footprint.is_complete(),
+            pages_read: pages.read,
+            pages_written: pages.written,
+            pages_read_and_written: pages.both,
+            mib: (all * PAGE) as f64 / MIB,
+            rewritten_percent: percent(self.rewritten, self.page_writes),
+            overlap_of_read_percent: percent(pages.both, pages.read),
+            overlap_of_written_percent: percent(pages.both, pages.written),
+        }
+    }
+
+    fn sequence(&self, requests: u64) -> Sequence {
+        let mean = |sum: f64, count: u64| (count > 0).then(|| sum / count as f64);
+        Sequence {
+            sequential_read_percent: percent(self.read.sequential, self.read.requests),
+            sequential_write_percent: percent(self.write.sequential, self.write.requests),
+            random_percent: percent(self.runs, requests),
+            mean_run_requests: mean(requests as f64, self.runs),
+            mean_jump_mib: mean(self.jump_bytes / MIB, self.jumps),
+        }
+    }
+
+    fn gap_stat(&self, span_ps: u64) -> Gaps {
+        let count = self.gaps.len();
+        let ms = |quantile| self.gaps.value_at_quantile(quantile) as f64 / 1e9;
+        let share = |(gaps, sum): (u64, u64)| GapShare {
+            percent_of_gaps: percent(gaps, count).unwrap_or(0.0),
+            percent_of_time: percent(sum, span_ps).unwrap_or(0.0),
+        };
+        Gaps {
+            mean_ms: span_ps as f64 / 1e9 / count as f64,
+            p50_ms: ms(0.5),
+            p99_ms: ms(0.99),
+            max_s: self.longest_ps as f64 / 1e12,
+            over_100_ms: share(self.long[0]),
+            over_1_s: share(self.long[1]),
+            over_10_s: share(self.long[2]),
+        }
+    }
+}
+
+/// The statistics of all of a source.
+pub fn stat(source: &mut impl Source) -> Result<Stat, WorkloadError> {
+    let mut tally = Tally::new(source.timed());
+    while let Some(request) = source.next_request()? {
+        tally.add(&request);
+    }
+    Ok(tally.stat())
+}
+
+/// The statistics of all of a trace, with what its reader counted. Open it with
+/// [`crate::TraceOptions::as_recorded`] for statistics of the recording itself.
+pub fn stat_trace(trace: &mut Trace) -> Result<Stat, WorkloadError> {
+    let stat = stat(trace)?;
+    Ok(Stat {
+        trace: Some(trace.counts()),
+        ..stat
+    })
+}

@@ -1,0 +1,194 @@
+//! Laws of the adapters, over traces of any requests.
+#![allow(clippy::expect_used)] // in helpers of the tests
+
+use std::fmt::Write;
+
+use proptest::prelude::*;
+use wordline_workload::{
+    Align, Counts, Fit, Format, Op, Request, Source, TimeOrder, Trace, TraceOptions, Volumes,
+};
+
+/// Time (ns), whether it reads, offset, bytes, volume.
+type Row = (u64, bool, u64, u64, u32);
+
+fn rows(sectors: bool) -> impl Strategy<Value = Vec<Row>> {
+    let unit = if sectors { 512 } else { 1 };
+    let row = (0_u64..1000, any::<bool>(), 0_u64..4000, 1_u64..64, 0_u32..4);
+    let scaled = row.prop_map(move |(time, read, offset, bytes, volume)| {
+        (time, read, offset * unit, bytes * unit, volume)
+    });
+    prop::collection::vec(scaled, 1..200)
+}
+
+fn text(rows: &[Row]) -> String {
+    let mut text = String::from("time_ns,op,offset_bytes,size_bytes,volume\n");
+    for (time, read, offset, bytes, volume) in rows {
+        let op = if *read { "read" } else { "write" };
+        let _ = writeln!(text, "{time},{op},{offset},{bytes},{volume}");
+    }
+    text
+}
+
+fn play(rows: &[Row], options: &TraceOptions) -> (Vec<Request>, Counts) {
+    let mut trace = Trace::from_bytes("x", text(rows).into_bytes(), options).expect("it opens");
+    let mut requests = Vec::new();
+    while let Some(request) = trace.next_request().expect("it plays") {
+        requests.push(request);
+    }
+    (requests, trace.counts())
+}
+
+fn key(request: &Request) -> (u64, bool, u64, u64, u32) {
+    let Request {
+        arrival,
+        offset,
+        bytes,
+        volume,
+        op,
+    } = *request;
+    (arrival.ns(), op == Op::Read, offset, bytes, volume)
+}
+
+proptest! {
+    /// Sorting keeps every request and its time, and is stable.
+    #[test]
+    fn sort_is_a_stable_sort(rows in rows(false)) {
+        let (requests, counts) = play(&rows, &TraceOptions::as_recorded());
+        let mut expected = rows.clone();
+        expected.sort_by_key(|row| row.0);
+        prop_assert_eq!(requests.iter().map(key).collect::<Vec<_>>(), expected);
+        let mut newest = 0;
+        let late = rows.iter().filter(|row| { let late = row.0 < newest; newest = newest.max(row.0); late });
+        prop_assert_eq!(counts.times_sorted, late.count() as u64);
+        let inversions = rows.windows(2).filter(|pair| pair[1].0 < pair[0].0).count() as u64;
+        prop_assert_eq!(counts.time_inversions, inversions);
+    }
+
+    /// Clamping keeps the order of the file; times are the running maximum.
+    #[test]
+    fn clamp_is_the_running_maximum(rows in rows(false)) {
+        let options = TraceOptions { time_order: TimeOrder::Clamp, ..TraceOptions::as_recorded() };
+        let (requests, counts) = play(&rows, &options);
+        let (mut latest, mut clamped) = (0, 0);
+        for (row, request) in rows.iter().zip(&requests) {
+            clamped += u64::from(row.0 < latest);
+            latest = latest.max(row.0);
+            prop_assert_eq!(key(request), (latest, row.1, row.2, row.3, row.4));
+        }
+        prop_assert_eq!(counts.times_clamped, clamped);
+    }
+
+    /// Expanding covers what was asked for, with less than a sector more on each side.
+    #[test]
+    fn expand_takes_the_sectors_touched(rows in rows(false)) {
+        let options = TraceOptions {
+            time_order: TimeOrder::Clamp, align: Align::Expand, ..TraceOptions::as_recorded()
+        };
+        let (requests, counts) = play(&rows, &options);
+        let mut expanded = 0;
+        for (row, request) in rows.iter().zip(&requests) {
+            let end = row.2 + row.3;
+            prop_assert!(request.offset % 512 == 0 && request.bytes % 512 == 0);
+            prop_assert!(request.offset <= row.2 && row.2 - request.offset < 512);
+            prop_assert!(request.end() >= end && request.end() - end < 512);
+            expanded += u64::from((request.offset, request.bytes) != (row.2, row.3));
+        }
+        prop_assert_eq!(counts.expanded, expanded);
+    }
+
+    /// Stacked volumes do not overlap and keep their distances; the others are left out of one alone.
+    #[test]
+    fn volumes_are_stacked_or_chosen(rows in rows(true)) {
+        let options = TraceOptions {
+            time_order: TimeOrder::Clamp, volumes: Volumes::Stack, ..TraceOptions::as_recorded()
+        };
+        let (requests, _) = play(&rows, &options);
+        let ends: Vec<u64> = (0..4).map(|volume| {
+            let of = rows.iter().filter(|row| row.4 == volume);
+            of.map(|row| row.2 + row.3).max().unwrap_or(0)
+        }).collect();
+        for (row, request) in rows.iter().zip(&requests) {
+            let before = &ends[..row.4 as usize];
+            let start: u64 = before.iter().map(|end| end.next_multiple_of(4096)).sum();
+            prop_assert_eq!((request.offset, request.bytes), (start + row.2, row.3));
+        }
+        let options = TraceOptions { volumes: Volumes::Only(2), ..options };
+        let (requests, counts) = play(&rows, &options);
+        let chosen = rows.iter().filter(|row| row.4 == 2).count();
+        prop_assert_eq!(requests.len(), chosen);
+        prop_assert_eq!(counts.other_volumes as usize, rows.len() - chosen);
+    }
+
+    /// Wrapping keeps every byte, modulo the capacity, and splits only across the end.
+    #[test]
+    fn wrap_is_the_address_modulo_the_capacity(rows in rows(true), sectors in 64_u64..5000) {
+        let capacity = sectors * 512;
+        let options = TraceOptions {
+            time_order: TimeOrder::Clamp, fit: Fit::Wrap, capacity_bytes: Some(capacity),
+            ..TraceOptions::as_recorded()
+        };
+        let (requests, counts) = play(&rows, &options);
+        let touched: Vec<u64> = requests.iter()
+            .flat_map(|r| (r.offset..r.end()).step_by(512)).collect();
+        let expected: Vec<u64> = rows.iter()
+            .flat_map(|row| (row.2..row.2 + row.3).step_by(512)).map(|byte| byte % capacity).collect();
+        prop_assert_eq!(touched, expected);
+        prop_assert_eq!(requests.len() as u64, rows.len() as u64 + counts.split);
+        let beyond = rows.iter().filter(|row| row.2 + row.3 > capacity).count() as u64;
+        prop_assert_eq!(counts.wrapped, beyond);
+    }
+
+    /// Scaling keeps sizes and the order of addresses, and fits; a trace that fits is not changed.
+    #[test]
+    fn scale_shrinks_in_proportion(rows in rows(true), sectors in 64_u64..5000) {
+        let capacity = sectors * 512;
+        let options = TraceOptions {
+            time_order: TimeOrder::Clamp, fit: Fit::Scale, capacity_bytes: Some(capacity),
+            ..TraceOptions::as_recorded()
+        };
+        let (requests, counts) = play(&rows, &options);
+        let highest = rows.iter().map(|row| row.2 + row.3).max().unwrap_or(0);
+        prop_assert_eq!(counts.scaled > 0, highest > capacity);
+        for (row, request) in rows.iter().zip(&requests) {
+            prop_assert_eq!(request.bytes, row.3);
+            prop_assert!(request.end() <= capacity);
+            if highest <= capacity {
+                prop_assert_eq!(request.offset, row.2);
+            }
+            let share = row.2 as f64 * (capacity as f64 / highest as f64).min(1.0);
+            let moved = request.offset as f64 - share;
+            // a page of rounding each way, and down to end at the capacity
+            prop_assert!(moved <= 8192.0 && moved >= -8192.0 - row.3 as f64, "{moved}");
+        }
+    }
+}
+
+#[test]
+fn files_play_one_after_the_other() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let paths: Vec<_> = ["a.csv", "b.csv"]
+        .iter()
+        .map(|name| directory.path().join(name))
+        .collect();
+    std::fs::write(
+        &paths[0],
+        "100,hm,0,Read,0,512,1\n130,hm,0,Read,512,512,1\n",
+    )
+    .expect("written");
+    std::fs::write(&paths[1], "11.5 0 8 8 0\n11.75 0 16 8 0\n").expect("written");
+    let mut trace = Trace::open(&paths, &TraceOptions::default()).expect("it opens");
+    let formats: Vec<Format> = trace.files().iter().map(|file| file.format).collect();
+    assert_eq!(formats, [Format::Msr, Format::Disksim]);
+    let mut arrivals = Vec::new();
+    while let Some(request) = trace.next_request().expect("it plays") {
+        arrivals.push(request.arrival.ns());
+    }
+    // 30 ticks of 100 ns; then the clock of the second file starts
+    assert_eq!(arrivals, [0, 3_000, 3_000, 253_000]);
+    assert_eq!(trace.fraction(), Some(1.0));
+    let digest = trace.digest();
+    let mut again = Trace::open(&paths, &TraceOptions::default()).expect("it opens");
+    assert_ne!(again.digest(), digest);
+    while again.next_request().expect("it plays").is_some() {}
+    assert_eq!(again.digest(), digest);
+}

@@ -1,0 +1,205 @@
+//! Conversions there and back.
+#![allow(clippy::unwrap_used)] // in helpers of the tests
+
+mod shared;
+
+use std::path::Path;
+
+use proptest::prelude::*;
+use shared::real;
+use wordline_kernel::Time;
+use wordline_workload::convert::{Conversion, TraceWriter, convert};
+use wordline_workload::{Format, Op, Request, Source, Trace, TraceOptions, WorkloadError};
+
+fn requests(tick_ps: u64, unit: u64, all_ops: bool) -> impl Strategy<Value = Vec<Request>> {
+    let op = if all_ops { 0..4 } else { 0..2 };
+    let row = (
+        0_u64..1_000_000,
+        op,
+        0_u64..1 << 40,
+        1_u64..1 << 20,
+        0_u32..3,
+    );
+    prop::collection::vec(row, 1..100).prop_map(move |rows| {
+        let mut arrival = 0;
+        let first = |index: usize| index == 0;
+        let request =
+            |(index, (gap, op, offset, bytes, volume)): (usize, (u64, i32, u64, u64, u32))| {
+                arrival += if first(index) { 0 } else { gap * tick_ps };
+                let op = [Op::Read, Op::Write, Op::Trim, Op::Flush][op as usize];
+                let range = if op == Op::Flush {
+                    (0, 0)
+                } else {
+                    (offset * unit, bytes * unit)
+                };
+                Request {
+                    arrival: Time::from_ps(arrival),
+                    offset: range.0,
+                    bytes: range.1,
+                    volume,
+                    op,
+                }
+            };
+        rows.into_iter().enumerate().map(request).collect()
+    })
+}
+
+fn write(path: &Path, format: Format, requests: &[Request]) -> Result<Conversion, WorkloadError> {
+    let mut writer = TraceWriter::create(path, format, true)?;
+    requests
+        .iter()
+        .try_for_each(|request| writer.write(request))?;
+    writer.finish()
+}
+
+fn read(path: &Path, format: Option<Format>) -> Result<Vec<Request>, WorkloadError> {
+    let options = TraceOptions {
+        format,
+        ..TraceOptions::as_recorded()
+    };
+    let mut trace = Trace::open(&[path], &options)?;
+    let mut requests = Vec::new();
+    while let Some(request) = trace.next_request()? {
+        requests.push(request);
+    }
+    Ok(requests)
+}
+
+/// Volumes renumbered in order of appearance, as fio's files are.
+fn by_appearance(requests: &[Request]) -> Vec<Request> {
+    let mut seen = Vec::new();
+    let mut renumbered = requests.to_vec();
+    for request in &mut renumbered {
+        let known = seen.iter().position(|volume| *volume == request.volume);
+        let volume = known.unwrap_or(seen.len());
+        if known.is_none() {
+            seen.push(request.volume);
+        }
+        request.volume = volume as u32;
+    }
+    renumbered
+}
+
+fn round_trip(format: Format, name: &str, requests: &[Request]) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join(name);
+    let done = write(&path, format, requests).unwrap();
+    assert_eq!((done.written, done.left_out), (requests.len() as u64, 0));
+    assert_eq!(read(&path, Some(format)).unwrap(), requests, "{format}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn our_own_format_loses_nothing(requests in requests(1, 1, true)) {
+        round_trip(Format::Wordline, "x.csv.zst", &requests);
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x.csv.gz");
+        prop_assert!(write(&path, Format::Wordline, &requests).unwrap().notes.is_empty());
+        prop_assert_eq!(read(&path, None).unwrap(), requests);
+    }
+
+    #[test]
+    fn others_keep_what_they_can_state(
+        nano in requests(1_000, 512, false),
+        filetime in requests(100_000, 1, false),
+        micro in requests(1_000_000, 1, true),
+    ) {
+        round_trip(Format::Mqsim, "x", &nano);
+        round_trip(Format::Disksim, "x.gz", &nano);
+        round_trip(Format::Spc, "x.spc", &nano);
+        round_trip(Format::Msr, "x.csv", &filetime);
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x.iolog");
+        write(&path, Format::FioIolog, &micro).unwrap();
+        prop_assert_eq!(read(&path, None).unwrap(), by_appearance(&micro));
+    }
+}
+
+#[test]
+fn losses_are_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.mqsim");
+    let request = |ps, offset, op| Request {
+        arrival: Time::from_ps(ps),
+        offset,
+        bytes: 512,
+        volume: 0,
+        op,
+    };
+    let requests = [
+        request(0, 0, Op::Read),
+        request(1_500, 256, Op::Write),
+        request(2_000, 0, Op::Trim),
+    ];
+    let done = write(&path, Format::Mqsim, &requests).unwrap();
+    assert_eq!((done.written, done.left_out), (2, 1));
+    assert_eq!(
+        done.notes,
+        [
+            "1 requests were left out: mqsim has no such operation (it knows reads and writes)",
+            "1 times were rounded down to what mqsim can state",
+            "1 requests were expanded to the whole sectors of 512 bytes that mqsim counts in",
+        ]
+    );
+    assert_eq!(
+        std::fs::read_to_string(&path).unwrap(),
+        "0 0 0 1 1\n1 0 0 2 0\n"
+    );
+}
+
+#[test]
+fn a_file_appears_when_it_is_finished_and_not_before() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.csv");
+    std::fs::write(&path, "what was there").unwrap();
+    let mut bad = Trace::from_bytes(
+        "bad.csv",
+        b"1,hm,0,Read,0,512,1\n2,hm,0,Read,0,512,1\nrubbish\n".to_vec(),
+        &TraceOptions::as_recorded(),
+    )
+    .unwrap();
+    let error = convert(&mut bad, &path, Format::Wordline).unwrap_err();
+    assert!(error.to_string().starts_with("bad.csv:3: "), "{error}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "what was there");
+    let names = std::fs::read_dir(directory.path()).unwrap().count();
+    assert_eq!(names, 1, "nothing is left behind");
+}
+
+#[test]
+fn what_cannot_be_written_says_why() {
+    let directory = tempfile::tempdir().unwrap();
+    let create = |path: &Path, format| TraceWriter::create(path, format, true).err().unwrap();
+    let path = directory.path().join("absent").join("x.csv");
+    let error = create(&path, Format::Msr).to_string();
+    let name = path.display();
+    assert_eq!(
+        error,
+        format!("{name}: the file cannot be written: it does not exist; choose another place")
+    );
+    assert_eq!(
+        create(Path::new("x.srt"), Format::Srt).to_string(),
+        "x.srt: traces cannot be written in the format srt; \
+         choose wordline, fio-iolog, msr, spc, disksim, mqsim"
+    );
+}
+
+/// A trace without time stamps becomes an iolog of version 2, and comes back untimed.
+#[test]
+fn the_arc_trace_survives_as_an_iolog() {
+    let Some(path) = real("arc-P3.lis.gz") else {
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("p3.iolog.zst");
+    let mut trace = Trace::open(&[&path], &TraceOptions::as_recorded()).unwrap();
+    let done = convert(&mut trace, &out, Format::FioIolog).unwrap();
+    assert_eq!((done.written, done.notes.len()), (238_578, 0));
+    assert_eq!(read(&out, None).unwrap(), read(&path, None).unwrap());
+    assert!(
+        !Trace::open(&[out], &TraceOptions::default())
+            .unwrap()
+            .timed()
+    );
+}

@@ -1,0 +1,445 @@
+//! Generated workloads against what they promise.
+#![allow(clippy::unwrap_used)] // in helpers of the tests
+
+use proptest::prelude::*;
+use wordline_workload::generate::arrival::{ClosedLoop, Constant, Poisson};
+use wordline_workload::generate::pattern::{HotCold, Mixed, Sequential, Uniform, Zipf};
+use wordline_workload::generate::{Arrival, Config, Generator, Pattern, Share, Sizes};
+use wordline_workload::{Op, Request, Source};
+
+const MIB: u64 = 1 << 20;
+
+fn generate(config: &Config, user_bytes: u64, seed: u64) -> Vec<Request> {
+    let mut generator = Generator::new(config, user_bytes, seed).unwrap();
+    let mut requests = Vec::new();
+    while let Some(request) = generator.next_request().unwrap() {
+        requests.push(request);
+    }
+    assert_eq!(generator.fraction(), Some(1.0));
+    requests
+}
+
+/// Chi-squared of counts against equal expectations.
+fn chi_squared(counts: &[u32]) -> f64 {
+    let total: u32 = counts.iter().sum();
+    let expected = f64::from(total) / counts.len() as f64;
+    counts
+        .iter()
+        .map(|&n| (f64::from(n) - expected).powi(2) / expected)
+        .sum()
+}
+
+/// A share measured over `n` draws is within five standard errors of what it should be.
+fn assert_share(measured: usize, n: usize, expected: f64) {
+    let error = (expected * (1.0 - expected) / n as f64).sqrt();
+    let share = measured as f64 / n as f64;
+    assert!(
+        (share - expected).abs() <= 5.0 * error,
+        "{share} instead of {expected}"
+    );
+}
+
+#[test]
+fn uniform_is_uniform_and_the_read_share_holds() {
+    let config = Config {
+        requests: 100_000,
+        read_ratio: 0.3,
+        ..Config::default()
+    };
+    let requests = generate(&config, 100 * 4096, 1);
+    let mut counts = [0; 100];
+    for request in &requests {
+        counts[(request.offset / 4096) as usize] += 1;
+    }
+    let chi = chi_squared(&counts);
+    assert!(
+        chi < 148.2,
+        "{chi} exceeds the 0.1 % point of 99 degrees of freedom"
+    );
+    let reads = requests
+        .iter()
+        .filter(|request| request.op == Op::Read)
+        .count();
+    assert_share(reads, requests.len(), 0.3);
+}
+
+#[test]
+fn sequential_follows_on_and_wraps() {
+    let config = Config {
+        requests: 7,
+        pattern: Pattern::Sequential(Sequential {}),
+        request_bytes: Sizes::One(3 * 512),
+        align_bytes: 2048,
+        offset_bytes: MIB,
+        working_set_ratio: 4.0 / 1024.0,
+        ..Config::default()
+    };
+    let offsets: Vec<u64> = generate(&config, 2 * MIB, 1)
+        .iter()
+        .map(|r| r.offset - MIB)
+        .collect();
+    // 8 KiB: requests of 1.5 KiB at multiples of 2 KiB
+    assert_eq!(offsets, [0, 2048, 4096, 6144, 0, 2048, 4096]);
+}
+
+#[test]
+fn mixed_jumps_as_often_as_it_says() {
+    let config = Config {
+        requests: 50_000,
+        pattern: Pattern::Mixed(Mixed { random_ratio: 0.25 }),
+        ..Config::default()
+    };
+    let requests = generate(&config, 1 << 40, 3);
+    let follows = requests
+        .windows(2)
+        .filter(|pair| pair[1].offset == pair[0].end())
+        .count();
+    assert_share(follows, requests.len() - 1, 0.75);
+}
+
+#[test]
+fn hot_places_get_their_share() {
+    let hot_cold = HotCold {
+        hot_space_ratio: 0.1,
+        hot_access_ratio: 0.7,
+    };
+    let config = Config {
+        requests: 50_000,
+        pattern: Pattern::HotCold(hot_cold),
+        ..Config::default()
+    };
+    let requests = generate(&config, 1000 * 4096, 3);
+    let hot = requests
+        .iter()
+        .filter(|request| request.offset < 100 * 4096)
+        .count();
+    assert_share(hot, requests.len(), 0.7);
+}
+
+/// The most popular page gets 1/H of the requests, wherever it lies; scattering moves no frequency.
+#[test]
+fn zipf_frequencies_survive_scattering() {
+    let pages = 1000_u64;
+    let harmonic: f64 = (1..=pages).map(|k| (k as f64).powf(-1.0)).sum();
+    let counts = |scatter| {
+        let zipf = Zipf {
+            theta: 1.0,
+            scatter,
+        };
+        let config = Config {
+            requests: 100_000,
+            pattern: Pattern::Zipf(zipf),
+            ..Config::default()
+        };
+        let mut counts = vec![0_usize; pages as usize];
+        for request in generate(&config, pages * 4096, 9) {
+            counts[(request.offset / 4096) as usize] += 1;
+        }
+        counts
+    };
+    let (plain, mut scattered) = (counts(false), counts(true));
+    for rank in [1, 2, 5, 20] {
+        assert_share(plain[rank - 1], 100_000, 1.0 / harmonic / rank as f64);
+    }
+    assert_ne!(plain, scattered);
+    let mut sorted = plain;
+    sorted.sort_unstable();
+    scattered.sort_unstable();
+    assert_eq!(sorted, scattered);
+}
+
+#[test]
+fn sizes_are_drawn_by_weight() {
+    let shares = vec![
+        Share {
+            bytes: 4096,
+            weight: 7.0,
+        },
+        Share {
+            bytes: 16_384,
+            weight: 2.0,
+        },
+        Share {
+            bytes: 131_072,
+            weight: 1.0,
+        },
+    ];
+    let config = Config {
+        requests: 50_000,
+        request_bytes: Sizes::Mix(shares),
+        ..Config::default()
+    };
+    let requests = generate(&config, 64 * MIB, 5);
+    for (bytes, share) in [(4096, 0.7), (16_384, 0.2), (131_072, 0.1)] {
+        let count = requests
+            .iter()
+            .filter(|request| request.bytes == bytes)
+            .count();
+        assert_share(count, requests.len(), share);
+    }
+}
+
+#[test]
+fn arrivals_are_what_their_process_promises() {
+    let with = |arrival| Config {
+        requests: 40_000,
+        arrival,
+        ..Config::default()
+    };
+    let constant = generate(&with(Arrival::Constant(Constant { iops: 3000.0 })), MIB, 1);
+    // the 39,999th gap ends exactly at 13.333 s: no drift
+    assert_eq!(constant[0].arrival.ps(), 0);
+    assert_eq!(constant[39_999].arrival.ps(), 13_333_000_000_000);
+    let poisson = generate(&with(Arrival::Poisson(Poisson { iops: 3000.0 })), MIB, 1);
+    let gaps: Vec<f64> = poisson
+        .windows(2)
+        .map(|pair| (pair[1].arrival - pair[0].arrival).as_secs())
+        .collect();
+    let n = gaps.len() as f64;
+    let mean = gaps.iter().sum::<f64>() / n;
+    let deviation = (gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / n).sqrt();
+    // exponential: the standard deviation equals the mean; five standard errors
+    assert!((mean * 3000.0 - 1.0).abs() < 5.0 / n.sqrt(), "{mean}");
+    assert!(
+        (deviation * 3000.0 - 1.0).abs() < 5.0 * (2.0 / n).sqrt(),
+        "{deviation}"
+    );
+    let longer = gaps.iter().filter(|gap| **gap > 1.0 / 3000.0).count();
+    assert_share(longer, gaps.len(), (-1.0_f64).exp());
+    let closed = Arrival::ClosedLoop(ClosedLoop { queue_depth: 8 });
+    let generator = Generator::new(&with(closed), MIB, 1).unwrap();
+    assert_eq!(
+        (generator.queue_depth(), generator.timed()),
+        (Some(8), false)
+    );
+}
+
+#[test]
+fn idle_periods_are_put_in_between() {
+    let config = Config {
+        requests: 10,
+        arrival: Arrival::Constant(Constant { iops: 1000.0 }),
+        idle_every_requests: 4,
+        idle_ms: 50.0,
+        ..Config::default()
+    };
+    let ms: Vec<u64> = generate(&config, MIB, 1)
+        .iter()
+        .map(|r| r.arrival.ps() / 1_000_000_000)
+        .collect();
+    assert_eq!(ms, [0, 1, 2, 3, 54, 55, 56, 57, 108, 109]);
+}
+
+#[test]
+fn one_stream_moves_no_other() {
+    let base = Config {
+        requests: 1000,
+        ..Config::default()
+    };
+    let reading = Config {
+        read_ratio: 1.0,
+        ..base.clone()
+    };
+    let timed = Config {
+        arrival: Arrival::Poisson(Poisson::default()),
+        ..base.clone()
+    };
+    let offsets = |config: &Config| -> Vec<u64> {
+        generate(config, MIB, 7)
+            .iter()
+            .map(|request| request.offset)
+            .collect()
+    };
+    assert_eq!(offsets(&base), offsets(&reading));
+    assert_eq!(offsets(&base), offsets(&timed));
+    assert_eq!(generate(&base, MIB, 7), generate(&base, MIB, 7));
+    assert_ne!(generate(&base, MIB, 7), generate(&base, MIB, 8));
+}
+
+proptest! {
+    /// Whatever the pattern: aligned, within the working set, in order of time.
+    #[test]
+    fn requests_stay_within_their_space(
+        which in 0_usize..5, align in 1_u64..40, sizes in prop::collection::vec(1_u64..64, 1..4),
+        offset in 0_u64..1000, ratio in 0.4_f64..0.7, seed in any::<u64>(),
+    ) {
+        let patterns = [
+            Pattern::Sequential(Sequential {}), Pattern::Uniform(Uniform {}),
+            Pattern::Zipf(Zipf::default()), Pattern::HotCold(HotCold::default()),
+            Pattern::Mixed(Mixed::default()),
+        ];
+        let shares = sizes.iter().map(|&n| Share { bytes: n * 512, weight: n as f64 }).collect();
+        let config = Config {
+            requests: 200, pattern: patterns[which].clone(), align_bytes: align * 512,
+            request_bytes: Sizes::Mix(shares), offset_bytes: offset * 512,
+            working_set_ratio: ratio, arrival: Arrival::Poisson(Poisson::default()),
+            ..Config::default()
+        };
+        let user = 4 * MIB;
+        let end = offset * 512 + (user as f64 * ratio) as u64;
+        let mut before = 0;
+        for request in generate(&config, user, seed) {
+            prop_assert_eq!((request.offset - offset * 512) % (align * 512), 0);
+            prop_assert!(request.end() <= end && request.end() <= user);
+            prop_assert!(request.arrival.ps() >= before);
+            before = request.arrival.ps();
+        }
+    }
+}
+
+/// A change to the default config, and what is said about it.
+type Case = (fn(&mut Config), &'static str);
+
+#[test]
+fn wrong_configs_name_the_key() {
+    let of = |change: fn(&mut Config)| {
+        let mut config = Config::default();
+        change(&mut config);
+        Generator::new(&config, MIB, 1).err().unwrap().to_string()
+    };
+    let cases: [Case; 16] = [
+        (
+            |c| c.requests = 0,
+            "workload.requests: 0 requests are no workload; give at least 1",
+        ),
+        (
+            |c| c.read_ratio = 1.5,
+            "workload.read_ratio: 1.5 is not between 0 and 1; give a number in that range",
+        ),
+        (
+            |c| c.read_ratio = f64::NAN,
+            "workload.read_ratio: NaN is not between 0 and 1; give a number in that range",
+        ),
+        (
+            |c| c.request_bytes = Sizes::One(0),
+            "workload.request_bytes: 0 bytes are no request; give a multiple of 512",
+        ),
+        (
+            |c| c.request_bytes = Sizes::One(1000),
+            "workload.request_bytes: 1000 is not a multiple of 512 bytes; round it to one",
+        ),
+        (
+            |c| c.request_bytes = Sizes::One(2 * MIB),
+            "workload.request_bytes: 2097152 bytes do not fit into the working set of 1048576; \
+             lower it or raise workload.working_set_ratio",
+        ),
+        (
+            |c| c.request_bytes = Sizes::Mix(vec![]),
+            "workload.request_bytes: the list is empty; name at least one size",
+        ),
+        (
+            |c| {
+                c.request_bytes = Sizes::Mix(vec![Share {
+                    bytes: 512,
+                    weight: 0.0,
+                }]);
+            },
+            "workload.request_bytes: the weight 0 of 512 bytes is not above 0; \
+             give a number above 0",
+        ),
+        (
+            |c| c.align_bytes = 0,
+            "workload.align_bytes: 0 is no alignment; give a multiple of 512",
+        ),
+        (
+            |c| c.offset_bytes = 4096,
+            "workload.offset_bytes: 4096 and the 1048576 bytes of the working set end beyond the \
+             device's 1048576; lower it or workload.working_set_ratio",
+        ),
+        (
+            |c| c.working_set_ratio = 0.0,
+            "workload.working_set_ratio: 0 leaves no room; give a share above 0",
+        ),
+        (
+            |c| {
+                c.pattern = Pattern::Zipf(Zipf {
+                    theta: -1.0,
+                    scatter: true,
+                });
+            },
+            "workload.pattern.zipf.theta: -1 is not between 0 and 10; give a number in that range",
+        ),
+        (
+            |c| {
+                let hot = HotCold {
+                    hot_space_ratio: 0.0,
+                    hot_access_ratio: 0.8,
+                };
+                c.pattern = Pattern::HotCold(hot);
+            },
+            "workload.pattern.hot-cold.hot_space_ratio: 0 of 256 places leaves no hot one; \
+             choose a share further from 0 and 1, or a larger working set",
+        ),
+        (
+            |c| c.arrival = Arrival::ClosedLoop(ClosedLoop { queue_depth: 0 }),
+            "workload.arrival.closed-loop.queue_depth: 0 is not between 1 and 65536; \
+             give a number in that range",
+        ),
+        (
+            |c| c.arrival = Arrival::Poisson(Poisson { iops: 0.0 }),
+            "workload.arrival.poisson.iops: 0 requests a second are not between 0.001 and \
+             1000000000; give a number in that range",
+        ),
+        (
+            |c| (c.idle_every_requests, c.idle_ms) = (10, 5.0),
+            "workload.idle_ms: a closed loop has no arrivals to pause between; \
+             set workload.arrival to poisson or constant",
+        ),
+    ];
+    for (change, expected) in cases {
+        assert_eq!(of(change), expected);
+    }
+}
+
+#[test]
+fn the_table_is_read_from_toml() {
+    let config: Config = toml::from_str(
+        r"
+        requests = 10
+        read_ratio = 0.7
+        request_bytes = [{ bytes = 4096, weight = 3 }, { bytes = 65536, weight = 1 }]
+        pattern.zipf.theta = 1.1
+        arrival.poisson.iops = 500.0
+        ",
+    )
+    .unwrap();
+    assert_eq!(
+        config.pattern,
+        Pattern::Zipf(Zipf {
+            theta: 1.1,
+            scatter: true
+        })
+    );
+    assert_eq!(config.arrival, Arrival::Poisson(Poisson { iops: 500.0 }));
+    let config: Config = toml::from_str("pattern = \"sequential\"\nrequest_bytes = 512").unwrap();
+    assert_eq!(config.pattern, Pattern::Sequential(Sequential {}));
+    assert_eq!(config.request_bytes, Sizes::One(512));
+    assert!(toml::from_str::<Config>("request = 10").is_err());
+    assert!(toml::from_str::<Config>("pattern.zipf.tetha = 1.0").is_err());
+    let error = toml::from_str::<Config>("request_bytes = \"4k\"")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("expected a number of bytes, or a list of { bytes, weight }"),
+        "{error}"
+    );
+}
+
+#[test]
+fn every_member_is_described() {
+    for member in Pattern::members().iter().chain(&Arrival::members()) {
+        assert!(!member.description.is_empty(), "{}", member.name);
+    }
+    let schema = schemars::schema_for!(Config);
+    let properties = schema
+        .get("properties")
+        .and_then(|p| p.as_object())
+        .unwrap();
+    for (key, property) in properties {
+        let text = property.get("description").and_then(|d| d.as_str());
+        assert!(
+            text.is_some_and(|text| !text.is_empty()),
+            "{key} has no description"
+        );
+    }
+}
