@@ -83,10 +83,10 @@ impl Chain {
         let cell = rest.first().map_or(Time::ZERO, |(_, time)| *time);
         let collect = sum(rest.get(1..).unwrap_or_default());
         Self {
+            stages,
             issue,
             cell,
             collect,
-            stages,
         }
     }
     /// Bus time of the whole chain.
