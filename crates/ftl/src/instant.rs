@@ -3,7 +3,7 @@
 //! The state that results is exactly that of the same writes served one after the other.
 
 use thiserror::Error;
-use wordline_nand::{Array, Layout, Plane, Violation};
+use wordline_nand::{Array, Layout, Plane, Ppn, Violation};
 
 use crate::mapping::{Lpn, Mapping, Written};
 
@@ -37,6 +37,7 @@ impl Work {
         (self.written > 0).then(|| (self.written + self.moved) as f64 / self.written as f64)
     }
     /// What was done since `earlier`.
+    #[must_use]
     pub fn since(&self, earlier: Self) -> Self {
         Self {
             written: self.written - earlier.written,
@@ -72,8 +73,9 @@ impl<'a, M: Mapping> Instant<'a, M> {
     /// Writes a page, and collects where that left too few free blocks.
     #[inline]
     pub fn write(&mut self, page: Lpn) -> Result<(), InstantError> {
-        let Written::Placed(place) = self.mapping.write(page) else {
-            return Err(InstantError::Full(page.0));
+        let place = match self.mapping.write(page) {
+            Written::Placed(place) => place,
+            Written::Wait(plane) => self.make_room(page, plane)?,
         };
         self.array.program(place)?;
         self.work.written += 1;
@@ -82,6 +84,23 @@ impl<'a, M: Mapping> Instant<'a, M> {
             self.collect(plane)?;
         }
         Ok(())
+    }
+    /// Collects where `page` waits for a block, and places it. Only dynamic allocation gets here:
+    /// a plane that had nothing to collect when it was last written has since lost valid pages to
+    /// others.
+    #[cold]
+    fn make_room(&mut self, page: Lpn, plane: Option<Plane>) -> Result<Ppn, InstantError> {
+        let planes = match plane {
+            Some(plane) => plane.0..plane.0 + 1,
+            None => 0..self.layout.planes(),
+        };
+        for plane in planes {
+            self.collect(Plane(plane))?;
+        }
+        match self.mapping.write(page) {
+            Written::Placed(place) => Ok(place),
+            Written::Wait(_) => Err(InstantError::Full(page.0)),
+        }
     }
     fn collect(&mut self, plane: Plane) -> Result<(), InstantError> {
         while self.mapping.wants_collection(plane) {

@@ -72,17 +72,14 @@ mod tests {
         let mut home = [None; 20];
         for _ in 0..20_000 {
             let item = random.below(20) as u32;
-            match home[item as usize].take() {
-                Some(list) => {
-                    lists.remove(list, item);
-                    naive[list].retain(|&other| other != item);
-                }
-                None => {
-                    let list = random.below(3) as usize;
-                    lists.push_back(list, item);
-                    naive[list].push_back(item);
-                    home[item as usize] = Some(list);
-                }
+            if let Some(list) = home[item as usize].take() {
+                lists.remove(list, item);
+                naive[list].retain(|&other| other != item);
+            } else {
+                let list = random.below(3) as usize;
+                lists.push_back(list, item);
+                naive[list].push_back(item);
+                home[item as usize] = Some(list);
             }
             for (list, queue) in naive.iter().enumerate() {
                 assert_eq!(lists.front(list), queue.front().copied());

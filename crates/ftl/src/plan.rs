@@ -49,6 +49,12 @@ fn ratio(key: &'static str, value: f64) -> Result<f64, PlanError> {
     })
 }
 
+/// `ratio` of `count`, rounded down; a product that misses a whole number by the rounding of its
+/// factors is that number, so that 0.29 of 100 is 29.
+fn share(ratio: f64, count: u32) -> u32 {
+    (ratio * f64::from(count) * (1.0 + 1e-12)).floor() as u32
+}
+
 impl Plan {
     /// Checks `config` against the array.
     pub fn new(
@@ -63,48 +69,82 @@ impl Plan {
         )?;
         let start = ratio("ftl.gc.start_free_ratio", config.gc.start_free_ratio)?;
         let hard = ratio("ftl.gc.hard_free_ratio", config.gc.hard_free_ratio)?;
-        let blocks = layout.blocks_per_plane;
-        let share = |ratio: f64| (ratio * f64::from(blocks)).floor() as u32;
-        let reserve_blocks = share(hard).max(1);
-        let start_blocks = share(start).max(reserve_blocks + 1);
-        let user_pages = (f64::from(layout.pages()) * (1.0 - spare)).floor() as u32;
+        let reserve_blocks = share(hard, layout.blocks_per_plane).max(1);
+        let start_blocks = share(start, layout.blocks_per_plane).max(reserve_blocks + 1);
         let plan = Self {
             layout,
             dimensions,
-            user_pages,
+            user_pages: share(1.0 - spare, layout.pages()),
             start_blocks,
             reserve_blocks,
             config: config.clone(),
             seed,
         };
+        plan.check_shape()?;
         plan.check_room()?;
         Ok(plan)
     }
 
-    /// Collection must always find a page that is no longer valid, so the user's pages of a plane
-    /// may not fill all the blocks beside the threshold and the active blocks.
+    /// The books count the pages of a block in 16 bits, and allocation walks the planes by their
+    /// dimensions.
+    fn check_shape(&self) -> Result<(), PlanError> {
+        let (pages, planes) = (self.layout.pages_per_block, self.layout.planes());
+        if pages > u32::from(u16::MAX) {
+            return Err(PlanError {
+                key: "nand.geometry.pages_per_block",
+                reason: format!(
+                    "a block has {pages} pages, at most {} can be kept",
+                    u16::MAX
+                ),
+                remedy: "use more, smaller blocks".into(),
+            });
+        }
+        if self.dimensions.total() != planes {
+            return Err(PlanError {
+                key: "ssd.channels",
+                reason: format!(
+                    "channels, ways, dies and planes make {} planes, the array has {planes}",
+                    self.dimensions.total()
+                ),
+                remedy: "describe the same device in both".into(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Collection must be able to reach its threshold, in whatever order pages are written.
+    ///
+    /// It can go on while a closed block of the plane has an invalid page, and each such block it
+    /// erases leaves fewer invalid pages in the plane. When it cannot go on, every closed block is
+    /// full of valid pages, so no more are closed than the plane's user pages fill; beside them
+    /// there are only the active blocks, whatever they hold, and free ones. If all three fit with
+    /// the threshold's count of free blocks, that count is reached, and because it is above the
+    /// reserve, the host can write again.
+    ///
+    /// Dynamic allocation may gather more than its share of the user pages on a plane, which then
+    /// takes no more. All planes cannot be so at once: each would hold more than its share.
     fn check_room(&self) -> Result<(), PlanError> {
-        let user = self.user_pages.div_ceil(self.layout.planes());
-        let active = 1 + u32::from(self.config.gc.own_block);
-        let kept = self.start_blocks + active;
-        let room = u64::from(self.layout.blocks_per_plane.saturating_sub(kept))
-            * u64::from(self.layout.pages_per_block);
-        if user == 0 {
+        if self.user_pages == 0 {
             return Err(PlanError {
                 key: "ftl.over_provisioning_ratio",
                 reason: "no page is left for the host".into(),
                 remedy: "lower it or enlarge the device".into(),
             });
         }
-        if u64::from(user) < room {
+        let blocks = self.layout.blocks_per_plane;
+        let user = self.user_pages.div_ceil(self.layout.planes());
+        let filled = user / self.layout.pages_per_block;
+        let active = 1 + u32::from(self.config.gc.own_block);
+        let kept = u64::from(self.start_blocks) + u64::from(active);
+        if u64::from(filled) + kept <= u64::from(blocks) {
             return Ok(());
         }
         Err(PlanError {
             key: "ftl.over_provisioning_ratio",
             reason: format!(
-                "a plane holds {user} user pages but only {room} fit beside its {} blocks for \
-                 garbage collection (threshold {}, active {active}) out of {}",
-                kept, self.start_blocks, self.layout.blocks_per_plane
+                "the {user} user pages of a plane fill {filled} of its {blocks} blocks, and \
+                 garbage collection needs {kept} (threshold {}, active {active})",
+                self.start_blocks
             ),
             remedy: "raise it, lower ftl.gc.start_free_ratio, or give a plane more blocks".into(),
         })

@@ -1,6 +1,7 @@
 //! Write amplification on D4 against an independent model (greedy a plane, collection while a
 //! plane has fewer than 26 free blocks, uniform random single-page writes). Moved pages go to an active
 //! block of their own, as in the model.
+#![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::instant::{Instant, Work};

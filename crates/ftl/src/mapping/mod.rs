@@ -56,7 +56,7 @@ pub trait Mapping {
     fn write(&mut self, page: Lpn) -> Written;
     /// Whether `plane` should collect now.
     fn wants_collection(&self, plane: Plane) -> bool;
-    /// Starts a collection of `plane`, unless nothing in it can be gained.
+    /// Starts a collection of `plane`, unless one is in progress or nothing in it can be gained.
     fn collect(&mut self, plane: Plane) -> Option<Collection>;
     /// The next page that the collection has to move, if any is left.
     fn next_to_move(&self, collection: &mut Collection) -> Option<Ppn>;

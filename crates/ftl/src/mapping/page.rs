@@ -46,6 +46,8 @@ struct PlaneState {
     free: u32,
     /// Invalid pages in blocks that may be collected.
     stale: u32,
+    /// Whether a collection is in progress: the reserve holds the pages of one.
+    collecting: bool,
     /// Active blocks: the host's (and, if shared, collection's), and collection's own.
     active: [Active; 2],
 }
@@ -80,6 +82,7 @@ impl PageMap {
         let plane = PlaneState {
             free: layout.blocks_per_plane,
             stale: 0,
+            collecting: false,
             active: [Active::default(); 2],
         };
         Self {
@@ -213,7 +216,34 @@ impl PageMap {
                 ));
             }
         }
-        Ok(())
+        (0..self.layout.planes()).try_for_each(|plane| self.audit_plane(Plane(plane)))
+    }
+
+    fn audit_plane(&self, plane: Plane) -> Result<(), String> {
+        let mut blocks = [0; 4];
+        let mut stale = 0;
+        for block in (0..self.layout.blocks_per_plane).map(|block| self.layout.block(plane, block))
+        {
+            let phase = self.blocks.phase(block);
+            blocks[phase as usize] += 1;
+            if phase == Phase::Closed {
+                stale += self.layout.pages_per_block - self.blocks.valid(block);
+            }
+        }
+        let state = &self.planes[plane.index()];
+        let open = |active: &&Active| active.next < active.end;
+        let active = state.active.iter().filter(open).count() as u32;
+        let [free, found_active, _, victims] = blocks;
+        let found = [free, found_active, victims, stale];
+        let booked = [state.free, active, state.collecting.into(), state.stale];
+        if found == booked {
+            return Ok(());
+        }
+        Err(format!(
+            "plane {}: free blocks, active blocks, victims and invalid pages in closed blocks are \
+             {found:?}, the books say {booked:?}",
+            plane.0
+        ))
     }
 }
 
@@ -246,13 +276,14 @@ impl Mapping for PageMap {
         self.planes[plane.index()].free < self.start_blocks
     }
     fn collect(&mut self, plane: Plane) -> Option<Collection> {
-        if self.planes[plane.index()].stale == 0 {
+        let state = &mut self.planes[plane.index()];
+        if state.stale == 0 || state.collecting {
             return None;
         }
         let victim = self.chooser.choose(plane, &self.blocks)?;
         self.blocks.enter(victim, Phase::Victim);
-        let stale = self.layout.pages_per_block - self.blocks.valid(victim);
-        self.planes[plane.index()].stale -= stale;
+        state.stale -= self.layout.pages_per_block - self.blocks.valid(victim);
+        state.collecting = true;
         Some(Collection {
             plane,
             victim,
@@ -290,7 +321,9 @@ impl Mapping for PageMap {
         );
         self.blocks.enter(block, Phase::Free);
         let plane = self.layout.plane_of(block);
-        self.planes[plane.index()].free += 1;
+        let state = &mut self.planes[plane.index()];
+        state.free += 1;
+        state.collecting = false;
         self.free.erased(plane, block, erases);
     }
 }

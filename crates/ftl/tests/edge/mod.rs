@@ -1,0 +1,193 @@
+//! Tiny devices, as full as a plan allows, and the writes that are hardest on them.
+#![allow(dead_code)] // each test takes what it needs
+#![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
+
+use proptest::test_runner::{Config as Cases, RngSeed};
+use wordline_ftl::allocate::dynamic::Dynamic;
+use wordline_ftl::allocate::r#static::Static;
+use wordline_ftl::allocate::{Allocate, Dimensions, Order};
+use wordline_ftl::config::Gc;
+use wordline_ftl::gc::victim::Victim;
+use wordline_ftl::gc::victim::d_choices::DChoices;
+use wordline_ftl::wear::Wear;
+use wordline_ftl::{Config, Lpn, Mapping, Plan};
+use wordline_kernel::Stream;
+use wordline_nand::{Geometry, Layout};
+
+use crate::naive::Beside;
+
+/// The same `count` random cases in every run.
+pub fn cases(count: u32) -> Cases {
+    Cases {
+        cases: count,
+        rng_seed: RngSeed::Fixed(1),
+        failure_persistence: None,
+        ..Cases::default()
+    }
+}
+
+/// The dimensions of a device.
+pub const fn planes(channels: u32, ways: u32, dies: u32, planes: u32) -> Dimensions {
+    Dimensions {
+        channels,
+        ways,
+        dies,
+        planes,
+    }
+}
+
+/// The array that `dimensions` span.
+pub fn layout(dimensions: Dimensions, blocks_per_plane: u32, pages_per_block: u32) -> Layout {
+    let geometry = Geometry {
+        dies_per_package: dimensions.dies,
+        planes_per_die: dimensions.planes,
+        blocks_per_plane,
+        pages_per_block,
+        ..Geometry::default()
+    };
+    Layout::new(&geometry, dimensions.channels * dimensions.ways).unwrap()
+}
+
+/// The plan that leaves the host the most pages but `slack`, if there is one.
+pub fn fullest(
+    config: &Config,
+    dimensions: Dimensions,
+    blocks_per_plane: u32,
+    pages_per_block: u32,
+    slack: u32,
+) -> Option<Plan> {
+    let layout = layout(dimensions, blocks_per_plane, pages_per_block);
+    let plan = |spare: u32| {
+        let over_provisioning_ratio = f64::from(spare) / f64::from(layout.pages());
+        let config = Config {
+            over_provisioning_ratio,
+            ..config.clone()
+        };
+        Plan::new(&config, layout, dimensions, 1).ok()
+    };
+    let least = (0..layout.pages()).find(|&spare| plan(spare).is_some())?;
+    plan(least + slack)
+}
+
+/// Every allocation: each kind in all 24 orders.
+pub fn allocations() -> Vec<Allocate> {
+    let each = |order: Order| {
+        [
+            Allocate::Static(Static { order }),
+            Allocate::Dynamic(Dynamic { order }),
+        ]
+    };
+    let all: Vec<Allocate> = Order::all().into_iter().flat_map(each).collect();
+    assert_eq!(
+        Allocate::NAMES.len() * 24,
+        all.len(),
+        "a new kind needs a line here"
+    );
+    all
+}
+
+/// Every victim policy, and the least and the smallest true choice of d.
+pub fn victims() -> Vec<Victim> {
+    let mut victims = Victim::defaults();
+    victims.extend([1, 2].map(|d| Victim::DChoices(DChoices { d })));
+    victims
+}
+
+/// The default translation layer but for these.
+pub fn config(allocate: &Allocate, victim: &Victim, wear: &Wear, own_block: bool) -> Config {
+    let gc = Gc {
+        victim: victim.clone(),
+        own_block,
+        ..Gc::default()
+    };
+    Config {
+        allocate: allocate.clone(),
+        gc,
+        wear: wear.clone(),
+        ..Config::default()
+    }
+}
+
+/// Every combination of policies.
+pub fn configs() -> Vec<Config> {
+    let mut configs = Vec::new();
+    for allocate in allocations() {
+        for victim in victims() {
+            for wear in Wear::defaults() {
+                for own_block in [false, true] {
+                    configs.push(config(&allocate, &victim, &wear, own_block));
+                }
+            }
+        }
+    }
+    configs
+}
+
+/// Which page is written next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// Any.
+    Uniform,
+    /// One after the other.
+    Sequential,
+    /// Always the same.
+    Same,
+    /// Pages of one plane, under static allocation; few pages, under dynamic.
+    OnePlane,
+    /// A page of a block with many valid pages: spreads the invalid ones thin.
+    Thin,
+    /// A page of a plane with few valid pages: gathers the valid ones elsewhere.
+    Gather,
+    /// The pages of one plane after the other, under dynamic allocation: moves the valid ones to
+    /// and fro.
+    Drain,
+}
+
+pub const LOADS: [Load; 7] = [
+    Load::Uniform,
+    Load::Sequential,
+    Load::Same,
+    Load::OnePlane,
+    Load::Thin,
+    Load::Gather,
+    Load::Drain,
+];
+
+impl Load {
+    /// The next page; `number` counts the writes.
+    pub fn next(self, number: u32, device: &Beside, plan: &Plan, random: &mut Stream) -> Lpn {
+        let user = plan.user_pages;
+        let planes = plan.layout.planes();
+        let mut any = || Lpn(random.below(user.into()) as u32);
+        match self {
+            Self::Uniform => any(),
+            Self::Sequential => Lpn(number % user),
+            Self::Same => Lpn(user / 2),
+            Self::OnePlane => Lpn(any().0 / planes * planes),
+            Self::Thin => worst([(); 8].map(|()| any()), |page| {
+                let place = device.lookup(page)?;
+                let block = plan.layout.block_of(place);
+                Some(plan.layout.pages_per_block - device.map.blocks().valid(block))
+            }),
+            Self::Gather => worst([(); 8].map(|()| any()), |page| {
+                let place = device.lookup(page)?;
+                let plane = plan.layout.plane_of(plan.layout.block_of(place));
+                let blocks = 0..plan.layout.blocks_per_plane;
+                let valid = |block| device.map.blocks().valid(plan.layout.block(plane, block));
+                Some(blocks.map(valid).sum())
+            }),
+            Self::Drain => worst([(); 8].map(|()| any()), |page| {
+                let plane = plan
+                    .layout
+                    .plane_of(plan.layout.block_of(device.lookup(page)?));
+                let drained = number / (2 * user) % planes;
+                Some((plane.0 + planes - drained) % planes)
+            }),
+        }
+    }
+}
+
+/// The page with the smallest rank; a page never written comes first.
+fn worst(pages: [Lpn; 8], rank: impl Fn(Lpn) -> Option<u32>) -> Lpn {
+    pages.into_iter().min_by_key(|&page| rank(page)).unwrap()
+}

@@ -1,0 +1,302 @@
+//! A translation layer in plain words, to hold the real one against.
+//!
+//! It decides nothing: it is told what the real one decided and objects when a rule is broken. All
+//! its answers come from looking at every page.
+#![allow(dead_code)] // each test takes what it needs
+#![allow(clippy::panic)] // outside test functions too, this file is a test
+
+use std::collections::HashMap;
+
+use wordline_ftl::block::Phase;
+use wordline_ftl::gc::Collection;
+use wordline_ftl::gc::victim::Victim;
+use wordline_ftl::{Lpn, Mapping, PageMap, Plan, Written};
+use wordline_nand::{Array, Block, Layout, Plane, Ppn};
+
+/// What a physical page holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Page {
+    /// Nothing.
+    Erased,
+    /// The current copy of a logical page, in its `version`.
+    Current(Lpn, u32),
+    /// What was current once.
+    Stale,
+}
+
+/// All pages, and how often each logical page was written.
+#[derive(Clone, Debug)]
+pub struct Naive {
+    layout: Layout,
+    pages: Vec<Page>,
+    versions: HashMap<Lpn, u32>,
+    /// Full blocks that are not being collected, in the order in which they became full.
+    closed: Vec<Block>,
+    /// By block: when its count of current pages changed last, or when it became full.
+    changed: Vec<u64>,
+    clock: u64,
+    /// By block: whether its last program was a page being moved.
+    moved: Vec<bool>,
+}
+
+impl Naive {
+    pub fn new(layout: Layout) -> Self {
+        Self {
+            layout,
+            pages: vec![Page::Erased; layout.pages() as usize],
+            versions: HashMap::new(),
+            closed: Vec::new(),
+            changed: vec![0; layout.blocks() as usize],
+            clock: 0,
+            moved: vec![false; layout.blocks() as usize],
+        }
+    }
+    /// The pages of a block.
+    pub fn pages(&self, block: Block) -> &[Page] {
+        let first = self.layout.page(block, 0).index();
+        &self.pages[first..first + self.layout.pages_per_block as usize]
+    }
+    /// Current pages of a block.
+    pub fn current(&self, block: Block) -> usize {
+        let current = |page: &&Page| matches!(page, Page::Current(..));
+        self.pages(block).iter().filter(current).count()
+    }
+    /// Pages of a block that have been programmed.
+    pub fn programmed(&self, block: Block) -> usize {
+        let programmed = |page: &&Page| **page != Page::Erased;
+        self.pages(block).iter().filter(programmed).count()
+    }
+    /// Full blocks of a plane that are not being collected, in the order in which they became full.
+    pub fn closed(&self, plane: Plane) -> impl Iterator<Item = Block> {
+        let here = move |block: &Block| self.layout.plane_of(*block) == plane;
+        self.closed.iter().copied().filter(here)
+    }
+    /// The blocks of a plane that hold something: the closed ones, oldest first; the host's active
+    /// block; the one of collection.
+    pub fn in_use(&self, plane: Plane) -> [Vec<Block>; 3] {
+        let active = |moved| {
+            let blocks = 0..self.layout.blocks_per_plane;
+            let blocks = blocks.map(|block| self.layout.block(plane, block));
+            let open = 1..self.layout.pages_per_block as usize;
+            let active = |block: &Block| {
+                open.contains(&self.programmed(*block)) && self.moved[block.index()] == moved
+            };
+            blocks.filter(active).collect()
+        };
+        [self.closed(plane).collect(), active(false), active(true)]
+    }
+    /// When the count of current pages of a block changed last, or when it became full.
+    pub fn changed(&self, block: Block) -> u64 {
+        self.changed[block.index()]
+    }
+    /// The current version of a page and its place, if it was ever written.
+    pub fn find(&self, page: Lpn) -> Option<(Ppn, u32)> {
+        let version = *self.versions.get(&page)?;
+        let place = self
+            .pages
+            .iter()
+            .position(|&held| held == Page::Current(page, version))
+            .unwrap_or_else(|| panic!("{page:?} in version {version} is lost"));
+        Some((Ppn(place as u32), version))
+    }
+
+    fn spoil(&mut self, place: Ppn) {
+        self.pages[place.index()] = Page::Stale;
+        self.changed[self.layout.block_of(place).index()] = self.clock;
+    }
+    fn program(&mut self, place: Ppn, page: Page) {
+        let (block, offset) = (
+            self.layout.block_of(place),
+            self.layout.page_in_block(place),
+        );
+        assert_eq!(
+            self.programmed(block),
+            offset as usize,
+            "{place:?} is programmed out of order"
+        );
+        assert_eq!(
+            self.pages[place.index()],
+            Page::Erased,
+            "{place:?} is programmed twice"
+        );
+        self.pages[place.index()] = page;
+        if offset + 1 == self.layout.pages_per_block {
+            self.closed.push(block);
+            self.changed[block.index()] = self.clock;
+        }
+    }
+    /// The host's next version of `page` goes to `place`.
+    pub fn write(&mut self, page: Lpn, place: Ppn) {
+        self.clock += 1;
+        if let Some((old, _)) = self.find(page) {
+            self.spoil(old);
+        }
+        let version = self.versions.entry(page).or_default();
+        *version += 1;
+        let content = Page::Current(page, *version);
+        self.program(place, content);
+        self.moved[self.layout.block_of(place).index()] = false;
+    }
+    /// A block is going to be collected.
+    pub fn collect(&mut self, victim: Block) {
+        let position = self.closed.iter().position(|&block| block == victim);
+        let position = position.unwrap_or_else(|| panic!("{victim:?} is no closed block"));
+        self.closed.remove(position);
+    }
+    /// The copy of a page being collected goes to `to`.
+    pub fn relocate(&mut self, from: Ppn, to: Ppn) {
+        self.clock += 1;
+        let content = self.pages[from.index()];
+        assert!(
+            matches!(content, Page::Current(..)),
+            "{from:?} is moved and holds {content:?}"
+        );
+        self.spoil(from);
+        self.program(to, content);
+        self.moved[self.layout.block_of(to).index()] = true;
+    }
+    /// A block is erased.
+    pub fn erase(&mut self, block: Block) {
+        assert_eq!(self.current(block), 0, "{block:?} is erased and not empty");
+        assert_eq!(
+            self.programmed(block),
+            self.layout.pages_per_block as usize,
+            "{block:?} is erased and not full"
+        );
+        let first = self.layout.page(block, 0).index();
+        self.pages[first..first + self.layout.pages_per_block as usize].fill(Page::Erased);
+    }
+
+    /// Everything that can be asked of `map` and `array`, if all operations have been carried out.
+    pub fn compare(&self, map: &PageMap, array: &Array) {
+        self.compare_books(map);
+        for block in (0..self.layout.blocks()).map(Block) {
+            assert_eq!(array.programmed(block) as usize, self.programmed(block));
+        }
+    }
+    /// Everything that can be asked of `map`.
+    pub fn compare_books(&self, map: &PageMap) {
+        if let Err(fault) = map.audit() {
+            panic!("{fault}");
+        }
+        for page in (0..map.user_pages()).map(Lpn) {
+            let place = self.find(page).map(|(place, _)| place);
+            assert_eq!(map.lookup(page), place, "{page:?}");
+        }
+        let mut counts = [0; 3];
+        for page in &self.pages {
+            counts[match page {
+                Page::Current(..) => 0,
+                Page::Stale => 1,
+                Page::Erased => 2,
+            }] += 1;
+        }
+        assert_eq!(counts.iter().sum::<u32>(), self.layout.pages());
+        assert_eq!(counts[0] as usize, self.versions.len());
+        assert_eq!(u64::from(counts[0]), map.blocks().valid_pages());
+        for plane in (0..self.layout.planes()).map(Plane) {
+            self.compare_plane(map, plane);
+        }
+    }
+    fn compare_plane(&self, map: &PageMap, plane: Plane) {
+        let mut free = 0;
+        for block in (0..self.layout.blocks_per_plane).map(|block| self.layout.block(plane, block))
+        {
+            assert_eq!(map.blocks().valid(block) as usize, self.current(block));
+            let phase = match self.programmed(block) {
+                0 => Phase::Free,
+                n if n < self.layout.pages_per_block as usize => Phase::Active,
+                _ if self.closed.contains(&block) => Phase::Closed,
+                _ => Phase::Victim,
+            };
+            assert_eq!(map.blocks().phase(block), phase, "{block:?}");
+            free += u32::from(phase == Phase::Free);
+        }
+        assert_eq!(map.free_blocks_of(plane), free);
+    }
+}
+
+/// What a victim policy promises of a choice, beside that it is a closed block of the plane. Called
+/// before the block leaves the closed ones.
+type Law = fn(&Naive, Plane, Block);
+
+/// The law of a policy.
+fn law(victim: &Victim) -> Law {
+    match victim {
+        Victim::Greedy(_) => |naive, plane, victim| {
+            let rank = |block: &Block| (naive.current(*block), naive.changed[block.index()]);
+            let least = naive.closed(plane).map(|block| rank(&block)).min();
+            assert_eq!(Some(rank(&victim)), least, "greedy chose {victim:?}");
+        },
+        Victim::Fifo(_) => |naive, plane, victim| {
+            assert_eq!(naive.closed(plane).next(), Some(victim), "not the oldest");
+        },
+        Victim::Random(_) | Victim::DChoices(_) => |_, _, _| {},
+    }
+}
+
+/// A page map with the naive one beside it, each call checked.
+#[derive(Clone, Debug)]
+pub struct Beside {
+    pub map: PageMap,
+    pub naive: Naive,
+    law: Law,
+}
+
+impl Beside {
+    pub fn new(plan: &Plan) -> Self {
+        Self {
+            map: PageMap::new(plan),
+            naive: Naive::new(plan.layout),
+            law: law(&plan.config.gc.victim),
+        }
+    }
+}
+
+impl Mapping for Beside {
+    fn user_pages(&self) -> u32 {
+        self.map.user_pages()
+    }
+    fn lookup(&self, page: Lpn) -> Option<Ppn> {
+        self.map.lookup(page)
+    }
+    fn write(&mut self, page: Lpn) -> Written {
+        let written = self.map.write(page);
+        if let Written::Placed(place) = written {
+            self.naive.write(page, place);
+        }
+        written
+    }
+    fn wants_collection(&self, plane: Plane) -> bool {
+        self.map.wants_collection(plane)
+    }
+    fn collect(&mut self, plane: Plane) -> Option<Collection> {
+        let collection = self.map.collect(plane)?;
+        assert_eq!(collection.plane, plane);
+        assert_eq!(self.naive.layout.plane_of(collection.victim), plane);
+        (self.law)(&self.naive, plane, collection.victim);
+        self.naive.collect(collection.victim);
+        Some(collection)
+    }
+    fn next_to_move(&self, collection: &mut Collection) -> Option<Ppn> {
+        self.map.next_to_move(collection)
+    }
+    fn relocate(&mut self, from: Ppn) -> Option<Ppn> {
+        let to = self.map.relocate(from);
+        let current = matches!(self.naive.pages[from.index()], Page::Current(..));
+        assert_eq!(to.is_some(), current, "{from:?}");
+        if let Some(to) = to {
+            assert_eq!(
+                self.naive.layout.plane_of(self.naive.layout.block_of(to)),
+                self.naive.layout.plane_of(self.naive.layout.block_of(from)),
+                "a page leaves its plane"
+            );
+            self.naive.relocate(from, to);
+        }
+        to
+    }
+    fn erased(&mut self, block: Block, erases: u32) {
+        self.map.erased(block, erases);
+        self.naive.erase(block);
+    }
+}
