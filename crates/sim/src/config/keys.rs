@@ -40,6 +40,8 @@ pub enum Kind {
     Text,
     /// A list.
     Array,
+    /// One of several kinds.
+    Either(Vec<Kind>),
     /// Anything else that the schema allows.
     Other,
 }
@@ -135,6 +137,9 @@ fn kind(schema: &Value) -> Kind {
     };
     if let Some(names) = choices(schema).first().and_then(|first| first.get("enum")) {
         return Kind::Slot(words(names));
+    }
+    if let Some(kinds) = schema.get("anyOf").and_then(Value::as_array) {
+        return Kind::Either(kinds.iter().map(kind).collect());
     }
     if let Some(names) = schema.get("enum") {
         return Kind::Choice(words(names));

@@ -102,7 +102,7 @@ fn key_table(page: &mut String, rows: &[&Key]) {
             page,
             "| <a id=\"{}\"></a>`{name}` | {} | {} | {} | {} |",
             key.path,
-            kind(key),
+            kind(&key.kind, &key.path),
             key.unit,
             default(key),
             cell(&key.description)
@@ -115,11 +115,11 @@ fn cell(text: &str) -> String {
     text.replace('\n', " ").replace('|', "\\|")
 }
 
-fn kind(key: &Key) -> String {
-    match &key.kind {
+fn kind(what: &Kind, path: &str) -> String {
+    match what {
         Kind::Table => "table".into(),
         Kind::Slot(names) => {
-            let link = |name: &String| format!("[{name}](policies.md#{}.{name})", key.path);
+            let link = |name: &String| format!("[{name}](policies.md#{path}.{name})");
             format!(
                 "policy: {}",
                 names.iter().map(link).collect::<Vec<_>>().join(", ")
@@ -132,7 +132,11 @@ fn kind(key: &Key) -> String {
         Kind::Boolean => "true or false".into(),
         Kind::Text => "text".into(),
         Kind::Array => "array".into(),
-        Kind::Other => "see there".into(),
+        Kind::Either(kinds) => {
+            let kinds: Vec<String> = kinds.iter().map(|one| kind(one, path)).collect();
+            kinds.join(" or ")
+        }
+        Kind::Other => "value".into(),
     }
 }
 
