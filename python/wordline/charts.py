@@ -1,28 +1,38 @@
-"""The charts of the report, as Plotly figures in plain data.
-
-Text, grid and background take their colours from the page's style sheet, so that one figure
-serves light, dark and print. The colours here stand on white and on black alike.
-"""
+"""The charts of the report, as Plotly figures in plain data."""
 
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 import polars as pl
 
-from wordline.units import PARTS, axis, bandwidth_unit, duration
+from wordline.figures import (
+    COLLECTION,
+    LINEAR,
+    NEUTRAL,
+    OPS,
+    PART_COLOURS,
+    Figure,
+    Grid,
+    decades,
+    figure,
+    heat,
+    legend,
+    line,
+    percent,
+)
+from wordline.units import PARTS, axis, bandwidth_unit, duration, duration_unit
 
-Figure: TypeAlias = dict[str, Any]
-Grid: TypeAlias = list[list[float | None]]
-
-READ, WRITE, NEUTRAL = "#3b86c6", "#d8731c", "#8b929c"
-OPS = (("read", READ), ("write", WRITE))
-PART_COLOURS = ("#9aa1ab", "#e0a30a", "#7cc0ea", "#1f78b4", "#12a07a", "#c2457f")
-COLLECTION = PART_COLOURS[-1]
-LINEAR = {"rangemode": "tozero", "exponentformat": "none", "separatethousands": True}
-HEAT = "Cividis"
+PERCENTILES = (
+    ("p50_us", 0.5),
+    ("p90_us", 0.9),
+    ("p95_us", 0.95),
+    ("p99_us", 0.99),
+    ("p99_9_us", 0.999),
+    ("p99_99_us", 0.9999),
+)
 MOST_POINTS = 900
 MOST_COLUMNS = 320
 MOST_ROWS = 128
@@ -37,14 +47,14 @@ class Tables:
     blocks: pl.DataFrame
 
 
-def distribution(latency: pl.DataFrame) -> Figure | None:
+def distribution(latency: pl.DataFrame, summary: dict[str, Any]) -> Figure | None:
     """Share of requests answered within a time: reads and writes, logarithmic time."""
-    curves = [(op, colour, _curve(latency, op)) for op, colour in OPS]
+    curves = [(op, colour, _curve(latency, summary, op)) for op, colour in OPS]
     curves = [(op, colour, curve) for op, colour, curve in curves if curve]
     if not curves:
         return None
     data = [
-        _line(
+        line(
             op,
             colour,
             [us for us, _ in curve],
@@ -54,31 +64,31 @@ def distribution(latency: pl.DataFrame) -> Figure | None:
         )
         for op, colour, curve in curves
     ]
-    return _figure(
+    return figure(
         data,
         height=380,
         hovermode="closest",
-        xaxis=_decades("latency", [us for _, _, curve in curves for us, _ in curve]),
+        xaxis=decades("latency", [us for _, _, curve in curves for us, _ in curve]),
         yaxis={"title": {"text": "requests answered within (%)"}, "range": [-1, 101]},
     )
 
 
-def tail(latency: pl.DataFrame) -> Figure | None:
+def tail(latency: pl.DataFrame, summary: dict[str, Any]) -> Figure | None:
     """Share of requests that took longer than a time, both logarithmic: the slow end."""
     data: list[Figure] = []
     times: list[float] = []
     for op, colour in OPS:
-        curve = [(us, 1 - share) for us, share in _curve(latency, op) if share < 1]
-        if len(curve) < 2:
+        curve = [(us, 1 - share) for us, share in _curve(latency, summary, op) if share < 1]
+        if curve[:1] == curve[-1:]:
             continue
         times += [us for us, _ in curve]
         data.append(
-            _line(
+            line(
                 op,
                 colour,
                 [us for us, _ in curve],
                 [above for _, above in curve],
-                customdata=[[duration(us), _percent(above)] for us, above in curve],
+                customdata=[[duration(us), percent(above)] for us, above in curve],
                 hovertemplate="%{customdata[1]} took longer than %{customdata[0]}",
             )
         )
@@ -86,16 +96,16 @@ def tail(latency: pl.DataFrame) -> Figure | None:
         return None
     least = min(min(trace["y"]) for trace in data)
     ticks = [10.0**-power for power in range(math.ceil(-math.log10(least)) + 1)]
-    return _figure(
+    return figure(
         data,
         height=380,
         hovermode="closest",
-        xaxis=_decades("latency", times),
+        xaxis=decades("latency", times),
         yaxis={
             "title": {"text": "requests that took longer (%)"},
             "type": "log",
             "tickvals": ticks,
-            "ticktext": [_percent(tick) for tick in ticks],
+            "ticktext": [percent(tick) for tick in ticks],
         },
     )
 
@@ -107,16 +117,12 @@ def over_time(series: pl.DataFrame) -> Figure | None:
     rows = _thinned(series)
     times, unit = _times(rows)
     panels = [
-        _Panel("latency (log)", _latency_lines(rows), tall=True),
+        _latencies(rows),
         _Panel("IOPS (1/s)", _op_lines(rows, "reads", "writes", 1.0)),
         _bandwidth(rows),
     ]
     if rows["host_page_writes"].sum():
-        panels.append(
-            _Panel(
-                "write amplification", [_plain("write amplification", rows, "write_amplification")]
-            )
-        )
+        panels.append(_write_amplification(rows))
     if rows["gc_runs"].sum() or rows["gc_pages_moved"].sum():
         panels += [
             _Panel(
@@ -139,10 +145,10 @@ def utilisation(series: pl.DataFrame, column: str, noun: str) -> Figure | None:
     edges, unit = _edges(rows)
     names, members = _row_groups(noun, count)
     grid: Grid = [
-        [None if not one else _mean_percent(one[first:last]) for one in columns]
+        [None if not one else _meanpercent(one[first:last]) for one in columns]
         for first, last in members
     ]
-    return _heat(
+    return heat(
         grid,
         edges,
         names,
@@ -159,6 +165,7 @@ def breakdown(summary: dict[str, Any]) -> Figure | None:
     ops = [op for op in ("write", "read") if summary["latency"][op]["count"]]
     if not ops:
         return None
+    scale, unit = duration_unit(max(summary["latency"][op]["mean_us"] for op in ops))
     data: list[Figure] = []
     for (name, key), colour in zip(PARTS, PART_COLOURS, strict=True):
         values = [summary["breakdown"][op][key] or 0.0 for op in ops]
@@ -170,24 +177,24 @@ def breakdown(summary: dict[str, Any]) -> Figure | None:
                 "orientation": "h",
                 "name": name,
                 "y": ops,
-                "x": values,
+                "x": [value / scale for value in values],
                 "marker": {"color": colour},
                 "customdata": [
-                    [duration(value), _percent(part)]
+                    [duration(value), percent(part)]
                     for value, part in zip(values, shares, strict=True)
                 ],
                 "hovertemplate": "%{y}: %{customdata[0]}, %{customdata[1]} of the mean",
             }
         )
-    return _figure(
+    return figure(
         data,
         height=150 + 62 * len(ops),
         hovermode="closest",
         barmode="stack",
         bargap=0.35,
-        xaxis={"title": {"text": "mean latency (µs)"}, "rangemode": "tozero"},
+        xaxis={"title": {"text": f"mean latency ({unit})"}, **LINEAR},
         yaxis={"type": "category", "ticklabelstandoff": 6},
-        legend=_legend(traceorder="normal"),
+        legend=legend(traceorder="normal"),
     )
 
 
@@ -197,26 +204,24 @@ def erases(blocks: pl.DataFrame, blocks_per_plane: int) -> Figure | None:
         return None
     place = ["channel", "way", "die", "plane"]
     planes = blocks.select(place).unique().sort(pl.all()).rows()
-    row_of = {plane: index for index, plane in enumerate(planes)}
     per_row = math.ceil(len(planes) / MOST_ROWS)
     per_column = math.ceil(blocks_per_plane / MOST_COLUMNS)
     rows, columns = math.ceil(len(planes) / per_row), math.ceil(blocks_per_plane / per_column)
-    total: Grid = [[0.0] * columns for _ in range(rows)]
-    runs = blocks.select(*place, "block", "blocks", "erases").iter_rows()
-    for channel, way, die, plane, block, blocks_here, mean in runs:
-        row = row_of[channel, way, die, plane] // per_row
-        column = min(block // per_column, columns - 1)
-        total[row][column] = (total[row][column] or 0.0) + blocks_here * mean
-    grid: Grid = [
-        [
-            _short((value or 0.0) / (_members(row, per_row, len(planes))
-            * _members(column, per_column, blocks_per_plane)))
-            for column, value in enumerate(line)
-        ]
-        for row, line in enumerate(total)
-    ]  # fmt: skip
+    means = (
+        blocks.select(
+            (pl.struct(place).rank("dense") - 1) // per_row,
+            pl.col("block") // per_column,
+            "blocks",
+            total=pl.col("erases") * pl.col("blocks"),
+        )
+        .group_by("channel", "block")
+        .agg(pl.col("total").sum() / pl.col("blocks").sum())
+    )
+    grid: Grid = [[None] * columns for _ in range(rows)]
+    for row, column, mean in means.iter_rows():
+        grid[row][column] = _short(mean)
     names = [_plane_names(planes[row * per_row : (row + 1) * per_row]) for row in range(rows)]
-    return _heat(
+    return heat(
         grid,
         [float(min(column * per_column, blocks_per_plane)) for column in range(columns + 1)],
         names,
@@ -232,24 +237,24 @@ def erases(blocks: pl.DataFrame, blocks_per_plane: int) -> Figure | None:
 class _Panel:
     title: str
     lines: list[Figure]
-    tall: bool = False
+    scale: Figure = field(default_factory=LINEAR.copy)
+    height: int = 150
 
 
 def _stacked(panels: Sequence[_Panel], times: list[float], unit: str) -> Figure:
     """Panels above each other on one time axis."""
     data: list[Figure] = []
     axes: Figure = {}
-    heights = [250 if panel.tall else 150 for panel in panels]
-    whole = sum(heights) + 30 * (len(panels) - 1)
+    whole = sum(panel.height for panel in panels) + 30 * (len(panels) - 1)
     top = whole
-    for index, (panel, height) in enumerate(zip(panels, heights, strict=True)):
+    for index, panel in enumerate(panels):
         suffix = "" if index == 0 else str(index + 1)
         title = {"title": {"text": panel.title}}
-        scale = _decades("", _values(panel.lines)) if panel.tall else LINEAR
-        axes[f"yaxis{suffix}"] = scale | title | {"domain": [(top - height) / whole, top / whole]}
-        data += [line | {"x": times, "yaxis": f"y{suffix}"} for line in panel.lines]
-        top -= height + 30
-    return _figure(
+        domain = [(top - panel.height) / whole, top / whole]
+        axes[f"yaxis{suffix}"] = panel.scale | title | {"domain": domain}
+        data += [drawn | {"x": times, "yaxis": f"y{suffix}"} for drawn in panel.lines]
+        top -= panel.height + 30
+    return figure(
         data,
         height=whole + 85,
         hovermode="x unified",
@@ -259,9 +264,24 @@ def _stacked(panels: Sequence[_Panel], times: list[float], unit: str) -> Figure:
             "anchor": f"y{len(panels)}" if len(panels) > 1 else "y",
             "hoverformat": ".5g",
         },
-        legend=_legend(y=1.005),
+        legend=legend(y=1.005),
         **axes,
     )
+
+
+def _latencies(rows: pl.DataFrame) -> _Panel:
+    lines = _latency_lines(rows)
+    return _Panel("latency (log)", lines, decades("", _values(lines)), height=250)
+
+
+def _write_amplification(rows: pl.DataFrame) -> _Panel:
+    """Logarithmic where intervals of few host writes stand out far above the rest."""
+    drawn = _plain("write amplification", rows, "write_amplification")
+    values = sorted(_values([drawn]))
+    if not values or values[-1] < 10 * values[len(values) // 2]:
+        return _Panel("write amplification", [drawn])
+    scale = {"type": "log", "dtick": "D2", "exponentformat": "none"}
+    return _Panel("write ampl. (log)", [drawn], scale)
 
 
 def _latency_lines(rows: pl.DataFrame) -> list[Figure]:
@@ -270,26 +290,26 @@ def _latency_lines(rows: pl.DataFrame) -> list[Figure]:
         if not rows[f"{op}_mean_us"].drop_nulls().len():
             continue
         lines.append(
-            _line(f"{op} mean", colour, [], _rounded(rows[f"{op}_mean_us"]), legendgroup=op)
+            line(f"{op} mean", colour, [], _rounded(rows[f"{op}_mean_us"]), legendgroup=op)
         )
         lines.append(
-            _line(f"{op} max", colour, [], _rounded(rows[f"{op}_max_us"]), legendgroup=op)
+            line(f"{op} max", colour, [], _rounded(rows[f"{op}_max_us"]), legendgroup=op)
             | {"line": {"color": colour, "width": 1, "dash": "dot"}, "opacity": 0.75}
         )
-    for line in lines:
-        line["customdata"] = [duration(us) for us in line["y"]]
-        line["hovertemplate"] = "%{customdata}"
+    for drawn in lines:
+        drawn["customdata"] = [duration(us) for us in drawn["y"]]
+        drawn["hovertemplate"] = "%{customdata}"
     return lines
 
 
 def _values(lines: Iterable[Figure]) -> list[float]:
-    return [value for line in lines for value in line["y"] if value is not None]
+    return [value for drawn in lines for value in drawn["y"] if value is not None]
 
 
 def _op_lines(rows: pl.DataFrame, read: str, write: str, scale: float) -> list[Figure]:
     columns = zip(OPS, (read, write), strict=True)
     return [
-        _line(op, colour, [], _per_second(rows, column, scale), legendgroup=op, showlegend=False)
+        line(op, colour, [], _per_second(rows, column, scale), legendgroup=op, showlegend=False)
         | {"hovertemplate": "%{y:,.4g}"}
         for (op, colour), column in columns
         if rows[column].sum()
@@ -303,13 +323,13 @@ def _bandwidth(rows: pl.DataFrame) -> _Panel:
 
 
 def _plain(name: str, rows: pl.DataFrame, column: str) -> Figure:
-    line = _line(name, NEUTRAL, [], _rounded(rows[column]), showlegend=False)
-    return line | {"hovertemplate": "%{y:,.4g}"}
+    values = _rounded(rows[column])
+    return line(name, NEUTRAL, [], values, showlegend=False, hovertemplate="%{y:,.4g}")
 
 
 def _rate(name: str, rows: pl.DataFrame, column: str, scale: float) -> Figure:
-    line = _line(name, COLLECTION, [], _per_second(rows, column, scale), showlegend=False)
-    return line | {"hovertemplate": "%{y:,.4g}"}
+    values = _per_second(rows, column, scale)
+    return line(name, COLLECTION, [], values, showlegend=False, hovertemplate="%{y:,.4g}")
 
 
 def _per_second(rows: pl.DataFrame, column: str, scale: float) -> list[float | None]:
@@ -408,12 +428,8 @@ def _row_groups(noun: str, count: int) -> tuple[list[str], list[tuple[int, int]]
     return names, spans
 
 
-def _mean_percent(values: Sequence[float]) -> float:
+def _meanpercent(values: Sequence[float]) -> float:
     return round(100 * sum(values) / len(values), 1)
-
-
-def _members(index: int, every: int, count: int) -> int:
-    return min((index + 1) * every, count) - index * every
 
 
 def _plane_names(planes: Sequence[tuple[int, ...]]) -> str:
@@ -423,117 +439,19 @@ def _plane_names(planes: Sequence[tuple[int, ...]]) -> str:
     return f"{name(*planes[0])} – {name(*planes[-1])}"
 
 
-def _curve(latency: pl.DataFrame, op: str) -> list[tuple[float, float]]:
-    """(latency in µs, share of requests at or below it), thinned where points coincide."""
+def _curve(latency: pl.DataFrame, summary: dict[str, Any], op: str) -> list[tuple[float, float]]:
+    """(latency in µs, share of requests at or below it), rising in both.
+
+    The table has its points at even steps of the logarithm of latency; the percentiles of the
+    summary are added, for the slow end may lie between two of those.
+    """
+    told = summary["latency"][op]
+    if not told["count"]:
+        return []
     rows = latency.filter(pl.col("op") == op).select("latency_us", "fraction_below").rows()
     points = cast("list[tuple[float, float]]", rows)
-    kept: list[tuple[float, float]] = [(points[0][0], 0.0)] if points else []
-    for us, share in points:
-        far = not kept or abs(share - kept[-1][1]) > 1 / 800
-        tail_step = kept and (1 - share) < 0.9 * (1 - kept[-1][1])
-        if far or tail_step or share >= 1:
-            kept.append((float(f"{us:.6g}"), float(f"{share:.9g}")))
-    return kept
-
-
-def _heat(
-    grid: Grid,
-    x: list[float],
-    y: list[str],
-    *,
-    x_title: str,
-    y_title: str,
-    bar_title: str,
-    hover: str,
-    row_height: int,
-) -> Figure:
-    highest = max((value for row in grid for value in row if value is not None), default=0.0)
-    data: list[Figure] = [
-        {
-            "type": "heatmap",
-            "z": grid,
-            "x": x,
-            "y": y,
-            "zmin": 0,
-            "zmax": highest or 1,
-            "colorscale": HEAT,
-            "hoverongaps": False,
-            "hovertemplate": hover + "<extra></extra>",
-            "colorbar": {
-                "title": {"text": bar_title, "side": "right"},
-                "thickness": 12,
-                "outlinewidth": 0,
-                "len": 1,
-                "tickformat": "~s" if highest >= 10000 else "",
-            },
-        }
-    ]
-    return _figure(
-        data,
-        height=min(620, max(190, 95 + row_height * len(y))),
-        hovermode="closest",
-        xaxis={"title": {"text": x_title}, "showgrid": False, "zeroline": False},
-        yaxis={
-            "title": {"text": y_title},
-            "type": "category",
-            "autorange": "reversed",
-            "showgrid": False,
-            "nticks": 12,
-        },
-    )
-
-
-def _line(name: str, colour: str, x: list[float], y: Sequence[float | None], **more: Any) -> Figure:
-    """A line; dots too where there are few points, or a lone one would not be seen."""
-    known = sum(value is not None for value in y)
-    sparse = known <= 40 or known < 0.8 * len(y)
-    return {
-        "type": "scatter",
-        "name": name,
-        "mode": "lines+markers" if sparse else "lines",
-        "line": {"color": colour, "width": 1.8},
-        "marker": {"color": colour, "size": 4},
-        "x": x,
-        "y": list(y),
-        **more,
-    }
-
-
-def _decades(title: str, values: Iterable[float]) -> Figure:
-    """A logarithmic axis of microseconds, labelled 10 µs, 1 ms, 1 s."""
-    positive = [value for value in values if value > 0]
-    low, high = min(positive, default=1.0), max(positive, default=1.0)
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    steps = (1, 2, 5) if last - first <= 2 else (1,)
-    ticks = [step * 10.0**power for power in range(first, last + 1) for step in steps]
-    narrow = high < 10 * low
-    ends = (first, max(last, first + 1)) if narrow else (math.log10(low), math.log10(high))
-    return {
-        "title": {"text": f"{title} (log)"},
-        "type": "log",
-        "tickvals": ticks,
-        "ticktext": [_tick(tick) for tick in ticks],
-        "range": [ends[0] - 0.06, ends[1] + 0.06],
-    }
-
-
-def _tick(us: float) -> str:
-    for limit, scale, unit in ((1, 1e-3, "ns"), (1e3, 1, "µs"), (1e6, 1e3, "ms")):
-        if us < limit:
-            return f"{us / scale:.12g} {unit}"
-    return f"{us / 1e6:.12g} s"
-
-
-def _percent(ratio: float) -> str:
-    return f"{ratio * 100:.3g} %" if ratio >= 1e-7 else f"{ratio * 1e9:.3g} in 1,000,000,000"
-
-
-def _legend(**more: Any) -> Figure:
-    return {"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"} | more
-
-
-def _figure(data: list[Figure], *, height: int, **layout: Any) -> Figure:
-    return {
-        "data": data,
-        "layout": {"height": height, "showlegend": True, "legend": _legend()} | layout,
-    }
+    points += [(told[key], ratio) for key, ratio in PERCENTILES]
+    curve = [(_exact(told["min_us"]), 0.0)]
+    for us, ratio in sorted(points):
+        curve.append((_exact(us), max(float(f"{ratio:.9g}"), curve[-1][1])))
+    return curve

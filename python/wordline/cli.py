@@ -360,7 +360,7 @@ def formats() -> None:
     known = wordline.trace_formats()
     print_rows(
         ["format", "files", "what it is"],
-        ([one["name"], f".{one['extension']}", one["description"]] for one in known),
+        ([one["name"], one["extension"], one["description"]] for one in known),
     )
 
 

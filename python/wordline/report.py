@@ -15,9 +15,10 @@ import jinja2
 import polars as pl
 from plotly.offline import get_plotlyjs  # pyright: ignore[reportMissingTypeStubs]
 
-from wordline import charts, units
+from wordline import charts, figures, units
 from wordline._wordline import WordlineError
-from wordline.charts import Figure, Tables
+from wordline.charts import Tables
+from wordline.figures import Figure
 
 __all__ = ["Tables", "from_folder", "render"]
 
@@ -46,23 +47,21 @@ class Chart:
 def render(summary: dict[str, Any], config: str, tables: Tables) -> str:
     """The report as HTML, from a summary, the resolved configuration and the tables."""
     shown = {chart.id: chart for chart in _charts(summary, tables)}
-    figures = {name: chart.figure for name, chart in shown.items() if chart.figure}
+    drawn = {name: chart.figure for name, chart in shown.items() if chart.figure}
     scripts = [get_plotlyjs(), _part("report.js")]
     page = _environment().get_template("report.html.jinja")
     return page.render(
         s=summary,
         charts=shown,
-        figures=figures,
+        figures=drawn,
         config=_coloured(config),
         style=_part("report.css"),
         scripts=scripts,
         hashes=" ".join(_hash(script) for script in scripts),
         ops=_ops(summary),
         units=units,
-        read=charts.READ,
-        write=charts.WRITE,
         parts=[
-            (*part, colour) for part, colour in zip(units.PARTS, charts.PART_COLOURS, strict=True)
+            (*part, colour) for part, colour in zip(units.PARTS, figures.PART_COLOURS, strict=True)
         ],
     )
 
@@ -97,7 +96,7 @@ def _charts(summary: dict[str, Any], tables: Tables) -> list[Chart]:
             "Distribution",
             "How many requests were answered within a time. Further left is faster, steeper is "
             "steadier.",
-            charts.distribution(tables.latency),
+            charts.distribution(tables.latency, summary),
             no_requests,
         ),
         Chart(
@@ -105,8 +104,8 @@ def _charts(summary: dict[str, Any], tables: Tables) -> list[Chart]:
             "The slow end",
             "The same, turned over: how many requests took longer. p99 is where the curve "
             "crosses 1 %.",
-            charts.tail(tables.latency),
-            "Too few requests to speak of a slow end.",
+            charts.tail(tables.latency, summary),
+            "There is no slow end: too few requests, or all took equally long.",
         ),
         Chart(
             "breakdown",
@@ -141,11 +140,12 @@ def _charts(summary: dict[str, Any], tables: Tables) -> list[Chart]:
         Chart(
             "erases",
             "Erases by block",
-            "A row is a plane: channel c, way w, die d, plane p. Even colour is even wear.",
+            "A row is a plane: channel c, way w, die d, plane p. Even colour is even wear. Erases "
+            "before the measurement are included.",
             charts.erases(tables.blocks, device["blocks"] // max(1, device["planes"]))
-            if summary["flash"]["erases"]
+            if summary["flash"]["erases_per_block_max"]
             else None,
-            "No block was erased during the measured part of the run.",
+            "No block was erased.",
         ),
     ]
 

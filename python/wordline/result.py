@@ -97,9 +97,9 @@ class Result:
 
     @property
     def blocks(self) -> Table:
-        """How often blocks were erased during the run: channel, way, die, plane, block, and the
-        least, mean and most erases (erases_min, erases, erases_max) of so many blocks from there
-        on, which is one unless the device has more than a million."""
+        """How often blocks were erased, preconditioning included: channel, way, die, plane, block,
+        and the least, mean and most erases (erases_min, erases, erases_max) of so many blocks from
+        there on, which is one unless the device has more than a million."""
         return Table(self._outcome, "blocks")
 
     def report(self, path: str | os.PathLike[str]) -> Path:

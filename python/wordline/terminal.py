@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from wordline.units import (
+    ABSENT,
     LATENCIES,
     PARTS,
     bandwidth,
@@ -150,44 +151,63 @@ def print_policies(policies: Sequence["Policy"]) -> None:
 
 
 def print_stat(stat: dict[str, Any]) -> None:
-    """What is in a trace, on standard output: a table per group."""
-    console = Console(highlight=False)
+    """What is in a trace, on standard output, in groups."""
     single = {key: value for key, value in stat.items() if not isinstance(value, dict)}
     groups = {key: value for key, value in stat.items() if key not in single}
-    for name, group in {"trace": single, **groups}.items():
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        table.add_column(name.replace("_", " "), style="bold", min_width=30)
-        table.add_column(justify="right", min_width=14)
-        for label, text in _stat_rows(group, ""):
-            table.add_row(Text(label), text)
-        console.print(table)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_header=False)
+    table.add_column(min_width=34)
+    table.add_column(justify="right", min_width=14)
+    for name, group in {"requests": single, **groups}.items():
+        table.add_section()
+        table.add_row(Text(STAT_GROUPS.get(name, name.replace("_", " ")), style="bold"), "")
+        for label, text in _stat_rows(cast("dict[str, Any]", group), ""):
+            table.add_row(Text(f"  {label}"), text)
+    Console(highlight=False).print(table)
+
+
+STAT_GROUPS = {
+    "footprint": "footprint, in pages of 4 KiB",
+    "gaps": "gaps between arrivals",
+    "reuse": "reuse distance",
+    "trace": "what the reader did",
+}
+STAT_UNITS: dict[str, Callable[[float], str]] = {
+    "bytes": size,
+    "mib": lambda mib: size(mib * 2**20),
+    "percent": lambda percent: share(percent / 100),
+    "ms": lambda ms: duration(ms * 1e3),
+    "s": lambda s: duration(s * MEGA),
+}
 
 
 def _stat_rows(group: dict[str, Any], prefix: str) -> Iterable[tuple[str, str]]:
     for key, value in group.items():
         if isinstance(value, dict):
-            yield from _stat_rows(cast("dict[str, Any]", value), f"{prefix}{key} ")
+            label = f"{prefix}{key.replace('_', ' ')}: "
+            yield from _stat_rows(cast("dict[str, Any]", value), label)
         else:
-            yield _measured(f"{prefix}{key}", value)
-
-
-STAT_UNITS: dict[str, Callable[[float | None], str]] = {
-    "_bytes": size,
-    "_mib": lambda mib: size(None if mib is None else mib * 2**20),
-    "_percent": lambda percent: share(None if percent is None else percent / 100),
-    "_ms": lambda ms: duration(None if ms is None else ms * 1e3),
-    "_s": lambda s: duration(None if s is None else s * MEGA),
-}
+            label, text = _measured(key, value)
+            yield prefix + label, text
 
 
 def _measured(key: str, value: float | str | None) -> tuple[str, str]:
     """A key without its unit, and the value with it."""
-    unit = next((unit for unit in STAT_UNITS if key.endswith(unit)), None)
-    if unit and not isinstance(value, str):
-        return key.removesuffix(unit).replace("_", " "), STAT_UNITS[unit](value)
-    if isinstance(value, float):
-        return key.replace("_", " "), figures(value)
-    return key.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value)
+    words = key.split("_")
+    unit = next((word for word in words if word in STAT_UNITS), None)
+    if unit:
+        words.remove(unit)
+    label = " ".join(words) or "all"
+    if unit == "percent" and "of" not in words:
+        label += ", share"
+    if value is None:
+        return label, ABSENT
+    if isinstance(value, bool):
+        return label, "yes" if value else "no"
+    if isinstance(value, str):
+        return label, value
+    if unit:
+        return label, STAT_UNITS[unit](value)
+    return label, whole(value) if isinstance(value, int) else figures(value)
 
 
 def print_bench(measures: Sequence["Measure"]) -> None:

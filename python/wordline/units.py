@@ -17,6 +17,8 @@ LATENCIES = (
     ("max", "max_us"),
 )
 
+DURATIONS = ((1e3, 1.0, "µs"), (1e6, 1e3, "ms"), (6e8, 1e6, "s"), (7.2e9, 6e7, "min"))
+
 PARTS = (
     ("host queue", "host_queue_us"),
     ("die wait", "die_wait_us"),
@@ -40,15 +42,16 @@ def duration(us: float | None) -> str:
     """A time given in microseconds, in the unit that keeps it short."""
     if us is None:
         return ABSENT
-    for limit, scale, unit in (
-        (1e3, 1, "µs"),
-        (1e6, 1e3, "ms"),
-        (6e8, 1e6, "s"),
-        (7.2e9, 6e7, "min"),
-    ):
+    scale, unit = duration_unit(us)
+    return f"{figures(us / scale)} {unit}"
+
+
+def duration_unit(us: float) -> tuple[float, str]:
+    """The unit for a time given in microseconds: how many of them it has, and its symbol."""
+    for limit, scale, unit in DURATIONS:
         if abs(us) < limit:
-            return f"{figures(us / scale)} {unit}"
-    return f"{figures(us / 3.6e9)} h"
+            return scale, unit
+    return 3.6e9, "h"
 
 
 def size(count: float | None) -> str:

@@ -32,8 +32,8 @@ def device(name: str, change: tuple[str, str], *says: str) -> Bad:
 
 
 def line(name: str, text: str, *says: str) -> Bad:
-    """The second line of a trace is wrong."""
-    return Bad(name, ("disk.csv:2", *says), files={"disk.csv": GOOD + text + "\n"})
+    """The tenth line of a trace is wrong."""
+    return Bad(name, ("disk.csv:10", *says), files={"disk.csv": GOOD * 9 + text + "\n"})
 
 
 def whole(name: str, content: str | bytes, *says: str) -> Bad:
@@ -58,7 +58,7 @@ CASES = [
     device("smaller than its reserve", ("blocks_per_plane = 32", "blocks_per_plane = 1"), "blocks"),
     device("later schema", ("schema = 1", "schema = 99"), "schema"),
     device("no TOML", ("[ssd]", "[ssd"), "tiny.toml:4"),
-    Bad("binary device", ("tiny.toml:1", "TOML"), files={"tiny.toml": bytes(range(256))}),
+    Bad("binary device", ("tiny.toml:2", "UTF-8"), files={"tiny.toml": bytes(range(256))}),
     Bad("device absent", ("absent.toml", "no such file", "d4"), args=("absent.toml",)),
     Bad("device misspelt", ("'d5'", "d4"), args=("d5",)),
     Bad("device a folder", ("is a folder",), args=("folder.toml",),
@@ -67,7 +67,7 @@ CASES = [
     option("override of nothing", "--set", "ftl.gc.vctim=fifo", says=("ftl.gc.vctim", "victim")),
     option("override without value", "--set", "seed", says=("--set", "KEY=VALUE")),
     option("override of the wrong type", "--set", "ssd.channels=many", says=("ssd.channels",)),
-    Bad("trace absent", ("absent.csv", "no such"), args=("tiny.toml", "--trace", "absent.csv")),
+    Bad("trace absent", ("absent.csv", "not exist"), args=("tiny.toml", "--trace", "absent.csv")),
     Bad("trace a folder", ("folder", "is a "), args=("tiny.toml", "--trace", "folder"),
         prepare=lambda: Path("folder").mkdir()),
     whole("empty trace", "", "empty"),
@@ -81,7 +81,7 @@ CASES = [
     line("end beyond 64 bits", f"{START},host,0,Write,{2**64 - 512},4096,1", ""),
     line("unknown operation", f"{START},host,0,Wrote,0,4096,1", "column 4", "Wrote"),
     line("time going backwards", f"{START - 1},host,0,Write,0,4096,1", "--time-order"),
-    line("zero length", f"{START},host,0,Write,0,0,1", "column 6"),
+    line("zero length", f"{START},host,0,Write,0,0,1", "the size is 0"),
     line("unaligned offset", f"{START},host,0,Write,100,4096,1", "--align"),
     line("unaligned size", f"{START},host,0,Write,0,100,1", "--align"),
     line("several volumes", f"{START},host,1,Write,0,4096,1", "--volumes"),
@@ -89,7 +89,7 @@ CASES = [
     option("unknown format", "--format", "xml", says=("xml", "msr")),
     option("wrong format", "--format", "vscsi", says=("disk.csv",)),
     option("unknown volume", "--volumes", "many", says=("many", "stack")),
-    option("volume absent", "--volumes", "7", says=("7",)),
+    option("volume absent", "--volumes", "7", says=("nothing to simulate",)),
     option("unknown choice", "--fit", "squeeze", says=("--fit", "squeeze", "wrap")),
     option("negative seed", "--seed", "-1", says=("seed", "-1")),
     option("no requests", "--max-requests", "0", says=("max_requests",)),
@@ -149,7 +149,8 @@ def test_bad_lines_can_be_left_out(wordline: Command, tiny: str, place: Path) ->
     [
         (["trace", "stat", "absent.csv"], "absent.csv"),
         (["trace", "stat"], "FILE"),
-        (["trace", "convert", "disk.csv"], "file to write"),
+        (["trace", "convert", "disk.csv", "x"], "--to"),
+        (["trace", "convert", "disk.csv", "--to", "msr"], "file to write"),
         (["trace", "convert", "disk.csv", "x", "--to", "xml"], "xml"),
         (["trace", "convert", "disk.csv", "no/such/folder/x", "--to", "msr"], "no/such/folder"),
         (["policies", "ftl.gc.vctim"], "ftl.gc.victim"),

@@ -175,9 +175,10 @@ def test_overrides_may_nest_or_name_paths(tiny: str, trace: str) -> None:
     )
 
 
-def test_progress_is_heard(tiny: str, trace: str) -> None:
+def test_progress_is_heard(tiny: str) -> None:
     heard: list[wordline.Progress] = []
-    wordline.run(tiny, trace, progress=heard.append)
+    load: dict[str, wordline.config.Value] = {"workload.requests": 500_000}
+    wordline.run(tiny, overrides=load, requests=False, progress=heard.append)
     assert heard
     assert set(heard[-1]) == {"simulated_s", "requests", "requests_total", "fraction", "phase"}
 
