@@ -50,9 +50,10 @@ impl Stream {
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
-    /// An exponentially distributed number with the given mean.
+    /// An exponentially distributed number with the given mean. The logarithm is computed in software, so
+    /// that it is the same everywhere.
     pub fn exponential(&mut self, mean: f64) -> f64 {
-        -mean * (1.0 - self.unit()).ln()
+        -mean * libm::log(1.0 - self.unit())
     }
 }
 

@@ -1,0 +1,115 @@
+//! Instructions a request costs on D4, the device of the benchmarks, filled in order: uniform random
+//! 4 KiB reads, and uniform random 4 KiB writes with all their collections; and a page operation of
+//! preconditioning.
+#![allow(missing_docs, unused_qualifications)] // what the macros below make
+
+use gungraun::{
+    Callgrind, EventKind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main,
+};
+use wordline_device::{Event, Op, Plan, Precondition, Request, Ssd};
+use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::{Config, Mapping, PageMap};
+use wordline_kernel::{EventQueue, Stream, Time};
+use wordline_nand::{Chains, Geometry, Layout, Timing};
+
+const REQUESTS: u64 = 20_000;
+
+fn plan() -> Plan {
+    let geometry = Geometry::default();
+    let dimensions = Dimensions {
+        channels: 8,
+        ways: 4,
+        dies: 1,
+        planes: 2,
+    };
+    let layout = Layout {
+        dies: 32,
+        planes_per_die: 2,
+        blocks_per_plane: 512,
+        pages_per_block: 64,
+    };
+    let mut config = Config::default();
+    config.gc.start_free_ratio = 0.052;
+    let ftl = wordline_ftl::Plan::new(&config, layout, dimensions, 1);
+    Plan {
+        layout,
+        dies_per_channel: 4,
+        chains: Chains::new(&geometry, &Timing::default()),
+        page_bytes: geometry.page_bytes,
+        endurance_cycles: u32::MAX,
+        queue_depth: 32,
+        ftl: ftl.unwrap_or_else(|error| unreachable!("{error}")),
+    }
+}
+
+fn filled(overwrite_pages: u64) -> Ssd<PageMap> {
+    let plan = plan();
+    let mut ssd = Ssd::new(&plan, PageMap::new(&plan.ftl));
+    let fill_pages = plan.ftl.user_pages;
+    let done = Precondition {
+        fill_pages,
+        overwrite_pages,
+        settle: None,
+        seed: 1,
+    };
+    let done = ssd.precondition(&done, |_| true);
+    assert!(done.is_ok(), "D4 can be filled");
+    ssd
+}
+
+fn serve(ssd: &mut Ssd<PageMap>, op: Op) -> Time {
+    let mut queue = EventQueue::<Event>::default();
+    let mut random = Stream::new(1, "offsets");
+    let pages = u64::from(ssd.mapping().user_pages());
+    let (mut now, mut issued) = (Time::ZERO, 0);
+    loop {
+        while issued < REQUESTS && ssd.has_slot() {
+            let request = Request {
+                op,
+                offset: random.below(pages) * 4096,
+                bytes: 4096,
+                arrival: now,
+            };
+            let submitted = ssd.submit(now, request, &mut queue, &mut ());
+            assert!(submitted.is_ok(), "within the device");
+            issued += 1;
+        }
+        let Some((time, event)) = queue.pop() else {
+            return now;
+        };
+        now = time;
+        let handled = ssd.handle(now, event, &mut queue, &mut ());
+        assert!(handled.is_ok(), "no rule is broken");
+    }
+}
+
+/// Fails the benchmark above this many instructions a request.
+fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
+    let mut tool = Callgrind::default();
+    tool.hard_limits([(EventKind::Ir, instructions * REQUESTS)]);
+    LibraryBenchmarkConfig::default().tool(tool).to_owned()
+}
+
+#[library_benchmark]
+#[bench::rr4k(args = (filled(0), Op::Read), config = ceiling(2_000))]
+#[bench::rw4k(args = (filled(500_000), Op::Write), config = ceiling(20_000))]
+fn requests(mut ssd: Ssd<PageMap>, op: Op) -> (Time, Ssd<PageMap>) {
+    (serve(&mut ssd, op), ssd)
+}
+
+#[library_benchmark]
+#[bench::overwrite(args = (filled(0)), config = ceiling(2_000))]
+fn precondition(mut ssd: Ssd<PageMap>) -> Ssd<PageMap> {
+    let overwrites = Precondition {
+        fill_pages: 20_000,
+        overwrite_pages: 0,
+        settle: None,
+        seed: 1,
+    };
+    let done = ssd.precondition(&overwrites, |_| true);
+    assert!(done.is_ok(), "D4 can be written over");
+    ssd
+}
+
+library_benchmark_group!(name = d4, benchmarks = [requests, precondition]);
+main!(library_benchmark_groups = d4);

@@ -1,0 +1,155 @@
+//! A small device and a closed loop around it.
+#![allow(dead_code)] // every test file uses a part
+
+use wordline_device::{DeviceError, Event, Observation, Op, Plan, Precondition, Request, Ssd};
+use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::{Config, Mapping};
+use wordline_kernel::{Digest, EventQueue, Probe, Stream, Time};
+use wordline_nand::{Chains, Geometry, Layout, Timing};
+
+/// A device of `dimensions` with small blocks; `None` if the configuration has no room on it.
+pub fn plan(
+    config: &Config,
+    dimensions: Dimensions,
+    blocks: u32,
+    pages: u32,
+    queue_depth: u32,
+) -> Option<Plan> {
+    let geometry = Geometry {
+        dies_per_package: dimensions.dies,
+        planes_per_die: dimensions.planes,
+        blocks_per_plane: blocks,
+        pages_per_block: pages,
+        ..Geometry::default()
+    };
+    let layout = Layout::new(&geometry, dimensions.channels * dimensions.ways)?;
+    Some(Plan {
+        layout,
+        dies_per_channel: dimensions.ways * dimensions.dies,
+        chains: Chains::new(&geometry, &Timing::default()),
+        page_bytes: geometry.page_bytes,
+        endurance_cycles: u32::MAX,
+        queue_depth,
+        ftl: wordline_ftl::Plan::new(config, layout, dimensions, 1).ok()?,
+    })
+}
+
+/// What a run did.
+#[derive(Debug, Default)]
+pub struct Tally {
+    pub requests: u64,
+    pub latency_ps: u128,
+    pub host_pages: u64,
+    pub moved: u64,
+    pub merged: u64,
+    pub unwritten: u64,
+    pub collections: u64,
+}
+
+impl Probe<Observation> for Tally {
+    fn observe(&mut self, now: Time, observation: Observation) {
+        match observation {
+            Observation::Request { arrival, parts, .. } => {
+                assert_eq!(
+                    parts.total(),
+                    now - arrival,
+                    "parts add up to the response time"
+                );
+                self.requests += 1;
+                self.latency_ps += u128::from((now - arrival).0);
+            }
+            Observation::PageWritten => self.host_pages += 1,
+            Observation::PageMerged => self.merged += 1,
+            Observation::UnwrittenRead => self.unwritten += 1,
+            Observation::Collected { moved, .. } => {
+                self.moved += u64::from(moved);
+                self.collections += 1;
+            }
+            Observation::Bus { .. } | Observation::Die { .. } => {}
+        }
+    }
+}
+
+/// What the host asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    pub requests: u64,
+    pub read_ratio: f64,
+    /// Sizes are multiples of this up to `most_bytes`, offsets multiples of it.
+    pub grain_bytes: u64,
+    pub most_bytes: u64,
+    /// Share of the device that is used.
+    pub footprint_ratio: f64,
+}
+
+impl Load {
+    pub fn next(&self, user_bytes: u64, random: &mut Stream) -> (Op, u64, u64) {
+        let op = if random.unit() < self.read_ratio {
+            Op::Read
+        } else {
+            Op::Write
+        };
+        let bytes = (1 + random.below(self.most_bytes / self.grain_bytes)) * self.grain_bytes;
+        let bytes = bytes.min(user_bytes);
+        let space = ((user_bytes as f64 * self.footprint_ratio) as u64).clamp(bytes, user_bytes);
+        let offset = random.below((space - bytes) / self.grain_bytes + 1) * self.grain_bytes;
+        (op, offset, bytes)
+    }
+}
+
+/// Fills `fill_pages` in order, then keeps the device queue full of `load`. With `verify`, checks every read.
+pub fn closed_loop<M: Mapping>(
+    plan: &Plan,
+    mapping: M,
+    load: Load,
+    fill_pages: u32,
+    verify: bool,
+) -> Result<(Tally, u64, Ssd<M>), DeviceError> {
+    let mut ssd = Ssd::new(plan, mapping);
+    let precondition = Precondition {
+        fill_pages,
+        overwrite_pages: 0,
+        settle: None,
+        seed: 1,
+    };
+    ssd.precondition(&precondition, |_| true)?;
+    if verify {
+        ssd.verify();
+    }
+    let mut queue = EventQueue::<Event>::default();
+    let mut tally = Tally::default();
+    let mut digest = Digest::default();
+    let mut random = Stream::new(1, "load");
+    let (mut now, mut issued) = (Time::ZERO, 0);
+    loop {
+        while issued < load.requests && ssd.has_slot() {
+            let (op, offset, bytes) = load.next(ssd.user_bytes(), &mut random);
+            ssd.submit(
+                now,
+                Request {
+                    op,
+                    offset,
+                    bytes,
+                    arrival: now,
+                },
+                &mut queue,
+                &mut tally,
+            )?;
+            issued += 1;
+        }
+        let Some((time, event)) = queue.pop() else {
+            break;
+        };
+        assert!(time >= now, "time never goes back");
+        now = time;
+        digest.mix(time.0);
+        digest.mix(event.code());
+        ssd.handle(now, event, &mut queue, &mut tally)?;
+    }
+    assert_eq!(ssd.in_flight(), 0, "every request admitted is served");
+    assert_eq!(
+        tally.requests, load.requests,
+        "every request generated is served"
+    );
+    Ok((tally, digest.value(), ssd))
+}

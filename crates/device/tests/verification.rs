@@ -1,0 +1,150 @@
+//! The shadow store finds what it is there to find: a map with a planted fault is caught, and the
+//! message tells the history of the page.
+
+mod shared;
+
+use shared::{Load, closed_loop, plan};
+use wordline_device::DeviceError;
+use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::gc::Collection;
+use wordline_ftl::{Config, Lpn, Mapping, PageMap, Written};
+use wordline_nand::{Plane, Ppn};
+
+/// What goes wrong: look-ups from the given call on, or the given move.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    /// A look-up returns the page before.
+    Lookup(u32),
+    /// A moved page is dropped: the map keeps pointing into the erased block.
+    LostMove(u32),
+    /// A read of a written page claims that it was never written.
+    Forgotten(u32),
+}
+
+#[derive(Debug)]
+struct Faulty {
+    map: PageMap,
+    fault: Fault,
+    lookups: std::cell::Cell<u32>,
+    moves: u32,
+}
+
+impl Faulty {
+    fn new(map: PageMap, fault: Fault) -> Self {
+        Self {
+            map,
+            fault,
+            lookups: 0.into(),
+            moves: 0,
+        }
+    }
+}
+
+impl Mapping for Faulty {
+    fn user_pages(&self) -> u32 {
+        self.map.user_pages()
+    }
+    fn lookup(&self, page: Lpn) -> Option<Ppn> {
+        let place = self.map.lookup(page);
+        self.lookups.set(self.lookups.get() + 1);
+        match self.fault {
+            Fault::Lookup(call) if self.lookups.get() >= call => {
+                let other = Lpn(if page.0 == 0 { 1 } else { page.0 - 1 });
+                self.map.lookup(other)
+            }
+            Fault::Forgotten(call) if self.lookups.get() >= call => None,
+            _ => place,
+        }
+    }
+    fn write(&mut self, page: Lpn) -> Written {
+        self.map.write(page)
+    }
+    fn wants_collection(&self, plane: Plane) -> bool {
+        self.map.wants_collection(plane)
+    }
+    fn collect(&mut self, plane: Plane) -> Option<Collection> {
+        self.map.collect(plane)
+    }
+    fn next_to_move(&self, collection: &mut Collection) -> Option<Ppn> {
+        self.map.next_to_move(collection)
+    }
+    fn relocate(&mut self, from: Ppn) -> Option<Ppn> {
+        self.moves += 1;
+        let to = self.map.relocate(from)?;
+        match self.fault {
+            // The copy is never programmed, so the page it maps to holds something else.
+            Fault::LostMove(call) if self.moves == call => None,
+            _ => Some(to),
+        }
+    }
+    fn erased(&mut self, block: wordline_nand::Block, erases: u32) {
+        self.map.erased(block, erases);
+    }
+}
+
+fn run(fault: Fault) -> DeviceError {
+    let dimensions = Dimensions {
+        channels: 1,
+        ways: 2,
+        dies: 1,
+        planes: 2,
+    };
+    let config = Config {
+        over_provisioning_ratio: 0.4,
+        ..Config::default()
+    };
+    let plan = plan(&config, dimensions, 16, 8, 8).unwrap();
+    let load = Load {
+        requests: 20_000,
+        read_ratio: 0.6,
+        grain_bytes: 4096,
+        most_bytes: 4096,
+        footprint_ratio: 1.0,
+    };
+    let mapping = Faulty::new(PageMap::new(&plan.ftl), fault);
+    closed_loop(&plan, mapping, load, plan.ftl.user_pages, true)
+        .map(|_| ())
+        .unwrap_err()
+}
+
+#[test]
+fn a_wrong_look_up_is_caught() {
+    // The shadow itself looks every page up once; the fault comes well after.
+    let DeviceError::Verification(message) = run(Fault::Lookup(3_000)) else {
+        panic!("not verified")
+    };
+    assert!(
+        message.contains("returned a content that was never written there"),
+        "{message}"
+    );
+    assert!(
+        message.contains("History of the page:\n  version "),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_forgotten_page_is_caught() {
+    let DeviceError::Verification(message) = run(Fault::Forgotten(3_001)) else {
+        panic!("not verified")
+    };
+    assert!(
+        message.contains("returned nothing from nowhere"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_lost_move_is_caught_by_the_array_or_by_the_shadow() {
+    match run(Fault::LostMove(5)) {
+        DeviceError::Verification(message) => assert!(message.contains("version"), "{message}"),
+        DeviceError::Violation { violation, .. } => {
+            // The page after the lost one is programmed out of order.
+            assert!(
+                violation.to_string().contains("out of order"),
+                "{violation}"
+            );
+        }
+        other => panic!("{other}"),
+    }
+}
