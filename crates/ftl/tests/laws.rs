@@ -1,0 +1,344 @@
+//! The laws of each slot, over every member.
+#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+
+mod edge;
+mod naive;
+
+use std::collections::HashSet;
+
+use edge::{allocations, config, fullest, layout, planes, victims};
+use naive::Beside;
+use wordline_ftl::allocate::dynamic::Dynamic;
+use wordline_ftl::allocate::r#static::Static;
+use wordline_ftl::allocate::{Allocate, Allocator, Dimensions, Order, Place};
+use wordline_ftl::gc::victim::Victim;
+use wordline_ftl::instant::Instant;
+use wordline_ftl::wear::{FreeBlocks, Spend, Wear};
+use wordline_ftl::{Config, Lpn, Mapping, PageMap, Plan, Written};
+use wordline_kernel::Stream;
+use wordline_nand::{Array, Block, Plane};
+
+/// A collection's choice: the valid pages of the closed blocks, the oldest first, and the place of
+/// the chosen one among them.
+struct Choice {
+    valid: Vec<u32>,
+    chosen: usize,
+}
+
+/// The first `count` choices under random writes to a full device of one plane.
+fn choices(config: &Config, blocks: u32, pages: u32, count: usize) -> Vec<Choice> {
+    let slack = blocks * pages / 10;
+    let plan = fullest(config, planes(1, 1, 1, 1), blocks, pages, slack).unwrap();
+    let mut device = Beside::new(&plan);
+    let mut random = Stream::new(1, "laws.writes");
+    let mut choices = Vec::new();
+    while choices.len() < count {
+        let page = random.below(plan.user_pages.into()) as u32;
+        assert!(matches!(device.write(Lpn(page)), Written::Placed(_)));
+        while device.wants_collection(Plane(0)) {
+            let closed: Vec<Block> = device.naive.closed(Plane(0)).collect();
+            let valid = |&block: &Block| device.map.blocks().valid(block);
+            let valid = closed.iter().map(valid).collect();
+            let mut collection = device.collect(Plane(0)).unwrap();
+            let chosen = closed.iter().position(|&block| block == collection.victim);
+            let chosen = chosen.unwrap();
+            choices.push(Choice { valid, chosen });
+            while let Some(from) = device.next_to_move(&mut collection) {
+                device.relocate(from).unwrap();
+            }
+            device.erased(collection.victim, 1);
+        }
+    }
+    choices
+}
+
+/// Whether numbers in `[0, 1)` are uniform: chi-squared over 20 bins below its 0.1 % point.
+fn assert_uniform(numbers: &[f64], of: &str) {
+    let mut counts = [0_u32; 20];
+    for number in numbers {
+        counts[(number * 20.0) as usize] += 1;
+    }
+    let expected = numbers.len() as f64 / 20.0;
+    let square = |&count: &u32| (f64::from(count) - expected).powi(2) / expected;
+    let chi: f64 = counts.iter().map(square).sum();
+    assert!(expected > 100.0, "{of}: only {} choices", numbers.len());
+    assert!(
+        chi < 43.8,
+        "{of}: chi-squared {chi} with 19 degrees of freedom"
+    );
+}
+
+/// That the victim is closed and of its plane, and is chosen once until it is closed again, is
+/// checked by the naive map at every choice; so are the laws of greedy and FIFO.
+#[test]
+fn every_victim_is_closed_and_chosen_once_and_as_its_policy_says() {
+    for victim in victims() {
+        for own_block in [false, true] {
+            let config = config(&Allocate::default(), &victim, &Wear::default(), own_block);
+            for Choice { valid, chosen } in choices(&config, 16, 8, 2_000) {
+                let least = valid.iter().min().copied();
+                match &victim {
+                    Victim::Greedy(_) => assert_eq!(valid.get(chosen).copied(), least),
+                    Victim::Fifo(_) => assert_eq!(chosen, 0),
+                    Victim::Random(_) | Victim::DChoices(_) => {}
+                }
+            }
+        }
+    }
+}
+
+/// With d draws, all of them, and so the victim, have at least v valid pages with probability
+/// s^d, s the share of such blocks. Spread at random between s(v+1)^d and s(v)^d, the victims are
+/// uniform if that is so. Random choice is d = 1.
+#[test]
+fn the_best_of_d_draws_has_its_distribution() {
+    for victim in victims() {
+        let d = match &victim {
+            Victim::Random(_) => 1,
+            Victim::DChoices(policy) => policy.d,
+            Victim::Greedy(_) | Victim::Fifo(_) => continue,
+        };
+        let config = config(&Allocate::default(), &victim, &Wear::default(), false);
+        let mut random = Stream::new(1, "laws.spread");
+        let mut spread = |Choice { valid, chosen }: &Choice| {
+            let share = |least: u32| {
+                let blocks = valid.iter().filter(|&&valid| valid >= least).count();
+                (blocks as f64 / valid.len() as f64).powf(d.into())
+            };
+            let (low, high) = (share(valid[*chosen] + 1), share(valid[*chosen]));
+            low + random.unit() * (high - low)
+        };
+        let choices = choices(&config, 40, 16, 5_000);
+        let numbers: Vec<f64> = choices.iter().map(&mut spread).collect();
+        assert_uniform(&numbers, &format!("{victim:?}"));
+    }
+}
+
+/// Random choice, and one draw, know no age.
+#[test]
+fn one_random_draw_takes_any_block_alike() {
+    for victim in victims() {
+        match &victim {
+            Victim::Random(_) => {}
+            Victim::DChoices(policy) if policy.d == 1 => {}
+            _ => continue,
+        }
+        let config = config(&Allocate::default(), &victim, &Wear::default(), false);
+        let mut random = Stream::new(1, "laws.spread");
+        let choices = choices(&config, 40, 16, 5_000);
+        let age =
+            |choice: &Choice| (choice.chosen as f64 + random.unit()) / choice.valid.len() as f64;
+        let numbers: Vec<f64> = choices.iter().map(age).collect();
+        assert_uniform(&numbers, &format!("{victim:?}"));
+    }
+}
+
+const DIMENSIONS: Dimensions = planes(2, 3, 2, 4);
+
+#[test]
+fn every_allocation_gives_a_plane_with_room_or_none() {
+    let mut random = Stream::new(1, "laws.room");
+    for allocate in allocations() {
+        let mut allocator = Allocator::new(&allocate, DIMENSIONS);
+        for _ in 0..1_000 {
+            let page = Lpn(random.below(1_000) as u32);
+            let room = random.bits();
+            let has_room = |plane: Plane| room >> plane.0 & 1 == 1;
+            let plane = allocator.plane(page, has_room);
+            assert!(plane.is_none_or(has_room), "{allocate:?}");
+            if plane.is_none() {
+                match allocator.home(page) {
+                    Some(home) => assert!(!has_room(home), "{allocate:?}"),
+                    None => assert!(!(0..DIMENSIONS.total()).map(Plane).any(has_room)),
+                }
+            }
+        }
+    }
+}
+
+/// Every kind with the order in it.
+fn kinds(order: Order) -> Vec<Allocate> {
+    let kinds = vec![
+        Allocate::Static(Static { order }),
+        Allocate::Dynamic(Dynamic { order }),
+    ];
+    assert_eq!(
+        kinds.len(),
+        Allocate::NAMES.len(),
+        "a new kind needs a line here"
+    );
+    kinds
+}
+
+#[test]
+fn consecutive_pages_visit_all_planes_once_a_round_in_the_same_order() {
+    let total = DIMENSIONS.total();
+    for order in Order::all() {
+        for allocate in kinds(order) {
+            let mut allocator = Allocator::new(&allocate, DIMENSIONS);
+            for round in 0..3 {
+                let pages = (round * total..(round + 1) * total).map(Lpn);
+                let visited: Vec<Plane> = pages
+                    .map(|page| allocator.plane(page, |_| true).unwrap())
+                    .collect();
+                assert_eq!(visited, order.planes(DIMENSIONS), "{allocate:?}");
+                let different: HashSet<Plane> = visited.into_iter().collect();
+                assert_eq!(different.len(), total as usize);
+            }
+        }
+    }
+}
+
+#[test]
+fn static_allocation_keeps_a_page_on_its_plane() {
+    let mut random = Stream::new(1, "laws.static");
+    for order in Order::all() {
+        let allocate = Allocate::Static(Static { order });
+        let mut allocator = Allocator::new(&allocate, DIMENSIONS);
+        for _ in 0..1_000 {
+            let page = Lpn(random.below(10_000) as u32);
+            let home = allocator.home(page);
+            assert_eq!(allocator.plane(page, |_| true), home);
+            assert_eq!(allocator.plane(page, |plane| Some(plane) != home), None);
+            let place = order.planes(DIMENSIONS)[page.index() % DIMENSIONS.total() as usize];
+            assert_eq!(home, Some(place));
+        }
+    }
+}
+
+#[test]
+fn dynamic_allocation_goes_round_and_skips_planes_without_room() {
+    let mut random = Stream::new(1, "laws.dynamic");
+    for order in Order::all() {
+        let allocate = Allocate::Dynamic(Dynamic { order });
+        let mut allocator = Allocator::new(&allocate, DIMENSIONS);
+        let round = order.planes(DIMENSIONS);
+        let mut next = 0;
+        for number in 0..1_000 {
+            let room = random.bits() & random.bits();
+            let has_room = |plane: Plane| room >> plane.0 & 1 == 1;
+            let step = (0..round.len()).find(|step| has_room(round[(next + step) % round.len()]));
+            let expected = step.map(|step| (next + step) % round.len());
+            let plane = allocator.plane(Lpn(number), has_room);
+            assert_eq!(plane, expected.map(|place| round[place]), "{order}");
+            next = expected.map_or(next, |place| (place + 1) % round.len());
+        }
+    }
+}
+
+/// What a wear policy promises of the next block, given all free blocks of the plane in the order
+/// in which they became free, each with its erases.
+fn spend_law(wear: &Wear, free: &[(Block, u32)]) -> Option<Block> {
+    let next = match wear {
+        Wear::None(_) => free.first(),
+        Wear::Dynamic(_) => free.iter().min_by_key(|(_, erases)| *erases),
+    };
+    next.map(|(block, _)| *block)
+}
+
+#[test]
+fn every_wear_policy_hands_out_each_free_block_once_and_in_its_order() {
+    let mut random = Stream::new(1, "laws.wear");
+    let layout = layout(planes(2, 1, 1, 1), 10, 4);
+    for wear in Wear::defaults() {
+        let mut blocks = FreeBlocks::new(&wear, &layout);
+        let of = |plane: u32| (0..10).map(move |block| (layout.block(Plane(plane), block), 0));
+        let mut free: Vec<Vec<(Block, u32)>> = (0..2).map(|plane| of(plane).collect()).collect();
+        let mut used: Vec<(Block, u32)> = Vec::new();
+        for _ in 0..10_000 {
+            let plane = Plane(random.below(2) as u32);
+            if random.below(2) == 0 {
+                let expected = spend_law(&wear, &free[plane.index()]);
+                assert_eq!(blocks.take(plane), expected, "{wear:?}");
+                if let Some(taken) = expected {
+                    let free = &mut free[plane.index()];
+                    let place = free.iter().position(|(block, _)| *block == taken).unwrap();
+                    used.push(free.remove(place));
+                }
+            } else if !used.is_empty() {
+                let (block, before) = used.swap_remove(random.below(used.len() as u64) as usize);
+                // Some blocks wear faster, as with hot data.
+                let erases = before + 1 + block.0 % 3;
+                let plane = layout.plane_of(block);
+                blocks.erased(plane, block, erases);
+                free[plane.index()].push((block, erases));
+            }
+        }
+    }
+}
+
+/// The variance of erases over the blocks after uniform random writes.
+fn wear_spread(victim: &Victim, wear: &Wear, seed: u64) -> f64 {
+    let mut config = config(&Allocate::default(), victim, wear, true);
+    // Wear levelling has a choice only among free blocks: keep a quarter free.
+    config.gc.start_free_ratio = 0.25;
+    config.over_provisioning_ratio = 0.4;
+    let one = planes(1, 1, 1, 1);
+    let plan = Plan::new(&config, layout(one, 64, 16), one, seed).unwrap();
+    let mut map = PageMap::new(&plan);
+    let mut array = Array::new(plan.layout, u32::MAX);
+    let mut random = Stream::new(seed, "laws.writes");
+    let mut device = Instant::new(&mut map, &mut array, plan.layout);
+    for _ in 0..100_000 {
+        let page = random.below(plan.user_pages.into()) as u32;
+        device.write(Lpn(page)).unwrap();
+    }
+    let erases = array.erases().iter().map(|&erases| f64::from(erases));
+    let mean = erases.clone().sum::<f64>() / erases.len() as f64;
+    erases
+        .clone()
+        .map(|erases| (erases - mean).powi(2))
+        .sum::<f64>()
+        / erases.len() as f64
+}
+
+#[test]
+fn dynamic_wear_levelling_spreads_no_wider_than_none() {
+    for victim in Victim::defaults() {
+        let spread = |wear: &Wear| {
+            (1..=5)
+                .map(|seed| wear_spread(&victim, wear, seed))
+                .sum::<f64>()
+        };
+        let [none, dynamic] = ["none", "dynamic"].map(|name| {
+            let wear = Wear::defaults()
+                .into_iter()
+                .find(|wear| wear.name() == name);
+            spread(&wear.unwrap())
+        });
+        assert!(
+            dynamic <= none,
+            "{victim:?}: {dynamic} with, {none} without"
+        );
+    }
+}
+
+/// The state after a few thousand writes: the whole map, and the erases of every block.
+fn state(config: &Config, seed: u64) -> String {
+    let dimensions = planes(2, 2, 1, 2);
+    let plan = Plan::new(config, layout(dimensions, 10, 8), dimensions, seed).unwrap();
+    let mut map = PageMap::new(&plan);
+    let mut array = Array::new(plan.layout, u32::MAX);
+    let mut random = Stream::new(1, "laws.writes");
+    let mut device = Instant::new(&mut map, &mut array, plan.layout);
+    for _ in 0..5_000 {
+        let page = random.below(plan.user_pages.into()) as u32;
+        device.write(Lpn(page)).unwrap();
+    }
+    format!("{map:?} {:?}", array.erases())
+}
+
+#[test]
+fn equal_seeds_give_equal_states_and_others_other_random_choices() {
+    for victim in Victim::defaults() {
+        for allocate in Allocate::defaults() {
+            for wear in Wear::defaults() {
+                let mut config = config(&allocate, &victim, &wear, true);
+                config.over_provisioning_ratio = 0.4;
+                assert_eq!(state(&config, 1), state(&config, 1), "{config:?}");
+                let random = matches!(victim, Victim::Random(_) | Victim::DChoices(_));
+                assert_eq!(state(&config, 1) != state(&config, 2), random, "{config:?}");
+            }
+        }
+    }
+}
