@@ -11,8 +11,6 @@ Latencies in the summary are in microseconds, times in the tables carry their un
 column's name. The same device, trace, seed and version give the same digest on any machine.
 """
 
-from importlib.metadata import PackageNotFoundError, version
-
 from wordline import config
 from wordline._wordline import WordlineError
 from wordline.catalogue import Metric, Policy, Preset, metrics, policies, presets
@@ -20,10 +18,14 @@ from wordline.result import Result, Table
 from wordline.simulation import Interrupted, Progress, RunError, run
 from wordline.traces import TraceFormat, trace_convert, trace_formats, trace_stat
 
-try:
-    __version__ = version("wordline")
-except PackageNotFoundError:  # imported from a source tree that was never installed
-    __version__ = "0"
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("wordline")
+    raise AttributeError(f"module 'wordline' has no attribute {name!r}")
+
 
 __all__ = [
     "Interrupted",

@@ -157,7 +157,7 @@ def _pairs(
 
 
 @click.group(context_settings=PAGE)
-@click.version_option(wordline.__version__, prog_name="wordline", message="%(prog)s %(version)s")
+@click.version_option(package_name="wordline", message="%(package)s %(version)s")
 def cli() -> None:
     """Simulate a solid-state disk under a real or generated load.
 

@@ -5,9 +5,7 @@ Everything is written beside its place under a hidden name and renamed when comp
 
 import errno
 import os
-import secrets
 import shutil
-import tempfile
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,7 +44,9 @@ def check(path: str | os.PathLike[str]) -> Path:
         if place.exists():
             _require_replaceable(place)
         beside = _nearest_folder(place)
-        Path(tempfile.mkdtemp(prefix=".wordline-", dir=beside)).rmdir()
+        probe = _beside(beside / place.name)
+        probe.mkdir()
+        probe.rmdir()
     return place
 
 
@@ -170,4 +170,4 @@ def _explain(place: Path, fault: OSError) -> str:
 
 
 def _beside(place: Path) -> Path:
-    return place.with_name(f".{place.name[:100]}-{secrets.token_hex(4)}")
+    return place.with_name(f".{place.name[:100]}-{os.urandom(4).hex()}")

@@ -11,6 +11,8 @@ import polars as pl
 import pytest
 from conftest import Command, msr
 
+import wordline as package
+
 RESULTS = {
     "summary.json",
     "config.resolved.toml",
@@ -36,6 +38,10 @@ def test_every_command_explains_itself(wordline: Command, command: str) -> None:
     page = done(wordline(*command.split(), "--help"))
     assert page.startswith(f"Usage: {' '.join(['wordline', *command.split()])}")
     assert "wordline " in page.split("Options:")[0].replace("Usage: wordline", "")
+
+
+def test_version(wordline: Command) -> None:
+    assert done(wordline("--version")) == f"wordline {package.__version__}\n"
 
 
 def test_help_answers_at_once() -> None:

@@ -43,8 +43,9 @@ def test_ctrl_c_keeps_what_was_simulated(tiny: str, place: Path, progress: str) 
     assert summary["partial"] is True
     assert summary["error"] == "interrupted"
     assert summary["input"]["requests"] > 0
-    # Generated = served: a request that was cut off is in no figure.
-    assert summary["latency"]["all"]["count"] == summary["input"]["requests"]
+    # What is in no figure is at most what was under way.
+    under_way = summary["input"]["requests"] - summary["latency"]["all"]["count"]
+    assert 0 <= under_way <= summary["input"]["queue_depth"]
     assert "Partial result" in Path("here/report.html").read_text()
 
 
