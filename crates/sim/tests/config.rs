@@ -1,5 +1,7 @@
 //! What a user may write in a configuration, and what is said when it is wrong.
 
+#![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
+
 use wordline_sim::config::plan::{Replay, Series, Settle};
 use wordline_sim::config::{self, Config, Loaded, Origin, Plan, presets};
 

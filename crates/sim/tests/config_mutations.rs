@@ -1,5 +1,7 @@
 //! Whatever stands in a configuration, reading it gives a configuration or a message.
 
+#![allow(clippy::panic, reason = "a test that cannot go on fails")]
+
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use wordline_sim::config::{self, keys, presets};

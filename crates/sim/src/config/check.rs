@@ -71,7 +71,7 @@ fn geometry(geometry: &Geometry, ssd: &Ssd) -> Result<(), ConfigError> {
     )?;
     whole(&format!("{g}.page_bytes"), geometry.page_bytes, 512, 65_536)?;
     whole(&format!("{g}.spare_bytes"), geometry.spare_bytes, 0, 65_536)?;
-    if geometry.page_bytes % 512 == 0 {
+    if geometry.page_bytes.is_multiple_of(512) {
         return Ok(());
     }
     let near = geometry.page_bytes / 512 * 512;
@@ -191,9 +191,8 @@ pub(super) fn workload(plan: &Plan) -> Result<(), ConfigError> {
     let Some(config) = &plan.workload else {
         return Ok(());
     };
-    let fault = match generate::Generator::new(config, plan.user_bytes(), plan.seed) {
-        Ok(_) => return Ok(()),
-        Err(fault) => fault,
+    let Err(fault) = generate::Generator::new(config, plan.user_bytes(), plan.seed) else {
+        return Ok(());
     };
     let key = fault.path().to_string_lossy().into_owned();
     Err(ConfigError {
@@ -308,7 +307,7 @@ pub(super) fn series(config: &super::Series) -> Result<Series, ConfigError> {
     Ok(Series::Fixed { interval })
 }
 
-fn whole<N: PartialOrd + Display>(
+fn whole<N: Copy + PartialOrd + Display>(
     key: &str,
     value: N,
     least: N,

@@ -5,7 +5,7 @@ use toml::Table;
 use toml::de::{DeTable, DeValue};
 
 use super::merge::{merge, parse_override};
-use super::{Config, ConfigError, Origin, Place, Plan, SCHEMA, explain, presets};
+use super::{Config, ConfigError, Origin, Plan, SCHEMA, explain, presets};
 
 /// A configuration with everything said, and where it was said.
 #[derive(Clone, Debug)]
@@ -87,7 +87,7 @@ impl Loaded {
             file, text, preset, ..
         } = &self.layers;
         if let Some(span) = span_of(text, key) {
-            return Origin::File(Place::new(file, text, span));
+            return Origin::file(file, text, span);
         }
         match preset {
             Some((name, table)) if contains(table, key) => Origin::Preset(name.clone()),
@@ -102,7 +102,7 @@ fn parse(text: &str, file: &str) -> Result<Config, ConfigError> {
         let (reason, remedy) = explain::explain(error.message(), &path);
         let span = error.span().unwrap_or(0..0);
         ConfigError {
-            origin: Origin::File(Place::new(file, text, span)),
+            origin: Origin::file(file, text, span),
             key: path,
             reason,
             remedy,
@@ -129,7 +129,7 @@ fn check_schema(text: &str, file: &str) -> Result<(), ConfigError> {
     }
     let mut error = schema_error(version);
     if let Some(span) = span_of(text, "schema") {
-        error.origin = Origin::File(Place::new(file, text, span));
+        error.origin = Origin::file(file, text, span);
     }
     Err(error)
 }
@@ -149,7 +149,7 @@ pub(super) fn schema_error(version: i64) -> ConfigError {
 fn base(name: &str, text: &str, file: &str) -> Result<(String, Table), ConfigError> {
     let preset = presets::find(name).map_err(|mut error| {
         let span = span_of(text, "base").unwrap_or(0..0);
-        error.origin = Origin::File(Place::new(file, text, span));
+        error.origin = Origin::file(file, text, span);
         error
     })?;
     let table = preset.text.parse::<Table>().unwrap_or_default();
@@ -158,10 +158,11 @@ fn base(name: &str, text: &str, file: &str) -> Result<(String, Table), ConfigErr
 
 /// A file with a base is a device of its own: it lends its name, and says what it is based on.
 fn introduce(config: &mut Config, said: &Config, file: &str) {
-    if let Some(base) = &said.base {
-        if said.description.is_empty() && !config.description.is_empty() {
-            config.description = format!("Based on preset {base}: {}", config.description);
-        }
+    if let Some(base) = &said.base
+        && said.description.is_empty()
+        && !config.description.is_empty()
+    {
+        config.description = format!("Based on preset {base}: {}", config.description);
     }
     if config.name.is_empty() {
         let stem = std::path::Path::new(file).file_stem();

@@ -12,7 +12,7 @@ pub enum Origin {
     /// In a preset.
     Preset(String),
     /// In the configuration file.
-    File(Place),
+    File(Box<Place>),
     /// In an override: `key=value`.
     Override(String),
 }
@@ -36,8 +36,7 @@ pub struct Place {
 const SHOWN: usize = 160;
 
 impl Place {
-    /// The place of the bytes `span` of `text`, which is the content of `file`.
-    pub(super) fn new(file: &str, text: &str, span: Range<usize>) -> Self {
+    fn new(file: &str, text: &str, span: Range<usize>) -> Self {
         let start = floor(text, span.start);
         let end = floor(text, span.end).max(start);
         let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
@@ -75,6 +74,11 @@ fn floor(text: &str, at: usize) -> usize {
 }
 
 impl Origin {
+    /// The bytes `span` of `text`, which is the content of `file`.
+    pub(super) fn file(file: &str, text: &str, span: Range<usize>) -> Self {
+        Self::File(Box::new(Place::new(file, text, span)))
+    }
+
     /// What stands in front of a message about this place.
     pub(super) fn prefix(&self) -> String {
         match self {
