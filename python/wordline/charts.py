@@ -310,7 +310,7 @@ def _op_lines(rows: pl.DataFrame, read: str, write: str, scale: float) -> list[F
     columns = zip(OPS, (read, write), strict=True)
     return [
         line(op, colour, [], _per_second(rows, column, scale), legendgroup=op, showlegend=False)
-        | {"hovertemplate": "%{y:,.4g}"}
+        | {"hovertemplate": "%{y:,.4~g}"}
         for (op, colour), column in columns
         if rows[column].sum()
     ]
@@ -324,12 +324,12 @@ def _bandwidth(rows: pl.DataFrame) -> _Panel:
 
 def _plain(name: str, rows: pl.DataFrame, column: str) -> Figure:
     values = _rounded(rows[column])
-    return line(name, NEUTRAL, [], values, showlegend=False, hovertemplate="%{y:,.4g}")
+    return line(name, NEUTRAL, [], values, showlegend=False, hovertemplate="%{y:,.4~g}")
 
 
 def _rate(name: str, rows: pl.DataFrame, column: str, scale: float) -> Figure:
     values = _per_second(rows, column, scale)
-    return line(name, COLLECTION, [], values, showlegend=False, hovertemplate="%{y:,.4g}")
+    return line(name, COLLECTION, [], values, showlegend=False, hovertemplate="%{y:,.4~g}")
 
 
 def _per_second(rows: pl.DataFrame, column: str, scale: float) -> list[float | None]:
@@ -429,7 +429,7 @@ def _row_groups(noun: str, count: int) -> tuple[list[str], list[tuple[int, int]]
 
 
 def _meanpercent(values: Sequence[float]) -> float:
-    return round(100 * sum(values) / len(values), 1)
+    return float(f"{100 * sum(values) / len(values):.3g}")
 
 
 def _plane_names(planes: Sequence[tuple[int, ...]]) -> str:

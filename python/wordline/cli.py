@@ -69,7 +69,12 @@ class _ManyTraces(click.Command):
     """A command whose --trace takes every value up to the next option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, list(_each_with_its_option("--trace", args)))
+        try:
+            return super().parse_args(ctx, list(_each_with_its_option("--trace", args)))
+        except click.MissingParameter as fault:
+            raise click.UsageError(
+                "missing DEVICE; name it first, as in `wordline run d4 --trace disk.csv`", ctx
+            ) from fault
 
 
 def _each_with_its_option(option: str, args: Sequence[str]) -> Iterator[str]:
@@ -479,7 +484,9 @@ def bench(works: tuple[str, ...], trace: tuple[str, ...], repeat: int, as_json: 
       replay   each --trace in turn, parsing included
 
     Without arguments, all of them. Each runs in a process of its own, measured from outside:
-    CPU seconds are user and system time of the whole process, memory is its peak.
+    CPU seconds are user and system time of the whole process, memory is its peak. Requests per
+    CPU second are given for that, and for the model alone: without the start of Python and the
+    writing of results, but with the filling of the device.
 
     \b
     Examples:

@@ -118,17 +118,11 @@ def print_summary(summary: dict[str, Any], files: Sequence[Path]) -> None:
         console.print(Text("Report: ", style="bold") + Text(str(_near(report))), soft_wrap=True)
 
 
-def print_rows(headings: Sequence[str], rows: Iterable[Sequence[str]], right: int = 99) -> None:
-    """A listing on standard output; columns from number `right` on are right-aligned."""
+def print_rows(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A listing on standard output; only its last column may wrap."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for index, heading in enumerate(headings):
-        fold = "fold" if index == len(headings) - 1 else "ellipsis"
-        table.add_column(
-            heading,
-            justify="right" if index >= right else "left",
-            overflow=fold,
-            no_wrap=index == 0,
-        )
+    for heading in headings:
+        table.add_column(heading, no_wrap=heading != headings[-1], overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     Console(highlight=False).print(table)
@@ -143,7 +137,7 @@ def print_policies(policies: Sequence["Policy"]) -> None:
         table.add_column(style="bold", no_wrap=True)
         table.add_column(overflow="fold")
         for policy in members:
-            table.add_row(Text(policy["name"]), Text(policy["description"]))
+            table.add_row(Text(policy["name"]), Text(" ".join(policy["description"].split())))
             if policy["paper"]:
                 table.add_row("", Text(policy["paper"], style="dim"))
         console.print(Text(family, style="bold") + Text(f"  {members[0]['question']}"))
@@ -212,21 +206,20 @@ def _measured(key: str, value: float | str | None) -> tuple[str, str]:
 
 def print_bench(measures: Sequence["Measure"]) -> None:
     """What a benchmark measured, on standard output."""
-    print_rows(
-        ["work", "requests", "CPU s", "requests/CPU s", "model alone", "peak memory"],
-        (
-            [
-                one["work"],
-                whole(one["requests"]),
-                figures(one["cpu_s"]),
-                whole(one["requests_per_cpu_s"]),
-                whole(one["model_requests_per_cpu_s"]),
-                size(one["peak_memory_bytes"]),
-            ]
-            for one in measures
-        ),
-        right=1,
-    )
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("work", overflow="fold")
+    for heading in ("requests", "CPU s", "per CPU s", "model alone", "memory"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for one in measures:
+        table.add_row(
+            Text(one["work"]),
+            whole(one["requests"]),
+            figures(one["cpu_s"]),
+            whole(one["requests_per_cpu_s"]),
+            whole(one["model_requests_per_cpu_s"]),
+            size(one["peak_memory_bytes"]),
+        )
+    Console(highlight=False).print(table)
 
 
 def _summary(summary: dict[str, Any]) -> Iterable[RenderableType]:
