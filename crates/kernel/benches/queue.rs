@@ -40,8 +40,8 @@ fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
 }
 
 #[library_benchmark]
-#[bench::few(args = (waiting(64)), config = ceiling(240))]
-#[bench::many(args = (waiting(65_536)), config = ceiling(420))]
+#[bench::few(args = (waiting(64)), config = ceiling(232))]
+#[bench::many(args = (waiting(65_536)), config = ceiling(410))]
 fn hold(mut held: Held) -> Held {
     for _ in 0..HOLDS {
         if let Some((now, event)) = held.queue.pop() {
