@@ -460,7 +460,18 @@ impl<M: Mapping> Ssd<M> {
         }
         self.stalled_anywhere.push_back(tag);
         if self.stalled_anywhere.len() == 1 {
-            (0..self.layout.planes()).for_each(|plane| self.collect(now, Plane(plane), queue));
+            self.collect_everywhere(now, queue);
+        }
+    }
+
+    /// Starts a collection of every plane that wants one. Needed while writes wait for a block
+    /// anywhere: a plane that had nothing to gain may since have lost valid pages to others.
+    #[cold]
+    fn collect_everywhere(&mut self, now: Time, queue: &mut EventQueue<Event>) {
+        for plane in (0..self.layout.planes()).map(Plane) {
+            if self.mapping.wants_collection(plane) {
+                self.collect(now, plane, queue);
+            }
         }
     }
 
@@ -795,6 +806,9 @@ impl<M: Mapping> Ssd<M> {
                 break;
             }
             self.stalled_anywhere.pop_front();
+        }
+        if !self.stalled_anywhere.is_empty() {
+            self.collect_everywhere(now, queue);
         }
         if self.mapping.wants_collection(plane) {
             self.collect(now, plane, queue);
