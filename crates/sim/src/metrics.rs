@@ -42,7 +42,7 @@ metrics! {
     "input.unwritten_pages_read", "", "Pages read that were never written: answered without flash, in no time.";
     "time.simulated_s", "s", "Simulated time from the start of the clock to the last event.";
     "time.first_arrival_s", "s", "When the first request was issued.";
-    "time.last_completion_s", "s", "When the last event happened.";
+    "time.last_completion_s", "s", "When the last request was completed; collections may go on after it.";
     "latency.{op}.count", "", "Completed requests.";
     "latency.{op}.mean_us", "us", "Mean response time, from arrival to completion. Exact.";
     "latency.{op}.std_us", "us", "Standard deviation of response times. Exact.";
@@ -60,7 +60,7 @@ metrics! {
     "breakdown.{op}.bus_us", "us", "Mean time on the bus: commands, addresses, data, status.";
     "breakdown.{op}.cell_us", "us", "Mean time of the memory array at work.";
     "breakdown.{op}.gc_us", "us", "Mean time of waiting for a die or a bus behind garbage collection, or for a free block. The six parts add up to the mean response time; a request of several pages is described by the page done last.";
-    "throughput.iops", "1/s", "Requests completed a second, from the first arrival to the last event.";
+    "throughput.iops", "1/s", "Requests completed a second, from the first arrival to the last completion.";
     "throughput.read_iops", "1/s", "Reads completed a second.";
     "throughput.write_iops", "1/s", "Writes completed a second.";
     "throughput.read_mb_per_s", "MB/s", "Bytes read a second, in 10^6 bytes.";

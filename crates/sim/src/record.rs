@@ -208,6 +208,8 @@ pub struct Record {
     pub parts: [PartSums; 2],
     /// Bytes read and written.
     pub bytes: [u64; 2],
+    /// When the last request was completed.
+    pub last_completion: Time,
     /// The series.
     pub series: Intervals<Cell>,
     /// Bus time of each channel.
@@ -241,6 +243,7 @@ impl Recorder {
             latency: [Histogram::default(), Histogram::default()],
             parts: [PartSums::default(); 2],
             bytes: [0; 2],
+            last_completion: Time::ZERO,
             series: Intervals::new(grid),
             channels: Busy::new(grid, plan.dimensions.channels as usize),
             dies: Busy::new(grid, plan.layout.dies as usize),
@@ -278,6 +281,7 @@ impl Recorder {
         record.latency[index].record(latency);
         record.parts[index].add(parts);
         record.bytes[index] += bytes;
+        record.last_completion = now;
         let cell = record.series.at(now);
         cell.latency[index].record(latency);
         cell.bytes[index] += bytes;

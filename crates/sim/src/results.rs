@@ -674,7 +674,8 @@ impl Summary {
         let [read, write] = &record.latency;
         let mut all = read.clone();
         all.merge(write);
-        let seconds = end.since(outcome.first_arrival).as_secs().max(1e-12);
+        let served = record.last_completion.since(outcome.first_arrival);
+        let seconds = served.as_secs().max(1e-12);
         let rate = |count: u64| count as f64 / seconds;
         let (channel_mean, channel_max) = share(&record.channels, *end);
         let (die_mean, die_max) = share(&record.dies, *end);
@@ -720,7 +721,7 @@ impl Summary {
             time: TimeSummary {
                 simulated_s: end.as_secs(),
                 first_arrival_s: outcome.first_arrival.as_secs(),
-                last_completion_s: end.as_secs(),
+                last_completion_s: record.last_completion.as_secs(),
             },
             latency: ByOp {
                 all: LatencySummary::new(&all),
