@@ -16,6 +16,7 @@ from wordline._wordline import WordlineError
 from wordline.catalogue import Metric, Policy, Preset, metrics, policies, presets
 from wordline.result import Result, Table
 from wordline.simulation import Interrupted, Progress, RunError, run
+from wordline.summary import Summary
 from wordline.traces import TraceFormat, trace_convert, trace_formats, trace_stat
 
 
@@ -35,6 +36,7 @@ __all__ = [
     "Progress",
     "Result",
     "RunError",
+    "Summary",
     "Table",
     "TraceFormat",
     "WordlineError",

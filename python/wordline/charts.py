@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -47,7 +47,7 @@ class Tables:
     blocks: pl.DataFrame
 
 
-def distribution(latency: pl.DataFrame, summary: dict[str, Any]) -> Figure | None:
+def distribution(latency: pl.DataFrame, summary: Mapping[str, Any]) -> Figure | None:
     """Share of requests answered within a time: reads and writes, logarithmic time."""
     curves = [(op, colour, _curve(latency, summary, op)) for op, colour in OPS]
     curves = [(op, colour, curve) for op, colour, curve in curves if curve]
@@ -73,7 +73,7 @@ def distribution(latency: pl.DataFrame, summary: dict[str, Any]) -> Figure | Non
     )
 
 
-def tail(latency: pl.DataFrame, summary: dict[str, Any]) -> Figure | None:
+def tail(latency: pl.DataFrame, summary: Mapping[str, Any]) -> Figure | None:
     """Share of requests that took longer than a time, both logarithmic: the slow end."""
     data: list[Figure] = []
     times: list[float] = []
@@ -160,7 +160,7 @@ def utilisation(series: pl.DataFrame, column: str, noun: str) -> Figure | None:
     )
 
 
-def breakdown(summary: dict[str, Any]) -> Figure | None:
+def breakdown(summary: Mapping[str, Any]) -> Figure | None:
     """Where the mean latency of reads and of writes goes, in stacked bars."""
     ops = [op for op in ("write", "read") if summary["latency"][op]["count"]]
     if not ops:
@@ -439,7 +439,7 @@ def _plane_names(planes: Sequence[tuple[int, ...]]) -> str:
     return f"{name(*planes[0])} – {name(*planes[-1])}"
 
 
-def _curve(latency: pl.DataFrame, summary: dict[str, Any], op: str) -> list[tuple[float, float]]:
+def _curve(latency: pl.DataFrame, summary: Mapping[str, Any], op: str) -> list[tuple[float, float]]:
     """(latency in µs, share of requests at or below it), rising in both.
 
     The table has its points at even steps of the logarithm of latency; the percentiles of the

@@ -35,7 +35,11 @@ def main(args: Sequence[str] | None = None) -> int:
         return _fault(str(fault), MISUSED)
     except OSError as fault:
         return _unwritable(fault)
-    except Exception as fault:
+    except KeyboardInterrupt:
+        return _fault("interrupted", INTERRUPTED)
+    except SystemExit:
+        raise
+    except BaseException as fault:  # a panic of the extension is no Exception
         if os.environ.get("WORDLINE_DEBUG"):
             raise
         return _fault(
@@ -253,7 +257,8 @@ def run(
     Ctrl-C, or a fault in the middle of a trace, ends the run; what was simulated is kept, marked
     partial. Exit code: 0 done, 1 ended early, 2 bad command or input, 130 Ctrl-C.
     """
-    place = folder.check(out or folder.unused(_default_out(device, trace)))
+    default = _default_out(device, trace)
+    folder.check(out or folder.unused(default))
     watch = sys.stderr.isatty() if progress is None else progress
     try:
         result = wordline.run(device, list(trace), progress=watch, **options)
@@ -262,27 +267,20 @@ def run(
         result, code, fault = early.result, FAILED, str(early)
     except wordline.Interrupted as early:
         result, code, fault = early.result, INTERRUPTED, "interrupted"
-    files, lost = _written(result, place, report=not no_report)
+    try:
+        files = result.write(out or default, report=not no_report, numbered=out is None)
+    except WordlineError as lost:
+        _show(result, [], as_json=as_json)
+        return _fault(str(lost), FAILED)
     _show(result, files, as_json=as_json)
-    if lost:
-        return _fault(lost, FAILED)
     if fault:
-        _fault(f"{fault}; the requests before that are in {place}", code)
+        _fault(f"{fault}; the requests before that are in {files[0].parent}", code)
     return code
 
 
 def _default_out(device: str, trace: Sequence[str]) -> Path:
     work = Path(trace[0]).name.split(".")[0] if trace else "generated"
     return Path("out") / f"{Path(device).name.removesuffix('.toml')}-{work}"
-
-
-def _written(
-    result: wordline.Result, place: Path, *, report: bool
-) -> tuple[list[Path], str | None]:
-    try:
-        return result.write(place, report=report), None
-    except WordlineError as fault:
-        return [], str(fault)
 
 
 def _show(result: wordline.Result, files: list[Path], *, as_json: bool) -> None:

@@ -60,13 +60,18 @@ def unused(path: Path) -> Path:
 
 
 def write(
-    path: str | os.PathLike[str], writers: Mapping[str, Callable[[Path], object]]
+    path: str | os.PathLike[str],
+    writers: Mapping[str, Callable[[Path], object]],
+    *,
+    numbered: bool = False,
 ) -> list[Path]:
     """Fills a folder by calling each writer with a path, then puts it in place.
 
-    Returns the paths of the files. Raises WordlineError.
+    A former result at the path is replaced, or, if `numbered`, left alone: the folder becomes the
+    first of path-2, path-3, ... that is free. Returns the paths of the files.
+    Raises WordlineError.
     """
-    place = check(path)
+    place = check(unused(_absolute(path)) if numbered else path)
     with _explained(place):
         place.parent.mkdir(parents=True, exist_ok=True)
         part = _beside(place)
@@ -74,7 +79,7 @@ def write(
         try:
             for name, writer in writers.items():
                 _write_into(part, place, name, writer)
-            _put_in_place(part, place)
+            place = _put_first_free(part, _absolute(path)) if numbered else _replace(part, place)
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
             raise
@@ -106,10 +111,20 @@ def _write_into(part: Path, place: Path, name: str, writer: Callable[[Path], obj
         raise WordlineError(_explain(place / name, fault)) from fault
 
 
-def _put_in_place(part: Path, place: Path) -> None:
+def _put_first_free(part: Path, path: Path) -> Path:
+    while True:
+        place = unused(path)
+        try:
+            return part.rename(place)
+        except OSError as fault:
+            # Another run took the name in the meantime.
+            if fault.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+                raise
+
+
+def _replace(part: Path, place: Path) -> Path:
     if not place.exists():
-        part.rename(place)
-        return
+        return part.rename(place)
     former = _beside(place)
     place.rename(former)
     try:
@@ -118,6 +133,7 @@ def _put_in_place(part: Path, place: Path) -> None:
         former.rename(place)
         raise
     shutil.rmtree(former, ignore_errors=True)
+    return place
 
 
 def _require_replaceable(place: Path) -> None:

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -44,7 +44,7 @@ class Chart:
     empty: str
 
 
-def render(summary: dict[str, Any], config: str, tables: Tables) -> str:
+def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
     """The report as HTML, from a summary, the resolved configuration and the tables."""
     shown = {chart.id: chart for chart in _charts(summary, tables)}
     drawn = {name: chart.figure for name, chart in shown.items() if chart.figure}
@@ -87,7 +87,7 @@ def from_folder(path: Path) -> str:
         ) from fault
 
 
-def _charts(summary: dict[str, Any], tables: Tables) -> list[Chart]:
+def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
     device = summary["device"]
     no_requests = "No request completed."
     return [
@@ -150,7 +150,7 @@ def _charts(summary: dict[str, Any], tables: Tables) -> list[Chart]:
     ]
 
 
-def _ops(summary: dict[str, Any]) -> list[str]:
+def _ops(summary: Mapping[str, Any]) -> list[str]:
     seen = [op for op in ("read", "write") if summary["latency"][op]["count"]]
     return [*seen, "all"] if len(seen) != 1 else seen
 

@@ -5,10 +5,11 @@ import os
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from wordline import _wordline, folder
 from wordline._wordline import WordlineError
+from wordline.summary import Summary
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,9 +58,9 @@ class Result:
         self._outcome = outcome
 
     @cached_property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Summary:
         """The content of summary.json; units are in the keys, absent numbers are None."""
-        return cast("dict[str, Any]", json.loads(self._outcome.summary_json()))
+        return cast("Summary", json.loads(self._outcome.summary_json()))
 
     @property
     def partial(self) -> bool:
@@ -110,12 +111,15 @@ class Result:
         page = self._page()
         return folder.write_file(path, lambda part: part.write_text(page, encoding="utf-8"))
 
-    def write(self, path: str | os.PathLike[str], *, report: bool = True) -> list[Path]:
+    def write(
+        self, path: str | os.PathLike[str], *, report: bool = True, numbered: bool = False
+    ) -> list[Path]:
         """Writes summary.json, config.resolved.toml, the tables as Parquet and report.html into
         a folder, which appears complete or not at all, and returns their paths.
 
         A folder that holds a former result is replaced; any other that is not empty is refused.
-        Raises WordlineError.
+        With `numbered`, whatever is there stays, and the first of path-2, path-3, ... that is free
+        is taken. Raises WordlineError.
         """
         writers: dict[str, Callable[[Path], object]] = {
             "summary.json": self._write_summary,
@@ -125,7 +129,7 @@ class Result:
             writers[f"{name}.parquet"] = Table(self._outcome, name)._write_parquet  # pyright: ignore[reportPrivateUsage]
         if report:
             writers["report.html"] = lambda part: part.write_text(self._page(), encoding="utf-8")
-        return folder.write(path, writers)
+        return folder.write(path, writers, numbered=numbered)
 
     def _write_summary(self, path: Path) -> None:
         path.write_text(json.dumps(self.summary, indent=2) + "\n", encoding="utf-8")

@@ -1,6 +1,6 @@
 """What the terminal shows: the progress bar, the summary, listings."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -92,7 +92,7 @@ class Bar:
         )
 
 
-def one_line(summary: dict[str, Any]) -> str:
+def one_line(summary: Mapping[str, Any]) -> str:
     """A result in a line: device, requests, mean latencies, write amplification."""
     latency = summary["latency"]
     parts = [
@@ -105,7 +105,7 @@ def one_line(summary: dict[str, Any]) -> str:
     return ", ".join(parts + ["partial"] * summary["partial"])
 
 
-def print_summary(summary: dict[str, Any], files: Sequence[Path]) -> None:
+def print_summary(summary: Mapping[str, Any], files: Sequence[Path]) -> None:
     """The summary of a run, and where its files are, on standard output."""
     console = Console(highlight=False)
     console.print(Group(*_summary(summary)))
@@ -222,7 +222,7 @@ def print_bench(measures: Sequence["Measure"]) -> None:
     Console(highlight=False).print(table)
 
 
-def _summary(summary: dict[str, Any]) -> Iterable[RenderableType]:
+def _summary(summary: Mapping[str, Any]) -> Iterable[RenderableType]:
     yield _heading(summary)
     if summary["partial"]:
         reason = summary["error"] or "the run was interrupted"
@@ -233,7 +233,7 @@ def _summary(summary: dict[str, Any]) -> Iterable[RenderableType]:
         yield Text(f"Note: {note}", style="dim")
 
 
-def _heading(summary: dict[str, Any]) -> Text:
+def _heading(summary: Mapping[str, Any]) -> Text:
     device, work = summary["device"], summary["input"]
     files = ", ".join(Path(file["path"]).name for file in work["files"])
     text = Text()
@@ -246,7 +246,7 @@ def _heading(summary: dict[str, Any]) -> Text:
     return text
 
 
-def _latencies(summary: dict[str, Any]) -> Table:
+def _latencies(summary: Mapping[str, Any]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("Latency", style="bold")
     for op in _ops(summary):
@@ -267,12 +267,12 @@ def _latencies(summary: dict[str, Any]) -> Table:
     return table
 
 
-def _ops(summary: dict[str, Any]) -> list[str]:
+def _ops(summary: Mapping[str, Any]) -> list[str]:
     seen = [op for op in ("read", "write") if summary["latency"][op]["count"]]
     return seen if len(seen) == 1 else [*seen, "all"]
 
 
-def _key_figures(summary: dict[str, Any]) -> Table:
+def _key_figures(summary: Mapping[str, Any]) -> Table:
     throughput, flash, busy = summary["throughput"], summary["flash"], summary["utilisation"]
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="bold")
@@ -303,7 +303,7 @@ def _key_figures(summary: dict[str, Any]) -> Table:
     return grid
 
 
-def _collection(flash: dict[str, Any]) -> str:
+def _collection(flash: Mapping[str, Any]) -> str:
     if not flash["gc_runs"]:
         return "none was needed"
     return (
@@ -312,7 +312,7 @@ def _collection(flash: dict[str, Any]) -> str:
     )
 
 
-def _speed(speed: dict[str, Any]) -> str:
+def _speed(speed: Mapping[str, Any]) -> str:
     memory = speed["resident_bytes_per_touched_page"]
     return (
         f"{whole(speed['requests_per_cpu_s'])} requests per CPU second, "
@@ -320,7 +320,7 @@ def _speed(speed: dict[str, Any]) -> str:
     )
 
 
-def _verified(found: dict[str, Any]) -> str:
+def _verified(found: Mapping[str, Any]) -> str:
     return (
         f"{whole(found['reads_checked'])} pages read were the newest of "
         f"{whole(found['writes_followed'])} written"

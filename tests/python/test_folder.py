@@ -69,3 +69,14 @@ def test_the_first_free_name(place: Path) -> None:
     (place / "run").mkdir()
     (place / "run-2").mkdir()
     assert folder.unused(Path("run")) == Path("run-3")
+
+
+def test_a_name_taken_in_the_meantime_is_not_taken_away(place: Path) -> None:
+    def late(path: Path) -> None:
+        folder.write("here", {"summary.json": text("other")}, numbered=True)
+        path.write_text("mine")
+
+    (mine,) = folder.write("here", {"summary.json": late}, numbered=True)
+    assert mine == place / "here-2/summary.json"
+    assert (place / "here/summary.json").read_text() == "other"
+    assert mine.read_text() == "mine"

@@ -5,7 +5,7 @@ import json
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints, is_typeddict
 
 import polars as pl
 import pyarrow as pa
@@ -43,6 +43,24 @@ def test_summary_and_rows_tell_the_same(result: wordline.Result) -> None:
         assert told["p99_us"] == pytest.approx(latencies.quantile(0.99, "higher"), rel=2e-3)
         parts = sum(result.summary["breakdown"][op].values())
         assert parts == pytest.approx(told["mean_us"], rel=1e-9)
+
+
+def shape_of(kind: Any) -> Any:
+    """A TypedDict as nested sets of keys."""
+    hints = get_type_hints(kind)
+    return {name: shape_of(hint) if is_typeddict(hint) else None for name, hint in hints.items()}
+
+
+def keys_of(value: Any, shape: Any) -> Any:
+    return {
+        name: keys_of(inner, shape.get(name)) if shape.get(name) else None
+        for name, inner in value.items()
+    }
+
+
+def test_the_summary_has_the_shape_it_is_typed_with(result: wordline.Result) -> None:
+    shape = shape_of(wordline.Summary)
+    assert keys_of(result.summary, shape) == shape
 
 
 def test_the_series_sums_to_the_summary(result: wordline.Result) -> None:

@@ -1,0 +1,196 @@
+"""The shape of a summary. `wordline.metrics()` says what each number is; units are in the names."""
+
+from typing import Literal, TypedDict
+
+
+class Device(TypedDict):
+    """The device that was simulated."""
+
+    name: str
+    capacity_bytes: int
+    user_bytes: int
+    over_provisioning_ratio: float
+    channels: int
+    ways: int
+    dies: int
+    planes: int
+    blocks: int
+    pages_per_block: int
+    page_bytes: int
+
+
+class InputFile(TypedDict):
+    """A trace file and the format it was read in."""
+
+    path: str
+    format: str
+
+
+class Input(TypedDict):
+    """What the device was asked to do. `digest` is of the bytes of the trace that were read."""
+
+    kind: Literal["trace", "generated"]
+    files: list[InputFile]
+    digest: str | None
+    replay: Literal["open-loop", "closed-loop"]
+    queue_depth: int
+    requests: int
+    reads: int
+    writes: int
+    trims_ignored: int
+    flushes_ignored: int
+    lines_skipped: int
+    requests_adjusted: int
+    read_bytes: int
+    written_bytes: int
+    unwritten_pages_read: int
+
+
+class Time(TypedDict):
+    """Simulated time."""
+
+    simulated_s: float
+    first_arrival_s: float
+    last_completion_s: float
+
+
+class Latency(TypedDict):
+    """Response times, arrival to completion; None where there was no request."""
+
+    count: int
+    mean_us: float | None
+    std_us: float | None
+    min_us: float | None
+    p50_us: float | None
+    p90_us: float | None
+    p95_us: float | None
+    p99_us: float | None
+    p99_9_us: float | None
+    p99_99_us: float | None
+    max_us: float | None
+
+
+class Breakdown(TypedDict):
+    """The parts of the mean response time; they sum to it."""
+
+    host_queue_us: float
+    die_wait_us: float
+    bus_wait_us: float
+    bus_us: float
+    cell_us: float
+    gc_us: float
+
+
+class Latencies(TypedDict):
+    """Response times of all requests, of reads, of writes."""
+
+    all: Latency
+    read: Latency
+    write: Latency
+
+
+class Breakdowns(TypedDict):
+    """The parts of the mean of all requests, of reads, of writes."""
+
+    all: Breakdown
+    read: Breakdown
+    write: Breakdown
+
+
+class Throughput(TypedDict):
+    """Requests and 10^6 bytes a second, from the first arrival to the last completion."""
+
+    iops: float
+    read_iops: float
+    write_iops: float
+    read_mb_per_s: float
+    write_mb_per_s: float
+
+
+class Flash(TypedDict):
+    """What happened to the flash; the erases per block include preconditioning."""
+
+    host_page_writes: int
+    page_programs: int
+    page_reads: int
+    erases: int
+    write_amplification: float | None
+    read_modify_writes: int
+    gc_runs: int
+    gc_pages_moved: int
+    gc_time_s: float
+    erases_per_block_min: int
+    erases_per_block_mean: float
+    erases_per_block_max: int
+    valid_pages: int
+    free_blocks: int
+
+
+class Utilisation(TypedDict):
+    """Share of the simulated time in which the hardware was busy, 0 to 1."""
+
+    channel_mean: float
+    channel_max: float
+    die_mean: float
+    die_max: float
+
+
+class Precondition(TypedDict):
+    """What happened before the measurement and is in none of the other numbers."""
+
+    pages_filled: int
+    pages_overwritten: int
+    pages_moved: int
+    write_amplification: float | None
+    erases: int
+
+
+class Verification(TypedDict):
+    """How much `verify` looked at."""
+
+    reads_checked: int
+    writes_followed: int
+
+
+class Reference(TypedDict):
+    """The paper behind a policy that was used; empty where there is none."""
+
+    family: str
+    policy: str
+    paper: str
+
+
+class Speed(TypedDict):
+    """What the simulation cost."""
+
+    wall_s: float
+    cpu_s: float
+    events: int
+    requests_per_cpu_s: float
+    resident_bytes: int
+    pages_touched: int
+    resident_bytes_per_touched_page: float
+
+
+class Summary(TypedDict):
+    """The content of summary.json."""
+
+    schema: int
+    version: str
+    partial: bool
+    error: str | None
+    seed: int
+    digest: str
+    device: Device
+    input: Input
+    time: Time
+    latency: Latencies
+    breakdown: Breakdowns
+    throughput: Throughput
+    flash: Flash
+    utilisation: Utilisation
+    precondition: Precondition
+    verification: Verification | None
+    notes: list[str]
+    references: list[Reference]
+    speed: Speed
