@@ -6,11 +6,14 @@ use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 use liblzma::bufread::XzDecoder;
+use liblzma::stream::{CONCATENATED, Stream};
 use twox_hash::XxHash3_64;
 
 use crate::WorkloadError;
 
 const CHUNK: usize = 64 * 1024;
+/// What an xz archive may ask for to be decoded; `xz -9` asks for 65 MiB.
+const XZ_MEMORY: u64 = 256 << 20;
 
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +115,10 @@ impl Decompressed {
             Compression::Plain => Decoder::Plain(buffered),
             Compression::Gzip => Decoder::Gzip(MultiGzDecoder::new(buffered)),
             Compression::Zstd => Decoder::Zstd(zstd::Decoder::with_buffer(buffered)?),
-            Compression::Xz => Decoder::Xz(XzDecoder::new_multi_decoder(buffered)),
+            Compression::Xz => {
+                let stream = Stream::new_stream_decoder(XZ_MEMORY, CONCATENATED)?;
+                Decoder::Xz(XzDecoder::new_stream(buffered, stream))
+            }
         };
         Ok(Self {
             decoder,

@@ -155,6 +155,14 @@ impl Input {
         WorkloadError::new(&self.path, reason, remedy)
     }
 
+    /// Steps over the byte-order mark that some programs put before UTF-8.
+    pub(crate) fn skip_mark(&mut self) {
+        const MARK: &[u8] = b"\xef\xbb\xbf";
+        if self.peek(MARK.len()) == MARK {
+            self.consume(MARK.len());
+        }
+    }
+
     /// The error of a file that holds nothing.
     pub(crate) fn empty(&mut self) -> WorkloadError {
         if let Some(error) = self.failure.take() {

@@ -1,7 +1,20 @@
 //! Workloads: trace readers, generators, statistics.
 //!
 //! Everything that asks a device for something is a [`Source`]: a [`Trace`] of recorded requests, read
-//! from files in one of the formats of [`Format`], or a [`generate::Generator`].
+//! from files in one of the formats of [`Format`], or a [`generate::Generator`]. [`stat`] says what a source is
+//! like; [`convert`] writes it as a trace in another format.
+//!
+//! ```
+//! use wordline_workload::{Source, Trace, TraceOptions};
+//!
+//! let lines = "128166372003061629,hm,0,Read,4096,512,1\n128166372003061639,hm,0,Write,0,4096,1\n";
+//! let mut trace = Trace::from_bytes("two.csv", lines.as_bytes(), &TraceOptions::default())?;
+//! let first = trace.next_request()?.expect("there are two");
+//! assert_eq!((first.arrival.ns(), first.offset, first.bytes), (0, 4096, 512));
+//! let second = trace.next_request()?.expect("there are two");
+//! assert_eq!(second.arrival.ns(), 1000);
+//! # Ok::<(), wordline_workload::WorkloadError>(())
+//! ```
 
 mod adapt;
 pub mod convert;

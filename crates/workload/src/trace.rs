@@ -159,6 +159,7 @@ struct Open {
 impl Open {
     fn new(origin: &Origins, format: Option<Format>) -> Result<Self, WorkloadError> {
         let mut input = origin.open()?;
+        input.skip_mark();
         let bytes = input.peek(PROBE).to_vec();
         let probe = Probe {
             bytes: &bytes,
@@ -267,6 +268,8 @@ pub struct Trace {
     last: Time,
     counts: Counts,
     first_skipped: Option<WorkloadError>,
+    /// What ended the reading of the file, while records from before it wait to be sorted.
+    failure: Option<WorkloadError>,
     bytes_total: u64,
     bytes_done: u64,
     digest: Digest,
@@ -341,6 +344,7 @@ impl Trace {
             last: Time::ZERO,
             counts: Counts::default(),
             first_skipped: None,
+            failure: None,
             bytes_total: origins.iter().map(Origins::bytes).sum(),
             bytes_done: 0,
             digest: Digest::default(),
@@ -375,9 +379,10 @@ impl Trace {
         let Some(origin) = self.origins.get(self.next_file) else {
             return Ok(false);
         };
-        self.open = Some(Open::new(origin, Some(self.files[self.next_file].format))?);
+        let open = Open::new(origin, Some(self.files[self.next_file].format))?;
         self.next_file += 1;
-        self.orderer.restart();
+        self.orderer.restart(open.tick_ps);
+        self.open = Some(open);
         self.clock = self.last;
         Ok(true)
     }
@@ -400,14 +405,26 @@ impl Trace {
                 return Ok(None);
             };
             let (bad, skipped) = (self.options.on_bad_line, &mut self.first_skipped);
+            let failure = &mut self.failure;
             let path = &self.origins[self.next_file - 1].path;
             let placed = self.orderer.next(
                 &mut self.counts,
-                |counts| open.next(bad, counts, skipped),
+                |counts| {
+                    if failure.is_some() {
+                        return Ok(None);
+                    }
+                    open.next(bad, counts, skipped).or_else(|error| {
+                        *failure = Some(error);
+                        Ok(None)
+                    })
+                },
                 |place, refusal| refused(path, place, refusal),
             )?;
             if placed.is_some() {
                 return Ok(placed);
+            }
+            if let Some(error) = self.failure.take() {
+                return Err(error);
             }
             self.close_file();
         }

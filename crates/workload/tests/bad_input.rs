@@ -118,7 +118,7 @@ fn oddities_are_refused_with_the_option_that_takes_them() {
     let of = |line: &str| error(format!("{GOOD}{line}\n").as_bytes(), &STRICT);
     assert_eq!(
         of("999,hm,0,Read,4096,512,1"),
-        "x.csv:2: the time goes back: 999 after 1000 (ticks of the format); \
+        "x.csv:2: the time goes back by 100.000 ns; \
          pass --time-order sort or --time-order clamp"
     );
     assert_eq!(
@@ -332,4 +332,28 @@ fn words_of_options_are_checked() {
             .unwrap_err()
             .starts_with("`colour` is no option")
     );
+}
+
+/// While records wait to be sorted, an error behind them waits too.
+#[test]
+fn sorting_loses_nothing_that_stands_before_an_error() {
+    let file = format!("{GOOD}990,hm,0,Read,0,512,1\nrubbish\n{GOOD}");
+    let options = TraceOptions {
+        time_order: TimeOrder::Sort,
+        ..STRICT
+    };
+    let mut trace = Trace::from_bytes("x.csv", file.into_bytes(), &options).unwrap();
+    let ns: Vec<u64> = (0..2)
+        .map(|_| trace.next_request().unwrap().unwrap().arrival.ns())
+        .collect();
+    assert_eq!(ns, [0, 1000]);
+    let error = trace.next_request().unwrap_err().to_string();
+    assert!(error.starts_with("x.csv:3: "), "{error}");
+    assert_eq!(trace.next_request(), Ok(None));
+}
+
+#[test]
+fn a_byte_order_mark_and_windows_line_ends_do_not_disturb() {
+    let file = format!("\u{feff}{GOOD}{GOOD}").replace('\n', "\r\n");
+    assert_eq!(read(file.as_bytes(), &STRICT), Ok(2));
 }

@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use wordline_kernel::Time;
+
 use super::Refusal;
 use crate::error::Place;
 use crate::format::Record;
@@ -38,6 +40,7 @@ pub(crate) struct Orderer {
     latest: u64, // greatest tick given out
     newest: u64, // greatest tick taken in
     before: u64, // tick of the record taken in last
+    tick_ps: u64,
     waiting: BinaryHeap<Reverse<Waiting>>,
     taken: u64,
 }
@@ -77,14 +80,15 @@ impl Orderer {
             latest: 0,
             newest: 0,
             before: 0,
+            tick_ps: 0,
             waiting: BinaryHeap::new(),
             taken: 0,
         }
     }
 
-    /// Begins another file.
-    pub(crate) fn restart(&mut self) {
-        (self.latest, self.newest, self.before) = (0, 0, 0);
+    /// Begins another file, whose ticks have this length in picoseconds.
+    pub(crate) fn restart(&mut self, tick_ps: u64) {
+        (self.latest, self.newest, self.before, self.tick_ps) = (0, 0, 0, tick_ps);
     }
 
     /// The next record in order; `pull` gives the next of the file.
@@ -152,20 +156,17 @@ impl Orderer {
 
     #[cold]
     fn refusal(&self, ticks: u64) -> Refusal {
-        let back = self.latest - ticks;
+        let back = Time::from_ps((self.latest - ticks).saturating_mul(self.tick_ps));
         match self.order {
             TimeOrder::Sort => Refusal::new(
                 format!(
-                    "the time is {back} ticks earlier than that of a record more than {WINDOW} \
-                     records before, too far to sort"
+                    "the time is {back} earlier than that of a record {WINDOW} or more records \
+                     before, too far to sort"
                 ),
                 "pass --time-order clamp",
             ),
             _ => Refusal::new(
-                format!(
-                    "the time goes back: {ticks} after {} (ticks of the format)",
-                    self.latest
-                ),
+                format!("the time goes back by {back}"),
                 "pass --time-order sort or --time-order clamp",
             ),
         }
