@@ -54,6 +54,8 @@ pub struct Instant<'a, M> {
     array: &'a mut Array,
     layout: Layout,
     work: Work,
+    /// Pages of the victim that are to be moved.
+    moving: Vec<Ppn>,
 }
 
 impl<'a, M: Mapping> Instant<'a, M> {
@@ -64,6 +66,7 @@ impl<'a, M: Mapping> Instant<'a, M> {
             array,
             layout,
             work: Work::default(),
+            moving: Vec::new(),
         }
     }
     /// What has been done so far.
@@ -107,7 +110,13 @@ impl<'a, M: Mapping> Instant<'a, M> {
             let Some(mut collection) = self.mapping.collect(plane) else {
                 break;
             };
+            // All looks into the map first: they do not depend on each other, so their cache misses
+            // overlap.
+            self.moving.clear();
             while let Some(from) = self.mapping.next_to_move(&mut collection) {
+                self.moving.push(from);
+            }
+            for &from in &self.moving {
                 self.array.read(from)?;
                 if let Some(to) = self.mapping.relocate(from) {
                     self.array.program(to)?;

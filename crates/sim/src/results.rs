@@ -53,7 +53,7 @@ pub struct Speed {
     pub cpu: Duration,
     /// Events.
     pub events: u64,
-    /// Growth of the process's resident memory.
+    /// Growth of the process's resident memory from the empty device on.
     pub resident_bytes: u64,
 }
 

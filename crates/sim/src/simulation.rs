@@ -346,7 +346,7 @@ pub fn run(
     if matches!(replay, Replay::OpenLoop { .. }) && !source.timed() {
         return Err(SimulationError::Untimed);
     }
-    let (wall, cpu, memory) = (Instant::now(), ProcessTime::now(), resident_bytes());
+    let (wall, cpu) = (Instant::now(), ProcessTime::now());
     let mut intake = Intake::new(source, replay, options.max_requests);
     if intake.peek().is_none() {
         return Err(match intake.error {
@@ -357,6 +357,8 @@ pub fn run(
         });
     }
     let mut ssd = Ssd::new(&plan.device(), PageMap::new(&plan.ftl));
+    let mut recorder = Recorder::new(plan, &options.rows);
+    let memory = resident_bytes();
     let mut watcher = Watcher {
         watch,
         countdown: STRIDE,
@@ -376,7 +378,6 @@ pub fn run(
     if options.verify {
         ssd.verify();
     }
-    let mut recorder = Recorder::new(plan, &options.rows);
     let ended = if preconditioned.stopped {
         Ended {
             now: Time::ZERO,
