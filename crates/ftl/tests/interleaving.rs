@@ -329,7 +329,7 @@ fn plans() -> impl Strategy<Value = Plan> {
 }
 
 proptest! {
-    #![proptest_config(cases(256))]
+    #![proptest_config(cases())]
     #[test]
     fn any_steps_in_any_order_keep_every_page_and_serve_every_write(
         plan in plans(),

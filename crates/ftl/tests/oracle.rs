@@ -128,7 +128,7 @@ fn plans() -> impl Strategy<Value = Plan> {
 }
 
 proptest! {
-    #![proptest_config(cases(256))]
+    #![proptest_config(cases())]
     #[test]
     fn whatever_a_plan_allows_works(
         plan in plans(),

@@ -42,7 +42,8 @@ impl Default for Family {
 pub enum Written {
     /// The page is to be programmed there, and from now on found there.
     Placed(Ppn),
-    /// No room now; ask again when a block has been erased, in that plane if one is named.
+    /// No room now. Until there is, that plane, or if none is named every plane, is to be collected
+    /// whenever [`Mapping::collect`] gives a collection; ask again when a block has been erased.
     Wait(Option<Plane>),
 }
 
