@@ -59,7 +59,8 @@ id! {
     Plane
 }
 id! {
-    /// An erase block, counted over the whole array: `plane * blocks_per_plane + block in plane`.
+    /// An erase block, counted over the whole array: `block in plane * planes + plane`. Blocks that
+    /// the planes use at the same time are neighbours in dense arrays, whatever the size of a plane.
     Block
 }
 id! {
@@ -125,7 +126,12 @@ impl Layout {
     /// The plane that holds a block.
     #[inline]
     pub const fn plane_of(&self, block: Block) -> Plane {
-        Plane(block.0 / self.blocks_per_plane)
+        Plane(block.0 % self.planes())
+    }
+    /// The place of a block in its plane.
+    #[inline]
+    pub const fn block_in_plane(&self, block: Block) -> u32 {
+        block.0 / self.planes()
     }
     /// The die that holds a plane.
     #[inline]
@@ -145,7 +151,7 @@ impl Layout {
     /// A block of a plane.
     #[inline]
     pub const fn block(&self, plane: Plane, block_in_plane: u32) -> Block {
-        Block(plane.0 * self.blocks_per_plane + block_in_plane)
+        Block(block_in_plane * self.planes() + plane.0)
     }
     /// The field's name for a page, for messages.
     pub fn describe(&self, page: Ppn) -> String {
@@ -163,7 +169,7 @@ impl Layout {
             "die {}, plane {}, block {}",
             self.die_of(plane).0,
             plane.0 % self.planes_per_die,
-            block.0 % self.blocks_per_plane
+            self.block_in_plane(block)
         )
     }
 }
@@ -186,11 +192,8 @@ mod tests {
             let block = layout.block_of(page);
             let plane = layout.plane_of(block);
             assert_eq!(layout.page(block, layout.page_in_block(page)), page);
-            assert_eq!(
-                layout.block(plane, block.0 % layout.blocks_per_plane),
-                block
-            );
-            assert_eq!(layout.die_of(plane).0, page.0 / (3 * 5 * 7));
+            assert_eq!(layout.block(plane, layout.block_in_plane(block)), block);
+            assert_eq!(layout.die_of(plane).0, page.0 / 7 % 12 / 3);
         }
     }
 

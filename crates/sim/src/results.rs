@@ -7,6 +7,7 @@ use wordline_device::Ssd;
 use wordline_device::precondition::Preconditioned;
 use wordline_ftl::{Mapping, PageMap};
 use wordline_kernel::Time;
+use wordline_nand::Plane;
 use wordline_observe::{Busy, Heading, Histogram, ObserveError, Table, Values};
 
 use crate::config::Plan;
@@ -555,53 +556,50 @@ impl Results {
     /// else runs of equal length.
     fn blocks(&self) -> Result<Table, ObserveError> {
         let plan = &self.outcome.plan;
-        let run = self
-            .blocks
-            .len()
-            .div_ceil(MOST_BLOCK_ROWS)
-            .next_multiple_of(1)
-            .max(1);
-        let per_plane = plan.layout.blocks_per_plane as usize;
-        let runs: Vec<(usize, &[u32])> = (0..plan.layout.planes() as usize)
+        let layout = plan.layout;
+        let run = self.blocks.len().div_ceil(MOST_BLOCK_ROWS).max(1) as u32;
+        let runs: Vec<BlockRun> = (0..layout.planes())
             .flat_map(|plane| {
-                let blocks = &self.blocks[plane * per_plane..(plane + 1) * per_plane];
-                blocks
-                    .chunks(run)
-                    .enumerate()
-                    .map(move |(index, chunk)| (plane * per_plane + index * run, chunk))
+                (0..layout.blocks_per_plane)
+                    .step_by(run as usize)
+                    .map(move |first| (plane, first))
+            })
+            .map(|(plane, first)| {
+                let last = layout.blocks_per_plane.min(first + run);
+                let erases = |block| self.blocks[layout.block(Plane(plane), block).index()];
+                BlockRun {
+                    plane,
+                    first,
+                    erases: (first..last).map(erases).collect(),
+                }
             })
             .collect();
         let dimensions = plan.dimensions;
-        let u32s = |value: &dyn Fn(u32) -> u32| {
-            Values::from(
-                runs.iter()
-                    .map(|(first, _)| value(*first as u32))
-                    .collect::<Vec<u32>>(),
-            )
+        let u32s = |value: &dyn Fn(&BlockRun) -> u32| {
+            Values::from(runs.iter().map(value).collect::<Vec<u32>>())
         };
-        let plane = |block: u32| block / plan.layout.blocks_per_plane;
-        let die = |block: u32| plane(block) / dimensions.planes;
-        let way = |block: u32| die(block) / dimensions.dies;
+        let die = |run: &BlockRun| run.plane / dimensions.planes;
+        let way = |run: &BlockRun| die(run) / dimensions.dies;
         Table::new(vec![
             (
                 Heading::new("channel", "", "Channel"),
-                u32s(&|block| way(block) / dimensions.ways),
+                u32s(&|run| way(run) / dimensions.ways),
             ),
             (
                 Heading::new("way", "", "Package on the channel"),
-                u32s(&|block| way(block) % dimensions.ways),
+                u32s(&|run| way(run) % dimensions.ways),
             ),
             (
                 Heading::new("die", "", "Die in the package"),
-                u32s(&|block| die(block) % dimensions.dies),
+                u32s(&|run| die(run) % dimensions.dies),
             ),
             (
                 Heading::new("plane", "", "Plane in the die"),
-                u32s(&|block| plane(block) % dimensions.planes),
+                u32s(&|run| run.plane % dimensions.planes),
             ),
             (
                 Heading::new("block", "", "First block, in the plane"),
-                u32s(&|block| block % plan.layout.blocks_per_plane),
+                u32s(&|run| run.first),
             ),
             (
                 Heading::new(
@@ -609,34 +607,32 @@ impl Results {
                     "",
                     "Blocks from there on that this row stands for",
                 ),
-                runs.iter()
-                    .map(|(_, chunk)| chunk.len() as u32)
-                    .collect::<Vec<u32>>()
-                    .into(),
+                u32s(&|run| run.erases.len() as u32),
             ),
             (
                 Heading::new("erases_min", "", "Fewest erases of one of them"),
-                runs.iter()
-                    .map(|(_, chunk)| chunk.iter().copied().min().unwrap_or(0))
-                    .collect::<Vec<u32>>()
-                    .into(),
+                u32s(&|run| run.erases.iter().copied().min().unwrap_or(0)),
             ),
             (
                 Heading::new("erases", "", "Mean erases of these blocks"),
                 runs.iter()
-                    .map(|(_, chunk)| mean(chunk))
+                    .map(|run| mean(&run.erases))
                     .collect::<Vec<f64>>()
                     .into(),
             ),
             (
                 Heading::new("erases_max", "", "Most erases of one of them"),
-                runs.iter()
-                    .map(|(_, chunk)| chunk.iter().copied().max().unwrap_or(0))
-                    .collect::<Vec<u32>>()
-                    .into(),
+                u32s(&|run| run.erases.iter().copied().max().unwrap_or(0)),
             ),
         ])
     }
+}
+
+/// Neighbouring blocks of a plane, as one row.
+struct BlockRun {
+    plane: u32,
+    first: u32,
+    erases: Vec<u32>,
 }
 
 /// Rows of the table of blocks at most, about.
