@@ -125,19 +125,19 @@ fn notes(format: Format, losses: &Losses, timed: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if losses.left_out > 0 {
         notes.push(format!(
-            "{} requests were left out: {format} has no such operation (it knows reads and writes)",
+            "requests left out: {}; {format} knows reads and writes only",
             losses.left_out
         ));
     }
     if losses.rounded_times > 0 {
         notes.push(format!(
-            "{} times were rounded down to what {format} can state",
+            "times rounded down to the resolution of {format}: {}",
             losses.rounded_times
         ));
     }
     if losses.expanded > 0 {
         notes.push(format!(
-            "{} requests were expanded to the whole sectors of {SECTOR} bytes that {format} counts in",
+            "requests expanded to the whole sectors of {SECTOR} bytes that {format} counts in: {}",
             losses.expanded
         ));
     }

@@ -138,9 +138,9 @@ fn losses_are_told() {
     assert_eq!(
         done.notes,
         [
-            "1 requests were left out: mqsim has no such operation (it knows reads and writes)",
-            "1 times were rounded down to what mqsim can state",
-            "1 requests were expanded to the whole sectors of 512 bytes that mqsim counts in",
+            "requests left out: 1; mqsim knows reads and writes only",
+            "times rounded down to the resolution of mqsim: 1",
+            "requests expanded to the whole sectors of 512 bytes that mqsim counts in: 1",
         ]
     );
     assert_eq!(
