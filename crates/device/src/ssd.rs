@@ -367,11 +367,11 @@ impl<M: Mapping> Ssd<M> {
             version,
             base,
         };
-        if !self.pending.is_empty() {
-            if let Some(&tag) = self.pending.get(&page) {
-                self.held[tag as usize].later.push_back(fragment);
-                return;
-            }
+        if !self.pending.is_empty()
+            && let Some(&tag) = self.pending.get(&page)
+        {
+            self.held[tag as usize].later.push_back(fragment);
+            return;
         }
         self.advance(now, fragment, VecDeque::new(), queue, probe);
     }

@@ -1,5 +1,6 @@
 //! The shadow store finds what it is there to find: a map with a planted fault is caught, and the
 //! message tells the history of the page.
+#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 mod shared;
 

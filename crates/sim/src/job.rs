@@ -9,8 +9,9 @@ use wordline_workload::{Source, Trace, TraceOptions, WorkloadError};
 use crate::config::plan::Replay;
 use crate::config::{ConfigError, Plan, load};
 use crate::record::RequestRows;
-use crate::results::{InputFile, Results};
+use crate::results::Results;
 use crate::simulation::{Options, SimulationError, Watch, run};
+use crate::summary::InputFile;
 
 /// What a user says of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

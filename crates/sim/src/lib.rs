@@ -6,8 +6,11 @@ pub mod metrics;
 pub mod record;
 pub mod results;
 pub mod simulation;
+pub mod summary;
+pub mod tables;
 
 pub use job::{Done, Job, JobError};
 pub use record::RequestRows;
-pub use results::{Results, Summary};
+pub use results::Results;
 pub use simulation::{Options, Phase, Progress, SimulationError, run};
+pub use summary::Summary;

@@ -96,7 +96,7 @@ metrics! {
     "speed.requests_per_cpu_s", "1/s", "Completed requests per second of processor time.";
     "speed.resident_bytes", "B", "Growth of the process's resident memory from the empty device to the end of the run.";
     "speed.pages_touched", "", "Logical pages written at least once, at most: pages written, bounded by the user pages.";
-    "speed.resident_bytes_per_touched_page", "B", "The ratio of the two; fixed costs weigh on short runs.";
+    "speed.resident_bytes_per_touched_page", "B", "The ratio of the two; fixed costs weigh on short runs, the shadow store on verified ones.";
 }
 
 #[cfg(test)]

@@ -127,6 +127,7 @@ impl PartSums {
         }
     }
     /// The sums of two kinds of requests.
+    #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         let sums = std::array::from_fn(|part| self.sums[part] + other.sums[part]);
         Self {
@@ -370,7 +371,7 @@ impl Probe<Observation> for Recorder {
                 self.request(now, op, offset, bytes, arrival, &parts);
             }
             Observation::Bus { channel, from, .. } => {
-                self.record.channels.add(channel as usize, from, now)
+                self.record.channels.add(channel as usize, from, now);
             }
             Observation::Die {
                 die,
@@ -389,7 +390,7 @@ impl Probe<Observation> for Recorder {
             Observation::PageWritten => self.record.series.at(now).flash.host_page_writes += 1,
             Observation::PageMerged => self.record.series.at(now).flash.read_modify_writes += 1,
             Observation::UnwrittenRead => {
-                self.record.series.at(now).flash.unwritten_pages_read += 1
+                self.record.series.at(now).flash.unwritten_pages_read += 1;
             }
             Observation::Collected { moved, from, .. } => {
                 let flash = &mut self.record.series.at(now).flash;

@@ -336,6 +336,9 @@ fn resident_bytes() -> u64 {
 ///
 /// An interruption, a bad line or a failure of the device end the run; what was simulated until
 /// then is in the results, which say so.
+///
+/// # Panics
+/// If a run that reached its end has not served every request, which is a fault of the simulator.
 pub fn run(
     plan: &Plan,
     source: &mut dyn Source,

@@ -1,5 +1,6 @@
 //! Memory follows the pages that are touched, not the size of the device. One test, because it
 //! looks at the memory of its whole process.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
 
 use wordline_sim::{Job, Summary};
 

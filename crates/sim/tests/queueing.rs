@@ -1,4 +1,5 @@
 //! The timed device against queueing theory and rooflines.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
 
 use wordline_sim::{Job, Results};
 

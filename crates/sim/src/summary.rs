@@ -1,0 +1,500 @@
+//! The numbers of a run, and the sentences beside them.
+
+use serde::Serialize;
+use wordline_device::Ssd;
+use wordline_device::precondition::Preconditioned;
+use wordline_ftl::{Mapping, PageMap};
+use wordline_kernel::Time;
+use wordline_observe::{Busy, Histogram};
+
+use crate::config::Plan;
+use crate::config::plan::Replay;
+use crate::record::{FlashCounts, PartSums};
+use crate::results::Outcome;
+
+/// Version of the summary's format.
+pub const SCHEMA: u32 = 1;
+
+/// The numbers of a run; `summary.json`. [`crate::metrics`] says what each one is.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Summary {
+    pub schema: u32,
+    pub version: &'static str,
+    pub partial: bool,
+    pub error: Option<String>,
+    pub seed: u64,
+    pub digest: String,
+    pub device: DeviceSummary,
+    pub input: InputSummary,
+    pub time: TimeSummary,
+    pub latency: ByOp<LatencySummary>,
+    pub breakdown: ByOp<Breakdown>,
+    pub throughput: Throughput,
+    pub flash: FlashSummary,
+    pub utilisation: Utilisation,
+    pub precondition: PreconditionSummary,
+    pub verification: Option<VerificationSummary>,
+    pub notes: Vec<String>,
+    pub references: Vec<Reference>,
+    pub speed: SpeedSummary,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct DeviceSummary {
+    pub name: String,
+    pub capacity_bytes: u64,
+    pub user_bytes: u64,
+    pub over_provisioning_ratio: f64,
+    pub channels: u32,
+    pub ways: u32,
+    pub dies: u32,
+    pub planes: u32,
+    pub blocks: u32,
+    pub pages_per_block: u32,
+    pub page_bytes: u32,
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+#[allow(missing_docs)]
+pub struct InputSummary {
+    pub kind: &'static str,
+    pub files: Vec<InputFile>,
+    pub digest: Option<String>,
+    pub replay: &'static str,
+    pub queue_depth: u32,
+    pub requests: u64,
+    pub reads: u64,
+    pub writes: u64,
+    pub trims_ignored: u64,
+    pub flushes_ignored: u64,
+    pub lines_skipped: u64,
+    pub requests_adjusted: u64,
+    pub read_bytes: u64,
+    pub written_bytes: u64,
+    pub unwritten_pages_read: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[allow(missing_docs)]
+pub struct InputFile {
+    pub path: String,
+    pub format: String,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct TimeSummary {
+    pub simulated_s: f64,
+    pub first_arrival_s: f64,
+    pub last_completion_s: f64,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct ByOp<T> {
+    pub all: T,
+    pub read: T,
+    pub write: T,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct LatencySummary {
+    pub count: u64,
+    pub mean_us: Option<f64>,
+    pub std_us: Option<f64>,
+    pub min_us: Option<f64>,
+    pub p50_us: Option<f64>,
+    pub p90_us: Option<f64>,
+    pub p95_us: Option<f64>,
+    pub p99_us: Option<f64>,
+    pub p99_9_us: Option<f64>,
+    pub p99_99_us: Option<f64>,
+    pub max_us: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Breakdown {
+    pub host_queue_us: f64,
+    pub die_wait_us: f64,
+    pub bus_wait_us: f64,
+    pub bus_us: f64,
+    pub cell_us: f64,
+    pub gc_us: f64,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Throughput {
+    pub iops: f64,
+    pub read_iops: f64,
+    pub write_iops: f64,
+    pub read_mb_per_s: f64,
+    pub write_mb_per_s: f64,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct FlashSummary {
+    pub host_page_writes: u64,
+    pub page_programs: u64,
+    pub page_reads: u64,
+    pub erases: u64,
+    pub write_amplification: Option<f64>,
+    pub read_modify_writes: u64,
+    pub gc_runs: u64,
+    pub gc_pages_moved: u64,
+    pub gc_time_s: f64,
+    pub erases_per_block_min: u32,
+    pub erases_per_block_mean: f64,
+    pub erases_per_block_max: u32,
+    pub valid_pages: u64,
+    pub free_blocks: u64,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Utilisation {
+    pub channel_mean: f64,
+    pub channel_max: f64,
+    pub die_mean: f64,
+    pub die_max: f64,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct PreconditionSummary {
+    pub pages_filled: u64,
+    pub pages_overwritten: u64,
+    pub pages_moved: u64,
+    pub write_amplification: Option<f64>,
+    pub erases: u64,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct VerificationSummary {
+    pub reads_checked: u64,
+    pub writes_followed: u64,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Reference {
+    pub family: &'static str,
+    pub policy: &'static str,
+    pub paper: &'static str,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct SpeedSummary {
+    pub wall_s: f64,
+    pub cpu_s: f64,
+    pub events: u64,
+    pub requests_per_cpu_s: f64,
+    pub resident_bytes: u64,
+    pub pages_touched: u64,
+    pub resident_bytes_per_touched_page: f64,
+}
+
+fn us(time: Time) -> f64 {
+    time.as_us()
+}
+
+impl LatencySummary {
+    fn new(histogram: &Histogram) -> Self {
+        let at = |q| histogram.percentile(q).map(us);
+        Self {
+            count: histogram.count(),
+            mean_us: histogram.mean_us(),
+            std_us: histogram.std_us(),
+            min_us: histogram.min().map(us),
+            p50_us: at(0.5),
+            p90_us: at(0.9),
+            p95_us: at(0.95),
+            p99_us: at(0.99),
+            p99_9_us: at(0.999),
+            p99_99_us: at(0.9999),
+            max_us: histogram.max().map(us),
+        }
+    }
+}
+
+impl Breakdown {
+    fn new(sums: &PartSums) -> Self {
+        let [
+            host_queue_us,
+            die_wait_us,
+            bus_wait_us,
+            bus_us,
+            cell_us,
+            gc_us,
+        ] = sums.means_us();
+        Self {
+            host_queue_us,
+            die_wait_us,
+            bus_wait_us,
+            bus_us,
+            cell_us,
+            gc_us,
+        }
+    }
+}
+
+fn share(busy: &Busy, span: Time) -> (f64, f64) {
+    let totals = busy.totals();
+    let span = span.0.max(1) as f64;
+    let shares = totals.iter().map(|total| total.0 as f64 / span);
+    let max = shares.clone().fold(0.0, f64::max);
+    (shares.sum::<f64>() / totals.len().max(1) as f64, max)
+}
+
+/// Programs per page that the host wrote, if it wrote any.
+pub(crate) fn ratio(programs: u64, host: u64) -> Option<f64> {
+    (host > 0).then(|| programs as f64 / host as f64)
+}
+
+/// The mean of counts; zero without any.
+pub(crate) fn mean(values: &[u32]) -> f64 {
+    values.iter().map(|&value| u64::from(value)).sum::<u64>() as f64 / values.len().max(1) as f64
+}
+
+impl Summary {
+    /// Sums a run up.
+    pub(crate) fn new(outcome: &Outcome, ssd: &Ssd<PageMap>, blocks: &[u32]) -> Self {
+        let Outcome {
+            plan,
+            record,
+            preconditioned,
+            end,
+            error,
+            speed,
+            ..
+        } = outcome;
+        let flash = record.flash();
+        let [read, write] = &record.latency;
+        let mut all = read.clone();
+        all.merge(write);
+        let served = record.last_completion.since(outcome.first_arrival);
+        let seconds = served.as_secs().max(1e-12);
+        let rate = |count: u64| count as f64 / seconds;
+        let (channel_mean, channel_max) = share(&record.channels, *end);
+        let (die_mean, die_max) = share(&record.dies, *end);
+        let pages_touched =
+            u64::from(ssd.mapping().user_pages()).min(pages_programmed(preconditioned, &flash));
+        let mut summary = Self {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION"),
+            partial: error.is_some(),
+            error: error.clone(),
+            seed: plan.seed,
+            digest: format!("{:016x}", outcome.digest),
+            device: device_summary(plan),
+            input: input_summary(outcome, &flash),
+            time: TimeSummary {
+                simulated_s: end.as_secs(),
+                first_arrival_s: outcome.first_arrival.as_secs(),
+                last_completion_s: record.last_completion.as_secs(),
+            },
+            latency: ByOp {
+                all: LatencySummary::new(&all),
+                read: LatencySummary::new(read),
+                write: LatencySummary::new(write),
+            },
+            breakdown: ByOp {
+                all: Breakdown::new(&record.parts[0].plus(&record.parts[1])),
+                read: Breakdown::new(&record.parts[0]),
+                write: Breakdown::new(&record.parts[1]),
+            },
+            throughput: Throughput {
+                iops: rate(all.count()),
+                read_iops: rate(read.count()),
+                write_iops: rate(write.count()),
+                read_mb_per_s: rate(record.bytes[0]) / 1e6,
+                write_mb_per_s: rate(record.bytes[1]) / 1e6,
+            },
+            flash: flash_summary(&flash, ssd, blocks),
+            utilisation: Utilisation {
+                channel_mean,
+                channel_max,
+                die_mean,
+                die_max,
+            },
+            precondition: precondition_summary(preconditioned),
+            verification: ssd.shadow().map(|shadow| VerificationSummary {
+                reads_checked: shadow.reads_checked,
+                writes_followed: shadow.writes_followed,
+            }),
+            notes: Vec::new(),
+            references: references(plan),
+            speed: SpeedSummary {
+                wall_s: speed.wall.as_secs_f64(),
+                cpu_s: speed.cpu.as_secs_f64(),
+                events: speed.events,
+                requests_per_cpu_s: all.count() as f64 / speed.cpu.as_secs_f64().max(1e-9),
+                resident_bytes: speed.resident_bytes,
+                pages_touched,
+                resident_bytes_per_touched_page: speed.resident_bytes as f64
+                    / pages_touched.max(1) as f64,
+            },
+        };
+        summary.notes = notes(outcome, &summary);
+        summary
+    }
+}
+
+fn device_summary(plan: &Plan) -> DeviceSummary {
+    DeviceSummary {
+        name: plan.name.clone(),
+        capacity_bytes: plan.capacity_bytes(),
+        user_bytes: plan.user_bytes(),
+        over_provisioning_ratio: plan.ftl.config.over_provisioning_ratio,
+        channels: plan.dimensions.channels,
+        ways: plan.dimensions.ways,
+        dies: plan.layout.dies,
+        planes: plan.layout.planes(),
+        blocks: plan.layout.blocks(),
+        pages_per_block: plan.layout.pages_per_block,
+        page_bytes: plan.geometry.page_bytes,
+    }
+}
+
+fn input_summary(outcome: &Outcome, flash: &FlashCounts) -> InputSummary {
+    let Outcome {
+        plan,
+        record,
+        counts,
+        ..
+    } = outcome;
+    let (replay, queue_depth) = match outcome.replay {
+        Replay::OpenLoop { .. } => ("open-loop", plan.queue_depth),
+        Replay::ClosedLoop { queue_depth } => ("closed-loop", queue_depth),
+    };
+    InputSummary {
+        replay,
+        queue_depth,
+        requests: counts.reads + counts.writes,
+        reads: counts.reads,
+        writes: counts.writes,
+        trims_ignored: counts.trims_ignored,
+        flushes_ignored: counts.flushes_ignored,
+        read_bytes: record.bytes[0],
+        written_bytes: record.bytes[1],
+        unwritten_pages_read: flash.unwritten_pages_read,
+        ..InputSummary::default()
+    }
+}
+
+fn precondition_summary(done: &Preconditioned) -> PreconditionSummary {
+    PreconditionSummary {
+        pages_filled: done.fill.written,
+        pages_overwritten: done.overwrites.written,
+        pages_moved: done.fill.moved + done.overwrites.moved,
+        write_amplification: done.last_write_amplification,
+        erases: done.fill.erased + done.overwrites.erased,
+    }
+}
+
+fn pages_programmed(preconditioned: &Preconditioned, flash: &FlashCounts) -> u64 {
+    let before = preconditioned.fill.written + preconditioned.overwrites.written;
+    before + flash.host_page_writes
+}
+
+fn flash_summary(flash: &FlashCounts, ssd: &Ssd<PageMap>, blocks: &[u32]) -> FlashSummary {
+    FlashSummary {
+        host_page_writes: flash.host_page_writes,
+        page_programs: flash.page_programs,
+        page_reads: flash.page_reads,
+        erases: flash.erases,
+        write_amplification: ratio(flash.page_programs, flash.host_page_writes),
+        read_modify_writes: flash.read_modify_writes,
+        gc_runs: flash.gc_runs,
+        gc_pages_moved: flash.gc_pages_moved,
+        gc_time_s: flash.gc_time.as_secs(),
+        erases_per_block_min: blocks.iter().copied().min().unwrap_or(0),
+        erases_per_block_mean: mean(blocks),
+        erases_per_block_max: blocks.iter().copied().max().unwrap_or(0),
+        valid_pages: ssd.mapping().blocks().valid_pages(),
+        free_blocks: ssd.mapping().free_blocks(),
+    }
+}
+
+fn references(plan: &Plan) -> Vec<Reference> {
+    let ftl = &plan.ftl.config;
+    let all = [
+        Reference {
+            family: "ftl.mapping",
+            policy: ftl.mapping.name(),
+            paper: ftl.mapping.paper(),
+        },
+        Reference {
+            family: "ftl.allocate",
+            policy: ftl.allocate.name(),
+            paper: ftl.allocate.paper(),
+        },
+        Reference {
+            family: "ftl.gc.victim",
+            policy: ftl.gc.victim.name(),
+            paper: ftl.gc.victim.paper(),
+        },
+        Reference {
+            family: "ftl.wear",
+            policy: ftl.wear.name(),
+            paper: ftl.wear.paper(),
+        },
+    ];
+    all.into_iter()
+        .filter(|reference| !reference.paper.is_empty())
+        .collect()
+}
+
+/// Sentences that a careful reader of the numbers needs.
+fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
+    let mut notes = Vec::new();
+    let Outcome {
+        preconditioned,
+        counts,
+        record,
+        ..
+    } = outcome;
+    let filled = preconditioned.fill.written;
+    if filled > 0 {
+        notes.push(format!(
+            "Before the run {filled} pages were written in order and {} at random, without timing; none of that is in the results.",
+            preconditioned.overwrites.written
+        ));
+    } else {
+        notes.push("The device was empty at the start (precondition.fill_ratio = 0).".into());
+    }
+    if preconditioned.unsettled {
+        notes.push("Preconditioning reached precondition.settle_limit_ratio before write amplification settled.".into());
+    }
+    let unwritten = summary.input.unwritten_pages_read;
+    if unwritten > 0 {
+        notes.push(format!(
+            "{unwritten} pages were read that were never written; such a read takes no flash operation and no time. Raise precondition.fill_ratio to have them on flash."
+        ));
+    }
+    if counts.trims_ignored > 0 {
+        notes.push(format!(
+            "{} trims of the input were left out: this version does not model TRIM.",
+            counts.trims_ignored
+        ));
+    }
+    if counts.flushes_ignored > 0 {
+        notes.push(format!(
+            "{} flushes of the input were left out: without a write buffer they change nothing.",
+            counts.flushes_ignored
+        ));
+    }
+    let waited: u128 = record.parts.iter().map(|parts| parts.sums[0]).sum();
+    let total: u128 = record.latency.iter().map(Histogram::sum_ps).sum();
+    if matches!(outcome.replay, Replay::OpenLoop { .. }) && waited * 2 > total {
+        notes.push("More than half of the response time was spent waiting for the device queue: the input offers more than this device serves. Lower the rate (replay.mode.open-loop.time_scale) or replay closed loop.".into());
+    }
+    notes
+}

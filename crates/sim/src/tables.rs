@@ -1,0 +1,324 @@
+//! The tables of a run.
+
+use wordline_kernel::Time;
+use wordline_nand::Plane;
+use wordline_observe::{Busy, Heading, Interval, ObserveError, Table, Tally, Values};
+
+use crate::config::Plan;
+use crate::record::{Cell, Record};
+use crate::summary::{mean, ratio};
+
+type Cells<'a> = [Interval<&'a Cell>];
+type Column = (Heading, Values);
+
+fn us(time: Time) -> f64 {
+    time.as_us()
+}
+fn f64s(cells: &Cells<'_>, value: impl Fn(&Interval<&Cell>) -> f64) -> Values {
+    Values::from(cells.iter().map(value).collect::<Vec<f64>>())
+}
+fn u64s(cells: &Cells<'_>, value: impl Fn(&Interval<&Cell>) -> u64) -> Values {
+    Values::from(cells.iter().map(value).collect::<Vec<u64>>())
+}
+fn maybe(cells: &Cells<'_>, value: impl Fn(&Interval<&Cell>) -> Option<f64>) -> Values {
+    Values::from(cells.iter().map(value).collect::<Vec<Option<f64>>>())
+}
+fn seconds(cell: &Interval<&Cell>) -> f64 {
+    cell.until.since(cell.from).as_secs().max(1e-12)
+}
+fn requests(cell: &Interval<&Cell>) -> u64 {
+    cell.value.latency.iter().map(Tally::count).sum()
+}
+
+/// A row for each interval of simulated time.
+pub fn series(record: &Record) -> Result<Table, ObserveError> {
+    let cells: Vec<_> = record.series.iter().collect();
+    let mut columns = host_columns(&cells);
+    columns.extend(flash_columns(&cells));
+    columns.extend(vec![
+        (
+            Heading::new(
+                "channel_utilisation",
+                "",
+                "Share of the interval in which each channel's bus was held",
+            ),
+            lanes(&record.channels, cells.len()),
+        ),
+        (
+            Heading::new(
+                "die_utilisation",
+                "",
+                "Share of the interval in which each die was occupied",
+            ),
+            lanes(&record.dies, cells.len()),
+        ),
+    ]);
+    Table::new(columns)
+}
+
+fn host_columns(cells: &Cells<'_>) -> Vec<Column> {
+    vec![
+        (
+            Heading::new("start_s", "s", "Start of the interval"),
+            f64s(cells, |cell| cell.from.as_secs()),
+        ),
+        (
+            Heading::new("end_s", "s", "End of the interval"),
+            f64s(cells, |cell| cell.until.as_secs()),
+        ),
+        (
+            Heading::new("reads", "", "Read requests completed"),
+            u64s(cells, |cell| cell.value.latency[0].count()),
+        ),
+        (
+            Heading::new("writes", "", "Write requests completed"),
+            u64s(cells, |cell| cell.value.latency[1].count()),
+        ),
+        (
+            Heading::new("read_bytes", "B", "Bytes of reads completed"),
+            u64s(cells, |cell| cell.value.bytes[0]),
+        ),
+        (
+            Heading::new("write_bytes", "B", "Bytes of writes completed"),
+            u64s(cells, |cell| cell.value.bytes[1]),
+        ),
+        (
+            Heading::new("read_mean_us", "us", "Mean response time of reads"),
+            maybe(cells, |cell| cell.value.latency[0].mean_us()),
+        ),
+        (
+            Heading::new("read_max_us", "us", "Longest response time of a read"),
+            maybe(cells, |cell| cell.value.latency[0].max().map(us)),
+        ),
+        (
+            Heading::new("write_mean_us", "us", "Mean response time of writes"),
+            maybe(cells, |cell| cell.value.latency[1].mean_us()),
+        ),
+        (
+            Heading::new("write_max_us", "us", "Longest response time of a write"),
+            maybe(cells, |cell| cell.value.latency[1].max().map(us)),
+        ),
+        (
+            Heading::new("iops", "1/s", "Requests completed a second"),
+            f64s(cells, |cell| requests(cell) as f64 / seconds(cell)),
+        ),
+        (
+            Heading::new(
+                "mb_per_s",
+                "MB/s",
+                "Bytes of completed requests a second, in 10^6 bytes",
+            ),
+            f64s(cells, |cell| {
+                (cell.value.bytes[0] + cell.value.bytes[1]) as f64 / 1e6 / seconds(cell)
+            }),
+        ),
+    ]
+}
+
+fn flash_columns(cells: &Cells<'_>) -> Vec<Column> {
+    vec![
+        (
+            Heading::new(
+                "host_page_writes",
+                "",
+                "Pages that the host wrote, whole or in part",
+            ),
+            u64s(cells, |cell| cell.value.flash.host_page_writes),
+        ),
+        (
+            Heading::new("page_programs", "", "Pages programmed"),
+            u64s(cells, |cell| cell.value.flash.page_programs),
+        ),
+        (
+            Heading::new("page_reads", "", "Pages read from flash"),
+            u64s(cells, |cell| cell.value.flash.page_reads),
+        ),
+        (
+            Heading::new(
+                "write_amplification",
+                "",
+                "Pages programmed per page that the host wrote",
+            ),
+            maybe(cells, |cell| {
+                ratio(
+                    cell.value.flash.page_programs,
+                    cell.value.flash.host_page_writes,
+                )
+            }),
+        ),
+        (
+            Heading::new("gc_runs", "", "Collections finished"),
+            u64s(cells, |cell| cell.value.flash.gc_runs),
+        ),
+        (
+            Heading::new("gc_pages_moved", "", "Pages moved by collections finished"),
+            u64s(cells, |cell| cell.value.flash.gc_pages_moved),
+        ),
+        (
+            Heading::new(
+                "gc_time_ms",
+                "ms",
+                "Duration of collections finished, summed over planes",
+            ),
+            f64s(cells, |cell| cell.value.flash.gc_time.as_secs() * 1e3),
+        ),
+        (
+            Heading::new("erases", "", "Blocks erased"),
+            u64s(cells, |cell| cell.value.flash.erases),
+        ),
+    ]
+}
+
+/// The distribution of response times, for all requests, for reads and for writes.
+pub fn latency(record: &Record) -> Result<Table, ObserveError> {
+    let [read, write] = &record.latency;
+    let mut all = read.clone();
+    all.merge(write);
+    let points: Vec<_> = [&all, read, write]
+        .into_iter()
+        .enumerate()
+        .flat_map(|(op, histogram)| {
+            histogram
+                .cdf()
+                .into_iter()
+                .map(move |point| (op as u8, point))
+        })
+        .collect();
+    Table::new(vec![
+        (
+            Heading::new("op", "", "all, read or write"),
+            Values::Words {
+                words: &["all", "read", "write"],
+                codes: points.iter().map(|(op, _)| *op).collect(),
+            },
+        ),
+        (
+            Heading::new("latency_us", "us", "A response time"),
+            points
+                .iter()
+                .map(|(_, point)| us(point.at))
+                .collect::<Vec<f64>>()
+                .into(),
+        ),
+        (
+            Heading::new(
+                "fraction_below",
+                "",
+                "Share of requests that took no longer",
+            ),
+            points
+                .iter()
+                .map(|(_, point)| point.fraction)
+                .collect::<Vec<f64>>()
+                .into(),
+        ),
+        (
+            Heading::new(
+                "count",
+                "",
+                "Requests longer than the row before and no longer than this one",
+            ),
+            points
+                .iter()
+                .map(|(_, point)| point.count)
+                .collect::<Vec<u64>>()
+                .into(),
+        ),
+    ])
+}
+
+/// Erases of runs of blocks: every block of its own while there are no more than 2^20 blocks,
+/// else runs of equal length.
+pub fn blocks(plan: &Plan, erases: &[u32]) -> Result<Table, ObserveError> {
+    let layout = plan.layout;
+    let run = erases.len().div_ceil(MOST_BLOCK_ROWS).max(1) as u32;
+    let runs: Vec<BlockRun> = (0..layout.planes())
+        .flat_map(|plane| {
+            (0..layout.blocks_per_plane)
+                .step_by(run as usize)
+                .map(move |first| (plane, first))
+        })
+        .map(|(plane, first)| {
+            let last = layout.blocks_per_plane.min(first + run);
+            let of = |block| erases[layout.block(Plane(plane), block).index()];
+            BlockRun {
+                plane,
+                first,
+                erases: (first..last).map(of).collect(),
+            }
+        })
+        .collect();
+    let dimensions = plan.dimensions;
+    let u32s = |value: &dyn Fn(&BlockRun) -> u32| {
+        Values::from(runs.iter().map(value).collect::<Vec<u32>>())
+    };
+    let die = |run: &BlockRun| run.plane / dimensions.planes;
+    let way = |run: &BlockRun| die(run) / dimensions.dies;
+    Table::new(vec![
+        (
+            Heading::new("channel", "", "Channel"),
+            u32s(&|run| way(run) / dimensions.ways),
+        ),
+        (
+            Heading::new("way", "", "Package on the channel"),
+            u32s(&|run| way(run) % dimensions.ways),
+        ),
+        (
+            Heading::new("die", "", "Die in the package"),
+            u32s(&|run| die(run) % dimensions.dies),
+        ),
+        (
+            Heading::new("plane", "", "Plane in the die"),
+            u32s(&|run| run.plane % dimensions.planes),
+        ),
+        (
+            Heading::new("block", "", "First block, in the plane"),
+            u32s(&|run| run.first),
+        ),
+        (
+            Heading::new(
+                "blocks",
+                "",
+                "Blocks from there on that this row stands for",
+            ),
+            u32s(&|run| run.erases.len() as u32),
+        ),
+        (
+            Heading::new("erases_min", "", "Fewest erases of one of them"),
+            u32s(&|run| run.erases.iter().copied().min().unwrap_or(0)),
+        ),
+        (
+            Heading::new("erases", "", "Mean erases of these blocks"),
+            runs.iter()
+                .map(|run| mean(&run.erases))
+                .collect::<Vec<f64>>()
+                .into(),
+        ),
+        (
+            Heading::new("erases_max", "", "Most erases of one of them"),
+            u32s(&|run| run.erases.iter().copied().max().unwrap_or(0)),
+        ),
+    ])
+}
+
+/// Neighbouring blocks of a plane, as one row.
+struct BlockRun {
+    plane: u32,
+    first: u32,
+    erases: Vec<u32>,
+}
+
+/// Rows of the table of blocks at most, about.
+const MOST_BLOCK_ROWS: usize = 1 << 20;
+
+fn lanes(busy: &Busy, rows: usize) -> Values {
+    let mut values: Vec<f32> = Vec::with_capacity(rows * busy.lanes());
+    for row in busy.iter().take(rows) {
+        values.extend(row.utilisation().map(|share| share as f32));
+    }
+    values.resize(rows * busy.lanes(), 0.0);
+    Values::Lists {
+        lanes: busy.lanes(),
+        values,
+    }
+}
