@@ -35,7 +35,7 @@ impl State {
     }
     #[inline]
     fn of(&self, page: Lpn) -> Plane {
-        self.planes[page.index() % self.planes.len()]
+        self.planes[(page.0 % self.planes.len() as u32) as usize]
     }
 }
 
