@@ -153,6 +153,21 @@ fn the_fullest_devices_under_dynamic_allocation_take_any_writes_for_ever() {
     }
 }
 
+/// One page more than the planes hold together would be one too many for one of them.
+#[test]
+fn planes_share_a_device_evenly_and_the_largest_share_has_to_fit() {
+    for config in edge::configs() {
+        let pages = |channels| {
+            let plan = fullest(&config, planes(channels, 1, 1, 1), 7, 4, 0).unwrap();
+            plan.user_pages
+        };
+        assert_eq!(
+            [2, 3].map(pages),
+            [2, 3].map(|channels| channels * pages(1))
+        );
+    }
+}
+
 const DIMENSIONS: Dimensions = planes(2, 1, 1, 2);
 
 /// What is wrong with `config` on 2 x 2 planes of 16 blocks of 10 pages: the key and the message.
