@@ -98,47 +98,59 @@ def _each_with_its_option(option: str, args: Sequence[str]) -> Iterator[str]:
             yield arg
 
 
-def _reader_options(command: Command) -> Command:
+STRICT = {"on_bad_line": "error", "time_order": "error", "align": "error", "volumes": "one"}
+AS_RECORDED = STRICT | {"time_order": "sort", "align": "keep", "volumes": "shared"}
+
+
+def _reader_options(defaults: dict[str, str]) -> Callable[[Command], Command]:
     """The options of everything that reads a trace."""
-    for option in reversed(
-        [
-            click.option(
-                "--format",
-                metavar="NAME",
-                help="Format of the trace. [default: "
-                "recognised by content; `wordline trace formats` lists them]",
-            ),
-            _choice(
-                "on_bad_line", "A line that cannot be read: stop, or leave it out and count it."
-            ),
-            _choice(
-                "time_order",
-                "A time stamp before the one above it: stop, clamp to the one above, or sort.",
-            ),
-            _choice(
-                "align",
-                "An offset or size that is no multiple of 512 bytes: stop, or expand "
-                "to whole sectors.",
-            ),
-            click.option(
-                "--volumes",
-                default="one",
-                show_default=True,
-                metavar="one|stack|shared|N",
-                help="A trace of several volumes: refuse it, lay them end to end, give all "
-                "the same addresses, or take volume N alone.",
-            ),
-        ]
-    ):
-        command = option(command)
-    return command
+
+    def add(command: Command) -> Command:
+        for option in reversed(
+            [
+                click.option(
+                    "--format",
+                    metavar="NAME",
+                    help="Format of the trace. [default: "
+                    "recognised by content; `wordline trace formats` lists them]",
+                ),
+                _choice(
+                    "on_bad_line",
+                    "A line that cannot be read: stop, or leave it out and count it.",
+                    defaults["on_bad_line"],
+                ),
+                _choice(
+                    "time_order",
+                    "A time stamp before the one above it: stop, clamp to the one above, or sort.",
+                    defaults["time_order"],
+                ),
+                _choice(
+                    "align",
+                    "An offset or size that is no multiple of 512 bytes: stop, expand to whole "
+                    "sectors, or keep it.",
+                    defaults["align"],
+                ),
+                click.option(
+                    "--volumes",
+                    default=defaults["volumes"],
+                    show_default=True,
+                    metavar="one|stack|shared|N",
+                    help="A trace of several volumes: refuse it, lay them end to end, give all "
+                    "the same addresses, or take volume N alone.",
+                ),
+            ]
+        ):
+            command = option(command)
+        return command
+
+    return add
 
 
-def _choice(name: str, text: str) -> Callable[..., Any]:
+def _choice(name: str, text: str, default: str) -> Callable[..., Any]:
     return click.option(
         "--" + name.replace("_", "-"),
         type=click.Choice(traces.CHOICES[name]),
-        default=traces.CHOICES[name][0],
+        default=default,
         show_default=True,
         help=text,
     )
@@ -218,8 +230,10 @@ def cli() -> None:
     metavar="N",
     help="End after N requests. [default: the whole input]",
 )
-@_choice("fit", "A request beyond the device's end: stop, wrap around, or scale all addresses.")
-@_reader_options
+@_choice(
+    "fit", "A request beyond the device's end: stop, wrap around, or scale all addresses.", "error"
+)
+@_reader_options(STRICT)
 @click.option(
     "--verify",
     is_flag=True,
@@ -306,7 +320,7 @@ def trace() -> None:
 
 @trace.command(context_settings=PAGE)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@_reader_options
+@_reader_options(AS_RECORDED)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def stat(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Say what is in a trace: requests, sizes, footprint, sequential share, idle gaps.
@@ -330,7 +344,7 @@ def stat(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
 @trace.command(context_settings=PAGE)
 @click.argument("files", nargs=-1, required=True, metavar="IN... OUT")
 @click.option("--to", required=True, metavar="NAME", help="Format to write.")
-@_reader_options
+@_reader_options(AS_RECORDED)
 def convert(files: tuple[str, ...], to: str, **options: Any) -> None:
     """Write the trace IN... as the file OUT in another format.
 

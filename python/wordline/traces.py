@@ -11,14 +11,14 @@ from wordline._wordline import WordlineError
 Traces: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 OnBadLine: TypeAlias = Literal["error", "skip"]
 TimeOrder: TypeAlias = Literal["error", "clamp", "sort"]
-Align: TypeAlias = Literal["error", "expand"]
+Align: TypeAlias = Literal["error", "expand", "keep"]
 Volumes: TypeAlias = Literal["one", "stack", "shared"] | int
 Fit: TypeAlias = Literal["error", "wrap", "scale"]
 
 CHOICES = {
     "on_bad_line": ("error", "skip"),
     "time_order": ("error", "clamp", "sort"),
-    "align": ("error", "expand"),
+    "align": ("error", "expand", "keep"),
     "volumes": ("one", "stack", "shared"),
     "fit": ("error", "wrap", "scale"),
 }
@@ -42,14 +42,15 @@ def trace_stat(
     *,
     format: str | None = None,
     on_bad_line: OnBadLine = "error",
-    time_order: TimeOrder = "error",
-    align: Align = "error",
-    volumes: Volumes = "one",
+    time_order: TimeOrder = "sort",
+    align: Align = "keep",
+    volumes: Volumes = "shared",
 ) -> dict[str, Any]:
     """What is in a trace: requests, duration, sizes, footprint, sequential share, gaps.
 
-    Several files count as one trace, played one after the other. Raises WordlineError, naming
-    file, line and column, if a file cannot be read.
+    Several files count as one trace, played one after the other. By default the recording is taken
+    as it is, in order of time, its volumes side by side with addresses of their own. Raises
+    WordlineError, naming file, line and column, if a file cannot be read.
     """
     options = trace_options(format, on_bad_line, time_order, align, volumes)
     return cast("dict[str, Any]", json.loads(_wordline.trace_stat(paths(trace), options)))
@@ -62,9 +63,9 @@ def trace_convert(
     to: str,
     format: str | None = None,
     on_bad_line: OnBadLine = "error",
-    time_order: TimeOrder = "error",
-    align: Align = "error",
-    volumes: Volumes = "one",
+    time_order: TimeOrder = "sort",
+    align: Align = "keep",
+    volumes: Volumes = "shared",
 ) -> dict[str, Any]:
     """Writes a trace in the format `to`; the file appears whole or not at all.
 

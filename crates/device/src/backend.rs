@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 use wordline_kernel::{EventQueue, Probe, Time};
 use wordline_nand::{Chains, Die, Layout, Operation, Ppn};
 
+use crate::event::Event;
 use crate::observation::{Observation, Parts};
-use crate::ssd::Event;
 
 /// A place in the table of transactions.
 pub(crate) type Slot = u32;

@@ -5,13 +5,15 @@
 
 pub mod backend;
 pub mod config;
+pub mod event;
 pub mod observation;
 pub mod plan;
 pub mod precondition;
 pub mod shadow;
 pub mod ssd;
 
+pub use event::Event;
 pub use observation::{Observation, Op, Parts};
 pub use plan::Plan;
 pub use precondition::Precondition;
-pub use ssd::{DeviceError, Event, Request, Ssd};
+pub use ssd::{DeviceError, Request, Ssd};

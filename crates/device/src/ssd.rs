@@ -1,40 +1,23 @@
 //! A solid-state disk.
 
+mod collect;
+
 use std::collections::VecDeque;
 
+use collect::Job;
 use rustc_hash::FxHashMap;
 use thiserror::Error;
-use wordline_ftl::gc::Collection;
 use wordline_ftl::instant::InstantError;
 use wordline_ftl::{Lpn, Mapping, Written};
 use wordline_kernel::{EventQueue, Probe, Time};
 use wordline_nand::{Array, Layout, Operation, Plane, Ppn, Violation};
 
 use crate::backend::{BackEnd, Purpose, Slot};
+use crate::event::Event;
 use crate::observation::{Observation, Op, Parts};
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
 use crate::shadow::{Shadow, Version};
-
-/// Something a device will have to deal with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// A bus phase ends on this channel.
-    BusDone(u32),
-    /// The array phase ends on this die.
-    ArrayDone(u32),
-}
-
-impl Event {
-    /// For the digest of a run.
-    #[inline]
-    pub const fn code(self) -> u64 {
-        match self {
-            Self::BusDone(channel) => (channel as u64) << 1,
-            Self::ArrayDone(die) => (die as u64) << 1 | 1,
-        }
-    }
-}
 
 /// A request of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,16 +91,6 @@ struct Fragment {
 struct Held {
     fragment: Fragment,
     later: VecDeque<Fragment>,
-}
-
-/// A collection in progress.
-#[derive(Clone, Copy, Debug)]
-struct Job {
-    collection: Collection,
-    started: Time,
-    /// Pages on the move.
-    outstanding: u32,
-    moved: u32,
 }
 
 /// Verification beside the transactions.
@@ -464,17 +437,6 @@ impl<M: Mapping> Ssd<M> {
         }
     }
 
-    /// Starts a collection of every plane that wants one. Needed while writes wait for a block
-    /// anywhere: a plane that had nothing to gain may since have lost valid pages to others.
-    #[cold]
-    fn collect_everywhere(&mut self, now: Time, queue: &mut EventQueue<Event>) {
-        for plane in (0..self.layout.planes()).map(Plane) {
-            if self.mapping.wants_collection(plane) {
-                self.collect(now, plane, queue);
-            }
-        }
-    }
-
     /// Places a held write; false if there is still no room.
     fn place_held(
         &mut self,
@@ -530,48 +492,6 @@ impl<M: Mapping> Ssd<M> {
         let plane = self.layout.plane_of(self.layout.block_of(place));
         if self.mapping.wants_collection(plane) {
             self.collect(now, plane, queue);
-        }
-    }
-
-    /// Starts a collection of the plane, unless one runs or nothing can be gained: all valid pages
-    /// of the victim are read, each is programmed when it has been read, then the victim is erased.
-    fn collect(&mut self, now: Time, plane: Plane, queue: &mut EventQueue<Event>) {
-        if self.jobs[plane.index()].is_some() {
-            return;
-        }
-        let Some(mut collection) = self.mapping.collect(plane) else {
-            return;
-        };
-        let mut outstanding = 0;
-        while let Some(from) = self.mapping.next_to_move(&mut collection) {
-            let parts = Parts::default();
-            let slot = self
-                .backend
-                .enqueue(now, Purpose::MoveRead, from, plane.0, 0, parts, queue);
-            if let Some(verification) = &mut self.verification {
-                verification.note(slot, 0, NO_VERSION);
-            }
-            outstanding += 1;
-        }
-        self.jobs[plane.index()] = Some(Job {
-            collection,
-            started: now,
-            outstanding,
-            moved: 0,
-        });
-        if outstanding == 0 {
-            self.erase(now, collection, queue);
-        }
-    }
-
-    fn erase(&mut self, now: Time, collection: Collection, queue: &mut EventQueue<Event>) {
-        let first = self.layout.page(collection.victim, 0);
-        let (plane, parts) = (collection.plane.0, Parts::default());
-        let slot = self
-            .backend
-            .enqueue(now, Purpose::Erase, first, plane, 0, parts, queue);
-        if let Some(verification) = &mut self.verification {
-            verification.note(slot, 0, NO_VERSION);
         }
     }
 
@@ -727,91 +647,5 @@ impl<M: Mapping> Ssd<M> {
                 parts,
             },
         );
-    }
-
-    /// A page of a victim has been read: programs its copy, if it is still the current one.
-    fn move_page(
-        &mut self,
-        now: Time,
-        slot: Slot,
-        from: Ppn,
-        plane: Plane,
-        queue: &mut EventQueue<Event>,
-    ) {
-        let content = self
-            .verification
-            .as_ref()
-            .map(|verification| verification.contents[slot as usize]);
-        let Some(to) = self.mapping.relocate(from) else {
-            self.page_moved(now, plane, 0, queue);
-            return;
-        };
-        let parts = Parts::default();
-        let slot = self
-            .backend
-            .enqueue(now, Purpose::MoveProgram, to, plane.0, 0, parts, queue);
-        if let Some((verification, content)) = self.verification.as_mut().zip(content) {
-            verification.note(slot, content, NO_VERSION);
-        }
-    }
-
-    /// A page of a victim is out of the way; after the last one the victim is erased.
-    fn page_moved(&mut self, now: Time, plane: Plane, moved: u32, queue: &mut EventQueue<Event>) {
-        let Some(job) = &mut self.jobs[plane.index()] else {
-            return;
-        };
-        job.moved += moved;
-        job.outstanding -= 1;
-        if job.outstanding == 0 {
-            let collection = job.collection;
-            self.erase(now, collection, queue);
-        }
-    }
-
-    /// A victim is erased: writes that waited for a block go on.
-    fn collected(
-        &mut self,
-        now: Time,
-        plane: Plane,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) {
-        let Some(Job {
-            collection,
-            started,
-            moved,
-            ..
-        }) = self.jobs[plane.index()].take()
-        else {
-            return;
-        };
-        let erases = self.array.erases()[collection.victim.index()];
-        self.mapping.erased(collection.victim, erases);
-        probe.observe(
-            now,
-            Observation::Collected {
-                plane,
-                moved,
-                from: started,
-            },
-        );
-        while let Some(&tag) = self.stalled[plane.index()].front() {
-            if self.place_held(now, tag, queue, probe).is_err() {
-                break;
-            }
-            self.stalled[plane.index()].pop_front();
-        }
-        while let Some(&tag) = self.stalled_anywhere.front() {
-            if self.place_held(now, tag, queue, probe).is_err() {
-                break;
-            }
-            self.stalled_anywhere.pop_front();
-        }
-        if !self.stalled_anywhere.is_empty() {
-            self.collect_everywhere(now, queue);
-        }
-        if self.mapping.wants_collection(plane) {
-            self.collect(now, plane, queue);
-        }
     }
 }

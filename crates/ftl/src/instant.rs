@@ -5,7 +5,8 @@
 use thiserror::Error;
 use wordline_nand::{Array, Layout, Plane, Ppn, Violation};
 
-use crate::mapping::{Lpn, Mapping, Written};
+use crate::lpn::Lpn;
+use crate::mapping::{Mapping, Written};
 
 /// Writes that could not be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -9,10 +9,12 @@ pub mod config;
 pub mod gc;
 pub mod instant;
 pub mod lists;
+pub mod lpn;
 pub mod mapping;
 pub mod plan;
 pub mod wear;
 
 pub use config::Config;
-pub use mapping::{Lpn, Mapping, PageMap, Written};
+pub use lpn::Lpn;
+pub use mapping::{Mapping, PageMap, Written};
 pub use plan::{Plan, PlanError};

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 use wordline_workload::generate::Generator;
-use wordline_workload::{Source, Trace, TraceOptions, WorkloadError};
+use wordline_workload::{Fit, Source, Trace, TraceOptions, Volumes, WorkloadError};
 
 use crate::config::plan::Replay;
 use crate::config::{ConfigError, Plan, load};
 use crate::record::RequestRows;
 use crate::results::Results;
 use crate::simulation::{Options, SimulationError, Watch, run};
-use crate::summary::InputFile;
+use crate::summary::{InputFile, grouped};
 
 /// What a user says of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,6 +44,9 @@ pub struct Done {
     /// The configuration, complete.
     pub resolved_toml: String,
 }
+
+/// Requests of a trace that are read before a run starts.
+const HEAD: u64 = 1 << 16;
 
 /// A run that could not start.
 #[derive(Debug, Error)]
@@ -88,6 +91,7 @@ impl Job {
             (None, false) => {
                 let mut options = self.trace_options.clone();
                 options.capacity_bytes = Some(plan.user_bytes());
+                self.check_head(&options)?;
                 let mut trace = Trace::open(&self.traces, &options)?;
                 let mut results = self.simulate(&plan, &mut trace, plan.replay, watch)?;
                 describe_trace(&mut results, &trace);
@@ -98,6 +102,22 @@ impl Job {
             results,
             resolved_toml: loaded.resolved_toml,
         })
+    }
+
+    /// Reads the head of the trace once more than needed: most traces that do not fit say so there,
+    /// and nothing has been simulated yet. Options that look for the highest address have read all
+    /// of it anyway.
+    fn check_head(&self, options: &TraceOptions) -> Result<(), WorkloadError> {
+        if options.volumes == Volumes::Stack || options.fit == Fit::Scale {
+            return Ok(());
+        }
+        let mut head = Trace::open(&self.traces, options)?;
+        for _ in 0..self.max_requests.unwrap_or(HEAD).min(HEAD) {
+            if head.next_request()?.is_none() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn simulate(
@@ -166,7 +186,7 @@ fn describe_trace(results: &mut Results, trace: &Trace) {
             ),
         ] {
             if count > 0 {
-                notes.push(format!("{count} {what}."));
+                notes.push(format!("{} {what}.", grouped(count)));
             }
         }
     });

@@ -1,59 +1,12 @@
 //! What a run has found out: a summary and tables.
 
-use std::time::Duration;
-
 use wordline_device::Ssd;
-use wordline_device::precondition::Preconditioned;
 use wordline_ftl::PageMap;
-use wordline_kernel::Time;
 use wordline_observe::{ObserveError, Table};
 
-use crate::config::Plan;
-use crate::config::plan::Replay;
-use crate::record::Record;
-use crate::simulation::InputCounts;
+use crate::outcome::Outcome;
 use crate::summary::{InputSummary, Summary};
 use crate::tables;
-
-/// What the loop hands over.
-#[derive(Debug)]
-pub struct Outcome {
-    /// What was simulated.
-    pub plan: Plan,
-    /// How it was driven.
-    pub replay: Replay,
-    /// What was recorded.
-    pub record: Record,
-    /// Requests by kind.
-    pub counts: InputCounts,
-    /// What happened before the run.
-    pub preconditioned: Preconditioned,
-    /// Digest of all events.
-    pub digest: u64,
-    /// When the first request was issued.
-    pub first_arrival: Time,
-    /// When the last event happened.
-    pub end: Time,
-    /// Why the run ended early, if it did.
-    pub error: Option<String>,
-    /// Whether the user ended it.
-    pub interrupted: bool,
-    /// What it cost.
-    pub speed: Speed,
-}
-
-/// What simulating cost.
-#[derive(Clone, Copy, Debug)]
-pub struct Speed {
-    /// Wall-clock time.
-    pub wall: Duration,
-    /// Processor time.
-    pub cpu: Duration,
-    /// Events.
-    pub events: u64,
-    /// Growth of the process's resident memory from the empty device on.
-    pub resident_bytes: u64,
-}
 
 /// The results of a run.
 #[derive(Debug)]

@@ -13,8 +13,9 @@ use wordline_workload::{Source, WorkloadError};
 
 use crate::config::Plan;
 use crate::config::plan::{Replay, Settle};
+use crate::outcome::{InputCounts, Outcome, Speed};
 use crate::record::{Recorder, RequestRows};
-use crate::results::{Outcome, Results, Speed};
+use crate::results::Results;
 
 /// What to do beside simulating.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,19 +81,6 @@ pub struct Progress {
 
 /// Hears how far a run has come, about ten times a second; returns whether to go on.
 pub type Watch<'a> = &'a mut dyn FnMut(&Progress) -> bool;
-
-/// Requests of a source by kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct InputCounts {
-    /// Read requests admitted.
-    pub reads: u64,
-    /// Write requests admitted.
-    pub writes: u64,
-    /// Trims left out.
-    pub trims_ignored: u64,
-    /// Flushes left out.
-    pub flushes_ignored: u64,
-}
 
 /// Time between two looks at the clock, in events.
 const STRIDE: u32 = 4096;
@@ -355,7 +343,7 @@ pub fn run(
         return Err(match intake.error {
             Some(error) => error.into(),
             None => SimulationError::Empty(
-                "the input holds no read or write; nothing to simulate".into(),
+                "the input holds no read or write; check the trace, and the volume if one was chosen".into(),
             ),
         });
     }

@@ -9,8 +9,8 @@ use wordline_observe::{Busy, Histogram};
 
 use crate::config::Plan;
 use crate::config::plan::Replay;
+use crate::outcome::Outcome;
 use crate::record::{FlashCounts, PartSums};
-use crate::results::Outcome;
 
 /// Version of the summary's format.
 pub const SCHEMA: u32 = 1;
@@ -464,8 +464,9 @@ fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
     let filled = preconditioned.fill.written;
     if filled > 0 {
         notes.push(format!(
-            "Before the run {filled} pages were written in order and {} at random, without timing; none of that is in the results.",
-            preconditioned.overwrites.written
+            "Before the run {} pages were written in order and {} at random, without timing; none of that is in the results.",
+            grouped(filled),
+            grouped(preconditioned.overwrites.written)
         ));
     } else {
         notes.push("The device was empty at the start (precondition.fill_ratio = 0).".into());
@@ -476,19 +477,20 @@ fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
     let unwritten = summary.input.unwritten_pages_read;
     if unwritten > 0 {
         notes.push(format!(
-            "{unwritten} pages were read that were never written; such a read takes no flash operation and no time. Raise precondition.fill_ratio to have them on flash."
+            "{} pages were read that were never written; such a read takes no flash operation and no time. Raise precondition.fill_ratio to have them on flash.",
+            grouped(unwritten)
         ));
     }
     if counts.trims_ignored > 0 {
         notes.push(format!(
             "{} trims of the input were left out: this version does not model TRIM.",
-            counts.trims_ignored
+            grouped(counts.trims_ignored)
         ));
     }
     if counts.flushes_ignored > 0 {
         notes.push(format!(
             "{} flushes of the input were left out: without a write buffer they change nothing.",
-            counts.flushes_ignored
+            grouped(counts.flushes_ignored)
         ));
     }
     let waited: u128 = record.parts.iter().map(|parts| parts.sums[0]).sum();
@@ -497,4 +499,29 @@ fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
         notes.push("More than half of the response time was spent waiting for the device queue: the input offers more than this device serves. Lower the rate (replay.mode.open-loop.time_scale) or replay closed loop.".into());
     }
     notes
+}
+
+/// A count as people read it: 1,234,567.
+pub(crate) fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn counts_are_grouped_by_thousands() {
+        let counts = [0, 7, 999, 1_000, 12_345, 123_456, 1_234_567];
+        let texts = ["0", "7", "999", "1,000", "12,345", "123,456", "1,234,567"];
+        assert_eq!(counts.map(grouped), texts);
+    }
 }

@@ -6,7 +6,7 @@ use wordline_kernel::slot::Cited;
 use wordline_nand::Plane;
 
 use super::{Dimensions, Order, Place};
-use crate::mapping::Lpn;
+use crate::lpn::Lpn;
 
 /// The allocator decides the plane: it walks the planes in the given order from where it stands
 /// and takes the next one with room, whatever the address.

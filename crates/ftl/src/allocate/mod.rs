@@ -8,7 +8,7 @@ use wordline_nand::Plane;
 
 pub use order::{Dimensions, Order};
 
-use crate::mapping::Lpn;
+use crate::lpn::Lpn;
 
 /// Decides the plane of a host write.
 pub trait Place {

@@ -6,7 +6,7 @@ use wordline_kernel::slot::Cited;
 use wordline_nand::Plane;
 
 use super::{Dimensions, Order, Place};
-use crate::mapping::Lpn;
+use crate::lpn::Lpn;
 
 /// The address decides the plane: consecutive logical pages go to the planes in turn, in the
 /// given order, and a page always returns to its plane. A busy or full plane makes the write wait.

@@ -11,18 +11,7 @@ use wordline_nand::{Block, Plane, Ppn};
 pub use page::PageMap;
 
 use crate::gc::Collection;
-
-/// A logical page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Lpn(pub u32);
-
-impl Lpn {
-    /// As an index into a dense array.
-    #[inline(always)]
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+use crate::lpn::Lpn;
 
 wordline_kernel::family! {
     /// Where is a logical page?

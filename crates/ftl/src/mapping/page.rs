@@ -5,12 +5,13 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Layout, Plane, Ppn};
 
-use super::{Lpn, Mapping, Written};
+use super::{Mapping, Written};
 use crate::Plan;
 use crate::allocate::{Allocator, Place};
 use crate::block::{Blocks, Phase};
 use crate::gc::Collection;
 use crate::gc::victim::{Choose, Chooser};
+use crate::lpn::Lpn;
 use crate::wear::{FreeBlocks, Spend};
 
 /// Any logical page may be in any physical page; the whole map is in memory, so that a look-up

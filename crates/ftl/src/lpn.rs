@@ -1,0 +1,13 @@
+//! Logical addresses.
+
+/// A logical page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Lpn(pub u32);
+
+impl Lpn {
+    /// As an index into a dense array.
+    #[inline(always)]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
