@@ -5,11 +5,13 @@
 
 mod shared;
 
-use shared::{Load, closed_loop, plan};
+use shared::{Load, closed_loop, drive, plan};
+use wordline_device::{Op, Ssd};
+use wordline_ftl::allocate::dynamic::Dynamic;
 use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::gc::victim::Victim;
 use wordline_ftl::wear::Wear;
-use wordline_ftl::{Config, PageMap};
+use wordline_ftl::{Config, Lpn, Mapping, PageMap};
 
 const DIMENSIONS: Dimensions = Dimensions {
     channels: 2,
@@ -135,5 +137,57 @@ fn equal_inputs_give_equal_digests_under_every_policy() {
                 .1
         };
         assert_eq!(digest(), digest(), "{config:?}");
+    }
+}
+
+/// Under dynamic allocation the valid pages of one plane are overwritten until it is nearly empty, then
+/// those of the other: a plane that had nothing to collect must take part again.
+#[test]
+fn a_plane_that_was_drained_takes_part_again() {
+    let dimensions = Dimensions {
+        channels: 2,
+        ways: 1,
+        dies: 1,
+        planes: 1,
+    };
+    for (blocks, pages) in [(14, 2), (14, 4), (20, 4), (10, 3)] {
+        for own_block in [false, true] {
+            for queue_depth in [1, 4, 16, 64] {
+                let mut config = Config {
+                    allocate: Allocate::Dynamic(Dynamic::default()),
+                    ..Config::default()
+                };
+                config.gc.own_block = own_block;
+                let total = 2 * blocks * pages;
+                let tightest = (1..total).find_map(|spare| {
+                    config.over_provisioning_ratio = f64::from(spare) / f64::from(total);
+                    plan(&config, dimensions, blocks, pages, queue_depth)
+                });
+                let plan = tightest.unwrap();
+                let (user, layout) = (plan.ftl.user_pages, plan.layout);
+                let on_plane = |ssd: &Ssd<PageMap>, page: u32, plane: u64| {
+                    let place = ssd.mapping().lookup(Lpn(page));
+                    place.is_some_and(|place| {
+                        u64::from(layout.plane_of(layout.block_of(place)).0) == plane
+                    })
+                };
+                drive(
+                    &plan,
+                    PageMap::new(&plan.ftl),
+                    5_000,
+                    user,
+                    true,
+                    |ssd, number, random| {
+                        let drained = number / (3 * u64::from(user)) % 2;
+                        let mut draws = (0..8).map(|_| random.below(user.into()) as u32);
+                        let page = draws
+                            .find(|&page| on_plane(ssd, page, drained))
+                            .unwrap_or(0);
+                        (Op::Write, u64::from(page) * 4096, 4096)
+                    },
+                )
+                .unwrap();
+            }
+        }
     }
 }

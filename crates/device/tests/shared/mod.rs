@@ -105,6 +105,19 @@ pub fn closed_loop<M: Mapping>(
     fill_pages: u32,
     verify: bool,
 ) -> Result<(Tally, u64, Ssd<M>), DeviceError> {
+    let next = |ssd: &Ssd<M>, _, random: &mut Stream| load.next(ssd.user_bytes(), random);
+    drive(plan, mapping, load.requests, fill_pages, verify, next)
+}
+
+/// The same with requests that may depend on the device and on their number.
+pub fn drive<M: Mapping>(
+    plan: &Plan,
+    mapping: M,
+    requests: u64,
+    fill_pages: u32,
+    verify: bool,
+    next: impl Fn(&Ssd<M>, u64, &mut Stream) -> (Op, u64, u64),
+) -> Result<(Tally, u64, Ssd<M>), DeviceError> {
     let mut ssd = Ssd::new(plan, mapping);
     let precondition = Precondition {
         fill_pages,
@@ -122,8 +135,8 @@ pub fn closed_loop<M: Mapping>(
     let mut random = Stream::new(1, "load");
     let (mut now, mut issued) = (Time::ZERO, 0);
     loop {
-        while issued < load.requests && ssd.has_slot() {
-            let (op, offset, bytes) = load.next(ssd.user_bytes(), &mut random);
+        while issued < requests && ssd.has_slot() {
+            let (op, offset, bytes) = next(&ssd, issued, &mut random);
             ssd.submit(
                 now,
                 Request {
@@ -148,7 +161,7 @@ pub fn closed_loop<M: Mapping>(
     }
     assert_eq!(ssd.in_flight(), 0, "every request admitted is served");
     assert_eq!(
-        tally.requests, load.requests,
+        tally.requests, requests,
         "every request generated is served"
     );
     Ok((tally, digest.value(), ssd))
