@@ -72,7 +72,7 @@ CASES = [
         prepare=lambda: Path("folder").mkdir()),
     whole("empty trace", "", "empty"),
     whole("binary rubbish", random.Random(1).randbytes(5000), "format"),
-    whole("truncated gzip", gzip.compress(msr(3000).encode())[:-200], "truncated"),
+    whole("truncated gzip", gzip.compress(msr(3000).encode())[:-200], "ends early"),
     whole("gzip header alone", gzip.compress(b"")[:6], ""),
     line("wrong column count", f"{START},host,0,Write,0,4096", "column"),
     line("not a number", f"{START},host,0,Write,zero,4096,1", "column 5"),
@@ -89,7 +89,7 @@ CASES = [
     option("unknown format", "--format", "xml", says=("xml", "msr")),
     option("wrong format", "--format", "vscsi", says=("disk.csv",)),
     option("unknown volume", "--volumes", "many", says=("many", "stack")),
-    option("volume absent", "--volumes", "7", says=("nothing to simulate",)),
+    option("volume absent", "--volumes", "7", says=("no read or write", "volume")),
     option("unknown choice", "--fit", "squeeze", says=("--fit", "squeeze", "wrap")),
     option("negative seed", "--seed", "-1", says=("seed", "-1")),
     option("no requests", "--max-requests", "0", says=("max_requests",)),
@@ -127,10 +127,10 @@ def test_bad_input(wordline: Command, bad: Bad) -> None:
 def test_a_fault_in_the_middle_keeps_what_was_before_it(
     wordline: Command, tiny: str, place: Path
 ) -> None:
-    (place / "disk.csv").write_text(msr(500) + "rubbish\n" + msr(500))
+    (place / "disk.csv").write_text(msr(70_000) + "rubbish\n" + msr(500))
     answer = wordline("run", tiny, "--trace", "disk.csv", "--out", "here")
     assert answer.returncode == 1
-    assert "disk.csv:501" in answer.stderr
+    assert "disk.csv:70001" in answer.stderr
     assert "--on-bad-line skip" in answer.stderr
     assert '"partial": true' in Path("here/summary.json").read_text()
     assert "Partial result" in answer.stdout

@@ -223,12 +223,20 @@ def test_a_fault_of_the_listener_is_passed_on(tiny: str) -> None:
 
 
 def test_a_fault_in_the_middle_raises_with_what_was_before_it(tiny: str, place: Path) -> None:
-    (place / "disk.csv").write_text(msr(500) + "rubbish\n")
-    with pytest.raises(wordline.RunError, match=r"disk\.csv:501") as caught:
+    (place / "disk.csv").write_text(msr(70_000) + "rubbish\n")
+    with pytest.raises(wordline.RunError, match=r"disk\.csv:70001") as caught:
         wordline.run(tiny, "disk.csv", out="here")
-    assert caught.value.result.summary["input"]["requests"] == 500
+    assert caught.value.result.summary["input"]["requests"] == 70_000
     assert caught.value.result.summary["error"] == str(caught.value)
     assert Path("here/report.html").exists()
+
+
+def test_a_fault_in_the_head_raises_before_anything_is_simulated(tiny: str, place: Path) -> None:
+    (place / "disk.csv").write_text(msr(500) + "rubbish\n")
+    with pytest.raises(wordline.WordlineError, match=r"disk\.csv:501") as caught:
+        wordline.run(tiny, "disk.csv", out="here")
+    assert not isinstance(caught.value, wordline.RunError)
+    assert not Path("here").exists()
 
 
 def test_write_and_report_return_what_they_wrote(result: wordline.Result) -> None:

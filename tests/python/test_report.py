@@ -65,7 +65,7 @@ def charts(page: Path) -> set[str]:
         (lambda: msr(10_000, reads=0.3), ALL),
         (lambda: msr(2000, reads=1), ALL - {"erases"}),
         (lambda: msr(1, reads=1), ALL - {"erases", "tail"}),
-        (lambda: msr(1000) + "rubbish\n", ALL - {"erases"}),
+        (lambda: msr(70_000) + "rubbish\n", ALL - {"erases"}),
     ],
     ids=["mixed, with collection", "reads alone", "one request", "partial"],
 )
