@@ -324,7 +324,7 @@ fn a_faulty_override_is_named_as_such() {
     );
     assert_eq!(
         override_fault("ftl.gc.victim.d-choices.d", "0"),
-        "--set ftl.gc.victim.d-choices.d=0: ftl.gc.victim.d-choices.d = 0: out of range; give a number not below 1"
+        "--set ftl.gc.victim.d-choices.d=0: ftl.gc.victim.d-choices.d = 0: out of range; give a number from 1 to 65536"
     );
     assert!(override_fault("host", "3").contains("expected a table [host], found the number 3"));
     assert!(override_fault("a b", "3").contains("`a b` is not a key"));

@@ -18,7 +18,7 @@ pub struct ClosedLoop {
 
 impl Default for ClosedLoop {
     fn default() -> Self {
-        Self { queue_depth: 1 }
+        Self { queue_depth: 32 }
     }
 }
 
