@@ -60,6 +60,7 @@ class Bar:
             "starting", total=None, simulated="0 s", rate="0", fraction=None
         )
         self._phase = ""
+        self._before = 0
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -77,9 +78,10 @@ class Bar:
         """Draws the state of a run."""
         if state["phase"] != self._phase:
             self._phase = state["phase"]
+            self._before = state["requests"]
             self._progress.reset(self._task, total=None)
         elapsed = self._progress.tasks[self._task].elapsed or 0.0
-        rate = state["requests"] / elapsed if elapsed > 0 else 0.0
+        rate = (state["requests"] - self._before) / elapsed if elapsed > 0 else 0.0
         fraction = state["fraction"]
         self._progress.update(
             self._task,
