@@ -46,7 +46,7 @@ docs: $(BIN)/zensical ## renew the generated pages of docs/reference, build the 
 	$(BIN)/zensical build
 
 bench: setup ## requests per CPU second on the work of the benchmarks
-	$(BIN)/wordline bench
+	$(BIN)/wordline bench --trace $(TRACE)
 
 bench-gate: $(BIN)/gungraun-runner ## instruction counts against their ceilings; needs valgrind
 	$(CARGO) bench --quiet $(MODEL) --bench '*'
