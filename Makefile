@@ -71,7 +71,7 @@ $(VENV)/installed: $(VENV)/maturin $(SOURCES)
 $(BIN)/zensical: | $(VENV)/maturin
 	@$(BIN)/pip install 'zensical>=0.1,<0.2'
 
-# Tools that crates.io carries as source. Built without optimisation across crates: they run for
+# Tools that come as source. Built without optimisation across crates: they run for
 # seconds, but would build for minutes.
 $(BIN)/cargo-deny: TOOL := cargo-deny@0.20.2
 $(BIN)/cargo-fuzz: TOOL := cargo-fuzz@0.13.2
