@@ -8,7 +8,6 @@ use wordline_workload::{Fit, Source, Trace, TraceOptions, Volumes, WorkloadError
 
 use crate::config::plan::Replay;
 use crate::config::{ConfigError, Plan, load};
-use crate::record::RequestRows;
 use crate::results::Results;
 use crate::simulation::{Options, SimulationError, Watch, run};
 use crate::summary::{InputFile, grouped};
@@ -127,13 +126,8 @@ impl Job {
         replay: Replay,
         watch: Watch<'_>,
     ) -> Result<Results, SimulationError> {
-        let rows = if self.requests {
-            RequestRows::Memory
-        } else {
-            RequestRows::None
-        };
         let options = Options {
-            rows,
+            requests: self.requests,
             verify: self.verify,
             max_requests: self.max_requests,
         };

@@ -11,7 +11,6 @@ pub mod summary;
 pub mod tables;
 
 pub use job::{Done, Job, JobError};
-pub use record::RequestRows;
 pub use results::Results;
 pub use simulation::{Options, Phase, Progress, SimulationError, run};
 pub use summary::Summary;

@@ -11,15 +11,6 @@ use wordline_observe::{
 use crate::config::Plan;
 use crate::config::plan::Series;
 
-/// Where the rows of single requests go.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RequestRows {
-    /// Nowhere.
-    None,
-    /// Into memory: about 80 bytes a request.
-    Memory,
-}
-
 const PS: &str = "ps";
 const ROW: usize = 12;
 const COLUMNS: [(Heading, Kind); ROW] = [
@@ -228,18 +219,16 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// An empty record of a run of `plan`.
-    pub fn new(plan: &Plan, rows: &RequestRows) -> Self {
+    /// An empty record of a run of `plan`; with `requests`, a row for each request is kept (about 80
+    /// bytes of memory).
+    pub fn new(plan: &Plan, requests: bool) -> Self {
         let grid = match plan.series {
             Series::Automatic { intervals } => Grid::growing(Time::from_us(1), intervals as usize),
             Series::Fixed { interval } => Grid::fixed(interval),
         };
         let lanes = plan.layout.dies.max(plan.dimensions.channels) as usize;
         let grid = grid.for_lanes(lanes);
-        let rows = match rows {
-            RequestRows::None => None,
-            RequestRows::Memory => Some(Box::new(RowTable::in_memory(COLUMNS))),
-        };
+        let rows = requests.then(|| Box::new(RowTable::in_memory(COLUMNS)));
         let record = Record {
             latency: [Histogram::default(), Histogram::default()],
             parts: [PartSums::default(); 2],

@@ -14,28 +14,18 @@ use wordline_workload::{Source, WorkloadError};
 use crate::config::Plan;
 use crate::config::plan::{Replay, Settle};
 use crate::outcome::{InputCounts, Outcome, Speed};
-use crate::record::{Recorder, RequestRows};
+use crate::record::Recorder;
 use crate::results::Results;
 
 /// What to do beside simulating.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Where the rows of single requests go.
-    pub rows: RequestRows,
+    /// Whether a row for each request is kept, in memory.
+    pub requests: bool,
     /// Whether every read is checked against a shadow store.
     pub verify: bool,
     /// Requests to simulate at most.
     pub max_requests: Option<u64>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            rows: RequestRows::None,
-            verify: false,
-            max_requests: None,
-        }
-    }
 }
 
 /// A run that could not start. What goes wrong later ends the run and stands in its results.
@@ -348,7 +338,7 @@ pub fn run(
         });
     }
     let mut ssd = Ssd::new(&plan.device(), PageMap::new(&plan.ftl));
-    let mut recorder = Recorder::new(plan, &options.rows);
+    let mut recorder = Recorder::new(plan, options.requests);
     let memory = resident_bytes();
     let mut watcher = Watcher {
         watch,
