@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict, cast
 
 from wordline import _wordline
@@ -76,6 +77,9 @@ def trace_convert(
     (target,) = paths(out)
     if not isinstance(to, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"to must be the name of a format, not {to!r}")
+    for source in map(Path, paths(trace)):
+        if source.exists() and Path(target).exists() and source.samefile(target):
+            raise WordlineError(f"{target}: is the trace itself; name another file to write")
     answer = _wordline.trace_convert(paths(trace), target, to, options)
     return cast("dict[str, Any]", json.loads(answer))
 

@@ -239,6 +239,21 @@ def test_a_fault_in_the_head_raises_before_anything_is_simulated(tiny: str, plac
     assert not Path("here").exists()
 
 
+def test_the_end_of_simulated_time_is_said(tiny: str, place: Path) -> None:
+    rows = ["time_ns,op,offset_bytes,size_bytes,volume", "0,read,0,4096,0"]
+    (place / "disk.csv").write_text("\n".join([*rows, f"{2**63 // 1000},read,0,4096,0", ""]))
+    with pytest.raises(wordline.RunError, match="simulated time has reached its end") as caught:
+        wordline.run(tiny, "disk.csv")
+    assert caught.value.result.summary["latency"]["all"]["count"] == 1
+
+
+def test_a_conversion_does_not_overwrite_its_source(place: Path) -> None:
+    (place / "disk.csv").write_text(msr(5))
+    with pytest.raises(wordline.WordlineError, match="is the trace itself"):
+        wordline.trace_convert("disk.csv", "disk.csv", to="fio-iolog")
+    assert (place / "disk.csv").read_text() == msr(5)
+
+
 def test_write_and_report_return_what_they_wrote(result: wordline.Result) -> None:
     files = result.write("here")
     assert sorted(files) == sorted(Path("here").resolve().iterdir())

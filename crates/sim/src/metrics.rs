@@ -79,9 +79,9 @@ metrics! {
     "flash.erases_per_block_max", "", "Most erases of a block, preconditioning included.";
     "flash.valid_pages", "", "Pages that hold current data at the end.";
     "flash.free_blocks", "", "Erased blocks at the end.";
-    "utilisation.channel_mean", "", "Share of the simulated time in which a channel's bus was held, mean of the channels.";
+    "utilisation.channel_mean", "", "Share of the time from the first arrival to the last event in which a channel's bus was held, mean of the channels.";
     "utilisation.channel_max", "", "The same of the busiest channel.";
-    "utilisation.die_mean", "", "Share of the simulated time in which a die was occupied, from the first command cycle of an operation to its last bus cycle; mean of the dies.";
+    "utilisation.die_mean", "", "Share of the time from the first arrival to the last event in which a die was occupied, from the first command cycle of an operation to its last bus cycle; mean of the dies.";
     "utilisation.die_max", "", "The same of the busiest die.";
     "precondition.pages_filled", "", "Pages written in order before the run.";
     "precondition.pages_overwritten", "", "Pages written at random after that.";

@@ -99,9 +99,17 @@ impl Watcher<'_> {
     }
 }
 
+/// Simulated time ends here, after 103 days: no event that is scheduled before it can pass the end of
+/// the clock, and every time fits a signed number in a table.
+const CLOCK_END: Time = Time((1 << 63) - (1 << 58));
+
+const CLOCK_ENDED: &str = "simulated time has reached its end after 103 days; shorten the trace, or its gaps \
+                           with replay.mode.open-loop.time_scale";
+
 /// How the run ended before its time.
 #[derive(Debug)]
 enum Stop {
+    Clock,
     Interrupted,
     Workload(WorkloadError),
     Device(DeviceError),
@@ -254,12 +262,18 @@ fn serve(
             && let Some(request) = intake.peek()
             && due.is_none_or(|due| request.arrival.max(ended.now) <= due)
         {
+            let before_arrival = ended.now;
             ended.now = ended.now.max(request.arrival);
+            if ended.now > CLOCK_END {
+                ended.now = before_arrival;
+                ended.stop = Some(Stop::Clock);
+                return ended;
+            }
             ended.first_arrival.get_or_insert(request.arrival);
             ended.digest.mix(ended.now.0);
-            ended
-                .digest
-                .mix(request.offset ^ (request.bytes << 40) ^ ((request.op as u64) << 63));
+            ended.digest.mix(request.offset);
+            ended.digest.mix(request.bytes);
+            ended.digest.mix(request.op as u64);
             let before = ssd.in_flight();
             if let Err(error) = ssd.submit(ended.now, request, &mut queue, recorder) {
                 ended.stop = Some(Stop::Device(error));
@@ -272,6 +286,10 @@ fn serve(
         let Some((now, event)) = queue.pop() else {
             break;
         };
+        if now > CLOCK_END {
+            ended.stop = Some(Stop::Clock);
+            return ended;
+        }
         ended.now = now;
         ended.events += 1;
         ended.digest.mix(now.0);
@@ -374,6 +392,7 @@ pub fn run(
     let error = match ended.stop {
         None => None,
         Some(Stop::Interrupted) => Some("interrupted".to_owned()),
+        Some(Stop::Clock) => Some(CLOCK_ENDED.to_owned()),
         Some(Stop::Workload(ref error)) => Some(error.to_string()),
         Some(Stop::Device(ref error)) => Some(error.to_string()),
     };

@@ -282,8 +282,9 @@ impl Summary {
         let served = record.last_completion.since(outcome.first_arrival);
         let seconds = served.as_secs().max(1e-12);
         let rate = |count: u64| count as f64 / seconds;
-        let (channel_mean, channel_max) = share(&record.channels, *end);
-        let (die_mean, die_max) = share(&record.dies, *end);
+        let span = end.since(outcome.first_arrival);
+        let (channel_mean, channel_max) = share(&record.channels, span);
+        let (die_mean, die_max) = share(&record.dies, span);
         let pages_touched =
             u64::from(ssd.mapping().user_pages()).min(pages_programmed(preconditioned, &flash));
         let mut summary = Self {
@@ -496,7 +497,14 @@ fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
     let waited: u128 = record.parts.iter().map(|parts| parts.sums[0]).sum();
     let total: u128 = record.latency.iter().map(Histogram::sum_ps).sum();
     if matches!(outcome.replay, Replay::OpenLoop { .. }) && waited * 2 > total {
-        notes.push("More than half of the response time was spent waiting for the device queue: the input offers more than this device serves. Lower the rate (replay.mode.open-loop.time_scale) or replay closed loop.".into());
+        let remedy = if outcome.plan.workload.is_some() {
+            "Lower the rate (workload.arrival) or take a closed loop."
+        } else {
+            "Stretch the trace (replay.mode.open-loop.time_scale above 1) or replay it closed loop."
+        };
+        notes.push(format!(
+            "More than half of the response time was spent waiting for the device queue: the input offers more than this device serves. {remedy}"
+        ));
     }
     notes
 }

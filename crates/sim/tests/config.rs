@@ -496,3 +496,10 @@ fn every_key_and_policy_is_described() {
         assert!(names.iter().any(|name| name == policy.name));
     }
 }
+
+#[test]
+fn a_number_that_toml_cannot_hold_is_refused_with_the_rest_of_the_file_intact() {
+    let text = "base = \"demo\"\n[nand.timing]\nprogram_ns = 9223372036854775808\n";
+    let error = load(text, &[]).map(|_| ()).unwrap_err().to_string();
+    assert!(error.starts_with("device.toml:3:"), "{error}");
+}

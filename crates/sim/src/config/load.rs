@@ -23,6 +23,8 @@ struct Layers {
     preset: Option<(String, Table)>,
     file: String,
     text: String,
+    /// What the text says.
+    table: Table,
     overrides: Vec<(String, String)>,
 }
 
@@ -31,7 +33,7 @@ struct Layers {
 ///
 /// The value of an override is TOML; a plain word stands for a string.
 pub fn load(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Loaded, ConfigError> {
-    let said = parse(text, file)?;
+    let (said, table) = parse(text, file)?;
     let preset = said
         .base
         .as_deref()
@@ -41,6 +43,7 @@ pub fn load(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Lo
         preset,
         file: file.to_owned(),
         text: text.to_owned(),
+        table,
         overrides: overrides.to_vec(),
     };
     let mut config = layers.config()?;
@@ -97,7 +100,7 @@ impl Loaded {
 }
 
 /// Reads a file by itself, so that its faults can be shown in place.
-fn parse(text: &str, file: &str) -> Result<Config, ConfigError> {
+fn parse(text: &str, file: &str) -> Result<(Config, Table), ConfigError> {
     let fault = |error: &toml::de::Error, path: String| {
         let (reason, remedy) = explain::explain(error.message(), &path);
         let span = error.span().unwrap_or(0..0);
@@ -111,16 +114,21 @@ fn parse(text: &str, file: &str) -> Result<Config, ConfigError> {
     };
     let deserializer =
         toml::Deserializer::parse(text).map_err(|error| fault(&error, String::new()))?;
-    check_schema(text, file)?;
-    serde_path_to_error::deserialize(deserializer).map_err(|error| {
+    let table = text.parse::<Table>();
+    if let Ok(table) = &table {
+        check_schema(table, text, file)?;
+    }
+    let config = serde_path_to_error::deserialize(deserializer).map_err(|error| {
         let path = path_of(&error);
         fault(error.inner(), path)
-    })
+    })?;
+    // A table holds no number that the typed reading might still take, such as one of 2^63.
+    let table = table.map_err(|error| fault(&error, String::new()))?;
+    Ok((config, table))
 }
 
 /// A file of another version is refused before its keys are looked at.
-fn check_schema(text: &str, file: &str) -> Result<(), ConfigError> {
-    let table = text.parse::<Table>().unwrap_or_default();
+fn check_schema(table: &Table, text: &str, file: &str) -> Result<(), ConfigError> {
     let Some(version) = table.get("schema").and_then(toml::Value::as_integer) else {
         return Ok(());
     };
@@ -177,7 +185,7 @@ impl Layers {
             table = preset.clone();
             table.remove("name");
         }
-        merge(&mut table, self.text.parse::<Table>().unwrap_or_default());
+        merge(&mut table, self.table.clone());
         table.remove("base");
         for (key, value) in &self.overrides {
             if key == "base" || key == "schema" {
