@@ -61,7 +61,7 @@ pub(crate) struct Transaction {
     /// For a merge: its place in the table of fragments. For a host page: the logical page.
     pub tag: u32,
     pub parts: Parts,
-    /// Since when it waits for what it waits for.
+    /// Since when it waits for what it waits for, or the array works for it.
     since: Time,
     /// Collection's share of the die or bus at that time.
     gc_before: Time,
@@ -277,13 +277,14 @@ impl BackEnd {
         let from = channel.granted;
         let next = channel.waiting.pop_front();
         let transaction = &mut self.transactions[slot as usize];
-        let gc = transaction.purpose.is_gc();
         probe.observe(
             now,
             Observation::Bus {
                 channel: number,
                 from,
-                gc,
+                die: transaction.die,
+                operation: transaction.purpose.operation(),
+                gc: transaction.purpose.is_gc(),
             },
         );
         let finished = transaction.after_array;
@@ -291,6 +292,7 @@ impl BackEnd {
             let cell = self.chains.of(transaction.purpose.operation()).cell;
             transaction.parts.cell += cell;
             transaction.after_array = true;
+            transaction.since = now;
             queue.schedule(now + cell, Event::ArrayDone(transaction.die.0));
         }
         if let Some(next) = next {
@@ -333,8 +335,24 @@ impl BackEnd {
 
     /// An array phase is over: the transaction wants the bus. Returns it.
     #[inline]
-    pub fn array_done(&mut self, now: Time, die: u32, queue: &mut EventQueue<Event>) -> Slot {
+    pub fn array_done(
+        &mut self,
+        now: Time,
+        die: u32,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Slot {
         let slot = self.dies[die as usize].current;
+        let transaction = self.get(slot);
+        probe.observe(
+            now,
+            Observation::Array {
+                place: transaction.place,
+                from: transaction.since,
+                operation: transaction.purpose.operation(),
+                gc: transaction.purpose.is_gc(),
+            },
+        );
         self.request_bus(now, slot, queue);
         slot
     }

@@ -1,7 +1,7 @@
 //! What a probe hears of a device.
 
 use wordline_kernel::Time;
-use wordline_nand::{Die, Operation, Plane};
+use wordline_nand::{Die, Operation, Plane, Ppn};
 
 /// What the host asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,6 +46,11 @@ impl Parts {
 /// Something that happened in a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
+    /// A request has been admitted.
+    Admitted {
+        /// Requests in the device, with this one. Each leaves it as [`Observation::Request`].
+        in_flight: u32,
+    },
     /// A request is done.
     Request {
         /// What it was.
@@ -65,7 +70,23 @@ pub enum Observation {
         channel: u32,
         /// Since when.
         from: Time,
+        /// The die that the bus phase was for.
+        die: Die,
+        /// What the die does.
+        operation: Operation,
         /// By garbage collection.
+        gc: bool,
+    },
+    /// The array of a plane has worked until now. An operation on several planes is heard once for
+    /// each.
+    Array {
+        /// The page; for an erase the first of its block.
+        place: Ppn,
+        /// Since when.
+        from: Time,
+        /// At what.
+        operation: Operation,
+        /// For garbage collection.
         gc: bool,
     },
     /// A die was occupied until now, from the first command cycle to the last bus cycle.
@@ -93,5 +114,10 @@ pub enum Observation {
         moved: u32,
         /// When the collection started.
         from: Time,
+    },
+    /// The number of free blocks has changed.
+    FreeBlocks {
+        /// Free blocks of the whole device.
+        free: u32,
     },
 }

@@ -145,6 +145,8 @@ pub struct Ssd<M> {
     /// Held writes that wait for a block anywhere.
     stalled_anywhere: VecDeque<u32>,
     verification: Option<Box<Verification>>,
+    /// Free blocks, as last observed.
+    free_blocks: u32,
 }
 
 impl<M: Mapping> Ssd<M> {
@@ -152,6 +154,7 @@ impl<M: Mapping> Ssd<M> {
     pub fn new(plan: &Plan, mapping: M) -> Self {
         let layout = plan.layout;
         let planes = layout.planes() as usize;
+        let free_blocks = mapping.free_blocks();
         Self {
             layout,
             page_bytes: u64::from(plan.page_bytes),
@@ -169,6 +172,7 @@ impl<M: Mapping> Ssd<M> {
             stalled: vec![VecDeque::new(); planes],
             stalled_anywhere: VecDeque::new(),
             verification: None,
+            free_blocks,
         }
     }
     /// Brings the device into the state in which it is measured.
@@ -177,7 +181,9 @@ impl<M: Mapping> Ssd<M> {
         plan: &Precondition,
         go_on: impl FnMut(u64) -> bool,
     ) -> Result<Preconditioned, DeviceError> {
-        Ok(plan.run(&mut self.mapping, &mut self.array, self.layout, go_on)?)
+        let preconditioned = plan.run(&mut self.mapping, &mut self.array, self.layout, go_on)?;
+        self.free_blocks = self.mapping.free_blocks();
+        Ok(preconditioned)
     }
     /// From now on, every read is checked against a shadow store.
     pub fn verify(&mut self) {
@@ -248,6 +254,8 @@ impl<M: Mapping> Ssd<M> {
             admitted: now,
             remaining: (last - first) as u32 + 1,
         });
+        let in_flight = self.in_flight;
+        probe.observe(now, Observation::Admitted { in_flight });
         for page in first..=last {
             let from = request.offset.max(page * self.page_bytes) - page * self.page_bytes;
             let bytes = end.min((page + 1) * self.page_bytes) - page * self.page_bytes - from;
@@ -474,6 +482,7 @@ impl<M: Mapping> Ssd<M> {
         probe: &mut impl Probe<Observation>,
     ) {
         probe.observe(now, Observation::PageWritten);
+        self.observe_free_blocks(now, probe);
         let Fragment {
             owner,
             page,
@@ -495,6 +504,17 @@ impl<M: Mapping> Ssd<M> {
         }
     }
 
+    /// Tells the probe of the free blocks if their number has changed. Called after whatever takes
+    /// or returns a block.
+    #[inline]
+    fn observe_free_blocks(&mut self, now: Time, probe: &mut impl Probe<Observation>) {
+        let free = self.mapping.free_blocks();
+        if free != self.free_blocks {
+            self.free_blocks = free;
+            probe.observe(now, Observation::FreeBlocks { free });
+        }
+    }
+
     /// Deals with an event that the device has scheduled.
     #[inline]
     pub fn handle(
@@ -511,7 +531,7 @@ impl<M: Mapping> Ssd<M> {
                 }
             }
             Event::ArrayDone(die) => {
-                let slot = self.backend.array_done(now, die, queue);
+                let slot = self.backend.array_done(now, die, queue, probe);
                 self.touch_array(now, slot)?;
             }
         }
@@ -577,7 +597,7 @@ impl<M: Mapping> Ssd<M> {
                     self.stall(now, tag, plane, queue);
                 }
             }
-            Purpose::MoveRead => self.move_page(now, slot, place, Plane(owner), queue),
+            Purpose::MoveRead => self.move_page(now, slot, place, Plane(owner), queue, probe),
             Purpose::MoveProgram => self.page_moved(now, Plane(owner), 1, queue),
             Purpose::Erase => self.collected(now, Plane(owner), queue, probe),
         }

@@ -45,6 +45,9 @@ impl Mapping for Faulty {
     fn user_pages(&self) -> u32 {
         self.map.user_pages()
     }
+    fn free_blocks(&self) -> u32 {
+        self.map.free_blocks()
+    }
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
         let place = self.map.lookup(page);
         self.lookups.set(self.lookups.get() + 1);

@@ -387,6 +387,9 @@ impl Probe<Observation> for Recorder {
                 flash.gc_pages_moved += u64::from(moved);
                 flash.gc_time += now - from;
             }
+            Observation::Admitted { .. }
+            | Observation::Array { .. }
+            | Observation::FreeBlocks { .. } => {}
         }
     }
 }

@@ -420,7 +420,7 @@ fn flash_summary(flash: &FlashCounts, ssd: &Ssd<PageMap>, blocks: &[u32]) -> Fla
         erases_per_block_mean: mean(blocks),
         erases_per_block_max: blocks.iter().copied().max().unwrap_or(0),
         valid_pages: ssd.mapping().blocks().valid_pages(),
-        free_blocks: ssd.mapping().free_blocks(),
+        free_blocks: ssd.mapping().free_blocks().into(),
     }
 }
 

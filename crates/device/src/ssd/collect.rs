@@ -87,6 +87,7 @@ impl<M: Mapping> Ssd<M> {
         from: Ppn,
         plane: Plane,
         queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
     ) {
         let content = self
             .verification
@@ -96,6 +97,7 @@ impl<M: Mapping> Ssd<M> {
             self.page_moved(now, plane, 0, queue);
             return;
         };
+        self.observe_free_blocks(now, probe);
         let parts = Parts::default();
         let slot = self
             .backend
@@ -143,6 +145,7 @@ impl<M: Mapping> Ssd<M> {
         };
         let erases = self.array.erases()[collection.victim.index()];
         self.mapping.erased(collection.victim, erases);
+        self.observe_free_blocks(now, probe);
         probe.observe(
             now,
             Observation::Collected {

@@ -65,7 +65,11 @@ impl Probe<Observation> for Tally {
                 self.moved += u64::from(moved);
                 self.collections += 1;
             }
-            Observation::Bus { .. } | Observation::Die { .. } => {}
+            Observation::Admitted { .. }
+            | Observation::Bus { .. }
+            | Observation::Array { .. }
+            | Observation::Die { .. }
+            | Observation::FreeBlocks { .. } => {}
         }
     }
 }

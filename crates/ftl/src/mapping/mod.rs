@@ -40,6 +40,8 @@ pub enum Written {
 pub trait Mapping {
     /// Pages the host can address.
     fn user_pages(&self) -> u32;
+    /// Free blocks of the whole device; constant time.
+    fn free_blocks(&self) -> u32;
     /// Where the current copy of a page is, if it was ever written.
     fn lookup(&self, page: Lpn) -> Option<Ppn>;
     /// Finds a place for a new copy of a page; the old one is invalid from now on.

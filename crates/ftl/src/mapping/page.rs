@@ -71,6 +71,8 @@ pub struct PageMap {
     owners: Vec<u32>,
     blocks: Blocks,
     planes: Vec<PlaneState>,
+    /// Free blocks of all planes.
+    free_blocks: u32,
     allocator: Allocator,
     chooser: Chooser,
     free: FreeBlocks,
@@ -95,6 +97,7 @@ impl PageMap {
             owners: vec![0; layout.pages() as usize],
             blocks: Blocks::new(layout),
             planes: vec![plane; layout.planes() as usize],
+            free_blocks: layout.blocks(),
             allocator: Allocator::new(&plan.config.allocate, plan.dimensions),
             chooser: Chooser::new(&plan.config.gc.victim, &layout, plan.seed),
             free: FreeBlocks::new(&plan.config.wear, &layout),
@@ -103,10 +106,6 @@ impl PageMap {
     /// The books on each block.
     pub fn blocks(&self) -> &Blocks {
         &self.blocks
-    }
-    /// Free blocks of the whole array.
-    pub fn free_blocks(&self) -> u64 {
-        self.planes.iter().map(|plane| u64::from(plane.free)).sum()
     }
     /// Free blocks of a plane.
     pub fn free_blocks_of(&self, plane: Plane) -> u32 {
@@ -160,6 +159,7 @@ impl PageMap {
             plane.0
         );
         state.free -= 1;
+        self.free_blocks -= 1;
         let block = self.free.take(plane);
         let block = block.unwrap_or_else(|| unreachable!("free blocks are counted"));
         self.blocks.enter(block, Phase::Active);
@@ -217,6 +217,13 @@ impl PageMap {
                 ));
             }
         }
+        let free: u32 = self.planes.iter().map(|plane| plane.free).sum();
+        if free != self.free_blocks {
+            return Err(format!(
+                "the planes have {free} free blocks, the books say {}",
+                self.free_blocks
+            ));
+        }
         (0..self.layout.planes()).try_for_each(|plane| self.audit_plane(Plane(plane)))
     }
 
@@ -251,6 +258,10 @@ impl PageMap {
 impl Mapping for PageMap {
     fn user_pages(&self) -> u32 {
         self.map.len() as u32
+    }
+    #[inline]
+    fn free_blocks(&self) -> u32 {
+        self.free_blocks
     }
     #[inline]
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
@@ -324,6 +335,7 @@ impl Mapping for PageMap {
         let plane = self.layout.plane_of(block);
         let state = &mut self.planes[plane.index()];
         state.free += 1;
+        self.free_blocks += 1;
         state.collecting = false;
         self.free.erased(plane, block, erases);
     }

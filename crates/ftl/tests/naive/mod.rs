@@ -194,11 +194,12 @@ impl Naive {
         assert_eq!(counts.iter().sum::<u32>(), self.layout.pages());
         assert_eq!(counts[0] as usize, self.versions.len());
         assert_eq!(u64::from(counts[0]), map.blocks().valid_pages());
-        for plane in (0..self.layout.planes()).map(Plane) {
-            self.compare_plane(map, plane);
-        }
+        let planes = (0..self.layout.planes()).map(Plane);
+        let free: u32 = planes.map(|plane| self.compare_plane(map, plane)).sum();
+        assert_eq!(map.free_blocks(), free);
     }
-    fn compare_plane(&self, map: &PageMap, plane: Plane) {
+    /// Returns the free blocks.
+    fn compare_plane(&self, map: &PageMap, plane: Plane) -> u32 {
         let mut free = 0;
         for block in (0..self.layout.blocks_per_plane).map(|block| self.layout.block(plane, block))
         {
@@ -213,6 +214,7 @@ impl Naive {
             free += u32::from(phase == Phase::Free);
         }
         assert_eq!(map.free_blocks_of(plane), free);
+        free
     }
 }
 
@@ -256,6 +258,9 @@ impl Beside {
 impl Mapping for Beside {
     fn user_pages(&self) -> u32 {
         self.map.user_pages()
+    }
+    fn free_blocks(&self) -> u32 {
+        self.map.free_blocks()
     }
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
         self.map.lookup(page)
