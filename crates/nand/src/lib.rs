@@ -4,11 +4,21 @@
 //! on and say when things happen.
 
 pub mod array;
+pub mod cell;
 pub mod chain;
+pub mod energy;
 pub mod geometry;
+pub mod latency;
+pub mod rule;
+pub mod suspend;
 pub mod timing;
 
 pub use array::{Array, Violation};
+pub use cell::{Cell, PageTypes};
 pub use chain::{Chain, Chains, Operation, Resource, Stage};
+pub use energy::Energy;
 pub use geometry::{Block, Die, Geometry, Layout, Plane, Ppn};
-pub use timing::Timing;
+pub use latency::Latencies;
+pub use rule::PlaneRule;
+pub use suspend::Suspend;
+pub use timing::{Model, PerLevel, Timing};

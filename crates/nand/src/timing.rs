@@ -1,19 +1,124 @@
 //! Durations of array and bus stages.
 
+use std::fmt;
+
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::{self, Unexpected};
+use serde::{Deserialize, Deserializer, Serialize};
 use wordline_kernel::Time;
+
+/// A number of nanoseconds for all pages, or one for each page type, least significant bit first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum PerLevel {
+    /// All pages alike. Nanoseconds.
+    All(u64),
+    /// By level of the page, from 0. Nanoseconds.
+    Each(Vec<u64>),
+}
+
+impl PerLevel {
+    /// The numbers in the order of the levels; one if all pages are alike.
+    pub fn values(&self) -> &[u64] {
+        match self {
+            Self::All(value) => std::slice::from_ref(value),
+            Self::Each(values) => values,
+        }
+    }
+    /// Nanoseconds of a page of this level; of the highest level given if there is none for it.
+    pub fn of(&self, level: u8) -> u64 {
+        let values = self.values();
+        let value = values.get(usize::from(level)).or(values.last());
+        value.copied().unwrap_or_default()
+    }
+    /// The mean of the numbers, rounded down: of a part that has as many pages of every level.
+    pub fn mean(&self) -> u64 {
+        let values = self.values();
+        let sum: u128 = values.iter().map(|&value| u128::from(value)).sum();
+        (sum / values.len().max(1) as u128) as u64
+    }
+}
+
+impl From<u64> for PerLevel {
+    fn from(value: u64) -> Self {
+        Self::All(value)
+    }
+}
+
+impl fmt::Display for PerLevel {
+    /// As TOML.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All(value) => write!(f, "{value}"),
+            Self::Each(values) => write!(f, "{values:?}"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for PerLevel {
+    /// By hand, so that a fault tells what was found and where.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Numbers;
+        impl<'de> de::Visitor<'de> for Numbers {
+            type Value = PerLevel;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number, or a list of one for each page type")
+            }
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<PerLevel, E> {
+                Ok(PerLevel::All(value))
+            }
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<PerLevel, E> {
+                u64::try_from(value)
+                    .map(PerLevel::All)
+                    .map_err(|_| E::invalid_value(Unexpected::Signed(value), &self))
+            }
+            fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<PerLevel, A::Error> {
+                let mut values = Vec::new();
+                while let Some(value) = list.next_element()? {
+                    values.push(value);
+                }
+                Ok(PerLevel::Each(values))
+            }
+        }
+        deserializer.deserialize_any(Numbers)
+    }
+}
+
+/// How long an operation of the array is taken to last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Model {
+    /// As long as pages of its type take.
+    #[default]
+    Variation,
+    /// The data sheet's typical time, whatever the page.
+    Typical,
+    /// The time of the slowest page type, whatever the page.
+    Worst,
+}
 
 /// Durations of a NAND part (`[nand.timing]`), in the terms of an ONFI data sheet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Timing {
-    /// Page read, cell array to register (tR). Nanoseconds.
-    pub read_ns: u64,
-    /// Page program, register to cell array (tPROG). Nanoseconds.
-    pub program_ns: u64,
+    /// Page read, cell array to register (tR): a number, or a list of one for each page type, least significant bit first. Nanoseconds.
+    pub read_ns: PerLevel,
+    /// Page program, register to cell array (tPROG): a number, or a list of one for each page type, least significant bit first. Nanoseconds.
+    pub program_ns: PerLevel,
     /// Block erase (tBERS). Nanoseconds.
     pub erase_ns: u64,
+    /// How long an operation of the array is taken to last: `variation`, by the type of its page; `typical`, the data sheet's typical time whatever the page; `worst`, the time of the slowest page type.
+    pub model: Model,
+    /// What model `typical` takes as tR; 0 is the mean over the pages of a block. Nanoseconds.
+    pub typical_read_ns: u64,
+    /// What model `typical` takes as tPROG; 0 is the mean over the pages of a block. Nanoseconds.
+    pub typical_program_ns: u64,
+    /// Every time of the array deviates by up to this share, uniformly and at random. Ratio, 0 to 0.9.
+    pub jitter_ratio: f64,
+    /// A page moves between the data and the cache register of a plane (tCBSY, tRCBSY); seen with cache commands only. Nanoseconds.
+    pub cache_busy_ns: u64,
+    /// A plane of a multi-plane command is taken in (tDBSY; tPLPBSY, tPLRBSY, tPLEBSY in ONFI). Nanoseconds.
+    pub plane_busy_ns: u64,
     /// One command or address cycle on the bus (tWC), also a status byte. Nanoseconds.
     pub command_cycle_ns: u64,
     /// Address cycles of a page operation: 2 column, 3 row in ONFI. An erase sends the row cycles. Count.
@@ -31,9 +136,15 @@ pub struct Timing {
 impl Default for Timing {
     fn default() -> Self {
         Self {
-            read_ns: 50_000,
-            program_ns: 500_000,
+            read_ns: PerLevel::All(50_000),
+            program_ns: PerLevel::All(500_000),
             erase_ns: 3_000_000,
+            model: Model::Variation,
+            typical_read_ns: 0,
+            typical_program_ns: 0,
+            jitter_ratio: 0.0,
+            cache_busy_ns: 3_000,
+            plane_busy_ns: 500,
             command_cycle_ns: 25,
             address_cycles: 5,
             row_address_cycles: 3,

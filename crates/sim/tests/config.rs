@@ -236,10 +236,20 @@ fn a_wrong_type_says_what_was_expected() {
         "2 | queue_depth = \"many\""
         "  |               ^^^^^^");
     says!("nand.timing.read_ns = 5e4\n",
-        "device.toml:1:23: nand.timing.read_ns: expected a whole number from 0 to 9223372036854775807, found the number 50000.0; read_ns is: Page read, cell array to register (tR). Nanoseconds"
+        "device.toml:1:23: nand.timing.read_ns: expected a whole number, or a list of one for each page type, found the number 50000.0; read_ns is: Page read, cell array to register (tR): a number, or a list of one for each page type, least significant bit first. Nanoseconds"
         "  |"
         "1 | nand.timing.read_ns = 5e4"
         "  |                       ^^^");
+    says!("[nand.timing]\nprogram_ns = [250_000, \"slow\"]\n",
+        "device.toml:2:24: nand.timing.program_ns[1]: expected a whole number from 0 to 9223372036854775807, found the text \"slow\"; program_ns is: Page program, register to cell array (tPROG): a number, or a list of one for each page type, least significant bit first. Nanoseconds"
+        "  |"
+        "2 | program_ns = [250_000, \"slow\"]"
+        "  |                        ^^^^^^");
+    says!("nand.timing.model = \"tipical\"\n",
+        "device.toml:1:21: nand.timing.model: there is no `tipical`; did you mean `typical`? choose one of variation, typical, worst"
+        "  |"
+        "1 | nand.timing.model = \"tipical\""
+        "  |                     ^^^^^^^^^");
     assert!(fault("nand.timing.read_ns = -1").contains("found the number -1;"));
     assert!(
         fault("nand.timing.read_ns = 99999999999999999999")
@@ -251,6 +261,57 @@ fn a_wrong_type_says_what_was_expected() {
     );
     assert!(fault("ssd = 3").contains("ssd: expected a table [ssd], found the number 3"));
     assert!(fault("[name]\n").contains("name: expected text in quotes, found a table"));
+}
+
+#[test]
+fn times_are_one_number_or_one_for_each_page_type() {
+    let of = |cell: &str, times: &str| {
+        let overrides = [("nand.cell", cell), ("nand.timing.program_ns", times)];
+        plan("base = \"d4\"", &overrides)
+    };
+    for (cell, times) in [
+        ("slc", "1000"),
+        ("slc", "[1000]"),
+        ("mlc-alpha", "1000"),
+        ("mlc-alpha", "[1000, 5000]"),
+        ("mlc-beta", "[1000, 5000]"),
+        ("tlc", "[1000, 2000, 5000]"),
+        ("qlc", "[1, 2, 3, 10_000_000_000]"),
+    ] {
+        assert!(of(cell, times).is_ok(), "{cell} {times}");
+    }
+    let program = |overrides| {
+        let plan = plan("base = \"d4\"", overrides).expect("the overrides are sound");
+        [0, 1, 2, 3].map(|offset| plan.latencies.program(offset).ns())
+    };
+    let times = ("nand.timing.program_ns", "[10, 20, 30]");
+    assert_eq!(program(&[("nand.cell", "tlc"), times]), [10, 20, 30, 10]);
+    assert_eq!(
+        of("slc", "[1000, 2000]").unwrap_err(),
+        "--set nand.timing.program_ns=[1000, 2000]: nand.timing.program_ns = [1000, 2000]: 2 times are given, and the pages of cell slc are all alike; give one number, or set nand.cell to the cell of the part"
+    );
+    assert_eq!(
+        of("tlc", "[1000, 2000]").unwrap_err(),
+        "--set nand.timing.program_ns=[1000, 2000]: nand.timing.program_ns = [1000, 2000]: 2 times are given, and cell tlc has 3 page types; give one number, or 3 in a list, least significant bit first"
+    );
+    assert!(
+        of("mlc-alpha", "[]")
+            .unwrap_err()
+            .contains("0 times are given")
+    );
+    assert!(
+        of("mlc-alpha", "[1, 0]")
+            .unwrap_err()
+            .contains("program_ns = 0: too small")
+    );
+    let mlc = "base = \"jung2013-mlc1\"";
+    let message = plan(mlc, &[("nand.cell", "slc")]).unwrap_err();
+    assert!(
+        message.starts_with(
+            "--set nand.cell=slc: nand.timing.program_ns = [250000, 2200000]: 2 times"
+        ),
+        "{message}"
+    );
 }
 
 #[test]
@@ -395,6 +456,28 @@ fn numbers_are_bounded() {
         ("nand.endurance_cycles", "0", "1"),
         ("nand.timing.read_ns", "0", "1"),
         ("nand.timing.program_ns", "10000000001", "10000000000"),
+        ("nand.timing.read_ns", "[0]", "[1]"),
+        ("nand.timing.typical_read_ns", "10000000001", "0"),
+        ("nand.timing.typical_program_ns", "10000000001", "650000"),
+        ("nand.timing.jitter_ratio", "0.91", "0.9"),
+        ("nand.timing.jitter_ratio", "-0.1", "0"),
+        ("nand.timing.cache_busy_ns", "1000001", "0"),
+        ("nand.timing.plane_busy_ns", "1000001", "0"),
+        ("nand.partial_programs", "0", "1"),
+        ("nand.partial_programs", "9", "8"),
+        ("nand.cell.mlc-alpha.lambda", "3", "4"),
+        ("nand.cell.mlc-beta.lambda", "0", "2"),
+        ("nand.suspend.program_suspend_ns", "10000000001", "0"),
+        ("nand.suspend.erase_suspend_ns", "10000000001", "0"),
+        ("nand.suspend.resume_ns", "10000000001", "0"),
+        ("nand.suspend.most", "0", "1"),
+        ("nand.energy.supply_v", "-1", "0"),
+        ("nand.energy.io_supply_v", "20.1", "1.8"),
+        ("nand.energy.read_ma", "nan", "10000"),
+        ("nand.energy.program_ma", "10001", "20"),
+        ("nand.energy.erase_ma", "-1", "0.5"),
+        ("nand.energy.io_ma", "inf", "7"),
+        ("nand.energy.standby_ua", "1000001", "1e6"),
         ("nand.timing.erase_ns", "9223372036854775807", "1"),
         ("nand.timing.command_cycle_ns", "1000001", "0"),
         ("nand.timing.address_cycles", "17", "16"),

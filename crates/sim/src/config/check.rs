@@ -4,14 +4,14 @@ use std::fmt::Display;
 
 use wordline_device::config::Ssd;
 use wordline_kernel::Time;
-use wordline_nand::{Geometry, Layout};
+use wordline_nand::{Cell, Energy, Geometry, Layout, PageTypes, PerLevel, Suspend, Timing};
 use wordline_workload::generate;
 
 use super::keys;
 use super::load::schema_error;
 use super::plan::{Plan, Precondition, Replay, Series, Settle};
 use super::replay::Mode;
-use super::{Config, ConfigError, Origin, SCHEMA};
+use super::{Config, ConfigError, Nand, Origin, SCHEMA};
 
 /// The longest array operation: far beyond any part, and far from the end of the clock.
 const LONGEST_NS: u64 = 10_000_000_000;
@@ -30,13 +30,7 @@ pub(super) fn ranges(config: &Config) -> Result<(), ConfigError> {
         ));
     }
     geometry(&config.nand.geometry, &config.ssd)?;
-    timing(config)?;
-    whole(
-        "nand.endurance_cycles",
-        config.nand.endurance_cycles,
-        1,
-        u32::MAX,
-    )?;
+    nand(&config.nand)?;
     whole("host.queue_depth", config.host.queue_depth, 1, 1_000_000)?;
     from_schema(config)
 }
@@ -83,11 +77,117 @@ fn geometry(geometry: &Geometry, ssd: &Ssd) -> Result<(), ConfigError> {
     ))
 }
 
-fn timing(config: &Config) -> Result<(), ConfigError> {
-    let timing = &config.nand.timing;
-    whole("nand.timing.read_ns", timing.read_ns, 1, LONGEST_NS)?;
-    whole("nand.timing.program_ns", timing.program_ns, 1, LONGEST_NS)?;
+fn nand(nand: &Nand) -> Result<(), ConfigError> {
+    let key = "nand.endurance_cycles";
+    whole(key, nand.endurance_cycles, 1, u32::MAX)?;
+    whole("nand.partial_programs", nand.partial_programs, 1, 8)?;
+    cell(&nand.cell)?;
+    array_times(&nand.timing, &nand.cell)?;
+    bus(&nand.timing)?;
+    suspend(&nand.suspend)?;
+    energy(&nand.energy)
+}
+
+fn cell(cell: &Cell) -> Result<(), ConfigError> {
+    match cell.lambda() {
+        None | Some(2 | 4) => Ok(()),
+        Some(lambda) => Err(ConfigError::rule(
+            &format!("nand.cell.{}.lambda", cell.name()),
+            lambda,
+            "groups of pages have a period of 2 or 4",
+            "give 2 or 4",
+        )),
+    }
+}
+
+fn array_times(timing: &Timing, cell: &Cell) -> Result<(), ConfigError> {
+    levels("nand.timing.read_ns", &timing.read_ns, cell)?;
+    levels("nand.timing.program_ns", &timing.program_ns, cell)?;
     whole("nand.timing.erase_ns", timing.erase_ns, 1, LONGEST_NS)?;
+    let typical = "nand.timing.typical";
+    whole(
+        &format!("{typical}_read_ns"),
+        timing.typical_read_ns,
+        0,
+        LONGEST_NS,
+    )?;
+    whole(
+        &format!("{typical}_program_ns"),
+        timing.typical_program_ns,
+        0,
+        LONGEST_NS,
+    )?;
+    number(
+        "nand.timing.jitter_ratio",
+        timing.jitter_ratio,
+        Bound::From(0.0),
+        0.9,
+    )?;
+    whole(
+        "nand.timing.cache_busy_ns",
+        timing.cache_busy_ns,
+        0,
+        1_000_000,
+    )?;
+    whole(
+        "nand.timing.plane_busy_ns",
+        timing.plane_busy_ns,
+        0,
+        1_000_000,
+    )
+}
+
+/// One time for all pages, or as many as the cell has levels.
+fn levels(key: &str, times: &PerLevel, cell: &Cell) -> Result<(), ConfigError> {
+    for &time in times.values() {
+        whole(key, time, 1, LONGEST_NS)?;
+    }
+    let (given, levels) = (times.values().len(), usize::from(cell.levels()));
+    if given == 1 || given == levels {
+        return Ok(());
+    }
+    let name = cell.name();
+    let (rule, remedy) = if levels == 1 {
+        (
+            format!("{given} times are given, and the pages of cell {name} are all alike"),
+            "give one number, or set nand.cell to the cell of the part".to_owned(),
+        )
+    } else {
+        (
+            format!("{given} times are given, and cell {name} has {levels} page types"),
+            format!("give one number, or {levels} in a list, least significant bit first"),
+        )
+    };
+    Err(ConfigError::rule(key, times, rule, remedy).with(&["nand.cell"]))
+}
+
+fn suspend(suspend: &Suspend) -> Result<(), ConfigError> {
+    let s = "nand.suspend";
+    let program = suspend.program_suspend_ns;
+    whole(&format!("{s}.program_suspend_ns"), program, 0, LONGEST_NS)?;
+    let erase = suspend.erase_suspend_ns;
+    whole(&format!("{s}.erase_suspend_ns"), erase, 0, LONGEST_NS)?;
+    whole(&format!("{s}.resume_ns"), suspend.resume_ns, 0, LONGEST_NS)?;
+    whole(&format!("{s}.most"), suspend.most, 1, 1_000_000)
+}
+
+fn energy(energy: &Energy) -> Result<(), ConfigError> {
+    let values = [
+        ("supply_v", energy.supply_v, 20.0),
+        ("io_supply_v", energy.io_supply_v, 20.0),
+        ("read_ma", energy.read_ma, 10_000.0),
+        ("program_ma", energy.program_ma, 10_000.0),
+        ("erase_ma", energy.erase_ma, 10_000.0),
+        ("io_ma", energy.io_ma, 10_000.0),
+        ("standby_ua", energy.standby_ua, 1e6),
+    ];
+    for (key, value, most) in values {
+        number(&format!("nand.energy.{key}"), value, Bound::From(0.0), most)?;
+    }
+    Ok(())
+}
+
+fn bus(timing: &Timing) -> Result<(), ConfigError> {
     whole(
         "nand.timing.command_cycle_ns",
         timing.command_cycle_ns,

@@ -89,7 +89,8 @@ fn mismatch(found_and_expected: &str, path: &str) -> (String, String) {
         wanted(expected, path),
         given(found)
     );
-    let key = keys::find(path).filter(|key| !key.description.is_empty());
+    let list = path.split('[').next().unwrap_or_default();
+    let key = keys::find(list).filter(|key| !key.description.is_empty());
     let remedy = key.map_or(String::new(), |key| {
         format!(
             "{} is: {}",

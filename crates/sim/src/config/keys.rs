@@ -138,6 +138,13 @@ fn kind(schema: &Value) -> Kind {
     if let Some(names) = choices(schema).first().and_then(|first| first.get("enum")) {
         return Kind::Slot(words(names));
     }
+    let constants = choices(schema).iter().filter_map(|word| word.get("const"));
+    let constants: Vec<String> = constants
+        .filter_map(|word| word.as_str().map(str::to_owned))
+        .collect();
+    if !constants.is_empty() {
+        return Kind::Choice(constants);
+    }
     if let Some(kinds) = schema.get("anyOf").and_then(Value::as_array) {
         return Kind::Either(kinds.iter().map(kind).collect());
     }
@@ -158,7 +165,7 @@ fn kind(schema: &Value) -> Kind {
 }
 
 fn unit(path: &str) -> &'static str {
-    const UNITS: [(&str, &str); 12] = [
+    const UNITS: [(&str, &str); 15] = [
         ("_ns", "ns"),
         ("_us", "us"),
         ("_ms", "ms"),
@@ -171,6 +178,9 @@ fn unit(path: &str) -> &'static str {
         ("_cycles", "cycles"),
         ("_ratio", "ratio"),
         ("_scale", "factor"),
+        ("_v", "V"),
+        ("_ma", "mA"),
+        ("_ua", "uA"),
     ];
     let longest = UNITS.iter().filter(|(end, _)| path.ends_with(end));
     longest

@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_device::config::{Host, Ssd};
 use wordline_kernel::slot::Member;
-use wordline_nand::{Geometry, Timing};
+use wordline_nand::{Cell, Energy, Geometry, PlaneRule, Suspend, Timing};
 use wordline_workload::generate;
 
 pub use error::ConfigError;
@@ -92,18 +92,33 @@ impl Default for Config {
 pub struct Nand {
     /// Erases that a block bears; the next one is an error. Program/erase cycles.
     pub endurance_cycles: u32,
+    /// Programs of a page between two erases of its block at most (NOP). Count, 1 to 8.
+    pub partial_programs: u32,
+    /// What has to be equal in the addresses of a multi-plane command: `page-offset`, the place of the page in its block; `page-and-block-offset`, also the place of the block in its plane.
+    pub plane_rule: PlaneRule,
+    /// Which bit of its cells a page stores, and with it how long it takes.
+    pub cell: Cell,
     /// How a package is divided.
     pub geometry: Geometry,
     /// How long its operations take.
     pub timing: Timing,
+    /// Whether programs and erases can be interrupted for reads.
+    pub suspend: Suspend,
+    /// What its operations cost.
+    pub energy: Energy,
 }
 
 impl Default for Nand {
     fn default() -> Self {
         Self {
             endurance_cycles: 100_000,
+            partial_programs: 1,
+            plane_rule: PlaneRule::default(),
+            cell: Cell::default(),
             geometry: Geometry::default(),
             timing: Timing::default(),
+            suspend: Suspend::default(),
+            energy: Energy::default(),
         }
     }
 }
@@ -172,6 +187,7 @@ pub fn schema() -> serde_json::Value {
 /// All policies of all slots, in the order of the configuration.
 pub fn policies() -> Vec<Member> {
     [
+        Cell::members(),
         wordline_ftl::mapping::Family::members(),
         wordline_ftl::allocate::Allocate::members(),
         wordline_ftl::gc::victim::Victim::members(),

@@ -2,7 +2,7 @@
 
 use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::Time;
-use wordline_nand::{Chains, Geometry, Layout};
+use wordline_nand::{Chains, Energy, Geometry, Latencies, Layout, PlaneRule, Suspend};
 use wordline_workload::generate;
 
 use super::{Config, ConfigError, check};
@@ -20,8 +20,18 @@ pub struct Plan {
     pub dimensions: Dimensions,
     /// Durations of the operations.
     pub chains: Chains,
+    /// Times of the array, by page.
+    pub latencies: Latencies,
+    /// Voltages and currents.
+    pub energy: Energy,
     /// Erases that a block bears.
     pub endurance_cycles: u32,
+    /// Programs of a page between two erases at most.
+    pub partial_programs: u32,
+    /// What a multi-plane command may address.
+    pub plane_rule: PlaneRule,
+    /// Which operations can be suspended, and what it costs.
+    pub suspend: Suspend,
     /// The translation layer.
     pub ftl: wordline_ftl::Plan,
     /// Requests the device holds at once.
@@ -113,7 +123,12 @@ impl Plan {
             layout,
             dimensions,
             chains: Chains::new(&nand.geometry, &nand.timing),
+            latencies: Latencies::new(&nand.geometry, &nand.timing, &nand.cell),
+            energy: nand.energy.clone(),
             endurance_cycles: nand.endurance_cycles,
+            partial_programs: nand.partial_programs,
+            plane_rule: nand.plane_rule,
+            suspend: nand.suspend.clone(),
             queue_depth: config.host.queue_depth,
             replay: check::replay(&config.replay.mode)?,
             precondition: check::precondition(&config.precondition, ftl.user_pages)?,

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 use wordline_kernel::slot::Member;
+use wordline_nand::PerLevel;
 
 use super::keys::{self, Key, Kind};
 use super::presets::{self, Preset};
@@ -220,6 +221,7 @@ fn summary(page: &mut String, preset: &Preset) {
     };
     let Ok(plan) = loaded.plan(0) else { return };
     let d = plan.dimensions;
+    let timing = &loaded.config.nand.timing;
     let _ = writeln!(
         page,
         "| [{0}](#{0}) | {1:.1} GiB | {2} x {3} x {4} x {5} | {6} KiB | {7}, {8}, {9} us |",
@@ -230,10 +232,19 @@ fn summary(page: &mut String, preset: &Preset) {
         d.dies,
         d.planes,
         plan.geometry.page_bytes / 1024,
-        plan.chains.read.cell.as_us(),
-        plan.chains.program.cell.as_us(),
-        plan.chains.erase.cell.as_us(),
+        times_us(&timing.read_ns),
+        times_us(&timing.program_ns),
+        timing.erase_ns as f64 / 1e3,
     );
+}
+
+/// One time in microseconds, or the times of the page types.
+fn times_us(times: &PerLevel) -> String {
+    let us = times
+        .values()
+        .iter()
+        .map(|&ns| (ns as f64 / 1e3).to_string());
+    us.collect::<Vec<_>>().join("/")
 }
 
 fn details(page: &mut String, preset: &Preset) {

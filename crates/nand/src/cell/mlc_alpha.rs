@@ -1,0 +1,44 @@
+//! Two bits a cell, group alpha.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{LSB, MSB, PageTypes, half};
+
+/// Multi-level cells of two bits, address group alpha. Of a block of P pages, offsets 0, 1 and
+/// P - 1 are LSB; otherwise lambda n is LSB and lambda n - (lambda + 1) is MSB. Offsets that these
+/// forms leave open (lambda 4: the remainders 1 and 2) go by halves: remainder below lambda / 2 is
+/// LSB, else MSB.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MlcAlpha {
+    /// Period of the grouping. Pages, 2 or 4.
+    pub lambda: u32,
+}
+
+impl Default for MlcAlpha {
+    fn default() -> Self {
+        Self { lambda: 2 }
+    }
+}
+
+impl Cited for MlcAlpha {
+    const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 2.7.2";
+}
+
+impl PageTypes for MlcAlpha {
+    fn levels(&self) -> u8 {
+        2
+    }
+    fn level(&self, offset: u32, pages: u32) -> u8 {
+        if offset <= 1 || offset + 1 >= pages {
+            return LSB;
+        }
+        match offset % self.lambda {
+            0 => LSB,
+            remainder if remainder == self.lambda - 1 => MSB,
+            _ => half(offset, self.lambda),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Two bits a cell, group beta.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{LSB, MSB, PageTypes, half};
+
+/// Multi-level cells of two bits, address group beta. Of a block of P pages, offsets below lambda
+/// and above P - lambda are LSB; otherwise lambda n and lambda n + 1 are LSB, and lambda n -
+/// (lambda + 2) and lambda n - (lambda + 1) are MSB. With lambda 2 both forms claim every offset;
+/// then it goes by halves: even is LSB, odd is MSB.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MlcBeta {
+    /// Period of the grouping. Pages, 2 or 4.
+    pub lambda: u32,
+}
+
+impl Default for MlcBeta {
+    fn default() -> Self {
+        Self { lambda: 4 }
+    }
+}
+
+impl Cited for MlcBeta {
+    const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 2.7.2";
+}
+
+impl PageTypes for MlcBeta {
+    fn levels(&self) -> u8 {
+        2
+    }
+    fn level(&self, offset: u32, pages: u32) -> u8 {
+        let lambda = self.lambda;
+        if offset < lambda || offset + lambda > pages {
+            return LSB;
+        }
+        let remainder = offset % lambda;
+        match (remainder <= 1, remainder + 2 >= lambda) {
+            (true, false) => LSB,
+            (false, true) => MSB,
+            _ => half(offset, lambda),
+        }
+    }
+}

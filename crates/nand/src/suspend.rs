@@ -1,0 +1,36 @@
+//! Whether a program or an erase can be interrupted for reads.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Suspension of programs and erases (`[nand.suspend]`): the array lays an operation aside, reads
+/// are served, and it goes on where it stopped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Suspend {
+    /// Whether the part can suspend a program.
+    pub program: bool,
+    /// Whether the part can suspend an erase.
+    pub erase: bool,
+    /// From the suspend command until the array has laid a program aside. Nanoseconds.
+    pub program_suspend_ns: u64,
+    /// From the suspend command until the array has laid an erase aside. Nanoseconds.
+    pub erase_suspend_ns: u64,
+    /// Array time that a resumed operation takes beyond what was left of it. Nanoseconds.
+    pub resume_ns: u64,
+    /// Suspensions of one operation at most. Count.
+    pub most: u32,
+}
+
+impl Default for Suspend {
+    fn default() -> Self {
+        Self {
+            program: false,
+            erase: false,
+            program_suspend_ns: 20_000,
+            erase_suspend_ns: 50_000,
+            resume_ns: 20_000,
+            most: 8,
+        }
+    }
+}
