@@ -1,0 +1,33 @@
+//! Commands before data.
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{Arbitrate, Asking};
+use crate::Die;
+
+/// Whoever sets an array to work goes before whoever only fetches data or status, the shortest hold
+/// first; among equals the die that has asked for longest. A read command of some cycles does not
+/// wait behind pages of data, so arrays are not idle while the bus is busy. Data of a die may wait
+/// as long as commands of others keep coming; each die has one command at a time, so the wait ends.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CommandsFirst {}
+
+impl Cited for CommandsFirst {
+    const PAPER: &'static str = "";
+}
+
+impl Arbitrate for CommandsFirst {
+    fn choose(&mut self, line: &VecDeque<Asking>, _last: Die) -> usize {
+        let rank = |asking: &Asking| {
+            let command = asking.starts_array || asking.urgent;
+            (!command, if command { asking.hold.0 } else { 0 })
+        };
+        let best = line.iter().enumerate().min_by_key(|(_, asking)| rank(asking));
+        best.map_or(0, |(place, _)| place)
+    }
+}

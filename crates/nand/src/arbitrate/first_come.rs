@@ -1,0 +1,27 @@
+//! First come, first served.
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{Arbitrate, Asking};
+use crate::Die;
+
+/// The die that has asked for longest gets the bus. Under a full load of reads all dies fall into
+/// step: they read together, and the bus is idle meanwhile.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FirstCome {}
+
+impl Cited for FirstCome {
+    const PAPER: &'static str = "";
+}
+
+impl Arbitrate for FirstCome {
+    #[inline]
+    fn choose(&mut self, _line: &VecDeque<Asking>, _last: Die) -> usize {
+        0
+    }
+}

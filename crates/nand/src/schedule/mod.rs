@@ -1,0 +1,86 @@
+//! How the pages of a stream are spread over a package, and what one command takes.
+
+pub mod die_first;
+pub mod plane_first;
+
+macro_rules! members {
+    ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
+        wordline_kernel::family! {
+            /// Does a package use its dies or its planes first?
+            pub enum Scheduler at "nand.scheduler" {
+                $($tag => $Variant($file::$Variant)),+
+            }
+        }
+
+        impl Schedule for Scheduler {
+            fn place(&self, page: u64, dies: u32, planes: u32) -> Place {
+                match self { $(Self::$Variant(policy) => policy.place(page, dies, planes)),+ }
+            }
+            fn planes(&self, planes: u32) -> u32 {
+                match self { $(Self::$Variant(policy) => policy.planes(planes)),+ }
+            }
+        }
+    };
+}
+
+/// Where a page of a stream goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The die.
+    pub die: u32,
+    /// The plane in the die.
+    pub plane: u32,
+    /// Which page of that plane, counted from 0.
+    pub page: u64,
+}
+
+/// Decides for a package how its parallelism is used.
+pub trait Schedule {
+    /// Where the `page`th page of a stream goes, on `dies` dies of `planes` planes.
+    fn place(&self, page: u64, dies: u32, planes: u32) -> Place;
+    /// How many of a die's `planes` one command may take.
+    fn planes(&self, planes: u32) -> u32;
+}
+
+members! {
+    "die-first" => DieFirst(die_first),
+    "plane-first" => PlaneFirst(plane_first),
+}
+
+impl Default for Scheduler {
+    fn default() -> Self {
+        Self::DieFirst(die_first::DieFirst::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_member_uses_every_place_once() {
+        for policy in Scheduler::defaults() {
+            let places: HashSet<_> = (0..4 * 2 * 5)
+                .map(|page| policy.place(page, 4, 2))
+                .map(|place| (place.die, place.plane, place.page))
+                .collect();
+            assert_eq!(places.len(), 40, "{}", policy.name());
+            assert!(places.iter().all(|&(die, plane, page)| die < 4 && plane < 2 && page < 5));
+        }
+    }
+
+    #[test]
+    fn the_first_pages_go_to_dies_or_to_planes() {
+        let first = |policy: &Scheduler| -> Vec<_> {
+            let places = (0..4).map(|page| policy.place(page, 2, 2));
+            places.map(|place| (place.die, place.plane)).collect()
+        };
+        let policies = Scheduler::defaults();
+        assert_eq!(first(&policies[0]), [(0, 0), (1, 0), (0, 1), (1, 1)]);
+        assert_eq!(first(&policies[1]), [(0, 0), (0, 1), (1, 0), (1, 1)]);
+        assert_eq!(policies[0].planes(4), 1);
+        assert_eq!(policies[1].planes(4), 4);
+    }
+}

@@ -1,0 +1,32 @@
+//! Planes first.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{Place, Schedule};
+
+/// Pages that arrive together are collected into one command for several planes of a die, then the
+/// next die gets its share. Which pages go together is bound by the plane addressing rule
+/// (`nand.plane_rule`); a page without a partner goes alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PlaneFirst {}
+
+impl Cited for PlaneFirst {
+    const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 2.8.8";
+}
+
+impl Schedule for PlaneFirst {
+    fn place(&self, page: u64, dies: u32, planes: u32) -> Place {
+        let row = page / u64::from(planes);
+        Place {
+            die: (row % u64::from(dies)) as u32,
+            plane: (page % u64::from(planes)) as u32,
+            page: row / u64::from(dies),
+        }
+    }
+    fn planes(&self, planes: u32) -> u32 {
+        planes
+    }
+}

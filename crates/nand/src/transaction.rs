@@ -1,0 +1,247 @@
+//! What a package can be asked for: an operation, the pages, the mode.
+
+use thiserror::Error;
+
+use crate::{Layout, PlaneRule, Ppn};
+
+/// What a die is asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// Page read.
+    Read,
+    /// Page program.
+    Program,
+    /// Block erase.
+    Erase,
+    /// Internal data move: a page is read into the data register and programmed from there, in the
+    /// same plane (copyback; Jung 2013, section 2.3.2).
+    Move,
+}
+
+impl Operation {
+    /// All operations.
+    pub const ALL: [Self; 4] = [Self::Read, Self::Program, Self::Erase, Self::Move];
+
+    /// In words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Program => "program",
+            Self::Erase => "erase",
+            Self::Move => "move",
+        }
+    }
+}
+
+/// An operation on one die, with the mode it is done in.
+///
+/// `pages` are rows of `planes` pages each. The pages of a row are worked on at once and lie in
+/// different planes; more than one plane is multi-plane mode. Several rows follow one another in one
+/// command: cache mode, which reads and programs have. An erase names any page of each block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transaction<'a> {
+    /// What to do.
+    pub operation: Operation,
+    /// The pages, row by row.
+    pub pages: &'a [Ppn],
+    /// Where each page goes; for a move only, otherwise empty.
+    pub targets: &'a [Ppn],
+    /// Pages in a row.
+    pub planes: u32,
+    /// Whether transactions of other dies may be under way at the same time (die interleaving).
+    pub interleaved: bool,
+}
+
+/// A transaction that no part would accept, whatever the state of its array.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TransactionError {
+    /// Rows that are no rows.
+    #[error(
+        "{pages} pages cannot be cut into rows of {planes}; give each row one page for every plane"
+    )]
+    Rows {
+        /// Pages given.
+        pages: usize,
+        /// Pages in a row.
+        planes: u32,
+    },
+    /// A page that the part does not have.
+    #[error("page {page} is beyond the part's {pages} pages")]
+    BeyondPart {
+        /// The page.
+        page: u32,
+        /// Pages of the part.
+        pages: u32,
+    },
+    /// Cache mode where it does not exist.
+    #[error(
+        "{operation} of {rows} rows: only reads and programs have a cache mode; submit the rows one by one"
+    )]
+    NoCacheMode {
+        /// The operation in words.
+        operation: &'static str,
+        /// Rows given.
+        rows: usize,
+    },
+    /// Targets missing, or given where there is no use for them.
+    #[error(
+        "{operation} of {pages} pages with {targets} targets; a move has a target for each page, others have none"
+    )]
+    Targets {
+        /// The operation in words.
+        operation: &'static str,
+        /// Pages given.
+        pages: usize,
+        /// Targets given.
+        targets: usize,
+    },
+    /// Pages of different dies.
+    #[error("{address} is on another die than {first}; a transaction is carried out by one die")]
+    OtherDie {
+        /// The page in words.
+        address: String,
+        /// The first page in words.
+        first: String,
+    },
+    /// Plane addressing rule: planes.
+    #[error(
+        "{address} is in the same plane as {other}; the pages of a row lie in different planes"
+    )]
+    SamePlane {
+        /// The page in words.
+        address: String,
+        /// The page before it in words.
+        other: String,
+    },
+    /// Plane addressing rule: offsets.
+    #[error("{address} breaks the plane rule beside {other}: {rule}")]
+    PlaneRule {
+        /// The page in words.
+        address: String,
+        /// The first page of its row in words.
+        other: String,
+        /// What has to be equal.
+        rule: &'static str,
+    },
+    /// A move out of its plane.
+    #[error(
+        "move of {from} to {to}: the data register belongs to one plane; read and program instead"
+    )]
+    OtherPlane {
+        /// The source in words.
+        from: String,
+        /// The target in words.
+        to: String,
+    },
+}
+
+impl Transaction<'_> {
+    /// Rows of the transaction.
+    pub fn rows(&self) -> usize {
+        self.pages.len() / self.planes.max(1) as usize
+    }
+
+    /// Checks the addresses against the layout and the plane addressing rule.
+    pub fn check(&self, layout: &Layout, rule: PlaneRule) -> Result<(), TransactionError> {
+        self.check_shape()?;
+        for &page in self.pages.iter().chain(self.targets) {
+            if page.0 >= layout.pages() {
+                return Err(TransactionError::BeyondPart {
+                    page: page.0,
+                    pages: layout.pages(),
+                });
+            }
+        }
+        if let [page] = self.pages
+            && self.operation != Operation::Move
+        {
+            debug_assert!(page.0 < layout.pages(), "checked above");
+            return Ok(());
+        }
+        let rule = (self.operation != Operation::Erase).then_some(rule);
+        self.check_rows(layout, self.pages, rule)?;
+        self.check_rows(layout, self.targets, rule)?;
+        self.check_moves(layout)
+    }
+
+    fn check_shape(&self) -> Result<(), TransactionError> {
+        let (pages, targets) = (self.pages.len(), self.targets.len());
+        if pages == 0 || self.planes == 0 || !pages.is_multiple_of(self.planes as usize) {
+            return Err(TransactionError::Rows {
+                pages,
+                planes: self.planes,
+            });
+        }
+        let operation = self.operation.name();
+        let rows = self.rows();
+        if rows > 1 && matches!(self.operation, Operation::Erase | Operation::Move) {
+            return Err(TransactionError::NoCacheMode { operation, rows });
+        }
+        let wanted = if self.operation == Operation::Move {
+            pages
+        } else {
+            0
+        };
+        if targets == wanted {
+            return Ok(());
+        }
+        Err(TransactionError::Targets {
+            operation,
+            pages,
+            targets,
+        })
+    }
+
+    fn check_rows(
+        &self,
+        layout: &Layout,
+        pages: &[Ppn],
+        rule: Option<PlaneRule>,
+    ) -> Result<(), TransactionError> {
+        let Some(&first) = self.pages.first() else {
+            return Ok(());
+        };
+        let die = layout.die_of_page(first);
+        for row in pages.chunks(self.planes as usize) {
+            for (place, &page) in row.iter().enumerate() {
+                let address = || layout.describe(page);
+                if layout.die_of_page(page) != die {
+                    let first = layout.describe(first);
+                    return Err(TransactionError::OtherDie {
+                        address: address(),
+                        first,
+                    });
+                }
+                let plane = |page| layout.plane_of(layout.block_of(page));
+                if let Some(&other) = row[..place].iter().find(|other| plane(**other) == plane(page)) {
+                    return Err(TransactionError::SamePlane {
+                        address: address(),
+                        other: layout.describe(other),
+                    });
+                }
+                if let Some(rule) = rule
+                    && !rule.allows(layout, row[0], page)
+                {
+                    return Err(TransactionError::PlaneRule {
+                        address: address(),
+                        other: layout.describe(row[0]),
+                        rule: rule.words(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_moves(&self, layout: &Layout) -> Result<(), TransactionError> {
+        let plane = |page| layout.plane_of(layout.block_of(page));
+        let mut moves = self.pages.iter().zip(self.targets);
+        let stray = moves.find(|(from, to)| plane(**from) != plane(**to));
+        stray.map_or(Ok(()), |(from, to)| {
+            Err(TransactionError::OtherPlane {
+                from: layout.describe(*from),
+                to: layout.describe(*to),
+            })
+        })
+    }
+}
