@@ -81,6 +81,7 @@ pub struct Timeline<W> {
     uuids: u64,
     /// Whether the window has begun.
     begun: bool,
+    empty: bool,
     /// When the events were used up.
     full: Option<Time>,
     refused: Option<io::Error>,
@@ -105,6 +106,7 @@ impl<W: Write> Timeline<W> {
             values: Vec::new(),
             uuids: 0,
             begun: false,
+            empty: true,
             full: None,
             refused: None,
         };
@@ -151,6 +153,7 @@ impl<W: Write> Timeline<W> {
         if !self.take(slice.until, 2) {
             return;
         }
+        self.empty = false;
         let (from, until) = (slice.from.max(from), slice.until.min(until));
         let uuid = self.lane(track, from, until);
         let start = Event {
@@ -180,9 +183,9 @@ impl<W: Write> Timeline<W> {
         }
     }
 
-    /// Whether nothing of the window has been heard of.
+    /// Whether it has no slice.
     pub fn is_empty(&self) -> bool {
-        !self.begun
+        self.empty
     }
     /// When the timeline ended because it had all the events it may have. What had not ended then is
     /// not in it.
