@@ -6,19 +6,26 @@
 pub mod array;
 pub mod cell;
 pub mod chain;
+pub mod command;
+pub mod die;
 pub mod energy;
 pub mod geometry;
 pub mod latency;
+pub mod registers;
 pub mod rule;
 pub mod suspend;
+pub mod target;
 pub mod timing;
 
 pub use array::{Array, Violation};
 pub use cell::{Cell, PageTypes};
 pub use chain::{Chain, Chains, Operation, Resource, Stage};
+pub use command::{Command, CommandError, Cycle, Status};
 pub use energy::Energy;
 pub use geometry::{Block, Die, Geometry, Layout, Plane, Ppn};
 pub use latency::Latencies;
+pub use registers::{Busy, Confirm, Registers, Work};
 pub use rule::PlaneRule;
 pub use suspend::Suspend;
+pub use target::{Output, Part, Target};
 pub use timing::{Model, PerLevel, Timing};
