@@ -250,6 +250,21 @@ fn a_wrong_type_says_what_was_expected() {
         "  |"
         "1 | nand.timing.model = \"tipical\""
         "  |                     ^^^^^^^^^");
+    let model = fault("nand.timing.model = 3");
+    assert!(
+        model.contains(
+            "nand.timing.model: expected one of variation, typical, worst; model is: How long"
+        ),
+        "{model}"
+    );
+    let rule = override_fault("nand.plane_rule", "3");
+    let expected =
+        "nand.plane_rule: expected one of page-offset, page-and-block-offset; plane_rule is:";
+    assert!(rule.contains(expected), "{rule}");
+    assert!(
+        override_fault("nand.cell", "3")
+            .contains("expected one of slc, mlc-alpha, mlc-beta, tlc, qlc, found the number 3")
+    );
     assert!(fault("nand.timing.read_ns = -1").contains("found the number -1;"));
     assert!(
         fault("nand.timing.read_ns = 99999999999999999999")
