@@ -183,6 +183,9 @@ impl Machine {
         if self.failed {
             return State::Failed;
         }
+        if self.status_asked {
+            return State::StatusAsked;
+        }
         match self.step {
             Step::Start if !self.queued.is_empty() => State::Queued {
                 first: self.queued_by,

@@ -41,6 +41,7 @@ impl Machine {
             (Step::Start, Cycle::DataOut { bytes }) if state.gives_data() => {
                 self.data_out(sheet, bytes)
             }
+            (_, Cycle::DataOut { .. }) if state == State::StatusAsked => Err(Rule::StatusIsAByte),
             _ => Err(Rule::OutOfPlace),
         }
     }
@@ -145,9 +146,6 @@ impl Machine {
         Ok(Effect::default())
     }
     fn data_out(&mut self, sheet: &Sheet, bytes: u32) -> Result<Effect, Rule> {
-        if self.status_asked {
-            return Err(Rule::StatusIsAByte);
-        }
         let plane = self.selected;
         let page = self.planes[plane as usize].cache;
         let content = page.ok_or(Rule::Empty { plane })?;

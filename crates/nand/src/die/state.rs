@@ -49,6 +49,8 @@ pub enum State {
         /// The command that it belongs to.
         first: Command,
     },
+    /// The status byte to be taken.
+    StatusAsked,
     /// A reset, after a cycle that was refused.
     Failed,
 }
@@ -71,6 +73,7 @@ enum Moves {
     Address,
     DataIn,
     DataOut,
+    Status,
 }
 
 impl State {
@@ -119,7 +122,7 @@ impl State {
             Self::ReadAddressed(reads) => reads.confirms(),
             Self::ProgramLoaded => &[ProgramConfirm, ProgramCache, ProgramQueue, Reset],
             Self::Addressed { first } => confirms(first),
-            Self::Failed => &[ReadStatus, Reset],
+            Self::StatusAsked | Self::Failed => &[ReadStatus, Reset],
         }
     }
     /// Whether data can be asked for.
@@ -133,6 +136,7 @@ impl State {
             }
             Self::Address { .. } => Moves::Address,
             Self::ProgramAddressed | Self::ProgramLoaded => Moves::DataIn,
+            Self::StatusAsked => Moves::Status,
             _ => Moves::Nothing,
         }
     }
@@ -143,6 +147,7 @@ impl State {
             Moves::Address => Some("an address cycle".to_owned()),
             Moves::DataIn => Some("data in".to_owned()),
             Moves::DataOut => Some("data out".to_owned()),
+            Moves::Status => Some("data out of one byte".to_owned()),
         };
         let commands = self.commands().iter().map(ToString::to_string);
         let all: Vec<String> = moves.into_iter().chain(commands).collect();
@@ -198,6 +203,7 @@ impl fmt::Display for State {
             Self::ProgramAddressed => write!(f, "has the address of a program"),
             Self::ProgramLoaded => write!(f, "has address and data of a program"),
             Self::Addressed { first } => write!(f, "has the address of {first}"),
+            Self::StatusAsked => write!(f, "was asked for its status"),
             Self::Failed => write!(f, "has failed"),
         }
     }
