@@ -299,6 +299,11 @@ impl Chains {
         steps
     }
 
+    /// The status read that ends every chain.
+    pub(crate) const fn last_status(&self) -> Step {
+        self.program[1]
+    }
+
     /// A hold that suspends or resumes an operation.
     pub fn single(&self, command: Command) -> Step {
         let hold = Hold {
