@@ -52,7 +52,7 @@ pub trait Listen {
     /// The die is busy until `ready`, its array in `work`.
     fn busy(&mut self, now: Time, die: Die, confirm: Confirm, work: Work, ready: Time);
     /// The array lays its work aside with `remaining` to do.
-    fn suspended(&mut self, now: Time, die: Die, remaining: Time);
+    fn suspended(&mut self, now: Time, die: Die, confirm: Confirm, remaining: Time);
 }
 
 /// What the end of a hold means to the owner.
@@ -426,7 +426,7 @@ impl Channels {
             remaining,
         }));
         lane.at = 0;
-        listen.suspended(now, die, remaining);
+        listen.suspended(now, die, confirm, remaining);
         listen.schedule(lane.ready, Event::Ready(die.0));
     }
 

@@ -74,3 +74,100 @@ fn mean(times: &[Time]) -> Time {
     let sum: u128 = times.iter().map(|time| u128::from(time.ps())).sum();
     Time::from_ps(((sum + count / 2) / count) as u64)
 }
+
+#[cfg(test)]
+mod tests {
+    use wordline_kernel::Stream;
+
+    use super::*;
+    use crate::cell::{mlc_alpha::MlcAlpha, slc::Slc};
+
+    fn latencies(model: Model, typical_program_ns: u64) -> Latencies {
+        let geometry = Geometry {
+            pages_per_block: 128,
+            ..Geometry::default()
+        };
+        let timing = Timing {
+            read_ns: PerLevel::All(50_000),
+            program_ns: PerLevel::Each(vec![250_000, 2_200_000]),
+            model,
+            typical_program_ns,
+            ..Timing::default()
+        };
+        let cell = Cell::MlcAlpha(MlcAlpha { lambda: 2 });
+        Latencies::new(&geometry, &timing, &cell)
+    }
+
+    #[test]
+    fn a_program_takes_the_time_of_its_page_type() {
+        let latencies = latencies(Model::Variation, 650_000);
+        let us = [0, 1, 2, 3, 4, 125, 126, 127].map(|offset| latencies.program(offset).ns() / 1000);
+        assert_eq!(us, [250, 250, 250, 2200, 250, 2200, 250, 250]);
+        assert!((0..128).all(|offset| latencies.read(offset) == Time::from_us(50)));
+    }
+
+    #[test]
+    fn the_typical_time_is_the_one_given_or_the_mean_of_a_block() {
+        let given = latencies(Model::Typical, 650_000);
+        assert!((0..128).all(|offset| given.program(offset) == Time::from_us(650)));
+        // 62 of the odd pages are MSB: all but the first and the last.
+        let mean = latencies(Model::Typical, 0);
+        let ps = (66 * 250_000_000_u64 + 62 * 2_200_000_000) / 128;
+        assert!((0..128).all(|offset| mean.program(offset) == Time::from_ps(ps)));
+    }
+
+    #[test]
+    fn the_worst_time_is_that_of_the_slowest_type() {
+        let worst = latencies(Model::Worst, 650_000);
+        assert!((0..128).all(|offset| worst.program(offset) == Time::from_us(2200)));
+    }
+
+    #[test]
+    fn without_variation_the_models_agree() {
+        let of = |model| {
+            let timing = Timing {
+                model,
+                ..Timing::default()
+            };
+            Latencies::new(&Geometry::default(), &timing, &Cell::Slc(Slc {}))
+        };
+        assert_eq!(of(Model::Variation), of(Model::Typical));
+        assert_eq!(of(Model::Variation), of(Model::Worst));
+    }
+
+    fn jittery(ratio: f64) -> Latencies {
+        let timing = Timing {
+            jitter_ratio: ratio,
+            ..Timing::default()
+        };
+        Latencies::new(&Geometry::default(), &timing, &Cell::default())
+    }
+
+    #[test]
+    fn jitter_reaches_both_ends_and_no_further() {
+        let time = Time::from_us(1000);
+        let latencies = jittery(0.25);
+        assert_eq!(latencies.jittered(time, 0), Time::from_us(750));
+        assert_eq!(latencies.jittered(time, 1 << 63), time);
+        assert_eq!(latencies.jittered(time, u64::MAX), Time::from_us(1250));
+        assert_eq!(jittery(0.0).jittered(time, u64::MAX), time);
+    }
+
+    #[test]
+    fn jitter_is_uniform() {
+        // Mean t, variance (2 d)^2 / 12: of 10^5 draws the mean is within 5 standard errors.
+        let (count, t, d) = (100_000_u32, 1e9, 1e8);
+        let latencies = jittery(0.1);
+        let mut draws = Stream::new(1, "jitter");
+        let drawn = (0..count).map(|_| latencies.jittered(Time::from_ms(1), draws.bits()));
+        let offsets: Vec<f64> = drawn.map(|time| time.ps() as f64 - t).collect();
+        let mean = offsets.iter().sum::<f64>() / f64::from(count);
+        let variance = offsets.iter().map(|x| x * x).sum::<f64>() / f64::from(count);
+        let expected = d * d / 3.0;
+        assert!(
+            mean.abs() < 5.0 * (expected / f64::from(count)).sqrt(),
+            "{mean}"
+        );
+        assert!((variance / expected - 1.0).abs() < 0.02, "{variance}");
+    }
+}

@@ -288,7 +288,7 @@ impl Listen for Book {
         };
         ledger.usage[die.index()][mode as usize].planes[kind] += work.time() * planes;
     }
-    fn suspended(&mut self, _now: Time, _die: Die, _remaining: Time) {}
+    fn suspended(&mut self, _now: Time, _die: Die, _confirm: Confirm, _remaining: Time) {}
 }
 
 /// A package.

@@ -35,3 +35,16 @@ impl PlaneRule {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stricter_rule_asks_for_the_block_too() {
+        let (a, b, c) = ((5, 3), (6, 3), (5, 4));
+        assert!(PlaneRule::PageOffset.allows(a, b) && PlaneRule::PageAndBlockOffset.allows(a, a));
+        assert!(!PlaneRule::PageAndBlockOffset.allows(a, b));
+        assert!(!PlaneRule::PageOffset.allows(a, c) && !PlaneRule::PageAndBlockOffset.allows(a, c));
+    }
+}

@@ -23,13 +23,16 @@ pub struct Suspend {
     pub most: u32,
 }
 
+/// The latencies that MQSim takes (Tavakkol et al., FAST 2018: `Suspend_Program_Time` and
+/// `Suspend_Erase_Time`), of the order of a multi-level part's (Micron: tPSPD 150 to 500 us, tESPD up
+/// to 1.1 ms). The time to resume and the limit are assumed.
 impl Default for Suspend {
     fn default() -> Self {
         Self {
             program: false,
             erase: false,
-            program_suspend_ns: 20_000,
-            erase_suspend_ns: 50_000,
+            program_suspend_ns: 100_000,
+            erase_suspend_ns: 700_000,
             resume_ns: 20_000,
             most: 8,
         }

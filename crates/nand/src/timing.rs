@@ -133,6 +133,8 @@ pub struct Timing {
     pub transfer_spare: bool,
 }
 
+/// `cache_busy_ns` and `plane_busy_ns` are typical values of an ONFI 1.0 part (Micron
+/// MT29F4G08ABADA: tCBSY and tRCBSY 3 us, tDBSY 0.5 us and at most 1 us).
 impl Default for Timing {
     fn default() -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Observation sinks: tallies, histograms, time series, Arrow and Parquet tables.
+//! Observation sinks: tallies, histograms, time series, Arrow and Parquet tables, timelines.
 //!
 //! Knows times, lanes and columns but no storage word; the simulation decides what flows in.
 //! The only crate that depends on arrow and parquet.
@@ -8,11 +8,13 @@ pub mod error;
 pub mod grid;
 pub mod histogram;
 pub mod parquet_file;
+mod part;
 pub mod rows;
 pub mod series;
 pub mod stream;
 pub mod table;
 pub mod tally;
+pub mod timeline;
 
 pub use busy::Busy;
 pub use error::ObserveError;
@@ -24,3 +26,4 @@ pub use series::{Interval, Intervals, Merge};
 pub use stream::{TableStream, into_ffi_stream};
 pub use table::{Heading, Table, Values};
 pub use tally::Tally;
+pub use timeline::{CounterId, Slice, Timeline, TimelineFile, TrackId, Window};

@@ -1,6 +1,7 @@
 //! Parquet files that appear whole or not at all.
 
 use crate::ObserveError;
+use crate::part::Part;
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
@@ -8,15 +9,14 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A Parquet file (zstd) in the making: written to `<name>.part` beside its place and moved there
 /// when finished. Dropped unfinished, it leaves nothing and an older file of its name untouched.
 #[derive(Debug)]
 pub struct ParquetFile {
-    path: PathBuf,
     // Before the part, so that the file is closed when it is removed.
     writer: ArrowWriter<File>,
     part: Part,
@@ -25,37 +25,29 @@ pub struct ParquetFile {
 impl ParquetFile {
     /// Starts the file `path`; its folder must exist.
     pub fn create(path: &Path, schema: SchemaRef) -> Result<Self, ObserveError> {
-        let path = target(path)?;
-        let part = Part::beside(&path);
-        let file =
-            File::create(&part.0).map_err(|error| ObserveError::file(&path, "create", error))?;
+        let (part, file) = Part::create(path)?;
         let properties = properties(&schema);
         let writer = ArrowWriter::try_new(file, schema, Some(properties))
-            .map_err(|error| refused(&path, error))?;
-        Ok(Self { path, writer, part })
+            .map_err(|error| refused(part.target(), error))?;
+        Ok(Self { writer, part })
     }
 
     /// Appends rows of the file's schema.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), ObserveError> {
         self.writer
             .write(batch)
-            .map_err(|error| refused(&self.path, error))
+            .map_err(|error| refused(self.part.target(), error))
     }
 
     /// Completes the file and moves it to its place.
     pub fn finish(self) -> Result<(), ObserveError> {
-        let Self {
-            path,
-            mut writer,
-            part,
-        } = self;
-        writer.finish().map_err(|error| refused(&path, error))?;
-        writer
-            .inner()
-            .sync_all()
-            .map_err(|error| ObserveError::file(&path, "write", error))?;
+        let Self { mut writer, part } = self;
+        let finished = writer.finish();
+        finished.map_err(|error| refused(part.target(), error))?;
+        let synced = writer.inner().sync_all();
+        synced.map_err(|error| part.refuse("write", error))?;
         drop(writer);
-        fs::rename(&part.0, &path).map_err(|error| ObserveError::file(&path, "replace", error))
+        part.put()
     }
 }
 
@@ -68,45 +60,6 @@ pub fn write_parquet(
     let mut file = ParquetFile::create(path, schema)?;
     batches.iter().try_for_each(|batch| file.write(batch))?;
     file.finish()
-}
-
-/// The temporary file; removed when dropped, unless it was moved away before.
-#[derive(Debug)]
-struct Part(PathBuf);
-
-impl Part {
-    fn beside(path: &Path) -> Self {
-        let mut name = path.as_os_str().to_owned();
-        name.push(".part");
-        Self(name.into())
-    }
-}
-
-impl Drop for Part {
-    fn drop(&mut self) {
-        // Gone already after the move; when it cannot be removed there is no one to tell.
-        let _ = fs::remove_file(&self.0);
-    }
-}
-
-/// Where the file goes: a link is followed, and only a regular file is ever replaced.
-fn target(path: &Path) -> Result<PathBuf, ObserveError> {
-    let refuse = |error| ObserveError::file(path, "create", error);
-    if path.file_name().is_none() {
-        return Err(refuse(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "no file name",
-        )));
-    }
-    match fs::metadata(path) {
-        Ok(found) if found.is_dir() => Err(refuse(io::ErrorKind::IsADirectory.into())),
-        Ok(found) if !found.is_file() => Err(refuse(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "not a regular file",
-        ))),
-        Ok(_) if path.is_symlink() => fs::canonicalize(path).map_err(refuse),
-        _ => Ok(path.to_owned()),
-    }
 }
 
 /// Compressed; integers as differences, which suits counters and times better than a dictionary.

@@ -11,6 +11,7 @@ use crate::config::{ConfigError, Plan, load};
 use crate::results::Results;
 use crate::simulation::{Options, SimulationError, Watch, run};
 use crate::summary::{InputFile, grouped};
+use crate::timeline::TimelineOptions;
 
 /// What a user says of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +34,8 @@ pub struct Job {
     pub verify: bool,
     /// Requests to simulate at most.
     pub max_requests: Option<u64>,
+    /// The timeline to write, if any.
+    pub timeline: Option<TimelineOptions>,
 }
 
 /// What a run leaves.
@@ -130,6 +133,7 @@ impl Job {
             requests: self.requests,
             verify: self.verify,
             max_requests: self.max_requests,
+            timeline: self.timeline.clone(),
         };
         run(plan, source, replay, &options, watch)
     }

@@ -9,8 +9,10 @@ pub mod results;
 pub mod simulation;
 pub mod summary;
 pub mod tables;
+pub mod timeline;
 
 pub use job::{Done, Job, JobError};
 pub use results::Results;
 pub use simulation::{Options, Phase, Progress, SimulationError, run};
 pub use summary::Summary;
+pub use timeline::TimelineOptions;

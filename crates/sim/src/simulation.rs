@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use cpu_time::ProcessTime;
 use thiserror::Error;
 use wordline_device::precondition;
-use wordline_device::{DeviceError, Event, Op, Precondition, Request, Ssd};
-use wordline_ftl::PageMap;
-use wordline_kernel::{Digest, EventQueue, Time};
+use wordline_device::{DeviceError, Event, Observation, Op, Precondition, Request, Ssd};
+use wordline_ftl::{Mapping, PageMap};
+use wordline_kernel::{Digest, EventQueue, Probe, Time};
 use wordline_workload::{Source, WorkloadError};
 
 use crate::config::Plan;
@@ -16,6 +16,7 @@ use crate::config::plan::{Replay, Settle};
 use crate::outcome::{InputCounts, Outcome, Speed};
 use crate::record::Recorder;
 use crate::results::Results;
+use crate::timeline::{Timeline, TimelineOptions};
 
 /// What to do beside simulating.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub struct Options {
     pub verify: bool,
     /// Requests to simulate at most.
     pub max_requests: Option<u64>,
+    /// The timeline to write, if any.
+    pub timeline: Option<TimelineOptions>,
 }
 
 /// A run that could not start. What goes wrong later ends the run and stands in its results.
@@ -45,6 +48,9 @@ pub enum SimulationError {
     /// Nothing to simulate.
     #[error("{0}")]
     Empty(String),
+    /// The timeline cannot be written.
+    #[error("{0}")]
+    Timeline(String),
 }
 
 /// What a run is at.
@@ -219,6 +225,22 @@ impl<'a> Intake<'a> {
     }
 }
 
+/// Who hears what the device does.
+struct Audience {
+    recorder: Recorder,
+    timeline: Option<Box<Timeline>>,
+}
+
+impl Probe<Observation> for Audience {
+    #[inline]
+    fn observe(&mut self, now: Time, observation: Observation) {
+        self.recorder.observe(now, observation);
+        if let Some(timeline) = &mut self.timeline {
+            timeline.observe(now, observation);
+        }
+    }
+}
+
 /// What the loop leaves behind.
 struct Ended {
     now: Time,
@@ -231,7 +253,7 @@ struct Ended {
 fn serve(
     ssd: &mut Ssd<PageMap>,
     intake: &mut Intake<'_>,
-    recorder: &mut Recorder,
+    audience: &mut Audience,
     watcher: &mut Watcher<'_>,
 ) -> Ended {
     let mut queue = EventQueue::<Event>::default();
@@ -242,6 +264,11 @@ fn serve(
         digest: Digest::default(),
         stop: None,
     };
+    if let Some(timeline) = &mut audience.timeline {
+        let free = ssd.mapping().free_blocks();
+        timeline.observe(Time::ZERO, Observation::Admitted { in_flight: 0 });
+        timeline.observe(Time::ZERO, Observation::FreeBlocks { free });
+    }
     loop {
         if watcher.is_due() {
             let done = intake.counts.reads + intake.counts.writes;
@@ -275,7 +302,7 @@ fn serve(
             ended.digest.mix(request.bytes);
             ended.digest.mix(request.op as u64);
             let before = ssd.in_flight();
-            if let Err(error) = ssd.submit(ended.now, request, &mut queue, recorder) {
+            if let Err(error) = ssd.submit(ended.now, request, &mut queue, audience) {
                 ended.stop = Some(Stop::Device(error));
                 return ended;
             }
@@ -295,7 +322,7 @@ fn serve(
         ended.digest.mix(now.0);
         ended.digest.mix(event.code());
         let before = ssd.in_flight();
-        if let Err(error) = ssd.handle(now, event, &mut queue, recorder) {
+        if let Err(error) = ssd.handle(now, event, &mut queue, audience) {
             ended.stop = Some(Stop::Device(error));
             return ended;
         }
@@ -356,7 +383,14 @@ pub fn run(
         });
     }
     let mut ssd = Ssd::new(&plan.device(), PageMap::new(&plan.ftl));
-    let mut recorder = Recorder::new(plan, options.requests);
+    let timeline = match &options.timeline {
+        Some(options) => Some(Box::new(Timeline::create(plan, options)?)),
+        None => None,
+    };
+    let mut audience = Audience {
+        recorder: Recorder::new(plan, options.requests),
+        timeline,
+    };
     let memory = resident_bytes();
     let mut watcher = Watcher {
         watch,
@@ -386,10 +420,11 @@ pub fn run(
             stop: Some(Stop::Interrupted),
         }
     } else {
-        serve(&mut ssd, &mut intake, &mut recorder, &mut watcher)
+        serve(&mut ssd, &mut intake, &mut audience, &mut watcher)
     };
     let counts = intake.counts;
-    let error = match ended.stop {
+    let Audience { recorder, timeline } = audience;
+    let mut error = match ended.stop {
         None => None,
         Some(Stop::Interrupted) => Some("interrupted".to_owned()),
         Some(Stop::Clock) => Some(CLOCK_ENDED.to_owned()),
@@ -410,6 +445,13 @@ pub fn run(
         events: ended.events,
         resident_bytes: resident_bytes().saturating_sub(memory),
     };
+    let first_arrival = ended.first_arrival.unwrap_or_default();
+    let mut note = None;
+    if let Some(timeline) = timeline {
+        let written;
+        (note, written) = timeline.finish(first_arrival, ended.now);
+        error = error.or(written.err().map(|error| error.to_string()));
+    }
     let (record, rows) = recorder.finish(ended.now);
     let outcome = Outcome {
         plan: plan.clone(),
@@ -418,13 +460,15 @@ pub fn run(
         counts,
         preconditioned,
         digest: ended.digest.value(),
-        first_arrival: ended.first_arrival.unwrap_or_default(),
+        first_arrival,
         end: ended.now,
         error,
         interrupted: matches!(ended.stop, Some(Stop::Interrupted)),
         speed,
     };
-    Ok(Results::new(outcome, rows, &ssd))
+    let mut results = Results::new(outcome, rows, &ssd);
+    results.summary.notes.extend(note);
+    Ok(results)
 }
 
 impl Plan {

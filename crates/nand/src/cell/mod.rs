@@ -79,3 +79,89 @@ fn half(offset: u32, lambda: u32) -> u8 {
         MSB
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn alpha(lambda: u32) -> Cell {
+        Cell::MlcAlpha(mlc_alpha::MlcAlpha { lambda })
+    }
+    fn beta(lambda: u32) -> Cell {
+        Cell::MlcBeta(mlc_beta::MlcBeta { lambda })
+    }
+    fn table(cell: &Cell, pages: u32) -> String {
+        let level = |offset| ["L", "M"][usize::from(cell.level(offset, pages))];
+        (0..pages).map(level).collect()
+    }
+
+    #[test]
+    fn the_tables_of_a_block_of_16_pages() {
+        assert_eq!(table(&alpha(2), 16), "LLLMLMLMLMLMLMLL");
+        assert_eq!(table(&alpha(4), 16), "LLMMLLMMLLMMLLML");
+        assert_eq!(table(&beta(2), 16), "LLLMLMLMLMLMLMLL");
+        assert_eq!(table(&beta(4), 16), "LLLLLLMMLLMMLLLL");
+    }
+
+    /// The forms of Jung 2013, section 2.7.2, enumerated: offsets that the ends rule, the LSB form
+    /// and the MSB form claim. n runs over all of a block.
+    struct Forms {
+        ends: Vec<i64>,
+        lsb: Vec<i64>,
+        msb: Vec<i64>,
+    }
+
+    fn forms(group_alpha: bool, lambda: i64, pages: i64) -> Forms {
+        if group_alpha {
+            Forms {
+                ends: vec![0, 1, pages - 1, pages],
+                lsb: (0..pages).map(|n| lambda * n).collect(),
+                msb: (0..pages).map(|n| lambda * n - (lambda + 1)).collect(),
+            }
+        } else {
+            let ends = (0..pages).filter(|&n| n < lambda || n > pages - lambda);
+            let lsb = (0..pages).flat_map(|n| [lambda * n, lambda * n + 1]);
+            let msb =
+                (0..pages).flat_map(|n| [lambda * n - (lambda + 2), lambda * n - (lambda + 1)]);
+            Forms {
+                ends: ends.collect(),
+                lsb: lsb.collect(),
+                msb: msb.collect(),
+            }
+        }
+    }
+
+    #[test]
+    fn the_forms_of_the_source_hold_wherever_they_say_one_thing() {
+        let blocks = [8, 16, 64, 128, 256].into_iter();
+        for (pages, lambda) in blocks.flat_map(|pages| [(pages, 2), (pages, 4)]) {
+            for (cell, is_alpha) in [(alpha(lambda), true), (beta(lambda), false)] {
+                let forms = forms(is_alpha, lambda.into(), pages.into());
+                for offset in 0..pages {
+                    let n = i64::from(offset);
+                    let claims = (forms.lsb.contains(&n), forms.msb.contains(&n));
+                    let expected = match (forms.ends.contains(&n), claims) {
+                        (true, _) | (_, (true, false)) => LSB,
+                        (_, (false, true)) => MSB,
+                        _ if offset % lambda < lambda / 2 => LSB,
+                        _ => MSB,
+                    };
+                    let level = cell.level(offset, pages);
+                    assert_eq!(level, expected, "{cell:?}, page {offset} of {pages}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_page_has_a_level_of_its_cell_and_every_level_has_pages() {
+        for cell in Cell::defaults() {
+            for pages in [1, 2, 3, 5, 64, 1152] {
+                let levels: Vec<u8> = (0..pages).map(|n| cell.level(n, pages)).collect();
+                assert!(levels.iter().all(|&level| level < cell.levels()));
+                let all = (0..cell.levels()).all(|level| levels.contains(&level));
+                assert!(all || pages < 64, "{cell:?}, {pages} pages");
+            }
+        }
+    }
+}

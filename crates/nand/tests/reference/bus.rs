@@ -1,0 +1,77 @@
+//! The dies of a package and the bus that they share: one cycle at a time.
+
+use super::{Cycle, Die, Output, Part, Refusal};
+
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    die: usize,
+    cycle: Cycle,
+    left: u32,
+}
+
+/// A bus with its dies.
+#[derive(Clone, Debug)]
+pub struct Bus {
+    /// What the dies are.
+    pub part: Part,
+    /// The dies.
+    pub dies: Vec<Die>,
+    /// Ticks that have passed.
+    pub now: u64,
+    held: Option<Held>,
+}
+
+impl Bus {
+    /// An idle bus with idle dies.
+    pub fn new(part: Part) -> Self {
+        Self {
+            dies: vec![Die::new(&part); part.dies],
+            part,
+            now: 0,
+            held: None,
+        }
+    }
+    /// Whether a cycle is on the bus.
+    pub fn busy(&self) -> bool {
+        self.held.is_some()
+    }
+    /// Begins a cycle at this instant. A refusal that is not for being busy fails the die.
+    pub fn issue(&mut self, die: usize, cycle: Cycle) -> Result<(), Refusal> {
+        if self.busy() {
+            return Err(Refusal::BusBusy);
+        }
+        let verdict = self.dies[die].judge(&self.part, cycle);
+        match verdict {
+            Ok(()) => {
+                let left = self.ticks(die, cycle);
+                self.held = Some(Held { die, cycle, left });
+            }
+            Err(Refusal::Busy) => {}
+            Err(_) => self.dies[die].fail(),
+        }
+        verdict
+    }
+    /// How long a cycle holds the bus.
+    fn ticks(&self, die: usize, cycle: Cycle) -> u32 {
+        match cycle {
+            Cycle::Command(_) | Cycle::Address(_) => self.part.cycle,
+            Cycle::DataOut { .. } if self.dies[die].status_asked() => self.part.cycle,
+            Cycle::DataIn { bytes, .. } | Cycle::DataOut { bytes } => bytes,
+        }
+    }
+    /// A tick passes. What a cycle that ends at its end has brought.
+    pub fn step(&mut self) -> Option<(usize, Output)> {
+        self.now += 1;
+        for die in &mut self.dies {
+            die.step();
+        }
+        let held = self.held.as_mut()?;
+        held.left -= 1;
+        if held.left > 0 {
+            return None;
+        }
+        let Held { die, cycle, .. } = *held;
+        self.held = None;
+        Some((die, self.dies[die].obey(&self.part, cycle)))
+    }
+}

@@ -1,0 +1,111 @@
+//! The array of a die: every page by itself.
+
+use super::{Part, Refusal};
+
+/// A page of a die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Plane in the die.
+    pub plane: usize,
+    /// Block in the plane.
+    pub block: usize,
+    /// Page in the block.
+    pub page: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Page {
+    programs: u32,
+    content: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Block {
+    pages: Vec<Page>,
+    erases: u32,
+}
+
+/// All blocks of a die.
+#[derive(Clone, Debug)]
+pub struct Cells {
+    planes: Vec<Vec<Block>>,
+    partial_programs: u32,
+    endurance: u32,
+}
+
+impl Cells {
+    /// Never erased, never programmed.
+    pub fn new(part: &Part) -> Self {
+        let block = Block {
+            pages: vec![Page::default(); part.pages],
+            erases: 0,
+        };
+        Self {
+            planes: vec![vec![block; part.blocks]; part.planes],
+            partial_programs: part.partial_programs,
+            endurance: part.endurance,
+        }
+    }
+    fn block(&self, place: Place) -> &Block {
+        &self.planes[place.plane][place.block]
+    }
+    fn page(&mut self, place: Place) -> &mut Page {
+        &mut self.planes[place.plane][place.block].pages[place.page]
+    }
+    /// Pages of the block that are programmed.
+    pub fn programmed(&self, plane: usize, block: usize) -> usize {
+        let pages = &self.planes[plane][block].pages;
+        pages.iter().filter(|page| page.programs > 0).count()
+    }
+    /// Erases of the block.
+    pub fn erases(&self, plane: usize, block: usize) -> u32 {
+        self.planes[plane][block].erases
+    }
+    /// What a page holds; 0 if nothing.
+    pub fn content(&self, place: Place) -> u64 {
+        self.block(place).pages[place.page].content
+    }
+    /// Whether the page may be read.
+    pub fn may_read(&self, place: Place) -> Result<(), Refusal> {
+        if self.block(place).pages[place.page].programs == 0 {
+            return Err(Refusal::NotProgrammed);
+        }
+        Ok(())
+    }
+    /// Whether the page may be programmed.
+    pub fn may_program(&self, place: Place) -> Result<(), Refusal> {
+        let pages = &self.block(place).pages;
+        let programs = pages[place.page].programs;
+        let later = &pages[place.page + 1..];
+        if place.page > 0 && pages[place.page - 1].programs == 0 {
+            return Err(Refusal::OutOfOrder);
+        }
+        if programs >= self.partial_programs || later.iter().any(|page| page.programs > 0) {
+            return Err(Refusal::Programmed);
+        }
+        Ok(())
+    }
+    /// Whether the block may be erased.
+    pub fn may_erase(&self, place: Place) -> Result<(), Refusal> {
+        if self.block(place).erases >= self.endurance {
+            return Err(Refusal::WornOut);
+        }
+        Ok(())
+    }
+    /// A program of the page begins; until it ends the content is lost.
+    pub fn program(&mut self, place: Place) {
+        let page = self.page(place);
+        page.programs += 1;
+        page.content = 0;
+    }
+    /// A program of the page ends.
+    pub fn fill(&mut self, place: Place, content: u64) {
+        self.page(place).content = content;
+    }
+    /// Erases the block of the page.
+    pub fn erase(&mut self, place: Place) {
+        let block = &mut self.planes[place.plane][place.block];
+        block.erases += 1;
+        block.pages.fill(Page::default());
+    }
+}

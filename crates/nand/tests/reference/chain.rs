@@ -1,0 +1,272 @@
+//! Transactions as cycles: bus holds, and whether a wait for RDY follows.
+
+use super::{Cycle, Part, Place};
+
+/// How an operation is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Page by page.
+    Read,
+    /// Row by row through the cache register.
+    CacheRead,
+    /// One row of several planes.
+    MultiPlaneRead,
+    /// Rows of several planes through the cache registers.
+    MultiPlaneCacheRead,
+    /// Page by page.
+    Program,
+    /// Row by row through the cache register.
+    CacheProgram,
+    /// One row of several planes.
+    MultiPlaneProgram,
+    /// Rows of several planes through the cache registers.
+    MultiPlaneCacheProgram,
+    /// A block.
+    Erase,
+    /// Blocks of several planes.
+    MultiPlaneErase,
+    /// A page within its plane.
+    Move,
+    /// Pages of several planes, each within its plane.
+    MultiPlaneMove,
+}
+
+impl Mode {
+    /// All twelve.
+    pub const ALL: [Self; 12] = [
+        Self::Read,
+        Self::CacheRead,
+        Self::MultiPlaneRead,
+        Self::MultiPlaneCacheRead,
+        Self::Program,
+        Self::CacheProgram,
+        Self::MultiPlaneProgram,
+        Self::MultiPlaneCacheProgram,
+        Self::Erase,
+        Self::MultiPlaneErase,
+        Self::Move,
+        Self::MultiPlaneMove,
+    ];
+    /// Whether rows have several planes.
+    pub fn multi_plane(self) -> bool {
+        matches!(
+            self,
+            Self::MultiPlaneRead
+                | Self::MultiPlaneCacheRead
+                | Self::MultiPlaneProgram
+                | Self::MultiPlaneCacheProgram
+                | Self::MultiPlaneErase
+                | Self::MultiPlaneMove
+        )
+    }
+    /// Whether there are several rows.
+    pub fn cached(self) -> bool {
+        self.reads_cached() || self.programs_cached()
+    }
+    fn reads_cached(self) -> bool {
+        matches!(self, Self::CacheRead | Self::MultiPlaneCacheRead)
+    }
+    fn programs_cached(self) -> bool {
+        matches!(self, Self::CacheProgram | Self::MultiPlaneCacheProgram)
+    }
+    /// Whether pages are read and brought out.
+    pub fn reads(self) -> bool {
+        self.reads_cached() || matches!(self, Self::Read | Self::MultiPlaneRead)
+    }
+    /// Whether pages come in and are programmed.
+    pub fn programs(self) -> bool {
+        self.programs_cached() || matches!(self, Self::Program | Self::MultiPlaneProgram)
+    }
+    /// Whether blocks are erased.
+    pub fn erases(self) -> bool {
+        matches!(self, Self::Erase | Self::MultiPlaneErase)
+    }
+    /// Whether pages are moved.
+    pub fn moves(self) -> bool {
+        matches!(self, Self::Move | Self::MultiPlaneMove)
+    }
+}
+
+/// What a die is asked to do.
+#[derive(Clone, Debug)]
+pub struct Transaction {
+    /// How.
+    pub mode: Mode,
+    /// Pages that are worked on at once, row by row.
+    pub rows: Vec<Vec<Place>>,
+    /// Where the pages of a move go.
+    pub targets: Vec<Place>,
+}
+
+/// Cycles for which the bus is kept.
+#[derive(Clone, Debug, Default)]
+pub struct Hold {
+    /// The cycles.
+    pub cycles: Vec<Cycle>,
+    /// Rows that are complete when the hold ends.
+    pub completes: Vec<usize>,
+    /// Whether the next hold has to wait for RDY.
+    pub waits: bool,
+}
+
+/// Writes a chain down.
+struct Writer<'a> {
+    part: &'a Part,
+    token: &'a mut dyn FnMut() -> u64,
+    holds: Vec<Hold>,
+    open: Hold,
+}
+
+impl Writer<'_> {
+    fn command(&mut self, command: u8) {
+        self.open.cycles.push(Cycle::Command(command));
+    }
+    fn address(&mut self, first: u8, place: Place) {
+        self.command(first);
+        if first != 0x60 {
+            for _ in 0..self.part.column_cycles {
+                self.open.cycles.push(Cycle::Address(0));
+            }
+        }
+        let mut row = self.part.row(place);
+        for _ in 0..self.part.row_cycles {
+            self.open.cycles.push(Cycle::Address(row as u8));
+            row >>= 8;
+        }
+    }
+    fn status(&mut self) {
+        self.command(0x70);
+        self.open.cycles.push(Cycle::DataOut { bytes: 1 });
+    }
+    fn data_in(&mut self) {
+        let content = (self.token)();
+        let bytes = self.part.moved_bytes();
+        self.open.cycles.push(Cycle::DataIn { bytes, content });
+    }
+    fn data_out(&mut self) {
+        let bytes = self.part.moved_bytes();
+        self.open.cycles.push(Cycle::DataOut { bytes });
+    }
+    fn end(&mut self, waits: bool) {
+        let mut hold = std::mem::take(&mut self.open);
+        hold.waits = waits;
+        self.holds.push(hold);
+    }
+    /// `|`
+    fn wait(&mut self) {
+        self.end(true);
+    }
+    /// `/`
+    fn give_up(&mut self) {
+        self.end(false);
+    }
+    fn completes(&mut self, row: usize) {
+        self.open.completes.push(row);
+    }
+    /// A row: every plane but the last is queued, the last is confirmed.
+    fn row(&mut self, first: u8, row: &[Place], queue: u8, confirm: u8) {
+        for (nth, place) in row.iter().enumerate() {
+            self.address(first, *place);
+            if first == 0x80 {
+                self.data_in();
+            }
+            let last = nth + 1 == row.len();
+            self.command(if last { confirm } else { queue });
+            self.wait();
+        }
+    }
+    /// The data of a row that was read.
+    fn row_out(&mut self, row: &[Place]) {
+        if row.len() == 1 {
+            return self.data_out();
+        }
+        for place in row {
+            self.address(0x06, *place);
+            self.command(0xe0);
+            self.data_out();
+        }
+    }
+    fn read(&mut self, rows: &[Vec<Place>]) {
+        self.row(0x00, &rows[0], 0x32, 0x30);
+        self.status();
+        for (n, row) in rows.iter().enumerate().skip(1) {
+            if follows(&rows[n - 1], row) {
+                self.command(0x31);
+                self.wait();
+            } else {
+                self.row(0x00, row, 0x32, 0x31);
+            }
+            self.status();
+            self.row_out(&rows[n - 1]);
+            self.completes(n - 1);
+        }
+        if rows.len() > 1 {
+            self.command(0x3f);
+            self.wait();
+            self.status();
+        }
+        self.row_out(&rows[rows.len() - 1]);
+        self.completes(rows.len() - 1);
+        self.give_up();
+    }
+    fn program(&mut self, rows: &[Vec<Place>]) {
+        for (n, row) in rows.iter().enumerate() {
+            let last = n + 1 == rows.len();
+            self.row(0x80, row, 0x11, if last { 0x10 } else { 0x15 });
+            self.status();
+            if n > 0 {
+                self.completes(n - 1);
+            }
+            if last {
+                self.completes(n);
+            }
+            self.give_up();
+        }
+    }
+    fn last_status(&mut self) {
+        self.status();
+        self.completes(0);
+        self.give_up();
+    }
+}
+
+/// Whether the pages of a row are those behind the pages of another.
+fn follows(before: &[Place], row: &[Place]) -> bool {
+    let behind = |(before, place): (&Place, &Place)| {
+        let next = Place {
+            page: before.page + 1,
+            ..*before
+        };
+        next == *place
+    };
+    before.iter().zip(row).all(behind)
+}
+
+/// The bus holds of a transaction; `token` gives the content of each page that is programmed.
+pub fn chain(part: &Part, transaction: &Transaction, token: &mut dyn FnMut() -> u64) -> Vec<Hold> {
+    let mut writer = Writer {
+        part,
+        token,
+        holds: Vec::new(),
+        open: Hold::default(),
+    };
+    let Transaction {
+        mode,
+        rows,
+        targets,
+    } = transaction;
+    if mode.reads() {
+        writer.read(rows);
+    } else if mode.programs() {
+        writer.program(rows);
+    } else if mode.erases() {
+        writer.row(0x60, &rows[0], 0xd1, 0xd0);
+        writer.last_status();
+    } else {
+        writer.row(0x00, &rows[0], 0x32, 0x35);
+        writer.status();
+        writer.row(0x85, targets, 0x11, 0x10);
+        writer.last_status();
+    }
+    writer.holds
+}

@@ -1,0 +1,248 @@
+//! A die: what it has been told, its registers, and the countdown of its array.
+
+mod judge;
+mod obey;
+
+use super::{Cells, Part, Place};
+
+/// What is on the bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cycle {
+    /// A command byte.
+    Command(u8),
+    /// An address byte.
+    Address(u8),
+    /// Data to the die; `content` stands for all of the page.
+    DataIn {
+        /// How many bytes.
+        bytes: u32,
+        /// What they are.
+        content: u64,
+    },
+    /// Data or status from the die.
+    DataOut {
+        /// How many bytes.
+        bytes: u32,
+    },
+}
+
+/// What a cycle has brought when it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Nothing.
+    None,
+    /// The content of a page.
+    Content(u64),
+    /// A status byte.
+    Status(u8),
+}
+
+/// A register of a plane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Register {
+    Empty,
+    /// From the bus, to be programmed.
+    Loaded(u64),
+    /// A page that was read.
+    Page(u64),
+    /// A page that was read in order to be programmed elsewhere.
+    Copy(u64),
+}
+
+/// Where the die is in a sequence of cycles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Decode {
+    /// A command may start.
+    Start,
+    /// Address cycles follow the first command.
+    Address { first: u8, bytes: Vec<u8> },
+    /// The address is complete; so many bytes of data came in.
+    Addressed { first: u8, place: Place, data: u32 },
+}
+
+/// What keeps a die busy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Read,
+    CacheRead,
+    EndOfCacheRead,
+    CopyRead,
+    Program,
+    CacheProgram,
+    CopyProgram,
+    Erase,
+    Reset,
+    Suspending,
+}
+
+#[derive(Clone, Debug)]
+struct Work {
+    kind: Kind,
+    /// The pages, and what is programmed into them.
+    pages: Vec<(Place, u64)>,
+    /// Ticks until the registers have moved.
+    moving: u32,
+    /// Ticks until RDY = 1.
+    ready: u32,
+    /// Ticks until the array stops.
+    left: u32,
+}
+
+/// Ticks in which the array worked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Worked {
+    /// TON.
+    pub reading: u64,
+    /// TIN.
+    pub programming: u64,
+    /// BER.
+    pub erasing: u64,
+}
+
+/// A die.
+#[derive(Clone, Debug)]
+pub struct Die {
+    /// The array.
+    pub cells: Cells,
+    /// What the array has done.
+    pub worked: Worked,
+    data: Vec<Register>,
+    cache: Vec<Register>,
+    selected: usize,
+    bytes_out: u32,
+    decode: Decode,
+    status_asked: bool,
+    queue: Vec<Place>,
+    queue_first: u8,
+    session: bool,
+    last_read: Vec<Place>,
+    suspended: Option<Work>,
+    failed: bool,
+    plane_busy: u32,
+    work: Option<Work>,
+    next: Option<Work>,
+}
+
+const RESET: Cycle = Cycle::Command(0xff);
+const STATUS: Cycle = Cycle::Command(0x70);
+const STATUS_BYTE: Cycle = Cycle::DataOut { bytes: 1 };
+
+impl Die {
+    /// An idle die.
+    pub fn new(part: &Part) -> Self {
+        Self {
+            cells: Cells::new(part),
+            worked: Worked::default(),
+            data: vec![Register::Empty; part.planes],
+            cache: vec![Register::Empty; part.planes],
+            selected: 0,
+            bytes_out: 0,
+            decode: Decode::Start,
+            status_asked: false,
+            queue: Vec::new(),
+            queue_first: 0,
+            session: false,
+            last_read: Vec::new(),
+            suspended: None,
+            failed: false,
+            plane_busy: 0,
+            work: None,
+            next: None,
+        }
+    }
+    /// RDY.
+    pub fn ready(&self) -> bool {
+        let at_work = self.work.as_ref().is_some_and(|work| work.ready > 0);
+        self.plane_busy == 0 && self.next.is_none() && !at_work
+    }
+    /// ARDY.
+    pub fn array_ready(&self) -> bool {
+        self.work.is_none() && self.next.is_none()
+    }
+    /// Whether a command could start.
+    pub fn at_start(&self) -> bool {
+        self.decode == Decode::Start && !self.status_asked
+    }
+    /// Whether a status byte was asked for and is not out yet.
+    pub fn status_asked(&self) -> bool {
+        self.status_asked
+    }
+    /// Whether the die waits for a reset.
+    pub fn failed(&self) -> bool {
+        self.failed
+    }
+    fn status(&self) -> u8 {
+        let bit = |set: bool, place: u8| u8::from(set) << place;
+        bit(self.failed, 0) | bit(self.array_ready(), 5) | bit(self.ready(), 6) | bit(true, 7)
+    }
+
+    /// A tick passes.
+    pub fn step(&mut self) {
+        self.plane_busy = self.plane_busy.saturating_sub(1);
+        let Some(work) = &mut self.work else { return };
+        match work.kind {
+            Kind::Read | Kind::CopyRead => self.worked.reading += 1,
+            Kind::CacheRead if work.moving == 0 => self.worked.reading += 1,
+            Kind::Program | Kind::CacheProgram | Kind::CopyProgram => self.worked.programming += 1,
+            Kind::Erase => self.worked.erasing += 1,
+            _ => {}
+        }
+        work.ready = work.ready.saturating_sub(1);
+        work.left -= 1;
+        let finished = work.left == 0;
+        if work.moving > 0 {
+            work.moving -= 1;
+            if work.moving == 0 {
+                self.move_registers();
+            }
+        }
+        if finished {
+            self.finish();
+        }
+    }
+    fn move_registers(&mut self) {
+        let Some(work) = &self.work else { return };
+        for (place, _) in &work.pages {
+            let plane = place.plane;
+            match work.kind {
+                Kind::CacheRead | Kind::EndOfCacheRead => self.cache[plane] = self.data[plane],
+                _ => self.cache[plane] = Register::Empty,
+            }
+        }
+    }
+    fn start(&mut self, work: Work) {
+        if matches!(work.kind, Kind::Program | Kind::CacheProgram) {
+            for (place, _) in &work.pages {
+                self.data[place.plane] = self.cache[place.plane];
+            }
+        }
+        self.work = Some(work);
+    }
+    fn finish(&mut self) {
+        let Some(work) = self.work.take() else { return };
+        for (place, token) in &work.pages {
+            let plane = place.plane;
+            match work.kind {
+                Kind::Read => {
+                    self.data[plane] = Register::Page(self.cells.content(*place));
+                    self.cache[plane] = self.data[plane];
+                }
+                Kind::CacheRead => self.data[plane] = Register::Page(self.cells.content(*place)),
+                Kind::CopyRead => self.data[plane] = Register::Copy(self.cells.content(*place)),
+                Kind::Program => {
+                    self.cells.fill(*place, *token);
+                    self.data[plane] = Register::Empty;
+                    self.cache[plane] = Register::Empty;
+                }
+                Kind::CacheProgram | Kind::CopyProgram => {
+                    self.cells.fill(*place, *token);
+                    self.data[plane] = Register::Empty;
+                }
+                Kind::EndOfCacheRead | Kind::Erase | Kind::Reset | Kind::Suspending => {}
+            }
+        }
+        if let Some(next) = self.next.take() {
+            self.start(next);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! A package that carries out transactions, hold by hold, on a bus that serves first come, first served.
+
+use std::collections::VecDeque;
+
+use super::chain::{Hold, Transaction, chain};
+use super::{Bus, Cycle};
+
+/// A transaction and when it is handed over.
+#[derive(Clone, Debug)]
+pub struct Submission {
+    /// The instant.
+    pub at: u64,
+    /// Whose.
+    pub die: usize,
+    /// What.
+    pub transaction: Transaction,
+}
+
+/// When a transaction was done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// When each row was complete.
+    pub rows: Vec<u64>,
+    /// When the last bus hold ended.
+    pub end: u64,
+}
+
+/// Ticks spent in each stage, over all dies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stages {
+    /// Command cycles.
+    pub cle: u64,
+    /// Address cycles.
+    pub ale: u64,
+    /// Data to the register.
+    pub tir: u64,
+    /// Data from the register.
+    pub tor: u64,
+    /// Status commands and bytes.
+    pub status: u64,
+    /// The array programs.
+    pub tin: u64,
+    /// The array reads.
+    pub ton: u64,
+    /// The array erases.
+    pub ber: u64,
+}
+
+/// Something that a package waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Happening {
+    Submitted(usize),
+    HoldEnds(usize),
+    Ready(usize),
+}
+
+/// A transaction under way on a die.
+#[derive(Clone, Debug)]
+struct Run {
+    submission: usize,
+    holds: VecDeque<Hold>,
+    cycles: VecDeque<Cycle>,
+}
+
+/// A package at work on a list of submissions.
+pub struct Package<'a> {
+    bus: Bus,
+    submissions: &'a [Submission],
+    interleaved: bool,
+    waiting: Vec<usize>,
+    running: Vec<Option<Run>>,
+    line: VecDeque<usize>,
+    holder: Option<usize>,
+    happenings: Vec<Happening>,
+    done: Vec<Done>,
+    stages: Stages,
+    ended: usize,
+    tokens: u64,
+}
+
+impl<'a> Package<'a> {
+    /// A package whose array is as `bus` has it.
+    pub fn new(bus: Bus, interleaved: bool, submissions: &'a [Submission]) -> Self {
+        let all = 0..submissions.len();
+        let rows = |submission: &Submission| vec![0; submission.transaction.rows.len()];
+        Self {
+            waiting: Vec::new(),
+            running: vec![None; bus.dies.len()],
+            line: VecDeque::new(),
+            holder: None,
+            happenings: all.map(Happening::Submitted).collect(),
+            done: submissions
+                .iter()
+                .map(|submission| Done {
+                    rows: rows(submission),
+                    end: 0,
+                })
+                .collect(),
+            stages: Stages::default(),
+            ended: 0,
+            tokens: 0,
+            bus,
+            submissions,
+            interleaved,
+        }
+    }
+    /// Runs until everything is done.
+    pub fn run(mut self) -> (Vec<Done>, Stages) {
+        while self.ended < self.submissions.len() {
+            self.happen();
+            self.tick();
+        }
+        for die in &self.bus.dies {
+            self.stages.ton += die.worked.reading;
+            self.stages.tin += die.worked.programming;
+            self.stages.ber += die.worked.erasing;
+        }
+        (self.done, self.stages)
+    }
+    fn tick(&mut self) {
+        self.bus.step();
+        if let Some(die) = self.holder
+            && !self.bus.busy()
+        {
+            self.play(die);
+        }
+    }
+    /// Handles what is due at this instant, in the order in which it was set up.
+    fn happen(&mut self) {
+        while let Some(first) = self.happenings.iter().position(|it| self.due(*it)) {
+            match self.happenings.remove(first) {
+                Happening::Submitted(submission) => {
+                    self.waiting.push(submission);
+                    self.start(self.submissions[submission].die);
+                }
+                Happening::HoldEnds(die) => self.hold_ends(die),
+                Happening::Ready(die) => self.ask(die),
+            }
+        }
+    }
+    fn due(&self, happening: Happening) -> bool {
+        match happening {
+            Happening::Submitted(submission) => self.submissions[submission].at <= self.bus.now,
+            Happening::HoldEnds(_) => !self.bus.busy(),
+            Happening::Ready(die) => self.bus.dies[die].ready(),
+        }
+    }
+    /// Starts the first waiting transaction that may start: of this die or, without interleaving, of any.
+    fn start(&mut self, die: usize) {
+        let first = if self.interleaved {
+            let idle = self.running[die].is_none();
+            let mut waiting = self.waiting.iter();
+            let mine = waiting.position(|nth| self.submissions[*nth].die == die);
+            mine.filter(|_| idle)
+        } else {
+            let idle = self.running.iter().all(Option::is_none);
+            (idle && !self.waiting.is_empty()).then_some(0)
+        };
+        let Some(first) = first else { return };
+        let submission = self.waiting.remove(first);
+        let Submission {
+            die, transaction, ..
+        } = &self.submissions[submission];
+        let mut token = || {
+            self.tokens += 1;
+            self.tokens
+        };
+        let holds = chain(&self.bus.part, transaction, &mut token);
+        self.running[*die] = Some(Run {
+            submission,
+            holds: holds.into(),
+            cycles: VecDeque::new(),
+        });
+        self.ask(*die);
+    }
+    fn ask(&mut self, die: usize) {
+        self.line.push_back(die);
+        self.serve();
+    }
+    /// Gives an idle bus to the first in the line.
+    fn serve(&mut self) {
+        if self.holder.is_some() {
+            return;
+        }
+        let Some(die) = self.line.pop_front() else {
+            return;
+        };
+        self.holder = Some(die);
+        self.happenings.push(Happening::HoldEnds(die));
+        if let Some(run) = &mut self.running[die]
+            && let Some(hold) = run.holds.front()
+        {
+            run.cycles = hold.cycles.clone().into();
+        }
+        self.play(die);
+    }
+    /// Puts the next cycle of the hold on the bus.
+    fn play(&mut self, die: usize) {
+        let next = self.running[die]
+            .as_mut()
+            .and_then(|run| run.cycles.pop_front());
+        let Some(cycle) = next else { return };
+        let status = self.bus.dies[die].status_asked();
+        let verdict = self.bus.issue(die, cycle);
+        assert_eq!(verdict, Ok(()), "{cycle:?} in a chain on die {die}");
+        let part = &self.bus.part;
+        let (tick, stage) = match cycle {
+            Cycle::Command(0x70) => (part.cycle, &mut self.stages.status),
+            Cycle::Command(_) => (part.cycle, &mut self.stages.cle),
+            Cycle::Address(_) => (part.cycle, &mut self.stages.ale),
+            Cycle::DataIn { bytes, .. } => (bytes, &mut self.stages.tir),
+            Cycle::DataOut { .. } if status => (part.cycle, &mut self.stages.status),
+            Cycle::DataOut { bytes } => (bytes, &mut self.stages.tor),
+        };
+        *stage += u64::from(tick);
+    }
+    /// The hold has had its effect with its last cycle.
+    fn hold_ends(&mut self, die: usize) {
+        let Some(run) = &mut self.running[die] else {
+            return;
+        };
+        let Some(hold) = run.holds.pop_front() else {
+            return;
+        };
+        let last = run.holds.is_empty();
+        let submission = run.submission;
+        for row in hold.completes {
+            self.done[submission].rows[row] = self.bus.now;
+        }
+        if hold.waits {
+            self.happenings.push(Happening::Ready(die));
+        }
+        self.holder = None;
+        self.serve();
+        if last {
+            self.done[submission].end = self.bus.now;
+            self.ended += 1;
+            self.running[die] = None;
+            self.start(die);
+        } else if !hold.waits {
+            self.ask(die);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! What each channel, die and plane did when, for Perfetto.
+
+use std::path::PathBuf;
+
+use wordline_device::Observation;
+use wordline_kernel::{Probe, Time};
+use wordline_nand::{Die, Layout, Operation, Ppn};
+use wordline_observe::{CounterId, ObserveError, Slice, TimelineFile, TrackId, Window};
+
+use crate::config::Plan;
+use crate::simulation::SimulationError;
+use crate::summary::grouped;
+
+/// How long a timeline is unless its end is given.
+pub const DEFAULT_LENGTH: Time = Time::from_ms(100);
+/// Events that a timeline holds at most: a slice has two, a value of a counter is one.
+pub const MOST_EVENTS: u64 = 5_000_000;
+
+/// Which timeline to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimelineOptions {
+    /// The file; it appears when the run has ended.
+    pub path: PathBuf,
+    /// Where the timeline starts.
+    pub from: Time,
+    /// Where it ends; without it, [`DEFAULT_LENGTH`] after its start.
+    pub until: Option<Time>,
+}
+
+impl TimelineOptions {
+    fn window(&self) -> Result<Window, SimulationError> {
+        let from = self.from;
+        let latest = from.checked_add(DEFAULT_LENGTH).unwrap_or(Time::MAX);
+        let until = self.until.unwrap_or(latest);
+        if from < until {
+            return Ok(Window { from, until });
+        }
+        Err(SimulationError::Timeline(format!(
+            "the timeline would end at {until} and start at {from}; give an end after its start"
+        )))
+    }
+}
+
+/// Writes the timeline of a run: a track for each channel (its bus), die (from first command to last
+/// bus cycle) and plane (its array), and counters of the requests in the device and of free blocks.
+#[derive(Debug)]
+pub struct Timeline {
+    file: TimelineFile,
+    window: Window,
+    layout: Layout,
+    dies_per_way: u32,
+    dies_per_channel: u32,
+    channels: Vec<TrackId>,
+    dies: Vec<TrackId>,
+    planes: Vec<TrackId>,
+    queue_depth: CounterId,
+    free_blocks: CounterId,
+    in_flight: u32,
+}
+
+impl Timeline {
+    /// An empty timeline of a run of `plan`. Fails if the file cannot be written or the window is
+    /// empty.
+    pub fn create(plan: &Plan, options: &TimelineOptions) -> Result<Self, SimulationError> {
+        let window = options.window()?;
+        let file = TimelineFile::create(&options.path, window, MOST_EVENTS);
+        let mut file = file.map_err(|error| SimulationError::Timeline(error.to_string()))?;
+        let tracks = file.timeline();
+        let device = tracks.track(None, &plan.name);
+        let queue_depth = tracks.counter(Some(device), "queue depth", "requests");
+        let free_blocks = tracks.counter(Some(device), "free blocks", "blocks");
+        let mut timeline = Self {
+            file,
+            window,
+            layout: plan.layout,
+            dies_per_way: plan.dimensions.dies,
+            dies_per_channel: plan.dimensions.ways * plan.dimensions.dies,
+            channels: Vec::new(),
+            dies: Vec::new(),
+            planes: Vec::new(),
+            queue_depth,
+            free_blocks,
+            in_flight: 0,
+        };
+        timeline.add_channels(device, plan.dimensions.ways);
+        Ok(timeline)
+    }
+
+    fn add_channels(&mut self, device: TrackId, ways: u32) {
+        let tracks = self.file.timeline();
+        for channel in 0..self.layout.dies.div_ceil(self.dies_per_channel) {
+            let channel = tracks.track(Some(device), &format!("channel {channel}"));
+            self.channels.push(channel);
+            for way in 0..ways {
+                let way = tracks.track(Some(channel), &format!("way {way}"));
+                for die in 0..self.dies_per_way {
+                    let die = tracks.track(Some(way), &format!("die {die}"));
+                    self.dies.push(die);
+                    let planes = (0..self.layout.planes_per_die)
+                        .map(|plane| tracks.track(Some(die), &format!("plane {plane}")));
+                    self.planes.extend(planes);
+                }
+            }
+        }
+    }
+
+    /// Completes the file; the note says what is missing from it. The run went from `start` to `end`.
+    pub fn finish(mut self, start: Time, end: Time) -> (Option<String>, Result<(), ObserveError>) {
+        let Window { from, until } = self.window;
+        let timeline = self.file.timeline();
+        let note = if let Some(full) = timeline.full() {
+            let most = grouped(MOST_EVENTS);
+            Some(format!(
+                "The timeline ends at {full}, where it had {most} events; a later or shorter window shows more."
+            ))
+        } else if timeline.is_empty() {
+            Some(format!(
+                "The timeline shows no operation: it goes from {from} to {until}, the run went from {start} to {end}."
+            ))
+        } else {
+            None
+        };
+        (note, self.file.finish())
+    }
+
+    fn slice(&mut self, track: TrackId, now: Time, work: Work, values: &[(&str, u64)]) {
+        let slice = Slice {
+            name: match work.operation {
+                Operation::Read => "read",
+                Operation::Program => "program",
+                Operation::Erase => "erase",
+            },
+            category: if work.gc { "gc" } else { "host" },
+            from: work.from,
+            until: now,
+            values,
+        };
+        self.file.timeline().slice(track, &slice);
+    }
+    fn bus(&mut self, now: Time, channel: u32, die: Die, work: Work) {
+        let die = die.0 % self.dies_per_channel;
+        let values = [
+            ("way", u64::from(die / self.dies_per_way)),
+            ("die", u64::from(die % self.dies_per_way)),
+        ];
+        self.slice(self.channels[channel as usize], now, work, &values);
+    }
+    fn array(&mut self, now: Time, place: Ppn, work: Work) {
+        let block = self.layout.block_of(place);
+        let values = [
+            ("block", u64::from(self.layout.block_in_plane(block))),
+            ("page", u64::from(self.layout.page_in_block(place))),
+        ];
+        let known = if work.operation == Operation::Erase {
+            &values[..1]
+        } else {
+            &values
+        };
+        let plane = self.planes[self.layout.plane_of(block).index()];
+        self.slice(plane, now, work, known);
+    }
+    fn count_requests(&mut self, now: Time, in_flight: u32) {
+        self.in_flight = in_flight;
+        let timeline = self.file.timeline();
+        timeline.count(self.queue_depth, now, i64::from(in_flight));
+    }
+}
+
+/// What something was busy with, and since when.
+#[derive(Clone, Copy)]
+struct Work {
+    from: Time,
+    operation: Operation,
+    gc: bool,
+}
+
+impl Probe<Observation> for Timeline {
+    fn observe(&mut self, now: Time, observation: Observation) {
+        match observation {
+            Observation::Admitted { in_flight } => self.count_requests(now, in_flight),
+            Observation::Request { .. } => self.count_requests(now, self.in_flight - 1),
+            Observation::FreeBlocks { free } => {
+                let timeline = self.file.timeline();
+                timeline.count(self.free_blocks, now, i64::from(free));
+            }
+            Observation::Bus {
+                channel,
+                from,
+                die,
+                operation,
+                gc,
+            } => {
+                let work = Work {
+                    from,
+                    operation,
+                    gc,
+                };
+                self.bus(now, channel, die, work);
+            }
+            Observation::Die {
+                die,
+                from,
+                operation,
+                gc,
+            } => {
+                let work = Work {
+                    from,
+                    operation,
+                    gc,
+                };
+                self.slice(self.dies[die.index()], now, work, &[]);
+            }
+            Observation::Array {
+                place,
+                from,
+                operation,
+                gc,
+            } => {
+                let work = Work {
+                    from,
+                    operation,
+                    gc,
+                };
+                self.array(now, place, work);
+            }
+            Observation::PageWritten
+            | Observation::PageMerged
+            | Observation::UnwrittenRead
+            | Observation::Collected { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! A timeline against the summary of its run, which is counted elsewhere, and against the times of
+//! the part.
+#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use prost::Message;
+use wordline_kernel::Time;
+use wordline_observe::timeline::message::{EventKind, Trace, Track};
+use wordline_sim::{Job, Results, SimulationError, TimelineOptions};
+
+const DEPTH: u32 = 16;
+const CONFIG: &str = "schema = 1\nname = \"tiny\"\n[ssd]\nchannels = 2\nways = 2\n\
+    [nand.geometry]\ndies_per_package = 2\nplanes_per_die = 2\nblocks_per_plane = 16\n\
+    pages_per_block = 16\npage_bytes = 4096\n[host]\nqueue_depth = 16\n\
+    [ftl]\nover_provisioning_ratio = 0.3\n[precondition]\nfill_ratio = 1.0\n\
+    [workload]\nrequests = 3000\nread_ratio = 0.5\narrival.closed-loop.queue_depth = 16";
+/// Array times of the default part.
+const READ_NS: u64 = 50_000;
+const PROGRAM_NS: u64 = 500_000;
+
+fn job(timeline: Option<TimelineOptions>) -> Job {
+    Job {
+        config: CONFIG.into(),
+        config_name: "test.toml".into(),
+        seed: 1,
+        timeline,
+        ..Job::default()
+    }
+}
+
+fn run(path: &Path, from: Time, until: Option<Time>) -> (Results, Shown) {
+    let path = path.join("t.pftrace");
+    let timeline = TimelineOptions {
+        path: path.clone(),
+        from,
+        until,
+    };
+    let done = job(Some(timeline)).run(&mut |_| true);
+    let results = done.unwrap_or_else(|error| panic!("{error}")).results;
+    assert_eq!(results.summary.error, None);
+    (results, Shown::read(&std::fs::read(path).unwrap()))
+}
+
+/// A slice in nanoseconds, with its name and category.
+type Span = (u64, u64, String, String);
+
+/// Slices and values by the path of names from the device down.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Shown {
+    slices: BTreeMap<String, Vec<Span>>,
+    values: BTreeMap<String, Vec<(u64, i64)>>,
+}
+
+impl Shown {
+    fn read(bytes: &[u8]) -> Self {
+        let mut tracks = HashMap::<u64, Track>::new();
+        let (mut shown, mut open) = (Self::default(), HashMap::new());
+        for packet in Trace::decode(bytes).unwrap().packets {
+            if let Some(mut track) = packet.track {
+                if let Some(parent) = track.parent {
+                    let parent = tracks[&parent].name();
+                    track.name = Some(format!("{parent} > {}", track.name()));
+                }
+                tracks.insert(track.uuid(), track);
+            } else if let Some(event) = packet.event {
+                let now = packet.nanoseconds.unwrap();
+                let track = tracks[&event.track()].name().to_owned();
+                match event.kind() {
+                    EventKind::Begin => {
+                        let category = event.categories[0].clone();
+                        open.insert(event.track(), (now, event.name().to_owned(), category));
+                    }
+                    EventKind::End => {
+                        let (from, name, category) = open.remove(&event.track()).unwrap();
+                        let span = (from, now, name, category);
+                        shown.slices.entry(track).or_default().push(span);
+                    }
+                    EventKind::Counter => {
+                        let value = (now, event.value());
+                        shown.values.entry(track).or_default().push(value);
+                    }
+                    EventKind::Unspecified => panic!("an event of no kind"),
+                }
+            }
+        }
+        for slices in shown.slices.values_mut() {
+            slices.sort();
+        }
+        shown
+    }
+    /// Slices of the tracks of which the last name starts with `kind`.
+    fn of<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = (&'a str, &'a Span)> {
+        let all = self.slices.iter().filter(move |(track, _)| {
+            let last = track.rsplit(" > ").next();
+            last.is_some_and(|last| last.starts_with(kind))
+        });
+        all.flat_map(|(track, spans)| spans.iter().map(move |span| (track.as_str(), span)))
+    }
+    fn nanoseconds(&self, kind: &str) -> u64 {
+        self.of(kind)
+            .map(|(_, (from, until, ..))| until - from)
+            .sum()
+    }
+    fn count(&self, kind: &str, name: &str, category: Option<&str>) -> u64 {
+        let like = |span: &Span| span.2 == name && category.is_none_or(|one| span.3 == one);
+        self.of(kind).filter(|(_, span)| like(span)).count() as u64
+    }
+}
+
+/// The whole run: the times and counts of the summary are found again.
+#[test]
+fn the_timeline_of_a_whole_run_adds_up_to_its_summary() {
+    let folder = tempfile::tempdir().unwrap();
+    let (results, shown) = run(folder.path(), Time::ZERO, Some(Time::MAX));
+    let summary = &results.summary;
+    let flash = &summary.flash;
+    assert!(
+        flash.gc_pages_moved > 100,
+        "garbage collection is to be seen"
+    );
+    for kind in ["die", "plane"] {
+        assert_eq!(shown.count(kind, "read", None), flash.page_reads);
+        assert_eq!(shown.count(kind, "program", None), flash.page_programs);
+        assert_eq!(shown.count(kind, "erase", None), flash.erases);
+        let moved = shown.count(kind, "program", Some("gc"));
+        assert_eq!(moved, flash.gc_pages_moved);
+    }
+    let length = summary.time.simulated_s * 1e9;
+    for (kind, number, share) in [
+        ("channel", 2.0, summary.utilisation.channel_mean),
+        ("die", 8.0, summary.utilisation.die_mean),
+    ] {
+        let (found, expected) = (shown.nanoseconds(kind) as f64, share * number * length);
+        // Each end of a slice is rounded down by less than a nanosecond.
+        let slack = shown.of(kind).count() as f64;
+        assert!(
+            (found - expected).abs() <= slack,
+            "{kind}: {found} {expected}"
+        );
+    }
+    assert_eq!(
+        summary.notes.iter().find(|note| note.contains("timeline")),
+        None
+    );
+}
+
+/// The array of a plane works for the time that the part takes, inside an operation of its die.
+#[test]
+fn the_array_works_as_long_as_the_part_says_and_while_its_die_is_occupied() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, shown) = run(folder.path(), Time::ZERO, Some(Time::MAX));
+    for (track, (from, until, name, category)) in shown.of("plane") {
+        let expected = match name.as_str() {
+            "read" => READ_NS,
+            "program" => PROGRAM_NS,
+            _ => continue,
+        };
+        assert!(
+            (until - from).abs_diff(expected) <= 1,
+            "{name}: {from} to {until}"
+        );
+        let (die, _) = track.rsplit_once(" > ").unwrap();
+        let around = |span: &&Span| {
+            span.0 <= *from && *until <= span.1 && (&span.2, &span.3) == (name, category)
+        };
+        let occupied = &shown.slices[die];
+        assert!(
+            occupied.iter().any(|span| around(&span)),
+            "{track}: {from} to {until}"
+        );
+    }
+}
+
+#[test]
+fn the_counters_follow_the_queue_and_the_free_blocks() {
+    let folder = tempfile::tempdir().unwrap();
+    let (results, shown) = run(folder.path(), Time::ZERO, Some(Time::MAX));
+    let queue = &shown.values["tiny > queue depth"];
+    let free = &shown.values["tiny > free blocks"];
+    assert_eq!(
+        queue.iter().map(|value| value.1).max(),
+        Some(i64::from(DEPTH))
+    );
+    assert_eq!(queue.iter().map(|value| value.1).min(), Some(0));
+    assert_eq!(queue.last().unwrap().1, 0);
+    let requests = results.summary.input.requests as usize;
+    assert_eq!(queue.len(), 1 + 2 * requests);
+    assert_eq!(
+        free.last().unwrap().1 as u64,
+        results.summary.flash.free_blocks
+    );
+    for pair in free.windows(2) {
+        assert_eq!(pair[0].1.abs_diff(pair[1].1), 1, "one block at a time");
+    }
+}
+
+/// A window shows what the whole timeline shows there.
+#[test]
+fn a_window_is_cut_out_of_the_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, whole) = run(folder.path(), Time::ZERO, Some(Time::MAX));
+    let (from, until) = (2_000_000, 5_000_000);
+    let window = (Time::from_ns(from), Some(Time::from_ns(until)));
+    let (_, shown) = run(folder.path(), window.0, window.1);
+    let mut slices = BTreeMap::<_, Vec<_>>::new();
+    for (track, spans) in whole.slices {
+        for (start, end, name, category) in spans {
+            let (start, end) = (start.max(from), end.min(until));
+            if start < end {
+                let span = (start, end, name, category);
+                slices.entry(track.clone()).or_default().push(span);
+            }
+        }
+        if let Some(spans) = slices.get_mut(&track) {
+            spans.sort();
+        }
+    }
+    assert_eq!(shown.slices, slices);
+    for (track, values) in whole.values {
+        let before = values.iter().rfind(|value| value.0 < from).unwrap().1;
+        let inside = values
+            .iter()
+            .filter(|value| (from..until).contains(&value.0));
+        let expected: Vec<_> = [(from, before)]
+            .into_iter()
+            .chain(inside.copied())
+            .collect();
+        assert_eq!(shown.values[&track], expected);
+    }
+}
+
+#[test]
+fn a_timeline_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (with, _) = run(folder.path(), Time::ZERO, None);
+    let without = job(None).run(&mut |_| true).unwrap().results;
+    assert_eq!(with.summary.digest, without.summary.digest);
+}
+
+#[test]
+fn an_interrupted_run_leaves_the_timeline_of_what_was_simulated() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.pftrace");
+    let timeline = TimelineOptions {
+        path: path.clone(),
+        from: Time::ZERO,
+        until: None,
+    };
+    let mut job = job(Some(timeline));
+    job.config = job
+        .config
+        .replace("requests = 3000", "requests = 1_000_000_000");
+    let mut reports = 0;
+    let done = job.run(&mut |_| {
+        reports += 1;
+        reports < 3
+    });
+    assert!(done.unwrap().results.interrupted);
+    let shown = Shown::read(&std::fs::read(path).unwrap());
+    assert!(shown.nanoseconds("channel") > 0);
+}
+
+#[test]
+fn a_window_after_the_run_is_a_note() {
+    let folder = tempfile::tempdir().unwrap();
+    let (results, shown) = run(folder.path(), Time::from_ms(3_600_000), None);
+    assert_eq!(shown, Shown::default());
+    let note = |note: &String| note.starts_with("The timeline shows no operation");
+    assert!(results.summary.notes.iter().any(note));
+}
+
+#[test]
+fn an_unwritable_place_and_an_empty_window_are_refused_before_the_run() {
+    let refused = |path: &str, until: Time| {
+        let timeline = TimelineOptions {
+            path: path.into(),
+            from: Time::from_ms(1),
+            until: Some(until),
+        };
+        let watch = &mut |_: &_| panic!("the run has begun");
+        let error = job(Some(timeline)).run(watch).unwrap_err();
+        let wordline_sim::JobError::Simulation(SimulationError::Timeline(text)) = error else {
+            panic!("{error}");
+        };
+        text
+    };
+    let text = refused("no such folder/t.pftrace", Time::MAX);
+    assert!(
+        text.starts_with("no such folder/t.pftrace: cannot create"),
+        "{text}"
+    );
+    let text = refused("t.pftrace", Time::from_ms(1));
+    assert!(text.contains("give an end after its start"), "{text}");
+    assert!(!Path::new("t.pftrace").exists());
+}
