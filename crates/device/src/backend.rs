@@ -10,8 +10,8 @@ use wordline_kernel::{EventQueue, Probe, Stream, Time};
 use wordline_nand::channel::{Listen, Readied};
 use wordline_nand::schedule::Schedule;
 use wordline_nand::{
-    Array, Channels, Confirm, Die, Layout, Operation, PlaneRule, Ppn, Stage, Step, Transaction as
-    Command, Work,
+    Array, Channels, Confirm, Die, Layout, Operation, PlaneRule, Ppn, Stage, Step,
+    Transaction as Command, Work,
 };
 
 use crate::event::Event;
@@ -285,7 +285,8 @@ impl<P: Probe<Observation>> Listen for Ear<'_, P> {
             *used = *used - remaining * u64::from(state.job.pages);
         }
         let Job { busy_since, .. } = state.job;
-        self.book.observe_array(now, die, confirm, busy_since, self.probe);
+        self.book
+            .observe_array(now, die, confirm, busy_since, self.probe);
     }
 }
 
@@ -424,19 +425,20 @@ impl BackEnd {
             gc: GcClock::default(),
             usage: Usage::default(),
         };
-        let layout = plan.layout;
+        let part = &plan.part;
+        let layout = part.layout;
         let channels = layout.dies.div_ceil(plan.dies_per_channel) as usize;
         Self {
             layout,
-            plane_rule: plan.plane_rule,
-            planes: plan.scheduler.planes(layout.planes_per_die),
-            suspends: plan.suspend.program || plan.suspend.erase,
+            plane_rule: part.plane_rule,
+            planes: part.scheduler.planes(layout.planes_per_die),
+            suspends: part.suspend.program || part.suspend.erase,
             channels: Channels::new(
                 layout.dies,
                 plan.dies_per_channel,
-                plan.chains.clone(),
-                &plan.arbitration,
-                &plan.suspend,
+                part.chains.clone(),
+                &part.arbitration,
+                &part.suspend,
             ),
             book: Book {
                 dies: vec![state; layout.dies as usize],
@@ -444,7 +446,7 @@ impl BackEnd {
                 transactions: Vec::new(),
                 vacant: Vec::new(),
             },
-            draws: Stream::new(plan.seed, "nand.array"),
+            draws: Stream::new(part.seed, "nand.array"),
             touched: Vec::new(),
         }
     }
@@ -606,8 +608,9 @@ impl BackEnd {
             targets: &targets[..moved],
             planes: pages,
         };
-        self.channels
-            .load(die, |chains, steps| chains.build(layout, &command, draws, steps));
+        self.channels.load(die, |chains, steps| {
+            chains.build(layout, &command, draws, steps)
+        });
     }
 
     /// Takes transactions of other planes out of the queue that can be done with `head`, and links
@@ -638,7 +641,9 @@ impl BackEnd {
     }
 
     fn plane_bit(&self, slot: Slot) -> u64 {
-        let plane = self.layout.plane_of(self.layout.block_of(self.get(slot).place));
+        let plane = self
+            .layout
+            .plane_of(self.layout.block_of(self.get(slot).place));
         1 << (plane.0 % self.layout.planes_per_die)
     }
 
@@ -655,8 +660,12 @@ impl BackEnd {
             (self.layout.block_in_plane(block), page)
         };
         operation == Operation::Erase
-            || (self.plane_rule.allows(offsets(one.place), offsets(other.place))
-                && self.plane_rule.allows(offsets(one.target), offsets(other.target)))
+            || (self
+                .plane_rule
+                .allows(offsets(one.place), offsets(other.place))
+                && self
+                    .plane_rule
+                    .allows(offsets(one.target), offsets(other.target)))
     }
 
     /// A hold of a bus is over. Returns the first transaction of a command that is finished; its die
@@ -767,7 +776,8 @@ impl BackEnd {
                 let Job {
                     head, busy_since, ..
                 } = self.book.dies[die.index()].job;
-                self.book.observe_array(now, die, confirm, busy_since, probe);
+                self.book
+                    .observe_array(now, die, confirm, busy_since, probe);
                 Some(Worked { head, operation })
             }
             Readied::Suspended(die) => {

@@ -154,7 +154,8 @@ pub struct Ssd<M> {
 impl<M: Mapping> Ssd<M> {
     /// A pristine device.
     pub fn new(plan: &Plan, mapping: M) -> Self {
-        let layout = plan.layout;
+        let part = &plan.part;
+        let layout = part.layout;
         let planes = layout.planes() as usize;
         let free_blocks = mapping.free_blocks();
         Self {
@@ -162,8 +163,8 @@ impl<M: Mapping> Ssd<M> {
             page_bytes: u64::from(plan.page_bytes),
             queue_depth: plan.queue_depth,
             mapping,
-            array: Array::new(layout, plan.endurance_cycles)
-                .with_partial_programs(plan.partial_programs),
+            array: Array::new(layout, part.endurance_cycles)
+                .with_partial_programs(part.partial_programs),
             backend: BackEnd::new(plan),
             internal_data_move: plan.internal_data_move,
             requests: Vec::new(),

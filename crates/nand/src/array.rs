@@ -64,9 +64,13 @@ impl Array {
         }
     }
     /// tmp
-    pub fn with_partial_programs(self, _n: u8) -> Self { self }
+    pub fn with_partial_programs(self, _n: u8) -> Self {
+        self
+    }
     /// tmp
-    pub fn layout(&self) -> &Layout { &self.layout }
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
     /// tmp
     pub fn may_program(&self, page: Ppn) -> Result<(), Violation> {
         let block = self.layout.block_of(page);
@@ -77,7 +81,9 @@ impl Array {
         Ok(())
     }
     /// tmp
-    pub fn may_erase(&self, _block: Block) -> Result<(), Violation> { Ok(()) }
+    pub fn may_erase(&self, _block: Block) -> Result<(), Violation> {
+        Ok(())
+    }
     /// Programs a page.
     #[inline]
     pub fn program(&mut self, page: Ppn) -> Result<(), Violation> {

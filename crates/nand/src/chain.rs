@@ -229,7 +229,12 @@ impl Chains {
         let mut steps = Vec::new();
         match operation {
             Operation::Move => {
-                self.push_move(1, time(Operation::Read), time(Operation::Program), &mut steps);
+                self.push_move(
+                    1,
+                    time(Operation::Read),
+                    time(Operation::Program),
+                    &mut steps,
+                );
             }
             _ => steps.extend(self.legacy(operation, time(operation))),
         }
@@ -251,13 +256,21 @@ impl Chains {
     /// The stages of a hold in order: the stage, its command if it is one, its duration.
     pub fn stages(&self, hold: &Hold, mut each: impl FnMut(Stage, Option<Command>, Time)) {
         if hold.status {
-            each(Stage::Status, Some(Command::Status), self.cycle * 2);
+            each(Stage::Status, Some(Command::ReadStatus), self.cycle * 2);
         }
         for _ in 0..hold.out {
             if hold.select {
-                each(Stage::Cle, Some(Command::SelectOutput), self.cycle);
+                each(
+                    Stage::Cle,
+                    Some(Command::ChangeReadColumnEnhanced),
+                    self.cycle,
+                );
                 each(Stage::Ale, None, self.page_address);
-                each(Stage::Cle, Some(Command::SelectOutputConfirm), self.cycle);
+                each(
+                    Stage::Cle,
+                    Some(Command::ChangeReadColumnConfirm),
+                    self.cycle,
+                );
             }
             each(Stage::Tor, None, self.data);
         }
@@ -341,9 +354,9 @@ impl Chains {
     ) {
         let planes = transaction.planes as usize;
         let mut slowest = |operation, row: &[Ppn]| {
-            let times = row.iter().map(|page| {
-                self.array_time(operation, layout.page_in_block(*page), draws)
-            });
+            let times = row
+                .iter()
+                .map(|page| self.array_time(operation, layout.page_in_block(*page), draws));
             times.max().unwrap_or_default()
         };
         match transaction.operation {
@@ -375,13 +388,7 @@ impl Chains {
     }
 
     /// A command for some planes: all but the last are queued, the last is confirmed.
-    fn push_command(
-        &self,
-        planes: usize,
-        first: Command,
-        confirm: Command,
-        steps: &mut Vec<Step>,
-    ) {
+    fn push_command(&self, planes: usize, first: Command, confirm: Command, steps: &mut Vec<Step>) {
         let data_in = first == Command::Program;
         for _ in 1..planes {
             let queue = command(first, data_in, queueing(first));
@@ -415,12 +422,12 @@ impl Chains {
             let at = steps.len();
             if succeeds(layout, earlier, later) {
                 let hold = Hold {
-                    confirm: Some(Command::CacheRead),
+                    confirm: Some(Command::ReadCache),
                     ..before
                 };
                 steps.push(self.step(hold, 0));
             } else {
-                self.push_command(planes, Command::Read, Command::CacheRead, steps);
+                self.push_command(planes, Command::Read, Command::ReadCache, steps);
                 self.precede(&mut steps[at], before);
             }
             steps[at].reports = u8::from(row > 1);
@@ -428,7 +435,7 @@ impl Chains {
         }
         if rows.len() > 1 {
             let end = Hold {
-                confirm: Some(Command::CacheReadEnd),
+                confirm: Some(Command::ReadCacheEnd),
                 ..outs
             };
             steps.push(self.step(end, 1));
@@ -441,7 +448,7 @@ impl Chains {
         let last = rows.len() - 1;
         for (row, &time) in rows.iter().enumerate() {
             let (command, confirm) = if row < last {
-                (Command::CacheProgramConfirm, Confirm::CacheProgram(time))
+                (Command::ProgramCache, Confirm::CacheProgram(time))
             } else {
                 (Command::ProgramConfirm, Confirm::Program(time))
             };
@@ -453,10 +460,15 @@ impl Chains {
     }
 
     fn push_move(&self, planes: usize, read: Time, program: Time, steps: &mut Vec<Step>) {
-        self.push_command(planes, Command::Read, Command::CopyReadConfirm, steps);
+        self.push_command(planes, Command::Read, Command::CopybackRead, steps);
         arm(steps, Confirm::Read(read));
         let at = steps.len();
-        self.push_command(planes, Command::CopyProgram, Command::ProgramConfirm, steps);
+        self.push_command(
+            planes,
+            Command::CopybackProgram,
+            Command::ProgramConfirm,
+            steps,
+        );
         self.precede(&mut steps[at], STATUS);
         arm(steps, Confirm::Program(program));
         steps.push(self.step(STATUS, 1));
@@ -486,9 +498,9 @@ impl Step {
 /// The command that queues a plane.
 const fn queueing(first: Command) -> Command {
     match first {
-        Command::Read => Command::QueueRead,
-        Command::Erase => Command::QueueErase,
-        _ => Command::QueueProgram,
+        Command::Read => Command::ReadQueue,
+        Command::Erase => Command::EraseQueue,
+        _ => Command::ProgramQueue,
     }
 }
 

@@ -9,12 +9,12 @@ use std::collections::VecDeque;
 
 use wordline_kernel::Time;
 
+use crate::Die;
 use crate::arbitrate::{Arbitrate, Arbitration, Asking};
 use crate::chain::{Chains, Step};
 use crate::command::Command;
 use crate::registers::{Confirm, Registers, Work};
 use crate::suspend::Suspend;
-use crate::Die;
 
 /// Something that will happen on a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -239,13 +239,7 @@ impl Channels {
     }
 
     #[inline]
-    fn grant(
-        now: Time,
-        channel: u32,
-        bus: &mut Bus,
-        asking: Asking,
-        listen: &mut impl Listen,
-    ) {
+    fn grant(now: Time, channel: u32, bus: &mut Bus, asking: Asking, listen: &mut impl Listen) {
         bus.holder = Some(asking);
         bus.granted = now;
         if !asking.urgent {
@@ -274,7 +268,13 @@ impl Channels {
             Some(self.release(now, channel, holder.die, from, listen))
         };
         self.serve(now, channel, listen);
-        if let Some(Released { die, confirm: None, ended: false, .. }) = released {
+        if let Some(Released {
+            die,
+            confirm: None,
+            ended: false,
+            ..
+        }) = released
+        {
             self.lanes[die.index()].at += 1;
             self.ask(now, die, listen);
         }
@@ -363,15 +363,15 @@ impl Channels {
             return;
         }
         let able = match lane.steps.get(lane.at).and_then(|step| step.confirm) {
-            Some(Confirm::Program(_)) => self.suspend.program.then_some(Command::SuspendProgram),
-            Some(Confirm::Erase(_)) => self.suspend.erase.then_some(Command::SuspendErase),
+            Some(Confirm::Program(_)) => self.suspend.program.then_some(Command::ProgramSuspend),
+            Some(Confirm::Erase(_)) => self.suspend.erase.then_some(Command::EraseSuspend),
             _ => None,
         };
         let Some(command) = able.filter(|_| lane.suspensions < self.suspend.most) else {
             return;
         };
         let step = self.chains.single(command);
-        if now + step.bus + self.suspend.latency(command == Command::SuspendErase) >= lane.ready {
+        if now + step.bus + self.suspend.latency(command == Command::EraseSuspend) >= lane.ready {
             return;
         }
         lane.suspending = true;
@@ -383,8 +383,15 @@ impl Channels {
         let lane = &mut self.lanes[die.index()];
         debug_assert_eq!(lane.state, State::Free, "the chains in between are over");
         lane.state = State::OnBus;
-        let erases = lane.aside.as_ref().is_some_and(|aside| matches!(aside.confirm, Confirm::Erase(_)));
-        let command = if erases { Command::ResumeErase } else { Command::ResumeProgram };
+        let erases = lane
+            .aside
+            .as_ref()
+            .is_some_and(|aside| matches!(aside.confirm, Confirm::Erase(_)));
+        let command = if erases {
+            Command::EraseResume
+        } else {
+            Command::ProgramResume
+        };
         let step = self.chains.single(command);
         self.enter(now, urgent(die, now, step.bus), listen);
     }

@@ -10,35 +10,13 @@ use thiserror::Error;
 use wordline_kernel::{EventQueue, Stream, Time};
 
 use crate::array::{Array, Violation};
-use crate::arbitrate::Arbitration;
 use crate::chain::{Chains, Stage, Step};
-use crate::command::Command;
 use crate::channel::{Channels, Event, Listen, Readied};
+use crate::command::Command;
 use crate::energy::Energy;
 use crate::registers::{Confirm, Work};
 use crate::transaction::{Mode, Operation, Transaction, TransactionError};
-use crate::{Die, Layout, PlaneRule, Ppn, Suspend};
-
-/// What a package is made of.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Part {
-    /// Dies, planes, blocks, pages.
-    pub layout: Layout,
-    /// What everything takes.
-    pub chains: Chains,
-    /// The plane addressing rule.
-    pub plane_rule: PlaneRule,
-    /// Erases that a block bears.
-    pub endurance_cycles: u32,
-    /// Programs of a page between two erases.
-    pub partial_programs: u8,
-    /// Who gets the bus.
-    pub arbitration: Arbitration,
-    /// Whether different dies work at the same time.
-    pub interleaved: bool,
-    /// Seed of the random deviations of array times.
-    pub seed: u64,
-}
+use crate::{Die, Layout, Part, PlaneRule, Ppn};
 
 /// A transaction that has been carried out, or has failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -224,13 +202,16 @@ impl Book {
         match Stage::of_array(confirm) {
             Some(Stage::Ton) => row.iter().try_for_each(|page| self.array.read(*page)),
             Some(Stage::Tin) => {
-                row.iter().try_for_each(|page| self.array.may_program(*page))?;
+                row.iter()
+                    .try_for_each(|page| self.array.may_program(*page))?;
                 row.iter().try_for_each(|page| self.array.program(*page))
             }
             Some(Stage::Ber) => {
                 let layout = *self.array.layout();
                 let mut blocks = row.iter().map(|page| layout.block_of(*page));
-                blocks.clone().try_for_each(|block| self.array.may_erase(block))?;
+                blocks
+                    .clone()
+                    .try_for_each(|block| self.array.may_erase(block))?;
                 blocks.try_for_each(|block| self.array.erase(block))
             }
             _ => Ok(()),
@@ -309,20 +290,20 @@ pub struct Package {
 }
 
 impl Package {
-    /// A pristine package.
-    pub fn new(part: &Part) -> Self {
+    /// A pristine package of one channel. With `interleaved`, its dies work at the same time.
+    pub fn new(part: &Part, interleaved: bool) -> Self {
         let layout = part.layout;
         let dies = layout.dies as usize;
-        let suspend = Suspend::default();
+        let suspend = &part.suspend;
         let (chains, arbitration) = (part.chains.clone(), &part.arbitration);
-        let array = Array::new(layout, part.endurance_cycles)
-            .with_partial_programs(part.partial_programs);
+        let array =
+            Array::new(layout, part.endurance_cycles).with_partial_programs(part.partial_programs);
         Self {
             layout,
             plane_rule: part.plane_rule,
-            interleaved: part.interleaved,
+            interleaved,
             now: Time::ZERO,
-            channels: Channels::new(layout.dies, layout.dies, chains, arbitration, &suspend),
+            channels: Channels::new(layout.dies, layout.dies, chains, arbitration, suspend),
             book: Book {
                 queue: EventQueue::default(),
                 array,
@@ -336,7 +317,7 @@ impl Package {
                 },
             },
             draws: Stream::new(part.seed, "nand.array"),
-            lines: vec![VecDeque::new(); if part.interleaved { dies } else { 1 }],
+            lines: vec![VecDeque::new(); if interleaved { dies } else { 1 }],
             in_flight: 0,
             submitted: 0,
             done: VecDeque::new(),
@@ -375,11 +356,7 @@ impl Package {
 
     /// Submits a transaction at `at`, not before the last event. What happens at the same instant
     /// happens first. Returns its number.
-    pub fn submit(
-        &mut self,
-        at: Time,
-        transaction: &Transaction<'_>,
-    ) -> Result<u64, SubmitError> {
+    pub fn submit(&mut self, at: Time, transaction: &Transaction<'_>) -> Result<u64, SubmitError> {
         if at < self.now {
             return Err(SubmitError::Late { at, now: self.now });
         }
@@ -456,7 +433,9 @@ impl Package {
         pending.started = self.now;
         let mode = pending.mode as usize;
         let transaction = pending.transaction();
-        channels.load(die, |chains, steps| chains.build(layout, &transaction, draws, steps));
+        channels.load(die, |chains, steps| {
+            chains.build(layout, &transaction, draws, steps)
+        });
         book.ledger.current[die.index()] = slot;
         book.ledger.usage[die.index()][mode].transactions += 1;
         self.lines[line].pop_front();

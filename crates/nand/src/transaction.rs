@@ -269,7 +269,10 @@ impl Transaction<'_> {
                     let block = layout.block_of(page);
                     (layout.block_in_plane(block), layout.page_in_block(page))
                 };
-                if let Some(&other) = row[..place].iter().find(|other| plane(**other) == plane(page)) {
+                if let Some(&other) = row[..place]
+                    .iter()
+                    .find(|other| plane(**other) == plane(page))
+                {
                     return Err(TransactionError::SamePlane {
                         address: address(),
                         other: layout.describe(other),
