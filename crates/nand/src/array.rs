@@ -23,6 +23,16 @@ pub enum Violation {
         /// The page in words.
         address: String,
     },
+    /// More partial programs than the part bears (NOP).
+    #[error(
+        "program of {address} after {programs} partial programs, as many as the page bears; erase its block first, or raise nand.partial_programs"
+    )]
+    TooManyPrograms {
+        /// The page in words.
+        address: String,
+        /// Programs of the page since the erase of its block.
+        programs: u32,
+    },
     /// A read of a page that holds nothing.
     #[error("read of {address}, which is not programmed; nothing can be read from an erased page")]
     NotProgrammed {
@@ -43,13 +53,17 @@ pub enum Violation {
 
 /// Which pages of each block are programmed, and how often each block was erased.
 ///
-/// Memory is six bytes a block, touched when the block is first used.
+/// Memory is six bytes a block, seven if pages bear partial programs, touched when the block is
+/// first used.
 #[derive(Clone, Debug)]
 pub struct Array {
     layout: Layout,
     endurance: u32,
+    partial_programs: u8,
     programmed: Vec<u16>,
     erases: Vec<u32>,
+    /// Programs of the last programmed page of a block after its first; empty if it bears none.
+    again: Vec<u8>,
 }
 
 impl Array {
@@ -59,30 +73,21 @@ impl Array {
         Self {
             layout,
             endurance,
+            partial_programs: 1,
             programmed: vec![0; blocks],
             erases: vec![0; blocks],
+            again: Vec::new(),
         }
     }
-    /// tmp
-    pub fn with_partial_programs(self, _n: u8) -> Self {
+    /// The same pristine array with pages that bear `programs` programs between two erases of their
+    /// block (NOP; 1 to 255, what lies beyond counts as the nearest). Only the page programmed last
+    /// in a block can be programmed again, as pages are programmed in order.
+    #[must_use]
+    pub fn with_partial_programs(mut self, programs: u32) -> Self {
+        self.partial_programs = programs.clamp(1, 255) as u8;
+        let blocks = if programs > 1 { self.erases.len() } else { 0 };
+        self.again = vec![0; blocks];
         self
-    }
-    /// tmp
-    pub fn layout(&self) -> &Layout {
-        &self.layout
-    }
-    /// tmp
-    pub fn may_program(&self, page: Ppn) -> Result<(), Violation> {
-        let block = self.layout.block_of(page);
-        let offset = page.0 - self.layout.page(block, 0).0;
-        if u32::from(self.programmed[block.index()]) != offset {
-            return Err(self.misplaced(page));
-        }
-        Ok(())
-    }
-    /// tmp
-    pub fn may_erase(&self, _block: Block) -> Result<(), Violation> {
-        Ok(())
     }
     /// Programs a page.
     #[inline]
@@ -91,20 +96,50 @@ impl Array {
         let offset = page.0 - self.layout.page(block, 0).0;
         let next = &mut self.programmed[block.index()];
         if u32::from(*next) != offset {
-            return Err(self.misplaced(page));
+            return self.program_again(page);
         }
         *next += 1;
+        if let Some(again) = self.again.get_mut(block.index()) {
+            *again = 0;
+        }
         Ok(())
     }
-    #[cold]
-    fn misplaced(&self, page: Ppn) -> Violation {
-        let address = self.layout.describe(page);
-        let expected = u32::from(self.programmed[self.layout.block_of(page).index()]);
-        if self.layout.page_in_block(page) < expected {
-            Violation::NotErased { address }
-        } else {
-            Violation::OutOfOrder { address, expected }
+    /// Whether a page can be programmed; changes nothing.
+    pub fn may_program(&self, page: Ppn) -> Result<(), Violation> {
+        let block = self.layout.block_of(page);
+        if self.layout.page_in_block(page) == self.programmed(block) {
+            return Ok(());
         }
+        self.may_program_again(page)
+    }
+    #[cold]
+    fn program_again(&mut self, page: Ppn) -> Result<(), Violation> {
+        self.may_program_again(page)?;
+        let block = self.layout.block_of(page);
+        self.again[block.index()] += 1;
+        Ok(())
+    }
+    /// Whether a page that is not the next of its block is the last programmed one and bears a
+    /// further program.
+    fn may_program_again(&self, page: Ppn) -> Result<(), Violation> {
+        let block = self.layout.block_of(page);
+        let address = self.layout.describe(page);
+        let expected = self.programmed(block);
+        let beside = self.layout.page_in_block(page) + 1;
+        if beside > expected {
+            return Err(Violation::OutOfOrder { address, expected });
+        }
+        let Some(&again) = self.again.get(block.index()) else {
+            return Err(Violation::NotErased { address });
+        };
+        if beside < expected {
+            return Err(Violation::NotErased { address });
+        }
+        let programs = u32::from(again) + 1;
+        if programs >= u32::from(self.partial_programs) {
+            return Err(Violation::TooManyPrograms { address, programs });
+        }
+        Ok(())
     }
     /// Reads a page.
     #[inline]
@@ -121,17 +156,20 @@ impl Array {
     /// Erases a block.
     #[inline]
     pub fn erase(&mut self, block: Block) -> Result<(), Violation> {
-        let erases = &mut self.erases[block.index()];
-        if *erases >= self.endurance {
-            let address = self.layout.describe_block(block);
-            return Err(Violation::WornOut {
-                address,
-                erases: *erases,
-            });
-        }
-        *erases += 1;
+        self.may_erase(block)?;
+        self.erases[block.index()] += 1;
         self.programmed[block.index()] = 0;
         Ok(())
+    }
+    /// Whether a block bears a further erase; changes nothing.
+    #[inline]
+    pub fn may_erase(&self, block: Block) -> Result<(), Violation> {
+        let erases = self.erases[block.index()];
+        if erases < self.endurance {
+            return Ok(());
+        }
+        let address = self.layout.describe_block(block);
+        Err(Violation::WornOut { address, erases })
     }
     /// Pages of a block that are programmed; they are its first ones.
     pub fn programmed(&self, block: Block) -> u32 {
@@ -191,6 +229,33 @@ mod tests {
             array.read(Ppn(0)),
             Err(Violation::NotProgrammed { .. })
         ));
+    }
+
+    #[test]
+    fn the_last_page_of_a_block_bears_as_many_programs_as_the_part() {
+        let mut array = array().with_partial_programs(3);
+        for _ in 0..3 {
+            assert_eq!(array.may_program(Ppn(3)), Ok(()));
+            assert_eq!(array.program(Ppn(3)), Ok(()));
+        }
+        let address = "die 0, plane 0, block 1, page 0".to_owned();
+        let worn = Err(Violation::TooManyPrograms {
+            address: address.clone(),
+            programs: 3,
+        });
+        assert_eq!(array.may_program(Ppn(3)), worn);
+        assert_eq!(array.program(Ppn(3)), worn);
+        // The next page starts to count anew; the one before can no longer be programmed.
+        assert_eq!(array.program(Ppn(4)), Ok(()));
+        assert_eq!(array.program(Ppn(4)), Ok(()));
+        assert_eq!(array.program(Ppn(3)), Err(Violation::NotErased { address }));
+        assert_eq!(array.programmed(Block(1)), 2);
+        // So does an erase.
+        array.erase(Block(1)).unwrap();
+        for _ in 0..3 {
+            assert_eq!(array.program(Ppn(3)), Ok(()));
+        }
+        assert!(array.program(Ppn(3)).is_err());
     }
 
     #[test]

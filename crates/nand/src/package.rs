@@ -14,9 +14,10 @@ use crate::chain::{Chains, Stage, Step};
 use crate::channel::{Channels, Event, Listen, Readied};
 use crate::command::Command;
 use crate::energy::Energy;
+use crate::part::Part;
 use crate::registers::{Confirm, Work};
 use crate::transaction::{Mode, Operation, Transaction, TransactionError};
-use crate::{Die, Layout, Part, PlaneRule, Ppn};
+use crate::{Die, Layout, PlaneRule, Ppn};
 
 /// A transaction that has been carried out, or has failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,6 +167,7 @@ struct Ledger {
 /// Everything beside the channels.
 #[derive(Clone, Debug)]
 struct Book {
+    layout: Layout,
     queue: EventQueue<Event>,
     array: Array,
     chains: Chains,
@@ -207,7 +209,7 @@ impl Book {
                 row.iter().try_for_each(|page| self.array.program(*page))
             }
             Some(Stage::Ber) => {
-                let layout = *self.array.layout();
+                let layout = self.layout;
                 let mut blocks = row.iter().map(|page| layout.block_of(*page));
                 blocks
                     .clone()
@@ -305,6 +307,7 @@ impl Package {
             now: Time::ZERO,
             channels: Channels::new(layout.dies, layout.dies, chains, arbitration, suspend),
             book: Book {
+                layout,
                 queue: EventQueue::default(),
                 array,
                 chains: part.chains.clone(),

@@ -12,7 +12,7 @@ pub struct Part {
     /// Erases that a block bears.
     pub endurance_cycles: u32,
     /// Programs of a page between two erases at most.
-    pub partial_programs: u8,
+    pub partial_programs: u32,
     /// Which pages one command may address.
     pub plane_rule: PlaneRule,
     /// Who gets the bus of a channel.

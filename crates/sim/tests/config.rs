@@ -250,6 +250,21 @@ fn a_wrong_type_says_what_was_expected() {
         "  |"
         "1 | nand.timing.model = \"tipical\""
         "  |                     ^^^^^^^^^");
+    let model = fault("nand.timing.model = 3");
+    assert!(
+        model.contains(
+            "nand.timing.model: expected one of variation, typical, worst; model is: How long"
+        ),
+        "{model}"
+    );
+    let rule = override_fault("nand.plane_rule", "3");
+    let expected =
+        "nand.plane_rule: expected one of page-offset, page-and-block-offset; plane_rule is:";
+    assert!(rule.contains(expected), "{rule}");
+    assert!(
+        override_fault("nand.cell", "3")
+            .contains("expected one of slc, mlc-alpha, mlc-beta, tlc, qlc, found the number 3")
+    );
     assert!(fault("nand.timing.read_ns = -1").contains("found the number -1;"));
     assert!(
         fault("nand.timing.read_ns = 99999999999999999999")
@@ -312,6 +327,27 @@ fn times_are_one_number_or_one_for_each_page_type() {
         ),
         "{message}"
     );
+}
+
+/// Table 2.1 of the thesis: 250 to 2,200 us for MLC1, 440 to 5,000 us for MLC2; 650 us is tPROG of
+/// the data sheet.
+#[test]
+fn the_multi_level_parts_of_the_thesis_vary() {
+    let us = |base: &str, model: &str| {
+        let plan = plan(
+            &format!("base = \"{base}\""),
+            &[("nand.timing.model", model)],
+        );
+        let latencies = plan.expect("the preset is sound").latencies;
+        let mut times = [0, 1, 2, 3, 4, 5, 6, 7].map(|offset| latencies.program(offset).as_us());
+        times.sort_by(f64::total_cmp);
+        (times[0], times[7])
+    };
+    assert_eq!(us("jung2013-mlc1", "variation"), (250.0, 2200.0));
+    assert_eq!(us("jung2013-mlc1", "typical"), (650.0, 650.0));
+    assert_eq!(us("jung2013-mlc1", "worst"), (2200.0, 2200.0));
+    assert_eq!(us("jung2013-mlc2", "variation"), (440.0, 5000.0));
+    assert_eq!(us("jung2013-slc", "variation"), (250.0, 250.0));
 }
 
 #[test]

@@ -14,6 +14,17 @@ pub(super) fn explain(message: &str, path: &str) -> (String, String) {
         let name = rest.split('`').next().unwrap_or_default();
         return unknown_choice(name, path);
     }
+    // What the reader of TOML says of a word that is no text.
+    let no_word = [
+        "wanted string or table",
+        "unit variant, expected string only",
+    ];
+    if let Some(Kind::Choice(words)) = keys::find(path).map(|key| &key.kind)
+        && no_word.iter().any(|end| message.ends_with(end))
+    {
+        let reason = format!("{path}: expected one of {}", words.join(", "));
+        return (reason, meaning(path));
+    }
     for start in ["invalid type: ", "invalid value: "] {
         if let Some(rest) = message.strip_prefix(start) {
             return mismatch(rest, path);
@@ -89,16 +100,17 @@ fn mismatch(found_and_expected: &str, path: &str) -> (String, String) {
         wanted(expected, path),
         given(found)
     );
+    (reason, meaning(path))
+}
+
+/// What a key is, for someone who has written something else; an element of a list stands for it.
+fn meaning(path: &str) -> String {
     let list = path.split('[').next().unwrap_or_default();
     let key = keys::find(list).filter(|key| !key.description.is_empty());
-    let remedy = key.map_or(String::new(), |key| {
-        format!(
-            "{} is: {}",
-            last(key),
-            key.description.trim_end_matches('.')
-        )
-    });
-    (reason, remedy)
+    key.map_or(String::new(), |key| {
+        let description = key.description.trim_end_matches('.');
+        format!("{} is: {description}", last(key))
+    })
 }
 
 /// The field's words for what the parser expected.
