@@ -35,6 +35,22 @@ impl Bus {
     pub fn busy(&self) -> bool {
         self.held.is_some()
     }
+    /// The die whose cycle is on the bus.
+    pub fn holder(&self) -> Option<usize> {
+        self.held.map(|held| held.die)
+    }
+    /// Whether the die does something that it can lay aside.
+    pub fn may_suspend(&self, die: usize) -> bool {
+        let command = Cycle::Command(self.suspend_command(die));
+        self.dies[die]
+            .suspend_latency(&self.part, command)
+            .is_some()
+            && !self.dies[die].ready()
+    }
+    /// The command that lays aside what the die does.
+    pub fn suspend_command(&self, die: usize) -> u8 {
+        if self.dies[die].erases() { 0x61 } else { 0x84 }
+    }
     /// Begins a cycle at this instant. A refusal that is not for being busy fails the die.
     pub fn issue(&mut self, die: usize, cycle: Cycle) -> Result<(), Refusal> {
         if self.busy() {

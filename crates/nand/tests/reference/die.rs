@@ -116,7 +116,8 @@ pub struct Die {
     queue_first: u8,
     session: bool,
     last_read: Vec<Place>,
-    suspended: Option<Work>,
+    /// What is laid aside: what the array was doing, and what waited for it.
+    suspended: Vec<Work>,
     failed: bool,
     plane_busy: u32,
     work: Option<Work>,
@@ -143,7 +144,7 @@ impl Die {
             queue_first: 0,
             session: false,
             last_read: Vec::new(),
-            suspended: None,
+            suspended: Vec::new(),
             failed: false,
             plane_busy: 0,
             work: None,
@@ -170,6 +171,27 @@ impl Die {
     /// Whether the die waits for a reset.
     pub fn failed(&self) -> bool {
         self.failed
+    }
+    /// Whether an operation is laid aside, and the die takes commands.
+    pub fn suspended(&self) -> bool {
+        !self.suspended.is_empty() && self.ready()
+    }
+    /// The command that goes on with what is laid aside.
+    pub fn resume_command(&self) -> u8 {
+        let erases = self.suspended.iter().any(|work| work.kind == Kind::Erase);
+        if erases { 0xd2 } else { 0x13 }
+    }
+    /// Whether a page is not being worked on by what is laid aside.
+    pub fn is_beside_suspended(&self, page: Place) -> bool {
+        let pages = self.suspended.iter().flat_map(|work| &work.pages);
+        let mut blocks = pages.map(|(other, _)| (other.plane, other.block));
+        blocks.all(|block| block != (page.plane, page.block))
+    }
+    /// Whether the array erases.
+    pub fn erases(&self) -> bool {
+        self.work
+            .as_ref()
+            .is_some_and(|work| work.kind == Kind::Erase)
     }
     fn status(&self) -> u8 {
         let bit = |set: bool, place: u8| u8::from(set) << place;

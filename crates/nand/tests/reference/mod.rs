@@ -10,6 +10,7 @@ pub mod chain;
 pub mod die;
 pub mod package;
 pub mod plan;
+pub mod script;
 
 pub use bus::Bus;
 pub use cells::{Cells, Place};
@@ -157,6 +158,8 @@ pub enum Refusal {
     SessionPlanes,
     /// A sequential cache read beyond the end of the block.
     EndOfBlock,
+    /// A cache read that follows no read.
+    NothingToContinue,
     /// A read of what is being programmed or erased and suspended.
     Suspended,
     /// A program beyond the block's next page.
@@ -167,4 +170,26 @@ pub enum Refusal {
     NotProgrammed,
     /// An erase of a block at its endurance.
     WornOut,
+}
+
+impl Refusal {
+    /// All of them.
+    pub const ALL: [Self; 16] = [
+        Self::BusBusy,
+        Self::Busy,
+        Self::Failed,
+        Self::Sequence,
+        Self::Address,
+        Self::PlaneRule,
+        Self::NoPage,
+        Self::Bytes,
+        Self::SessionPlanes,
+        Self::EndOfBlock,
+        Self::NothingToContinue,
+        Self::Suspended,
+        Self::OutOfOrder,
+        Self::Programmed,
+        Self::NotProgrammed,
+        Self::WornOut,
+    ];
 }

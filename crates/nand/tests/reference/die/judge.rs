@@ -37,7 +37,7 @@ impl Die {
         }
     }
     /// Suspend latency, if the cycle suspends what the die is doing.
-    pub(super) fn suspend_latency(&self, part: &Part, cycle: Cycle) -> Option<u32> {
+    pub fn suspend_latency(&self, part: &Part, cycle: Cycle) -> Option<u32> {
         let last = self.next.as_ref().or(self.work.as_ref())?;
         match (last.kind, cycle) {
             (Kind::Program | Kind::CopyProgram, Cycle::Command(0x84)) => part.program_suspend,
@@ -49,12 +49,8 @@ impl Die {
         if !self.queue.is_empty() {
             return check(first == self.queue_first, Refusal::Sequence);
         }
-        let accepted = if let Some(suspended) = &self.suspended {
-            let resume = match suspended.kind {
-                Kind::Erase => 0xd2,
-                _ => 0x13,
-            };
-            first == resume || [0x00, 0x05, 0x06].contains(&first)
+        let accepted = if !self.suspended.is_empty() {
+            first == self.resume_command() || [0x00, 0x05, 0x06].contains(&first)
         } else if self.session {
             [0x00, 0x05, 0x06, 0x31, 0x3f].contains(&first)
         } else if self.programs_from_cache() {
@@ -69,7 +65,7 @@ impl Die {
                 check(self.data.iter().any(copied), Refusal::NoPage)
             }
             0x31 => {
-                check(self.may_read_cached(), Refusal::Sequence)?;
+                check(self.may_read_cached(), Refusal::NothingToContinue)?;
                 let at_end = |place: &Place| place.page + 1 == part.pages;
                 check(!self.last_read.iter().any(at_end), Refusal::EndOfBlock)?;
                 let next = self.successors();
@@ -133,7 +129,7 @@ impl Die {
         confirm: u8,
     ) -> Result<(), Refusal> {
         let known = match first {
-            0x00 if self.suspended.is_some() => [0x30, 0x32].contains(&confirm),
+            0x00 if !self.suspended.is_empty() => [0x30, 0x32].contains(&confirm),
             0x00 if self.session => [0x31, 0x32].contains(&confirm),
             0x00 => [0x30, 0x31, 0x32, 0x35].contains(&confirm),
             0x05 | 0x06 => confirm == 0xe0,
@@ -148,7 +144,7 @@ impl Die {
         match confirm {
             0x30 | 0x35 => self.judge_read(&pages),
             0x31 => {
-                check(self.may_read_cached(), Refusal::Sequence)?;
+                check(self.may_read_cached(), Refusal::NothingToContinue)?;
                 let same = planes(&pages) == planes(&self.last_read);
                 check(same, Refusal::SessionPlanes)?;
                 self.judge_read(&pages)
@@ -166,7 +162,7 @@ impl Die {
     }
     fn judge_read(&self, pages: &[Place]) -> Result<(), Refusal> {
         for page in pages {
-            if let Some(suspended) = &self.suspended {
+            for suspended in &self.suspended {
                 let erasing = suspended.kind == Kind::Erase;
                 let touches = |(other, _): &(Place, u64)| {
                     let same_block = (other.plane, other.block) == (page.plane, page.block);

@@ -170,7 +170,7 @@ impl Die {
         }
     }
     fn reset(&mut self) {
-        let suspending = self.suspended.as_ref().map(|suspended| suspended.kind);
+        let suspending = self.suspended.first().map(|suspended| suspended.kind);
         let ticks = match self.work.as_ref().map(|work| match work.kind {
             Kind::Suspending => suspending.unwrap_or(Kind::Suspending),
             kind => kind,
@@ -182,7 +182,7 @@ impl Die {
         self.fail();
         self.failed = false;
         self.session = false;
-        self.suspended = None;
+        self.suspended.clear();
         self.next = None;
         self.plane_busy = 0;
         self.last_read.clear();
@@ -196,27 +196,23 @@ impl Die {
         let Some(latency) = self.suspend_latency(part, cycle) else {
             return;
         };
+        self.status_asked = false;
         let ticks = |work: &Option<Work>| work.as_ref().map_or(0, |work| work.left);
         let left = ticks(&self.work) + ticks(&self.next);
         if left <= latency {
             return;
         }
-        let running = self.work.take().into_iter();
-        let all: Vec<_> = running.chain(self.next.take()).collect();
-        self.suspended = all.last().map(|last| Work {
-            kind: last.kind,
-            pages: all.iter().flat_map(|work| work.pages.clone()).collect(),
-            moving: 0,
-            ready: left,
-            left,
-        });
+        self.suspended.extend(self.work.take());
+        self.suspended.extend(self.next.take());
         self.work(Kind::Suspending, Vec::new(), (0, latency, latency));
     }
     fn resume(&mut self, part: &Part) {
-        if let Some(mut work) = self.suspended.take() {
+        let mut works = std::mem::take(&mut self.suspended).into_iter();
+        self.work = works.next();
+        self.next = works.next();
+        if let Some(work) = &mut self.work {
             work.left += part.resume;
             work.ready = work.left;
-            self.work = Some(work);
         }
     }
 }
