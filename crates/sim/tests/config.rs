@@ -338,7 +338,8 @@ fn the_multi_level_parts_of_the_thesis_vary() {
             &format!("base = \"{base}\""),
             &[("nand.timing.model", model)],
         );
-        let latencies = plan.expect("the preset is sound").latencies;
+        let chains = plan.expect("the preset is sound").part.chains;
+        let latencies = chains.latencies();
         let mut times = [0, 1, 2, 3, 4, 5, 6, 7].map(|offset| latencies.program(offset).as_us());
         times.sort_by(f64::total_cmp);
         (times[0], times[7])
