@@ -10,7 +10,8 @@ use wordline_device::{Event, Op, Plan, Precondition, Request, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Mapping, PageMap};
 use wordline_kernel::{EventQueue, Stream, Time};
-use wordline_nand::{Chains, Geometry, Layout, Timing};
+use wordline_nand::part::Part;
+use wordline_nand::{Cell, Geometry, Layout, Timing};
 
 const REQUESTS: u64 = 20_000;
 
@@ -32,11 +33,10 @@ fn plan() -> Plan {
     config.gc.start_free_ratio = 0.052;
     let ftl = wordline_ftl::Plan::new(&config, layout, dimensions, 1);
     Plan {
-        layout,
+        part: Part::new(layout, &geometry, &Timing::default(), &Cell::default()),
         dies_per_channel: 4,
-        chains: Chains::new(&geometry, &Timing::default()),
         page_bytes: geometry.page_bytes,
-        endurance_cycles: u32::MAX,
+        internal_data_move: false,
         queue_depth: 32,
         ftl: ftl.unwrap_or_else(|error| unreachable!("{error}")),
     }

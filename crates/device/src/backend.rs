@@ -1,20 +1,29 @@
-//! The flash back end: a queue for each die, a bus for each channel.
+//! The flash back end: a queue for each die, in front of the channels.
 //!
-//! A die executes one operation at a time, in the order of its queue. An operation holds its die
-//! from its first command cycle to its last bus cycle, and the bus of its channel only in its bus
-//! phases; the bus serves phases first come, first served.
+//! A die executes one command at a time, in the order of its queue; a command is one operation, or
+//! several of the same kind on different planes where the scheduler allows it. The command holds its
+//! die from its first cycle to its last, and the bus of its channel as its chain says
+//! (`wordline_nand::channel`). Reads of the host may pass a program or an erase that is suspended
+//! for them.
 
-use std::collections::VecDeque;
-
-use wordline_kernel::{EventQueue, Probe, Time};
-use wordline_nand::{Chains, Die, Layout, Operation, Ppn};
+use wordline_kernel::{EventQueue, Probe, Stream, Time};
+use wordline_nand::channel::{Listen, Readied};
+use wordline_nand::schedule::Schedule;
+use wordline_nand::{
+    Array, Channels, Confirm, Die, Layout, Operation, PlaneRule, Ppn, Stage, Step,
+    Transaction as Command, Work,
+};
 
 use crate::event::Event;
 use crate::observation::{Observation, Parts};
+use crate::plan::Plan;
 
 /// A place in the table of transactions.
 pub(crate) type Slot = u32;
 const NONE: Slot = Slot::MAX;
+
+/// Planes that one command takes at most, and transactions of a queue that are looked at for it.
+const MOST_PLANES: usize = 64;
 
 /// Who waits for a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +38,8 @@ pub(crate) enum Purpose {
     MoveRead,
     /// The program of a page that is collected.
     MoveProgram,
+    /// The move of a page that is collected, inside its plane.
+    Move,
     /// The erase that ends a collection.
     Erase,
 }
@@ -38,11 +49,19 @@ impl Purpose {
         match self {
             Self::Read | Self::Merge | Self::MoveRead => Operation::Read,
             Self::Write | Self::MoveProgram => Operation::Program,
+            Self::Move => Operation::Move,
             Self::Erase => Operation::Erase,
         }
     }
     pub const fn is_gc(self) -> bool {
-        matches!(self, Self::MoveRead | Self::MoveProgram | Self::Erase)
+        matches!(
+            self,
+            Self::MoveRead | Self::MoveProgram | Self::Move | Self::Erase
+        )
+    }
+    /// Whether a host waits for the data, so that the operation is worth suspending another for.
+    const fn is_urgent(self) -> bool {
+        matches!(self, Self::Read | Self::Merge)
     }
 }
 
@@ -50,21 +69,49 @@ impl Purpose {
 #[derive(Clone, Debug)]
 pub(crate) struct Transaction {
     pub purpose: Purpose,
-    /// Waits for the bus after the array phase rather than before.
-    after_array: bool,
     die: Die,
+    /// The next of its queue, or of its command.
     next: Slot,
     /// The page; for an erase the first of its block.
     pub place: Ppn,
+    /// Where a move goes; otherwise the same page.
+    pub target: Ppn,
     /// The request (host) or the plane (collection) that waits for it.
     pub owner: u32,
     /// For a merge: its place in the table of fragments. For a host page: the logical page.
     pub tag: u32,
     pub parts: Parts,
-    /// Since when it waits for what it waits for, or the array works for it.
+    /// Since when it waits for its die.
     since: Time,
-    /// Collection's share of the die or bus at that time.
+    /// Collection's share of the die at that time.
     gc_before: Time,
+}
+
+/// An operation for [`BackEnd::enqueue`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Order {
+    pub purpose: Purpose,
+    pub place: Ppn,
+    pub target: Ppn,
+    pub owner: u32,
+    pub tag: u32,
+    /// What the request has been through since admission.
+    pub parts: Parts,
+}
+
+impl Order {
+    /// An operation in one place, for a request that has just been admitted.
+    #[inline]
+    pub fn new(purpose: Purpose, place: Ppn, owner: u32, tag: u32) -> Self {
+        Self {
+            purpose,
+            place,
+            target: place,
+            owner,
+            tag,
+            parts: Parts::NONE,
+        }
+    }
 }
 
 /// Time that a shared thing was held for garbage collection.
@@ -98,262 +145,698 @@ impl GcClock {
     }
 }
 
-#[derive(Clone, Debug)]
-struct DieState {
-    current: Slot,
-    first: Slot,
-    last: Slot,
-    started: Time,
-    gc: GcClock,
+/// A command that a die is at.
+#[derive(Clone, Copy, Debug)]
+struct Job {
+    /// Its first transaction; the others follow by `next`.
+    head: Slot,
+    operation: Operation,
+    gc: bool,
+    pages: u32,
+    began: Time,
+    /// Since when the die has been occupied without a break.
+    since: Time,
+    /// Since when the die has been busy.
+    busy_since: Time,
+    /// Where its time went.
+    parts: Parts,
+    /// Collection's share of the bus when the die asked for it.
+    bus_gc: Time,
 }
 
+const IDLE: Job = Job {
+    head: NONE,
+    operation: Operation::Read,
+    gc: false,
+    pages: 0,
+    began: Time::ZERO,
+    since: Time::ZERO,
+    busy_since: Time::ZERO,
+    parts: Parts::NONE,
+    bus_gc: Time::ZERO,
+};
+
 #[derive(Clone, Debug)]
-struct Channel {
-    current: Slot,
-    waiting: VecDeque<Slot>,
-    granted: Time,
+struct DieState {
+    job: Job,
+    /// A command laid aside for reads.
+    aside: Option<Box<Job>>,
+    first: Slot,
+    last: Slot,
     gc: GcClock,
+    usage: Usage,
+}
+
+/// What a die has been used for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Array time summed over the planes that worked: reads, programs, erases.
+    pub array: [Time; 3],
+    /// Bus time.
+    pub bus: Time,
+}
+
+/// Everything beside the channels.
+#[derive(Clone, Debug)]
+struct Book {
+    dies: Vec<DieState>,
+    /// By channel: the time that its bus was held for collection.
+    buses: Vec<GcClock>,
+    transactions: Vec<Transaction>,
+    vacant: Vec<Slot>,
 }
 
 /// Dies, buses and the transactions between them.
 #[derive(Clone, Debug)]
 pub(crate) struct BackEnd {
     layout: Layout,
-    dies_per_channel: u32,
-    chains: Chains,
-    dies: Vec<DieState>,
-    channels: Vec<Channel>,
-    transactions: Vec<Transaction>,
-    vacant: Vec<Slot>,
+    plane_rule: PlaneRule,
+    /// Planes that one command may take.
+    planes: u32,
+    suspends: bool,
+    channels: Channels,
+    book: Book,
+    draws: Stream,
+    /// Idle dies that have been given transactions.
+    touched: Vec<Die>,
+}
+
+/// The book, open for what the channels have to say.
+struct Ear<'a, P> {
+    book: &'a mut Book,
+    queue: &'a mut EventQueue<Event>,
+    probe: &'a mut P,
+}
+
+impl<P: Probe<Observation>> Listen for Ear<'_, P> {
+    #[inline]
+    fn schedule(&mut self, at: Time, event: Event) {
+        self.queue.schedule(at, event);
+    }
+    #[inline]
+    fn asks(&mut self, now: Time, channel: u32, die: Die) {
+        self.book.dies[die.index()].job.bus_gc = self.book.buses[channel as usize].read(now);
+    }
+    #[inline]
+    fn granted(&mut self, now: Time, channel: u32, die: Die, since: Time, hold: Time) {
+        let bus = &mut self.book.buses[channel as usize];
+        let state = &mut self.book.dies[die.index()];
+        let job = &mut state.job;
+        let gc = bus.read(now) - job.bus_gc;
+        job.parts.gc += gc;
+        job.parts.bus_wait += now - since - gc;
+        job.parts.bus += hold;
+        state.usage.bus += hold;
+        bus.start(now, job.gc);
+    }
+    #[inline]
+    fn released(&mut self, now: Time, channel: u32, die: Die, _step: &Step, from: Time) {
+        self.book.buses[channel as usize].stop(now);
+        let Job { operation, gc, .. } = self.book.dies[die.index()].job;
+        self.probe.observe(
+            now,
+            Observation::Bus {
+                channel,
+                from,
+                die,
+                operation,
+                gc,
+            },
+        );
+    }
+    #[inline]
+    fn allows(&mut self, _now: Time, _die: Die, _confirm: Confirm) -> bool {
+        true
+    }
+    #[inline]
+    fn busy(&mut self, now: Time, die: Die, confirm: Confirm, work: Work, ready: Time) {
+        let state = &mut self.book.dies[die.index()];
+        state.job.busy_since = now;
+        state.job.parts.cell += ready - now;
+        if let Some(kind) = kind(confirm) {
+            state.usage.array[kind] += work.time() * u64::from(state.job.pages);
+        }
+    }
+    fn suspended(&mut self, now: Time, die: Die, confirm: Confirm, remaining: Time) {
+        let state = &mut self.book.dies[die.index()];
+        state.job.parts.cell = state.job.parts.cell - remaining;
+        if let Some(kind) = kind(confirm) {
+            let used = &mut state.usage.array[kind];
+            *used = *used - remaining * u64::from(state.job.pages);
+        }
+        let Job { busy_since, .. } = state.job;
+        self.book
+            .observe_array(now, die, confirm, busy_since, self.probe);
+    }
+}
+
+/// Reads, programs, erases: the place in a [`Usage`].
+#[inline]
+fn kind(confirm: Confirm) -> Option<usize> {
+    Stage::of_array(confirm).map(|stage| match stage {
+        Stage::Ton => 0,
+        Stage::Tin => 1,
+        _ => 2,
+    })
+}
+
+impl Book {
+    #[inline]
+    fn admit(&mut self, now: Time, die: Die, order: &Order) -> Slot {
+        let Order {
+            purpose,
+            place,
+            target,
+            owner,
+            tag,
+            parts,
+        } = *order;
+        let transaction = Transaction {
+            purpose,
+            die,
+            next: NONE,
+            place,
+            target,
+            owner,
+            tag,
+            parts,
+            since: now,
+            gc_before: self.dies[die.index()].gc.read(now),
+        };
+        if let Some(slot) = self.vacant.pop() {
+            self.transactions[slot as usize] = transaction;
+            return slot;
+        }
+        self.transactions.push(transaction);
+        self.transactions.len() as Slot - 1
+    }
+
+    #[inline]
+    fn next(&self, slot: Slot) -> Slot {
+        self.transactions[slot as usize].next
+    }
+
+    /// Puts a transaction at the end of its die's queue.
+    #[inline]
+    fn append(&mut self, die: Die, slot: Slot) {
+        let state = &mut self.dies[die.index()];
+        if state.first == NONE {
+            state.first = slot;
+        } else {
+            self.transactions[state.last as usize].next = slot;
+        }
+        state.last = slot;
+    }
+
+    /// Takes a transaction out of its die's queue; `before` is the one in front of it, if any.
+    fn unlink(&mut self, die: Die, before: Slot, slot: Slot) {
+        let next = self.next(slot);
+        let state = &mut self.dies[die.index()];
+        if before == NONE {
+            state.first = next;
+        } else {
+            self.transactions[before as usize].next = next;
+        }
+        if state.last == slot {
+            state.last = before;
+        }
+        self.transactions[slot as usize].next = NONE;
+    }
+
+    /// Tells the probe that the array has worked for the die's command.
+    fn observe_array(
+        &self,
+        now: Time,
+        die: Die,
+        confirm: Confirm,
+        from: Time,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        let Job {
+            head,
+            operation,
+            gc,
+            ..
+        } = self.dies[die.index()].job;
+        let programs = matches!(confirm, Confirm::Program(_));
+        let worked = match operation {
+            Operation::Move if programs => Operation::Program,
+            Operation::Move => Operation::Read,
+            other => other,
+        };
+        let mut slot = head;
+        while slot != NONE {
+            let transaction = &self.transactions[slot as usize];
+            let place = if programs {
+                transaction.target
+            } else {
+                transaction.place
+            };
+            probe.observe(
+                now,
+                Observation::Array {
+                    place,
+                    from,
+                    operation: worked,
+                    gc,
+                },
+            );
+            slot = transaction.next;
+        }
+    }
+}
+
+/// An array operation that has taken effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Worked {
+    /// The first transaction of the command; see [`BackEnd::joined`].
+    pub head: Slot,
+    /// Read, program or erase.
+    pub operation: Operation,
 }
 
 impl BackEnd {
-    pub fn new(layout: Layout, dies_per_channel: u32, chains: Chains) -> Self {
-        let die = DieState {
-            current: NONE,
+    pub fn new(plan: &Plan) -> Self {
+        let state = DieState {
+            job: IDLE,
+            aside: None,
             first: NONE,
             last: NONE,
-            started: Time::ZERO,
             gc: GcClock::default(),
+            usage: Usage::default(),
         };
-        let channel = Channel {
-            current: NONE,
-            waiting: VecDeque::new(),
-            granted: Time::ZERO,
-            gc: GcClock::default(),
-        };
-        let channels = layout.dies.div_ceil(dies_per_channel) as usize;
+        let part = &plan.part;
+        let layout = part.layout;
+        let channels = layout.dies.div_ceil(plan.dies_per_channel) as usize;
         Self {
             layout,
-            dies_per_channel,
-            chains,
-            dies: vec![die; layout.dies as usize],
-            channels: vec![channel; channels],
-            transactions: Vec::new(),
-            vacant: Vec::new(),
+            plane_rule: part.plane_rule,
+            planes: part.scheduler.planes(layout.planes_per_die),
+            suspends: part.suspend.program || part.suspend.erase,
+            channels: Channels::new(
+                layout.dies,
+                plan.dies_per_channel,
+                part.chains.clone(),
+                &part.arbitration,
+                &part.suspend,
+            ),
+            book: Book {
+                dies: vec![state; layout.dies as usize],
+                buses: vec![GcClock::default(); channels],
+                transactions: Vec::new(),
+                vacant: Vec::new(),
+            },
+            draws: Stream::new(part.seed, "nand.array"),
+            touched: Vec::new(),
         }
     }
 
     #[inline]
     pub fn get(&self, slot: Slot) -> &Transaction {
-        &self.transactions[slot as usize]
+        &self.book.transactions[slot as usize]
+    }
+    /// The next transaction of the same command.
+    #[inline]
+    pub fn joined(&self, slot: Slot) -> Option<Slot> {
+        let next = self.book.next(slot);
+        (next != NONE).then_some(next)
     }
     /// Forgets a finished transaction.
     #[inline]
     pub fn release(&mut self, slot: Slot) {
-        self.vacant.push(slot);
+        self.book.vacant.push(slot);
+    }
+    /// What each die has been used for.
+    pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
+        self.book.dies.iter().map(|state| state.usage)
     }
 
-    /// Puts an operation at the end of its die's queue. `parts` is what its request has been
-    /// through since admission.
+    /// Puts an operation at the end of its die's queue. An idle die begins at once, or with
+    /// [`BackEnd::begin`] if it may take several operations together.
     #[inline]
-    pub fn enqueue(
-        &mut self,
-        now: Time,
-        purpose: Purpose,
-        place: Ppn,
-        owner: u32,
-        tag: u32,
-        parts: Parts,
-        queue: &mut EventQueue<Event>,
-    ) -> Slot {
-        let die = self.layout.die_of_page(place);
-        let gc_before = self.dies[die.index()].gc.read(now);
-        let transaction = Transaction {
-            purpose,
-            after_array: false,
-            die,
-            next: NONE,
-            place,
-            owner,
-            tag,
-            parts,
-            since: now,
-            gc_before,
-        };
-        let slot = if let Some(slot) = self.vacant.pop() {
-            self.transactions[slot as usize] = transaction;
-            slot
-        } else {
-            self.transactions.push(transaction);
-            self.transactions.len() as Slot - 1
-        };
-        let state = &mut self.dies[die.index()];
-        if state.current == NONE {
-            self.start(now, slot, queue);
-        } else {
-            if state.first == NONE {
-                state.first = slot;
-            } else {
-                self.transactions[state.last as usize].next = slot;
-            }
-            state.last = slot;
+    pub fn enqueue(&mut self, now: Time, order: &Order, queue: &mut EventQueue<Event>) -> Slot {
+        let die = self.layout.die_of_page(order.place);
+        let slot = self.book.admit(now, die, order);
+        let idle = self.book.dies[die.index()].job.head == NONE;
+        if idle && self.planes == 1 {
+            self.start(now, die, slot, 1, queue);
+            return slot;
+        }
+        self.book.append(die, slot);
+        if idle {
+            self.touched.push(die);
         }
         slot
     }
 
-    /// Gives the die, which is idle, to the transaction.
+    /// Idle dies begin with what has been enqueued at this instant.
     #[inline]
-    fn start(&mut self, now: Time, slot: Slot, queue: &mut EventQueue<Event>) {
-        let transaction = &mut self.transactions[slot as usize];
-        let die = &mut self.dies[transaction.die.index()];
-        let gc = die.gc.read(now) - transaction.gc_before;
-        transaction.parts.gc += gc;
-        transaction.parts.die_wait += now - transaction.since - gc;
-        die.current = slot;
-        die.started = now;
-        die.gc.start(now, transaction.purpose.is_gc());
-        self.request_bus(now, slot, queue);
-    }
-
-    #[inline]
-    fn request_bus(&mut self, now: Time, slot: Slot, queue: &mut EventQueue<Event>) {
-        let transaction = &mut self.transactions[slot as usize];
-        let number = transaction.die.0 / self.dies_per_channel;
-        let channel = &mut self.channels[number as usize];
-        transaction.since = now;
-        transaction.gc_before = channel.gc.read(now);
-        if channel.current == NONE {
-            self.grant(now, number, slot, queue);
-        } else {
-            channel.waiting.push_back(slot);
+    pub fn begin(&mut self, now: Time, queue: &mut EventQueue<Event>) {
+        while let Some(die) = self.touched.pop() {
+            if self.book.dies[die.index()].job.head == NONE && self.channels.is_free(die) {
+                self.start_next(now, die, queue);
+            }
         }
     }
 
+    /// A read of the host has been enqueued: what its die is at may be suspended for it.
     #[inline]
-    fn grant(&mut self, now: Time, number: u32, slot: Slot, queue: &mut EventQueue<Event>) {
-        let transaction = &mut self.transactions[slot as usize];
-        let channel = &mut self.channels[number as usize];
-        let gc = channel.gc.read(now) - transaction.gc_before;
-        transaction.parts.gc += gc;
-        transaction.parts.bus_wait += now - transaction.since - gc;
-        let chain = self.chains.of(transaction.purpose.operation());
-        let held = if transaction.after_array {
-            chain.collect
-        } else {
-            chain.issue
+    pub fn hurry(&mut self, now: Time, slot: Slot, array: &Array, queue: &mut EventQueue<Event>) {
+        if !self.suspends {
+            return;
+        }
+        let Transaction { die, place, .. } = *self.get(slot);
+        if array.read(place).is_err() || self.book.dies[die.index()].job.head == NONE {
+            return;
+        }
+        let mut ear = Ear {
+            book: &mut self.book,
+            queue,
+            probe: &mut (),
         };
-        transaction.parts.bus += held;
-        channel.current = slot;
-        channel.granted = now;
-        channel.gc.start(now, transaction.purpose.is_gc());
-        queue.schedule(now + held, Event::BusDone(number));
+        self.channels.suspend(now, die, &mut ear);
     }
 
-    /// A bus phase is over: passes the bus on, and the transaction to its array phase or, if that
-    /// is behind it, to its end. Returns the finished transaction; its die is free again.
+    /// Starts the first transaction of an idle die's queue, if there is one.
+    #[inline]
+    fn start_next(&mut self, now: Time, die: Die, queue: &mut EventQueue<Event>) {
+        let head = self.book.dies[die.index()].first;
+        if head == NONE {
+            return;
+        }
+        self.book.unlink(die, NONE, head);
+        let pages = if self.planes > 1 {
+            self.join(die, head)
+        } else {
+            1
+        };
+        self.start(now, die, head, pages, queue);
+    }
+
+    /// Gives the die, which is idle, to a command.
+    #[inline]
+    fn start(
+        &mut self,
+        now: Time,
+        die: Die,
+        head: Slot,
+        pages: u32,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let Book {
+            dies, transactions, ..
+        } = &mut self.book;
+        let state = &mut dies[die.index()];
+        let mut slot = head;
+        while slot != NONE {
+            let transaction = &mut transactions[slot as usize];
+            let gc = state.gc.read(now) - transaction.gc_before;
+            transaction.parts.gc += gc;
+            transaction.parts.die_wait += now - transaction.since - gc;
+            slot = transaction.next;
+        }
+        let purpose = transactions[head as usize].purpose;
+        let (operation, gc) = (purpose.operation(), purpose.is_gc());
+        state.gc.start(now, gc);
+        state.job = Job {
+            head,
+            operation,
+            gc,
+            pages,
+            began: now,
+            since: now,
+            ..IDLE
+        };
+        self.load(die, head, operation, pages);
+        let mut ear = Ear {
+            book: &mut self.book,
+            queue,
+            probe: &mut (),
+        };
+        self.channels.start(now, die, &mut ear);
+    }
+
+    #[inline]
+    fn load(&mut self, die: Die, head: Slot, operation: Operation, pages: u32) {
+        let (draws, layout) = (&mut self.draws, &self.layout);
+        let transaction = &self.book.transactions[head as usize];
+        if pages == 1 && operation != Operation::Move {
+            let offset = layout.page_in_block(transaction.place);
+            self.channels.load(die, |chains, steps| {
+                let time = chains.array_time(operation, offset, draws);
+                steps.extend(chains.legacy(operation, time));
+            });
+            return;
+        }
+        let (mut places, mut targets) = ([Ppn(0); MOST_PLANES], [Ppn(0); MOST_PLANES]);
+        let (mut count, mut slot) = (0, head);
+        while slot != NONE {
+            let transaction = &self.book.transactions[slot as usize];
+            places[count] = transaction.place;
+            targets[count] = transaction.target;
+            count += 1;
+            slot = transaction.next;
+        }
+        let moved = if operation == Operation::Move {
+            count
+        } else {
+            0
+        };
+        let command = Command {
+            operation,
+            pages: &places[..count],
+            targets: &targets[..moved],
+            planes: pages,
+        };
+        self.channels.load(die, |chains, steps| {
+            chains.build(layout, &command, draws, steps)
+        });
+    }
+
+    /// Takes transactions of other planes out of the queue that can be done with `head`, and links
+    /// them to it. None passes another of its plane, so that within a block everything stays in
+    /// order. Returns the number of transactions.
+    fn join(&mut self, die: Die, head: Slot) -> u32 {
+        let mut closed = self.plane_bit(head);
+        let (mut before, mut slot) = (NONE, self.book.dies[die.index()].first);
+        let (mut last, mut pages) = (head, 1);
+        for _ in 0..MOST_PLANES {
+            if slot == NONE || pages == self.planes {
+                break;
+            }
+            let next = self.book.next(slot);
+            let plane = self.plane_bit(slot);
+            if closed & plane == 0 && self.belongs(head, slot) {
+                self.book.unlink(die, before, slot);
+                self.book.transactions[last as usize].next = slot;
+                last = slot;
+                pages += 1;
+            } else {
+                before = slot;
+            }
+            closed |= plane;
+            slot = next;
+        }
+        pages
+    }
+
+    fn plane_bit(&self, slot: Slot) -> u64 {
+        let plane = self
+            .layout
+            .plane_of(self.layout.block_of(self.get(slot).place));
+        1 << (plane.0 % self.layout.planes_per_die)
+    }
+
+    /// Whether two transactions of different planes can be one command.
+    fn belongs(&self, head: Slot, other: Slot) -> bool {
+        let (one, other) = (self.get(head), self.get(other));
+        let operation = one.purpose.operation();
+        if operation != other.purpose.operation() || one.purpose.is_gc() != other.purpose.is_gc() {
+            return false;
+        }
+        let offsets = |page: Ppn| {
+            let block = self.layout.block_of(page);
+            let page = self.layout.page_in_block(page);
+            (self.layout.block_in_plane(block), page)
+        };
+        operation == Operation::Erase
+            || (self
+                .plane_rule
+                .allows(offsets(one.place), offsets(other.place))
+                && self
+                    .plane_rule
+                    .allows(offsets(one.target), offsets(other.target)))
+    }
+
+    /// A hold of a bus is over. Returns the first transaction of a command that is finished; its die
+    /// goes on with the next.
     #[inline]
     pub fn bus_done(
         &mut self,
         now: Time,
-        number: u32,
+        channel: u32,
+        array: &Array,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) -> Option<Slot> {
-        let channel = &mut self.channels[number as usize];
-        let slot = channel.current;
-        channel.gc.stop(now);
-        channel.current = NONE;
-        let from = channel.granted;
-        let next = channel.waiting.pop_front();
-        let transaction = &mut self.transactions[slot as usize];
-        probe.observe(
-            now,
-            Observation::Bus {
-                channel: number,
-                from,
-                die: transaction.die,
-                operation: transaction.purpose.operation(),
-                gc: transaction.purpose.is_gc(),
-            },
-        );
-        let finished = transaction.after_array;
-        if !finished {
-            let cell = self.chains.of(transaction.purpose.operation()).cell;
-            transaction.parts.cell += cell;
-            transaction.after_array = true;
-            transaction.since = now;
-            queue.schedule(now + cell, Event::ArrayDone(transaction.die.0));
+        let mut ear = Ear {
+            book: &mut self.book,
+            queue,
+            probe,
+        };
+        let released = self.channels.bus_done(now, channel, &mut ear)?;
+        let die = released.die;
+        if released.ended {
+            let head = self.finish(now, die, probe);
+            if self.book.dies[die.index()].aside.is_some() {
+                self.serve_reads(now, die, array, queue);
+            } else {
+                self.start_next(now, die, queue);
+            }
+            return Some(head);
         }
-        if let Some(next) = next {
-            self.grant(now, number, next, queue);
+        if self.suspends && released.confirm.is_some() {
+            self.suspend_for_waiting(now, die, array, queue);
         }
-        finished.then(|| {
-            self.free_die(now, slot, queue, probe);
-            slot
-        })
+        None
     }
 
+    /// The command of a die is over: its time is that of all its transactions.
     #[inline]
-    fn free_die(
-        &mut self,
-        now: Time,
-        slot: Slot,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) {
-        let Transaction { die, purpose, .. } = self.transactions[slot as usize];
-        let state = &mut self.dies[die.index()];
+    fn finish(&mut self, now: Time, die: Die, probe: &mut impl Probe<Observation>) -> Slot {
+        let Book {
+            dies, transactions, ..
+        } = &mut self.book;
+        let state = &mut dies[die.index()];
+        let Job {
+            head,
+            began,
+            mut parts,
+            ..
+        } = state.job;
+        parts.die_wait = (now - began).since(parts.in_device());
+        let mut slot = head;
+        while slot != NONE {
+            let transaction = &mut transactions[slot as usize];
+            transaction.parts.add(&parts);
+            slot = transaction.next;
+        }
+        self.leave(now, die, self.book.dies[die.index()].job.pages, probe);
+        head
+    }
+
+    /// The die is not occupied by its command any more: for good, or while it lies aside (`pages` is
+    /// 0 then).
+    #[inline]
+    fn leave(&mut self, now: Time, die: Die, pages: u32, probe: &mut impl Probe<Observation>) {
+        let state = &mut self.book.dies[die.index()];
         state.gc.stop(now);
-        state.current = NONE;
-        let (from, operation, gc) = (state.started, purpose.operation(), purpose.is_gc());
+        let Job {
+            operation,
+            gc,
+            since,
+            ..
+        } = state.job;
+        state.job.head = NONE;
         probe.observe(
             now,
             Observation::Die {
                 die,
-                from,
+                from: since,
                 operation,
+                pages,
                 gc,
             },
         );
-        let next = state.first;
-        if next != NONE {
-            state.first = self.transactions[next as usize].next;
-            self.start(now, next, queue);
+    }
+
+    /// A busy time of a die is over: it wants the bus, or has laid its command aside. Returns the
+    /// array operation that is done.
+    #[inline]
+    pub fn ready(
+        &mut self,
+        now: Time,
+        die: Die,
+        array: &Array,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Option<Worked> {
+        let mut ear = Ear {
+            book: &mut self.book,
+            queue,
+            probe,
+        };
+        match self.channels.ready(now, die, &mut ear) {
+            Readied::Done(die, confirm) => {
+                let operation = match kind(confirm)? {
+                    0 => Operation::Read,
+                    1 => Operation::Program,
+                    _ => Operation::Erase,
+                };
+                let Job {
+                    head, busy_since, ..
+                } = self.book.dies[die.index()].job;
+                self.book
+                    .observe_array(now, die, confirm, busy_since, probe);
+                Some(Worked { head, operation })
+            }
+            Readied::Suspended(die) => {
+                let job = self.book.dies[die.index()].job;
+                self.leave(now, die, 0, probe);
+                self.book.dies[die.index()].aside = Some(Box::new(job));
+                self.serve_reads(now, die, array, queue);
+                None
+            }
+            Readied::Stale => None,
         }
     }
 
-    /// An array phase is over: the transaction wants the bus. Returns it.
-    #[inline]
-    pub fn array_done(
+    /// The first read of the host in a die's queue whose page is programmed, and the transaction
+    /// before it. The others wait behind the programs that they depend on.
+    fn waiting_read(&self, die: Die, array: &Array) -> Option<(Slot, Slot)> {
+        let (mut before, mut slot) = (NONE, self.book.dies[die.index()].first);
+        while slot != NONE {
+            let transaction = self.get(slot);
+            if transaction.purpose.is_urgent() && array.read(transaction.place).is_ok() {
+                return Some((before, slot));
+            }
+            before = slot;
+            slot = transaction.next;
+        }
+        None
+    }
+
+    /// The array of a die starts to work while reads of the host wait for it.
+    fn suspend_for_waiting(
         &mut self,
         now: Time,
-        die: u32,
+        die: Die,
+        array: &Array,
         queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) -> Slot {
-        let slot = self.dies[die as usize].current;
-        let transaction = self.get(slot);
-        probe.observe(
-            now,
-            Observation::Array {
-                place: transaction.place,
-                from: transaction.since,
-                operation: transaction.purpose.operation(),
-                gc: transaction.purpose.is_gc(),
-            },
-        );
-        self.request_bus(now, slot, queue);
-        slot
+    ) {
+        if let Some((_, slot)) = self.waiting_read(die, array) {
+            self.hurry(now, slot, array, queue);
+        }
+    }
+
+    /// With a command laid aside: serves the next read, or goes on with the command.
+    fn serve_reads(&mut self, now: Time, die: Die, array: &Array, queue: &mut EventQueue<Event>) {
+        if let Some((before, slot)) = self.waiting_read(die, array) {
+            self.book.unlink(die, before, slot);
+            self.start(now, die, slot, 1, queue);
+            return;
+        }
+        let state = &mut self.book.dies[die.index()];
+        let Some(job) = state.aside.take() else {
+            return;
+        };
+        state.job = Job { since: now, ..*job };
+        state.gc.start(now, job.gc);
+        let mut ear = Ear {
+            book: &mut self.book,
+            queue,
+            probe: &mut (),
+        };
+        self.channels.resume(now, die, &mut ear);
     }
 }

@@ -18,19 +18,40 @@ pub enum Op {
 pub struct Parts {
     /// From arrival to admission to the device queue.
     pub host_queue: Time,
-    /// Waiting for the die behind operations of the host, or for an earlier write of the page.
+    /// Waiting for the die behind operations of the host, or for an earlier write of the page, or
+    /// while the operation was suspended.
     pub die_wait: Time,
     /// Waiting for the channel's bus behind operations of the host.
     pub bus_wait: Time,
     /// Commands, addresses, data and status on the bus.
     pub bus: Time,
-    /// The memory array at work.
+    /// The memory array at work, and the short busy times of commands for several planes.
     pub cell: Time,
     /// Waiting for the die or the bus behind garbage collection, or for a free block.
     pub gc: Time,
 }
 
 impl Parts {
+    /// No time at all.
+    pub const NONE: Self = Self {
+        host_queue: Time::ZERO,
+        die_wait: Time::ZERO,
+        bus_wait: Time::ZERO,
+        bus: Time::ZERO,
+        cell: Time::ZERO,
+        gc: Time::ZERO,
+    };
+
+    /// Adds what the request went through in `further`.
+    #[inline]
+    pub fn add(&mut self, further: &Self) {
+        self.host_queue += further.host_queue;
+        self.die_wait += further.die_wait;
+        self.bus_wait += further.bus_wait;
+        self.bus += further.bus;
+        self.cell += further.cell;
+        self.gc += further.gc;
+    }
     /// The response time.
     #[inline]
     pub fn total(&self) -> Time {
@@ -89,7 +110,8 @@ pub enum Observation {
         /// For garbage collection.
         gc: bool,
     },
-    /// A die was occupied until now, from the first command cycle to the last bus cycle.
+    /// A die was occupied until now, from the first command cycle to the last bus cycle; or until
+    /// its operation was laid aside for reads, and after that again.
     Die {
         /// The die.
         die: Die,
@@ -97,6 +119,8 @@ pub enum Observation {
         from: Time,
         /// By what.
         operation: Operation,
+        /// Pages or blocks that are done with, on different planes; 0 if the operation is laid aside.
+        pages: u32,
         /// For garbage collection.
         gc: bool,
     },

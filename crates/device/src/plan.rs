@@ -1,20 +1,18 @@
 //! A device that can be built.
 
-use wordline_nand::{Chains, Layout};
+use wordline_nand::part::Part;
 
 /// Everything a device is made of, checked; nothing optional.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The array of all dies.
-    pub layout: Layout,
+    /// The array of all dies, and how it is driven.
+    pub part: Part,
     /// Dies on one channel.
     pub dies_per_channel: u32,
-    /// What each operation takes.
-    pub chains: Chains,
     /// User bytes in a page.
     pub page_bytes: u32,
-    /// Erases a block bears.
-    pub endurance_cycles: u32,
+    /// Whether collections move pages inside their planes, without the bus.
+    pub internal_data_move: bool,
     /// Requests the device holds at once.
     pub queue_depth: u32,
     /// The translation layer.
@@ -24,7 +22,7 @@ pub struct Plan {
 impl Plan {
     /// Channels of the device.
     pub fn channels(&self) -> u32 {
-        self.layout.dies / self.dies_per_channel
+        self.part.layout.dies / self.dies_per_channel
     }
     /// Bytes the host can address.
     pub fn user_bytes(&self) -> u64 {

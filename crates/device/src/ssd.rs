@@ -10,9 +10,9 @@ use thiserror::Error;
 use wordline_ftl::instant::InstantError;
 use wordline_ftl::{Lpn, Mapping, Written};
 use wordline_kernel::{EventQueue, Probe, Time};
-use wordline_nand::{Array, Layout, Operation, Plane, Ppn, Violation};
+use wordline_nand::{Array, Die, Layout, Operation, Plane, Ppn, Violation};
 
-use crate::backend::{BackEnd, Purpose, Slot};
+use crate::backend::{BackEnd, Order, Purpose, Slot, Usage, Worked};
 use crate::event::Event;
 use crate::observation::{Observation, Op, Parts};
 use crate::plan::Plan;
@@ -131,6 +131,8 @@ pub struct Ssd<M> {
     mapping: M,
     array: Array,
     backend: BackEnd,
+    /// Whether collections move pages inside their planes.
+    internal_data_move: bool,
     requests: Vec<InFlight>,
     vacant: Vec<u32>,
     in_flight: u32,
@@ -152,7 +154,8 @@ pub struct Ssd<M> {
 impl<M: Mapping> Ssd<M> {
     /// A pristine device.
     pub fn new(plan: &Plan, mapping: M) -> Self {
-        let layout = plan.layout;
+        let part = &plan.part;
+        let layout = part.layout;
         let planes = layout.planes() as usize;
         let free_blocks = mapping.free_blocks();
         Self {
@@ -160,8 +163,10 @@ impl<M: Mapping> Ssd<M> {
             page_bytes: u64::from(plan.page_bytes),
             queue_depth: plan.queue_depth,
             mapping,
-            array: Array::new(layout, plan.endurance_cycles),
-            backend: BackEnd::new(layout, plan.dies_per_channel, plan.chains.clone()),
+            array: Array::new(layout, part.endurance_cycles)
+                .with_partial_programs(part.partial_programs),
+            backend: BackEnd::new(plan),
+            internal_data_move: plan.internal_data_move,
             requests: Vec::new(),
             vacant: Vec::new(),
             in_flight: 0,
@@ -219,6 +224,10 @@ impl<M: Mapping> Ssd<M> {
     pub fn array(&self) -> &Array {
         &self.array
     }
+    /// What each die has been used for.
+    pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
+        self.backend.usage()
+    }
     /// The shadow store, if the run is verified.
     pub fn shadow(&self) -> Option<&Shadow> {
         self.verification
@@ -265,6 +274,7 @@ impl<M: Mapping> Ssd<M> {
                 Op::Write => self.write(now, owner, page, from as u32, bytes as u32, queue, probe),
             }
         }
+        self.backend.begin(now, queue);
         Ok(())
     }
 
@@ -293,18 +303,12 @@ impl<M: Mapping> Ssd<M> {
             oldest.number = verification.shadow.begin_read(page, place.is_some());
         }
         if let Some(place) = place {
-            let slot = self.backend.enqueue(
-                now,
-                Purpose::Read,
-                place,
-                owner,
-                page.0,
-                Parts::default(),
-                queue,
-            );
+            let order = Order::new(Purpose::Read, place, owner, page.0);
+            let slot = self.backend.enqueue(now, &order, queue);
             if let Some(verification) = &mut self.verification {
                 verification.note(slot, 0, oldest);
             }
+            self.backend.hurry(now, slot, &self.array, queue);
             return Ok(());
         }
         probe.observe(now, Observation::UnwrittenRead);
@@ -422,12 +426,15 @@ impl<M: Mapping> Ssd<M> {
         let (owner, parts) = (fragment.owner, fragment.parts);
         let tag = self.hold(fragment, later);
         probe.observe(now, Observation::PageMerged);
-        let slot = self
-            .backend
-            .enqueue(now, Purpose::Merge, place, owner, tag, parts, queue);
+        let order = Order {
+            parts,
+            ..Order::new(Purpose::Merge, place, owner, tag)
+        };
+        let slot = self.backend.enqueue(now, &order, queue);
         if let Some(verification) = &mut self.verification {
             verification.note(slot, 0, NO_VERSION);
         }
+        self.backend.hurry(now, slot, &self.array, queue);
     }
 
     /// Queues a held write for a free block.
@@ -491,9 +498,11 @@ impl<M: Mapping> Ssd<M> {
             base,
             ..
         } = fragment;
-        let slot = self
-            .backend
-            .enqueue(now, Purpose::Write, place, owner, page.0, parts, queue);
+        let order = Order {
+            parts,
+            ..Order::new(Purpose::Write, place, owner, page.0)
+        };
+        let slot = self.backend.enqueue(now, &order, queue);
         if let Some(verification) = &mut self.verification {
             let content = verification.shadow.write(page, version, base, place);
             verification.note(slot, content, version);
@@ -526,27 +535,44 @@ impl<M: Mapping> Ssd<M> {
     ) -> Result<(), DeviceError> {
         match event {
             Event::BusDone(channel) => {
-                if let Some(slot) = self.backend.bus_done(now, channel, queue, probe) {
+                let ended = self
+                    .backend
+                    .bus_done(now, channel, &self.array, queue, probe);
+                let mut next = ended;
+                while let Some(slot) = next {
+                    next = self.backend.joined(slot);
                     self.finish(now, slot, queue, probe)?;
                 }
             }
-            Event::ArrayDone(die) => {
-                let slot = self.backend.array_done(now, die, queue, probe);
-                self.touch_array(now, slot)?;
+            Event::Ready(die) => {
+                let worked = self.backend.ready(now, Die(die), &self.array, queue, probe);
+                if let Some(worked) = worked {
+                    self.touch_array(now, worked)?;
+                }
             }
+        }
+        self.backend.begin(now, queue);
+        Ok(())
+    }
+
+    /// What a die's array has done takes effect.
+    #[inline]
+    fn touch_array(&mut self, now: Time, worked: Worked) -> Result<(), DeviceError> {
+        let mut next = Some(worked.head);
+        while let Some(slot) = next {
+            next = self.backend.joined(slot);
+            self.touch(now, slot, worked.operation)?;
         }
         Ok(())
     }
 
-    /// The array phase of a transaction takes effect.
     #[inline]
-    fn touch_array(&mut self, now: Time, slot: Slot) -> Result<(), DeviceError> {
+    fn touch(&mut self, now: Time, slot: Slot, operation: Operation) -> Result<(), DeviceError> {
         let transaction = self.backend.get(slot);
-        let place = transaction.place;
-        let operation = transaction.purpose.operation();
+        let (place, target) = (transaction.place, transaction.target);
         let touched = match operation {
             Operation::Read => self.array.read(place),
-            Operation::Program => self.array.program(place),
+            Operation::Program | Operation::Move => self.array.program(target),
             Operation::Erase => self.array.erase(self.layout.block_of(place)),
         };
         touched.map_err(|violation| DeviceError::Violation { at: now, violation })?;
@@ -554,7 +580,9 @@ impl<M: Mapping> Ssd<M> {
             let content = &mut verification.contents[slot as usize];
             match operation {
                 Operation::Read => *content = verification.shadow.read(place),
-                Operation::Program => verification.shadow.program(place, *content),
+                Operation::Program | Operation::Move => {
+                    verification.shadow.program(target, *content);
+                }
                 Operation::Erase => verification.shadow.erase(place),
             }
         }
@@ -598,7 +626,7 @@ impl<M: Mapping> Ssd<M> {
                 }
             }
             Purpose::MoveRead => self.move_page(now, slot, place, Plane(owner), queue, probe),
-            Purpose::MoveProgram => self.page_moved(now, Plane(owner), 1, queue),
+            Purpose::MoveProgram | Purpose::Move => self.page_moved(now, Plane(owner), 1, queue),
             Purpose::Erase => self.collected(now, Plane(owner), queue, probe),
         }
         Ok(())

@@ -164,7 +164,7 @@ fn a_plane_that_was_drained_takes_part_again() {
                     plan(&config, dimensions, blocks, pages, queue_depth)
                 });
                 let plan = tightest.unwrap();
-                let (user, layout) = (plan.ftl.user_pages, plan.layout);
+                let (user, layout) = (plan.ftl.user_pages, plan.part.layout);
                 let on_plane = |ssd: &Ssd<PageMap>, page: u32, plane: u64| {
                     let place = ssd.mapping().lookup(Lpn(page));
                     place.is_some_and(|place| {

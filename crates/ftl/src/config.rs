@@ -50,6 +50,8 @@ pub struct Gc {
     pub hard_free_ratio: f64,
     /// Whether moved pages go to an active block of their own instead of the host's.
     pub own_block: bool,
+    /// Whether a page is moved by one command inside its plane (internal data move, copyback) rather than read and programmed over the bus. The part has to be able to: `nand.internal_data_move`.
+    pub internal_data_move: bool,
 }
 
 impl Default for Gc {
@@ -59,6 +61,7 @@ impl Default for Gc {
             start_free_ratio: 0.05,
             hard_free_ratio: 0.005,
             own_block: true,
+            internal_data_move: false,
         }
     }
 }

@@ -36,6 +36,7 @@ fn plan(victim: &Victim, spare: f64, own_block: bool, count: u32) -> Plan {
         start_free_ratio: 0.0,
         hard_free_ratio: 0.0,
         own_block,
+        internal_data_move: false,
     };
     let config = Config {
         over_provisioning_ratio: spare,

@@ -1,23 +1,15 @@
-//! Operations as chains of stages (Jung 2013, section 2.4).
+//! Transactions as chains of stages (Jung 2013, section 2.7.1).
 //!
-//! A stage holds either the input/output bus or the memory array of a die. Neighbouring stages on
-//! the same resource run without a gap, so a chain is executed phase by phase; every legacy
-//! operation has three phases: bus, array, bus.
+//! A stage belongs to the bus or to the array. Stages that follow one another on the bus are done in
+//! one *hold* of it; a chain is a list of holds. What the last cycle of a hold sets going
+//! ([`Confirm`]) decides when the die is ready for the next one.
 
-use wordline_kernel::Time;
+use wordline_kernel::{Stream, Time};
 
-use crate::{Geometry, Timing};
-
-/// What a die is asked to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operation {
-    /// Page read.
-    Read,
-    /// Page program.
-    Program,
-    /// Block erase.
-    Erase,
-}
+use crate::command::Command;
+use crate::registers::{Busy, Confirm};
+use crate::transaction::{Operation, Transaction};
+use crate::{Cell, Geometry, Latencies, Layout, Ppn, Timing};
 
 /// What a stage holds while it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +42,18 @@ pub enum Stage {
 }
 
 impl Stage {
+    /// All stages.
+    pub const ALL: [Self; 8] = [
+        Self::Cle,
+        Self::Ale,
+        Self::Tir,
+        Self::Tor,
+        Self::Tin,
+        Self::Ton,
+        Self::Ber,
+        Self::Status,
+    ];
+
     /// What the stage holds.
     pub const fn resource(self) -> Resource {
         match self {
@@ -57,123 +61,460 @@ impl Stage {
             _ => Resource::Bus,
         }
     }
-}
-
-/// The stages of one operation, in order, with their durations.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chain {
-    /// The stages.
-    pub stages: Vec<(Stage, Time)>,
-    /// Bus time before the array starts: commands, addresses, data in.
-    pub issue: Time,
-    /// Array time.
-    pub cell: Time,
-    /// Bus time after the array: status, data out.
-    pub collect: Time,
-}
-
-impl Chain {
-    fn new(stages: Vec<(Stage, Time)>) -> Self {
-        let array = stages
-            .iter()
-            .position(|(stage, _)| stage.resource() == Resource::Array);
-        let (before, rest) = stages.split_at(array.unwrap_or(stages.len()));
-        let sum = |stages: &[(Stage, Time)]| stages.iter().map(|(_, time)| *time).sum::<Time>();
-        let issue = sum(before);
-        let cell = rest.first().map_or(Time::ZERO, |(_, time)| *time);
-        let collect = sum(rest.get(1..).unwrap_or_default());
-        Self {
-            stages,
-            issue,
-            cell,
-            collect,
+    /// The field's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cle => "CLE",
+            Self::Ale => "ALE",
+            Self::Tir => "TIR",
+            Self::Tor => "TOR",
+            Self::Tin => "TIN",
+            Self::Ton => "TON",
+            Self::Ber => "BER",
+            Self::Status => "status",
         }
     }
-    /// Bus time of the whole chain.
-    pub fn bus(&self) -> Time {
-        self.issue + self.collect
-    }
-    /// How long the operation takes on an idle die and bus.
-    pub fn unloaded(&self) -> Time {
-        self.bus() + self.cell
+    /// The stage of an array at work on an operation; a move reads first and then programs.
+    pub const fn of_array(confirm: Confirm) -> Option<Self> {
+        match confirm {
+            Confirm::Read(_) | Confirm::CacheRead(_) => Some(Self::Ton),
+            Confirm::Program(_) | Confirm::CacheProgram(_) => Some(Self::Tin),
+            Confirm::Erase(_) => Some(Self::Ber),
+            Confirm::CacheReadEnd | Confirm::QueuePlane => None,
+        }
     }
 }
 
-/// The chains of the legacy operations of one part.
+/// What is on the bus while a die holds it, in this order: a status read, data of some planes, a
+/// command with address and data, its confirmation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hold {
+    /// A status read.
+    pub status: bool,
+    /// Planes whose page is sent out.
+    pub out: u8,
+    /// Whether each of them is selected first (06h, address, E0h).
+    pub select: bool,
+    /// A command, with the address cycles that belong to it.
+    pub first: Option<Command>,
+    /// A page of data follows the address.
+    pub data_in: bool,
+    /// The command that ends the hold.
+    pub confirm: Option<Command>,
+}
+
+/// A hold of the bus and what it sets going.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What is on the bus.
+    pub hold: Hold,
+    /// How long.
+    pub bus: Time,
+    /// What starts at its end; the next hold waits until the die is ready. Without it, the next
+    /// hold asks for the bus at once.
+    pub confirm: Option<Confirm>,
+    /// Rows of the transaction that are done, and known to be, at its end.
+    pub reports: u8,
+}
+
+/// All durations of one part: what every chain is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chains {
-    /// CLE ALE CLE TON, status, TOR. The status read comes before the data: it tells that the
-    /// register is filled.
-    pub read: Chain,
-    /// CLE ALE TIR CLE TIN, status.
-    pub program: Chain,
-    /// CLE ALE CLE BER, status.
-    pub erase: Chain,
+    cycle: Time,
+    page_address: Time,
+    row_address: Time,
+    data: Time,
+    busy: Busy,
+    latencies: Latencies,
+    read: [Step; 2],
+    program: [Step; 2],
+    erase: [Step; 2],
 }
+
+const fn command(first: Command, data_in: bool, confirm: Command) -> Hold {
+    Hold {
+        status: false,
+        out: 0,
+        select: false,
+        first: Some(first),
+        data_in,
+        confirm: Some(confirm),
+    }
+}
+
+const STATUS: Hold = Hold {
+    status: true,
+    out: 0,
+    select: false,
+    first: None,
+    data_in: false,
+    confirm: None,
+};
 
 impl Chains {
     /// The chains of a part.
-    pub fn new(geometry: &Geometry, timing: &Timing) -> Self {
-        let cycles = |n: u32| Time::from_ns(timing.command_cycle_ns) * u64::from(n);
-        let cle = (Stage::Cle, cycles(1));
-        let ale = (Stage::Ale, cycles(timing.address_cycles));
-        let row = (Stage::Ale, cycles(timing.row_address_cycles));
-        let status = (Stage::Status, cycles(2));
+    pub fn new(geometry: &Geometry, timing: &Timing, cell: &Cell) -> Self {
+        let cycle = Time::from_ns(timing.command_cycle_ns);
         let spare = if timing.transfer_spare {
             geometry.spare_bytes
         } else {
             0
         };
         let data = timing.transfer(u64::from(geometry.page_bytes) + u64::from(spare));
-        let ton = (Stage::Ton, Time::from_ns(timing.read_ns.mean()));
-        let tin = (Stage::Tin, Time::from_ns(timing.program_ns.mean()));
-        let ber = (Stage::Ber, Time::from_ns(timing.erase_ns));
-        Self {
-            read: Chain::new(vec![cle, ale, cle, ton, status, (Stage::Tor, data)]),
-            program: Chain::new(vec![cle, ale, (Stage::Tir, data), cle, tin, status]),
-            erase: Chain::new(vec![cle, row, cle, ber, status]),
+        let mut chains = Self {
+            cycle,
+            page_address: cycle * u64::from(timing.address_cycles),
+            row_address: cycle * u64::from(timing.row_address_cycles),
+            data,
+            busy: Busy {
+                cache: Time::from_ns(timing.cache_busy_ns),
+                plane: Time::from_ns(timing.plane_busy_ns),
+            },
+            latencies: Latencies::new(geometry, timing, cell),
+            read: [Step::IDLE; 2],
+            program: [Step::IDLE; 2],
+            erase: [Step::IDLE; 2],
+        };
+        chains.read = [
+            chains.step(command(Command::Read, false, Command::ReadConfirm), 0),
+            chains.step(Hold { out: 1, ..STATUS }, 1),
+        ];
+        chains.program = [
+            chains.step(command(Command::Program, true, Command::ProgramConfirm), 0),
+            chains.step(STATUS, 1),
+        ];
+        chains.erase = [
+            chains.step(command(Command::Erase, false, Command::EraseConfirm), 0),
+            chains.step(STATUS, 1),
+        ];
+        chains
+    }
+
+    /// Short busy times.
+    #[inline]
+    pub const fn busy(&self) -> Busy {
+        self.busy
+    }
+    /// Array times.
+    pub const fn latencies(&self) -> &Latencies {
+        &self.latencies
+    }
+    /// A command cycle.
+    pub const fn cycle(&self) -> Time {
+        self.cycle
+    }
+    /// A page of data on the bus.
+    pub const fn data(&self) -> Time {
+        self.data
+    }
+
+    /// How long the array works on the page at `offset` of its block; `draws` is asked if the part
+    /// has jitter. An erase has no offset. A move has two times: ask for its read and its program.
+    #[inline]
+    pub fn array_time(&self, operation: Operation, offset: u32, draws: &mut Stream) -> Time {
+        let time = match operation {
+            Operation::Read => self.latencies.read(offset),
+            Operation::Program | Operation::Move => self.latencies.program(offset),
+            Operation::Erase => self.latencies.erase,
+        };
+        if self.latencies.jitter == 0 {
+            return time;
+        }
+        self.latencies.jittered(time, draws.bits())
+    }
+
+    /// How long a legacy operation takes on an idle die and bus, without jitter.
+    pub fn unloaded(&self, operation: Operation, offset: u32) -> Time {
+        let time = |operation| self.array_time(operation, offset, &mut Stream::new(0, ""));
+        let mut steps = Vec::new();
+        match operation {
+            Operation::Move => {
+                self.push_move(
+                    1,
+                    time(Operation::Read),
+                    time(Operation::Program),
+                    &mut steps,
+                );
+            }
+            _ => steps.extend(self.legacy(operation, time(operation))),
+        }
+        let waits = steps.iter().filter_map(|step| step.confirm);
+        let array = waits.map(|confirm| match confirm {
+            Confirm::Read(time) | Confirm::Program(time) | Confirm::Erase(time) => time,
+            _ => Time::ZERO,
+        });
+        steps.iter().map(|step| step.bus).sum::<Time>() + array.sum::<Time>()
+    }
+
+    /// How long a hold lasts.
+    pub fn bus(&self, hold: &Hold) -> Time {
+        let mut time = Time::ZERO;
+        self.stages(hold, |_, _, part| time += part);
+        time
+    }
+
+    /// The stages of a hold in order: the stage, its command if it is one, its duration.
+    pub fn stages(&self, hold: &Hold, mut each: impl FnMut(Stage, Option<Command>, Time)) {
+        if hold.status {
+            each(Stage::Status, Some(Command::ReadStatus), self.cycle * 2);
+        }
+        for _ in 0..hold.out {
+            if hold.select {
+                each(
+                    Stage::Cle,
+                    Some(Command::ChangeReadColumnEnhanced),
+                    self.cycle,
+                );
+                each(Stage::Ale, None, self.page_address);
+                each(
+                    Stage::Cle,
+                    Some(Command::ChangeReadColumnConfirm),
+                    self.cycle,
+                );
+            }
+            each(Stage::Tor, None, self.data);
+        }
+        if let Some(first) = hold.first {
+            each(Stage::Cle, Some(first), self.cycle);
+            let address = if first == Command::Erase {
+                self.row_address
+            } else {
+                self.page_address
+            };
+            each(Stage::Ale, None, address);
+        }
+        if hold.data_in {
+            each(Stage::Tir, None, self.data);
+        }
+        if let Some(confirm) = hold.confirm {
+            each(Stage::Cle, Some(confirm), self.cycle);
         }
     }
-    /// The chain of an operation.
-    #[inline]
-    pub const fn of(&self, operation: Operation) -> &Chain {
-        match operation {
-            Operation::Read => &self.read,
-            Operation::Program => &self.program,
-            Operation::Erase => &self.erase,
+
+    fn step(&self, hold: Hold, reports: u8) -> Step {
+        Step {
+            hold,
+            bus: self.bus(&hold),
+            confirm: None,
+            reports,
         }
+    }
+
+    /// The chain of one page or block, with this array time.
+    #[inline]
+    pub fn legacy(&self, operation: Operation, time: Time) -> [Step; 2] {
+        let (mut steps, confirm) = match operation {
+            Operation::Read => (self.read, Confirm::Read(time)),
+            Operation::Program | Operation::Move => (self.program, Confirm::Program(time)),
+            Operation::Erase => (self.erase, Confirm::Erase(time)),
+        };
+        steps[0].confirm = Some(confirm);
+        steps
+    }
+
+    /// The status read that ends every chain.
+    pub(crate) const fn last_status(&self) -> Step {
+        self.program[1]
+    }
+
+    /// A hold that suspends or resumes an operation.
+    pub fn single(&self, command: Command) -> Step {
+        let hold = Hold {
+            confirm: Some(command),
+            ..Hold::default()
+        };
+        self.step(hold, 0)
+    }
+
+    /// Appends the chain of a transaction. `draws` is asked once for every page if the part has
+    /// jitter; a row takes as long as its slowest page.
+    #[inline]
+    pub fn build(
+        &self,
+        layout: &Layout,
+        transaction: &Transaction<'_>,
+        draws: &mut Stream,
+        steps: &mut Vec<Step>,
+    ) {
+        let offset = |page: Ppn| layout.page_in_block(page);
+        if let ([page], []) = (transaction.pages, transaction.targets) {
+            let time = self.array_time(transaction.operation, offset(*page), draws);
+            steps.extend(self.legacy(transaction.operation, time));
+            return;
+        }
+        self.build_rows(layout, transaction, draws, steps);
+    }
+
+    fn build_rows(
+        &self,
+        layout: &Layout,
+        transaction: &Transaction<'_>,
+        draws: &mut Stream,
+        steps: &mut Vec<Step>,
+    ) {
+        let planes = transaction.planes as usize;
+        let mut slowest = |operation, row: &[Ppn]| {
+            let times = row
+                .iter()
+                .map(|page| self.array_time(operation, layout.page_in_block(*page), draws));
+            times.max().unwrap_or_default()
+        };
+        match transaction.operation {
+            Operation::Read => {
+                let rows: Vec<Time> = transaction
+                    .pages
+                    .chunks(planes)
+                    .map(|row| slowest(Operation::Read, row))
+                    .collect();
+                self.push_reads(layout, transaction, &rows, steps);
+            }
+            Operation::Program => {
+                let rows = transaction.pages.chunks(planes);
+                let rows: Vec<Time> = rows.map(|row| slowest(Operation::Program, row)).collect();
+                self.push_programs(planes, &rows, steps);
+            }
+            Operation::Erase => {
+                let time = slowest(Operation::Erase, transaction.pages);
+                self.push_command(planes, Command::Erase, Command::EraseConfirm, steps);
+                arm(steps, Confirm::Erase(time));
+                steps.push(self.step(STATUS, 1));
+            }
+            Operation::Move => {
+                let read = slowest(Operation::Read, transaction.pages);
+                let program = slowest(Operation::Program, transaction.targets);
+                self.push_move(planes, read, program, steps);
+            }
+        }
+    }
+
+    /// A command for some planes: all but the last are queued, the last is confirmed.
+    fn push_command(&self, planes: usize, first: Command, confirm: Command, steps: &mut Vec<Step>) {
+        let data_in = first == Command::Program;
+        for _ in 1..planes {
+            let queue = command(first, data_in, queueing(first));
+            steps.push(Step {
+                confirm: Some(Confirm::QueuePlane),
+                ..self.step(queue, 0)
+            });
+        }
+        steps.push(self.step(command(first, data_in, confirm), 0));
+    }
+
+    fn push_reads(
+        &self,
+        layout: &Layout,
+        transaction: &Transaction<'_>,
+        rows: &[Time],
+        steps: &mut Vec<Step>,
+    ) {
+        let planes = transaction.planes as usize;
+        self.push_command(planes, Command::Read, Command::ReadConfirm, steps);
+        arm(steps, Confirm::Read(rows[0]));
+        let outs = Hold {
+            out: planes as u8,
+            select: planes > 1,
+            ..STATUS
+        };
+        for row in 1..rows.len() {
+            let before = if row == 1 { STATUS } else { outs };
+            let pages = &transaction.pages[(row - 1) * planes..];
+            let (earlier, later) = (&pages[..planes], &pages[planes..2 * planes]);
+            let at = steps.len();
+            if succeeds(layout, earlier, later) {
+                let hold = Hold {
+                    confirm: Some(Command::ReadCache),
+                    ..before
+                };
+                steps.push(self.step(hold, 0));
+            } else {
+                self.push_command(planes, Command::Read, Command::ReadCache, steps);
+                self.precede(&mut steps[at], before);
+            }
+            steps[at].reports = u8::from(row > 1);
+            arm(steps, Confirm::CacheRead(rows[row]));
+        }
+        if rows.len() > 1 {
+            let end = Hold {
+                confirm: Some(Command::ReadCacheEnd),
+                ..outs
+            };
+            steps.push(self.step(end, 1));
+            arm(steps, Confirm::CacheReadEnd);
+        }
+        steps.push(self.step(outs, 1));
+    }
+
+    fn push_programs(&self, planes: usize, rows: &[Time], steps: &mut Vec<Step>) {
+        let last = rows.len() - 1;
+        for (row, &time) in rows.iter().enumerate() {
+            let (command, confirm) = if row < last {
+                (Command::ProgramCache, Confirm::CacheProgram(time))
+            } else {
+                (Command::ProgramConfirm, Confirm::Program(time))
+            };
+            self.push_command(planes, Command::Program, command, steps);
+            arm(steps, confirm);
+            let reports = u8::from(row > 0) + u8::from(row == last);
+            steps.push(self.step(STATUS, reports));
+        }
+    }
+
+    fn push_move(&self, planes: usize, read: Time, program: Time, steps: &mut Vec<Step>) {
+        self.push_command(planes, Command::Read, Command::CopybackRead, steps);
+        arm(steps, Confirm::Read(read));
+        let at = steps.len();
+        self.push_command(
+            planes,
+            Command::CopybackProgram,
+            Command::ProgramConfirm,
+            steps,
+        );
+        self.precede(&mut steps[at], STATUS);
+        arm(steps, Confirm::Program(program));
+        steps.push(self.step(STATUS, 1));
+    }
+
+    /// Puts the status read and the data of `before` in front of a command, in the same hold.
+    fn precede(&self, step: &mut Step, before: Hold) {
+        step.hold = Hold {
+            status: before.status,
+            out: before.out,
+            select: before.select,
+            ..step.hold
+        };
+        step.bus = self.bus(&step.hold);
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+impl Step {
+    const IDLE: Self = Self {
+        hold: STATUS,
+        bus: Time::ZERO,
+        confirm: None,
+        reports: 0,
+    };
+}
 
-    #[test]
-    fn an_unloaded_read_is_array_transfer_and_cycles() {
-        // validation.md: 50 us + 12.3 us + command and address cycles, here 7 cycles and a status read.
-        let chains = Chains::new(&Geometry::default(), &Timing::default());
-        let cycles = Time::from_ns(25 * (1 + 5 + 1 + 2));
-        assert_eq!(
-            chains.read.unloaded(),
-            Time::from_us(50) + Time::from_ps(12_300_300) + cycles
-        );
+/// The command that queues a plane.
+const fn queueing(first: Command) -> Command {
+    match first {
+        Command::Read => Command::ReadQueue,
+        Command::Erase => Command::EraseQueue,
+        _ => Command::ProgramQueue,
     }
+}
 
-    #[test]
-    fn the_bus_is_held_in_bus_stages_only() {
-        let chains = Chains::new(&Geometry::default(), &Timing::default());
-        for operation in [Operation::Read, Operation::Program, Operation::Erase] {
-            let chain = chains.of(operation);
-            let held = |resource| {
-                let held = chain
-                    .stages
-                    .iter()
-                    .filter(|(stage, _)| stage.resource() == resource);
-                held.map(|(_, time)| *time).sum::<Time>()
-            };
-            assert_eq!(held(Resource::Bus), chain.bus());
-            assert_eq!(held(Resource::Array), chain.cell);
-        }
+/// Says what the last step sets going.
+fn arm(steps: &mut [Step], confirm: Confirm) {
+    if let Some(step) = steps.last_mut() {
+        step.confirm = Some(confirm);
     }
+}
+
+/// Whether each page of a row follows, in its block, the page of the same plane in the row before.
+fn succeeds(layout: &Layout, earlier: &[Ppn], later: &[Ppn]) -> bool {
+    let mut pairs = earlier.iter().zip(later);
+    pairs.all(|(before, after)| {
+        after.0 == before.0 + 1 && layout.block_of(*before) == layout.block_of(*after)
+    })
 }

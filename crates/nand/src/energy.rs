@@ -53,7 +53,7 @@ impl Energy {
     pub fn array_nj(&self, operation: Operation, time: Time, planes: u32) -> f64 {
         let current_ma = match operation {
             Operation::Read => self.read_ma,
-            Operation::Program => self.program_ma,
+            Operation::Program | Operation::Move => self.program_ma,
             Operation::Erase => self.erase_ma,
         };
         self.supply_v * current_ma * time.as_us() * f64::from(planes)

@@ -3,29 +3,40 @@
 //! Knows nothing of translation layers, hosts or disks, and has no clock: callers pass durations
 //! on and say when things happen.
 
+pub mod arbitrate;
 pub mod array;
 pub mod cell;
 pub mod chain;
+pub mod channel;
 pub mod command;
 pub mod die;
 pub mod energy;
 pub mod geometry;
 pub mod latency;
+pub mod package;
+pub mod part;
 pub mod registers;
 pub mod rule;
+pub mod schedule;
 pub mod suspend;
 pub mod target;
 pub mod timing;
+pub mod transaction;
 
+pub use arbitrate::Arbitration;
 pub use array::{Array, Violation};
 pub use cell::{Cell, PageTypes};
-pub use chain::{Chain, Chains, Operation, Resource, Stage};
+pub use chain::{Chains, Hold, Resource, Stage, Step};
+pub use channel::{Channels, Event};
 pub use command::{Command, CommandError, Cycle, Status};
 pub use energy::Energy;
 pub use geometry::{Block, Die, Geometry, Layout, Plane, Ppn};
 pub use latency::Latencies;
+pub use package::{Completion, Package, SubmitError};
 pub use registers::{Busy, Confirm, Registers, Work};
 pub use rule::PlaneRule;
+pub use schedule::{Schedule, Scheduler};
 pub use suspend::Suspend;
 pub use target::{Output, Part, Target};
 pub use timing::{Model, PerLevel, Timing};
+pub use transaction::{Mode, Operation, Transaction, TransactionError};

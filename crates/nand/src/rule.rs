@@ -25,6 +25,15 @@ impl PlaneRule {
             Self::PageAndBlockOffset => page == beside && block == other,
         }
     }
+    /// What has to be equal, in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::PageOffset => "the pages of a command have the same place in their blocks",
+            Self::PageAndBlockOffset => {
+                "the pages of a command have the same place in their blocks, and the blocks in their planes"
+            }
+        }
+    }
 }
 
 #[cfg(test)]

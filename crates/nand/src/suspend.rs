@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wordline_kernel::Time;
 
 /// Suspension of programs and erases (`[nand.suspend]`): the array lays an operation aside, reads
 /// are served, and it goes on where it stopped.
@@ -35,5 +36,17 @@ impl Default for Suspend {
             resume_ns: 20_000,
             most: 8,
         }
+    }
+}
+
+impl Suspend {
+    /// From the suspend command until the array has laid an erase or a program aside.
+    #[inline]
+    pub const fn latency(&self, erase: bool) -> Time {
+        Time::from_ns(if erase {
+            self.erase_suspend_ns
+        } else {
+            self.program_suspend_ns
+        })
     }
 }

@@ -48,8 +48,6 @@ pub struct Transaction<'a> {
     pub targets: &'a [Ppn],
     /// Pages in a row.
     pub planes: u32,
-    /// Whether transactions of other dies may be under way at the same time (die interleaving).
-    pub interleaved: bool,
 }
 
 /// A transaction that no part would accept, whatever the state of its array.
@@ -135,7 +133,61 @@ pub enum TransactionError {
     },
 }
 
+/// The way an operation is carried out: each of these also die-interleaved, which is a matter of
+/// the package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// One page or block at a time.
+    Legacy,
+    /// Rows that follow one another through the cache register.
+    Cache,
+    /// Internal data move.
+    Move,
+    /// Several planes at once.
+    MultiPlane,
+    /// Several planes at once, rows through the cache registers.
+    MultiPlaneCache,
+    /// Internal data moves in several planes at once.
+    MultiPlaneMove,
+}
+
+impl Mode {
+    /// All modes.
+    pub const ALL: [Self; 6] = [
+        Self::Legacy,
+        Self::Cache,
+        Self::Move,
+        Self::MultiPlane,
+        Self::MultiPlaneCache,
+        Self::MultiPlaneMove,
+    ];
+    /// In words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Legacy => "legacy",
+            Self::Cache => "cache",
+            Self::Move => "internal data move",
+            Self::MultiPlane => "multi-plane",
+            Self::MultiPlaneCache => "multi-plane cache",
+            Self::MultiPlaneMove => "multi-plane internal data move",
+        }
+    }
+}
+
 impl Transaction<'_> {
+    /// The mode that the transaction is carried out in.
+    #[inline]
+    pub fn mode(&self) -> Mode {
+        let several = self.planes > 1;
+        match (self.operation, self.pages.len() > self.planes as usize) {
+            (Operation::Move, _) if several => Mode::MultiPlaneMove,
+            (Operation::Move, _) => Mode::Move,
+            (_, true) if several => Mode::MultiPlaneCache,
+            (_, true) => Mode::Cache,
+            (_, false) if several => Mode::MultiPlane,
+            (_, false) => Mode::Legacy,
+        }
+    }
     /// Rows of the transaction.
     pub fn rows(&self) -> usize {
         self.pages.len() / self.planes.max(1) as usize
@@ -213,14 +265,21 @@ impl Transaction<'_> {
                     });
                 }
                 let plane = |page| layout.plane_of(layout.block_of(page));
-                if let Some(&other) = row[..place].iter().find(|other| plane(**other) == plane(page)) {
+                let offsets = |page| {
+                    let block = layout.block_of(page);
+                    (layout.block_in_plane(block), layout.page_in_block(page))
+                };
+                if let Some(&other) = row[..place]
+                    .iter()
+                    .find(|other| plane(**other) == plane(page))
+                {
                     return Err(TransactionError::SamePlane {
                         address: address(),
                         other: layout.describe(other),
                     });
                 }
                 if let Some(rule) = rule
-                    && !rule.allows(layout, row[0], page)
+                    && !rule.allows(offsets(row[0]), offsets(page))
                 {
                     return Err(TransactionError::PlaneRule {
                         address: address(),

@@ -226,7 +226,7 @@ impl Recorder {
             Series::Automatic { intervals } => Grid::growing(Time::from_us(1), intervals as usize),
             Series::Fixed { interval } => Grid::fixed(interval),
         };
-        let lanes = plan.layout.dies.max(plan.dimensions.channels) as usize;
+        let lanes = plan.part.layout.dies.max(plan.dimensions.channels) as usize;
         let grid = grid.for_lanes(lanes);
         let rows = requests.then(|| Box::new(RowTable::in_memory(COLUMNS)));
         let record = Record {
@@ -236,7 +236,7 @@ impl Recorder {
             last_completion: Time::ZERO,
             series: Intervals::new(grid),
             channels: Busy::new(grid, plan.dimensions.channels as usize),
-            dies: Busy::new(grid, plan.layout.dies as usize),
+            dies: Busy::new(grid, plan.part.layout.dies as usize),
         };
         Self {
             record,
@@ -366,14 +366,20 @@ impl Probe<Observation> for Recorder {
                 die,
                 from,
                 operation,
+                pages,
                 ..
             } => {
                 self.record.dies.add(die.index(), from, now);
                 let flash = &mut self.record.series.at(now).flash;
+                let pages = u64::from(pages);
                 match operation {
-                    Operation::Read => flash.page_reads += 1,
-                    Operation::Program => flash.page_programs += 1,
-                    Operation::Erase => flash.erases += 1,
+                    Operation::Read => flash.page_reads += pages,
+                    Operation::Program => flash.page_programs += pages,
+                    Operation::Erase => flash.erases += pages,
+                    Operation::Move => {
+                        flash.page_reads += pages;
+                        flash.page_programs += pages;
+                    }
                 }
             }
             Observation::PageWritten => self.record.series.at(now).flash.host_page_writes += 1,

@@ -475,11 +475,10 @@ impl Plan {
     /// The device of this plan.
     pub fn device(&self) -> wordline_device::Plan {
         wordline_device::Plan {
-            layout: self.layout,
+            part: self.part.clone(),
             dies_per_channel: self.dimensions.ways * self.dimensions.dies,
-            chains: self.chains.clone(),
             page_bytes: self.geometry.page_bytes,
-            endurance_cycles: self.endurance_cycles,
+            internal_data_move: self.internal_data_move,
             queue_depth: self.queue_depth,
             ftl: self.ftl.clone(),
         }

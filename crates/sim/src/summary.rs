@@ -356,10 +356,10 @@ fn device_summary(plan: &Plan) -> DeviceSummary {
         over_provisioning_ratio: plan.ftl.config.over_provisioning_ratio,
         channels: plan.dimensions.channels,
         ways: plan.dimensions.ways,
-        dies: plan.layout.dies,
-        planes: plan.layout.planes(),
-        blocks: plan.layout.blocks(),
-        pages_per_block: plan.layout.pages_per_block,
+        dies: plan.part.layout.dies,
+        planes: plan.part.layout.planes(),
+        blocks: plan.part.layout.blocks(),
+        pages_per_block: plan.part.layout.pages_per_block,
         page_bytes: plan.geometry.page_bytes,
     }
 }

@@ -230,7 +230,7 @@ pub fn latency(record: &Record) -> Result<Table, ObserveError> {
 /// Erases of runs of blocks: every block of its own while there are no more than 2^20 blocks,
 /// else runs of equal length.
 pub fn blocks(plan: &Plan, erases: &[u32]) -> Result<Table, ObserveError> {
-    let layout = plan.layout;
+    let layout = plan.part.layout;
     let run = erases.len().div_ceil(MOST_BLOCK_ROWS).max(1) as u32;
     let runs: Vec<BlockRun> = (0..layout.planes())
         .flat_map(|plane| {

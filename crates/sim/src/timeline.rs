@@ -72,7 +72,7 @@ impl Timeline {
         let mut timeline = Self {
             file,
             window,
-            layout: plan.layout,
+            layout: plan.part.layout,
             dies_per_way: plan.dimensions.dies,
             dies_per_channel: plan.dimensions.ways * plan.dimensions.dies,
             channels: Vec::new(),
@@ -129,6 +129,7 @@ impl Timeline {
                 Operation::Read => "read",
                 Operation::Program => "program",
                 Operation::Erase => "erase",
+                Operation::Move => "move",
             },
             category: if work.gc { "gc" } else { "host" },
             from: work.from,

@@ -123,7 +123,7 @@ fn an_empty_file_is_the_default_device() {
 fn d4_is_the_device_of_the_benchmarks() {
     let plan = plan("base = \"d4\"", &[]).expect("d4 is sound");
     assert_eq!(plan.capacity_bytes(), 8 << 30);
-    assert_eq!(plan.layout.planes(), 64);
+    assert_eq!(plan.part.layout.planes(), 64);
     assert_eq!(plan.ftl.user_pages, (2_097_152.0_f64 * 0.85) as u32);
     assert_eq!(plan.ftl.start_blocks, 26, "5.2 % of 512 blocks");
     assert_eq!(plan.ftl.reserve_blocks, 2, "0.5 % of 512 blocks");
@@ -138,7 +138,7 @@ fn d4_is_the_device_of_the_benchmarks() {
     assert_eq!(plan.workload, None);
     // 50 us + 12.3 us of transfer at 333 MT/s + nine cycles of 25 ns.
     assert_eq!(
-        plan.chains.read.unloaded().ps(),
+        plan.part.chains.unloaded(Operation::Read, 0).ps(),
         50_000_000 + 12_300_300 + 225_000
     );
 }
@@ -297,7 +297,7 @@ fn times_are_one_number_or_one_for_each_page_type() {
     }
     let program = |overrides| {
         let plan = plan("base = \"d4\"", overrides).expect("the overrides are sound");
-        [0, 1, 2, 3].map(|offset| plan.latencies.program(offset).ns())
+        [0, 1, 2, 3].map(|offset| plan.part.chains.latencies().program(offset).ns())
     };
     let times = ("nand.timing.program_ns", "[10, 20, 30]");
     assert_eq!(program(&[("nand.cell", "tlc"), times]), [10, 20, 30, 10]);
@@ -338,7 +338,8 @@ fn the_multi_level_parts_of_the_thesis_vary() {
             &format!("base = \"{base}\""),
             &[("nand.timing.model", model)],
         );
-        let latencies = plan.expect("the preset is sound").latencies;
+        let chains = plan.expect("the preset is sound").part.chains;
+        let latencies = chains.latencies();
         let mut times = [0, 1, 2, 3, 4, 5, 6, 7].map(|offset| latencies.program(offset).as_us());
         times.sort_by(f64::total_cmp);
         (times[0], times[7])

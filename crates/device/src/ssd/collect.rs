@@ -6,9 +6,9 @@ use wordline_kernel::{EventQueue, Probe, Time};
 use wordline_nand::{Plane, Ppn};
 
 use super::{NO_VERSION, Ssd};
-use crate::backend::{Purpose, Slot};
+use crate::backend::{Order, Purpose, Slot};
 use crate::event::Event;
-use crate::observation::{Observation, Parts};
+use crate::observation::Observation;
 
 /// A collection in progress.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,7 @@ pub(super) struct Job {
 impl<M: Mapping> Ssd<M> {
     /// Starts a collection of the plane, unless one runs or nothing can be gained: all valid pages
     /// of the victim are read, each is programmed when it has been read, then the victim is erased.
+    /// With internal data move, each page gets its place at once and is moved by one command.
     pub(super) fn collect(&mut self, now: Time, plane: Plane, queue: &mut EventQueue<Event>) {
         if self.jobs[plane.index()].is_some() {
             return;
@@ -32,10 +33,15 @@ impl<M: Mapping> Ssd<M> {
         };
         let mut outstanding = 0;
         while let Some(from) = self.mapping.next_to_move(&mut collection) {
-            let parts = Parts::default();
-            let slot = self
-                .backend
-                .enqueue(now, Purpose::MoveRead, from, plane.0, 0, parts, queue);
+            let mut order = Order::new(Purpose::MoveRead, from, plane.0, 0);
+            if self.internal_data_move {
+                let Some(target) = self.mapping.relocate(from) else {
+                    continue;
+                };
+                order.purpose = Purpose::Move;
+                order.target = target;
+            }
+            let slot = self.backend.enqueue(now, &order, queue);
             if let Some(verification) = &mut self.verification {
                 verification.note(slot, 0, NO_VERSION);
             }
@@ -59,10 +65,8 @@ impl<M: Mapping> Ssd<M> {
         queue: &mut EventQueue<Event>,
     ) {
         let first = self.layout.page(collection.victim, 0);
-        let (plane, parts) = (collection.plane.0, Parts::default());
-        let slot = self
-            .backend
-            .enqueue(now, Purpose::Erase, first, plane, 0, parts, queue);
+        let order = Order::new(Purpose::Erase, first, collection.plane.0, 0);
+        let slot = self.backend.enqueue(now, &order, queue);
         if let Some(verification) = &mut self.verification {
             verification.note(slot, 0, NO_VERSION);
         }
@@ -98,10 +102,8 @@ impl<M: Mapping> Ssd<M> {
             return;
         };
         self.observe_free_blocks(now, probe);
-        let parts = Parts::default();
-        let slot = self
-            .backend
-            .enqueue(now, Purpose::MoveProgram, to, plane.0, 0, parts, queue);
+        let order = Order::new(Purpose::MoveProgram, to, plane.0, 0);
+        let slot = self.backend.enqueue(now, &order, queue);
         if let Some((verification, content)) = self.verification.as_mut().zip(content) {
             verification.note(slot, content, NO_VERSION);
         }

@@ -5,7 +5,8 @@ use wordline_device::{DeviceError, Event, Observation, Op, Plan, Precondition, R
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Mapping};
 use wordline_kernel::{Digest, EventQueue, Probe, Stream, Time};
-use wordline_nand::{Chains, Geometry, Layout, Timing};
+use wordline_nand::part::Part;
+use wordline_nand::{Cell, Geometry, Layout, Timing};
 
 /// A device of `dimensions` with small blocks; `None` if the configuration has no room on it.
 pub fn plan(
@@ -24,11 +25,10 @@ pub fn plan(
     };
     let layout = Layout::new(&geometry, dimensions.channels * dimensions.ways)?;
     Some(Plan {
-        layout,
+        part: Part::new(layout, &geometry, &Timing::default(), &Cell::default()),
         dies_per_channel: dimensions.ways * dimensions.dies,
-        chains: Chains::new(&geometry, &Timing::default()),
         page_bytes: geometry.page_bytes,
-        endurance_cycles: u32::MAX,
+        internal_data_move: false,
         queue_depth,
         ftl: wordline_ftl::Plan::new(config, layout, dimensions, 1).ok()?,
     })

@@ -98,6 +98,7 @@ pub fn config(allocate: &Allocate, victim: &Victim, wear: &Wear, own_block: bool
     let gc = Gc {
         victim: victim.clone(),
         own_block,
+        internal_data_move: false,
         ..Gc::default()
     };
     Config {

@@ -27,7 +27,10 @@ impl Arbitrate for CommandsFirst {
             let command = asking.starts_array || asking.urgent;
             (!command, if command { asking.hold.0 } else { 0 })
         };
-        let best = line.iter().enumerate().min_by_key(|(_, asking)| rank(asking));
+        let best = line
+            .iter()
+            .enumerate()
+            .min_by_key(|(_, asking)| rank(asking));
         best.map_or(0, |(place, _)| place)
     }
 }

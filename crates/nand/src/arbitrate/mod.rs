@@ -116,7 +116,15 @@ mod tests {
             .map(|policy| order(policy, &line()))
             .collect();
         assert_eq!(orders[0], [3, 0, 2, 1], "first come, first served");
-        assert_eq!(orders[1], [0, 1, 2, 3], "arrays to work first, short holds before long ones");
-        assert_eq!(orders[2], [2, 3, 0, 1], "round from the die after the last, 1");
+        assert_eq!(
+            orders[1],
+            [0, 1, 2, 3],
+            "arrays to work first, short holds before long ones"
+        );
+        assert_eq!(
+            orders[2],
+            [2, 3, 0, 1],
+            "round from the die after the last, 1"
+        );
     }
 }

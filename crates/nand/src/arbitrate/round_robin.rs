@@ -22,7 +22,10 @@ impl Cited for RoundRobin {
 impl Arbitrate for RoundRobin {
     fn choose(&mut self, line: &VecDeque<Asking>, last: Die) -> usize {
         let turn = |asking: &Asking| asking.die.0.wrapping_sub(last.0 + 1);
-        let next = line.iter().enumerate().min_by_key(|(_, asking)| turn(asking));
+        let next = line
+            .iter()
+            .enumerate()
+            .min_by_key(|(_, asking)| turn(asking));
         next.map_or(0, |(place, _)| place)
     }
 }

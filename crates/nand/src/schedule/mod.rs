@@ -67,7 +67,11 @@ mod tests {
                 .map(|place| (place.die, place.plane, place.page))
                 .collect();
             assert_eq!(places.len(), 40, "{}", policy.name());
-            assert!(places.iter().all(|&(die, plane, page)| die < 4 && plane < 2 && page < 5));
+            assert!(
+                places
+                    .iter()
+                    .all(|&(die, plane, page)| die < 4 && plane < 2 && page < 5)
+            );
         }
     }
 

@@ -274,6 +274,21 @@ pub(super) fn layout(geometry: &Geometry, ssd: &Ssd) -> Result<Layout, ConfigErr
     })
 }
 
+/// Whether collections move pages inside their planes; the part has to be able to.
+pub(super) fn internal_data_move(config: &Config) -> Result<bool, ConfigError> {
+    let wanted = config.ftl.gc.internal_data_move;
+    if !wanted || config.nand.internal_data_move {
+        return Ok(wanted);
+    }
+    Err(ConfigError::rule(
+        "ftl.gc.internal_data_move",
+        wanted,
+        "the part cannot move pages inside its planes",
+        "set nand.internal_data_move to true, or this to false",
+    )
+    .with(&["nand.internal_data_move"]))
+}
+
 /// A fault of the translation layer, with the value of the key it names.
 pub(super) fn ftl(config: &Config, error: wordline_ftl::PlanError) -> ConfigError {
     let values = serde_json::to_value(config).unwrap_or_default();

@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_device::config::{Host, Ssd};
 use wordline_kernel::slot::Member;
-use wordline_nand::{Cell, Energy, Geometry, PlaneRule, Suspend, Timing};
+use wordline_nand::{Arbitration, Cell, Energy, Geometry, PlaneRule, Scheduler, Suspend, Timing};
 use wordline_workload::generate;
 
 pub use error::ConfigError;
@@ -102,6 +102,12 @@ pub struct Nand {
     pub geometry: Geometry,
     /// How long its operations take.
     pub timing: Timing,
+    /// Who gets the bus of a channel.
+    pub arbitration: Arbitration,
+    /// Whether dies or planes are used first: `plane-first` joins queued operations on different planes of a die into one command.
+    pub scheduler: Scheduler,
+    /// Whether the part can move a page inside a plane (internal data move, copyback).
+    pub internal_data_move: bool,
     /// Whether programs and erases can be interrupted for reads.
     pub suspend: Suspend,
     /// What its operations cost.
@@ -117,6 +123,9 @@ impl Default for Nand {
             cell: Cell::default(),
             geometry: Geometry::default(),
             timing: Timing::default(),
+            arbitration: Arbitration::default(),
+            scheduler: Scheduler::default(),
+            internal_data_move: false,
             suspend: Suspend::default(),
             energy: Energy::default(),
         }
@@ -188,6 +197,8 @@ pub fn schema() -> serde_json::Value {
 pub fn policies() -> Vec<Member> {
     [
         Cell::members(),
+        Arbitration::members(),
+        Scheduler::members(),
         wordline_ftl::mapping::Family::members(),
         wordline_ftl::allocate::Allocate::members(),
         wordline_ftl::gc::victim::Victim::members(),

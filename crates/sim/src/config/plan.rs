@@ -2,7 +2,8 @@
 
 use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::Time;
-use wordline_nand::{Chains, Energy, Geometry, Latencies, Layout, PlaneRule, Suspend};
+use wordline_nand::part::Part;
+use wordline_nand::{Energy, Geometry};
 use wordline_workload::generate;
 
 use super::{Config, ConfigError, check};
@@ -14,24 +15,14 @@ pub struct Plan {
     pub name: String,
     /// How a package is divided.
     pub geometry: Geometry,
-    /// The whole array.
-    pub layout: Layout,
+    /// The whole array, and how it is driven.
+    pub part: Part,
     /// How its planes are wired.
     pub dimensions: Dimensions,
-    /// Durations of the operations.
-    pub chains: Chains,
-    /// Times of the array, by page.
-    pub latencies: Latencies,
     /// Voltages and currents.
     pub energy: Energy,
-    /// Erases that a block bears.
-    pub endurance_cycles: u32,
-    /// Programs of a page between two erases at most.
-    pub partial_programs: u32,
-    /// What a multi-plane command may address.
-    pub plane_rule: PlaneRule,
-    /// Which operations can be suspended, and what it costs.
-    pub suspend: Suspend,
+    /// Whether collections move pages inside their planes.
+    pub internal_data_move: bool,
     /// The translation layer.
     pub ftl: wordline_ftl::Plan,
     /// Requests the device holds at once.
@@ -120,15 +111,19 @@ impl Plan {
         let plan = Self {
             name: config.name.clone(),
             geometry: nand.geometry.clone(),
-            layout,
+            part: Part {
+                endurance_cycles: nand.endurance_cycles,
+                partial_programs: nand.partial_programs,
+                plane_rule: nand.plane_rule,
+                arbitration: nand.arbitration.clone(),
+                scheduler: nand.scheduler.clone(),
+                suspend: nand.suspend.clone(),
+                seed,
+                ..Part::new(layout, &nand.geometry, &nand.timing, &nand.cell)
+            },
             dimensions,
-            chains: Chains::new(&nand.geometry, &nand.timing),
-            latencies: Latencies::new(&nand.geometry, &nand.timing, &nand.cell),
             energy: nand.energy.clone(),
-            endurance_cycles: nand.endurance_cycles,
-            partial_programs: nand.partial_programs,
-            plane_rule: nand.plane_rule,
-            suspend: nand.suspend.clone(),
+            internal_data_move: check::internal_data_move(config)?,
             queue_depth: config.host.queue_depth,
             replay: check::replay(&config.replay.mode)?,
             precondition: check::precondition(&config.precondition, ftl.user_pages)?,
@@ -143,7 +138,7 @@ impl Plan {
 
     /// All pages of the device. Bytes.
     pub fn capacity_bytes(&self) -> u64 {
-        u64::from(self.layout.pages()) * u64::from(self.geometry.page_bytes)
+        u64::from(self.part.layout.pages()) * u64::from(self.geometry.page_bytes)
     }
 
     /// What the host can address. Bytes.

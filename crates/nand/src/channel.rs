@@ -1,0 +1,461 @@
+//! Buses and the dies that share them: chains, executed from event to event.
+//!
+//! A die carries out one chain at a time. It asks for the bus of its channel when it is ready for
+//! the next hold; the arbitration says who gets the bus; what the hold's last cycle sets going
+//! decides when the die is ready again. A program or an erase can be laid aside for reads where the
+//! part allows it.
+
+use std::collections::VecDeque;
+
+use wordline_kernel::Time;
+
+use crate::Die;
+use crate::arbitrate::{Arbitrate, Arbitration, Asking};
+use crate::chain::{Chains, Step};
+use crate::command::Command;
+use crate::registers::{Confirm, Registers, Work};
+use crate::suspend::Suspend;
+
+/// Something that will happen on a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A hold of this channel's bus ends.
+    BusDone(u32),
+    /// This die is ready for its next hold.
+    Ready(u32),
+}
+
+impl Event {
+    /// For the digest of a run.
+    #[inline]
+    pub const fn code(self) -> u64 {
+        match self {
+            Self::BusDone(channel) => (channel as u64) << 1,
+            Self::Ready(die) => (die as u64) << 1 | 1,
+        }
+    }
+}
+
+/// Hears what the channels do, and keeps their events.
+pub trait Listen {
+    /// Hands `event` back at `at`.
+    fn schedule(&mut self, at: Time, event: Event);
+    /// A die starts to ask for the bus.
+    fn asks(&mut self, now: Time, channel: u32, die: Die);
+    /// A die that has asked since `since` gets the bus for `hold`.
+    fn granted(&mut self, now: Time, channel: u32, die: Die, since: Time, hold: Time);
+    /// The hold is over; it was granted at `from`.
+    fn released(&mut self, now: Time, channel: u32, die: Die, step: &Step, from: Time);
+    /// Whether the array may do what the hold that ends now asks of it. If not, the chain ends with
+    /// a status read.
+    fn allows(&mut self, now: Time, die: Die, confirm: Confirm) -> bool;
+    /// The die is busy until `ready`, its array in `work`.
+    fn busy(&mut self, now: Time, die: Die, confirm: Confirm, work: Work, ready: Time);
+    /// The array lays its work aside with `remaining` to do.
+    fn suspended(&mut self, now: Time, die: Die, confirm: Confirm, remaining: Time);
+}
+
+/// What the end of a hold means to the owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Released {
+    /// The die.
+    pub die: Die,
+    /// Rows that are done and reported.
+    pub rows: u8,
+    /// What the hold has set going.
+    pub confirm: Option<Confirm>,
+    /// Whether the chain is over: the die is free.
+    pub ended: bool,
+}
+
+/// What the end of a busy time means to the owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readied {
+    /// The die is ready; this had been set going.
+    Done(Die, Confirm),
+    /// The die has laid its operation aside: it takes other chains until it is resumed.
+    Suspended(Die),
+    /// The die was suspended meanwhile; the event means nothing.
+    Stale,
+}
+
+/// What a die is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// No chain.
+    Free,
+    /// In line for the bus, or on it.
+    OnBus,
+    /// Waits to be ready.
+    Busy,
+}
+
+/// A chain laid aside.
+#[derive(Clone, Debug)]
+struct Aside {
+    steps: Vec<Step>,
+    at: usize,
+    confirm: Confirm,
+    remaining: Time,
+}
+
+#[derive(Clone, Debug)]
+struct Lane {
+    state: State,
+    steps: Vec<Step>,
+    /// The step on the bus, or whose busy time runs.
+    at: usize,
+    registers: Registers,
+    /// End of the present busy time; events of other ends are stale.
+    ready: Time,
+    /// Whether a suspend command is asked for or on its way.
+    suspending: bool,
+    suspensions: u32,
+    aside: Option<Box<Aside>>,
+}
+
+#[derive(Clone, Debug)]
+struct Bus {
+    holder: Option<Asking>,
+    line: VecDeque<Asking>,
+    granted: Time,
+    last: Die,
+}
+
+/// Channels with equal numbers of dies.
+#[derive(Clone, Debug)]
+pub struct Channels {
+    dies_per_channel: u32,
+    chains: Chains,
+    suspend: Suspend,
+    arbitration: Vec<Arbitration>,
+    lanes: Vec<Lane>,
+    buses: Vec<Bus>,
+}
+
+impl Channels {
+    /// `dies` idle dies, `dies_per_channel` on each bus.
+    pub fn new(
+        dies: u32,
+        dies_per_channel: u32,
+        chains: Chains,
+        arbitration: &Arbitration,
+        suspend: &Suspend,
+    ) -> Self {
+        let lane = Lane {
+            state: State::Free,
+            steps: Vec::new(),
+            at: 0,
+            registers: Registers::default(),
+            ready: Time::ZERO,
+            suspending: false,
+            suspensions: 0,
+            aside: None,
+        };
+        let bus = Bus {
+            holder: None,
+            line: VecDeque::new(),
+            granted: Time::ZERO,
+            last: Die(dies_per_channel - 1),
+        };
+        let channels = dies.div_ceil(dies_per_channel) as usize;
+        Self {
+            dies_per_channel,
+            chains,
+            suspend: suspend.clone(),
+            arbitration: vec![arbitration.clone(); channels],
+            lanes: vec![lane; dies as usize],
+            buses: vec![bus; channels],
+        }
+    }
+
+    /// The durations of the part.
+    #[inline]
+    pub const fn chains(&self) -> &Chains {
+        &self.chains
+    }
+    /// The channel of a die.
+    #[inline]
+    pub const fn channel_of(&self, die: Die) -> u32 {
+        die.0 / self.dies_per_channel
+    }
+    /// Whether a die has no chain.
+    #[inline]
+    pub fn is_free(&self, die: Die) -> bool {
+        self.lanes[die.index()].state == State::Free
+    }
+    /// Whether a die has a chain laid aside.
+    #[inline]
+    pub fn is_suspended(&self, die: Die) -> bool {
+        self.lanes[die.index()].aside.is_some()
+    }
+
+    /// Loads a chain into a free die: `build` appends its steps, at least one.
+    #[inline]
+    pub fn load(&mut self, die: Die, build: impl FnOnce(&Chains, &mut Vec<Step>)) {
+        let lane = &mut self.lanes[die.index()];
+        debug_assert_eq!(lane.state, State::Free, "a die has one chain at a time");
+        lane.steps.clear();
+        lane.at = 0;
+        if lane.aside.is_none() {
+            lane.suspensions = 0;
+        }
+        build(&self.chains, &mut lane.steps);
+    }
+
+    /// Starts the chain that was loaded into a die: it asks for the bus.
+    #[inline]
+    pub fn start(&mut self, now: Time, die: Die, listen: &mut impl Listen) {
+        self.lanes[die.index()].state = State::OnBus;
+        self.ask(now, die, listen);
+    }
+
+    #[inline]
+    fn ask(&mut self, now: Time, die: Die, listen: &mut impl Listen) {
+        let lane = &self.lanes[die.index()];
+        let step = &lane.steps[lane.at];
+        let asking = Asking {
+            die,
+            since: now,
+            hold: step.bus,
+            starts_array: step.confirm.is_some(),
+            urgent: false,
+        };
+        self.enter(now, asking, listen);
+    }
+
+    #[inline]
+    fn enter(&mut self, now: Time, asking: Asking, listen: &mut impl Listen) {
+        let channel = self.channel_of(asking.die);
+        if !asking.urgent {
+            listen.asks(now, channel, asking.die);
+        }
+        let bus = &mut self.buses[channel as usize];
+        if bus.holder.is_none() {
+            Self::grant(now, channel, bus, asking, listen);
+        } else {
+            bus.line.push_back(asking);
+        }
+    }
+
+    #[inline]
+    fn grant(now: Time, channel: u32, bus: &mut Bus, asking: Asking, listen: &mut impl Listen) {
+        bus.holder = Some(asking);
+        bus.granted = now;
+        if !asking.urgent {
+            listen.granted(now, channel, asking.die, asking.since, asking.hold);
+        }
+        listen.schedule(now + asking.hold, Event::BusDone(channel));
+    }
+
+    /// A hold ends: what it sets going starts, the bus goes to the next die in line, and the die
+    /// asks again if its next hold needs no wait. `None` if the hold was a suspend or resume command.
+    #[inline]
+    pub fn bus_done(
+        &mut self,
+        now: Time,
+        channel: u32,
+        listen: &mut impl Listen,
+    ) -> Option<Released> {
+        let bus = &mut self.buses[channel as usize];
+        let holder = bus.holder.take()?;
+        let from = bus.granted;
+        bus.last = holder.die;
+        let released = if holder.urgent {
+            self.interrupt(now, holder.die, listen);
+            None
+        } else {
+            Some(self.release(now, channel, holder.die, from, listen))
+        };
+        self.serve(now, channel, listen);
+        if let Some(Released {
+            die,
+            confirm: None,
+            ended: false,
+            ..
+        }) = released
+        {
+            self.lanes[die.index()].at += 1;
+            self.ask(now, die, listen);
+        }
+        released
+    }
+
+    #[inline]
+    fn serve(&mut self, now: Time, channel: u32, listen: &mut impl Listen) {
+        let bus = &mut self.buses[channel as usize];
+        if bus.line.is_empty() {
+            return;
+        }
+        let place = self.arbitration[channel as usize].choose(&bus.line, bus.last);
+        if let Some(asking) = bus.line.remove(place) {
+            Self::grant(now, channel, bus, asking, listen);
+        }
+    }
+
+    #[inline]
+    fn release(
+        &mut self,
+        now: Time,
+        channel: u32,
+        die: Die,
+        from: Time,
+        listen: &mut impl Listen,
+    ) -> Released {
+        let busy = self.chains.busy();
+        let lane = &mut self.lanes[die.index()];
+        let mut step = lane.steps[lane.at];
+        listen.released(now, channel, die, &step, from);
+        if let Some(confirm) = step.confirm
+            && !listen.allows(now, die, confirm)
+        {
+            step.confirm = None;
+            lane.steps.truncate(lane.at + 1);
+            lane.steps.push(self.chains.last_status());
+        }
+        let ended = lane.at + 1 == lane.steps.len();
+        if let Some(confirm) = step.confirm {
+            let work = lane.registers.confirm(now, confirm, busy);
+            lane.ready = lane.registers.ready();
+            lane.state = State::Busy;
+            listen.busy(now, die, confirm, work, lane.ready);
+            listen.schedule(lane.ready, Event::Ready(die.0));
+        } else if ended {
+            lane.state = State::Free;
+        }
+        Released {
+            die,
+            rows: step.reports,
+            confirm: step.confirm,
+            ended: ended && step.confirm.is_none(),
+        }
+    }
+
+    /// A busy time ends: the die asks for its next hold.
+    #[inline]
+    pub fn ready(&mut self, now: Time, die: Die, listen: &mut impl Listen) -> Readied {
+        let lane = &mut self.lanes[die.index()];
+        if lane.ready != now || lane.state != State::Busy {
+            return Readied::Stale;
+        }
+        if lane.aside.is_some() && lane.steps.is_empty() {
+            lane.state = State::Free;
+            return Readied::Suspended(die);
+        }
+        let Some(confirm) = lane.steps[lane.at].confirm else {
+            return Readied::Stale;
+        };
+        if lane.suspending {
+            self.withdraw(die);
+        }
+        let lane = &mut self.lanes[die.index()];
+        lane.at += 1;
+        lane.state = State::OnBus;
+        self.ask(now, die, listen);
+        Readied::Done(die, confirm)
+    }
+
+    /// Asks to lay the die's operation aside for a read. Nothing happens unless its array programs
+    /// or erases, the part can suspend that, and it may still be suspended.
+    pub fn suspend(&mut self, now: Time, die: Die, listen: &mut impl Listen) {
+        let lane = &mut self.lanes[die.index()];
+        if lane.state != State::Busy || lane.suspending || lane.aside.is_some() {
+            return;
+        }
+        let able = match lane.steps.get(lane.at).and_then(|step| step.confirm) {
+            Some(Confirm::Program(_)) => self.suspend.program.then_some(Command::ProgramSuspend),
+            Some(Confirm::Erase(_)) => self.suspend.erase.then_some(Command::EraseSuspend),
+            _ => None,
+        };
+        let Some(command) = able.filter(|_| lane.suspensions < self.suspend.most) else {
+            return;
+        };
+        let step = self.chains.single(command);
+        if now + step.bus + self.suspend.latency(command == Command::EraseSuspend) >= lane.ready {
+            return;
+        }
+        lane.suspending = true;
+        self.enter(now, urgent(die, now, step.bus), listen);
+    }
+
+    /// Lets the operation that was laid aside go on; the die has no other chain.
+    pub fn resume(&mut self, now: Time, die: Die, listen: &mut impl Listen) {
+        let lane = &mut self.lanes[die.index()];
+        debug_assert_eq!(lane.state, State::Free, "the chains in between are over");
+        lane.state = State::OnBus;
+        let erases = lane
+            .aside
+            .as_ref()
+            .is_some_and(|aside| matches!(aside.confirm, Confirm::Erase(_)));
+        let command = if erases {
+            Command::EraseResume
+        } else {
+            Command::ProgramResume
+        };
+        let step = self.chains.single(command);
+        self.enter(now, urgent(die, now, step.bus), listen);
+    }
+
+    /// A suspend or a resume command is through.
+    fn interrupt(&mut self, now: Time, die: Die, listen: &mut impl Listen) {
+        let lane = &mut self.lanes[die.index()];
+        if let Some(aside) = lane.aside.take() {
+            lane.steps = aside.steps;
+            lane.at = aside.at;
+            let time = Time::from_ns(self.suspend.resume_ns) + aside.remaining;
+            let confirm = match aside.confirm {
+                Confirm::Erase(_) => Confirm::Erase(time),
+                _ => Confirm::Program(time),
+            };
+            let work = lane.registers.confirm(now, confirm, self.chains.busy());
+            lane.ready = lane.registers.ready();
+            lane.state = State::Busy;
+            listen.busy(now, die, confirm, work, lane.ready);
+            listen.schedule(lane.ready, Event::Ready(die.0));
+            return;
+        }
+        lane.suspending = false;
+        let Some(confirm) = lane.steps.get(lane.at).and_then(|step| step.confirm) else {
+            return;
+        };
+        let latency = self.suspend.latency(matches!(confirm, Confirm::Erase(_)));
+        if lane.state != State::Busy || lane.ready.since(now) <= latency {
+            return;
+        }
+        let remaining = lane.ready - now;
+        lane.registers.stop(now + latency);
+        lane.ready = now + latency;
+        lane.suspensions += 1;
+        lane.aside = Some(Box::new(Aside {
+            steps: std::mem::take(&mut lane.steps),
+            at: lane.at,
+            confirm,
+            remaining,
+        }));
+        lane.at = 0;
+        listen.suspended(now, die, confirm, remaining);
+        listen.schedule(lane.ready, Event::Ready(die.0));
+    }
+
+    /// The operation ended before its suspend command got the bus: the command is not sent.
+    #[cold]
+    fn withdraw(&mut self, die: Die) {
+        let channel = self.channel_of(die) as usize;
+        let line = &mut self.buses[channel].line;
+        let before = line.len();
+        line.retain(|asking| !(asking.urgent && asking.die == die));
+        if line.len() < before {
+            self.lanes[die.index()].suspending = false;
+        }
+    }
+}
+
+fn urgent(die: Die, now: Time, hold: Time) -> Asking {
+    Asking {
+        die,
+        since: now,
+        hold,
+        starts_array: false,
+        urgent: true,
+    }
+}

@@ -1,0 +1,44 @@
+//! Everything that dies on a bus are made of.
+
+use crate::{Arbitration, Cell, Chains, Geometry, Layout, PlaneRule, Scheduler, Suspend, Timing};
+
+/// An array of equal dies and how they are driven: checked, nothing optional.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Dies, planes, blocks, pages.
+    pub layout: Layout,
+    /// What everything takes.
+    pub chains: Chains,
+    /// Erases that a block bears.
+    pub endurance_cycles: u32,
+    /// Programs of a page between two erases at most.
+    pub partial_programs: u32,
+    /// Which pages one command may address.
+    pub plane_rule: PlaneRule,
+    /// Who gets the bus of a channel.
+    pub arbitration: Arbitration,
+    /// Whether dies or planes are used first.
+    pub scheduler: Scheduler,
+    /// Which operations can be suspended for reads.
+    pub suspend: Suspend,
+    /// Seed of random deviations of array times.
+    pub seed: u64,
+}
+
+impl Part {
+    /// A part with these times; in everything else the plainest there is: endless endurance, one
+    /// program a page, first come first served, one plane a command, no suspension.
+    pub fn new(layout: Layout, geometry: &Geometry, timing: &Timing, cell: &Cell) -> Self {
+        Self {
+            layout,
+            chains: Chains::new(geometry, timing, cell),
+            endurance_cycles: u32::MAX,
+            partial_programs: 1,
+            plane_rule: PlaneRule::default(),
+            arbitration: Arbitration::default(),
+            scheduler: Scheduler::default(),
+            suspend: Suspend::default(),
+            seed: 0,
+        }
+    }
+}
