@@ -14,6 +14,7 @@ import click
 import wordline
 from wordline import folder, traces
 from wordline._wordline import WordlineError
+from wordline.timeline import require_outside
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -240,6 +241,23 @@ def cli() -> None:
     help="Follow every page and stop at the first read that is not the newest write.",
 )
 @click.option(
+    "--timeline",
+    metavar="FILE",
+    help="Also write a timeline of channels, dies and planes, which Perfetto opens.",
+)
+@click.option(
+    "--timeline-from",
+    default="0",
+    show_default=True,
+    metavar="TIME",
+    help="Simulated time at which the timeline starts, such as 10ms (ps, ns, us, ms, s).",
+)
+@click.option(
+    "--timeline-until",
+    metavar="TIME",
+    help="Simulated time at which the timeline ends. [default: 100ms after its start]",
+)
+@click.option(
     "--progress/--no-progress",
     default=None,
     help="Progress bar on standard error. [default: if that is a terminal]",
@@ -263,6 +281,7 @@ def run(
       wordline run mine.toml --trace monday.csv tuesday.csv --seed 7 --out results/week
       wordline run d4 --trace disk.csv.gz --fit wrap --set ftl.over_provisioning_ratio=0.28
       wordline run mine.toml                 the load of the device's [workload] table
+      wordline run d4 --trace disk.csv.gz --timeline disk.pftrace --timeline-until 20ms
 
     The folder receives summary.json, config.resolved.toml, series.parquet (per interval),
     latency.parquet (distribution), blocks.parquet (erases), with --requests requests.parquet,
@@ -272,7 +291,8 @@ def run(
     partial. Exit code: 0 done, 1 ended early, 2 bad command or input, 130 Ctrl-C.
     """
     default = _default_out(device, trace)
-    folder.check(out or folder.unused(default))
+    place = folder.check(out or folder.unused(default))
+    require_outside(options["timeline"], place)
     watch = sys.stderr.isatty() if progress is None else progress
     try:
         result = wordline.run(device, list(trace), progress=watch, **options)
@@ -287,6 +307,8 @@ def run(
         _show(result, [], as_json=as_json)
         return _fault(str(lost), FAILED)
     _show(result, files, as_json=as_json)
+    if options["timeline"] and not as_json:
+        click.echo(f"Timeline: {options['timeline']}, to be opened at https://ui.perfetto.dev")
     if fault:
         _fault(f"{fault}; the requests before that are in {files[0].parent}", code)
     return code

@@ -8,6 +8,7 @@ from wordline import _wordline, folder
 from wordline._wordline import WordlineError
 from wordline.config import Device, Overrides, read, settings
 from wordline.result import Result
+from wordline.timeline import require_outside, timeline_options
 from wordline.traces import (
     Align,
     Fit,
@@ -66,6 +67,9 @@ def run(
     max_requests: int | None = None,
     progress: bool | Callable[[Progress], None] = False,
     out: str | os.PathLike[str] | None = None,
+    timeline: str | os.PathLike[str] | None = None,
+    timeline_from: str = "0",
+    timeline_until: str | None = None,
 ) -> Result:
     """Simulates a device under a trace, or under the load of its `[workload]` table.
 
@@ -87,6 +91,11 @@ def run(
     max_requests  end after so many requests
     progress      True for a bar on standard error, or a function that is called with a Progress
     out           folder for the output files; None to write none (see `Result.write`)
+    timeline      file for a timeline of channels, dies and planes, which Perfetto opens; None to
+                  write none
+    timeline_from, timeline_until
+                  the part of simulated time that it shows, such as "10ms" (ps, ns, us, ms, s);
+                  without an end, 100 ms
 
     The GIL is released while the simulation runs.
 
@@ -102,9 +111,11 @@ def run(
         "verify": _flag("verify", verify),
         "max_requests": _whole("max_requests", max_requests, 1),
     }
+    traces = paths(trace)
+    options |= timeline_options(timeline, timeline_from, timeline_until, traces)
     if out is not None:
-        folder.check(out)
-    outcome = _simulate(text, name, settings(overrides), paths(trace), options, progress)
+        require_outside(timeline, folder.check(out))
+    outcome = _simulate(text, name, settings(overrides), traces, options, progress)
     result = Result(outcome)
     if result.summary["input"]["requests"] == 0:
         _nothing_simulated(outcome)

@@ -8,9 +8,10 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use serde_json::{Value, json};
+use wordline_kernel::Time;
 use wordline_observe::Table;
 use wordline_sim::config::{self, presets};
-use wordline_sim::{Done, Job, Phase, Progress};
+use wordline_sim::{Done, Job, Phase, Progress, TimelineOptions};
 use wordline_workload::convert::convert;
 use wordline_workload::stat::stat_trace;
 use wordline_workload::{Format, Trace, TraceOptions};
@@ -118,6 +119,20 @@ fn trace_options(mut read: TraceOptions, options: &Bound<'_, PyDict>) -> PyResul
     Ok(read)
 }
 
+/// The words of `options` that say which timeline is written.
+fn timeline_options(options: &Bound<'_, PyDict>) -> PyResult<Option<TimelineOptions>> {
+    let Some(path) = option(options, "timeline")? else {
+        return Ok(None);
+    };
+    let from: Option<u64> = option(options, "timeline_from_ps")?;
+    let until: Option<u64> = option(options, "timeline_until_ps")?;
+    Ok(Some(TimelineOptions {
+        path,
+        from: Time(from.unwrap_or(0)),
+        until: until.map(Time),
+    }))
+}
+
 fn option<'py, T: for<'a> FromPyObject<'a, 'py, Error = PyErr>>(
     options: &Bound<'py, PyDict>,
     key: &str,
@@ -153,6 +168,7 @@ fn run(
         requests: option(options, "requests")?.unwrap_or(false),
         verify: option(options, "verify")?.unwrap_or(false),
         max_requests: option(options, "max_requests")?,
+        timeline: timeline_options(options)?,
     };
     let raised: Mutex<Option<PyErr>> = Mutex::new(None);
     let mut watch = |now: &Progress| {

@@ -1,0 +1,70 @@
+"""The timeline of a run: where it goes, and which part of simulated time it shows."""
+
+import os
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+
+from wordline._wordline import WordlineError
+
+PICOSECONDS = {"ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "ms": 10**9, "s": 10**12}
+LATEST = 2**64 - 1
+
+
+def timeline_options(
+    timeline: str | os.PathLike[str] | None, start: str, end: str | None, traces: Sequence[str]
+) -> dict[str, object]:
+    """What the simulator is told, checked. Raises TypeError or WordlineError."""
+    if timeline is None:
+        if end is not None or picoseconds("timeline_from", start) != 0:
+            raise WordlineError(
+                "timeline_from and timeline_until are given but no timeline; name its file"
+            )
+        return {}
+    path = _path(timeline)
+    for trace in map(Path, traces):
+        if path.exists() and trace.exists() and trace.samefile(path):
+            raise WordlineError(f"{path}: is the trace itself; name another file for the timeline")
+    return {
+        "timeline": str(path),
+        "timeline_from_ps": picoseconds("timeline_from", start),
+        "timeline_until_ps": None if end is None else picoseconds("timeline_until", end),
+    }
+
+
+def require_outside(timeline: str | os.PathLike[str] | None, out: Path) -> None:
+    """Refuses a timeline in the folder of the results, which is replaced as a whole."""
+    if timeline is not None and _path(timeline).resolve().is_relative_to(out):
+        raise WordlineError(
+            f"{os.fspath(timeline)}: the folder of the results is replaced as a whole; "
+            "name a file outside it for the timeline"
+        )
+
+
+def picoseconds(name: str, time: str) -> int:
+    """A time such as "10ms", in picoseconds; a fraction of one is left out.
+
+    Units are ps, ns, us, ms and s; 0 needs none. Raises TypeError or WordlineError.
+    """
+    if not isinstance(time, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"{name} must be a text such as '10ms', not {time!r}")
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([a-zµ]*)", time.strip())
+    number = Decimal(found[1]) if found else Decimal()
+    scale = PICOSECONDS.get(found[2], 1 if number == 0 and not found[2] else 0) if found else 0
+    if not scale:
+        raise WordlineError(
+            f"{name}: '{time}' is not a time; write a number and ps, ns, us, ms or s"
+        )
+    if number * scale > LATEST:
+        raise WordlineError(f"{name}: {time} is beyond the end of the clock, after 213 days")
+    return int(number * scale)
+
+
+def _path(timeline: str | os.PathLike[str]) -> Path:
+    path = os.fspath(timeline) if isinstance(timeline, str | os.PathLike) else None  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(path, str):
+        raise TypeError(f"timeline must be the path of a file, not {timeline!r}")
+    if not path or "\0" in path:
+        raise WordlineError(f"timeline: {path!r} is not the path of a file; name one")
+    return Path(path)

@@ -1,0 +1,324 @@
+"""The timeline of a run, read by others: by Perfetto's trace processor where its binary is at hand
+(TRACE_PROCESSOR_SHELL names it; the package `perfetto` has no binary of its own and would download
+one), and everywhere through Perfetto's own protobuf classes, with its rules of nesting below."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import polars as pl
+import pytest
+from conftest import Command, environment
+from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as perfetto
+from perfetto.trace_processor import TraceProcessor, TraceProcessorConfig
+
+import wordline as package
+from wordline import WordlineError
+from wordline.timeline import picoseconds
+
+DEPTH = 16
+BUSY = f"""
+[host]
+queue_depth = {DEPTH}
+[precondition]
+fill_ratio = 1.0
+[workload]
+requests = 4000
+read_ratio = 0.5
+arrival.closed-loop.queue_depth = {DEPTH}
+"""
+SHELL = os.environ.get("TRACE_PROCESSOR_SHELL")
+
+
+@dataclass(frozen=True)
+class Span:
+    """A slice, in nanoseconds."""
+
+    start: int
+    end: int
+    name: str
+    category: str
+    values: dict[str, int] = field(hash=False)
+
+
+@dataclass
+class Shown:
+    """What a reader finds, by the names from the device down."""
+
+    slices: dict[tuple[str, ...], list[Span]]
+    values: dict[tuple[str, ...], list[tuple[int, float]]]
+
+    def of(self, kind: str) -> Iterable[tuple[tuple[str, ...], Span]]:
+        for path, spans in self.slices.items():
+            if path[-1].startswith(kind):
+                yield from ((path, span) for span in spans)
+
+    def busy_ns(self, kind: str) -> int:
+        return sum(span.end - span.start for _, span in self.of(kind))
+
+
+def through_protobuf(path: Path) -> Shown:
+    """Reads a trace as trace processor does: events by time, those of one time in the order of the
+    file; an end closes the slice of its track that was opened last."""
+    trace = perfetto.Trace.FromString(path.read_bytes())
+    tracks = {}
+    events = []
+    for packet in trace.packet:
+        assert packet.trusted_packet_sequence_id > 0, "the packet would be left out"
+        assert not packet.FindInitializationErrors()
+        if packet.HasField("track_descriptor"):
+            descriptor = packet.track_descriptor
+            assert descriptor.uuid not in tracks
+            assert not descriptor.parent_uuid or descriptor.parent_uuid in tracks
+            tracks[descriptor.uuid] = descriptor
+        elif packet.HasField("track_event"):
+            events.append((packet.timestamp, packet.track_event))
+
+    def names(uuid: int) -> tuple[str, ...]:
+        parent = tracks[uuid].parent_uuid
+        return (*(names(parent) if parent else ()), tracks[uuid].name)
+
+    kinds = perfetto.TrackEvent.Type
+    shown = Shown(defaultdict(list), defaultdict(list))
+    open_slices = defaultdict(list)
+    for now, event in sorted(events, key=lambda event: event[0]):
+        track = event.track_uuid
+        counter = tracks[track].HasField("counter")
+        assert counter == (event.type == kinds.TYPE_COUNTER)
+        if event.type == kinds.TYPE_COUNTER:
+            shown.values[names(track)].append((now, event.counter_value))
+        elif event.type == kinds.TYPE_SLICE_BEGIN:
+            assert not open_slices[track], "slices of one track overlap"
+            open_slices[track].append((now, event))
+        else:
+            assert event.type == kinds.TYPE_SLICE_END
+            start, begin = open_slices[track].pop()
+            values = {one.name: one.uint_value for one in begin.debug_annotations}
+            span = Span(start, now, begin.name, ",".join(begin.categories), values)
+            shown.slices[names(track)].append(span)
+    assert not any(open_slices.values()), "slices without an end"
+    return shown
+
+
+def through_trace_processor(path: Path) -> Shown:
+    """Asks Perfetto itself."""
+    if SHELL is None:
+        pytest.skip("TRACE_PROCESSOR_SHELL does not name Perfetto's trace_processor_shell")
+    config = TraceProcessorConfig(bin_path=SHELL)
+    with TraceProcessor(trace=str(path), config=config) as processor:
+        faults = processor.query("select name from stats where severity != 'info' and value > 0")
+        assert [row.name for row in faults] == []
+        tracks = {row.id: row for row in processor.query("select id, name, parent_id from track")}
+
+        def names(track: int) -> tuple[str, ...]:
+            parent = tracks[track].parent_id
+            return (*(names(parent) if parent is not None else ()), tracks[track].name)
+
+        known = defaultdict(dict)
+        for row in processor.query("select arg_set_id, key, int_value from args"):
+            known[row.arg_set_id][row.key.removeprefix("debug.")] = row.int_value
+        shown = Shown(defaultdict(list), defaultdict(list))
+        spans = "select ts, dur, name, category, track_id, arg_set_id from slice order by ts"
+        for row in processor.query(spans):
+            span = Span(row.ts, row.ts + row.dur, row.name, row.category, known[row.arg_set_id])
+            shown.slices[names(row.track_id)].append(span)
+        for row in processor.query("select ts, value, track_id from counter order by id"):
+            shown.values[names(row.track_id)].append((row.ts, row.value))
+    return shown
+
+
+Reader = Callable[[Path], Shown]
+
+
+@pytest.fixture(params=[through_protobuf, through_trace_processor])
+def read(request: pytest.FixtureRequest) -> Reader:
+    return request.param
+
+
+@pytest.fixture
+def busy(tiny: str, place: Path) -> str:
+    """A full device under a closed loop, so that it collects."""
+    with (place / tiny).open("a") as file:
+        file.write(BUSY)
+    return tiny
+
+
+def run(wordline: Command, *args: str) -> dict:
+    answer = wordline("run", *args, "--timeline", "t.pftrace", "--json", "--out", "here")
+    assert answer.returncode == 0, answer.stderr
+    return json.loads(answer.stdout)
+
+
+def test_busy_times_and_counts_are_those_of_the_summary(
+    wordline: Command, busy: str, read: Reader
+) -> None:
+    summary = run(wordline, busy, "--timeline-until", "1000s")
+    shown = read(Path("t.pftrace"))
+    flash = summary["flash"]
+    assert flash["gc_pages_moved"] > 100, "collection is to be seen"
+    for kind, number in (("channel", summary["device"]["channels"]), ("die", 2)):
+        expected = summary["utilisation"][f"{kind}_mean"] * number
+        expected *= summary["time"]["simulated_s"] * 1e9
+        # Each end of a slice is rounded down by less than a nanosecond.
+        slack = sum(1 for _ in shown.of(kind))
+        assert abs(shown.busy_ns(kind) - expected) <= slack
+    for kind in ("die", "plane"):
+        names = [span.name for _, span in shown.of(kind)]
+        assert names.count("read") == flash["page_reads"]
+        assert names.count("program") == flash["page_programs"]
+        assert names.count("erase") == flash["erases"]
+        collecting = [span for _, span in shown.of(kind) if span.category == "gc"]
+        moved = sum(span.name == "program" for span in collecting)
+        assert moved == flash["gc_pages_moved"]
+
+
+def test_a_window_holds_the_busy_time_of_the_series_there(
+    wordline: Command, busy: str, read: Reader
+) -> None:
+    run(wordline, busy, "--set", "series.interval_ms=10", "--timeline-from", "20ms",
+        "--timeline-until", "50 ms")  # fmt: skip
+    shown = read(Path("t.pftrace"))
+    series = pl.read_parquet("here/series.parquet")
+    series = series.filter((pl.col("start_s") >= 0.0199) & (pl.col("end_s") <= 0.0501))
+    assert len(series) == 3
+    for kind in ("channel", "die"):
+        busy_ns = sum(sum(shares) for shares in series[f"{kind}_utilisation"]) * 10e6
+        slack = sum(1 for _ in shown.of(kind))
+        assert shown.busy_ns(kind) == pytest.approx(busy_ns, abs=slack)
+    spans = [span for spans in shown.slices.values() for span in spans]
+    assert min(span.start for span in spans) >= 20_000_000
+    assert max(span.end for span in spans) <= 50_000_000
+    times = [now for values in shown.values.values() for now, _ in values]
+    assert min(times) == 20_000_000, "a counter is known when the window begins"
+    assert max(times) < 50_000_000
+
+
+def test_the_tree_goes_from_device_to_plane(wordline: Command, busy: str, read: Reader) -> None:
+    run(wordline, busy)
+    shown = read(Path("t.pftrace"))
+    assert set(shown.values) == {("tiny", "queue depth"), ("tiny", "free blocks")}
+    tree = set(shown.slices)
+    channels = {("tiny", f"channel {channel}") for channel in range(2)}
+    dies = {(*channel, "way 0", "die 0") for channel in channels}
+    planes = {(*die, f"plane {plane}") for die in dies for plane in range(2)}
+    assert tree == channels | dies | planes
+    for _, span in shown.of("plane"):
+        assert 0 <= span.values["block"] < 32
+        assert ("page" in span.values) == (span.name != "erase")
+        assert 0 <= span.values.get("page", 0) < 16
+    assert all(span.values == {"way": 0, "die": 0} for _, span in shown.of("channel"))
+
+
+def test_one_thing_at_a_time_on_buses_and_arrays(
+    wordline: Command, busy: str, read: Reader
+) -> None:
+    run(wordline, busy)
+    shown = read(Path("t.pftrace"))
+    for kind in ("channel", "plane"):
+        for path in {path for path, _ in shown.of(kind)}:
+            spans = sorted((span.start, span.end) for span in shown.slices[path])
+            assert all(one[1] <= other[0] for one, other in pairwise(spans))
+    for path, span in shown.of("plane"):
+        around = [die for die in shown.slices[path[:-1]]
+                  if die.start <= span.start and span.end <= die.end]  # fmt: skip
+        assert (span.name, span.category) in {(die.name, die.category) for die in around}
+
+
+def test_the_counters_say_what_the_summary_says(wordline: Command, busy: str, read: Reader) -> None:
+    summary = run(wordline, busy, "--timeline-until", "1000s")
+    shown = read(Path("t.pftrace"))
+    queue = [value for _, value in shown.values["tiny", "queue depth"]]
+    assert (min(queue), max(queue), queue[-1]) == (0, DEPTH, 0)
+    free = [value for _, value in shown.values["tiny", "free blocks"]]
+    assert free[-1] == summary["flash"]["free_blocks"]
+
+
+def test_python_and_the_command_write_the_same_file(
+    wordline: Command, tiny: str, trace: str
+) -> None:
+    window = {"timeline_from": "1ms", "timeline_until": "30ms"}
+    package.run(tiny, trace, timeline=Path("python.pftrace"), **window)
+    run(wordline, tiny, "--trace", trace, "--timeline-from", "1ms", "--timeline-until", "30ms")
+    assert Path("python.pftrace").read_bytes() == Path("t.pftrace").read_bytes()
+    assert through_protobuf(Path("t.pftrace")).busy_ns("channel") > 0
+
+
+def test_ctrl_c_keeps_the_timeline(tiny: str, place: Path) -> None:
+    with (place / tiny).open("a") as file:
+        file.write("\n[workload]\nrequests = 4000000000\n")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "wordline", "run", tiny, "--out", "here", "--timeline", "t.pftrace"],
+        env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    while not list(place.glob("t.pftrace*")):
+        assert process.poll() is None
+        time.sleep(0.05)
+    assert not Path("t.pftrace").exists(), "a half-written file under its name"
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "Timeline: t.pftrace" in output
+    assert through_protobuf(Path("t.pftrace")).busy_ns("channel") > 0
+    assert not list(place.glob("*.part"))
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (["--timeline", "nowhere/t.pftrace"], "nowhere/t.pftrace: cannot create"),
+        (["--timeline", "."], "cannot create"),
+        (["--timeline", ""], "is not the path of a file"),
+        (["--timeline", "disk.csv"], "is the trace itself"),
+        (["--timeline", "here/t.pftrace"], "name a file outside it"),
+        (["--timeline", "t", "--timeline-from", "10"], "'10' is not a time"),
+        (["--timeline", "t", "--timeline-until", "1 h"], "'1 h' is not a time"),
+        (["--timeline", "t", "--timeline-until", "300000000s"], "beyond the end of the clock"),
+        (["--timeline", "t", "--timeline-from", "2ms", "--timeline-until", "1ms"],
+         "give an end after its start"),
+        (["--timeline-from", "2ms"], "no timeline; name its file"),
+        (["--timeline-until", "2ms"], "no timeline; name its file"),
+    ],
+)  # fmt: skip
+def test_wrong_wishes_are_one_line_before_the_run(
+    wordline: Command, tiny: str, trace: str, place: Path, args: list[str], told: str
+) -> None:
+    before = sorted(place.iterdir())
+    recorded = Path(trace).read_bytes()
+    answer = wordline("run", tiny, "--trace", trace, "--out", "here", *args)
+    assert answer.returncode == 2
+    assert told in answer.stderr
+    assert answer.stderr.count("\n") == 1
+    assert sorted(place.iterdir()) == before
+    assert Path(trace).read_bytes() == recorded
+
+
+def test_a_timeline_without_operations_is_explained(
+    wordline: Command, tiny: str, trace: str
+) -> None:
+    summary = run(wordline, tiny, "--trace", trace, "--timeline-from", "100s")
+    assert any("shows no operation" in note for note in summary["notes"])
+    assert not through_protobuf(Path("t.pftrace")).slices
+
+
+@pytest.mark.parametrize(
+    ("time", "expected"),
+    [("0", 0), ("0ms", 0), ("7ps", 7), ("10ms", 10**10), ("1.5 us", 1_500_000), ("2s", 2 * 10**12),
+     ("0.1ns", 100), ("3µs", 3_000_000), ("0.0005ns", 0)],
+)  # fmt: skip
+def test_times_are_exact(time: str, expected: int) -> None:
+    assert picoseconds("timeline_from", time) == expected
+
+
+@pytest.mark.parametrize("time", ["", "ms", "-1ms", "1e3ms", "1,5ms", "1 MS", "nan", "1.ms", "٣ms"])
+def test_what_is_no_time_is_refused(time: str) -> None:
+    with pytest.raises(WordlineError, match="is not a time"):
+        picoseconds("timeline_from", time)
