@@ -307,8 +307,9 @@ def run(
         _show(result, [], as_json=as_json)
         return _fault(str(lost), FAILED)
     _show(result, files, as_json=as_json)
-    if options["timeline"] and not as_json:
-        click.echo(f"Timeline: {options['timeline']}, to be opened at https://ui.perfetto.dev")
+    timeline = options["timeline"]
+    if timeline and Path(timeline).exists() and not as_json:
+        click.echo(f"Timeline: {timeline}, to be opened at https://ui.perfetto.dev")
     if fault:
         _fault(f"{fault}; the requests before that are in {files[0].parent}", code)
     return code
