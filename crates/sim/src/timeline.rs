@@ -203,6 +203,7 @@ impl Probe<Observation> for Timeline {
                 from,
                 operation,
                 gc,
+                ..
             } => {
                 let work = Work {
                     from,

@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
+use wordline_nand::Operation;
 use wordline_sim::config::plan::{Replay, Series, Settle};
 use wordline_sim::config::{self, Config, Loaded, Origin, Plan, presets};
 
