@@ -38,8 +38,8 @@ fn part(random: &mut Stream, mode: Mode, dies: usize) -> (target::Part, Part) {
         program_ns: PerLevel::Each(vec![ticks(12, 8), ticks(15, 20)]),
         erase_ns: ticks(20, 20),
         cache_busy_ns: ticks(1, 3),
-        plane_busy_ns: ticks(1, 3),
-        command_cycle_ns: us(1),
+        plane_busy_ns: ticks(0, 4),
+        command_cycle_ns: ticks(1, 2),
         row_address_cycles: 1 + below(random, 2) as u32,
         bus_mt_per_s: 1.0,
         ..Timing::default()
@@ -154,28 +154,21 @@ fn refusal(error: &CommandError) -> Refusal {
 /// How often each kind of refusal came.
 type Refusals = BTreeMap<Refusal, usize>;
 
+/// What the interface says of the cycle on the bus.
+#[derive(Clone, Copy, Debug)]
+struct Expected {
+    ends: Time,
+    data: Option<Data>,
+}
+
 /// The two, side by side.
 struct Pair {
     bus: Bus,
     target: Target,
     layout: Layout,
-    expected: Option<command_output::Expected>,
+    expected: Option<Expected>,
     told: Vec<(u64, usize, Cycle, Result<(), Refusal>)>,
     refusals: Refusals,
-}
-
-mod command_output {
-    use wordline_kernel::Time;
-    use wordline_nand::die::Data;
-
-    /// What the interface says of the cycle on the bus.
-    #[derive(Clone, Copy, Debug)]
-    pub struct Expected {
-        /// When it ends.
-        pub ends: Time,
-        /// What it brings.
-        pub data: Option<Data>,
-    }
 }
 
 impl Pair {
@@ -212,7 +205,7 @@ impl Pair {
         match (theirs, verdict) {
             (Ok(output), _) => {
                 let (ends, data) = (output.ends, output.data);
-                self.expected = Some(command_output::Expected { ends, data });
+                self.expected = Some(Expected { ends, data });
             }
             (_, Err(refusal)) => *self.refusals.entry(refusal).or_default() += 1,
             _ => {}
@@ -370,28 +363,45 @@ impl Play<'_> {
         }
         let resume = Cycle::Command(suspended.resume_command());
         let mut steps = vec![Step::Cycle(resume), Step::Wait];
-        let cells = suspended.cells.clone();
+        for _ in 0..below(self.random, 3) {
+            if let Some(read) = self.read_beside(die) {
+                let part = &self.pair.bus.part;
+                steps.splice(0..0, script::write(part, &read, self.random));
+            }
+        }
+        self.push_front(die, steps);
+    }
+    /// A read that leaves blocks under suspension alone; in a spoilt sequence it may be one of theirs.
+    fn read_beside(&mut self, die: usize) -> Option<Transaction> {
         let part = &self.pair.bus.part;
+        let suspended = self.pair.bus.dies[die].suspended_pages();
+        if !self.legal && one_in(self.random, 4) {
+            let page = suspended[below(self.random, suspended.len())];
+            let page = Place {
+                page: [page.page, below(self.random, part.pages)][below(self.random, 2)],
+                ..page
+            };
+            return Some(Transaction {
+                mode: Mode::Read,
+                rows: vec![vec![page]],
+                targets: Vec::new(),
+            });
+        }
+        let cells = self.pair.bus.dies[die].cells.clone();
         let mut planner = Planner {
             part,
             cells,
             most_rows: 2,
         };
-        for _ in 0..below(self.random, 3) {
-            let mode = if part.planes > 1 && one_in(self.random, 2) {
-                Mode::MultiPlaneRead
-            } else {
-                Mode::Read
-            };
-            let beside = |read: &Transaction| {
-                let mut pages = read.rows[0].iter();
-                pages.all(|page| suspended.is_beside_suspended(*page))
-            };
-            if let Some(read) = planner.plan(self.random, mode).filter(beside) {
-                steps.splice(0..0, script::write(part, &read, self.random));
-            }
-        }
-        self.push_front(die, steps);
+        let several = part.planes > 1 && one_in(self.random, 2);
+        let mode = [Mode::Read, Mode::MultiPlaneRead][usize::from(several)];
+        let block = |page: &Place| (page.plane, page.block);
+        let suspended: Vec<_> = suspended.iter().map(block).collect();
+        let read = planner.plan(self.random, mode)?;
+        let beside = !read.rows[0]
+            .iter()
+            .any(|page| suspended.contains(&block(page)));
+        beside.then_some(read)
     }
     fn issue(&mut self, die: usize, cycle: Cycle) {
         let verdict = self.pair.issue(die, cycle);

@@ -124,6 +124,8 @@ pub struct Die {
     next: Option<Work>,
 }
 
+/// What a page holds whose program has not ended.
+const LOST: u64 = 0;
 const RESET: Cycle = Cycle::Command(0xff);
 const STATUS: Cycle = Cycle::Command(0x70);
 const STATUS_BYTE: Cycle = Cycle::DataOut { bytes: 1 };
@@ -181,11 +183,10 @@ impl Die {
         let erases = self.suspended.iter().any(|work| work.kind == Kind::Erase);
         if erases { 0xd2 } else { 0x13 }
     }
-    /// Whether a page is not being worked on by what is laid aside.
-    pub fn is_beside_suspended(&self, page: Place) -> bool {
+    /// Pages under what is laid aside.
+    pub fn suspended_pages(&self) -> Vec<Place> {
         let pages = self.suspended.iter().flat_map(|work| &work.pages);
-        let mut blocks = pages.map(|(other, _)| (other.plane, other.block));
-        blocks.all(|block| block != (page.plane, page.block))
+        pages.map(|(page, _)| *page).collect()
     }
     /// Whether the array erases.
     pub fn erases(&self) -> bool {
@@ -236,6 +237,7 @@ impl Die {
         if matches!(work.kind, Kind::Program | Kind::CacheProgram) {
             for (place, _) in &work.pages {
                 self.data[place.plane] = self.cache[place.plane];
+                self.cells.fill(*place, LOST);
             }
         }
         self.work = Some(work);

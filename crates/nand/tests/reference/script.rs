@@ -167,7 +167,7 @@ pub fn spoil(part: &Part, script: &mut Script, random: &mut Stream) {
     let Step::Cycle(cycle) = script[nth] else {
         return;
     };
-    match below(random, 10) {
+    match below(random, 11) {
         0 => drop(script.remove(nth)),
         1 => script.insert(nth, script[nth].clone()),
         2 => script.swap(nth, cycles[below(random, cycles.len())]),
@@ -179,7 +179,8 @@ pub fn spoil(part: &Part, script: &mut Script, random: &mut Stream) {
         5 => script.insert(nth, Step::Cycle(any)),
         6 => script.insert(nth + 1, Step::Intrude(cycle)),
         7 => impatient(script, random),
-        8 => {
+        8 => insatiable(part, script),
+        9 => {
             let addresses: Vec<_> = cycles
                 .into_iter()
                 .filter(|nth| matches!(script[*nth], Step::Cycle(Cycle::Address(_))))
@@ -204,5 +205,17 @@ fn impatient(script: &mut Script, random: &mut Stream) {
         .collect();
     if !waits.is_empty() {
         script.remove(waits[below(random, waits.len())]);
+    }
+}
+
+/// Goes on with a cache read for as long as a block can be.
+fn insatiable(part: &Part, script: &mut Script) {
+    let mut steps = script.iter();
+    let sequential = |step: &Step| matches!(step, Step::Cycle(Cycle::Command(0x31)));
+    if let Some(nth) = steps.position(sequential) {
+        for _ in 0..part.pages {
+            script.insert(nth, Step::Wait);
+            script.insert(nth, Step::Cycle(Cycle::Command(0x31)));
+        }
     }
 }

@@ -112,14 +112,15 @@ impl Die {
         if matches!(first, 0x05 | 0x06) {
             return Ok(());
         }
+        let copied = matches!(self.data[place.plane], Register::Copy(_));
+        check(first != 0x85 || copied, Refusal::NoPage)?;
         for queued in &self.queue {
             check(queued.plane != place.plane, Refusal::PlaneRule)?;
             let same_page = first == 0x60 || queued.page == place.page;
             let same_block = !part.same_block || queued.block == place.block;
             check(same_page && same_block, Refusal::PlaneRule)?;
         }
-        let copied = matches!(self.data[place.plane], Register::Copy(_));
-        check(first != 0x85 || copied, Refusal::NoPage)
+        Ok(())
     }
     fn judge_confirm(
         &self,
