@@ -121,6 +121,14 @@ pub enum TransactionError {
         /// What has to be equal.
         rule: &'static str,
     },
+    /// A cache read that changes planes.
+    #[error(
+        "{address}: the first row has no page in this plane; the rows of a cache read use the same planes"
+    )]
+    OtherPlanes {
+        /// The page in words.
+        address: String,
+    },
     /// A move out of its plane.
     #[error(
         "move of {from} to {to}: the data register belongs to one plane; read and program instead"
@@ -210,10 +218,25 @@ impl Transaction<'_> {
             debug_assert!(page.0 < layout.pages(), "checked above");
             return Ok(());
         }
-        let rule = (self.operation != Operation::Erase).then_some(rule);
         self.check_rows(layout, self.pages, rule)?;
         self.check_rows(layout, self.targets, rule)?;
+        self.check_planes(layout)?;
         self.check_moves(layout)
+    }
+
+    /// The registers of a cache read are those of its first row.
+    fn check_planes(&self, layout: &Layout) -> Result<(), TransactionError> {
+        if self.operation != Operation::Read {
+            return Ok(());
+        }
+        let plane = |page: &Ppn| layout.plane_of(layout.block_of(*page));
+        let first = &self.pages[..self.planes as usize];
+        let stray = |page: &&Ppn| first.iter().all(|known| plane(known) != plane(page));
+        self.pages.iter().find(stray).map_or(Ok(()), |page| {
+            Err(TransactionError::OtherPlanes {
+                address: layout.describe(*page),
+            })
+        })
     }
 
     fn check_shape(&self) -> Result<(), TransactionError> {
@@ -248,7 +271,7 @@ impl Transaction<'_> {
         &self,
         layout: &Layout,
         pages: &[Ppn],
-        rule: Option<PlaneRule>,
+        rule: PlaneRule,
     ) -> Result<(), TransactionError> {
         let Some(&first) = self.pages.first() else {
             return Ok(());
@@ -266,8 +289,11 @@ impl Transaction<'_> {
                 }
                 let plane = |page| layout.plane_of(layout.block_of(page));
                 let offsets = |page| {
-                    let block = layout.block_of(page);
-                    (layout.block_in_plane(block), layout.page_in_block(page))
+                    let block = layout.block_in_plane(layout.block_of(page));
+                    if self.operation == Operation::Erase {
+                        return (block, 0);
+                    }
+                    (block, layout.page_in_block(page))
                 };
                 if let Some(&other) = row[..place]
                     .iter()
@@ -278,9 +304,7 @@ impl Transaction<'_> {
                         other: layout.describe(other),
                     });
                 }
-                if let Some(rule) = rule
-                    && !rule.allows(offsets(row[0]), offsets(page))
-                {
+                if !rule.allows(offsets(row[0]), offsets(page)) {
                     return Err(TransactionError::PlaneRule {
                         address: address(),
                         other: layout.describe(row[0]),
