@@ -4,13 +4,12 @@
 mod host;
 
 use host::{DIE, Host, REGISTER, part, row, token};
-use proptest::prelude::*;
 use wordline_kernel::Time;
 use wordline_nand::Command as C;
 use wordline_nand::command::Rule;
-use wordline_nand::die::{Data, State};
+use wordline_nand::die::State;
 use wordline_nand::{Block, Command, CommandError, Cycle, Die, Part, PlaneRule, Ppn};
-use wordline_nand::{Status, Target, Violation};
+use wordline_nand::{Status, Violation};
 
 /// The first `pages` pages of block 0 of every plane are programmed.
 fn filled(part: &Part, pages: u32) -> Host {
@@ -535,148 +534,5 @@ fn every_opcode_is_its_command() {
             assert_eq!(command.code(), code);
             assert!(C::ALL.contains(&command));
         }
-    }
-}
-
-/// A small part, so that arbitrary addresses often exist.
-fn tiny() -> Part {
-    let mut part = part();
-    part.geometry.dies_per_package = 2;
-    part.geometry.planes_per_die = 2;
-    part.geometry.blocks_per_plane = 2;
-    part.geometry.pages_per_block = 4;
-    part.timing.address_cycles = 2;
-    part.timing.row_address_cycles = 1;
-    part.endurance_cycles = 3;
-    part.partial_programs = 2;
-    part
-}
-
-/// Cycles that a host might send, with some that none would.
-fn cycles() -> impl Strategy<Value = Vec<Cycle>> {
-    let command = prop::sample::select(C::ALL).prop_map(Cycle::from);
-    let data = |bytes| Cycle::DataIn { bytes, content: 7 };
-    let row = (0_u8..18).prop_map(Cycle::Address);
-    let sequence = (
-        prop::sample::select(C::ALL),
-        row,
-        prop::sample::select(C::ALL),
-    );
-    let sequence = sequence.prop_map(move |(first, row, confirm)| {
-        let mut cycles = vec![first.into(), Cycle::Address(0), row];
-        if first == C::Erase {
-            cycles.remove(1);
-        }
-        if first == C::Program {
-            cycles.push(data(REGISTER));
-        }
-        cycles.push(confirm.into());
-        cycles
-    });
-    let bytes = prop::sample::select(vec![0, 1, 100, REGISTER, u32::MAX]);
-    prop_oneof![
-        8 => sequence,
-        2 => command.prop_map(|command| vec![command]),
-        1 => any::<u8>().prop_map(|code| vec![Cycle::Command(code)]),
-        1 => any::<u8>().prop_map(|byte| vec![Cycle::Address(byte)]),
-        1 => bytes.clone().prop_map(move |bytes| vec![data(bytes)]),
-        2 => bytes.prop_map(|bytes| vec![Cycle::DataOut { bytes }]),
-    ]
-}
-
-/// What to do before the next cycles.
-#[derive(Clone, Copy, Debug)]
-enum Pause {
-    None,
-    UntilReady,
-    UntilIdle,
-    Picoseconds(u64),
-}
-
-fn pauses() -> impl Strategy<Value = Pause> {
-    prop_oneof![
-        1 => Just(Pause::None),
-        4 => Just(Pause::UntilReady),
-        1 => Just(Pause::UntilIdle),
-        1 => (0..300_000_000_u64).prop_map(Pause::Picoseconds),
-        1 => any::<u64>().prop_map(|ps| Pause::Picoseconds(ps >> 8)),
-    ]
-}
-
-/// The status can be read and tells of a failure; a reset makes the die take commands again.
-fn recovers(mut target: Target, now: Time, die: Die) {
-    let state = target.state(now, die).unwrap();
-    let now = now.max(target.bus_free());
-    let between = !matches!(
-        state,
-        State::Address { .. }
-            | State::Addressed { .. }
-            | State::ReadAddressed(_)
-            | State::ProgramAddressed
-            | State::ProgramLoaded
-    );
-    if between {
-        let status = target.clone().status(now, die).unwrap();
-        assert_eq!(status.failed(), state == State::Failed);
-    }
-    let reset = target.issue(now, die, C::Reset.into()).unwrap();
-    let status = target.status(reset.ends, die).unwrap();
-    assert!(!status.failed());
-    let ready = target.ready_at(die).max(target.bus_free());
-    assert_eq!(target.state(ready, die), Some(State::Idle));
-    assert!(target.issue(ready, die, C::Read.into()).is_ok());
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
-
-    #[test]
-    fn no_cycles_bring_a_die_down(
-        script in prop::collection::vec((0_u32..2, pauses(), cycles()), 1..40),
-        resets: bool,
-    ) {
-        let mut target = Target::new(&tiny()).unwrap();
-        let mut now = Time::ZERO;
-        for (die, pause, cycles) in script {
-            let die = Die(die);
-            now = match pause {
-                Pause::None => now,
-                Pause::UntilReady => now.max(target.ready_at(die)),
-                Pause::UntilIdle => now.max(target.array_free_at(die)),
-                Pause::Picoseconds(ps) => now.checked_add(Time::from_ps(ps)).unwrap(),
-            };
-            for cycle in cycles {
-                match target.issue(now, die, cycle) {
-                    Ok(output) => {
-                        prop_assert!(output.ends >= now);
-                        if let Some(Data::Page(content)) = output.data {
-                            prop_assert!(content == 7 || content == 0);
-                        }
-                        now = output.ends;
-                    }
-                    Err(CommandError::Broken { .. }) if resets => {
-                        now = target.issue(now, die, C::Reset.into()).unwrap().ends;
-                        break;
-                    }
-                    Err(error) => prop_assert!(!error.to_string().is_empty()),
-                }
-                let early = now.checked_add(Time::from_ms(30)).unwrap();
-                prop_assert!(target.array_free_at(die) < early);
-            }
-            recovers(target.clone(), now, die);
-        }
-    }
-
-    #[test]
-    fn an_address_is_read_as_it_was_written(
-        plane in 0_u32..4, block in 0_u32..5, page in 0_u32..6, column in 0_u64..2112,
-    ) {
-        let mut host = Host::new(&part());
-        host.fill(plane, block, page + 1);
-        let mut cycles = vec![C::Read.into()];
-        cycles.extend(host.target.addressing().page(row(plane, block, page), column));
-        cycles.push(C::ReadConfirm.into());
-        host.send(cycles);
-        prop_assert_eq!(host.wait().data(), token(row(plane, block, page)));
     }
 }
