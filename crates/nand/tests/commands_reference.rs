@@ -12,15 +12,13 @@ use std::collections::BTreeMap;
 use reference::chain::{Mode, Transaction};
 use reference::plan::{Planner, below, one_in};
 use reference::script::{self, Script, Step};
+use reference::sheet;
 use reference::{Bus, Cycle, Output, Part, Place, Refusal, TICK_PS};
 use wordline_kernel::{Stream, Time};
-use wordline_nand::cell::mlc_alpha::MlcAlpha;
 use wordline_nand::command::{self, CommandError, Rule};
 use wordline_nand::die::{Data, State};
-use wordline_nand::target::{self, Target};
-use wordline_nand::{
-    Block, Cell, Die, Geometry, Latencies, Layout, PerLevel, PlaneRule, Suspend, Timing, Violation,
-};
+use wordline_nand::target::Target;
+use wordline_nand::{Block, Die, Layout, Violation};
 
 /// Legal sequences, and as many spoilt ones, for each mode and number of dies.
 const SEQUENCES: usize = 10_000;
@@ -28,91 +26,6 @@ const SEQUENCES: usize = 10_000;
 const LIFE: usize = 60;
 /// Cycles that are told when the two disagree.
 const TOLD: usize = 60;
-
-/// A random part, for both sides.
-fn part(random: &mut Stream, mode: Mode, dies: usize) -> (target::Part, Part) {
-    let us = |ticks: u64| ticks * TICK_PS / 1000;
-    let mut ticks = |from: u64, count: usize| us(from + below(random, count) as u64);
-    let timing = Timing {
-        read_ns: PerLevel::Each(vec![ticks(5, 4), ticks(5, 8)]),
-        program_ns: PerLevel::Each(vec![ticks(12, 8), ticks(15, 20)]),
-        erase_ns: ticks(20, 20),
-        cache_busy_ns: ticks(1, 3),
-        plane_busy_ns: ticks(0, 4),
-        command_cycle_ns: ticks(1, 2),
-        row_address_cycles: 1 + below(random, 2) as u32,
-        bus_mt_per_s: 1.0,
-        ..Timing::default()
-    };
-    let timing = Timing {
-        address_cycles: timing.row_address_cycles + 1 + below(random, 2) as u32,
-        ..timing
-    };
-    let planes = if mode.multi_plane() { 2 } else { 1 } + below(random, 2) as u32;
-    let geometry = Geometry {
-        dies_per_package: dies as u32,
-        planes_per_die: planes,
-        blocks_per_plane: 2 + below(random, 3) as u32,
-        pages_per_block: 4 + below(random, 4) as u32,
-        page_bytes: 3 + below(random, 2) as u32,
-        spare_bytes: below(random, 2) as u32,
-    };
-    let suspend = Suspend {
-        program: one_in(random, 2),
-        erase: one_in(random, 2),
-        program_suspend_ns: us(1 + below(random, 5) as u64),
-        erase_suspend_ns: us(1 + below(random, 5) as u64),
-        resume_ns: us(below(random, 4) as u64),
-        most: u32::MAX,
-    };
-    let part = target::Part {
-        geometry,
-        timing,
-        cell: Cell::MlcAlpha(MlcAlpha { lambda: 2 }),
-        plane_rule: [PlaneRule::PageOffset, PlaneRule::PageAndBlockOffset][below(random, 2)],
-        suspend,
-        endurance_cycles: 2 + below(random, 20) as u32,
-        partial_programs: 1 + below(random, 3) as u32,
-    };
-    let reference = reference_part(&part);
-    (part, reference)
-}
-
-/// The part in ticks.
-fn reference_part(part: &target::Part) -> Part {
-    let (geometry, timing, suspend) = (&part.geometry, &part.timing, &part.suspend);
-    let latencies = Latencies::new(geometry, timing, &part.cell);
-    let ticks = |ns: u64| (ns * 1000 / TICK_PS) as u32;
-    let offsets = 0..geometry.pages_per_block;
-    Part {
-        dies: geometry.dies_per_package as usize,
-        planes: geometry.planes_per_die as usize,
-        blocks: geometry.blocks_per_plane as usize,
-        pages: geometry.pages_per_block as usize,
-        page_bytes: geometry.page_bytes,
-        spare_bytes: geometry.spare_bytes,
-        transfer_spare: false,
-        column_cycles: (timing.address_cycles - timing.row_address_cycles) as usize,
-        row_cycles: timing.row_address_cycles as usize,
-        cycle: ticks(timing.command_cycle_ns),
-        read: offsets
-            .clone()
-            .map(|page| ticks(latencies.read(page).ns()))
-            .collect(),
-        program: offsets
-            .map(|page| ticks(latencies.program(page).ns()))
-            .collect(),
-        erase: ticks(timing.erase_ns),
-        register: ticks(timing.cache_busy_ns),
-        plane_busy: ticks(timing.plane_busy_ns),
-        program_suspend: suspend.program.then(|| ticks(suspend.program_suspend_ns)),
-        erase_suspend: suspend.erase.then(|| ticks(suspend.erase_suspend_ns)),
-        resume: ticks(suspend.resume_ns),
-        partial_programs: part.partial_programs,
-        endurance: part.endurance_cycles,
-        same_block: part.plane_rule == PlaneRule::PageAndBlockOffset,
-    }
-}
 
 fn nand_cycle(cycle: Cycle) -> command::Cycle {
     match cycle {
@@ -173,11 +86,11 @@ struct Pair {
 
 impl Pair {
     fn new(random: &mut Stream, mode: Mode, dies: usize) -> Self {
-        let (part, reference) = part(random, mode, dies);
+        let part = sheet::draw(random, mode.multi_plane(), dies);
         Self {
             layout: Layout::new(&part.geometry, 1).unwrap(),
             target: Target::new(&part).unwrap(),
-            bus: Bus::new(reference),
+            bus: Bus::new(sheet::in_ticks(&part)),
             expected: None,
             told: Vec::new(),
             refusals: Refusals::new(),

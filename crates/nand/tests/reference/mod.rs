@@ -11,6 +11,7 @@ pub mod die;
 pub mod package;
 pub mod plan;
 pub mod script;
+pub mod sheet;
 
 pub use bus::Bus;
 pub use cells::{Cells, Place};

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::chain::{Hold, Transaction, chain};
-use super::{Bus, Cycle};
+use super::{Bus, Cycle, Die};
 
 /// A transaction and when it is handed over.
 #[derive(Clone, Debug)]
@@ -46,10 +46,20 @@ pub struct Stages {
     pub ber: u64,
 }
 
+/// What has come of everything submitted.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// By submission.
+    pub done: Vec<Done>,
+    /// Of all together.
+    pub stages: Stages,
+    /// The dies afterwards.
+    pub dies: Vec<Die>,
+}
+
 /// Something that a package waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Happening {
-    Submitted(usize),
     HoldEnds(usize),
     Ready(usize),
 }
@@ -72,6 +82,7 @@ pub struct Package<'a> {
     line: VecDeque<usize>,
     holder: Option<usize>,
     happenings: Vec<Happening>,
+    submitted: usize,
     done: Vec<Done>,
     stages: Stages,
     ended: usize,
@@ -81,14 +92,14 @@ pub struct Package<'a> {
 impl<'a> Package<'a> {
     /// A package whose array is as `bus` has it.
     pub fn new(bus: Bus, interleaved: bool, submissions: &'a [Submission]) -> Self {
-        let all = 0..submissions.len();
         let rows = |submission: &Submission| vec![0; submission.transaction.rows.len()];
         Self {
             waiting: Vec::new(),
             running: vec![None; bus.dies.len()],
             line: VecDeque::new(),
             holder: None,
-            happenings: all.map(Happening::Submitted).collect(),
+            happenings: Vec::new(),
+            submitted: 0,
             done: submissions
                 .iter()
                 .map(|submission| Done {
@@ -105,7 +116,7 @@ impl<'a> Package<'a> {
         }
     }
     /// Runs until everything is done.
-    pub fn run(mut self) -> (Vec<Done>, Stages) {
+    pub fn run(mut self) -> Outcome {
         while self.ended < self.submissions.len() {
             self.happen();
             self.tick();
@@ -115,7 +126,11 @@ impl<'a> Package<'a> {
             self.stages.tin += die.worked.programming;
             self.stages.ber += die.worked.erasing;
         }
-        (self.done, self.stages)
+        Outcome {
+            done: self.done,
+            stages: self.stages,
+            dies: self.bus.dies,
+        }
     }
     fn tick(&mut self) {
         self.bus.step();
@@ -125,22 +140,27 @@ impl<'a> Package<'a> {
             self.play(die);
         }
     }
-    /// Handles what is due at this instant, in the order in which it was set up.
+    /// Handles what is due at this instant, in the order in which it was set up; what is submitted at this instant comes last.
     fn happen(&mut self) {
-        while let Some(first) = self.happenings.iter().position(|it| self.due(*it)) {
-            match self.happenings.remove(first) {
-                Happening::Submitted(submission) => {
-                    self.waiting.push(submission);
-                    self.start(self.submissions[submission].die);
+        loop {
+            if let Some(first) = self.happenings.iter().position(|it| self.due(*it)) {
+                match self.happenings.remove(first) {
+                    Happening::HoldEnds(die) => self.hold_ends(die),
+                    Happening::Ready(die) => self.ask(die),
                 }
-                Happening::HoldEnds(die) => self.hold_ends(die),
-                Happening::Ready(die) => self.ask(die),
+            } else if let Some(submission) = self.submissions.get(self.submitted)
+                && submission.at <= self.bus.now
+            {
+                self.waiting.push(self.submitted);
+                self.submitted += 1;
+                self.start(submission.die);
+            } else {
+                return;
             }
         }
     }
     fn due(&self, happening: Happening) -> bool {
         match happening {
-            Happening::Submitted(submission) => self.submissions[submission].at <= self.bus.now,
             Happening::HoldEnds(_) => !self.bus.busy(),
             Happening::Ready(die) => self.bus.dies[die].ready(),
         }

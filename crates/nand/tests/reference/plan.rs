@@ -141,12 +141,10 @@ impl Planner<'_> {
         let before = self.cells.clone();
         let mut rows: Vec<Vec<Place>> = Vec::new();
         for _ in 0..count {
-            let planes = if one_in(random, 3) {
-                self.planes(random, mode)
-            } else {
-                planes.to_vec()
-            };
-            let Some(row) = self.programmable(random, &planes) else {
+            let others = self.planes(random, mode);
+            let change = others.len() == planes.len() && one_in(random, 3);
+            let planes = if change { &others } else { planes };
+            let Some(row) = self.programmable(random, planes) else {
                 self.cells = before;
                 return None;
             };
