@@ -70,7 +70,9 @@ impl Shown {
                 match event.kind() {
                     EventKind::Begin => {
                         let category = event.categories[0].clone();
-                        open.insert(event.track(), (now, event.name().to_owned(), category));
+                        let slice = (now, event.name().to_owned(), category);
+                        let former = open.insert(event.track(), slice);
+                        assert_eq!(former, None, "{track}: slices overlap");
                     }
                     EventKind::End => {
                         let (from, name, category) = open.remove(&event.track()).unwrap();
@@ -194,6 +196,50 @@ fn the_counters_follow_the_queue_and_the_free_blocks() {
     for pair in free.windows(2) {
         assert_eq!(pair[0].1.abs_diff(pair[1].1), 1, "one block at a time");
     }
+}
+
+/// A command for several planes is one slice of its die and one of each plane; a program that is laid
+/// aside for reads is one of each every time it works. The bus times add up all the same.
+#[test]
+fn commands_for_several_planes_and_suspended_ones_are_shown() {
+    let several = [("nand.scheduler", "plane-first")];
+    let [pages, planes, dies] = shown_with(&several);
+    assert_eq!(planes, pages);
+    assert!(dies < pages, "{dies} commands for {pages} pages");
+    let suspended = [
+        ("nand.suspend.program", "true"),
+        ("nand.suspend.erase", "true"),
+    ];
+    let [pages, planes, dies] = shown_with(&suspended);
+    assert_eq!(planes, dies);
+    assert!(dies > pages, "{dies} pieces of {pages} programs");
+}
+
+/// Pages programmed, and slices of programs on planes and on dies.
+fn shown_with(overrides: &[(&str, &str)]) -> [u64; 3] {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.pftrace");
+    let mut job = job(Some(TimelineOptions {
+        path: path.clone(),
+        from: Time::ZERO,
+        until: Some(Time::MAX),
+    }));
+    let overrides = overrides.iter();
+    job.overrides = overrides
+        .map(|&(key, value)| (key.into(), value.into()))
+        .collect();
+    let done = job.run(&mut |_| true);
+    let results = done.unwrap_or_else(|error| panic!("{error}")).results;
+    let summary = &results.summary;
+    let shown = Shown::read(&std::fs::read(path).unwrap());
+    let flash = &summary.flash;
+    assert_eq!(shown.count("plane", "read", None), flash.page_reads);
+    let found = shown.nanoseconds("channel") as f64;
+    let expected = summary.utilisation.channel_mean * 2.0 * summary.time.simulated_s * 1e9;
+    let slack = shown.of("channel").count() as f64;
+    assert!((found - expected).abs() <= slack, "{found} {expected}");
+    let shown = |kind| shown.count(kind, "program", None);
+    [flash.page_programs, shown("plane"), shown("die")]
 }
 
 /// A window shows what the whole timeline shows there.
