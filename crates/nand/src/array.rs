@@ -123,21 +123,27 @@ impl Array {
     /// further program.
     fn may_program_again(&self, page: Ppn) -> Result<(), Violation> {
         let block = self.layout.block_of(page);
-        let address = self.layout.describe(page);
+        let address = || self.layout.describe(page);
         let expected = self.programmed(block);
         let beside = self.layout.page_in_block(page) + 1;
         if beside > expected {
-            return Err(Violation::OutOfOrder { address, expected });
+            return Err(Violation::OutOfOrder {
+                address: address(),
+                expected,
+            });
         }
         let Some(&again) = self.again.get(block.index()) else {
-            return Err(Violation::NotErased { address });
+            return Err(Violation::NotErased { address: address() });
         };
         if beside < expected {
-            return Err(Violation::NotErased { address });
+            return Err(Violation::NotErased { address: address() });
         }
         let programs = u32::from(again) + 1;
         if programs >= u32::from(self.partial_programs) {
-            return Err(Violation::TooManyPrograms { address, programs });
+            return Err(Violation::TooManyPrograms {
+                address: address(),
+                programs,
+            });
         }
         Ok(())
     }

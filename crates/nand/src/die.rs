@@ -90,6 +90,8 @@ enum Last {
 struct Flight {
     until: Time,
     rows: Vec<Row>,
+    /// The command that the rows were addressed with.
+    first: Command,
 }
 
 /// What goes on across commands.

@@ -406,6 +406,23 @@ fn a_suspended_operation_keeps_its_cells_to_itself() {
 }
 
 #[test]
+fn a_copy_that_was_suspended_leaves_the_cache_register_alone() {
+    let mut host = filled(&part(), 2);
+    host.read(row(0, 0, 0), C::CopybackRead);
+    host.wait().copy_to(row(0, 1, 0), C::ProgramConfirm);
+    host.command(C::ProgramSuspend);
+    host.wait().read(row(0, 0, 1), C::ReadConfirm);
+    host.wait().command(C::ProgramResume);
+    assert_eq!(host.wait().data(), token(row(0, 0, 1)));
+    // Of a page that came through it, the cache register is free at the end.
+    host.program(row(0, 2, 0), C::ProgramConfirm);
+    host.command(C::ProgramSuspend);
+    host.wait().read(row(0, 0, 1), C::ReadConfirm);
+    host.wait().command(C::ProgramResume);
+    assert_eq!(host.wait().broken(vec![DATA]), Rule::Empty { plane: 0 });
+}
+
+#[test]
 fn a_part_suspends_what_it_can_as_often_as_it_can() {
     let mut able = part();
     able.suspend.most = 1;

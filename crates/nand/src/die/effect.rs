@@ -225,11 +225,11 @@ impl Machine {
         if command == Command::ProgramCache {
             self.mode = Mode::CacheProgram;
             self.last = Last::CacheProgram;
-            return Ok(self.fly(sheet, now, Confirm::CacheProgram(time), rows));
+            return Ok(self.fly(sheet, now, Confirm::CacheProgram(time), first, rows));
         }
         self.mode = Mode::Plain;
         self.last = Last::Program;
-        Ok(self.fly(sheet, now, Confirm::Program(time), rows))
+        Ok(self.fly(sheet, now, Confirm::Program(time), first, rows))
     }
     /// The page to be programmed leaves the registers.
     fn spend(&mut self, row: Row, first: Command) -> u64 {
@@ -255,14 +255,27 @@ impl Machine {
             cells.erase(sheet.block(self.die, row))?;
         }
         self.last = Last::Erase;
-        Ok(self.fly(sheet, now, Confirm::Erase(sheet.latencies.erase), rows))
+        Ok(self.fly(
+            sheet,
+            now,
+            Confirm::Erase(sheet.latencies.erase),
+            Command::Erase,
+            rows,
+        ))
     }
     /// The array changes cells until its work ends, unless it is stopped.
-    fn fly(&mut self, sheet: &Sheet, now: Time, confirm: Confirm, rows: Vec<Row>) -> Effect {
+    fn fly(
+        &mut self,
+        sheet: &Sheet,
+        now: Time,
+        confirm: Confirm,
+        first: Command,
+        rows: Vec<Row>,
+    ) -> Effect {
         let effect = self.work(sheet, now, confirm);
         let until = self.array_free();
         self.flights.retain(|flight| flight.until > now);
-        self.flights.push(Flight { until, rows });
+        self.flights.push(Flight { until, rows, first });
         self.suspensions = 0;
         effect
     }
@@ -318,11 +331,17 @@ impl Machine {
         let left = sheet.resume + until.since(stopped);
         self.work(sheet, now, Confirm::Program(left))
     }
-    /// The planes of a program end up with empty registers.
+    /// A program leaves the registers empty that its pages came through: of a copy, the data
+    /// registers alone.
     fn empty_flown(&mut self) {
-        let rows = self.flights.iter().flat_map(|flight| &flight.rows);
-        for row in rows {
-            self.planes[row.plane as usize] = PlaneRegisters::default();
+        for flight in &self.flights {
+            for row in &flight.rows {
+                let plane = &mut self.planes[row.plane as usize];
+                plane.data = DataRegister::Empty;
+                if flight.first == Command::Program {
+                    plane.cache = None;
+                }
+            }
         }
     }
 
