@@ -584,7 +584,7 @@ impl BackEnd {
             let offset = layout.page_in_block(transaction.place);
             self.channels.load(die, |chains, steps| {
                 let time = chains.array_time(operation, offset, draws);
-                steps.extend(chains.legacy(operation, time));
+                chains.push_legacy(operation, time, steps);
             });
             return;
         }

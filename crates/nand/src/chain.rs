@@ -236,7 +236,7 @@ impl Chains {
                     &mut steps,
                 );
             }
-            _ => steps.extend(self.legacy(operation, time(operation))),
+            _ => self.push_legacy(operation, time(operation), &mut steps),
         }
         let waits = steps.iter().filter_map(|step| step.confirm);
         let array = waits.map(|confirm| match confirm {
@@ -300,16 +300,20 @@ impl Chains {
         }
     }
 
-    /// The chain of one page or block, with this array time.
+    /// Appends the chain of one page or block, with this array time.
     #[inline]
-    pub fn legacy(&self, operation: Operation, time: Time) -> [Step; 2] {
-        let (mut steps, confirm) = match operation {
-            Operation::Read => (self.read, Confirm::Read(time)),
-            Operation::Program | Operation::Move => (self.program, Confirm::Program(time)),
-            Operation::Erase => (self.erase, Confirm::Erase(time)),
+    pub fn push_legacy(&self, operation: Operation, time: Time, steps: &mut Vec<Step>) {
+        let (legacy, confirm) = match operation {
+            Operation::Read => (&self.read, Confirm::Read(time)),
+            Operation::Program | Operation::Move => (&self.program, Confirm::Program(time)),
+            Operation::Erase => (&self.erase, Confirm::Erase(time)),
         };
-        steps[0].confirm = Some(confirm);
-        steps
+        let [issue, collect] = *legacy;
+        steps.push(Step {
+            confirm: Some(confirm),
+            ..issue
+        });
+        steps.push(collect);
     }
 
     /// The status read that ends every chain.
@@ -339,7 +343,7 @@ impl Chains {
         let offset = |page: Ppn| layout.page_in_block(page);
         if let ([page], []) = (transaction.pages, transaction.targets) {
             let time = self.array_time(transaction.operation, offset(*page), draws);
-            steps.extend(self.legacy(transaction.operation, time));
+            self.push_legacy(transaction.operation, time, steps);
             return;
         }
         self.build_rows(layout, transaction, draws, steps);

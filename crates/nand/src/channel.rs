@@ -101,6 +101,7 @@ struct Aside {
 
 #[derive(Clone, Debug)]
 struct Lane {
+    channel: u32,
     state: State,
     steps: Vec<Step>,
     /// The step on the bus, or whose busy time runs.
@@ -116,16 +117,18 @@ struct Lane {
 
 #[derive(Clone, Debug)]
 struct Bus {
-    holder: Option<Asking>,
-    line: VecDeque<Asking>,
+    held: bool,
+    /// Who holds the bus, or held it last.
+    holder: Die,
+    /// Whether the hold suspends or resumes an operation.
+    urgent: bool,
     granted: Time,
-    last: Die,
+    line: VecDeque<Asking>,
 }
 
 /// Channels with equal numbers of dies.
 #[derive(Clone, Debug)]
 pub struct Channels {
-    dies_per_channel: u32,
     chains: Chains,
     suspend: Suspend,
     arbitration: Vec<Arbitration>,
@@ -142,7 +145,8 @@ impl Channels {
         arbitration: &Arbitration,
         suspend: &Suspend,
     ) -> Self {
-        let lane = Lane {
+        let lane = |die: u32| Lane {
+            channel: die / dies_per_channel,
             state: State::Free,
             steps: Vec::new(),
             at: 0,
@@ -153,18 +157,18 @@ impl Channels {
             aside: None,
         };
         let bus = Bus {
-            holder: None,
-            line: VecDeque::new(),
+            held: false,
+            holder: Die(dies_per_channel - 1),
+            urgent: false,
             granted: Time::ZERO,
-            last: Die(dies_per_channel - 1),
+            line: VecDeque::new(),
         };
         let channels = dies.div_ceil(dies_per_channel) as usize;
         Self {
-            dies_per_channel,
             chains,
             suspend: suspend.clone(),
             arbitration: vec![arbitration.clone(); channels],
-            lanes: vec![lane; dies as usize],
+            lanes: (0..dies).map(lane).collect(),
             buses: vec![bus; channels],
         }
     }
@@ -173,11 +177,6 @@ impl Channels {
     #[inline]
     pub const fn chains(&self) -> &Chains {
         &self.chains
-    }
-    /// The channel of a die.
-    #[inline]
-    pub const fn channel_of(&self, die: Die) -> u32 {
-        die.0 / self.dies_per_channel
     }
     /// Whether a die has no chain.
     #[inline]
@@ -214,6 +213,7 @@ impl Channels {
     fn ask(&mut self, now: Time, die: Die, listen: &mut impl Listen) {
         let lane = &self.lanes[die.index()];
         let step = &lane.steps[lane.at];
+        let channel = lane.channel;
         let asking = Asking {
             die,
             since: now,
@@ -221,17 +221,16 @@ impl Channels {
             starts_array: step.confirm.is_some(),
             urgent: false,
         };
-        self.enter(now, asking, listen);
+        self.enter(now, channel, asking, listen);
     }
 
     #[inline]
-    fn enter(&mut self, now: Time, asking: Asking, listen: &mut impl Listen) {
-        let channel = self.channel_of(asking.die);
+    fn enter(&mut self, now: Time, channel: u32, asking: Asking, listen: &mut impl Listen) {
         if !asking.urgent {
             listen.asks(now, channel, asking.die);
         }
         let bus = &mut self.buses[channel as usize];
-        if bus.holder.is_none() {
+        if !bus.held {
             Self::grant(now, channel, bus, asking, listen);
         } else {
             bus.line.push_back(asking);
@@ -240,7 +239,9 @@ impl Channels {
 
     #[inline]
     fn grant(now: Time, channel: u32, bus: &mut Bus, asking: Asking, listen: &mut impl Listen) {
-        bus.holder = Some(asking);
+        bus.held = true;
+        bus.holder = asking.die;
+        bus.urgent = asking.urgent;
         bus.granted = now;
         if !asking.urgent {
             listen.granted(now, channel, asking.die, asking.since, asking.hold);
@@ -258,27 +259,20 @@ impl Channels {
         listen: &mut impl Listen,
     ) -> Option<Released> {
         let bus = &mut self.buses[channel as usize];
-        let holder = bus.holder.take()?;
-        let from = bus.granted;
-        bus.last = holder.die;
-        let released = if holder.urgent {
-            self.interrupt(now, holder.die, listen);
-            None
-        } else {
-            Some(self.release(now, channel, holder.die, from, listen))
-        };
+        bus.held = false;
+        let (die, urgent, from) = (bus.holder, bus.urgent, bus.granted);
+        if urgent {
+            self.interrupt(now, die, listen);
+            self.serve(now, channel, listen);
+            return None;
+        }
+        let released = self.release(now, channel, die, from, listen);
         self.serve(now, channel, listen);
-        if let Some(Released {
-            die,
-            confirm: None,
-            ended: false,
-            ..
-        }) = released
-        {
+        if released.confirm.is_none() && !released.ended {
             self.lanes[die.index()].at += 1;
             self.ask(now, die, listen);
         }
-        released
+        Some(released)
     }
 
     #[inline]
@@ -287,8 +281,11 @@ impl Channels {
         if bus.line.is_empty() {
             return;
         }
-        let place = self.arbitration[channel as usize].choose(&bus.line, bus.last);
-        if let Some(asking) = bus.line.remove(place) {
+        let next = match self.arbitration[channel as usize].choose(&bus.line, bus.holder) {
+            0 => bus.line.pop_front(),
+            place => bus.line.remove(place),
+        };
+        if let Some(asking) = next {
             Self::grant(now, channel, bus, asking, listen);
         }
     }
@@ -375,7 +372,8 @@ impl Channels {
             return;
         }
         lane.suspending = true;
-        self.enter(now, urgent(die, now, step.bus), listen);
+        let channel = lane.channel;
+        self.enter(now, channel, urgent(die, now, step.bus), listen);
     }
 
     /// Lets the operation that was laid aside go on; the die has no other chain.
@@ -393,7 +391,8 @@ impl Channels {
             Command::ProgramResume
         };
         let step = self.chains.single(command);
-        self.enter(now, urgent(die, now, step.bus), listen);
+        let channel = lane.channel;
+        self.enter(now, channel, urgent(die, now, step.bus), listen);
     }
 
     /// A suspend or a resume command is through.
@@ -440,8 +439,8 @@ impl Channels {
     /// The operation ended before its suspend command got the bus: the command is not sent.
     #[cold]
     fn withdraw(&mut self, die: Die) {
-        let channel = self.channel_of(die) as usize;
-        let line = &mut self.buses[channel].line;
+        let channel = self.lanes[die.index()].channel;
+        let line = &mut self.buses[channel as usize].line;
         let before = line.len();
         line.retain(|asking| !(asking.urgent && asking.die == die));
         if line.len() < before {
