@@ -3,7 +3,12 @@
 //! Random mixes of transactions, each mix with one mode of operation above the others, are handed to both at random instants, with
 //! and without die interleaving. When each transaction and each of its rows is done must be equal, and so must be the time spent in
 //! each stage and the array afterwards.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout
+)]
 
 mod reference;
 

@@ -9,7 +9,9 @@ pub mod cells;
 pub mod chain;
 pub mod die;
 pub mod package;
+pub mod pair;
 pub mod plan;
+pub mod play;
 pub mod script;
 pub mod sheet;
 

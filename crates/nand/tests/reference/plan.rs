@@ -33,7 +33,7 @@ impl Planner<'_> {
     pub fn plan(&mut self, random: &mut Stream, mode: Mode) -> Option<Transaction> {
         (0..DRAWS).find_map(|_| {
             let planes = self.planes(random, mode);
-            let transaction = if mode.reads() {
+            if mode.reads() {
                 self.read(random, mode, &planes)
             } else if mode.programs() {
                 self.program(random, mode, &planes)
@@ -41,8 +41,7 @@ impl Planner<'_> {
                 self.erase(random, mode, &planes)
             } else {
                 self.move_pages(random, mode, &planes)
-            };
-            transaction
+            }
         })
     }
     /// Planes that work together, in any order.

@@ -1,0 +1,187 @@
+//! The command interface and the reference, side by side.
+
+use std::collections::BTreeMap;
+
+use wordline_kernel::{Stream, Time};
+use wordline_nand::command::{self, CommandError, Rule};
+use wordline_nand::die::{Data, State};
+use wordline_nand::target::Target;
+use wordline_nand::{Block, Die, Layout, Plane, Violation};
+
+use super::chain::Mode;
+use super::{Bus, Cells, Cycle, Output, Part, Place, Refusal, TICK_PS, sheet};
+
+/// Cycles that are told when the two disagree.
+const TOLD: usize = 60;
+
+fn nand_cycle(cycle: Cycle) -> command::Cycle {
+    match cycle {
+        Cycle::Command(code) => command::Cycle::Command(code),
+        Cycle::Address(byte) => command::Cycle::Address(byte),
+        Cycle::DataIn { bytes, content } => command::Cycle::DataIn { bytes, content },
+        Cycle::DataOut { bytes } => command::Cycle::DataOut { bytes },
+    }
+}
+
+/// The reference's word for a refusal of the interface.
+fn refusal(error: &CommandError) -> Refusal {
+    let (state, rule) = match error {
+        CommandError::BusBusy { .. } => return Refusal::BusBusy,
+        CommandError::Busy { .. } => return Refusal::Busy,
+        CommandError::Broken { state, rule, .. } => (state, rule),
+        _ => panic!("{error}"),
+    };
+    match rule {
+        _ if *state == State::Failed => Refusal::Failed,
+        Rule::OutOfPlace | Rule::Unknown | Rule::StatusIsAByte => Refusal::Sequence,
+        Rule::Beyond { .. } => Refusal::Address,
+        Rule::PlaneTwice { .. } | Rule::Planes { .. } => Refusal::PlaneRule,
+        Rule::NoData | Rule::TooMuchData { .. } | Rule::NoBytes => Refusal::Bytes,
+        Rule::Empty { .. } | Rule::NothingToCopy | Rule::NothingToCopyIn { .. } => Refusal::NoPage,
+        Rule::NothingToContinue => Refusal::NothingToContinue,
+        Rule::OtherPlanes => Refusal::SessionPlanes,
+        Rule::EndOfBlock { .. } => Refusal::EndOfBlock,
+        Rule::Suspended { .. } => Refusal::Suspended,
+        Rule::Array(Violation::OutOfOrder { .. }) => Refusal::OutOfOrder,
+        Rule::Array(Violation::NotErased { .. } | Violation::TooManyPrograms { .. }) => {
+            Refusal::Programmed
+        }
+        Rule::Array(Violation::NotProgrammed { .. }) => Refusal::NotProgrammed,
+        Rule::Array(Violation::WornOut { .. }) => Refusal::WornOut,
+    }
+}
+
+/// How often each kind of refusal came.
+pub type Refusals = BTreeMap<Refusal, usize>;
+
+/// What the interface says of the cycle on the bus.
+#[derive(Clone, Copy, Debug)]
+struct Expected {
+    ends: Time,
+    data: Option<Data>,
+}
+
+/// The two, side by side.
+pub struct Pair {
+    /// The reference.
+    pub bus: Bus,
+    target: Target,
+    layout: Layout,
+    expected: Option<Expected>,
+    /// What was issued, and the verdict.
+    pub told: Vec<(u64, usize, Cycle, Result<(), Refusal>)>,
+    /// Refusals so far.
+    pub refusals: Refusals,
+}
+
+impl Pair {
+    /// Both pristine.
+    pub fn new(random: &mut Stream, mode: Mode, dies: usize) -> Self {
+        let part = sheet::draw(random, mode.multi_plane(), dies);
+        Self {
+            layout: Layout::new(&part.geometry, 1).unwrap(),
+            target: Target::new(&part).unwrap(),
+            bus: Bus::new(sheet::in_ticks(&part)),
+            expected: None,
+            told: Vec::new(),
+            refusals: Refusals::new(),
+        }
+    }
+    fn now(&self) -> Time {
+        Time::from_ps(self.bus.now * TICK_PS)
+    }
+    /// Tells the cycles before, and fails.
+    pub fn disagree(&self, what: &str) -> ! {
+        let start = self.told.len().saturating_sub(TOLD);
+        let mut told = String::new();
+        for (tick, die, cycle, verdict) in &self.told[start..] {
+            told += &format!("tick {tick}, die {die}: {cycle:02x?} {verdict:?}\n");
+        }
+        panic!("{told}tick {}: {what}; {:?}", self.bus.now, self.bus.part);
+    }
+    /// Begins a cycle on both; the verdict on which they agree.
+    pub fn issue(&mut self, die: usize, cycle: Cycle) -> Result<(), Refusal> {
+        let now = self.now();
+        let theirs = self.target.issue(now, Die(die as u32), nand_cycle(cycle));
+        let verdict = self.bus.issue(die, cycle);
+        self.told.push((self.bus.now, die, cycle, verdict));
+        let their_verdict = theirs.as_ref().map(|_| ()).map_err(refusal);
+        if their_verdict != verdict {
+            self.disagree(&format!("{theirs:?} where {verdict:?} is due"));
+        }
+        match (theirs, verdict) {
+            (Ok(output), _) => {
+                let (ends, data) = (output.ends, output.data);
+                self.expected = Some(Expected { ends, data });
+            }
+            (_, Err(refusal)) => *self.refusals.entry(refusal).or_default() += 1,
+            _ => {}
+        }
+        verdict
+    }
+    /// A tick passes on both.
+    pub fn tick(&mut self) {
+        if let Some((die, output)) = self.bus.step() {
+            let expected = self.expected.take().unwrap();
+            let data = match expected.data {
+                None => Output::None,
+                Some(Data::Page(content)) => Output::Content(content),
+                Some(Data::Status(status)) => Output::Status(status.0),
+            };
+            if expected.ends != self.now() || data != output {
+                let found = format!("die {die}: {expected:x?} where {output:x?} is due");
+                self.disagree(&found);
+            }
+        }
+        for die in 0..self.bus.dies.len() {
+            if self.bus.holder() != Some(die) {
+                self.compare_busy(die);
+            }
+        }
+    }
+    fn compare_busy(&self, die: usize) {
+        let (now, id) = (self.now(), Die(die as u32));
+        let theirs = (
+            self.target.ready_at(id) <= now,
+            self.target.array_free_at(id) <= now,
+        );
+        let due = (self.bus.dies[die].ready(), self.bus.dies[die].array_ready());
+        if theirs != due {
+            self.disagree(&format!(
+                "die {die}: (RDY, ARDY) is {theirs:?}, not {due:?}"
+            ));
+        }
+    }
+    /// Compares all blocks and pages.
+    pub fn compare_arrays(&self) {
+        let part = &self.bus.part;
+        for (die, ours) in self.bus.dies.iter().enumerate() {
+            for (plane, block) in all_blocks(part) {
+                let id = (die * part.planes + plane) as u32;
+                let id = self.layout.block(Plane(id), block as u32);
+                self.compare_block(id, &ours.cells, plane, block);
+            }
+        }
+    }
+    fn compare_block(&self, id: Block, ours: &Cells, plane: usize, block: usize) {
+        let cells = self.target.cells();
+        let programmed = ours.programmed(plane, block);
+        let theirs = (cells.array.programmed(id), cells.array.erases()[id.index()]);
+        let due = (programmed as u32, ours.erases(plane, block));
+        let contents = (0..programmed).all(|page| {
+            let theirs = cells.content(self.layout.page(id, page as u32));
+            theirs == Some(ours.content(Place { plane, block, page }))
+        });
+        if theirs != due || !contents {
+            let at = self.layout.describe_block(id);
+            self.disagree(&format!(
+                "{at}: {theirs:?}, not {due:?}; contents agree: {contents}"
+            ));
+        }
+    }
+}
+
+fn all_blocks(part: &Part) -> impl Iterator<Item = (usize, usize)> + use<> {
+    let blocks = part.blocks;
+    (0..part.planes).flat_map(move |plane| (0..blocks).map(move |block| (plane, block)))
+}
