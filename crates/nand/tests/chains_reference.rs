@@ -1,8 +1,9 @@
 //! Does a package finish its transactions when a package stepped tick by tick does?
 //!
-//! Random mixes of transactions, each mix with one mode of operation above the others, are handed to both at random instants, with
-//! and without die interleaving. When each transaction and each of its rows is done must be equal, and so must be the time spent in
-//! each stage and the array afterwards.
+//! Random mixes of transactions, each mix with one mode of operation above the others, are handed
+//! to both at random instants, with and without die interleaving. When each transaction and each of
+//! its rows is done must be equal, and so must be the time spent in each stage and the array
+//! afterwards.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

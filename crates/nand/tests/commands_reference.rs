@@ -1,8 +1,9 @@
 //! Does the command interface do what a die stepped tick by tick does?
 //!
-//! In every mode of operation, on one die and on several whose cycles mix on the bus, the same cycles go to both. After each the
-//! verdicts are compared, at every tick RDY and ARDY, at every data cycle what comes out, and after every sequence the arrays. Half
-//! of the sequences are legal, the others are spoilt in a place or two.
+//! In every mode of operation, on one die and on several whose cycles mix on the bus, the same
+//! cycles go to both. After each the verdicts are compared, at every tick RDY and ARDY, at every
+//! data cycle what comes out, and after every sequence the arrays. Half of the sequences are legal,
+//! the others are spoilt in a place or two.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -24,7 +25,8 @@ use wordline_kernel::Stream;
 const SEQUENCES: usize = 10_000;
 /// Sequences that one package lives through at most.
 const LIFE: usize = 60;
-/// Transactions of a mode for one die, with whatever has to come before them; `None` if its blocks are worn out.
+/// Transactions of a mode for one die, with whatever has to come before them; `None` if its blocks
+/// are worn out.
 fn plan(pair: &Pair, die: usize, mode: Mode, random: &mut Stream) -> Option<Vec<Transaction>> {
     let part = &pair.bus.part;
     let cells = pair.bus.dies[die].cells.clone();
@@ -184,7 +186,7 @@ fn compare_all(dies: usize) {
             ..
         } = counts;
         println!(
-            "{mode:?}, dies {dies}: {legal} legal, {spoilt} spoilt ({illegal} illegal), {cycles} cycles"
+            "{mode:?}, dies {dies}: {legal} legal, {spoilt} spoilt, {illegal} illegal, {cycles} cycles"
         );
         assert!(legal >= SEQUENCES && spoilt >= SEQUENCES);
         assert!(

@@ -162,10 +162,6 @@ impl Die {
     pub fn array_ready(&self) -> bool {
         self.work.is_none() && self.next.is_none()
     }
-    /// Whether a command could start.
-    pub fn at_start(&self) -> bool {
-        self.decode == Decode::Start && !self.status_asked
-    }
     /// Whether a status byte was asked for and is not out yet.
     pub fn status_asked(&self) -> bool {
         self.status_asked

@@ -1,7 +1,9 @@
-//! A NAND package stepped tick by tick: plain, slow and obvious, to hold the event-driven one against.
+//! A NAND package stepped tick by tick: plain, slow and obvious, to hold the event-driven one
+//! against.
 //!
-//! Time is a count of ticks. Whatever lasts is a counter that every tick makes smaller by one; there is no event queue and nobody
-//! computes when something will happen. Durations are small whole numbers, so that happenings often fall on the same instant.
+//! Time is a count of ticks. Whatever lasts is a counter that every tick makes smaller by one;
+//! there is no event queue and nobody computes when something will happen. Durations are small
+//! whole numbers, so that happenings often fall on the same instant.
 #![allow(dead_code)] // each test takes what it needs
 
 pub mod bus;
@@ -91,7 +93,8 @@ impl Part {
             _ => self.column_cycles + self.row_cycles,
         }
     }
-    /// The place that the address cycles behind a first command name, if there is one. A column alone names the first place.
+    /// The place that the address cycles behind a first command name, if there is one. A column
+    /// alone names the first place.
     pub fn address(&self, first: u8, bytes: &[u8]) -> Option<Place> {
         let little_endian = |bytes: &[u8]| {
             let mut value = 0_u64;

@@ -1,4 +1,5 @@
-//! A package that carries out transactions, hold by hold, on a bus that serves first come, first served.
+//! A package that carries out transactions, hold by hold, on a bus that serves first come, first
+//! served.
 
 use std::collections::VecDeque;
 
@@ -140,7 +141,8 @@ impl<'a> Package<'a> {
             self.play(die);
         }
     }
-    /// Handles what is due at this instant, in the order in which it was set up; what is submitted at this instant comes last.
+    /// Handles what is due at this instant, in the order in which it was set up; what is submitted
+    /// at this instant comes last.
     fn happen(&mut self) {
         loop {
             if let Some(first) = self.happenings.iter().position(|it| self.due(*it)) {
@@ -165,7 +167,8 @@ impl<'a> Package<'a> {
             Happening::Ready(die) => self.bus.dies[die].ready(),
         }
     }
-    /// Starts the first waiting transaction that may start: of this die or, without interleaving, of any.
+    /// Starts the first waiting transaction that may start: of this die or, without interleaving,
+    /// of any.
     fn start(&mut self, die: usize) {
         let first = if self.interleaved {
             let idle = self.running[die].is_none();

@@ -93,10 +93,10 @@ impl Pair {
     /// Tells the cycles before, and fails.
     pub fn disagree(&self, what: &str) -> ! {
         let start = self.told.len().saturating_sub(TOLD);
-        let mut told = String::new();
-        for (tick, die, cycle, verdict) in &self.told[start..] {
-            told += &format!("tick {tick}, die {die}: {cycle:02x?} {verdict:?}\n");
-        }
+        let line = |(tick, die, cycle, verdict): &(u64, usize, Cycle, Result<(), Refusal>)| {
+            format!("tick {tick}, die {die}: {cycle:02x?} {verdict:?}\n")
+        };
+        let told: String = self.told[start..].iter().map(line).collect();
         panic!("{told}tick {}: {what}; {:?}", self.bus.now, self.bus.part);
     }
     /// Begins a cycle on both; the verdict on which they agree.

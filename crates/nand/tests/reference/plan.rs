@@ -58,7 +58,8 @@ impl Planner<'_> {
         planes.truncate(count);
         planes
     }
-    /// The same page of a block of each plane that passes; the same block where the part asks for that.
+    /// The same page of a block of each plane that passes; the same block where the part asks for
+    /// that.
     fn row(
         &self,
         random: &mut Stream,

@@ -107,7 +107,8 @@ impl Play<'_> {
         }
         self.push_front(die, steps);
     }
-    /// A read that leaves blocks under suspension alone; in a spoilt sequence it may be one of theirs.
+    /// A read that leaves blocks under suspension alone; in a spoilt sequence it may be one of
+    /// theirs.
     fn read_beside(&mut self, die: usize) -> Option<Transaction> {
         let part = &self.pair.bus.part;
         let suspended = self.pair.bus.dies[die].suspended_pages();

@@ -79,7 +79,8 @@ impl Die {
         let kind = self.work.as_ref().map(|work| work.kind);
         kind == Some(Kind::CacheProgram)
     }
-    /// Whether a session is open, or the last read was a 30h whose pages are still in the data registers.
+    /// Whether a session is open, or the last read was a 30h whose pages are still in the data
+    /// registers.
     fn may_read_cached(&self) -> bool {
         let held = |place: &Place| matches!(self.data[place.plane], Register::Page(_));
         self.session || (!self.last_read.is_empty() && self.last_read.iter().all(held))
