@@ -1,0 +1,350 @@
+//! The back end's ways of driving the flash: arbitration of the bus, several planes in one command,
+//! internal data move, suspension for reads. Whatever is chosen, every read is right and every
+//! request is served; and each does what it promises, to the picosecond where it can be said.
+#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+
+mod shared;
+
+use shared::{Load, closed_loop, drive, plan};
+use wordline_device::{Observation, Op, Plan, Precondition, Request, Ssd};
+use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::{Config, PageMap};
+use wordline_kernel::{EventQueue, Probe, Stream, Time};
+use wordline_nand::{Arbitration, Operation, PlaneRule, Scheduler, Suspend};
+
+const US: fn(u64) -> Time = Time::from_us;
+
+fn roomy() -> Config {
+    Config {
+        over_provisioning_ratio: 0.4,
+        ..Config::default()
+    }
+}
+
+fn dimensions(channels: u32, ways: u32, planes: u32) -> Dimensions {
+    Dimensions {
+        channels,
+        ways,
+        dies: 1,
+        planes,
+    }
+}
+
+fn scheduler(name: &str) -> Scheduler {
+    let mut all = Scheduler::defaults().into_iter();
+    all.find(|member| member.name() == name).unwrap()
+}
+
+fn arbitration(name: &str) -> Arbitration {
+    let mut all = Arbitration::defaults().into_iter();
+    all.find(|member| member.name() == name).unwrap()
+}
+
+fn suspending() -> Suspend {
+    Suspend {
+        program: true,
+        erase: true,
+        program_suspend_ns: 20_000,
+        erase_suspend_ns: 40_000,
+        resume_ns: 10_000,
+        most: 3,
+    }
+}
+
+/// Every combination of the ways to drive the flash.
+fn ways_to_drive() -> Vec<Plan> {
+    let mut plans = Vec::new();
+    let config = roomy();
+    for arbitration in Arbitration::defaults() {
+        for scheduler in Scheduler::defaults() {
+            for plane_rule in [PlaneRule::PageOffset, PlaneRule::PageAndBlockOffset] {
+                for (internal_data_move, suspend) in [
+                    (false, Suspend::default()),
+                    (true, Suspend::default()),
+                    (false, suspending()),
+                    (true, suspending()),
+                ] {
+                    let mut plan = plan(&config, dimensions(1, 2, 4), 16, 8, 16).unwrap();
+                    plan.part.arbitration = arbitration.clone();
+                    plan.part.scheduler = scheduler.clone();
+                    plan.part.plane_rule = plane_rule;
+                    plan.part.suspend = suspend;
+                    plan.internal_data_move = internal_data_move;
+                    plans.push(plan);
+                }
+            }
+        }
+    }
+    plans
+}
+
+#[test]
+fn every_read_is_right_however_the_flash_is_driven() {
+    let load = Load {
+        requests: 4_000,
+        read_ratio: 0.5,
+        grain_bytes: 2048,
+        most_bytes: 6 * 4096,
+        footprint_ratio: 1.0,
+    };
+    for plan in ways_to_drive() {
+        let mapping = PageMap::new(&plan.ftl);
+        let fill = plan.ftl.user_pages / 2;
+        let (tally, _, ssd) = closed_loop(&plan, mapping, load, fill, true).unwrap();
+        assert!(tally.collections > 50, "collections go on: {tally:?}");
+        let erases: u64 = ssd.array().erases().iter().map(|&n| u64::from(n)).sum();
+        assert_eq!(erases, tally.collections, "each collection erases a block");
+    }
+}
+
+#[test]
+fn the_same_run_twice_is_the_same_run() {
+    let load = Load {
+        requests: 2_000,
+        read_ratio: 0.5,
+        grain_bytes: 4096,
+        most_bytes: 4 * 4096,
+        footprint_ratio: 1.0,
+    };
+    for plan in ways_to_drive() {
+        let run = || closed_loop(&plan, PageMap::new(&plan.ftl), load, 100, false).unwrap();
+        assert_eq!(run().1, run().1);
+    }
+}
+
+/// Sequential 128 KiB writes to D4's flash: 64 planes x 4 KiB / 500 us = 524.3 MB/s if every command
+/// takes both planes of its die, half of it if it takes one.
+#[test]
+fn commands_for_two_planes_reach_the_ceiling_of_the_planes() {
+    let mut plan = plan(&Config::default(), dimensions(8, 4, 2), 64, 64, 32).unwrap();
+    let bandwidth = |plan: &Plan| {
+        let requests = 1_000;
+        let next = |_: &Ssd<PageMap>, number, _: &mut Stream| (Op::Write, number << 17, 1 << 17);
+        let (tally, ..) = drive(plan, PageMap::new(&plan.ftl), requests, 0, false, next).unwrap();
+        // 32 requests under way: Little's law gives the time that the run took but for its ends.
+        let mean_ps = tally.latency_ps as f64 / requests as f64;
+        (32 << 17) as f64 / mean_ps * 1e6
+    };
+    let ceiling = 64.0 * 4096.0 / 500.0;
+    let one = bandwidth(&plan);
+    assert!(
+        (0.9..1.0).contains(&(one / (ceiling / 2.0))),
+        "one plane: {one} MB/s"
+    );
+    plan.part.scheduler = scheduler("plane-first");
+    let two = bandwidth(&plan);
+    assert!(
+        (0.9..1.0).contains(&(two / ceiling)),
+        "two planes: {two} MB/s of {ceiling}"
+    );
+}
+
+/// Random reads of 16 dies on one bus: the bus does one page after another if the commands that set
+/// the arrays to work need not wait behind data.
+#[test]
+fn commands_first_keeps_the_bus_busy() {
+    let mut plan = plan(&Config::default(), dimensions(1, 16, 2), 32, 64, 128).unwrap();
+    let busy = |plan: &Plan| {
+        let load = Load {
+            requests: 20_000,
+            read_ratio: 1.0,
+            grain_bytes: 4096,
+            most_bytes: 4096,
+            footprint_ratio: 1.0,
+        };
+        let fill = plan.ftl.user_pages;
+        let (tally, ..) = closed_loop(plan, PageMap::new(&plan.ftl), load, fill, false).unwrap();
+        let read = plan.part.chains.unloaded(Operation::Read, 0) - US(50);
+        128.0 * read.0 as f64 / (tally.latency_ps as f64 / tally.requests as f64)
+    };
+    let first_come = busy(&plan);
+    plan.part.arbitration = arbitration("commands-first");
+    let commands_first = busy(&plan);
+    assert!(first_come < 0.85, "a convoy: {first_come}");
+    // Little's law over a run of 20,000 requests that starts empty: its ends are worth 128 requests.
+    assert!(
+        (0.97..1.0 + 128.0 / 20_000.0).contains(&commands_first),
+        "no convoy: {commands_first}"
+    );
+}
+
+/// Counts page operations, and adds up what the buses and dies were held for.
+#[derive(Default)]
+struct Held {
+    bus: Time,
+    pages: [u64; 4],
+    commands: [u64; 4],
+    done: Vec<(Op, Time)>,
+}
+
+impl Probe<Observation> for Held {
+    fn observe(&mut self, now: Time, observation: Observation) {
+        match observation {
+            Observation::Bus { from, .. } => self.bus += now - from,
+            Observation::Die {
+                operation, pages, ..
+            } => {
+                self.pages[operation as usize] += u64::from(pages);
+                self.commands[operation as usize] += u64::from(pages > 0);
+            }
+            Observation::Request { op, parts, .. } => self.done.push((op, parts.total())),
+            _ => {}
+        }
+    }
+}
+
+/// Runs requests at given times, and returns what was seen.
+fn serve(plan: &Plan, fill_pages: u32, requests: &[(u64, Op, u64)]) -> (Held, Ssd<PageMap>) {
+    let mut ssd = Ssd::new(plan, PageMap::new(&plan.ftl));
+    let precondition = Precondition {
+        fill_pages,
+        overwrite_pages: 0,
+        settle: None,
+        seed: 1,
+    };
+    ssd.precondition(&precondition, |_| true).unwrap();
+    ssd.verify();
+    let (mut held, mut queue) = (Held::default(), EventQueue::default());
+    let mut left = requests.iter().peekable();
+    loop {
+        let next = left.peek().map(|(ns, ..)| Time::from_ns(*ns));
+        if let Some(arrival) = next.filter(|at| queue.next_time().is_none_or(|due| *at < due)) {
+            let (_, op, page) = *left.next().unwrap();
+            let request = Request {
+                op,
+                offset: page * 4096,
+                bytes: 4096,
+                arrival,
+            };
+            ssd.submit(arrival, request, &mut queue, &mut held).unwrap();
+            continue;
+        }
+        let Some((now, event)) = queue.pop() else {
+            break;
+        };
+        ssd.handle(now, event, &mut queue, &mut held).unwrap();
+    }
+    (held, ssd)
+}
+
+#[test]
+fn internal_data_moves_use_the_bus_for_commands_only() {
+    let config = roomy();
+    for internal_data_move in [false, true] {
+        let mut plan = plan(&config, dimensions(1, 1, 2), 16, 8, 8).unwrap();
+        plan.internal_data_move = internal_data_move;
+        let pages = u64::from(plan.ftl.user_pages);
+        let mut random = Stream::new(3, "overwrite");
+        let requests: Vec<_> = (0..3_000)
+            .map(|number| (number * 3_000_000, Op::Write, random.below(pages)))
+            .collect();
+        let (held, ssd) = serve(&plan, pages as u32, &requests);
+        let [reads, programs, erases, moves] = held.pages;
+        // A page that the host overwrites after it was read for a move is not programmed again.
+        assert!(
+            (3_000..=3_000 + reads).contains(&programs),
+            "{programs} programs"
+        );
+        assert_eq!(moves > 1_000, internal_data_move, "{moves} moves");
+        assert_eq!(reads > 1_000, !internal_data_move, "{reads} reads");
+        // Cycles of a command: 7 and a status of 2 (read, program), 5 and 2 (erase), and for a move
+        // two commands and two status reads. Data: a page in or out, none for a move.
+        let cycles = 9 * (reads + programs) + 7 * erases + 18 * moves;
+        let data = plan.part.chains.data() * (reads + programs);
+        assert_eq!(held.bus, Time::from_ns(25) * cycles + data);
+        let used: Vec<_> = ssd.usage().collect();
+        assert_eq!(used.iter().map(|die| die.bus).sum::<Time>(), held.bus);
+        let array = |kind: usize| used.iter().map(|die| die.array[kind]).sum::<Time>();
+        assert_eq!(array(0), US(50) * (reads + moves));
+        assert_eq!(array(1), US(500) * (programs + moves));
+        assert_eq!(array(2), US(3_000) * erases);
+    }
+}
+
+/// A die that can suspend programs; the first half of its pages is filled.
+fn suspendable() -> Plan {
+    let mut plan = plan(&roomy(), dimensions(1, 1, 1), 16, 8, 8).unwrap();
+    plan.part.suspend = suspending();
+    plan
+}
+
+fn latencies(held: &Held, op: Op) -> Vec<Time> {
+    let done = held.done.iter().filter(|(kind, _)| *kind == op);
+    done.map(|(_, latency)| *latency).collect()
+}
+
+/// Cycle 25 ns, data 12,300.3 ns, read 50 us, program 500 us. The write is on the bus until
+/// 7 x 25 + 12,300.3 = 12,475.3 ns, its array works until 512,475.3 ns.
+const PROGRAMS_UNTIL_PS: u64 = 512_475_300;
+
+#[test]
+fn a_read_suspends_a_program_and_the_program_goes_on() {
+    let plan = suspendable();
+    let (held, _) = serve(&plan, 40, &[(0, Op::Write, 0), (100_000, Op::Read, 20)]);
+    // Suspend command 25 ns, 20 us until the array has stopped, then the read as on an idle die.
+    let read = plan.part.chains.unloaded(Operation::Read, 0);
+    let suspend = Time::from_ns(25) + US(20);
+    assert_eq!(latencies(&held, Op::Read), [suspend + read]);
+    // Left at 100,025 ns: 412,450.3 ns. Resume command 25 ns, 10 us more, status 50 ns.
+    let left = Time(PROGRAMS_UNTIL_PS) - Time::from_ns(100_025);
+    let resumed = US(100) + suspend + read + Time::from_ns(25);
+    let end = resumed + US(10) + left + Time::from_ns(50);
+    assert_eq!(latencies(&held, Op::Write), [end]);
+    assert_eq!(held.pages, [1, 1, 0, 0]);
+}
+
+#[test]
+fn a_program_that_is_nearly_done_is_not_suspended() {
+    let plan = suspendable();
+    let read = plan.part.chains.unloaded(Operation::Read, 0);
+    let end = Time(PROGRAMS_UNTIL_PS) + Time::from_ns(50);
+    // The suspension would take 20 us from the end of a cycle of 25 ns: at 492,450.3 ns that is the
+    // end of the program itself.
+    let at = |ns: u64| {
+        let (held, _) = serve(&plan, 40, &[(0, Op::Write, 0), (ns, Op::Read, 20)]);
+        (
+            latencies(&held, Op::Write)[0],
+            latencies(&held, Op::Read)[0],
+        )
+    };
+    let (write, _) = at(492_450);
+    assert!(write > end, "suspended with 20,000.3 ns to go");
+    let (write, latency) = at(492_451);
+    assert_eq!(write, end, "left alone with 19,999.3 ns to go");
+    assert_eq!(latency, end + read - Time::from_ns(492_451));
+}
+
+#[test]
+fn a_program_is_suspended_so_often_and_no_more() {
+    let plan = suspendable();
+    let mut requests = vec![(0, Op::Write, 0)];
+    requests.extend((1..=4).map(|number| (number * 100_000, Op::Read, 20)));
+    let (held, _) = serve(&plan, 40, &requests);
+    let read = plan.part.chains.unloaded(Operation::Read, 0);
+    let fast = Time::from_ns(25) + US(20) + read;
+    let reads = latencies(&held, Op::Read);
+    assert_eq!(reads[..3], [fast, fast, fast]);
+    assert!(reads[3] > US(200), "the fourth waits: {}", reads[3]);
+    assert_eq!(held.pages, [4, 1, 0, 0]);
+}
+
+#[test]
+fn a_read_of_the_page_that_is_being_programmed_waits_for_it() {
+    let plan = suspendable();
+    let (held, _) = serve(&plan, 40, &[(0, Op::Write, 0), (100_000, Op::Read, 0)]);
+    let end = Time(PROGRAMS_UNTIL_PS) + Time::from_ns(50);
+    assert_eq!(latencies(&held, Op::Write), [end]);
+    let read = plan.part.chains.unloaded(Operation::Read, 0);
+    assert_eq!(latencies(&held, Op::Read), [end + read - US(100)]);
+}
+
+#[test]
+fn without_the_ability_nothing_is_suspended() {
+    let mut plan = suspendable();
+    plan.part.suspend.program = false;
+    let (held, _) = serve(&plan, 40, &[(0, Op::Write, 0), (100_000, Op::Read, 20)]);
+    assert_eq!(
+        latencies(&held, Op::Write),
+        [Time(PROGRAMS_UNTIL_PS) + Time::from_ns(50)]
+    );
+}
