@@ -4,6 +4,7 @@ pub mod config;
 pub mod job;
 pub mod metrics;
 pub mod outcome;
+pub mod package;
 pub mod record;
 pub mod results;
 pub mod simulation;

@@ -1,0 +1,359 @@
+//! What an experiment tells.
+
+use std::time::Duration;
+
+use serde::{Serialize, Serializer};
+use wordline_kernel::Time;
+use wordline_nand::chain::Stage;
+use wordline_nand::package::{Completion, Package, Usage};
+use wordline_nand::transaction::Mode;
+use wordline_nand::{Die, Energy};
+
+use super::Bench;
+
+/// An experiment on a package. Times are in picoseconds, energies in nanojoule.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// Name of the device.
+    pub device: String,
+    /// Dies of the package.
+    pub dies: u32,
+    /// Planes of a die.
+    pub planes_per_die: u32,
+    /// Bytes of a page.
+    pub page_bytes: u32,
+    /// Requests; of a migration, blocks.
+    pub requests: u64,
+    /// Bytes asked for; of a migration, copied. None for erases.
+    pub bytes: u64,
+    /// Commands that the package carried out, each with all its rows.
+    pub transactions: u64,
+    /// Pages, or blocks, of all transactions.
+    pub pages: u64,
+    /// From the first command to the last.
+    pub elapsed_ps: u64,
+    /// Bytes over elapsed time. Megabytes a second.
+    pub bandwidth_mb_per_s: f64,
+    /// Requests over elapsed time.
+    pub requests_per_s: f64,
+    /// Of a request, from issue to the end of its last row; of a migration, of a transaction.
+    pub latency: Latency,
+    /// Time in each stage, over all dies.
+    pub stage_ps: Stages,
+    /// Time the bus was held.
+    pub bus_busy_ps: u64,
+    /// Time that transactions waited in line for the bus.
+    pub bus_wait_ps: u64,
+    /// Time of all transactions, each from the start of its die to its end.
+    pub execution_ps: u64,
+    /// Share of the time of transactions that they waited for the bus.
+    pub contention_ratio: f64,
+    /// What it cost.
+    pub energy_nj: EnergyReport,
+    /// By operation mode; those that were not used are left out.
+    pub modes: Vec<ModeReport>,
+    /// By die.
+    pub per_die: Vec<DieReport>,
+    /// Every stage, if kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub strips: Vec<StripReport>,
+    /// How fast the simulator was: of a stream, and not part of its result.
+    pub speed: Speed,
+}
+
+/// A latency. Picoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Latency {
+    /// Mean, rounded down.
+    pub mean_ps: u64,
+    /// Longest.
+    pub max_ps: u64,
+}
+
+/// Times in the order of [`Stage::ALL`]; as a table by the stages' names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stages(pub [Time; 8]);
+
+impl Serialize for Stages {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(
+            Stage::ALL
+                .iter()
+                .zip(self.0)
+                .map(|(stage, time)| (stage.name(), time.ps())),
+        )
+    }
+}
+
+/// Energy by what it was spent on. Nanojoule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct EnergyReport {
+    /// Array reads.
+    pub read: f64,
+    /// Array programs.
+    pub program: f64,
+    /// Block erases.
+    pub erase: f64,
+    /// Bus.
+    pub bus: f64,
+    /// Dies without a transaction.
+    pub standby: f64,
+    /// All of it.
+    pub total: f64,
+}
+
+/// What was done in one operation mode.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ModeReport {
+    /// The mode.
+    pub mode: &'static str,
+    /// Commands.
+    pub transactions: u64,
+    /// Time in each stage.
+    pub stage_ps: Stages,
+    /// What it cost; standby belongs to no mode.
+    pub energy_nj: EnergyReport,
+}
+
+/// What a die did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DieReport {
+    /// Its number in the package.
+    pub die: u32,
+    /// Commands.
+    pub transactions: u64,
+    /// Time in each stage.
+    pub stage_ps: Stages,
+    /// Time that the array worked.
+    pub array_busy_ps: u64,
+    /// Time that the bus was held for it.
+    pub bus_busy_ps: u64,
+    /// Time that its transactions waited for the bus.
+    pub bus_wait_ps: u64,
+    /// What it cost.
+    pub energy_nj: EnergyReport,
+}
+
+/// A stretch of time that a die spent in a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct StripReport {
+    /// Number of the transaction.
+    pub transaction: u64,
+    /// The die.
+    pub die: u32,
+    /// The stage.
+    pub stage: &'static str,
+    /// The command's code, of a command.
+    pub command: Option<u8>,
+    /// Start.
+    pub from_ps: u64,
+    /// End.
+    pub until_ps: u64,
+}
+
+/// How fast the simulator was. Zero if it was not measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Speed {
+    /// CPU time of the process during the experiment. Seconds.
+    pub cpu_s: f64,
+    /// Transactions over that.
+    pub transactions_per_cpu_s: f64,
+}
+
+impl EnergyReport {
+    fn add(&mut self, usage: &Usage, energy: &Energy) {
+        let [read, program, erase, bus] = usage.energy_nj(energy);
+        self.read += read;
+        self.program += program;
+        self.erase += erase;
+        self.bus += bus;
+        self.total += read + program + erase + bus;
+    }
+    fn stand_by(&mut self, energy_nj: f64) {
+        self.standby += energy_nj;
+        self.total += energy_nj;
+    }
+}
+
+/// What transactions and requests add up to.
+#[derive(Clone, Debug)]
+pub(super) struct Sums {
+    pages: u64,
+    transactions: u64,
+    requests: u64,
+    latency: Time,
+    latency_max: Time,
+    end: Time,
+    /// By die: time of transactions, and how much of it they waited for the bus.
+    execution: Vec<Time>,
+    bus_wait: Vec<Time>,
+}
+
+impl Sums {
+    pub fn new(dies: u32) -> Self {
+        Self {
+            pages: 0,
+            transactions: 0,
+            requests: 0,
+            latency: Time::ZERO,
+            latency_max: Time::ZERO,
+            end: Time::ZERO,
+            execution: vec![Time::ZERO; dies as usize],
+            bus_wait: vec![Time::ZERO; dies as usize],
+        }
+    }
+
+    pub fn transaction(&mut self, die: Die, pages: usize, completion: &Completion) {
+        self.transactions += 1;
+        self.pages += pages as u64;
+        self.execution[die.index()] += completion.completed - completion.started;
+        self.bus_wait[die.index()] += completion.bus_wait;
+        self.end = self.end.max(completion.completed);
+    }
+
+    pub fn request(&mut self, latency: Time) {
+        self.requests += 1;
+        self.latency += latency;
+        self.latency_max = self.latency_max.max(latency);
+    }
+
+    fn die(&self, bench: &Bench, die: u32, usage: &[Usage]) -> DieReport {
+        let mut stages = Stages::default();
+        let mut energy_nj = EnergyReport::default();
+        for mode in usage {
+            for (sum, time) in stages.0.iter_mut().zip(mode.stages) {
+                *sum += time;
+            }
+            energy_nj.add(mode, &bench.energy);
+        }
+        let idle = self.end - self.execution[die as usize];
+        energy_nj.stand_by(bench.energy.standby_nj(idle));
+        DieReport {
+            die,
+            transactions: usage.iter().map(|mode| mode.transactions).sum(),
+            stage_ps: stages,
+            array_busy_ps: usage.iter().map(Usage::array).sum::<Time>().ps(),
+            bus_busy_ps: usage.iter().map(Usage::bus).sum::<Time>().ps(),
+            bus_wait_ps: self.bus_wait[die as usize].ps(),
+            energy_nj,
+        }
+    }
+
+    pub fn report(
+        &self,
+        bench: &Bench,
+        package: &Package,
+        requests: u64,
+        bytes: u64,
+        cpu: Duration,
+    ) -> Report {
+        let layout = bench.part.layout;
+        let dies = 0..layout.dies;
+        let per_die: Vec<DieReport> = dies
+            .map(|die| self.die(bench, die, package.usage(Die(die))))
+            .collect();
+        let (execution, bus_wait) = (total(&self.execution), total(&self.bus_wait));
+        let seconds = self.end.as_secs();
+        let mut stage_ps = Stages::default();
+        let mut energy_nj = EnergyReport::default();
+        for die in &per_die {
+            for (sum, time) in stage_ps.0.iter_mut().zip(die.stage_ps.0) {
+                *sum += time;
+            }
+            energy_nj.join(&die.energy_nj);
+        }
+        Report {
+            device: bench.device.clone(),
+            dies: layout.dies,
+            planes_per_die: layout.planes_per_die,
+            page_bytes: bench.page_bytes,
+            requests,
+            bytes,
+            transactions: self.transactions,
+            pages: self.pages,
+            elapsed_ps: self.end.ps(),
+            bandwidth_mb_per_s: bytes as f64 / 1e6 / seconds,
+            requests_per_s: requests as f64 / seconds,
+            latency: Latency {
+                mean_ps: self.latency.ps() / self.requests.max(1),
+                max_ps: self.latency_max.ps(),
+            },
+            bus_busy_ps: per_die.iter().map(|die| die.bus_busy_ps).sum(),
+            bus_wait_ps: bus_wait.ps(),
+            execution_ps: execution.ps(),
+            contention_ratio: bus_wait.ps() as f64 / execution.ps().max(1) as f64,
+            stage_ps,
+            energy_nj,
+            modes: modes(bench, package),
+            per_die,
+            strips: strips(package),
+            speed: Speed::new(self.transactions, cpu),
+        }
+    }
+}
+
+impl EnergyReport {
+    fn join(&mut self, other: &Self) {
+        self.read += other.read;
+        self.program += other.program;
+        self.erase += other.erase;
+        self.bus += other.bus;
+        self.standby += other.standby;
+        self.total += other.total;
+    }
+}
+
+impl Speed {
+    fn new(transactions: u64, cpu: Duration) -> Self {
+        let cpu_s = cpu.as_secs_f64();
+        if cpu_s == 0.0 {
+            return Self::default();
+        }
+        Self {
+            cpu_s,
+            transactions_per_cpu_s: transactions as f64 / cpu_s,
+        }
+    }
+}
+
+fn total(times: &[Time]) -> Time {
+    times.iter().copied().sum()
+}
+
+fn modes(bench: &Bench, package: &Package) -> Vec<ModeReport> {
+    let mut modes = Vec::new();
+    for mode in Mode::ALL {
+        let mut told = ModeReport {
+            mode: mode.name(),
+            transactions: 0,
+            stage_ps: Stages::default(),
+            energy_nj: EnergyReport::default(),
+        };
+        for die in 0..bench.part.layout.dies {
+            let usage = &package.usage(Die(die))[mode as usize];
+            told.transactions += usage.transactions;
+            for (sum, time) in told.stage_ps.0.iter_mut().zip(usage.stages) {
+                *sum += time;
+            }
+            told.energy_nj.add(usage, &bench.energy);
+        }
+        if told.transactions > 0 {
+            modes.push(told);
+        }
+    }
+    modes
+}
+
+fn strips(package: &Package) -> Vec<StripReport> {
+    let strips = package.strips().iter();
+    strips
+        .map(|strip| StripReport {
+            transaction: strip.transaction,
+            die: strip.die.0,
+            stage: strip.stage.name(),
+            command: strip.command,
+            from_ps: strip.from.ps(),
+            until_ps: strip.until.ps(),
+        })
+        .collect()
+}
