@@ -14,6 +14,7 @@ column's name. The same device, trace, seed and version give the same digest on 
 from wordline import config
 from wordline._wordline import WordlineError
 from wordline.catalogue import Metric, Policy, Preset, metrics, policies, presets
+from wordline.package import Package, package
 from wordline.result import Result, Table
 from wordline.simulation import Interrupted, Progress, RunError, run
 from wordline.summary import Summary
@@ -31,6 +32,7 @@ def __getattr__(name: str) -> str:
 __all__ = [
     "Interrupted",
     "Metric",
+    "Package",
     "Policy",
     "Preset",
     "Progress",
@@ -42,6 +44,7 @@ __all__ = [
     "WordlineError",
     "config",
     "metrics",
+    "package",
     "policies",
     "presets",
     "run",

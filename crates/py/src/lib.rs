@@ -1,6 +1,8 @@
 //! The extension module `wordline._wordline`: the simulator as Python sees it. Converts, calls,
 //! converts back; the package `wordline` around it is what people use.
 
+mod package;
+
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -318,6 +320,8 @@ fn config_resolved(text: &str, name: &str, overrides: Vec<(String, String)>) -> 
 
 #[pymodule]
 mod _wordline {
+    #[pymodule_export]
+    use super::package::package_run;
     #[pymodule_export]
     use super::{
         Outcome, PyTable, WordlineError, all_presets, config_check, config_resolved, config_schema,
