@@ -1,9 +1,7 @@
-"""The timeline of a run, read by others: by Perfetto's trace processor where its binary is at hand
-(TRACE_PROCESSOR_SHELL names it; the package `perfetto` has no binary of its own and would download
-one), and everywhere through Perfetto's own protobuf classes, with its rules of nesting below."""
+"""The timeline of a run, read by others: by Perfetto's trace processor, and through Perfetto's own
+protobuf classes, with its rules of nesting below."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -18,7 +16,7 @@ import polars as pl
 import pytest
 from conftest import Command, environment
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as perfetto
-from perfetto.trace_processor import TraceProcessor, TraceProcessorConfig
+from trace_processor import Query, opened
 
 import wordline as package
 from wordline import WordlineError
@@ -35,7 +33,6 @@ requests = 4000
 read_ratio = 0.5
 arrival.closed-loop.queue_depth = {DEPTH}
 """
-SHELL = os.environ.get("TRACE_PROCESSOR_SHELL")
 
 
 @dataclass(frozen=True)
@@ -108,30 +105,34 @@ def through_protobuf(path: Path) -> Shown:
     return shown
 
 
+def path_of(query: Query, track: int | None) -> tuple[str, ...]:
+    """The names from the device down to a track."""
+    names = []
+    while track is not None:
+        [row] = query(f"select name, parent_id from track where id = {track}")
+        names.insert(0, row.name)
+        track = row.parent_id
+    return tuple(names)
+
+
 def through_trace_processor(path: Path) -> Shown:
     """Asks Perfetto itself."""
-    if SHELL is None:
-        pytest.skip("TRACE_PROCESSOR_SHELL does not name Perfetto's trace_processor_shell")
-    config = TraceProcessorConfig(bin_path=SHELL)
-    with TraceProcessor(trace=str(path), config=config) as processor:
-        faults = processor.query("select name from stats where severity != 'info' and value > 0")
-        assert [row.name for row in faults] == []
-        tracks = {row.id: row for row in processor.query("select id, name, parent_id from track")}
-
-        def names(track: int) -> tuple[str, ...]:
-            parent = tracks[track].parent_id
-            return (*(names(parent) if parent is not None else ()), tracks[track].name)
-
+    with opened(path) as query:
+        faults = query("select name, value from stats where severity != 'info' and value > 0")
+        assert [(row.name, row.value) for row in faults] == []
+        paths = {row.id: path_of(query, row.id) for row in query("select id from track")}
         known = defaultdict(dict)
-        for row in processor.query("select arg_set_id, key, int_value from args"):
+        for row in query("select arg_set_id, key, int_value from args"):
             known[row.arg_set_id][row.key.removeprefix("debug.")] = row.int_value
         shown = Shown(defaultdict(list), defaultdict(list))
-        spans = "select ts, dur, name, category, track_id, arg_set_id from slice order by ts"
-        for row in processor.query(spans):
-            span = Span(row.ts, row.ts + row.dur, row.name, row.category, known[row.arg_set_id])
-            shown.slices[names(row.track_id)].append(span)
-        for row in processor.query("select ts, value, track_id from counter order by id"):
-            shown.values[names(row.track_id)].append((row.ts, row.value))
+        columns = "ts, dur, depth, name, category, track_id, arg_set_id"
+        for row in query(f"select {columns} from slice order by ts"):
+            assert (row.depth, row.dur >= 0) == (0, True), "slices overlap or have no end"
+            values = known[row.arg_set_id]
+            span = Span(row.ts, row.ts + row.dur, row.name, row.category, values)
+            shown.slices[paths[row.track_id]].append(span)
+        for row in query("select ts, value, track_id from counter order by id"):
+            shown.values[paths[row.track_id]].append((row.ts, row.value))
     return shown
 
 
