@@ -248,9 +248,31 @@ impl Chains {
 
     /// How long a hold lasts.
     pub fn bus(&self, hold: &Hold) -> Time {
-        let mut time = Time::ZERO;
-        self.stages(hold, |_, _, part| time += part);
-        time
+        self.stage_times(hold).into_iter().sum()
+    }
+
+    /// Time in each stage of a hold, in the order of [`Stage::ALL`].
+    #[inline]
+    pub fn stage_times(&self, hold: &Hold) -> [Time; 8] {
+        let mut times = [Time::ZERO; 8];
+        let selected = u64::from(hold.out) * u64::from(hold.select);
+        let commands = u64::from(hold.first.is_some()) + u64::from(hold.confirm.is_some());
+        times[Stage::Cle as usize] = self.cycle * (commands + 2 * selected);
+        times[Stage::Ale as usize] = self.page_address * selected + self.address(hold);
+        times[Stage::Tir as usize] = self.data * u64::from(hold.data_in);
+        times[Stage::Tor as usize] = self.data * u64::from(hold.out);
+        times[Stage::Status as usize] = self.cycle * (2 * u64::from(hold.status));
+        times
+    }
+
+    /// The address cycles of a hold's command.
+    #[inline]
+    fn address(&self, hold: &Hold) -> Time {
+        match hold.first {
+            None => Time::ZERO,
+            Some(Command::Erase) => self.row_address,
+            Some(_) => self.page_address,
+        }
     }
 
     /// The stages of a hold in order: the stage, its command if it is one, its duration.
@@ -276,12 +298,7 @@ impl Chains {
         }
         if let Some(first) = hold.first {
             each(Stage::Cle, Some(first), self.cycle);
-            let address = if first == Command::Erase {
-                self.row_address
-            } else {
-                self.page_address
-            };
-            each(Stage::Ale, None, address);
+            each(Stage::Ale, None, self.address(hold));
         }
         if hold.data_in {
             each(Stage::Tir, None, self.data);

@@ -178,19 +178,31 @@ impl Ledger {
     fn of(&mut self, die: Die) -> &mut Pending {
         &mut self.transactions[self.current[die.index()] as usize]
     }
-    fn note(&mut self, die: Die, stage: Stage, command: Option<u8>, from: Time, until: Time) {
-        let pending = &mut self.transactions[self.current[die.index()] as usize];
-        pending.stages[stage as usize] += until - from;
-        self.usage[die.index()][pending.mode as usize].stages[stage as usize] += until - from;
+    fn keep(&mut self, die: Die, stage: Stage, command: Option<u8>, from: Time, until: Time) {
+        let transaction = self.of(die).number;
         if let Some(strips) = &mut self.strips {
             strips.push(Strip {
-                transaction: pending.number,
+                transaction,
                 die,
                 stage,
                 command,
                 from,
                 until,
             });
+        }
+    }
+    /// Books a transaction that is over.
+    #[inline]
+    fn close(&mut self, slot: Slot) {
+        let pending = &self.transactions[slot as usize];
+        let usage = &mut self.usage[pending.die.index()][pending.mode as usize];
+        usage.transactions += 1;
+        for (sum, time) in usage.stages.iter_mut().zip(pending.stages) {
+            *sum += time;
+        }
+        let array = [Stage::Ton, Stage::Tin, Stage::Ber];
+        for (sum, stage) in usage.planes.iter_mut().zip(array) {
+            *sum += pending.stages[stage as usize] * u64::from(pending.planes);
         }
     }
 }
@@ -232,16 +244,21 @@ impl Listen for Book {
     fn granted(&mut self, now: Time, _channel: u32, die: Die, since: Time, _hold: Time) {
         self.ledger.of(die).bus_wait += now - since;
     }
-    fn released(&mut self, now: Time, _channel: u32, die: Die, step: &Step, from: Time) {
-        let mut at = from;
-        let hold = step.hold;
+    #[inline]
+    fn released(&mut self, _now: Time, _channel: u32, die: Die, step: &Step, from: Time) {
         let Self { chains, ledger, .. } = self;
-        chains.stages(&hold, |stage, command, time| {
-            let code = command.map(Command::code);
-            ledger.note(die, stage, code, at, at + time);
-            at += time;
-        });
-        debug_assert_eq!(at, now, "the stages of a hold are its duration");
+        let times = chains.stage_times(&step.hold);
+        for (sum, time) in ledger.of(die).stages.iter_mut().zip(times) {
+            *sum += time;
+        }
+        if ledger.strips.is_some() {
+            let mut at = from;
+            chains.stages(&step.hold, |stage, command, time| {
+                let code = command.map(Command::code);
+                ledger.keep(die, stage, code, at, at + time);
+                at += time;
+            });
+        }
     }
     fn allows(&mut self, _now: Time, die: Die, confirm: Confirm) -> bool {
         if Stage::of_array(confirm).is_none() {
@@ -255,21 +272,17 @@ impl Listen for Book {
             }
         }
     }
+    #[inline]
     fn busy(&mut self, _now: Time, die: Die, confirm: Confirm, work: Work, _ready: Time) {
         let Some(stage) = Stage::of_array(confirm) else {
             return;
         };
-        let ledger = &mut self.ledger;
-        ledger.note(die, stage, None, work.from, work.until);
-        let pending = ledger.of(die);
+        let pending = self.ledger.of(die);
         pending.begun += 1;
-        let (mode, planes) = (pending.mode, u64::from(pending.planes));
-        let kind = match stage {
-            Stage::Ton => 0,
-            Stage::Tin => 1,
-            _ => 2,
-        };
-        ledger.usage[die.index()][mode as usize].planes[kind] += work.time() * planes;
+        pending.stages[stage as usize] += work.time();
+        if self.ledger.strips.is_some() {
+            self.ledger.keep(die, stage, None, work.from, work.until);
+        }
     }
     fn suspended(&mut self, _now: Time, _die: Die, _confirm: Confirm, _remaining: Time) {}
 }
@@ -288,6 +301,7 @@ pub struct Package {
     lines: Vec<VecDeque<Slot>>,
     in_flight: u32,
     submitted: u64,
+    completed: u64,
     done: VecDeque<Completion>,
 }
 
@@ -323,6 +337,7 @@ impl Package {
             lines: vec![VecDeque::new(); if interleaved { dies } else { 1 }],
             in_flight: 0,
             submitted: 0,
+            completed: 0,
             done: VecDeque::new(),
         }
     }
@@ -341,8 +356,7 @@ impl Package {
     }
     /// Transactions submitted and not completed.
     pub fn outstanding(&self) -> u64 {
-        let waiting: usize = self.lines.iter().map(VecDeque::len).sum();
-        waiting as u64 + u64::from(self.in_flight)
+        self.submitted - self.completed
     }
     /// What a die has been through, by mode in the order of [`Mode::ALL`].
     pub fn usage(&self, die: Die) -> &[Usage; Mode::ALL.len()] {
@@ -434,13 +448,11 @@ impl Package {
             return;
         }
         pending.started = self.now;
-        let mode = pending.mode as usize;
         let transaction = pending.transaction();
         channels.load(die, |chains, steps| {
             chains.build(layout, &transaction, draws, steps)
         });
         book.ledger.current[die.index()] = slot;
-        book.ledger.usage[die.index()][mode].transactions += 1;
         self.lines[line].pop_front();
         self.in_flight += 1;
         channels.start(self.now, die, book);
@@ -491,9 +503,11 @@ impl Package {
             stages: pending.stages,
             bus_wait: pending.bus_wait,
         });
+        self.book.ledger.close(slot);
         self.book.ledger.vacant.push(slot);
         self.book.ledger.current[die.index()] = NONE;
         self.in_flight -= 1;
+        self.completed += 1;
         self.start_next(if self.interleaved { die.index() } else { 0 });
     }
 }

@@ -203,6 +203,12 @@ impl Transaction<'_> {
 
     /// Checks the addresses against the layout and the plane addressing rule.
     pub fn check(&self, layout: &Layout, rule: PlaneRule) -> Result<(), TransactionError> {
+        if let ([page], [], 1) = (self.pages, self.targets, self.planes)
+            && self.operation != Operation::Move
+            && page.0 < layout.pages()
+        {
+            return Ok(());
+        }
         self.check_shape()?;
         for &page in self.pages.iter().chain(self.targets) {
             if page.0 >= layout.pages() {
@@ -211,12 +217,6 @@ impl Transaction<'_> {
                     pages: layout.pages(),
                 });
             }
-        }
-        if let [page] = self.pages
-            && self.operation != Operation::Move
-        {
-            debug_assert!(page.0 < layout.pages(), "checked above");
-            return Ok(());
         }
         self.check_rows(layout, self.pages, rule)?;
         self.check_rows(layout, self.targets, rule)?;
