@@ -10,8 +10,7 @@ use wordline_device::{Event, Op, Plan, Precondition, Request, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Mapping, PageMap};
 use wordline_kernel::{EventQueue, Stream, Time};
-use wordline_nand::part::Part;
-use wordline_nand::{Cell, Geometry, Layout, Timing};
+use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
 
 const REQUESTS: u64 = 20_000;
 

@@ -1,6 +1,6 @@
 //! A device that can be built.
 
-use wordline_nand::part::Part;
+use wordline_nand::Part;
 
 /// Everything a device is made of, checked; nothing optional.
 #[derive(Clone, Debug, PartialEq)]

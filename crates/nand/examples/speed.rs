@@ -6,8 +6,9 @@
 use std::time::Instant;
 
 use wordline_kernel::Time;
-use wordline_nand::part::Part;
-use wordline_nand::{Cell, Geometry, Layout, Operation, Package, Plane, Ppn, Timing, Transaction};
+use wordline_nand::{
+    Cell, Geometry, Layout, Operation, Package, Part, Plane, Ppn, Timing, Transaction,
+};
 
 /// Dies in turn; each erases a block and programs its pages in order, block after block.
 fn step(layout: &Layout, number: u64) -> (Operation, Ppn) {

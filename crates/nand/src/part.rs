@@ -1,5 +1,6 @@
 //! Everything that dies on a bus are made of.
 
+use crate::target::DataSheet;
 use crate::{Arbitration, Cell, Chains, Geometry, Layout, PlaneRule, Scheduler, Suspend, Timing};
 
 /// An array of equal dies and how they are driven: checked, nothing optional.
@@ -26,6 +27,18 @@ pub struct Part {
 }
 
 impl Part {
+    /// The part that a data sheet describes, driven in the plainest way; `None` if its pages cannot be
+    /// counted.
+    pub fn of(sheet: &DataSheet) -> Option<Self> {
+        let layout = Layout::new(&sheet.geometry, 1)?;
+        Some(Self {
+            endurance_cycles: sheet.endurance_cycles,
+            partial_programs: sheet.partial_programs,
+            plane_rule: sheet.plane_rule,
+            suspend: sheet.suspend.clone(),
+            ..Self::new(layout, &sheet.geometry, &sheet.timing, &sheet.cell)
+        })
+    }
     /// A part with these times; in everything else the plainest there is: endless endurance, one
     /// program a page, first come first served, one plane a command, no suspension.
     pub fn new(layout: Layout, geometry: &Geometry, timing: &Timing, cell: &Cell) -> Self {

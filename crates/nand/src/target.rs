@@ -16,7 +16,7 @@ const END: Time = Time::from_ps(1 << 62);
 
 /// What a package is made of, in the words of its data sheet.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct DataSheet {
     /// How it is divided.
     pub geometry: Geometry,
     /// How long its operations take.
@@ -33,7 +33,7 @@ pub struct Part {
     pub partial_programs: u32,
 }
 
-impl Default for Part {
+impl Default for DataSheet {
     fn default() -> Self {
         Self {
             geometry: Geometry::default(),
@@ -49,7 +49,7 @@ impl Default for Part {
 
 /// A part that no package can be made of.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum PartError {
+pub enum DataSheetError {
     /// A count of nothing.
     #[error("{key} is 0; give at least 1")]
     Zero {
@@ -110,7 +110,7 @@ pub struct Target {
 
 impl Target {
     /// A pristine package, ready at time zero.
-    pub fn new(part: &Part) -> Result<Self, PartError> {
+    pub fn new(part: &DataSheet) -> Result<Self, DataSheetError> {
         let sheet = Sheet::new(part)?;
         let layout = sheet.layout;
         let machine = |die| Machine::new(Die(die), layout.planes_per_die);

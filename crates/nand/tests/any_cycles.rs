@@ -9,12 +9,12 @@ use proptest::test_runner::RngSeed;
 use wordline_kernel::Time;
 use wordline_nand::Command as C;
 use wordline_nand::die::{Data, State};
-use wordline_nand::{Command, CommandError, Cycle, Die, Part, Target};
+use wordline_nand::{Command, CommandError, Cycle, DataSheet, Die, Target};
 
 const DATA: Cycle = Cycle::DataOut { bytes: REGISTER };
 
 /// A small part, so that arbitrary addresses often exist.
-fn tiny() -> Part {
+fn tiny() -> DataSheet {
     let mut part = part();
     part.geometry.dies_per_package = 2;
     part.geometry.planes_per_die = 2;

@@ -19,7 +19,7 @@ use reference::plan::{Planner, below, one_in};
 use reference::{Bus, Cells, Place, TICK_PS, sheet};
 use wordline_kernel::{Stream, Time};
 use wordline_nand::{
-    Block, Completion, Die, Layout, Operation, Package, Plane, Ppn, Stage, part, target,
+    Block, Completion, Die, Layout, Operation, Package, Part, Plane, Ppn, Stage, target,
 };
 
 /// Mixes for each mode, with die interleaving and without.
@@ -29,7 +29,7 @@ const MOST: usize = 7;
 
 /// Transactions for packages of one part whose arrays are in one state.
 struct Mix {
-    sheet: target::Part,
+    sheet: target::DataSheet,
     layout: Layout,
     bus: Bus,
     submissions: Vec<Submission>,
@@ -38,7 +38,7 @@ struct Mix {
 impl Mix {
     fn draw(random: &mut Stream, mode: Mode) -> Self {
         let dies = 1 + below(random, 4);
-        let sheet = target::Part {
+        let sheet = target::DataSheet {
             endurance_cycles: 1000,
             ..sheet::draw(random, mode.multi_plane(), dies)
         };
@@ -62,15 +62,7 @@ impl Mix {
     }
     /// The package under test, with the array as the reference has it.
     fn package(&self, interleaved: bool) -> Package {
-        let (geometry, timing) = (&self.sheet.geometry, &self.sheet.timing);
-        let mut package = Package::new(
-            &part::Part {
-                plane_rule: self.sheet.plane_rule,
-                partial_programs: self.sheet.partial_programs,
-                ..part::Part::new(self.layout, geometry, timing, &self.sheet.cell)
-            },
-            interleaved,
-        );
+        let mut package = Package::new(&Part::of(&self.sheet).unwrap(), interleaved);
         for (die, place) in self.blocks() {
             let programmed = self.bus.dies[die]
                 .cells

@@ -8,11 +8,11 @@ use wordline_kernel::Time;
 use wordline_nand::Command as C;
 use wordline_nand::command::Rule;
 use wordline_nand::die::State;
-use wordline_nand::{Block, Command, CommandError, Cycle, Die, Part, PlaneRule, Ppn};
+use wordline_nand::{Block, Command, CommandError, Cycle, DataSheet, Die, PlaneRule, Ppn};
 use wordline_nand::{Status, Violation};
 
 /// The first `pages` pages of block 0 of every plane are programmed.
-fn filled(part: &Part, pages: u32) -> Host {
+fn filled(part: &DataSheet, pages: u32) -> Host {
     let mut host = Host::new(part);
     for plane in 0..4 {
         host.fill(plane, 0, pages);

@@ -9,7 +9,7 @@ use host::{CYCLE, DATA, DIE, ERASE, ERASE_SUSPEND, Host, MOVE, PROGRAM, PROGRAM_
 use host::{READ, RESUME, cycles, part, row, token};
 use wordline_kernel::Time;
 use wordline_nand::Command as C;
-use wordline_nand::{Command, CommandError, Cycle, Part, Status};
+use wordline_nand::{Command, CommandError, Cycle, DataSheet, Status};
 
 const PS: Time = Time::from_ps(1);
 
@@ -407,7 +407,7 @@ fn two_bits() -> wordline_nand::Cell {
 
 #[test]
 fn a_part_that_cannot_be_built_is_refused() {
-    let refused = |change: fn(&mut Part)| {
+    let refused = |change: fn(&mut DataSheet)| {
         let mut part = part();
         change(&mut part);
         wordline_nand::Target::new(&part).unwrap_err().to_string()

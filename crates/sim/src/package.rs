@@ -13,8 +13,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_nand::array::Violation;
 use wordline_nand::package::{Package, SubmitError};
-use wordline_nand::part::Part;
-use wordline_nand::{Energy, Layout};
+use wordline_nand::{Energy, Layout, Part};
 
 use crate::config::{ConfigError, Plan, load};
 

@@ -5,8 +5,7 @@ use wordline_device::{DeviceError, Event, Observation, Op, Plan, Precondition, R
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Mapping};
 use wordline_kernel::{Digest, EventQueue, Probe, Stream, Time};
-use wordline_nand::part::Part;
-use wordline_nand::{Cell, Geometry, Layout, Timing};
+use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
 
 /// A device of `dimensions` with small blocks; `None` if the configuration has no room on it.
 pub fn plan(

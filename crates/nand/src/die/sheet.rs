@@ -4,7 +4,7 @@ use wordline_kernel::Time;
 
 use super::address::{Addressing, Row};
 use crate::registers::Busy;
-use crate::target::{Part, PartError};
+use crate::target::{DataSheet, DataSheetError};
 use crate::{Block, Die, Latencies, Layout, Plane, PlaneRule, Ppn};
 
 /// The longest time of a part: 17.6 s.
@@ -51,10 +51,10 @@ pub(crate) struct Sheet {
 }
 
 impl Sheet {
-    pub fn new(part: &Part) -> Result<Self, PartError> {
+    pub fn new(part: &DataSheet) -> Result<Self, DataSheetError> {
         check(part)?;
         let (timing, suspend) = (&part.timing, &part.suspend);
-        let layout = Layout::new(&part.geometry, 1).ok_or(PartError::TooManyPages)?;
+        let layout = Layout::new(&part.geometry, 1).ok_or(DataSheetError::TooManyPages)?;
         let suspension = |able, ns| Suspension {
             able,
             latency: Time::from_ns(ns),
@@ -87,20 +87,20 @@ impl Sheet {
     }
 }
 
-fn register(part: &Part) -> u64 {
+fn register(part: &DataSheet) -> u64 {
     u64::from(part.geometry.page_bytes) + u64::from(part.geometry.spare_bytes)
 }
 
-fn addressing(part: &Part) -> Result<Addressing, PartError> {
+fn addressing(part: &DataSheet) -> Result<Addressing, DataSheetError> {
     let addressing = Addressing::new(&part.geometry, &part.timing);
     let (cycles, bits) = (addressing.row_cycles, addressing.row_bits());
     if cycles > 0 && cycles * 8 >= bits {
         return Ok(addressing);
     }
-    Err(PartError::ShortRow { cycles, bits })
+    Err(DataSheetError::ShortRow { cycles, bits })
 }
 
-fn check(part: &Part) -> Result<(), PartError> {
+fn check(part: &DataSheet) -> Result<(), DataSheetError> {
     let (geometry, timing, suspend) = (&part.geometry, &part.timing, &part.suspend);
     let counts = [
         ("dies_per_package", geometry.dies_per_package),
@@ -110,14 +110,14 @@ fn check(part: &Part) -> Result<(), PartError> {
         ("bus_width_bits", timing.bus_width_bits),
     ];
     if let Some((key, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
-        return Err(PartError::Zero { key });
+        return Err(DataSheetError::Zero { key });
     }
     if geometry.pages_per_block > u32::from(u16::MAX) {
-        return Err(PartError::LongBlock);
+        return Err(DataSheetError::LongBlock);
     }
     let cycles = timing.address_cycles.max(timing.row_address_cycles);
     if cycles > 16 {
-        return Err(PartError::LongAddress { cycles });
+        return Err(DataSheetError::LongAddress { cycles });
     }
     let singles = [
         ("erase_ns", timing.erase_ns),
@@ -135,11 +135,11 @@ fn check(part: &Part) -> Result<(), PartError> {
     let programs: Vec<_> = each("program_ns", &timing.program_ns);
     for (key, ns) in singles.into_iter().chain(reads).chain(programs) {
         if Time::try_from_ns(ns).is_none_or(|time| time > LONGEST) {
-            return Err(PartError::Long { key });
+            return Err(DataSheetError::Long { key });
         }
     }
     if timing.transfer(register(part)) > LONGEST {
-        return Err(PartError::Long {
+        return Err(DataSheetError::Long {
             key: "bus_mt_per_s",
         });
     }

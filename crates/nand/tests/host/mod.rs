@@ -4,7 +4,9 @@
 use wordline_kernel::Time;
 use wordline_nand::command::Rule;
 use wordline_nand::die::{Data, Row};
-use wordline_nand::{Command, CommandError, Cycle, Die, Geometry, Output, Part, Target, Timing};
+use wordline_nand::{
+    Command, CommandError, Cycle, DataSheet, Die, Geometry, Output, Target, Timing,
+};
 
 pub const DIE: Die = Die(0);
 
@@ -37,8 +39,8 @@ pub fn cycles(n: u64) -> Time {
 }
 
 /// A page of 2 KiB, 4 planes of 5 blocks of 6 pages, an asynchronous bus of 40 MB/s.
-pub fn part() -> Part {
-    let mut part = Part {
+pub fn part() -> DataSheet {
+    let mut part = DataSheet {
         geometry: Geometry {
             dies_per_package: 2,
             planes_per_die: 4,
@@ -57,7 +59,7 @@ pub fn part() -> Part {
             bus_mt_per_s: 40.0,
             ..Timing::default()
         },
-        ..Part::default()
+        ..DataSheet::default()
     };
     part.suspend.program = true;
     part.suspend.erase = true;
@@ -85,7 +87,7 @@ pub struct Host {
 }
 
 impl Host {
-    pub fn new(part: &Part) -> Self {
+    pub fn new(part: &DataSheet) -> Self {
         Self {
             target: Target::new(part).unwrap(),
             die: DIE,

@@ -19,9 +19,9 @@ fn draw_ns(random: &mut Stream, from: u64, count: usize) -> u64 {
 }
 
 /// A part with so many dies, and several planes if that is wanted.
-pub fn draw(random: &mut Stream, several_planes: bool, dies: usize) -> target::Part {
+pub fn draw(random: &mut Stream, several_planes: bool, dies: usize) -> target::DataSheet {
     let rules = [PlaneRule::PageOffset, PlaneRule::PageAndBlockOffset];
-    target::Part {
+    target::DataSheet {
         geometry: draw_geometry(random, several_planes, dies),
         timing: draw_timing(random),
         cell: Cell::MlcAlpha(MlcAlpha { lambda: 2 }),
@@ -74,7 +74,7 @@ fn draw_suspend(random: &mut Stream) -> Suspend {
 }
 
 /// The part in ticks.
-pub fn in_ticks(part: &target::Part) -> Part {
+pub fn in_ticks(part: &target::DataSheet) -> Part {
     let (geometry, timing, suspend) = (&part.geometry, &part.timing, &part.suspend);
     let latencies = Latencies::new(geometry, timing, &part.cell);
     let ticks = |ns: u64| (ns * 1000 / TICK_PS) as u32;

@@ -2,8 +2,7 @@
 
 use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::Time;
-use wordline_nand::part::Part;
-use wordline_nand::{Energy, Geometry};
+use wordline_nand::{Energy, Geometry, Part};
 use wordline_workload::generate;
 
 use super::{Config, ConfigError, check};
