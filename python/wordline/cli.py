@@ -284,8 +284,9 @@ def run(
       wordline run d4 --trace disk.csv.gz --timeline disk.pftrace --timeline-until 20ms
 
     The folder receives summary.json, config.resolved.toml, series.parquet (per interval),
-    latency.parquet (distribution), blocks.parquet (erases), with --requests requests.parquet,
-    and report.html, which needs no network. It appears complete or not at all.
+    latency.parquet (distribution), dies.parquet (use and energy), blocks.parquet (erases),
+    with --requests requests.parquet, and report.html, which needs no network. It appears complete
+    or not at all.
 
     Ctrl-C, or a fault in the middle of a trace, ends the run; what was simulated is kept, marked
     partial. Exit code: 0 done, 1 ended early, 2 bad command or input, 130 Ctrl-C.
@@ -539,6 +540,51 @@ def bench(works: tuple[str, ...], trace: tuple[str, ...], repeat: int, as_json: 
     from wordline.terminal import print_bench
 
     print_bench(results)
+
+
+@cli.command(context_settings=PAGE)
+@click.argument("name", required=False)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder for index.html and study.json; a former study there is replaced. "
+    "[default: out/study-NAME]",
+)
+@click.option(
+    "--traces",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    metavar="DIR",
+    help="Folder with recorded traces that the study may use besides the bundled one.",
+)
+@click.option("--quick", is_flag=True, help="Fewer requests: a look, not a result.")
+def study(name: str | None, out: Path | None, traces: Path | None, quick: bool) -> int:
+    """Make the figures of a document again and compare; without NAME, list the studies.
+
+    Each figure is shown with the published numbers, ours, the difference, and what the document
+    claims of it. A page (index.html, which needs no network) and all numbers (study.json) are
+    written. Exit code: 0 every claim is as asserted, 1 one is not.
+
+    \b
+    Examples:
+      wordline study
+      wordline study nand
+      wordline study nand --traces ~/traces --out results/nand
+    """
+    from wordline import study as studies
+    from wordline.study import outcome, terminal
+
+    if name is None:
+        terminal.print_studies(studies.STUDIES)
+        return DONE
+    chosen = studies.load(name)
+    place = folder.check(out or Path("out") / f"study-{name}")
+    setup = studies.Setup(quick, sorted(traces.iterdir()) if traces else ())
+    result = outcome.run(chosen, setup, terminal.print_figure)
+    terminal.print_end(result, result.write(place))
+    for figure, claim in result.failed:
+        _fault(f"{figure.title}: {claim.text}: {claim.detail}", FAILED)
+    return FAILED if result.failed else DONE
 
 
 @cli.command(context_settings=PAGE)

@@ -19,10 +19,13 @@ NAMES = frozenset(
         "requests.parquet",
         "series.parquet",
         "latency.parquet",
+        "dies.parquet",
         "blocks.parquet",
         "report.html",
     }
 )
+# Of a study.
+STUDY_NAMES = frozenset({"index.html", "study.json"})
 
 REMEDIES = {
     errno.ENOSPC: "free some space, or name a folder on another disk",
@@ -142,7 +145,8 @@ def _require_replaceable(place: Path) -> None:
     if place == Path.cwd() or os.path.ismount(place):
         raise WordlineError(f"{place}: cannot be replaced; name a folder inside it")
     names = {entry.name for entry in place.iterdir()}
-    if names and not ("summary.json" in names and names <= NAMES):
+    result = "summary.json" in names and names <= NAMES
+    if names and not result and names != STUDY_NAMES:
         other = min(names - NAMES, default="")
         found = f" (such as {other})" if other else ""
         raise WordlineError(

@@ -97,6 +97,12 @@ class Result:
         return Table(self._outcome, "latency")
 
     @property
+    def dies(self) -> Table:
+        """What each die was used for: channel, way, die, time occupied, array time by operation
+        and bus time in microseconds, energy by stage in millijoules."""
+        return Table(self._outcome, "dies")
+
+    @property
     def blocks(self) -> Table:
         """How often blocks were erased, preconditioning included: channel, way, die, plane, block,
         and the least, mean and most erases (erases_min, erases, erases_max) of so many blocks from

@@ -135,6 +135,17 @@ class Utilisation(TypedDict):
     die_max: float
 
 
+class Energy(TypedDict):
+    """What the flash took, from the first arrival to the last event. Millijoules."""
+
+    read_mj: float
+    program_mj: float
+    erase_mj: float
+    bus_mj: float
+    standby_mj: float
+    total_mj: float
+
+
 class Precondition(TypedDict):
     """What happened before the measurement and is in none of the other numbers."""
 
@@ -189,6 +200,7 @@ class Summary(TypedDict):
     throughput: Throughput
     flash: Flash
     utilisation: Utilisation
+    energy: Energy
     precondition: Precondition
     verification: Verification | None
     notes: list[str]

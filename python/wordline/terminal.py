@@ -297,6 +297,13 @@ def _key_figures(summary: Mapping[str, Any]) -> Table:
         f"channels {share(busy['channel_mean'])} (busiest {share(busy['channel_max'])}), "
         f"dies {share(busy['die_mean'])} (busiest {share(busy['die_max'])})",
     )
+    energy = summary["energy"]
+    grid.add_row(
+        "Energy",
+        f"{figures(energy['total_mj'])} mJ: programs {figures(energy['program_mj'])}, "
+        f"reads {figures(energy['read_mj'])}, erases {figures(energy['erase_mj'])}, "
+        f"bus {figures(energy['bus_mj'])}, standby {figures(energy['standby_mj'])}",
+    )
     grid.add_row("Simulated at", _speed(summary["speed"]))
     if summary["verification"]:
         grid.add_row("Verified", _verified(summary["verification"]))

@@ -17,6 +17,7 @@ RESULTS = {
     "summary.json",
     "config.resolved.toml",
     "series.parquet",
+    "dies.parquet",
     "latency.parquet",
     "blocks.parquet",
     "report.html",

@@ -12,6 +12,7 @@ pub mod precondition;
 pub mod shadow;
 pub mod ssd;
 
+pub use backend::Usage;
 pub use event::Event;
 pub use observation::{Observation, Op, Parts};
 pub use plan::Plan;

@@ -83,6 +83,12 @@ metrics! {
     "utilisation.channel_max", "", "The same of the busiest channel.";
     "utilisation.die_mean", "", "Share of the time from the first arrival to the last event in which a die was occupied, from the first command cycle of an operation to its last bus cycle; mean of the dies.";
     "utilisation.die_max", "", "The same of the busiest die.";
+    "energy.read_mj", "mJ", "Energy of array reads, from the first arrival to the last event: supply voltage x read current x array time, for every plane that works.";
+    "energy.program_mj", "mJ", "Energy of array programs.";
+    "energy.erase_mj", "mJ", "Energy of erases.";
+    "energy.bus_mj", "mJ", "Energy of the interface of the dies while the bus is in use for them.";
+    "energy.standby_mj", "mJ", "Energy that dies take while they are not occupied.";
+    "energy.total_mj", "mJ", "The sum of the five. Host link, controller and DRAM are not modelled.";
     "precondition.pages_filled", "", "Pages written in order before the run.";
     "precondition.pages_overwritten", "", "Pages written at random after that.";
     "precondition.pages_moved", "", "Pages that garbage collection moved meanwhile.";

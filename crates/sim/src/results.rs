@@ -1,6 +1,6 @@
 //! What a run has found out: a summary and tables.
 
-use wordline_device::Ssd;
+use wordline_device::{Ssd, Usage};
 use wordline_ftl::PageMap;
 use wordline_observe::{ObserveError, Table};
 
@@ -17,6 +17,7 @@ pub struct Results {
     pub interrupted: bool,
     outcome: Outcome,
     blocks: Vec<u32>,
+    usage: Vec<Usage>,
     rows: Option<Table>,
 }
 
@@ -31,13 +32,15 @@ impl Results {
             outcome.error.get_or_insert(error.to_string());
         }
         let blocks = ssd.array().erases().to_vec();
-        let summary = Summary::new(&outcome, ssd, &blocks);
+        let usage: Vec<Usage> = ssd.usage().collect();
+        let summary = Summary::new(&outcome, ssd, &blocks, &usage);
         let interrupted = outcome.interrupted;
         Self {
             summary,
             interrupted,
             outcome,
             blocks,
+            usage,
             rows: rows.ok().flatten(),
         }
     }
@@ -51,7 +54,7 @@ impl Results {
     }
     /// Names of the tables that this run has.
     pub fn tables(&self) -> Vec<&'static str> {
-        let mut names = vec!["series", "latency", "blocks"];
+        let mut names = vec!["series", "latency", "dies", "blocks"];
         if self.rows.is_some() {
             names.insert(0, "requests");
         }
@@ -63,6 +66,7 @@ impl Results {
             "requests" => self.rows.clone().map(Ok),
             "series" => Some(tables::series(&self.outcome.record)),
             "latency" => Some(tables::latency(&self.outcome.record)),
+            "dies" => Some(tables::dies(&self.outcome, &self.usage)),
             "blocks" => Some(tables::blocks(&self.outcome.plan, &self.blocks)),
             _ => None,
         }

@@ -1,10 +1,11 @@
 //! The numbers of a run, and the sentences beside them.
 
 use serde::Serialize;
-use wordline_device::Ssd;
 use wordline_device::precondition::Preconditioned;
+use wordline_device::{Ssd, Usage};
 use wordline_ftl::{Mapping, PageMap};
 use wordline_kernel::Time;
+use wordline_nand::{Energy, Operation};
 use wordline_observe::{Busy, Histogram};
 
 use crate::config::Plan;
@@ -33,6 +34,7 @@ pub struct Summary {
     pub throughput: Throughput,
     pub flash: FlashSummary,
     pub utilisation: Utilisation,
+    pub energy: EnergySummary,
     pub precondition: PreconditionSummary,
     pub verification: Option<VerificationSummary>,
     pub notes: Vec<String>,
@@ -155,6 +157,55 @@ pub struct FlashSummary {
     pub free_blocks: u64,
 }
 
+/// Energy of the flash, by stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct EnergySummary {
+    pub read_mj: f64,
+    pub program_mj: f64,
+    pub erase_mj: f64,
+    pub bus_mj: f64,
+    pub standby_mj: f64,
+    pub total_mj: f64,
+}
+
+impl EnergySummary {
+    /// What a die took that was used so during `span`.
+    pub(crate) fn of_die(energy: &Energy, usage: &Usage, work: Time, span: Time) -> Self {
+        let [read, program, erase] = usage.array;
+        let mj = |nj: f64| nj / 1e6;
+        let mut sum = Self {
+            read_mj: mj(energy.array_nj(Operation::Read, read, 1)),
+            program_mj: mj(energy.array_nj(Operation::Program, program, 1)),
+            erase_mj: mj(energy.array_nj(Operation::Erase, erase, 1)),
+            bus_mj: mj(energy.bus_nj(usage.bus)),
+            standby_mj: mj(energy.standby_nj(span.since(work))),
+            total_mj: 0.0,
+        };
+        sum.total_mj = sum.read_mj + sum.program_mj + sum.erase_mj + sum.bus_mj + sum.standby_mj;
+        sum
+    }
+    fn plus(&self, other: &Self) -> Self {
+        Self {
+            read_mj: self.read_mj + other.read_mj,
+            program_mj: self.program_mj + other.program_mj,
+            erase_mj: self.erase_mj + other.erase_mj,
+            bus_mj: self.bus_mj + other.bus_mj,
+            standby_mj: self.standby_mj + other.standby_mj,
+            total_mj: self.total_mj + other.total_mj,
+        }
+    }
+}
+
+/// The energy of every die, from the first arrival to the last event.
+pub(crate) fn energy_of_dies(outcome: &Outcome, usage: &[Usage]) -> Vec<EnergySummary> {
+    let span = outcome.end.since(outcome.first_arrival);
+    let occupied = outcome.record.dies.totals();
+    let dies = usage.iter().zip(occupied);
+    dies.map(|(usage, work)| EnergySummary::of_die(&outcome.plan.energy, usage, work, span))
+        .collect()
+}
+
 #[derive(Clone, Copy, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct Utilisation {
@@ -265,7 +316,12 @@ pub(crate) fn mean(values: &[u32]) -> f64 {
 
 impl Summary {
     /// Sums a run up.
-    pub(crate) fn new(outcome: &Outcome, ssd: &Ssd<PageMap>, blocks: &[u32]) -> Self {
+    pub(crate) fn new(
+        outcome: &Outcome,
+        ssd: &Ssd<PageMap>,
+        blocks: &[u32],
+        usage: &[Usage],
+    ) -> Self {
         let Outcome {
             plan,
             record,
@@ -325,6 +381,9 @@ impl Summary {
                 die_mean,
                 die_max,
             },
+            energy: energy_of_dies(outcome, usage)
+                .iter()
+                .fold(EnergySummary::default(), |sum, die| sum.plus(die)),
             precondition: precondition_summary(preconditioned),
             verification: ssd.shadow().map(|shadow| VerificationSummary {
                 reads_checked: shadow.reads_checked,

@@ -1,12 +1,14 @@
 //! The tables of a run.
 
+use wordline_device::Usage;
 use wordline_kernel::Time;
 use wordline_nand::Plane;
 use wordline_observe::{Busy, Heading, Interval, ObserveError, Table, Tally, Values};
 
 use crate::config::Plan;
+use crate::outcome::Outcome;
 use crate::record::{Cell, Record};
-use crate::summary::{mean, ratio};
+use crate::summary::{EnergySummary, energy_of_dies, mean, ratio};
 
 type Cells<'a> = [Interval<&'a Cell>];
 type Column = (Heading, Values);
@@ -28,6 +30,85 @@ fn seconds(cell: &Interval<&Cell>) -> f64 {
 }
 fn requests(cell: &Interval<&Cell>) -> u64 {
     cell.value.latency.iter().map(Tally::count).sum()
+}
+
+/// A row for each die: what it was used for, and the energy it took.
+pub fn dies(outcome: &Outcome, usage: &[Usage]) -> Result<Table, ObserveError> {
+    let dimensions = outcome.plan.dimensions;
+    let energy = energy_of_dies(outcome, usage);
+    let count = usage.len() as u32;
+    let place = |of: &dyn Fn(u32) -> u32| Values::from((0..count).map(of).collect::<Vec<u32>>());
+    let time = |of: &dyn Fn(&Usage) -> Time| {
+        Values::from(
+            usage
+                .iter()
+                .map(|usage| us(of(usage)))
+                .collect::<Vec<f64>>(),
+        )
+    };
+    let energy = |of: &dyn Fn(&EnergySummary) -> f64| {
+        Values::from(energy.iter().map(of).collect::<Vec<f64>>())
+    };
+    let occupied = outcome.record.dies.totals();
+    let packages = dimensions.dies;
+    Table::new(vec![
+        (
+            Heading::new("channel", "", "Channel"),
+            place(&|die| die / packages / dimensions.ways),
+        ),
+        (
+            Heading::new("way", "", "Package on the channel"),
+            place(&|die| die / packages % dimensions.ways),
+        ),
+        (
+            Heading::new("die", "", "Die in the package"),
+            place(&|die| die % packages),
+        ),
+        (
+            Heading::new(
+                "occupied_us",
+                "us",
+                "From first command cycles to last bus cycles",
+            ),
+            Values::from(occupied.into_iter().map(us).collect::<Vec<f64>>()),
+        ),
+        (
+            Heading::new("read_us", "us", "Array reads, summed over planes"),
+            time(&|usage| usage.array[0]),
+        ),
+        (
+            Heading::new("program_us", "us", "Array programs, summed over planes"),
+            time(&|usage| usage.array[1]),
+        ),
+        (
+            Heading::new("erase_us", "us", "Erases, summed over planes"),
+            time(&|usage| usage.array[2]),
+        ),
+        (
+            Heading::new("bus_us", "us", "On the bus"),
+            time(&|usage| usage.bus),
+        ),
+        (
+            Heading::new("read_mj", "mJ", "Energy of array reads"),
+            energy(&|energy| energy.read_mj),
+        ),
+        (
+            Heading::new("program_mj", "mJ", "Energy of array programs"),
+            energy(&|energy| energy.program_mj),
+        ),
+        (
+            Heading::new("erase_mj", "mJ", "Energy of erases"),
+            energy(&|energy| energy.erase_mj),
+        ),
+        (
+            Heading::new("bus_mj", "mJ", "Energy of the bus"),
+            energy(&|energy| energy.bus_mj),
+        ),
+        (
+            Heading::new("standby_mj", "mJ", "Energy of doing nothing"),
+            energy(&|energy| energy.standby_mj),
+        ),
+    ])
 }
 
 /// A row for each interval of simulated time.
