@@ -7,6 +7,8 @@ fn run(nand: &str, workload: &str) -> Results {
     let config = format!(
         "schema = 1\nbase = \"d4\"\n{nand}\n[nand.energy]\nsupply_v = 3.0\nio_supply_v = 2.0\n\
          read_ma = 20.0\nprogram_ma = 30.0\nerase_ma = 40.0\nio_ma = 5.0\nstandby_ua = 100.0\n\
+         [nand.geometry]\nblocks_per_plane = 64\n\
+         [precondition]\nfill_ratio = 1.0\noverwrite_ratio = 0.5\n\
          [workload]\n{workload}"
     );
     let job = Job {
