@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from typing import Self
 
 import polars as pl
 import pytest
@@ -41,9 +42,15 @@ class Span:
 
     start: int
     end: int
-    name: str
+    operation: str
     category: str
     values: dict[str, int] = field(hash=False)
+
+    @classmethod
+    def named(cls, start: int, end: int, name: str, category: str, values: dict[str, int]) -> Self:
+        """A slice as a reader finds it, whose name says its operation and whether it collects."""
+        assert name.startswith("gc ") == (category == "gc")
+        return cls(start, end, name.removeprefix("gc "), category, values)
 
 
 @dataclass
@@ -99,7 +106,7 @@ def through_protobuf(path: Path) -> Shown:
             assert event.type == kinds.TYPE_SLICE_END
             start, begin = open_slices[track].pop()
             values = {one.name: one.uint_value for one in begin.debug_annotations}
-            span = Span(start, now, begin.name, ",".join(begin.categories), values)
+            span = Span.named(start, now, begin.name, ",".join(begin.categories), values)
             shown.slices[names(track)].append(span)
     assert not any(open_slices.values()), "slices without an end"
     return shown
@@ -132,7 +139,7 @@ def through_trace_processor(path: Path) -> Shown:
         for row in query(f"select {columns} from slice order by ts"):
             assert (row.depth, row.dur >= 0) == (0, True), "slices overlap or have no end"
             values = known[row.arg_set_id]
-            span = Span(row.ts, row.ts + row.dur, row.name, row.category, values)
+            span = Span.named(row.ts, row.ts + row.dur, row.name, row.category, values)
             shown.slices[paths[row.track_id]].append(span)
         for row in query("select ts, value, track_id from counter order by id"):
             shown.values[paths[row.track_id]].append((row.ts, row.value))
@@ -188,12 +195,12 @@ def test_busy_times_and_counts_are_those_of_the_summary(
         slack = sum(1 for _ in shown.of(kind))
         assert abs(shown.busy_ns(kind) - expected) <= slack
     for kind in ("die", "plane"):
-        names = [span.name for _, span in shown.of(kind)]
-        assert names.count("read") == flash["page_reads"]
-        assert names.count("program") == flash["page_programs"]
-        assert names.count("erase") == flash["erases"]
+        operations = [span.operation for _, span in shown.of(kind)]
+        assert operations.count("read") == flash["page_reads"]
+        assert operations.count("program") == flash["page_programs"]
+        assert operations.count("erase") == flash["erases"]
         collecting = [span for _, span in shown.of(kind) if span.category == "gc"]
-        moved = sum(span.name == "program" for span in collecting)
+        moved = sum(span.operation == "program" for span in collecting)
         assert moved == flash["gc_pages_moved"]
 
 
@@ -229,7 +236,7 @@ def test_the_tree_goes_from_device_to_plane(wordline: Command, busy: str, read: 
     assert tree == channels | dies | planes
     for _, span in shown.of("plane"):
         assert 0 <= span.values["block"] < 32
-        assert ("page" in span.values) == (span.name != "erase")
+        assert ("page" in span.values) == (span.operation != "erase")
         assert 0 <= span.values.get("page", 0) < 16
     assert all(span.values == {"way": 0, "die": 0} for _, span in shown.of("channel"))
 
@@ -246,7 +253,7 @@ def test_one_thing_at_a_time_on_buses_and_arrays(
     for path, span in shown.of("plane"):
         around = [die for die in shown.slices[path[:-1]]
                   if die.start <= span.start and span.end <= die.end]  # fmt: skip
-        assert (span.name, span.category) in {(die.name, die.category) for die in around}
+        assert (span.operation, span.category) in {(die.operation, die.category) for die in around}
 
 
 def test_the_counters_say_what_the_summary_says(wordline: Command, busy: str, read: Reader) -> None:

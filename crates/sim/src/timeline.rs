@@ -125,12 +125,7 @@ impl Timeline {
 
     fn slice(&mut self, track: TrackId, now: Time, work: Work, values: &[(&str, u64)]) {
         let slice = Slice {
-            name: match work.operation {
-                Operation::Read => "read",
-                Operation::Program => "program",
-                Operation::Erase => "erase",
-                Operation::Move => "move",
-            },
+            name: work.name(),
             category: if work.gc { "gc" } else { "host" },
             from: work.from,
             until: now,
@@ -173,6 +168,22 @@ struct Work {
     from: Time,
     operation: Operation,
     gc: bool,
+}
+
+impl Work {
+    /// Perfetto colours a slice by its name, so the name tells collection from the host.
+    fn name(self) -> &'static str {
+        match (self.operation, self.gc) {
+            (Operation::Read, false) => "read",
+            (Operation::Read, true) => "gc read",
+            (Operation::Program, false) => "program",
+            (Operation::Program, true) => "gc program",
+            (Operation::Erase, false) => "erase",
+            (Operation::Erase, true) => "gc erase",
+            (Operation::Move, false) => "move",
+            (Operation::Move, true) => "gc move",
+        }
+    }
 }
 
 impl Probe<Observation> for Timeline {

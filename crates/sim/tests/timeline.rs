@@ -43,8 +43,19 @@ fn run(path: &Path, from: Time, until: Option<Time>) -> (Results, Shown) {
     (results, Shown::read(&std::fs::read(path).unwrap()))
 }
 
-/// A slice in nanoseconds, with its name and category.
+/// A slice in nanoseconds, with its operation and category.
 type Span = (u64, u64, String, String);
+
+/// The operation of a slice; its name also says whose it is.
+fn operation(name: &str, category: &str) -> String {
+    let operation = name.strip_prefix("gc ");
+    assert_eq!(
+        operation.is_some(),
+        category == "gc",
+        "{name} of {category}"
+    );
+    operation.unwrap_or(name).to_owned()
+}
 
 /// Slices and values by the path of names from the device down.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -70,7 +81,7 @@ impl Shown {
                 match event.kind() {
                     EventKind::Begin => {
                         let category = event.categories[0].clone();
-                        let slice = (now, event.name().to_owned(), category);
+                        let slice = (now, operation(event.name(), &category), category);
                         let former = open.insert(event.track(), slice);
                         assert_eq!(former, None, "{track}: slices overlap");
                     }
