@@ -90,8 +90,8 @@ fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
 }
 
 #[library_benchmark]
-#[bench::rr4k(args = (filled(0), Op::Read), config = ceiling(1_265))]
-#[bench::rw4k(args = (filled(500_000), Op::Write), config = ceiling(10_680))]
+#[bench::rr4k(args = (filled(0), Op::Read), config = ceiling(1_821))]
+#[bench::rw4k(args = (filled(500_000), Op::Write), config = ceiling(15_150))]
 fn requests(mut ssd: Ssd<PageMap>, op: Op) -> (Time, Ssd<PageMap>) {
     (serve(&mut ssd, op), ssd)
 }

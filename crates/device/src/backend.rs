@@ -502,9 +502,13 @@ impl BackEnd {
     /// A read of the host has been enqueued: what its die is at may be suspended for it.
     #[inline]
     pub fn hurry(&mut self, now: Time, slot: Slot, array: &Array, queue: &mut EventQueue<Event>) {
-        if !self.suspends {
-            return;
+        if self.suspends {
+            self.suspend_for(now, slot, array, queue);
         }
+    }
+
+    #[cold]
+    fn suspend_for(&mut self, now: Time, slot: Slot, array: &Array, queue: &mut EventQueue<Event>) {
         let Transaction { die, place, .. } = *self.get(slot);
         if array.read(place).is_err() || self.book.dies[die.index()].job.head == NONE {
             return;
@@ -815,7 +819,7 @@ impl BackEnd {
         queue: &mut EventQueue<Event>,
     ) {
         if let Some((_, slot)) = self.waiting_read(die, array) {
-            self.hurry(now, slot, array, queue);
+            self.suspend_for(now, slot, array, queue);
         }
     }
 
