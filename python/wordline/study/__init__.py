@@ -1,0 +1,40 @@
+"""Studies: figures of the literature, made again by the simulator.
+
+A study is a module of this package that defines `STUDY`, and a line in `STUDIES`. `wordline study
+NAME` runs it, writes a page and a JSON file, and fails if a claim does not hold.
+"""
+
+import difflib
+from importlib import import_module
+from typing import cast
+
+from wordline._wordline import WordlineError
+from wordline.study.figure import Claim, Figure, Numbers, Plot, Published, Row, Setup, Study
+
+STUDIES = {
+    "nand": "A NAND package by itself: operation modes, latency variation, dies and planes",
+}
+
+__all__ = [
+    "STUDIES",
+    "Claim",
+    "Figure",
+    "Numbers",
+    "Plot",
+    "Published",
+    "Row",
+    "Setup",
+    "Study",
+    "load",
+]
+
+
+def load(name: str) -> Study:
+    """The study of this name. Raises WordlineError if there is none."""
+    if name not in STUDIES:
+        near = difflib.get_close_matches(name, STUDIES, 1)
+        hint = f"did you mean '{near[0]}'? " if near else ""
+        raise WordlineError(
+            f"no study is called '{name}'; {hint}the studies are {', '.join(STUDIES)}"
+        )
+    return cast("Study", import_module(f"wordline.study.{name}").STUDY)

@@ -1,0 +1,166 @@
+"""What a study is made of."""
+
+import hashlib
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import wordline
+from wordline.config import Device, Value
+from wordline.package import Package
+
+Range: TypeAlias = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Published:
+    """A number that a document gives: a value or a range, its unit, and where it stands."""
+
+    value: float | Range
+    unit: str
+    section: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """A number of ours beside the published one; either may be absent."""
+
+    what: str
+    ours: float | None
+    unit: str
+    published: Published | None = None
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less the published one: percentage points if both are per cent, else per cent of
+        the published one. Of a range, to its nearer end, and 0 within it."""
+        if self.published is None or self.ours is None:
+            return None
+        value = self.published.value
+        low, high = value if isinstance(value, tuple) else (value, value)
+        nearest = min(max(self.ours, low), high)
+        if self.unit == "%":
+            return self.ours - nearest
+        return 100 * (self.ours - nearest) / nearest if nearest else None
+
+    @property
+    def difference_unit(self) -> str:
+        """Of the difference."""
+        return "points" if self.unit == "%" else "%"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the document says about the figure, and whether it is so here.
+
+    `because` says why it cannot be so in this model; such a claim is asserted not to hold.
+    """
+
+    text: str
+    holds: bool
+    detail: str
+    because: str = ""
+
+    @property
+    def expected(self) -> bool:
+        """Whether it is asserted to hold."""
+        return not self.because
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is as asserted."""
+        return self.holds == self.expected
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A chart: what it shows, how to read it, and the figure as Plotly takes it."""
+
+    title: str
+    caption: str
+    figure: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure or table of the document, made again.
+
+    `measured` says what was run, `explanation` where and why ours differs, paragraph by paragraph.
+    `data` holds the numbers behind the plots. A figure that depends on the machine is `timed`.
+    """
+
+    id: str
+    title: str
+    section: str
+    measured: str
+    rows: Sequence[Row] = ()
+    plots: Sequence[Plot] = ()
+    claims: Sequence[Claim] = ()
+    explanation: Sequence[str] = ()
+    data: dict[str, Any] = field(default_factory=dict[str, Any])
+    timed: bool = False
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a study is run with: how much of it, on which traces. Keeps the configurations used."""
+
+    quick: bool = False
+    traces: Sequence[Path] = ()
+    configs: dict[str, str] = field(default_factory=dict[str, str])
+
+    def requests(self, count: int) -> int:
+        """So many, or fewer if it has to be quick."""
+        return max(64, count // 8) if self.quick else count
+
+    def package(self, device: Device, overrides: dict[str, Value], label: str) -> Package:
+        """A package, noted under the label."""
+        package = wordline.package(device, overrides)
+        self.note(label, package.config())
+        return package
+
+    def note(self, label: str, config: str) -> None:
+        """Keeps the digest of a configuration."""
+        self.configs[label] = hashlib.sha256(config.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Study:
+    """Figures of a document. Each of `figures` makes one, or several that share their runs."""
+
+    name: str
+    title: str
+    source: str
+    figures: Sequence[Callable[[Setup], Figure | Sequence[Figure]]]
+
+
+class Numbers:
+    """The published numbers of a study: `published.toml` beside its module.
+
+        [["2.19"]]
+        what = "writes"
+        value = 541.1
+        unit = "%"
+        section = "2.8.5"
+
+    A value is a number, or a list of the two ends of a range.
+    """
+
+    def __init__(self, package: str) -> None:
+        self._package = package
+
+    @cached_property
+    def _tables(self) -> dict[str, list[dict[str, Any]]]:
+        text = files(self._package).joinpath("published.toml").read_text(encoding="utf-8")
+        return tomllib.loads(text)
+
+    def __call__(self, figure: str, what: str) -> Published:
+        """A number by its figure and name."""
+        entry = next(entry for entry in self._tables[figure] if entry["what"] == what)
+        value = entry["value"]
+        ends = (float(value[0]), float(value[1])) if isinstance(value, list) else float(value)
+        return Published(ends, entry["unit"], entry["section"])

@@ -1,0 +1,100 @@
+"""Figure 2.21: contention for the bus."""
+
+from wordline.study.figure import Claim, Figure, Plot, Row, Setup
+from wordline.study.nand.modes import (
+    MLC,
+    OPERATIONS,
+    PUBLISHED,
+    SLC,
+    WORDS,
+    gain,
+    lines,
+    part,
+    stream,
+)
+
+DIES = (1, 2, 4, 8)
+NAMES = {"SLC": SLC, "MLC1": MLC}
+
+
+def figure(setup: Setup) -> Figure:
+    """Figure 2.21."""
+    found = {
+        operation: {
+            name: [
+                100 * stream(setup, part(setup, device, dies=dies), operation)["contention_ratio"]
+                for dies in DIES
+            ]
+            for name, device in NAMES.items()
+        }
+        for operation in OPERATIONS
+    }
+    mixed = {
+        name: [
+            (a + b) / 2 for a, b in zip(found["program"][name], found["read"][name], strict=True)
+        ]
+        for name in NAMES
+    }
+    curves = {**found, "mixed": mixed}
+    words = {**WORDS, "mixed": "mean of both"}
+    pairs = [
+        (slc, mlc)
+        for curve in found.values()
+        for slc, mlc in zip(curve["SLC"], curve["MLC1"], strict=True)
+    ]
+    growing = [
+        later >= earlier and curve[-1] > curve[0]
+        for one in found.values()
+        for curve in one.values()
+        for earlier, later in zip(curve, curve[1:], strict=False)
+    ]
+    ours = gain(mixed["MLC1"][-1], mixed["SLC"][-1])
+    return Figure(
+        id="2.21",
+        title="Figure 2.21: contention for the bus",
+        section="2.8.7",
+        measured="Share of the time of transactions that they waited for the bus, in packages of "
+        "1 to 8 dies of SLC and MLC1, legacy mode, die-interleaved.",
+        rows=[
+            Row("8 dies, mean of both: SLC over MLC1", ours, "%",
+                PUBLISHED("2.21", "SLC over MLC")),
+            *(
+                Row(f"{words[kind]}, {name}, {dies} dies", value, "%")
+                for kind, one in curves.items()
+                for name, curve in one.items()
+                for dies, value in zip(DIES, curve, strict=True)
+                if dies > 1
+            ),
+        ],
+        plots=[
+            Plot(words[kind].capitalize(), "Share of time spent in line for the bus.",
+                 lines(DIES, curves[kind], "dies", "%", log=True))
+            for kind in found
+        ],
+        claims=[
+            Claim(
+                "SLC waits for the bus at least as much as MLC1, with any number of dies",
+                all(slc >= mlc for slc, mlc in pairs) and ours > 0,
+                f"8 dies: writes {pairs[3][0]:.1f} and {pairs[3][1]:.1f} %, "
+                f"reads {pairs[7][0]:.1f} and {pairs[7][1]:.1f} %",
+            ),
+            Claim(
+                "It grows with the number of dies, for both",
+                all(growing),
+                ", ".join(
+                    f"{name} {words[kind]} {curve[1]:.1f} to {curve[-1]:.1f} %"
+                    for kind, one in found.items()
+                    for name, curve in one.items()
+                ),
+            ),
+        ],
+        explanation=[
+            "The document measured recorded workloads, reads and writes mixed; we have streams of "
+            "either, and their mean beside its number. The reason that it gives is seen in both: "
+            "while the array of one die works, others use the bus, and the arrays of SLC work for "
+            "a shorter time.",
+            "Writes of up to four dies do not wait at all: in a closed loop the dies settle on "
+            "turns that do not meet.",
+        ],
+        data={"dies": list(DIES), "contention_percent": curves},
+    )  # fmt: skip
