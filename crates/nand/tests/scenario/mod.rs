@@ -1,0 +1,185 @@
+//! Scenarios: a part, what it is asked for, and the timeline worked out by hand; written as Markdown
+//! (docs/spec/index.md says how).
+
+pub mod commands;
+pub mod package;
+pub mod parse;
+pub mod place;
+pub mod text;
+
+use serde::Deserialize;
+use wordline_kernel::Time;
+use wordline_nand::die::Row;
+use wordline_nand::part::Part;
+use wordline_nand::{
+    Arbitration, Cell, DataSheet, Die, Geometry, Layout, Operation, PlaneRule, Stage,
+};
+use wordline_nand::{Suspend, Timing};
+
+/// The part of a scenario: the tables `[nand]` of a device that a package knows.
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Nand {
+    pub endurance_cycles: u32,
+    pub partial_programs: u32,
+    pub plane_rule: PlaneRule,
+    pub cell: Cell,
+    pub geometry: Geometry,
+    pub timing: Timing,
+    pub arbitration: Arbitration,
+    pub suspend: Suspend,
+}
+
+impl Default for Nand {
+    fn default() -> Self {
+        let sheet = DataSheet::default();
+        Self {
+            endurance_cycles: sheet.endurance_cycles,
+            partial_programs: sheet.partial_programs,
+            plane_rule: sheet.plane_rule,
+            cell: sheet.cell,
+            geometry: sheet.geometry,
+            timing: sheet.timing,
+            arbitration: Arbitration::default(),
+            suspend: sheet.suspend,
+        }
+    }
+}
+
+impl Nand {
+    /// For the command interface.
+    pub fn sheet(&self) -> DataSheet {
+        DataSheet {
+            geometry: self.geometry.clone(),
+            timing: self.timing.clone(),
+            cell: self.cell.clone(),
+            plane_rule: self.plane_rule,
+            suspend: self.suspend.clone(),
+            endurance_cycles: self.endurance_cycles,
+            partial_programs: self.partial_programs,
+        }
+    }
+    /// For the package; `None` if its pages cannot be counted.
+    pub fn part(&self) -> Option<Part> {
+        let part = Part::of(&self.sheet())?;
+        Some(Part {
+            arbitration: self.arbitration.clone(),
+            ..part
+        })
+    }
+    /// Bytes that travel with a page.
+    pub fn bytes(&self) -> u32 {
+        let spare = if self.timing.transfer_spare {
+            self.geometry.spare_bytes
+        } else {
+            0
+        };
+        self.geometry.page_bytes + spare
+    }
+}
+
+/// Pages programmed before the scenario begins.
+#[derive(Debug)]
+pub struct Given {
+    pub line: usize,
+    pub die: Die,
+    pub pages: Vec<Row>,
+}
+
+/// Something asked of a die.
+#[derive(Debug)]
+pub struct Asked {
+    pub line: usize,
+    /// `None` is as soon as die and bus are ready.
+    pub at: Option<Time>,
+    pub die: Die,
+    pub what: Ask,
+}
+
+#[derive(Debug)]
+pub enum Ask {
+    Transactions(Vec<Wanted>),
+    /// Cycles for the command interface.
+    Cycles(Vec<Item>),
+}
+
+/// A transaction: rows of pages in different planes.
+#[derive(Debug)]
+pub struct Wanted {
+    pub operation: Operation,
+    pub rows: Vec<Vec<Row>>,
+    pub targets: Vec<Vec<Row>>,
+}
+
+/// What is on the bus, piece by piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// A command with its address if it has one; 70h with the status byte.
+    Command(u8, Option<Row>),
+    /// A page of data into the register.
+    In,
+    /// This page out of the register.
+    Out(Row),
+}
+
+/// A row of a timeline.
+#[derive(Clone, Debug)]
+pub struct Strip {
+    pub line: usize,
+    pub from: Time,
+    pub until: Time,
+    pub die: Die,
+    pub what: What,
+}
+
+#[derive(Clone, Debug)]
+pub enum What {
+    /// A hold of the bus.
+    Bus(Vec<Item>),
+    /// Work of the array.
+    Array(Stage, Vec<Row>),
+    /// RDY = 0 after this command, where that is not just the work of the array.
+    Busy(u8),
+}
+
+#[derive(Debug)]
+pub struct Scenario {
+    pub file: String,
+    pub nand: Nand,
+    pub layout: Layout,
+    pub given: Vec<Given>,
+    pub asked: Vec<Asked>,
+    pub timeline: Vec<Strip>,
+}
+
+/// A message about a line of a file.
+pub fn fault(file: &str, line: usize, what: impl std::fmt::Display) -> String {
+    format!("{file}:{line}: {what}")
+}
+
+impl Scenario {
+    /// Carries the scenario out in every way that it can be, and says where the timelines differ
+    /// from what is expected.
+    pub fn check(&self) -> Result<(), String> {
+        let by_hand = self
+            .asked
+            .iter()
+            .any(|it| matches!(it.what, Ask::Cycles(_)));
+        let mut differences = Vec::new();
+        if !by_hand {
+            let package = package::run(self)?;
+            differences.extend(text::differences(self, "package", &package, text::codes));
+        }
+        match commands::run(self) {
+            Ok(lines) => {
+                let who = "command interface";
+                differences.extend(text::differences(self, who, &lines, text::whole));
+            }
+            Err(refusal) => differences.push(refusal),
+        }
+        if differences.is_empty() {
+            return Ok(());
+        }
+        Err(differences.join("\n"))
+    }
+}

@@ -1,0 +1,124 @@
+//! A scenario on the event-driven package.
+
+use wordline_nand::die::Row;
+use wordline_nand::package::Strip;
+use wordline_nand::{Die, Layout, Operation, Package, Plane, Ppn, Resource, Stage, Transaction};
+
+use super::place::words_of;
+use super::text::Line;
+use super::{Ask, Scenario, Wanted, fault};
+
+/// Commands that set something going: a hold ends with them.
+const CONFIRMS: [u8; 10] = [0x10, 0x11, 0x15, 0x30, 0x31, 0x32, 0x35, 0x3F, 0xD0, 0xD1];
+
+fn page(layout: &Layout, die: Die, row: Row) -> Ppn {
+    let plane = Plane(die.0 * layout.planes_per_die + row.plane);
+    layout.page(layout.block(plane, row.block), row.page)
+}
+
+/// What the package does, strip by strip; dies are interleaved.
+pub fn run(scenario: &Scenario) -> Result<Vec<Line>, String> {
+    let layout = scenario.layout;
+    let say = |line, what: &dyn ToString| fault(&scenario.file, line, what.to_string());
+    let part = scenario.nand.part();
+    let part = part.ok_or_else(|| say(1, &"the part has too many pages"))?;
+    let mut package = Package::new(&part, true);
+    package.keep_strips();
+    for given in &scenario.given {
+        for &row in &given.pages {
+            let programmed = package.array_mut().program(page(&layout, given.die, row));
+            programmed.map_err(|violation| say(given.line, &violation))?;
+        }
+    }
+    let mut submitted: Vec<(usize, &Wanted)> = Vec::new();
+    for asked in &scenario.asked {
+        let (Some(at), Ask::Transactions(wanted)) = (asked.at, &asked.what) else {
+            return Err(say(asked.line, &"a package takes transactions only"));
+        };
+        for wanted in wanted {
+            let numbers = |rows: &[Vec<Row>]| -> Vec<Ppn> {
+                let rows = rows.iter().flatten();
+                rows.map(|row| page(&layout, asked.die, *row)).collect()
+            };
+            let transaction = Transaction {
+                operation: wanted.operation,
+                pages: &numbers(&wanted.rows),
+                targets: &numbers(&wanted.targets),
+                planes: wanted.rows[0].len() as u32,
+            };
+            let number = package.submit(at, &transaction);
+            number.map_err(|error| say(asked.line, &error))?;
+            submitted.push((asked.line, wanted));
+        }
+    }
+    let mut done = 0;
+    while let Some(completion) = package.next_completion() {
+        let (line, _) = submitted[completion.number as usize];
+        completion
+            .result
+            .map_err(|violation| say(line, &violation))?;
+        done += 1;
+    }
+    assert_eq!(done, submitted.len(), "every transaction ends");
+    Ok(lines(package.strips(), &submitted))
+}
+
+fn lines(strips: &[Strip], submitted: &[(usize, &Wanted)]) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    let mut worked = vec![0; submitted.len()];
+    let mut hold: Option<&Strip> = None;
+    for strip in strips {
+        let (_, wanted) = submitted[strip.transaction as usize];
+        if strip.stage.resource() == Resource::Array {
+            let nth = &mut worked[strip.transaction as usize];
+            let row = row(wanted, *nth);
+            *nth += 1;
+            let what = words_of(row, strip.stage != Stage::Ber);
+            lines.push(line(strip, what));
+            hold = None;
+            continue;
+        }
+        let code = strip
+            .command
+            .map_or(String::new(), |code| format!("{code:02X}h"));
+        match lines
+            .last_mut()
+            .filter(|_| hold.is_some_and(|last| goes_on(last, strip)))
+        {
+            Some(line) => {
+                line.until = strip.until;
+                line.stage += &format!(" {}", strip.stage.name());
+                line.what = format!("{} {code}", line.what).trim().to_owned();
+            }
+            None => lines.push(line(strip, code)),
+        }
+        hold = Some(strip);
+    }
+    lines
+}
+
+fn line(strip: &Strip, what: String) -> Line {
+    Line {
+        from: strip.from,
+        until: strip.until,
+        die: strip.die,
+        stage: strip.stage.name().to_owned(),
+        what,
+    }
+}
+
+/// Whether two stages on the bus belong to one hold of it. A status read begins a hold, a program
+/// of new data too.
+fn goes_on(last: &Strip, next: &Strip) -> bool {
+    let begins = matches!(next.command, Some(0x70 | 0x80));
+    let ended = last.command.is_some_and(|code| CONFIRMS.contains(&code));
+    last.transaction == next.transaction && last.until == next.from && !begins && !ended
+}
+
+/// What the array of a transaction works on for the `nth` time.
+fn row(wanted: &Wanted, nth: usize) -> &[Row] {
+    if wanted.operation == Operation::Move && nth == 1 {
+        return &wanted.targets[0];
+    }
+    &wanted.rows[nth]
+}
