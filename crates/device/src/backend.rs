@@ -279,10 +279,10 @@ impl<P: Probe<Observation>> Listen for Ear<'_, P> {
     }
     fn suspended(&mut self, now: Time, die: Die, confirm: Confirm, remaining: Time) {
         let state = &mut self.book.dies[die.index()];
-        state.job.parts.cell = state.job.parts.cell - remaining;
+        state.job.parts.cell -= remaining;
         if let Some(kind) = kind(confirm) {
             let used = &mut state.usage.array[kind];
-            *used = *used - remaining * u64::from(state.job.pages);
+            *used -= remaining * u64::from(state.job.pages);
         }
         let Job { busy_since, .. } = state.job;
         self.book
@@ -613,7 +613,7 @@ impl BackEnd {
             planes: pages,
         };
         self.channels.load(die, |chains, steps| {
-            chains.build(layout, &command, draws, steps)
+            chains.build(layout, &command, draws, steps);
         });
     }
 

@@ -258,7 +258,7 @@ impl Chains {
         let selected = u64::from(hold.out) * u64::from(hold.select);
         let commands = u64::from(hold.first.is_some()) + u64::from(hold.confirm.is_some());
         times[Stage::Cle as usize] = self.cycle * (commands + 2 * selected);
-        times[Stage::Ale as usize] = self.page_address * selected + self.address(hold);
+        times[Stage::Ale as usize] = self.page_address * selected + self.address(*hold);
         times[Stage::Tir as usize] = self.data * u64::from(hold.data_in);
         times[Stage::Tor as usize] = self.data * u64::from(hold.out);
         times[Stage::Status as usize] = self.cycle * (2 * u64::from(hold.status));
@@ -267,7 +267,7 @@ impl Chains {
 
     /// The address cycles of a hold's command.
     #[inline]
-    fn address(&self, hold: &Hold) -> Time {
+    fn address(&self, hold: Hold) -> Time {
         match hold.first {
             None => Time::ZERO,
             Some(Command::Erase) => self.row_address,
@@ -298,7 +298,7 @@ impl Chains {
         }
         if let Some(first) = hold.first {
             each(Stage::Cle, Some(first), self.cycle);
-            each(Stage::Ale, None, self.address(hold));
+            each(Stage::Ale, None, self.address(*hold));
         }
         if hold.data_in {
             each(Stage::Tir, None, self.data);
@@ -436,7 +436,7 @@ impl Chains {
             select: planes > 1,
             ..STATUS
         };
-        for row in 1..rows.len() {
+        for (row, &time) in rows.iter().enumerate().skip(1) {
             let before = if row == 1 { STATUS } else { outs };
             let pages = &transaction.pages[(row - 1) * planes..];
             let (earlier, later) = (&pages[..planes], &pages[planes..2 * planes]);
@@ -452,7 +452,7 @@ impl Chains {
                 self.precede(&mut steps[at], before);
             }
             steps[at].reports = u8::from(row > 1);
-            arm(steps, Confirm::CacheRead(rows[row]));
+            arm(steps, Confirm::CacheRead(time));
         }
         if rows.len() > 1 {
             let end = Hold {

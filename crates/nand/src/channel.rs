@@ -230,10 +230,10 @@ impl Channels {
             listen.asks(now, channel, asking.die);
         }
         let bus = &mut self.buses[channel as usize];
-        if !bus.held {
-            Self::grant(now, channel, bus, asking, listen);
-        } else {
+        if bus.held {
             bus.line.push_back(asking);
+        } else {
+            Self::grant(now, channel, bus, asking, listen);
         }
     }
 

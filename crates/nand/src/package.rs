@@ -450,7 +450,7 @@ impl Package {
         pending.started = self.now;
         let transaction = pending.transaction();
         channels.load(die, |chains, steps| {
-            chains.build(layout, &transaction, draws, steps)
+            chains.build(layout, &transaction, draws, steps);
         });
         book.ledger.current[die.index()] = slot;
         self.lines[line].pop_front();
