@@ -7,10 +7,12 @@ mod shared;
 
 use shared::{Load, closed_loop, drive, plan};
 use wordline_device::{Observation, Op, Plan, Precondition, Request, Ssd};
-use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::{Config, PageMap};
 use wordline_kernel::{EventQueue, Probe, Stream, Time};
-use wordline_nand::{Arbitration, Operation, PlaneRule, Scheduler, Suspend};
+use wordline_nand::{
+    Arbitration, Cell, Chains, Geometry, Operation, PerLevel, PlaneRule, Scheduler, Suspend, Timing,
+};
 
 const US: fn(u64) -> Time = Time::from_us;
 
@@ -94,6 +96,73 @@ fn every_read_is_right_however_the_flash_is_driven() {
         assert!(tally.collections > 50, "collections go on: {tally:?}");
         let erases: u64 = ssd.array().erases().iter().map(|&n| u64::from(n)).sum();
         assert_eq!(erases, tally.collections, "each collection erases a block");
+    }
+}
+
+/// Devices drawn at random: any shape, page types, jitter, short and long suspensions.
+#[test]
+fn every_read_is_right_on_devices_drawn_at_random() {
+    let mut random = Stream::new(7, "devices");
+    let mut collections = 0;
+    for _ in 0..120 {
+        let mut below = |bound: u64| random.below(bound);
+        let dimensions = Dimensions {
+            channels: 1 + below(2) as u32,
+            ways: 1 + below(2) as u32,
+            dies: 1 + below(2) as u32,
+            planes: 1 << below(3),
+        };
+        let mut config = roomy();
+        config.gc.own_block = below(2) == 0;
+        let allocations = Allocate::defaults();
+        config.allocate = allocations[below(allocations.len() as u64) as usize].clone();
+        let depth = 1 + below(40) as u32;
+        let Some(mut plan) = plan(&config, dimensions, 12, 8, depth) else {
+            continue;
+        };
+        let timing = Timing {
+            read_ns: PerLevel::Each(vec![40_000, 70_000]),
+            program_ns: PerLevel::Each(vec![250_000, 2_200_000]),
+            jitter_ratio: [0.0, 0.3][below(2) as usize],
+            plane_busy_ns: [0, 500][below(2) as usize],
+            ..Timing::default()
+        };
+        let cell = Cell::defaults()[below(3) as usize].clone();
+        plan.part.chains = Chains::new(&shape(dimensions), &timing, &cell);
+        plan.part.arbitration = Arbitration::defaults()[below(3) as usize].clone();
+        plan.part.scheduler = Scheduler::defaults()[below(2) as usize].clone();
+        plan.internal_data_move = below(2) == 0;
+        plan.part.suspend = Suspend {
+            program: below(2) == 0,
+            erase: below(2) == 0,
+            program_suspend_ns: below(100_000),
+            erase_suspend_ns: below(700_000),
+            resume_ns: below(50_000),
+            most: below(5) as u32,
+        };
+        let load = Load {
+            requests: 1_500,
+            read_ratio: 0.2 + 0.1 * below(6) as f64,
+            grain_bytes: 2048,
+            most_bytes: 4096 * (1 + below(8)),
+            footprint_ratio: 1.0,
+        };
+        let fill = plan.ftl.user_pages / 2;
+        let run = closed_loop(&plan, PageMap::new(&plan.ftl), load, fill, true);
+        let (tally, ..) = run.unwrap_or_else(|error| panic!("{error}; {plan:?}"));
+        collections += tally.collections;
+    }
+    assert!(collections > 10_000, "{collections} collections");
+}
+
+/// The geometry of a small device.
+fn shape(dimensions: Dimensions) -> Geometry {
+    Geometry {
+        dies_per_package: dimensions.dies,
+        planes_per_die: dimensions.planes,
+        blocks_per_plane: 12,
+        pages_per_block: 8,
+        ..Geometry::default()
     }
 }
 
