@@ -168,6 +168,16 @@ fn what_cannot_be_read_is_told_with_its_line() {
             "page_byte = 8",
             "read.md:6: unknown field `page_byte`",
         ),
+        (
+            "given die",
+            "given read die",
+            "read.md:14: pages are given as they are",
+        ),
+        (
+            "page 1\n```",
+            "page 1\nthen commands die 0: 70h\n```",
+            "read.md:16: give commands or",
+        ),
         ("at 0 us", "at noon", "read.md:15: `noon"),
         ("at 0 us", "at 0 s", "read.md:15: `s` is no unit"),
         ("read die", "reed die", "read.md:15: `reed` is no operation"),

@@ -62,7 +62,7 @@ pub fn run(scenario: &Scenario) -> Result<Vec<Line>, String> {
             .hold(at, die, &items)
             .map_err(|error| fault(&scenario.file, line, error))?;
     }
-    Ok(player.timeline.iter().filter_map(text::whole).collect())
+    Ok(player.timeline.iter().map(text::whole).collect())
 }
 
 impl Player {
@@ -174,7 +174,9 @@ impl Player {
         let mut row = std::mem::take(&mut seen.addressed);
         if code == 0x31 && row.is_empty() {
             row.clone_from(&seen.read);
-            row.iter_mut().for_each(|row| row.page += 1);
+            for row in &mut row {
+                row.page += 1;
+            }
         }
         match code {
             0x30 | 0x31 => {

@@ -173,7 +173,9 @@ impl Scenario {
         match commands::run(self) {
             Ok(lines) => {
                 let who = "command interface";
-                differences.extend(text::differences(self, who, &lines, text::whole));
+                differences.extend(text::differences(self, who, &lines, |strip| {
+                    Some(text::whole(strip))
+                }));
             }
             Err(refusal) => differences.push(refusal),
         }

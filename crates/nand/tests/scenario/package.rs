@@ -18,7 +18,6 @@ fn page(layout: &Layout, die: Die, row: Row) -> Ppn {
 
 /// What the package does, strip by strip; dies are interleaved.
 pub fn run(scenario: &Scenario) -> Result<Vec<Line>, String> {
-    let layout = scenario.layout;
     let say = |line, what: &dyn ToString| fault(&scenario.file, line, what.to_string());
     let part = scenario.nand.part();
     let part = part.ok_or_else(|| say(1, &"the part has too many pages"))?;
@@ -26,31 +25,12 @@ pub fn run(scenario: &Scenario) -> Result<Vec<Line>, String> {
     package.keep_strips();
     for given in &scenario.given {
         for &row in &given.pages {
-            let programmed = package.array_mut().program(page(&layout, given.die, row));
+            let page = page(&scenario.layout, given.die, row);
+            let programmed = package.array_mut().program(page);
             programmed.map_err(|violation| say(given.line, &violation))?;
         }
     }
-    let mut submitted: Vec<(usize, &Wanted)> = Vec::new();
-    for asked in &scenario.asked {
-        let (Some(at), Ask::Transactions(wanted)) = (asked.at, &asked.what) else {
-            return Err(say(asked.line, &"a package takes transactions only"));
-        };
-        for wanted in wanted {
-            let numbers = |rows: &[Vec<Row>]| -> Vec<Ppn> {
-                let rows = rows.iter().flatten();
-                rows.map(|row| page(&layout, asked.die, *row)).collect()
-            };
-            let transaction = Transaction {
-                operation: wanted.operation,
-                pages: &numbers(&wanted.rows),
-                targets: &numbers(&wanted.targets),
-                planes: wanted.rows[0].len() as u32,
-            };
-            let number = package.submit(at, &transaction);
-            number.map_err(|error| say(asked.line, &error))?;
-            submitted.push((asked.line, wanted));
-        }
-    }
+    let submitted = submit(scenario, &mut package)?;
     let mut done = 0;
     while let Some(completion) = package.next_completion() {
         let (line, _) = submitted[completion.number as usize];
@@ -61,6 +41,38 @@ pub fn run(scenario: &Scenario) -> Result<Vec<Line>, String> {
     }
     assert_eq!(done, submitted.len(), "every transaction ends");
     Ok(lines(package.strips(), &submitted))
+}
+
+/// Submits everything; the transactions with their lines, by number.
+fn submit<'a>(
+    scenario: &'a Scenario,
+    package: &mut Package,
+) -> Result<Vec<(usize, &'a Wanted)>, String> {
+    let mut submitted = Vec::new();
+    for asked in &scenario.asked {
+        let say = |what: &dyn ToString| fault(&scenario.file, asked.line, what.to_string());
+        let (Some(at), Ask::Transactions(wanted)) = (asked.at, &asked.what) else {
+            return Err(say(&"a package takes transactions only"));
+        };
+        let pages = |rows: &[Vec<Row>]| -> Vec<Ppn> {
+            let rows = rows.iter().flatten();
+            rows.map(|row| page(&scenario.layout, asked.die, *row))
+                .collect()
+        };
+        for wanted in wanted {
+            let transaction = Transaction {
+                operation: wanted.operation,
+                pages: &pages(&wanted.rows),
+                targets: &pages(&wanted.targets),
+                planes: wanted.rows[0].len() as u32,
+            };
+            package
+                .submit(at, &transaction)
+                .map_err(|error| say(&error))?;
+            submitted.push((asked.line, wanted));
+        }
+    }
+    Ok(submitted)
 }
 
 fn lines(strips: &[Strip], submitted: &[(usize, &Wanted)]) -> Vec<Line> {
@@ -87,8 +99,8 @@ fn lines(strips: &[Strip], submitted: &[(usize, &Wanted)]) -> Vec<Line> {
         {
             Some(line) => {
                 line.until = strip.until;
-                line.stage += &format!(" {}", strip.stage.name());
-                line.what = format!("{} {code}", line.what).trim().to_owned();
+                line.stage = format!("{} {}", line.stage, strip.stage.name());
+                line.what = [line.what.as_str(), code.as_str()].join(" ").trim().into();
             }
             None => lines.push(line(strip, code)),
         }

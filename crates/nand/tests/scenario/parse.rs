@@ -20,21 +20,41 @@ pub fn scenario(file: &str, markdown: &str) -> Result<Scenario, String> {
         return Err(fault(file, 1, "a scenario begins with its title, `# ...`"));
     }
     let nand = config(file, &lines)?;
-    let dies = nand.geometry.dies_per_package;
     let layout = Layout::new(&nand.geometry, 1).filter(|layout| layout.pages() > 0);
     let layout = layout.ok_or_else(|| fault(file, 1, "the part has no pages, or too many"))?;
-    let operations = fence(file, &lines, "operations")?;
+    let (given, asked) = operations(file, &lines, &layout)?;
+    let timeline = timeline(file, &lines, &layout)?;
+    Ok(Scenario {
+        file: file.to_owned(),
+        nand,
+        layout,
+        given,
+        asked,
+        timeline,
+    })
+}
+
+/// What is there before, and what is asked.
+fn operations(
+    file: &str,
+    lines: &Lines,
+    layout: &Layout,
+) -> Result<(Vec<Given>, Vec<Asked>), String> {
     let (mut given, mut asked) = (Vec::new(), Vec::new());
-    for (line, text) in operations {
+    for (line, text) in fence(file, lines, "operations")? {
         let place = |what| fault(file, line, what);
         if text.trim().is_empty() {
             continue;
         }
         let (when, rest) = head(text).map_err(place)?;
-        let (verb, die, rest) = subject(rest, dies).map_err(place)?;
+        let (verb, die, rest) = subject(rest, layout.dies).map_err(place)?;
         if let When::Before = when {
-            let rows = all_rows(rest, &layout).map_err(place)?;
-            let pages = rows.into_iter().flatten().collect();
+            if !verb.is_empty() {
+                return Err(place(format!(
+                    "pages are given as they are, without `{verb}`"
+                )));
+            }
+            let pages = all_rows(rest, layout).map_err(place)?.concat();
             given.push(Given { line, die, pages });
             continue;
         }
@@ -43,7 +63,7 @@ pub fn scenario(file: &str, markdown: &str) -> Result<Scenario, String> {
         } else {
             None
         };
-        let what = ask(verb, rest, &layout).map_err(place)?;
+        let what = ask(verb, rest, layout).map_err(place)?;
         if at.is_none() && matches!(what, Ask::Transactions(_)) {
             return Err(place("transactions are submitted `at` a time".to_owned()));
         }
@@ -54,18 +74,21 @@ pub fn scenario(file: &str, markdown: &str) -> Result<Scenario, String> {
             what,
         });
     }
+    let by_hand = |asked: &Asked| matches!(asked.what, Ask::Cycles(_));
+    let mut kinds = asked
+        .iter()
+        .skip_while(|it| by_hand(it) == by_hand(&asked[0]));
+    if let Some(other) = kinds.next() {
+        return Err(fault(
+            file,
+            other.line,
+            "give commands or transactions, not both",
+        ));
+    }
     if asked.is_empty() {
         return Err(fault(file, 1, "nothing is asked of the part"));
     }
-    let timeline = timeline(file, &lines, &layout)?;
-    Ok(Scenario {
-        file: file.to_owned(),
-        nand,
-        layout,
-        given,
-        asked,
-        timeline,
-    })
+    Ok((given, asked))
 }
 
 /// The lines inside the only fence of this language.
@@ -118,12 +141,11 @@ enum When {
 
 /// `given`, `at 5 us` or `then`, and what follows.
 fn head(text: &str) -> Result<(When, &str), String> {
-    let word = |text: &'static str| move |rest: &str| rest.starts_with(text);
-    if word("given ")(text) {
-        return Ok((When::Before, text["given".len()..].trim()));
+    if let Some(rest) = text.strip_prefix("given ") {
+        return Ok((When::Before, rest.trim()));
     }
-    if word("then ")(text) {
-        return Ok((When::Then, text["then".len()..].trim()));
+    if let Some(rest) = text.strip_prefix("then ") {
+        return Ok((When::Then, rest.trim()));
     }
     let rest = text
         .strip_prefix("at ")

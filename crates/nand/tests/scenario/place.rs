@@ -78,11 +78,9 @@ pub fn words_of(row: &[Row], pages: bool) -> String {
         blocks.truncate(1);
     }
     let planes = row.iter().map(|row| row.plane).collect();
-    let mut words = format!("{} {}", list("plane", planes), list("block", blocks));
-    if let Some(row) = row.first()
-        && pages
-    {
-        words += &format!(" page {}", row.page);
+    let words = format!("{} {}", list("plane", planes), list("block", blocks));
+    match row.first().filter(|_| pages) {
+        Some(row) => format!("{words} page {}", row.page),
+        None => words,
     }
-    words
 }

@@ -36,10 +36,10 @@ fn grouped(time: Time) -> String {
         }
         text.push(digit);
     }
-    if time.ps() % 1000 > 0 {
-        text += &format!(".{:03}", time.ps() % 1000);
+    match time.ps() % 1000 {
+        0 => text,
+        ps => format!("{text}.{ps:03}"),
     }
-    text
 }
 
 /// The stages of what is on the bus.
@@ -75,19 +75,19 @@ pub fn codes(strip: &Strip) -> Option<Line> {
         let commands: Vec<String> = commands.collect();
         return Some(line(strip, &stages(items), commands.join(" ")));
     }
-    whole(strip).filter(|_| !matches!(strip.what, What::Busy(_)))
+    (!matches!(strip.what, What::Busy(_))).then(|| whole(strip))
 }
 
 /// All of a strip.
-pub fn whole(strip: &Strip) -> Option<Line> {
-    Some(match &strip.what {
+pub fn whole(strip: &Strip) -> Line {
+    match &strip.what {
         What::Bus(items) => {
             let words: Vec<String> = items.iter().map(word).collect();
             line(strip, &stages(items), words.join(", "))
         }
         What::Array(stage, row) => line(strip, stage.name(), words_of(row, *stage != Stage::Ber)),
         What::Busy(code) => line(strip, "busy", format!("{code:02X}h")),
-    })
+    }
 }
 
 fn word(item: &Item) -> String {
