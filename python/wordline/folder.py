@@ -146,7 +146,8 @@ def _require_replaceable(place: Path) -> None:
         raise WordlineError(f"{place}: cannot be replaced; name a folder inside it")
     names = {entry.name for entry in place.iterdir()}
     result = "summary.json" in names and names <= NAMES
-    if names and not result and names != STUDY_NAMES:
+    study = "study.json" in names and names <= STUDY_NAMES
+    if names and not result and not study:
         other = min(names - NAMES, default="")
         found = f" (such as {other})" if other else ""
         raise WordlineError(

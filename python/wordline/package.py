@@ -8,7 +8,7 @@ Only the `[nand]` tables of the device matter. Times are in picoseconds, energie
 
 import json
 from dataclasses import dataclass
-from typing import Any, Literal, TypedDict, cast
+from typing import Any, Literal, TypedDict, cast, get_args
 
 from wordline import _wordline
 from wordline._wordline import WordlineError
@@ -153,7 +153,7 @@ class Package:
         """
         load: dict[str, Any] = {
             "load": "stream",
-            "operation": operation,
+            "operation": _one_of("operation", operation, get_args(Operation)),
             "requests": _count("requests", requests),
             "cache_rows": _count("cache_rows", cache_rows),
             "interleaved": interleaved,
@@ -185,7 +185,7 @@ class Package:
         load = {
             "load": "migrate",
             "blocks": _count("blocks", blocks),
-            "mode": mode,
+            "mode": _one_of("mode", mode, get_args(MigrateMode)),
             "interleaved": interleaved,
         }
         return self._run(load, strips)
@@ -219,6 +219,12 @@ def package(device: Device, overrides: Overrides | None = None, *, seed: int = 1
     chosen = settings(overrides)
     _wordline.config_check(text, name, chosen)
     return Package(text, name, tuple(chosen), seed)
+
+
+def _one_of(name: str, value: str, known: tuple[str, ...]) -> str:
+    if value not in known:
+        raise WordlineError(f"{name}: {value!r} is not one of {', '.join(known)}")
+    return value
 
 
 def _count(name: str, value: object) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import wordline
 from wordline.config import Device, Value
@@ -161,6 +161,6 @@ class Numbers:
     def __call__(self, figure: str, what: str) -> Published:
         """A number by its figure and name."""
         entry = next(entry for entry in self._tables[figure] if entry["what"] == what)
-        value = entry["value"]
-        ends = (float(value[0]), float(value[1])) if isinstance(value, list) else float(value)
+        value = cast("float | list[float]", entry["value"])
+        ends = (value[0], value[1]) if isinstance(value, list) else value
         return Published(ends, entry["unit"], entry["section"])

@@ -2,16 +2,21 @@
 
 import base64
 import hashlib
+import re
 from functools import cache
 from importlib.resources import files
 
 import jinja2
+import markupsafe
 from plotly.offline import get_plotlyjs  # pyright: ignore[reportMissingTypeStubs]
 
 import wordline
 from wordline import units
 from wordline.study.figure import Published, Row
 from wordline.study.outcome import Outcome
+
+# A difference in per cent beyond which it is told as a ratio.
+MANY = 1000
 
 
 def render(outcome: Outcome) -> str:
@@ -41,6 +46,7 @@ def render(outcome: Outcome) -> str:
             published=published,
             ours=ours,
             difference=difference,
+            code=_code,
         )
     )
 
@@ -52,23 +58,35 @@ def published(row: Row) -> str:
 
 def ours(row: Row) -> str:
     """Our number of a row as text."""
-    return units.ABSENT if row.ours is None else units.number(row.ours, row.unit)
+    return units.ABSENT if row.ours is None else f"{_plain(row.ours)} {row.unit}".rstrip()
 
 
 def difference(row: Row) -> str:
     """The difference of a row as text."""
     if row.difference is None:
         return units.ABSENT
-    if row.difference == 0 and isinstance(row.published and row.published.value, tuple):
-        return "within"
+    if row.difference == 0:
+        return "within" if isinstance(row.published and row.published.value, tuple) else "equal"
+    if row.unit != "%" and row.difference > MANY:
+        return f"{1 + row.difference / 100:,.0f} times"
     return f"{row.difference:+.1f} {row.difference_unit}"
 
 
 def _published(number: Published) -> str:
     value = number.value
-    if isinstance(value, tuple):
-        return f"{units.figures(value[0])} to {units.figures(value[1])} {number.unit}".rstrip()
-    return units.number(value, number.unit, 4)
+    ends = value if isinstance(value, tuple) else (value,)
+    return f"{' to '.join(f'{end:,.10g}' for end in ends)} {number.unit}".rstrip()
+
+
+def _plain(value: float) -> str:
+    """Three significant figures, but whole numbers whole."""
+    return f"{value:,.0f}" if value == round(value) else units.figures(value)
+
+
+def _code(text: str) -> markupsafe.Markup:
+    """Text with what stands in backquotes set as code."""
+    escaped = str(markupsafe.escape(text))
+    return markupsafe.Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped))  # noqa: S704
 
 
 def _hash(script: str) -> str:

@@ -19,8 +19,7 @@ STUDY = Study(
     "State University, 2013, chapter 2",
     figures=(
         devices.table,
-        latency.sdp,
-        latency.ddp,
+        latency.figures,
         cycles.writes,
         cycles.reads,
         migration.figures,

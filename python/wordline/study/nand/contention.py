@@ -1,5 +1,7 @@
 """Figure 2.21: contention for the bus."""
 
+from itertools import pairwise
+
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
 from wordline.study.nand.modes import (
     MLC,
@@ -46,7 +48,7 @@ def figure(setup: Setup) -> Figure:
         later >= earlier and curve[-1] > curve[0]
         for one in found.values()
         for curve in one.values()
-        for earlier, later in zip(curve, curve[1:], strict=False)
+        for earlier, later in pairwise(curve)
     ]
     ours = gain(mixed["MLC1"][-1], mixed["SLC"][-1])
     return Figure(

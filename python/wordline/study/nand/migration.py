@@ -4,8 +4,8 @@ from typing import get_args
 
 from wordline.package import MigrateMode, Report
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
-from wordline.study.nand.cycles import DATA, STAGES
-from wordline.study.nand.modes import PUBLISHED, SLC, bars, lines, part
+from wordline.study.nand.cycles import DATA, STAGES, stacked
+from wordline.study.nand.modes import PUBLISHED, SLC, lines, part
 
 NAMES: dict[MigrateMode, str] = dict(
     zip(
@@ -92,7 +92,7 @@ def _claims(
     return [
         Claim(
             "2x cache and 2x internal are about twice as fast as legacy and cache",
-            1.8 <= min(planes) and max(planes) <= 2.4,
+            min(planes) >= 1.8 and max(planes) <= 2.4,
             f"{min(planes):.2f} to {max(planes):.2f} times",
         ),
         Claim(
@@ -154,12 +154,7 @@ def _stages(found: Reports) -> Figure:
             Plot(
                 "Time by stage",
                 "Summed over the migration.",
-                bars(
-                    list(found),
-                    {stage: values for stage, values in shares.items() if any(values)},
-                    "ms",
-                    barmode="stack",
-                ),
+                stacked(list(found), shares, "ms"),
             )
         ],
         claims=[

@@ -43,16 +43,17 @@ def part(
     dies: int = 1,
     planes: int = 2,
     mode: Mode = LEGACY,
-    **more: Value,
+    more: Mapping[str, Value] | None = None,
 ) -> Package:
-    """A package of a device; `more` are keys of [nand] with dots as double underscores."""
+    """A package of a device; `more` are keys below `nand`."""
+    more = more or {}
     overrides: dict[str, Value] = {
         "nand.geometry.dies_per_package": dies,
         "nand.geometry.planes_per_die": planes,
         "nand.scheduler": mode.scheduler,
     }
-    overrides |= {f"nand.{key.replace('__', '.')}": value for key, value in more.items()}
-    said = ", ".join(f"{key.replace('__', '.')} {value}" for key, value in more.items())
+    overrides |= {f"nand.{key}": value for key, value in more.items()}
+    said = ", ".join(f"{key} {value}" for key, value in more.items())
     label = f"{device}, {dies} x {planes} planes, {mode.scheduler}" + (f", {said}" if said else "")
     return setup.package(device, overrides, label)
 
@@ -74,7 +75,11 @@ def gain(first: float, last: float) -> float:
 
 
 def bars(
-    names: Sequence[str], series: Mapping[str, Sequence[float]], unit: str, **more: Any
+    names: Sequence[str],
+    series: Mapping[str, Sequence[float]],
+    unit: str,
+    colours: Sequence[str] = COLOURS,
+    **more: Any,
 ) -> dict[str, Any]:
     """Grouped or stacked bars: a group a name, a colour a series."""
     data: list[dict[str, Any]] = [
@@ -86,7 +91,7 @@ def bars(
             "marker": {"color": colour},
             "hovertemplate": f"%{{x}}, {name}: %{{y:.3~f}} {unit}<extra></extra>",
         }
-        for (name, values), colour in zip(series.items(), COLOURS, strict=False)
+        for (name, values), colour in zip(series.items(), colours, strict=False)
     ]
     layout: dict[str, Any] = {
         "barmode": "group",

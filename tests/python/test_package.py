@@ -1,0 +1,109 @@
+"""A package by itself from Python: arguments, faults, and what the numbers have to obey."""
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+import wordline
+from wordline import Package, WordlineError
+
+# Of jung2013-slc, in picoseconds: 25 ns a cycle, 2,112 bytes at 40 MB/s.
+CYCLE = 25_000
+DATA = 2112 * CYCLE
+READ, PROGRAM = 25_000_000, 250_000_000
+
+
+@pytest.fixture
+def slc() -> Package:
+    return wordline.package("jung2013-slc")
+
+
+def test_a_program_takes_its_stages(slc: Package) -> None:
+    report = slc.stream("program", requests=10, queue_depth=1)
+    page = 7 * CYCLE + DATA + PROGRAM + 2 * CYCLE
+    assert report["elapsed_ps"] == 10 * page
+    assert report["latency"] == {"mean_ps": page, "max_ps": page}
+    assert report["stage_ps"]["TIN"] == 10 * PROGRAM
+    assert report["stage_ps"]["TOR"] == 0
+    assert report["bandwidth_mb_per_s"] == pytest.approx(2048 / (page / 1e12) / 1e6)
+
+
+def test_the_parts_of_a_report_agree(slc: Package) -> None:
+    four = wordline.package("jung2013-slc", {"nand.geometry.dies_per_package": 4})
+    report = four.stream("read", requests=500, cache_rows=4, strips=True)
+    dies = report["per_die"]
+    assert [die["die"] for die in dies] == [0, 1, 2, 3]
+    assert sum(die["transactions"] for die in dies) == report["transactions"]
+    assert sum(die["bus_busy_ps"] for die in dies) == report["bus_busy_ps"]
+    for stage, time in report["stage_ps"].items():
+        assert sum(die["stage_ps"][stage] for die in dies) == time
+        assert sum(mode["stage_ps"][stage] for mode in report["modes"]) == time
+        assert time == sum(
+            strip["until_ps"] - strip["from_ps"]
+            for strip in report.get("strips", [])
+            if strip["stage"] == stage
+        )
+    total = report["energy_nj"]["total"]
+    assert total == pytest.approx(sum(die["energy_nj"]["total"] for die in dies))
+    assert report["contention_ratio"] == report["bus_wait_ps"] / report["execution_ps"]
+    assert "strips" not in slc.stream("read", requests=1)
+
+
+def test_the_bus_is_held_for_one_die_at_a_time() -> None:
+    package = wordline.package("jung2013-slc", {"nand.geometry.dies_per_package": 4})
+    report = package.stream("read", requests=200, strips=True)
+    bus = [one for one in report.get("strips", []) if one["stage"] not in ("TON", "TIN", "BER")]
+    bus.sort(key=lambda one: one["from_ps"])
+    for earlier, later in pairwise(bus):
+        assert earlier["until_ps"] <= later["from_ps"]
+
+
+def test_dies_interleave_unless_told_not_to() -> None:
+    package = wordline.package("jung2013-slc", {"nand.geometry.dies_per_package": 4})
+    together = package.stream("program", requests=400)
+    alone = package.stream("program", requests=400, interleaved=False)
+    assert alone["elapsed_ps"] == 400 * (7 * CYCLE + DATA + PROGRAM + 2 * CYCLE)
+    assert alone["elapsed_ps"] / together["elapsed_ps"] == pytest.approx(4, rel=0.02)
+
+
+def test_a_migration_moves_every_page(slc: Package) -> None:
+    for mode in ("legacy", "cache", "move", "multi-plane", "multi-plane-cache", "multi-plane-move"):
+        report = slc.migrate(3, mode)
+        assert report["bytes"] == 3 * 64 * 2048
+        assert report["energy_nj"]["program"] == pytest.approx(3 * 64 * 3.3 * 10 * 250)
+        assert report["energy_nj"]["erase"] == pytest.approx(6 * 3.3 * 10 * 1500)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda p: p.stream("program", requests=10**6), "ask for fewer requests"),
+        (lambda p: p.stream("read", requests=0), "requests = 0"),
+        (lambda p: p.stream("read", requests=1, queue_depth=0), "queue_depth = 0"),
+        (lambda p: p.stream("read", requests=1, request_bytes=0), "request_bytes = 0"),
+        (lambda p: p.stream("read", requests=-1), "requests: -1"),
+        (lambda p: p.stream("erase", requests=1, cache_rows=2), "an erase has no cache mode"),
+        (
+            lambda p: p.stream("trim", requests=1),
+            "operation: 'trim' is not one of read, program, erase",
+        ),
+        (lambda p: p.migrate(10**6), "blocks = 1000000"),
+        (lambda p: p.migrate(1, "fast"), "mode: 'fast' is not one of legacy, cache"),
+    ],
+)
+def test_a_fault_says_what_is_wrong(
+    slc: Package, call: Callable[[Any], object], message: str
+) -> None:
+    with pytest.raises(WordlineError, match=message):
+        call(slc)
+
+
+def test_a_device_that_is_not_sound_is_refused_at_once() -> None:
+    with pytest.raises(WordlineError, match="page_bytes"):
+        wordline.package("jung2013-slc", {"nand.geometry.page_bytes": 1000})
+    with pytest.raises(WordlineError, match="nonesuch"):
+        wordline.package("nonesuch")
+    with pytest.raises(TypeError):
+        wordline.package("jung2013-slc").stream("read", requests=1.5)  # type: ignore[arg-type]

@@ -1,0 +1,171 @@
+"""Studies: claims decide the exit code, the page needs no network, the numbers do not change."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest import Command
+
+import wordline.study as studies
+from wordline import WordlineError, cli
+from wordline.study import Claim, Figure, Published, Row, Setup, Study
+from wordline.study.outcome import run
+
+NAMES = {"index.html", "study.json"}
+
+
+def figure(*claims: Claim) -> Figure:
+    return Figure(
+        id="1",
+        title="Figure 1: a <figure>",
+        section="1.1",
+        measured="Nothing.",
+        rows=[Row("ours", 3.0, "MB/s", Published(2.0, "MB/s", "1.1"))],
+        claims=claims,
+        explanation=["A & B, `nand.scheduler`."],
+    )
+
+
+def study(*claims: Claim) -> Study:
+    return Study("test", "A test", "Nobody", (lambda _: figure(*claims),))
+
+
+def call(monkeypatch: pytest.MonkeyPatch, made: Study, *more: str) -> int:
+    monkeypatch.setattr(studies, "load", lambda _: made)
+    return cli.main(["study", "test", *more])
+
+
+HOLDS = Claim("It holds", True, "1 of 1")
+FAILS = Claim("It does not", False, "0 of 1")
+DIFFERS = Claim("It differs", False, "0 of 1", because="the model says so")
+UNEXPECTED = Claim("It holds after all", True, "1 of 1", because="the model says so")
+
+
+@pytest.mark.parametrize(
+    ("claims", "code"),
+    [
+        ((), 0),
+        ((HOLDS, DIFFERS), 0),
+        ((HOLDS, FAILS), 1),
+        ((HOLDS, UNEXPECTED), 1),
+    ],
+)
+def test_claims_decide_the_exit_code(
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    claims: tuple[Claim, ...],
+    code: int,
+) -> None:
+    assert call(monkeypatch, study(*claims)) == code
+    folder = place / "out" / "study-test"
+    assert {path.name for path in folder.iterdir()} == NAMES
+    told = json.loads((folder / "study.json").read_text())
+    assert told["claims_failed"] == code
+    assert [claim["passed"] for claim in told["figures"][0]["claims"]] == [
+        claim.passed for claim in claims
+    ]
+    failed = [claim.text for claim in claims if not claim.passed]
+    errors = capsys.readouterr().err
+    assert all(text in errors for text in failed)
+    assert bool(errors) == bool(failed)
+
+
+def test_the_page_escapes_text_and_sets_code(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert call(monkeypatch, study(HOLDS)) == 0
+    page = (place / "out" / "study-test" / "index.html").read_text()
+    assert "a &lt;figure&gt;" in page
+    assert "A &amp; B, <code>nand.scheduler</code>." in page
+
+
+def test_other_files_are_left_alone_and_former_studies_replaced(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "mine").mkdir()
+    (place / "mine" / "letter.txt").write_text("dear")
+    assert call(monkeypatch, study(), "--out", "mine") == 2
+    assert "letter.txt" in capsys.readouterr().err
+    assert [path.name for path in (place / "mine").iterdir()] == ["letter.txt"]
+    for _ in range(2):
+        assert call(monkeypatch, study(), "--out", "new") == 0
+    assert {path.name for path in place.iterdir()} == {"mine", "new"}
+
+
+def test_nothing_is_left_of_a_study_that_breaks_off(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: Setup) -> Figure:
+        raise WordlineError("no room")
+
+    made = Study("test", "A test", "Nobody", (broken,))
+    assert call(monkeypatch, made) == 2
+    assert list(place.iterdir()) == []
+
+
+def test_an_unknown_study_is_named_with_those_there_are(wordline: Command) -> None:
+    done = wordline("study", "nan")
+    assert done.returncode == 2
+    assert "no study is called 'nan'; did you mean 'nand'?" in done.stderr
+    done = wordline("study")
+    assert done.returncode == 0
+    assert "nand" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("row", "difference"),
+    [
+        (Row("", 3.0, "MB/s", Published(2.0, "MB/s", "")), 50),
+        (Row("", 30.0, "%", Published(20.0, "%", "")), 10),
+        (Row("", 30.0, "%", Published((20.0, 40.0), "%", "")), 0),
+        (Row("", 50.0, "%", Published((20.0, 40.0), "%", "")), 10),
+        (Row("", 10.0, "%", Published((20.0, 40.0), "%", "")), -10),
+        (Row("", None, "%", Published(20.0, "%", "")), None),
+        (Row("", 1.0, "%"), None),
+        (Row("", 1.0, "", Published(0.0, "", "")), None),
+    ],
+)
+def test_a_difference_is_relative_or_in_points(row: Row, difference: float | None) -> None:
+    assert row.difference == difference
+
+
+@pytest.fixture(scope="module")
+def nand(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The study `nand`, written."""
+    place = tmp_path_factory.mktemp("study") / "nand"
+    run(studies.load("nand"), Setup()).write(place)
+    return place
+
+
+def test_every_claim_of_nand_is_as_asserted(nand: Path) -> None:
+    told = json.loads((nand / "study.json").read_text())
+    claims = [claim for figure in told["figures"] for claim in figure["claims"]]
+    assert [claim["text"] for claim in claims if not claim["passed"]] == []
+    assert all(claim["because"] for claim in claims if not claim["holds"])
+    # Every figure and table that the specification lists.
+    ids = {figure["id"] for figure in told["figures"] + told["speed"]}
+    numbers = {f"2.{number}" for number in range(11, 24)}
+    assert ids == numbers | {"table-2.1", "doubling", "speed"}
+    assert told["version"]
+    assert len(told["configs"]) > 50
+
+
+def test_the_page_of_nand_needs_no_network(nand: Path) -> None:
+    page = (nand / "index.html").read_text()
+    scripts = re.compile(r"<script>.*?</script>", re.DOTALL)
+    rest = scripts.sub("", page)
+    assert not re.search(r"(src|href)=.?(https?:)?//", rest)
+    assert not re.search("https?:", rest)
+    assert "default-src 'none'" in page
+    drawn = json.loads(re.search(r'id="figures">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
+    assert set(drawn) == set(re.findall(r'data-chart="([^"]*)"', page))
+
+
+def test_the_numbers_of_nand_are_the_same_again(nand: Path) -> None:
+    made = studies.load("nand")
+    untimed = replace(made, figures=made.figures[:-1])
+    told = json.loads((nand / "study.json").read_text())
+    again = run(untimed, Setup()).to_json()
+    assert json.dumps(again["figures"]) == json.dumps(told["figures"])
+    assert again["configs"].items() <= told["configs"].items()
