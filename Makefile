@@ -69,7 +69,7 @@ $(VENV)/installed: $(VENV)/maturin $(SOURCES)
 	@touch $@
 
 $(BIN)/zensical: | $(VENV)/maturin
-	@$(BIN)/pip install 'zensical>=0.1,<0.2'
+	@$(BIN)/pip install 'zensical>=0.0.74,<0.1'
 
 # Tools that come as source. Built without optimisation across crates: they run for
 # seconds, but would build for minutes.
