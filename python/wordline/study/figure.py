@@ -162,5 +162,5 @@ class Numbers:
         """A number by its figure and name."""
         entry = next(entry for entry in self._tables[figure] if entry["what"] == what)
         value = cast("float | list[float]", entry["value"])
-        ends = (value[0], value[1]) if isinstance(value, list) else value
+        ends = (value[0], value[1]) if isinstance(value, list) else float(value)
         return Published(ends, entry["unit"], entry["section"])

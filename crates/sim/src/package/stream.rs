@@ -160,7 +160,7 @@ pub(super) fn run(bench: &Bench, stream: &Stream) -> Result<Report, PackageError
 }
 
 fn check(stream: &Stream) -> Result<(), PackageError> {
-    within("requests", stream.requests.into(), 1, 100_000_000)?;
+    within("requests", stream.requests.into(), 1, 10_000_000)?;
     within("queue_depth", stream.queue_depth.into(), 1, 1_000_000)?;
     within("cache_rows", stream.cache_rows.into(), 1, 4096)?;
     if stream.operation == StreamOperation::Erase && stream.cache_rows > 1 {

@@ -95,8 +95,8 @@ def figure(setup: Setup) -> Figure:
             "either, and their mean beside its number. The reason that it gives is seen in both: "
             "while the array of one die works, others use the bus, and the arrays of SLC work for "
             "a shorter time.",
-            "Writes of up to four dies do not wait at all: in a closed loop the dies settle on "
-            "turns that do not meet.",
+            "Writes of up to four dies hardly wait: in a closed loop the dies settle on turns that "
+            "do not meet.",
         ],
         data={"dies": list(DIES), "contention_percent": curves},
     )  # fmt: skip
