@@ -6,7 +6,7 @@
 use gungraun::{
     Callgrind, EventKind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main,
 };
-use wordline_device::{Event, Op, Plan, Precondition, Request, Ssd};
+use wordline_device::{Composition, Event, Op, Plan, Precondition, Request, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Mapping, PageMap};
 use wordline_kernel::{EventQueue, Stream, Time};
@@ -36,6 +36,8 @@ fn plan() -> Plan {
         dies_per_channel: 4,
         page_bytes: geometry.page_bytes,
         internal_data_move: false,
+        dies_per_package: dimensions.dies,
+        composition: Composition::default(),
         queue_depth: 32,
         ftl: ftl.unwrap_or_else(|error| unreachable!("{error}")),
     }

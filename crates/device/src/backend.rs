@@ -1,19 +1,19 @@
 //! The flash back end: a queue for each die, in front of the channels.
 //!
 //! A die executes one command at a time, in the order of its queue; a command is one operation, or
-//! several of the same kind on different planes where the scheduler allows it. The command holds its
+//! several of the same kind on different planes where the composition says so. The command holds its
 //! die from its first cycle to its last, and the bus of its channel as its chain says
 //! (`wordline_nand::channel`). Reads of the host may pass a program or an erase that is suspended
 //! for them.
 
 use wordline_kernel::{EventQueue, Probe, Stream, Time};
 use wordline_nand::channel::{Listen, Readied};
-use wordline_nand::schedule::Schedule;
 use wordline_nand::{
     Array, Channels, Confirm, Die, Layout, Operation, PlaneRule, Ppn, Stage, Step,
     Transaction as Command, Work,
 };
 
+use crate::compose::{Compose, Composition, Waiting};
 use crate::event::Event;
 use crate::observation::{Observation, Parts};
 use crate::plan::Plan;
@@ -22,8 +22,10 @@ use crate::plan::Plan;
 pub(crate) type Slot = u32;
 const NONE: Slot = Slot::MAX;
 
-/// Planes that one command takes at most, and transactions of a queue that are looked at for it.
+/// Planes that one command takes at most.
 const MOST_PLANES: usize = 64;
+/// Transactions of a queue that are looked at for one command.
+const MOST_IN_LINE: usize = 64;
 
 /// Who waits for a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -213,6 +215,9 @@ pub(crate) struct BackEnd {
     plane_rule: PlaneRule,
     /// Planes that one command may take.
     planes: u32,
+    composition: Composition,
+    /// What the composition has picked; kept for its memory.
+    picked: Vec<usize>,
     suspends: bool,
     channels: Channels,
     book: Book,
@@ -431,7 +436,13 @@ impl BackEnd {
         Self {
             layout,
             plane_rule: part.plane_rule,
-            planes: part.scheduler.planes(layout.planes_per_die),
+            planes: if plan.composition.joins() {
+                layout.planes_per_die
+            } else {
+                1
+            },
+            composition: plan.composition.clone(),
+            picked: Vec::new(),
             suspends: part.suspend.program || part.suspend.erase,
             channels: Channels::new(
                 layout.dies,
@@ -617,38 +628,42 @@ impl BackEnd {
         });
     }
 
-    /// Takes transactions of other planes out of the queue that can be done with `head`, and links
-    /// them to it. None passes another of its plane, so that within a block everything stays in
-    /// order. Returns the number of transactions.
+    /// Takes what the composition picks out of the queue and links it to `head`. Returns the number
+    /// of transactions.
     fn join(&mut self, die: Die, head: Slot) -> u32 {
-        let mut closed = self.plane_bit(head);
-        let (mut before, mut slot) = (NONE, self.book.dies[die.index()].first);
-        let (mut last, mut pages) = (head, 1);
-        for _ in 0..MOST_PLANES {
-            if slot == NONE || pages == self.planes {
-                break;
-            }
-            let next = self.book.next(slot);
-            let plane = self.plane_bit(slot);
-            if closed & plane == 0 && self.belongs(head, slot) {
-                self.book.unlink(die, before, slot);
-                self.book.transactions[last as usize].next = slot;
-                last = slot;
-                pages += 1;
-            } else {
-                before = slot;
-            }
-            closed |= plane;
-            slot = next;
+        let mut slots = [head; MOST_IN_LINE];
+        let mut line = [self.waiting(head, head); MOST_IN_LINE];
+        let (mut length, mut slot) = (1, self.book.dies[die.index()].first);
+        while slot != NONE && length < MOST_IN_LINE {
+            slots[length] = slot;
+            line[length] = self.waiting(head, slot);
+            length += 1;
+            slot = self.book.next(slot);
         }
-        pages
+        self.picked.clear();
+        let most = self.planes as usize - 1;
+        self.composition
+            .pick(&line[..length], most, &mut self.picked);
+        // From the back, so that what stands before each is still in line when it leaves.
+        let mut next = NONE;
+        for &place in self.picked.iter().rev() {
+            let before = if place > 1 { slots[place - 1] } else { NONE };
+            self.book.unlink(die, before, slots[place]);
+            self.book.transactions[slots[place] as usize].next = next;
+            next = slots[place];
+        }
+        self.book.transactions[head as usize].next = next;
+        1 + self.picked.len() as u32
     }
 
-    fn plane_bit(&self, slot: Slot) -> u64 {
+    fn waiting(&self, head: Slot, slot: Slot) -> Waiting {
         let plane = self
             .layout
             .plane_of(self.layout.block_of(self.get(slot).place));
-        1 << (plane.0 % self.layout.planes_per_die)
+        Waiting {
+            plane: plane.0 % self.layout.planes_per_die,
+            fits: self.belongs(head, slot),
+        }
     }
 
     /// Whether two transactions of different planes can be one command.
@@ -660,16 +675,15 @@ impl BackEnd {
         }
         let offsets = |page: Ppn| {
             let block = self.layout.block_of(page);
-            let page = self.layout.page_in_block(page);
+            let page = if operation == Operation::Erase {
+                0
+            } else {
+                self.layout.page_in_block(page)
+            };
             (self.layout.block_in_plane(block), page)
         };
-        operation == Operation::Erase
-            || (self
-                .plane_rule
-                .allows(offsets(one.place), offsets(other.place))
-                && self
-                    .plane_rule
-                    .allows(offsets(one.target), offsets(other.target)))
+        let allows = |one, other| self.plane_rule.allows(offsets(one), offsets(other));
+        allows(one.place, other.place) && allows(one.target, other.target)
     }
 
     /// A hold of a bus is over. Returns the first transaction of a command that is finished; its die

@@ -3,14 +3,18 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::compose::Composition;
+
 /// How packages are wired (`[ssd]`).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ssd {
     /// Channels: buses that work side by side. Count.
     pub channels: u32,
     /// Packages on a channel; they share its bus. Count.
     pub ways: u32,
+    /// Which operations that wait for a die become one command on several planes.
+    pub composition: Composition,
 }
 
 impl Default for Ssd {
@@ -18,6 +22,7 @@ impl Default for Ssd {
         Self {
             channels: 8,
             ways: 4,
+            composition: Composition::default(),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! so that several devices can share one.
 
 pub mod backend;
+pub mod compose;
 pub mod config;
 pub mod event;
 pub mod observation;
@@ -13,6 +14,7 @@ pub mod shadow;
 pub mod ssd;
 
 pub use backend::Usage;
+pub use compose::Composition;
 pub use event::Event;
 pub use observation::{Observation, Op, Parts};
 pub use plan::Plan;

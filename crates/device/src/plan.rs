@@ -2,6 +2,8 @@
 
 use wordline_nand::Part;
 
+use crate::compose::Composition;
+
 /// Everything a device is made of, checked; nothing optional.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -9,6 +11,10 @@ pub struct Plan {
     pub part: Part,
     /// Dies on one channel.
     pub dies_per_channel: u32,
+    /// Dies in a package.
+    pub dies_per_package: u32,
+    /// Which operations become one command.
+    pub composition: Composition,
     /// User bytes in a page.
     pub page_bytes: u32,
     /// Whether collections move pages inside their planes, without the bus.

@@ -6,12 +6,12 @@
 mod shared;
 
 use shared::{Load, closed_loop, drive, plan};
-use wordline_device::{Observation, Op, Plan, Precondition, Request, Ssd};
+use wordline_device::{Composition, Observation, Op, Plan, Precondition, Request, Ssd};
 use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::{Config, PageMap};
 use wordline_kernel::{EventQueue, Probe, Stream, Time};
 use wordline_nand::{
-    Arbitration, Cell, Chains, Geometry, Operation, PerLevel, PlaneRule, Scheduler, Suspend, Timing,
+    Arbitration, Cell, Chains, Geometry, Operation, PerLevel, PlaneRule, Suspend, Timing,
 };
 
 const US: fn(u64) -> Time = Time::from_us;
@@ -32,8 +32,8 @@ fn dimensions(channels: u32, ways: u32, planes: u32) -> Dimensions {
     }
 }
 
-fn scheduler(name: &str) -> Scheduler {
-    let mut all = Scheduler::defaults().into_iter();
+fn composition(name: &str) -> Composition {
+    let mut all = Composition::defaults().into_iter();
     all.find(|member| member.name() == name).unwrap()
 }
 
@@ -58,7 +58,7 @@ fn ways_to_drive() -> Vec<Plan> {
     let mut plans = Vec::new();
     let config = roomy();
     for arbitration in Arbitration::defaults() {
-        for scheduler in Scheduler::defaults() {
+        for composition in Composition::defaults() {
             for plane_rule in [PlaneRule::PageOffset, PlaneRule::PageAndBlockOffset] {
                 for (internal_data_move, suspend) in [
                     (false, Suspend::default()),
@@ -68,7 +68,7 @@ fn ways_to_drive() -> Vec<Plan> {
                 ] {
                     let mut plan = plan(&config, dimensions(1, 2, 4), 16, 8, 16).unwrap();
                     plan.part.arbitration = arbitration.clone();
-                    plan.part.scheduler = scheduler.clone();
+                    plan.composition = composition.clone();
                     plan.part.plane_rule = plane_rule;
                     plan.part.suspend = suspend;
                     plan.internal_data_move = internal_data_move;
@@ -130,7 +130,7 @@ fn every_read_is_right_on_devices_drawn_at_random() {
         let cell = Cell::defaults()[below(3) as usize].clone();
         plan.part.chains = Chains::new(&shape(dimensions), &timing, &cell);
         plan.part.arbitration = Arbitration::defaults()[below(3) as usize].clone();
-        plan.part.scheduler = Scheduler::defaults()[below(2) as usize].clone();
+        plan.composition = Composition::defaults()[below(3) as usize].clone();
         plan.internal_data_move = below(2) == 0;
         plan.part.suspend = Suspend {
             program: below(2) == 0,
@@ -200,7 +200,7 @@ fn commands_for_two_planes_reach_the_ceiling_of_the_planes() {
         (0.9..1.0).contains(&(one / (ceiling / 2.0))),
         "one plane: {one} MB/s"
     );
-    plan.part.scheduler = scheduler("plane-first");
+    plan.composition = composition("in-order");
     let two = bandwidth(&plan);
     assert!(
         (0.9..1.0).contains(&(two / ceiling)),

@@ -479,6 +479,8 @@ impl Plan {
             dies_per_channel: self.dimensions.ways * self.dimensions.dies,
             page_bytes: self.geometry.page_bytes,
             internal_data_move: self.internal_data_move,
+            dies_per_package: self.dimensions.dies,
+            composition: self.composition.clone(),
             queue_depth: self.queue_depth,
             ftl: self.ftl.clone(),
         }

@@ -213,7 +213,7 @@ fn the_counters_follow_the_queue_and_the_free_blocks() {
 /// aside for reads is one of each every time it works. The bus times add up all the same.
 #[test]
 fn commands_for_several_planes_and_suspended_ones_are_shown() {
-    let several = [("nand.scheduler", "plane-first")];
+    let several = [("ssd.composition", "greedy")];
     let [pages, planes, dies] = shown_with(&several);
     assert_eq!(planes, pages);
     assert!(dies < pages, "{dies} commands for {pages} pages");

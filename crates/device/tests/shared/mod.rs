@@ -1,7 +1,9 @@
 //! A small device and a closed loop around it.
 #![allow(dead_code)] // every test file uses a part
 
-use wordline_device::{DeviceError, Event, Observation, Op, Plan, Precondition, Request, Ssd};
+use wordline_device::{
+    Composition, DeviceError, Event, Observation, Op, Plan, Precondition, Request, Ssd,
+};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Mapping};
 use wordline_kernel::{Digest, EventQueue, Probe, Stream, Time};
@@ -28,6 +30,8 @@ pub fn plan(
         dies_per_channel: dimensions.ways * dimensions.dies,
         page_bytes: geometry.page_bytes,
         internal_data_move: false,
+        dies_per_package: dimensions.dies,
+        composition: Composition::default(),
         queue_depth,
         ftl: wordline_ftl::Plan::new(config, layout, dimensions, 1).ok()?,
     })

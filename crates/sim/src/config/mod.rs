@@ -18,6 +18,7 @@ pub mod replay;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wordline_device::Composition;
 use wordline_device::config::{Host, Ssd};
 use wordline_kernel::slot::Member;
 use wordline_nand::{Arbitration, Cell, Energy, Geometry, PlaneRule, Scheduler, Suspend, Timing};
@@ -104,7 +105,7 @@ pub struct Nand {
     pub timing: Timing,
     /// Who gets the bus of a channel.
     pub arbitration: Arbitration,
-    /// Whether dies or planes are used first: `plane-first` joins queued operations on different planes of a die into one command.
+    /// Whether a package by itself spreads a stream over its dies or its planes first; a disk has `ftl.allocate` and `ssd.composition` for that.
     pub scheduler: Scheduler,
     /// Whether the part can move a page inside a plane (internal data move, copyback).
     pub internal_data_move: bool,
@@ -199,6 +200,7 @@ pub fn policies() -> Vec<Member> {
         Cell::members(),
         Arbitration::members(),
         Scheduler::members(),
+        Composition::members(),
         wordline_ftl::mapping::Family::members(),
         wordline_ftl::allocate::Allocate::members(),
         wordline_ftl::gc::victim::Victim::members(),

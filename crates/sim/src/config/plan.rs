@@ -1,5 +1,6 @@
 //! What a configuration means, checked.
 
+use wordline_device::Composition;
 use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::Time;
 use wordline_nand::{Energy, Geometry, Part};
@@ -20,6 +21,8 @@ pub struct Plan {
     pub dimensions: Dimensions,
     /// Voltages and currents.
     pub energy: Energy,
+    /// Which operations of a die become one command.
+    pub composition: Composition,
     /// Whether collections move pages inside their planes.
     pub internal_data_move: bool,
     /// The translation layer.
@@ -122,6 +125,7 @@ impl Plan {
             },
             dimensions,
             energy: nand.energy.clone(),
+            composition: ssd.composition.clone(),
             internal_data_move: check::internal_data_move(config)?,
             queue_depth: config.host.queue_depth,
             replay: check::replay(&config.replay.mode)?,

@@ -1,0 +1,144 @@
+//! Which operations that wait for a die become one command.
+//!
+//! A command may work on several planes of its die at once (Jung 2013, section 3.2: plane sharing).
+//! It is composed when the die is free, from what waits for it then, within a request and across
+//! requests; dies of a package are interleaved whatever is chosen.
+
+pub mod greedy;
+pub mod in_order;
+pub mod off;
+
+/// An operation that waits for the die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Its plane in the die.
+    pub plane: u32,
+    /// Whether it is of the same kind as the first in line and the plane rule lets them be one
+    /// command, but for their planes.
+    pub fits: bool,
+}
+
+/// Composes commands.
+pub trait Compose {
+    /// Whether a command may take several operations at all.
+    fn joins(&self) -> bool;
+    /// Picks the places in `line` of those that go with the first, at most `most`, in ascending
+    /// order. All picked have different planes, and none passes another of its plane that stays.
+    fn pick(&self, line: &[Waiting], most: usize, picked: &mut Vec<usize>);
+}
+
+macro_rules! members {
+    ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
+        wordline_kernel::family! {
+            /// Which operations that wait for a die become one command?
+            pub enum Composition at "ssd.composition" {
+                $($tag => $Variant($file::$Variant)),+
+            }
+        }
+
+        impl Compose for Composition {
+            fn joins(&self) -> bool {
+                match self { $(Self::$Variant(policy) => policy.joins()),+ }
+            }
+            fn pick(&self, line: &[Waiting], most: usize, picked: &mut Vec<usize>) {
+                match self { $(Self::$Variant(policy) => policy.pick(line, most, picked)),+ }
+            }
+        }
+    };
+}
+
+members! {
+    "off" => Off(off),
+    "in-order" => InOrder(in_order),
+    "greedy" => Greedy(greedy),
+}
+
+impl Default for Composition {
+    fn default() -> Self {
+        Self::Off(off::Off::default())
+    }
+}
+
+/// The planes that can still be taken.
+#[derive(Clone, Copy, Debug)]
+struct Open(u64);
+
+impl Open {
+    /// All but the plane of the first in line.
+    fn beside(first: Waiting) -> Self {
+        Self(!(1 << first.plane))
+    }
+    /// Whether the plane is open; it is not from then on.
+    fn close(&mut self, plane: u32) -> bool {
+        let open = self.0 >> plane & 1 == 1;
+        self.0 &= !(1 << plane);
+        open
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wordline_kernel::Stream;
+
+    use super::*;
+
+    fn picks(policy: &Composition, line: &[(u32, bool)], most: usize) -> Vec<usize> {
+        let line: Vec<_> = line
+            .iter()
+            .map(|&(plane, fits)| Waiting { plane, fits })
+            .collect();
+        let mut picked = Vec::new();
+        policy.pick(&line, most, &mut picked);
+        picked
+    }
+
+    #[test]
+    fn every_member_keeps_the_order_within_a_plane() {
+        let mut random = Stream::new(1, "lines");
+        for _ in 0..2_000 {
+            let mut below = |bound: u64| random.below(bound);
+            let length = 1 + below(12);
+            let line: Vec<_> = (0..length)
+                .map(|_| (below(4) as u32, below(3) > 0))
+                .collect();
+            let most = below(4) as usize;
+            for policy in Composition::defaults() {
+                let picked = picks(&policy, &line, most);
+                let name = policy.name();
+                assert!(picked.len() <= most, "{name} takes too many");
+                assert!(
+                    picked.is_sorted() && !picked.contains(&0),
+                    "{name}: {picked:?}"
+                );
+                for &place in &picked {
+                    let (plane, fits) = line[place];
+                    assert!(fits, "{name} takes what does not fit");
+                    let passed = line[..place].iter().any(|other| other.0 == plane);
+                    assert!(
+                        !passed,
+                        "{name}: {place} passes another of its plane: {line:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn members_differ_in_what_they_pass_over() {
+        // The second does not fit, the fourth is of a plane that is taken.
+        let line = [(0, true), (1, false), (2, true), (0, true), (3, true)];
+        let all = Composition::defaults();
+        let picked: Vec<_> = all.iter().map(|policy| picks(policy, &line, 3)).collect();
+        assert_eq!(picked[0], [0_usize; 0], "off");
+        assert_eq!(picked[1], [0_usize; 0], "in order stops at the second");
+        assert_eq!(picked[2], [2, 4], "greedy passes over");
+        let line = [(0, true), (1, true), (2, true), (0, true), (3, true)];
+        assert_eq!(
+            picks(&all[1], &line, 3),
+            [1, 2],
+            "in order stops at the fourth"
+        );
+        assert_eq!(picks(&all[2], &line, 3), [1, 2, 4]);
+        assert_eq!(picks(&all[2], &line, 2), [1, 2], "no more than two");
+    }
+}
