@@ -146,7 +146,7 @@ def _planes(found: Curves) -> Figure:
             "With n planes a row takes n transfers and one array operation, so n pages come in "
             "n (T + B) / (T + n B) times less time, T being the array's time and B a transfer's. "
             "For reads (50 and 52.8 µs) that is 1.74 for 8 planes, 1.72 with the commands that "
-            "select planes; published is 1.755. For writes with the mean of MLC1 "
+            "address planes; published is 1.755. For writes with the mean of MLC1 "
             f"({PROGRAM_US:,.1f} µs) it is "
             f"{8 * (PROGRAM_US + TRANSFER_US) / (PROGRAM_US + 8 * TRANSFER_US):.2f}. The "
             "published 4.61 would need programs of 450 µs, or larger pages. The document's figure "
