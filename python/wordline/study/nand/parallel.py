@@ -146,12 +146,13 @@ def _planes(found: Curves) -> Figure:
             "With n planes a row takes n transfers and one array operation, so n pages come in "
             "n (T + B) / (T + n B) times less time, T being the array's time and B a transfer's. "
             "For reads (50 and 52.8 µs) that is 1.74 for 8 planes, 1.72 with the commands that "
-            "select planes; published is 1.755. For writes with the mean of MLC1 "
+            "address planes; published is 1.755. For writes with the mean of MLC1 "
             f"({PROGRAM_US:,.1f} µs) it is "
             f"{8 * (PROGRAM_US + TRANSFER_US) / (PROGRAM_US + 8 * TRANSFER_US):.2f}. The "
-            "published 4.61 belongs to larger pages: the mean over pages of 2 to 16 KiB is near "
-            "it. The document's figure varies the page unit too, and does not say which page the "
-            "numbers belong to.",
+            "published 4.61 would need programs of 450 µs, or larger pages. The document's figure "
+            "varies the page unit and does not say which its numbers belong to; the mean over "
+            "pages of 2 to 16 KiB, looked at because 2 KiB did not agree, is near it for writes "
+            "and far from it for reads.",
         ],
         data={"planes": list(COUNTS), "bandwidth_mb_per_s": found},
     )
@@ -213,9 +214,9 @@ def _dies(found: Curves, ends: Curves) -> Figure:
         explanation=[
             "Eight dies take the bus for 8 x 52.8 = 422 µs of every 1,247 µs, so writes of 2 KiB "
             "are hardly held back: eight times the throughput would be +700 %. Larger pages fill "
-            "the bus, and their mean is near the published number, as it is in figure 2.18. Both "
-            "sweeps of the document seem to be over page sizes for writes, and with 2 KiB for "
-            "reads; it does not say.",
+            "the bus. As in figure 2.18, the mean over page sizes was looked at because 2 KiB did "
+            "not agree; it is near the published number for writes, while reads agree with 2 KiB. "
+            "Which pages the document means it does not say, so that neither is confirmed.",
             "Reads: eight dies fall into step under first come first served. All send data "
             "out in turn, all get their next command, and the bus waits for the array once a "
             "round: n (T + B) / (T + n B) again, +74 %, near the published +76 %. Cache mode and "
