@@ -126,6 +126,26 @@ class Flash(TypedDict):
     free_blocks: int
 
 
+class Commands(TypedDict):
+    """Commands of the flash, by the parallelism inside a package that they use."""
+
+    total: int
+    plain: int
+    planes_shared: int
+    dies_interleaved: int
+    dies_interleaved_planes_shared: int
+    pages_per_command: float | None
+
+
+class Execution(TypedDict):
+    """What the dies did with their time. Shares, sum 1."""
+
+    bus_active: float
+    bus_contention: float
+    cell_active: float
+    idle: float
+
+
 class Utilisation(TypedDict):
     """Share of the simulated time in which the hardware was busy, 0 to 1."""
 
@@ -199,7 +219,9 @@ class Summary(TypedDict):
     breakdown: Breakdowns
     throughput: Throughput
     flash: Flash
+    commands: Commands
     utilisation: Utilisation
+    execution: Execution
     energy: Energy
     precondition: Precondition
     verification: Verification | None

@@ -297,6 +297,19 @@ def _key_figures(summary: Mapping[str, Any]) -> Table:
         f"channels {share(busy['channel_mean'])} (busiest {share(busy['channel_max'])}), "
         f"dies {share(busy['die_mean'])} (busiest {share(busy['die_max'])})",
     )
+    done, dies = summary["commands"], summary["execution"]
+    grid.add_row(
+        "Commands",
+        f"{whole(done['total'])} with {number(done['pages_per_command'])} pages each: "
+        f"{whole(done['planes_shared'])} shared planes, "
+        f"{whole(done['dies_interleaved'])} interleaved dies, "
+        f"{whole(done['dies_interleaved_planes_shared'])} both",
+    )
+    grid.add_row(
+        "Dies",
+        f"bus {share(dies['bus_active'])}, waiting for it {share(dies['bus_contention'])}, "
+        f"cells {share(dies['cell_active'])}, idle {share(dies['idle'])}",
+    )
     energy = summary["energy"]
     grid.add_row(
         "Energy",

@@ -155,6 +155,8 @@ struct Job {
     operation: Operation,
     gc: bool,
     pages: u32,
+    /// Whether another die of the package was occupied at the same time.
+    interleaved: bool,
     began: Time,
     /// Since when the die has been occupied without a break.
     since: Time,
@@ -171,6 +173,7 @@ const IDLE: Job = Job {
     operation: Operation::Read,
     gc: false,
     pages: 0,
+    interleaved: false,
     began: Time::ZERO,
     since: Time::ZERO,
     busy_since: Time::ZERO,
@@ -196,6 +199,10 @@ pub struct Usage {
     pub array: [Time; 3],
     /// Bus time.
     pub bus: Time,
+    /// Waiting for the bus.
+    pub bus_wait: Time,
+    /// Array time of its commands, however many planes worked, and their short busy times.
+    pub cell: Time,
 }
 
 /// Everything beside the channels.
@@ -213,6 +220,7 @@ struct Book {
 pub(crate) struct BackEnd {
     layout: Layout,
     plane_rule: PlaneRule,
+    dies_per_package: u32,
     /// Planes that one command may take.
     planes: u32,
     composition: Composition,
@@ -251,6 +259,7 @@ impl<P: Probe<Observation>> Listen for Ear<'_, P> {
         job.parts.gc += gc;
         job.parts.bus_wait += now - since - gc;
         job.parts.bus += hold;
+        state.usage.bus_wait += now - since;
         state.usage.bus += hold;
         bus.start(now, job.gc);
     }
@@ -278,6 +287,7 @@ impl<P: Probe<Observation>> Listen for Ear<'_, P> {
         let state = &mut self.book.dies[die.index()];
         state.job.busy_since = now;
         state.job.parts.cell += ready - now;
+        state.usage.cell += ready - now;
         if let Some(kind) = kind(confirm) {
             state.usage.array[kind] += work.time() * u64::from(state.job.pages);
         }
@@ -285,6 +295,7 @@ impl<P: Probe<Observation>> Listen for Ear<'_, P> {
     fn suspended(&mut self, now: Time, die: Die, confirm: Confirm, remaining: Time) {
         let state = &mut self.book.dies[die.index()];
         state.job.parts.cell -= remaining;
+        state.usage.cell -= remaining;
         if let Some(kind) = kind(confirm) {
             let used = &mut state.usage.array[kind];
             *used -= remaining * u64::from(state.job.pages);
@@ -436,6 +447,7 @@ impl BackEnd {
         Self {
             layout,
             plane_rule: part.plane_rule,
+            dies_per_package: plan.dies_per_package,
             planes: if plan.composition.joins() {
                 layout.planes_per_die
             } else {
@@ -582,6 +594,9 @@ impl BackEnd {
             since: now,
             ..IDLE
         };
+        if self.dies_per_package > 1 {
+            self.interleave(die);
+        }
         self.load(die, head, operation, pages);
         let mut ear = Ear {
             book: &mut self.book,
@@ -589,6 +604,17 @@ impl BackEnd {
             probe: &mut (),
         };
         self.channels.start(now, die, &mut ear);
+    }
+
+    /// A die becomes occupied: its command and those of other dies of its package are interleaved.
+    fn interleave(&mut self, die: Die) {
+        let first = die.0 - die.0 % self.dies_per_package;
+        for other in (first..first + self.dies_per_package).filter(|other| *other != die.0) {
+            if self.book.dies[other as usize].job.head != NONE {
+                self.book.dies[other as usize].job.interleaved = true;
+                self.book.dies[die.index()].job.interleaved = true;
+            }
+        }
     }
 
     #[inline]
@@ -753,6 +779,7 @@ impl BackEnd {
             operation,
             gc,
             since,
+            interleaved,
             ..
         } = state.job;
         state.job.head = NONE;
@@ -763,6 +790,7 @@ impl BackEnd {
                 from: since,
                 operation,
                 pages,
+                interleaved,
                 gc,
             },
         );

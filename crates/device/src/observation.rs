@@ -121,6 +121,8 @@ pub enum Observation {
         operation: Operation,
         /// Pages or blocks that are done with, on different planes; 0 if the operation is laid aside.
         pages: u32,
+        /// Whether another die of the package was occupied at the same time.
+        interleaved: bool,
         /// For garbage collection.
         gc: bool,
     },

@@ -208,6 +208,9 @@ pub struct Record {
     pub channels: Busy,
     /// Occupied time of each die.
     pub dies: Busy,
+    /// Commands of one plane and of several, then those of each while another die of the package
+    /// was occupied.
+    pub commands: [u64; 4],
 }
 
 /// Records a run.
@@ -237,6 +240,7 @@ impl Recorder {
             series: Intervals::new(grid),
             channels: Busy::new(grid, plan.dimensions.channels as usize),
             dies: Busy::new(grid, plan.part.layout.dies as usize),
+            commands: [0; 4],
         };
         Self {
             record,
@@ -367,9 +371,14 @@ impl Probe<Observation> for Recorder {
                 from,
                 operation,
                 pages,
+                interleaved,
                 ..
             } => {
                 self.record.dies.add(die.index(), from, now);
+                if pages > 0 {
+                    self.record.commands[usize::from(pages > 1) + 2 * usize::from(interleaved)] +=
+                        1;
+                }
                 let flash = &mut self.record.series.at(now).flash;
                 let pages = u64::from(pages);
                 match operation {

@@ -33,7 +33,9 @@ pub struct Summary {
     pub breakdown: ByOp<Breakdown>,
     pub throughput: Throughput,
     pub flash: FlashSummary,
+    pub commands: CommandSummary,
     pub utilisation: Utilisation,
+    pub execution: Execution,
     pub energy: EnergySummary,
     pub precondition: PreconditionSummary,
     pub verification: Option<VerificationSummary>,
@@ -155,6 +157,62 @@ pub struct FlashSummary {
     pub erases_per_block_max: u32,
     pub valid_pages: u64,
     pub free_blocks: u64,
+}
+
+/// Commands of the flash, by the parallelism that they use.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct CommandSummary {
+    pub total: u64,
+    pub plain: u64,
+    pub planes_shared: u64,
+    pub dies_interleaved: u64,
+    pub dies_interleaved_planes_shared: u64,
+    pub pages_per_command: Option<f64>,
+}
+
+impl CommandSummary {
+    fn new(commands: [u64; 4], flash: &FlashCounts) -> Self {
+        let [plain, planes_shared, dies_interleaved, both] = commands;
+        let total: u64 = commands.iter().sum();
+        let pages = flash.page_reads + flash.page_programs + flash.erases;
+        Self {
+            total,
+            plain,
+            planes_shared,
+            dies_interleaved,
+            dies_interleaved_planes_shared: both,
+            pages_per_command: ratio(pages, total),
+        }
+    }
+}
+
+/// What the dies did with their time: shares of it, from the first arrival to the last event.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Execution {
+    pub bus_active: f64,
+    pub bus_contention: f64,
+    pub cell_active: f64,
+    pub idle: f64,
+}
+
+impl Execution {
+    fn new(usage: &[Usage], span: Time) -> Self {
+        let all = (span.0 as f64 * usage.len() as f64).max(1.0);
+        let share = |of: &dyn Fn(&Usage) -> Time| {
+            usage.iter().map(|usage| of(usage).0 as f64).sum::<f64>() / all
+        };
+        let bus_active = share(&|usage| usage.bus);
+        let bus_contention = share(&|usage| usage.bus_wait);
+        let cell_active = share(&|usage| usage.cell);
+        Self {
+            bus_active,
+            bus_contention,
+            cell_active,
+            idle: (1.0 - bus_active - bus_contention - cell_active).max(0.0),
+        }
+    }
 }
 
 /// Energy of the flash, by stage.
@@ -375,6 +433,8 @@ impl Summary {
                 write_mb_per_s: rate(record.bytes[1]) / 1e6,
             },
             flash: flash_summary(&flash, ssd, blocks),
+            commands: CommandSummary::new(record.commands, &flash),
+            execution: Execution::new(usage, span),
             utilisation: Utilisation {
                 channel_mean,
                 channel_max,

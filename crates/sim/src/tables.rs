@@ -89,6 +89,14 @@ pub fn dies(outcome: &Outcome, usage: &[Usage]) -> Result<Table, ObserveError> {
             time(&|usage| usage.bus),
         ),
         (
+            Heading::new("bus_wait_us", "us", "Waiting for the bus"),
+            time(&|usage| usage.bus_wait),
+        ),
+        (
+            Heading::new("cell_us", "us", "Arrays at work, however many planes"),
+            time(&|usage| usage.cell),
+        ),
+        (
             Heading::new("read_mj", "mJ", "Energy of array reads"),
             energy(&|energy| energy.read_mj),
         ),

@@ -59,7 +59,7 @@ def _iops(setup: Setup, path: Path, kind: str, places: str, count: int) -> float
         "nand.geometry.dies_per_package": count if many_dies else 1,
         "nand.geometry.planes_per_die": 1 if many_dies else count,
         "nand.geometry.blocks_per_plane": BLOCKS // count,
-        "nand.scheduler": "die-first" if many_dies else "plane-first",
+        "ssd.composition": "off" if many_dies else "greedy",
         "ftl.allocate": PLACES[places],
         "ftl.over_provisioning_ratio": 0.5,
         "replay.mode.closed-loop.queue_depth": DEPTH,
