@@ -6,6 +6,8 @@
 //! (`wordline_nand::channel`). Reads of the host may pass a program or an erase that is suspended
 //! for them.
 
+use std::collections::VecDeque;
+
 use wordline_kernel::{EventQueue, Probe, Stream, Time};
 use wordline_nand::channel::{Listen, Readied};
 use wordline_nand::{
@@ -74,6 +76,8 @@ pub(crate) struct Transaction {
     die: Die,
     /// The next of its queue, or of its command.
     next: Slot,
+    /// The one before it in its queue.
+    previous: Slot,
     /// The page; for an erase the first of its block.
     pub place: Ppn,
     /// Where a move goes; otherwise the same page.
@@ -162,6 +166,8 @@ struct Job {
     since: Time,
     /// Since when the die has been busy.
     busy_since: Time,
+    /// When it was laid aside last.
+    aside_since: Time,
     /// Where its time went.
     parts: Parts,
     /// Collection's share of the bus when the die asked for it.
@@ -177,6 +183,7 @@ const IDLE: Job = Job {
     began: Time::ZERO,
     since: Time::ZERO,
     busy_since: Time::ZERO,
+    aside_since: Time::ZERO,
     parts: Parts::NONE,
     bus_gc: Time::ZERO,
 };
@@ -188,6 +195,8 @@ struct DieState {
     aside: Option<Box<Job>>,
     first: Slot,
     last: Slot,
+    /// Reads of the host in the queue, in order; kept if they can pass other operations.
+    reads: VecDeque<Slot>,
     gc: GcClock,
     usage: Usage,
 }
@@ -227,6 +236,8 @@ pub(crate) struct BackEnd {
     /// What the composition has picked; kept for its memory.
     picked: Vec<usize>,
     suspends: bool,
+    /// Longest time for which reads go before another operation.
+    longest: Time,
     channels: Channels,
     book: Book,
     draws: Stream,
@@ -243,8 +254,8 @@ struct Ear<'a, P> {
 
 impl<P: Probe<Observation>> Listen for Ear<'_, P> {
     #[inline]
-    fn schedule(&mut self, at: Time, event: Event) {
-        self.queue.schedule(at, event);
+    fn schedule(&mut self, at: Time, event: wordline_nand::Event) {
+        self.queue.schedule(at, Event::Flash(event));
     }
     #[inline]
     fn asks(&mut self, now: Time, channel: u32, die: Die) {
@@ -292,17 +303,34 @@ impl<P: Probe<Observation>> Listen for Ear<'_, P> {
             state.usage.array[kind] += work.time() * u64::from(state.job.pages);
         }
     }
-    fn suspended(&mut self, now: Time, die: Die, confirm: Confirm, remaining: Time) {
+    fn suspended(&mut self, now: Time, die: Die, confirm: Confirm, remaining: Time, latency: Time) {
         let state = &mut self.book.dies[die.index()];
         state.job.parts.cell -= remaining;
+        state.usage.cell += latency;
         state.usage.cell -= remaining;
         if let Some(kind) = kind(confirm) {
             let used = &mut state.usage.array[kind];
+            *used += latency * u64::from(state.job.pages);
             *used -= remaining * u64::from(state.job.pages);
         }
         let Job { busy_since, .. } = state.job;
         self.book
             .observe_array(now, die, confirm, busy_since, self.probe);
+    }
+    fn interrupted(&mut self, now: Time, channel: u32, die: Die, from: Time) {
+        let state = &mut self.book.dies[die.index()];
+        state.usage.bus += now - from;
+        let Job { operation, gc, .. } = state.job;
+        self.probe.observe(
+            now,
+            Observation::Bus {
+                channel,
+                from,
+                die,
+                operation,
+                gc,
+            },
+        );
     }
 }
 
@@ -331,6 +359,7 @@ impl Book {
             purpose,
             die,
             next: NONE,
+            previous: NONE,
             place,
             target,
             owner,
@@ -360,23 +389,31 @@ impl Book {
             state.first = slot;
         } else {
             self.transactions[state.last as usize].next = slot;
+            self.transactions[slot as usize].previous = state.last;
         }
         state.last = slot;
     }
 
-    /// Takes a transaction out of its die's queue; `before` is the one in front of it, if any.
-    fn unlink(&mut self, die: Die, before: Slot, slot: Slot) {
-        let next = self.next(slot);
+    /// Takes a transaction out of its die's queue.
+    #[inline]
+    fn unlink(&mut self, die: Die, slot: Slot) {
+        let transaction = &mut self.transactions[slot as usize];
+        let (previous, next) = (transaction.previous, transaction.next);
+        transaction.next = NONE;
         let state = &mut self.dies[die.index()];
-        if before == NONE {
+        if previous == NONE {
             state.first = next;
         } else {
-            self.transactions[before as usize].next = next;
+            self.transactions[previous as usize].next = next;
         }
-        if state.last == slot {
-            state.last = before;
+        if next == NONE {
+            state.last = previous;
+        } else {
+            self.transactions[next as usize].previous = previous;
         }
-        self.transactions[slot as usize].next = NONE;
+        if !state.reads.is_empty() {
+            state.reads.retain(|read| *read != slot);
+        }
     }
 
     /// Tells the probe that the array has worked for the die's command.
@@ -438,6 +475,7 @@ impl BackEnd {
             aside: None,
             first: NONE,
             last: NONE,
+            reads: VecDeque::new(),
             gc: GcClock::default(),
             usage: Usage::default(),
         };
@@ -456,6 +494,7 @@ impl BackEnd {
             composition: plan.composition.clone(),
             picked: Vec::new(),
             suspends: part.suspend.program || part.suspend.erase,
+            longest: Time::from_ns(part.suspend.longest_ns),
             channels: Channels::new(
                 layout.dies,
                 plan.dies_per_channel,
@@ -506,34 +545,62 @@ impl BackEnd {
             return slot;
         }
         self.book.append(die, slot);
+        if self.suspends && order.purpose.is_urgent() {
+            self.book.dies[die.index()].reads.push_back(slot);
+        }
         if idle {
+            if self.touched.is_empty() {
+                queue.schedule(now, Event::Begin);
+            }
             self.touched.push(die);
         }
         slot
     }
 
     /// Idle dies begin with what has been enqueued at this instant.
-    #[inline]
-    pub fn begin(&mut self, now: Time, queue: &mut EventQueue<Event>) {
+    pub fn begin(&mut self, now: Time, array: &Array, queue: &mut EventQueue<Event>) {
         while let Some(die) = self.touched.pop() {
             if self.book.dies[die.index()].job.head == NONE && self.channels.is_free(die) {
-                self.start_next(now, die, queue);
+                self.start_next(now, die, array, queue);
             }
         }
     }
 
-    /// A read of the host has been enqueued: what its die is at may be suspended for it.
+    /// A read of the host has been enqueued: what its die is at may be suspended for it, or wait
+    /// longer until it is resumed.
     #[inline]
-    pub fn hurry(&mut self, now: Time, slot: Slot, array: &Array, queue: &mut EventQueue<Event>) {
+    pub fn hurry(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        array: &Array,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
         if self.suspends {
-            self.suspend_for(now, slot, array, queue);
+            self.suspend_for(now, slot, array, queue, probe);
         }
     }
 
     #[cold]
-    fn suspend_for(&mut self, now: Time, slot: Slot, array: &Array, queue: &mut EventQueue<Event>) {
+    fn suspend_for(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        array: &Array,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
         let Transaction { die, place, .. } = *self.get(slot);
-        if array.read(place).is_err() || self.book.dies[die.index()].job.head == NONE {
+        let Job {
+            head, aside_since, ..
+        } = self.book.dies[die.index()].job;
+        if array.read(place).is_err() || head == NONE {
+            return;
+        }
+        if now.since(aside_since) < self.longest && self.channels.withdraw_resume(die) {
+            self.lay_aside(now, die, probe);
+            self.serve_reads(now, die, array, queue);
             return;
         }
         let mut ear = Ear {
@@ -544,16 +611,34 @@ impl BackEnd {
         self.channels.suspend(now, die, &mut ear);
     }
 
-    /// Starts the first transaction of an idle die's queue, if there is one.
+    /// Starts the first transaction of an idle die's queue, if there is one. Where operations can be
+    /// suspended for reads, reads of the host go first: what they would suspend at once need not
+    /// begin.
     #[inline]
-    fn start_next(&mut self, now: Time, die: Die, queue: &mut EventQueue<Event>) {
-        let head = self.book.dies[die.index()].first;
+    fn start_next(&mut self, now: Time, die: Die, array: &Array, queue: &mut EventQueue<Event>) {
+        let mut head = self.book.dies[die.index()].first;
         if head == NONE {
             return;
         }
-        self.book.unlink(die, NONE, head);
+        if self.suspends && now.since(self.get(head).since) < self.longest {
+            head = self.waiting_read(die, array).unwrap_or(head);
+        }
+        self.begin_with(now, die, head, array, queue);
+    }
+
+    /// Gives the idle die to a transaction of its queue and those that go with it.
+    #[inline]
+    fn begin_with(
+        &mut self,
+        now: Time,
+        die: Die,
+        head: Slot,
+        array: &Array,
+        queue: &mut EventQueue<Event>,
+    ) {
+        self.book.unlink(die, head);
         let pages = if self.planes > 1 {
-            self.join(die, head)
+            self.join(die, head, array)
         } else {
             1
         };
@@ -649,6 +734,11 @@ impl BackEnd {
             targets: &targets[..moved],
             planes: pages,
         };
+        debug_assert_eq!(
+            command.check(layout, self.plane_rule),
+            Ok(()),
+            "commands obey the rules of the part"
+        );
         self.channels.load(die, |chains, steps| {
             chains.build(layout, &command, draws, steps);
         });
@@ -656,13 +746,13 @@ impl BackEnd {
 
     /// Takes what the composition picks out of the queue and links it to `head`. Returns the number
     /// of transactions.
-    fn join(&mut self, die: Die, head: Slot) -> u32 {
+    fn join(&mut self, die: Die, head: Slot, array: &Array) -> u32 {
         let mut slots = [head; MOST_IN_LINE];
-        let mut line = [self.waiting(head, head); MOST_IN_LINE];
+        let mut line = [self.waiting(head, head, array); MOST_IN_LINE];
         let (mut length, mut slot) = (1, self.book.dies[die.index()].first);
         while slot != NONE && length < MOST_IN_LINE {
             slots[length] = slot;
-            line[length] = self.waiting(head, slot);
+            line[length] = self.waiting(head, slot, array);
             length += 1;
             slot = self.book.next(slot);
         }
@@ -670,11 +760,9 @@ impl BackEnd {
         let most = self.planes as usize - 1;
         self.composition
             .pick(&line[..length], most, &mut self.picked);
-        // From the back, so that what stands before each is still in line when it leaves.
         let mut next = NONE;
         for &place in self.picked.iter().rev() {
-            let before = if place > 1 { slots[place - 1] } else { NONE };
-            self.book.unlink(die, before, slots[place]);
+            self.book.unlink(die, slots[place]);
             self.book.transactions[slots[place] as usize].next = next;
             next = slots[place];
         }
@@ -682,14 +770,21 @@ impl BackEnd {
         1 + self.picked.len() as u32
     }
 
-    fn waiting(&self, head: Slot, slot: Slot) -> Waiting {
+    fn waiting(&self, head: Slot, slot: Slot, array: &Array) -> Waiting {
         let plane = self
             .layout
             .plane_of(self.layout.block_of(self.get(slot).place));
         Waiting {
             plane: plane.0 % self.layout.planes_per_die,
-            fits: self.belongs(head, slot),
+            fits: self.belongs(head, slot) && self.can_begin(slot, array),
         }
+    }
+
+    /// Whether nothing that is laid aside has to come before a transaction: a read of a page whose
+    /// program is suspended waits for it.
+    fn can_begin(&self, slot: Slot, array: &Array) -> bool {
+        let Transaction { purpose, place, .. } = self.get(slot);
+        !self.suspends || purpose.operation() != Operation::Read || array.read(*place).is_ok()
     }
 
     /// Whether two transactions of different planes can be one command.
@@ -735,12 +830,12 @@ impl BackEnd {
             if self.book.dies[die.index()].aside.is_some() {
                 self.serve_reads(now, die, array, queue);
             } else {
-                self.start_next(now, die, queue);
+                self.start_next(now, die, array, queue);
             }
             return Some(head);
         }
         if self.suspends && released.confirm.is_some() {
-            self.suspend_for_waiting(now, die, array, queue);
+            self.suspend_for_waiting(now, die, array, queue, probe);
         }
         None
     }
@@ -827,9 +922,8 @@ impl BackEnd {
                 Some(Worked { head, operation })
             }
             Readied::Suspended(die) => {
-                let job = self.book.dies[die.index()].job;
-                self.leave(now, die, 0, probe);
-                self.book.dies[die.index()].aside = Some(Box::new(job));
+                self.book.dies[die.index()].job.aside_since = now;
+                self.lay_aside(now, die, probe);
                 self.serve_reads(now, die, array, queue);
                 None
             }
@@ -837,19 +931,18 @@ impl BackEnd {
         }
     }
 
-    /// The first read of the host in a die's queue whose page is programmed, and the transaction
-    /// before it. The others wait behind the programs that they depend on.
-    fn waiting_read(&self, die: Die, array: &Array) -> Option<(Slot, Slot)> {
-        let (mut before, mut slot) = (NONE, self.book.dies[die.index()].first);
-        while slot != NONE {
-            let transaction = self.get(slot);
-            if transaction.purpose.is_urgent() && array.read(transaction.place).is_ok() {
-                return Some((before, slot));
-            }
-            before = slot;
-            slot = transaction.next;
-        }
-        None
+    /// The die's command makes way for reads.
+    fn lay_aside(&mut self, now: Time, die: Die, probe: &mut impl Probe<Observation>) {
+        let job = self.book.dies[die.index()].job;
+        self.leave(now, die, 0, probe);
+        self.book.dies[die.index()].aside = Some(Box::new(job));
+    }
+
+    /// The first read of the host in a die's queue whose page is programmed. The others wait behind
+    /// the programs that they depend on.
+    fn waiting_read(&self, die: Die, array: &Array) -> Option<Slot> {
+        let mut reads = self.book.dies[die.index()].reads.iter().copied();
+        reads.find(|slot| array.read(self.get(*slot).place).is_ok())
     }
 
     /// The array of a die starts to work while reads of the host wait for it.
@@ -859,17 +952,21 @@ impl BackEnd {
         die: Die,
         array: &Array,
         queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
     ) {
-        if let Some((_, slot)) = self.waiting_read(die, array) {
-            self.suspend_for(now, slot, array, queue);
+        if let Some(slot) = self.waiting_read(die, array) {
+            self.suspend_for(now, slot, array, queue, probe);
         }
     }
 
     /// With a command laid aside: serves the next read, or goes on with the command.
     fn serve_reads(&mut self, now: Time, die: Die, array: &Array, queue: &mut EventQueue<Event>) {
-        if let Some((before, slot)) = self.waiting_read(die, array) {
-            self.book.unlink(die, before, slot);
-            self.start(now, die, slot, 1, queue);
+        let aside = self.book.dies[die.index()].aside.as_ref();
+        let waits = aside.map_or(Time::ZERO, |job| now - job.aside_since);
+        if waits < self.longest
+            && let Some(slot) = self.waiting_read(die, array)
+        {
+            self.begin_with(now, die, slot, array, queue);
             return;
         }
         let state = &mut self.book.dies[die.index()];

@@ -1,3 +1,21 @@
 //! What a device schedules for itself.
 
-pub use wordline_nand::Event;
+/// Something a device will have to deal with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Something on a channel or a die.
+    Flash(wordline_nand::Event),
+    /// Idle dies begin with what has been enqueued at this instant.
+    Begin,
+}
+
+impl Event {
+    /// For the digest of a run.
+    #[inline]
+    pub fn code(self) -> u64 {
+        match self {
+            Self::Flash(event) => event.code(),
+            Self::Begin => u64::MAX,
+        }
+    }
+}

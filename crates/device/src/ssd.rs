@@ -10,7 +10,7 @@ use thiserror::Error;
 use wordline_ftl::instant::InstantError;
 use wordline_ftl::{Lpn, Mapping, Written};
 use wordline_kernel::{EventQueue, Probe, Time};
-use wordline_nand::{Array, Die, Layout, Operation, Plane, Ppn, Violation};
+use wordline_nand::{Array, Die, Event as Flash, Layout, Operation, Plane, Ppn, Violation};
 
 use crate::backend::{BackEnd, Order, Purpose, Slot, Usage, Worked};
 use crate::event::Event;
@@ -274,7 +274,6 @@ impl<M: Mapping> Ssd<M> {
                 Op::Write => self.write(now, owner, page, from as u32, bytes as u32, queue, probe),
             }
         }
-        self.backend.begin(now, queue);
         Ok(())
     }
 
@@ -308,7 +307,7 @@ impl<M: Mapping> Ssd<M> {
             if let Some(verification) = &mut self.verification {
                 verification.note(slot, 0, oldest);
             }
-            self.backend.hurry(now, slot, &self.array, queue);
+            self.backend.hurry(now, slot, &self.array, queue, probe);
             return Ok(());
         }
         probe.observe(now, Observation::UnwrittenRead);
@@ -434,7 +433,7 @@ impl<M: Mapping> Ssd<M> {
         if let Some(verification) = &mut self.verification {
             verification.note(slot, 0, NO_VERSION);
         }
-        self.backend.hurry(now, slot, &self.array, queue);
+        self.backend.hurry(now, slot, &self.array, queue, probe);
     }
 
     /// Queues a held write for a free block.
@@ -534,7 +533,8 @@ impl<M: Mapping> Ssd<M> {
         probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         match event {
-            Event::BusDone(channel) => {
+            Event::Begin => self.backend.begin(now, &self.array, queue),
+            Event::Flash(Flash::BusDone(channel)) => {
                 let ended = self
                     .backend
                     .bus_done(now, channel, &self.array, queue, probe);
@@ -544,14 +544,13 @@ impl<M: Mapping> Ssd<M> {
                     self.finish(now, slot, queue, probe)?;
                 }
             }
-            Event::Ready(die) => {
+            Event::Flash(Flash::Ready(die)) => {
                 let worked = self.backend.ready(now, Die(die), &self.array, queue, probe);
                 if let Some(worked) = worked {
                     self.touch_array(now, worked)?;
                 }
             }
         }
-        self.backend.begin(now, queue);
         Ok(())
     }
 

@@ -50,6 +50,7 @@ fn suspending() -> Suspend {
         erase_suspend_ns: 40_000,
         resume_ns: 10_000,
         most: 3,
+        longest_ns: 5_000_000,
     }
 }
 
@@ -139,6 +140,7 @@ fn every_read_is_right_on_devices_drawn_at_random() {
             erase_suspend_ns: below(700_000),
             resume_ns: below(50_000),
             most: below(5) as u32,
+            longest_ns: below(3_000_000),
         };
         let load = Load {
             requests: 1_500,
@@ -277,7 +279,7 @@ fn serve(plan: &Plan, fill_pages: u32, requests: &[(u64, Op, u64)]) -> (Held, Ss
     let mut left = requests.iter().peekable();
     loop {
         let next = left.peek().map(|(ns, ..)| Time::from_ns(*ns));
-        if let Some(arrival) = next.filter(|at| queue.next_time().is_none_or(|due| *at < due)) {
+        if let Some(arrival) = next.filter(|at| queue.next_time().is_none_or(|due| *at <= due)) {
             let (_, op, page) = *left.next().unwrap();
             let request = Request {
                 op,
@@ -416,4 +418,82 @@ fn without_the_ability_nothing_is_suspended() {
         latencies(&held, Op::Write),
         [Time(PROGRAMS_UNTIL_PS) + Time::from_ns(50)]
     );
+}
+
+/// Reads that never stop coming hold a program up for `most` times `longest_ns` and no longer.
+#[test]
+fn a_program_is_not_starved_by_reads() {
+    let mut plan = suspendable();
+    plan.part.suspend.longest_ns = 1_000_000;
+    let mut requests = vec![(0, Op::Write, 0)];
+    // A read takes 62.5 us; one comes every 60 us for 60 ms.
+    requests.extend((1..=1_000).map(|number| (number * 60_000, Op::Read, 20 + number % 8)));
+    let (held, _) = serve(&plan, 40, &requests);
+    let write = latencies(&held, Op::Write)[0];
+    // Three suspensions of at most 1 ms and the read under way then, 20 us to stop, 10 us and some
+    // cycles to resume, and its own 512.5 us; reads that are there when it begins go first, 1 ms.
+    let bound = US(3 * (1_000 + 63 + 20 + 10 + 1)) + US(1_000 + 63) + US(513);
+    assert!(write < bound, "{write} of {bound}");
+    assert!(write > US(3_000), "it is held up: {write}");
+    assert_eq!(held.pages, [1_000, 1, 0, 0]);
+}
+
+/// Two dies on a bus of 1 MT/s, a page takes 4.1 ms: a read that comes while the resume command
+/// waits for the bus is served first.
+#[test]
+fn a_read_takes_the_place_of_a_resume_that_waits_for_the_bus() {
+    let mut plan = plan(&roomy(), dimensions(1, 2, 1), 16, 8, 8).unwrap();
+    let timing = Timing {
+        bus_mt_per_s: 1.0,
+        program_ns: PerLevel::All(50_000_000),
+        ..Timing::default()
+    };
+    plan.part.chains = Chains::new(&shape(dimensions(1, 2, 1)), &timing, &Cell::default());
+    plan.part.suspend = Suspend {
+        longest_ns: 1_000_000_000,
+        ..suspending()
+    };
+    // Pages of even number lie on die 0. The write of page 0 is in its array from 4.1 ms on. The read
+    // of page 20 suspends it at 10 ms. The read of page 21, on die 1, has the bus when that is over,
+    // and the read of page 22 comes meanwhile.
+    let requests = [
+        (0, Op::Write, 0),
+        (10_000_000, Op::Read, 20),
+        (12_000_000, Op::Read, 21),
+        (15_000_000, Op::Read, 22),
+    ];
+    let (held, _) = serve(&plan, 40, &requests);
+    let reads = latencies(&held, Op::Read);
+    assert!(
+        reads[2] < Time::from_ms(9),
+        "not behind the program: {}",
+        reads[2]
+    );
+    assert_eq!(held.pages, [3, 1, 0, 0]);
+}
+
+/// Requests of one instant are there together: four reads on four planes are one command.
+#[test]
+fn requests_of_one_instant_become_one_command() {
+    let mut plan = plan(&roomy(), dimensions(1, 1, 4), 16, 8, 8).unwrap();
+    plan.composition = composition("greedy");
+    let requests = [0, 1, 2, 3].map(|page| (1_000_000, Op::Read, page));
+    let (held, _) = serve(&plan, 40, &requests);
+    assert_eq!((held.pages[0], held.commands[0]), (4, 1));
+}
+
+/// A program that a waiting read would suspend at once does not begin before it.
+#[test]
+fn where_programs_can_be_suspended_reads_in_line_go_first() {
+    let plan = suspendable();
+    let requests = [
+        (0, Op::Read, 20),
+        (1_000, Op::Write, 0),
+        (2_000, Op::Read, 21),
+    ];
+    let (held, _) = serve(&plan, 40, &requests);
+    let read = plan.part.chains.unloaded(Operation::Read, 0);
+    let program = plan.part.chains.unloaded(Operation::Program, 0);
+    assert_eq!(latencies(&held, Op::Read), [read, read + read - US(2)]);
+    assert_eq!(latencies(&held, Op::Write), [read + read + program - US(1)]);
 }

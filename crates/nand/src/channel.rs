@@ -11,7 +11,7 @@ use wordline_kernel::Time;
 
 use crate::Die;
 use crate::arbitrate::{Arbitrate, Arbitration, Asking};
-use crate::chain::{Chains, Step};
+use crate::chain::{Chains, Stage, Step};
 use crate::command::Command;
 use crate::registers::{Confirm, Registers, Work};
 use crate::suspend::Suspend;
@@ -51,8 +51,10 @@ pub trait Listen {
     fn allows(&mut self, now: Time, die: Die, confirm: Confirm) -> bool;
     /// The die is busy until `ready`, its array in `work`.
     fn busy(&mut self, now: Time, die: Die, confirm: Confirm, work: Work, ready: Time);
-    /// The array lays its work aside with `remaining` to do.
-    fn suspended(&mut self, now: Time, die: Die, confirm: Confirm, remaining: Time);
+    /// The array lays its work aside with `remaining` to do; it stops after `latency`.
+    fn suspended(&mut self, now: Time, die: Die, confirm: Confirm, remaining: Time, latency: Time);
+    /// A command that suspends or resumes an operation is through; it was on the bus since `from`.
+    fn interrupted(&mut self, now: Time, channel: u32, die: Die, from: Time);
 }
 
 /// What the end of a hold means to the owner.
@@ -218,7 +220,7 @@ impl Channels {
             die,
             since: now,
             hold: step.bus,
-            starts_array: step.confirm.is_some(),
+            starts_array: step.confirm.and_then(Stage::of_array).is_some(),
             urgent: false,
         };
         self.enter(now, channel, asking, listen);
@@ -250,7 +252,8 @@ impl Channels {
     }
 
     /// A hold ends: what it sets going starts, the bus goes to the next die in line, and the die
-    /// asks again if its next hold needs no wait. `None` if the hold was a suspend or resume command.
+    /// asks again if its next hold needs no wait. A resume command sets going what was laid aside;
+    /// `None` if the hold was a suspend command.
     #[inline]
     pub fn bus_done(
         &mut self,
@@ -262,9 +265,10 @@ impl Channels {
         bus.held = false;
         let (die, urgent, from) = (bus.holder, bus.urgent, bus.granted);
         if urgent {
-            self.interrupt(now, die, listen);
+            listen.interrupted(now, channel, die, from);
+            let resumed = self.interrupt(now, die, listen);
             self.serve(now, channel, listen);
-            return None;
+            return resumed;
         }
         let released = self.release(now, channel, die, from, listen);
         self.serve(now, channel, listen);
@@ -396,7 +400,7 @@ impl Channels {
     }
 
     /// A suspend or a resume command is through.
-    fn interrupt(&mut self, now: Time, die: Die, listen: &mut impl Listen) {
+    fn interrupt(&mut self, now: Time, die: Die, listen: &mut impl Listen) -> Option<Released> {
         let lane = &mut self.lanes[die.index()];
         if let Some(aside) = lane.aside.take() {
             lane.steps = aside.steps;
@@ -411,15 +415,18 @@ impl Channels {
             lane.state = State::Busy;
             listen.busy(now, die, confirm, work, lane.ready);
             listen.schedule(lane.ready, Event::Ready(die.0));
-            return;
+            return Some(Released {
+                die,
+                rows: 0,
+                confirm: Some(confirm),
+                ended: false,
+            });
         }
         lane.suspending = false;
-        let Some(confirm) = lane.steps.get(lane.at).and_then(|step| step.confirm) else {
-            return;
-        };
+        let confirm = lane.steps.get(lane.at).and_then(|step| step.confirm)?;
         let latency = self.suspend.latency(matches!(confirm, Confirm::Erase(_)));
         if lane.state != State::Busy || lane.ready.since(now) <= latency {
-            return;
+            return None;
         }
         let remaining = lane.ready - now;
         lane.registers.stop(now + latency);
@@ -432,8 +439,26 @@ impl Channels {
             remaining,
         }));
         lane.at = 0;
-        listen.suspended(now, die, confirm, remaining);
+        listen.suspended(now, die, confirm, remaining, latency);
         listen.schedule(lane.ready, Event::Ready(die.0));
+        None
+    }
+
+    /// Takes back a resume command that has not got the bus yet: the die is free for a read. False
+    /// if there is none.
+    pub fn withdraw_resume(&mut self, die: Die) -> bool {
+        let lane = &mut self.lanes[die.index()];
+        if lane.state != State::OnBus || lane.aside.is_none() {
+            return false;
+        }
+        let line = &mut self.buses[lane.channel as usize].line;
+        let before = line.len();
+        line.retain(|asking| !(asking.urgent && asking.die == die));
+        let withdrawn = line.len() < before;
+        if withdrawn {
+            lane.state = State::Free;
+        }
+        withdrawn
     }
 
     /// The operation ended before its suspend command got the bus: the command is not sent.

@@ -284,7 +284,8 @@ impl Listen for Book {
             self.ledger.keep(die, stage, None, work.from, work.until);
         }
     }
-    fn suspended(&mut self, _now: Time, _die: Die, _confirm: Confirm, _remaining: Time) {}
+    fn suspended(&mut self, _: Time, _: Die, _: Confirm, _: Time, _: Time) {}
+    fn interrupted(&mut self, _: Time, _: u32, _: Die, _: Time) {}
 }
 
 /// A package.

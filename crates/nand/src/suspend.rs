@@ -21,11 +21,13 @@ pub struct Suspend {
     pub resume_ns: u64,
     /// Suspensions of one operation at most. Count.
     pub most: u32,
+    /// Longest time for which reads go before an operation: from its suspension, or from its arrival at the die if it has not begun. A read that has begun is finished. Nanoseconds.
+    pub longest_ns: u64,
 }
 
 /// The latencies that MQSim takes (Tavakkol et al., FAST 2018: `Suspend_Program_Time` and
 /// `Suspend_Erase_Time`), of the order of a multi-level part's (Micron: tPSPD 150 to 500 us, tESPD up
-/// to 1.1 ms). The time to resume and the limit are assumed.
+/// to 1.1 ms). The time to resume and the limits are assumed.
 impl Default for Suspend {
     fn default() -> Self {
         Self {
@@ -35,6 +37,7 @@ impl Default for Suspend {
             erase_suspend_ns: 700_000,
             resume_ns: 20_000,
             most: 8,
+            longest_ns: 5_000_000,
         }
     }
 }

@@ -54,7 +54,10 @@ fn the_time_of_the_dies_is_spent_on_something() {
         let occupied = execution.bus_active + execution.bus_contention + execution.cell_active;
         assert!((occupied + execution.idle - 1.0).abs() < 1e-9);
         let utilisation = summary.utilisation.die_mean;
-        assert!((occupied / utilisation - 1.0).abs() < 1e-9, "{occupied} {utilisation}");
+        assert!(
+            (occupied / utilisation - 1.0).abs() < 1e-9,
+            "{occupied} {utilisation}"
+        );
     }
 }
 
@@ -67,7 +70,10 @@ fn plane_first_orders_share_planes_and_channel_first_ones_do_not() {
     let channel_first = run("greedy", "CWDP", requests).commands;
     assert!(plane_first.total * 10 < channel_first.total * 6);
     let pages = plane_first.pages_per_command.unwrap();
-    assert!(pages > 1.9, "two pages of a request are one command: {pages}");
+    assert!(
+        pages > 1.9,
+        "two pages of a request are one command: {pages}"
+    );
 }
 
 /// Requests that span all planes: every order does the same (Jung 2013, section 3.5.5).
@@ -86,6 +92,8 @@ fn requests_that_span_the_device_make_all_orders_equal() {
         .collect();
     let (least, most) = bandwidths
         .iter()
-        .fold((f64::MAX, 0.0_f64), |(least, most), &each| (least.min(each), most.max(each)));
+        .fold((f64::MAX, 0.0_f64), |(least, most), &each| {
+            (least.min(each), most.max(each))
+        });
     assert!(most / least < 1.02, "{bandwidths:?}");
 }

@@ -70,6 +70,7 @@ fn draw_suspend(random: &mut Stream) -> Suspend {
         erase_suspend_ns: draw_ns(random, 1, 5),
         resume_ns: draw_ns(random, 0, 4),
         most: u32::MAX,
+        longest_ns: 0,
     }
 }
 
