@@ -79,6 +79,14 @@ pub enum DataSheetError {
         /// Address cycles.
         cycles: u32,
     },
+    /// A number that is none, or out of its range.
+    #[error("{key} is not {range}; change it")]
+    Number {
+        /// The key of the number.
+        key: &'static str,
+        /// What it has to be.
+        range: &'static str,
+    },
     /// A duration beyond reason.
     #[error("{key} makes an operation longer than 17 s; change it")]
     Long {

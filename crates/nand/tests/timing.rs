@@ -407,15 +407,28 @@ fn two_bits() -> wordline_nand::Cell {
 
 #[test]
 fn a_part_that_cannot_be_built_is_refused() {
-    let refused = |change: fn(&mut DataSheet)| {
+    let refused = |change: &dyn Fn(&mut DataSheet)| {
         let mut part = part();
         change(&mut part);
         wordline_nand::Target::new(&part).unwrap_err().to_string()
     };
-    assert!(refused(|part| part.geometry.planes_per_die = 0).contains("planes_per_die"));
-    assert!(refused(|part| part.timing.row_address_cycles = 0).contains("row_address_cycles"));
-    assert!(refused(|part| part.timing.address_cycles = 17).contains("address_cycles"));
-    assert!(refused(|part| part.timing.erase_ns = u64::MAX).contains("erase_ns"));
-    assert!(refused(|part| part.timing.bus_mt_per_s = 0.0).contains("bus_mt_per_s"));
-    assert!(refused(|part| part.geometry.blocks_per_plane = u32::MAX).contains("pages"));
+    assert!(refused(&|part| part.geometry.planes_per_die = 0).contains("planes_per_die"));
+    assert!(refused(&|part| part.timing.row_address_cycles = 0).contains("row_address_cycles"));
+    assert!(refused(&|part| part.timing.address_cycles = 17).contains("address_cycles"));
+    assert!(refused(&|part| part.timing.erase_ns = u64::MAX).contains("erase_ns"));
+    for rate in [0.0, -40.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        assert_eq!(
+            refused(&|part| part.timing.bus_mt_per_s = rate),
+            "bus_mt_per_s is not a finite number above 0; change it"
+        );
+    }
+    // A rate so low that a page never arrives.
+    assert!(refused(&|part| part.timing.bus_mt_per_s = 1e-300).contains("longer than"));
+    for ratio in [-0.1, 0.91, 5.0, f64::NAN, f64::INFINITY] {
+        assert_eq!(
+            refused(&|part| part.timing.jitter_ratio = ratio),
+            "jitter_ratio is not a number from 0 to 0.9; change it"
+        );
+    }
+    assert!(refused(&|part| part.geometry.blocks_per_plane = u32::MAX).contains("pages"));
 }

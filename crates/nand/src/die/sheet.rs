@@ -5,7 +5,7 @@ use wordline_kernel::Time;
 use super::address::{Addressing, Row};
 use crate::registers::Busy;
 use crate::target::{DataSheet, DataSheetError};
-use crate::{Block, Die, Latencies, Layout, Plane, PlaneRule, Ppn};
+use crate::{Block, Die, Latencies, Layout, Plane, PlaneRule, Ppn, Timing};
 
 /// The longest time of a part: 17.6 s.
 const LONGEST: Time = Time::from_ps(1 << 44);
@@ -119,6 +119,7 @@ fn check(part: &DataSheet) -> Result<(), DataSheetError> {
     if cycles > 16 {
         return Err(DataSheetError::LongAddress { cycles });
     }
+    numbers(timing)?;
     let singles = [
         ("erase_ns", timing.erase_ns),
         ("typical_read_ns", timing.typical_read_ns),
@@ -142,6 +143,17 @@ fn check(part: &DataSheet) -> Result<(), DataSheetError> {
         return Err(DataSheetError::Long {
             key: "bus_mt_per_s",
         });
+    }
+    Ok(())
+}
+
+fn numbers(timing: &Timing) -> Result<(), DataSheetError> {
+    let refused = |key, range| Err(DataSheetError::Number { key, range });
+    if !(timing.bus_mt_per_s.is_finite() && timing.bus_mt_per_s > 0.0) {
+        return refused("bus_mt_per_s", "a finite number above 0");
+    }
+    if !(0.0..=0.9).contains(&timing.jitter_ratio) {
+        return refused("jitter_ratio", "a number from 0 to 0.9");
     }
     Ok(())
 }
