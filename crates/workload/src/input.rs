@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::WorkloadError;
 use crate::decompress::{Compression, Decompressed, plain};
 use crate::error::{Fault, Place};
-use crate::format::Format;
+use crate::format::{Format, Probe};
 
 /// A line longer than this is an error.
 pub(crate) const LONGEST_LINE: usize = 64 * 1024;
@@ -175,12 +175,12 @@ impl Input {
         WorkloadError::new(&self.path, reason, "name a file that holds a trace")
     }
 
-    /// The error of a file of unknown format.
-    pub(crate) fn unrecognised(&mut self) -> WorkloadError {
+    /// The error of a file of unknown format that begins as `probe` does.
+    pub(crate) fn unrecognised(&mut self, probe: &Probe) -> WorkloadError {
         if let Some(error) = self.failure.take() {
             return self.broken(&error);
         }
-        let remedy = format!("name it with --format, one of {}", Format::names());
+        let remedy = Format::remedy(probe);
         WorkloadError::new(&self.path, "the format is not recognised", remedy)
     }
 

@@ -169,7 +169,7 @@ impl Open {
             return Err(input.empty());
         }
         let Some(format) = format.or_else(|| Format::of(&probe)) else {
-            return Err(input.unrecognised());
+            return Err(input.unrecognised(&probe));
         };
         let reader = format.reader(&probe);
         let tick_ps = reader.tick_ps();

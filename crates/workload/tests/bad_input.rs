@@ -187,6 +187,28 @@ fn rubbish_and_emptiness_are_refused() {
     );
 }
 
+#[test]
+fn a_file_that_is_nearly_wordlines_own_is_told_its_header() {
+    let header = "time_ns,op,offset_bytes,size_bytes,volume";
+    let told = format!(
+        "x.csv: the format is not recognised; Wordline's own begins with the line {header}: write \
+         that line, or name it with --format, one of wordline, "
+    );
+    let near = [
+        "time,op,offset,size,volume\n1,read,0,512,0\n",
+        "Time_ns, Op, Offset_bytes, Size_bytes, Volume\n1,read,0,512,0\n",
+        "op,size,offset\nread,512,0\n",
+        "1,read,0,512,0\n2,write,0,512,0\n",
+    ];
+    for text in near {
+        let fault = error(text.as_bytes(), &STRICT);
+        assert!(fault.starts_with(&told), "{fault}");
+    }
+    // The remedy works.
+    let text = format!("{header}\n1,read,0,512,0\n");
+    assert_eq!(read(text.as_bytes(), &STRICT).unwrap(), 1);
+}
+
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     encoder.write_all(bytes).unwrap();

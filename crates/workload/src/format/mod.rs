@@ -74,7 +74,7 @@ macro_rules! formats {
 }
 
 formats! {
-    Wordline "wordline" wordline ".csv" "header; time (ns, up to 3 decimals), op (read, write, trim, flush), offset (B), size (B), volume: Wordline's own, lossless",
+    Wordline "wordline" wordline ".csv" "Wordline's own CSV, lossless: the header `time_ns,op,offset_bytes,size_bytes,volume`, then ns (up to 3 decimals), read, write, trim or flush, offset (B), size (B), volume",
     FioIolog "fio-iolog" fio_iolog ".iolog" "fio iolog version 2 (no time but `wait`) or 3 (us)",
     Srt "srt" srt ".srt" "HP SRT 1.3 binary: text header up to 0x0C, then 14 big-endian 32-bit integers a record, blocks of 256 B",
     Vscsi "vscsi" vscsi ".vscsi" "VMware vscsi version 1 binary: 32 little-endian bytes a record",
@@ -126,6 +126,17 @@ impl Format {
             .iter()
             .copied()
             .find(|format| format.detects(probe))
+    }
+    /// What to do about a file of no known format that begins as `probe` does.
+    pub(crate) fn remedy(probe: &Probe) -> String {
+        let naming = format!("name it with --format, one of {}", Self::names());
+        if wordline::resembles(probe) {
+            return format!(
+                "Wordline's own begins with the line {}: write that line, or {naming}",
+                wordline::HEADER
+            );
+        }
+        naming
     }
     /// The names of all formats, for messages.
     pub(crate) fn names() -> String {

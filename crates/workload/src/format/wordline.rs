@@ -11,12 +11,28 @@ use crate::error::{Fault, shown};
 use crate::fields::Commas;
 use crate::{Op, Request};
 
-const HEADER: &[u8] = b"time_ns,op,offset_bytes,size_bytes,volume";
+pub(super) const HEADER: &str = "time_ns,op,offset_bytes,size_bytes,volume";
 
 struct Wordline;
 
 pub(super) fn detect(probe: &Probe) -> bool {
-    probe.begins(HEADER)
+    probe.begins(HEADER.as_bytes())
+}
+
+/// Whether the first line is a request without the header above it, or names most columns of the
+/// header in its own words, such as `Time, Op, Offset`.
+pub(super) fn resembles(probe: &Probe) -> bool {
+    let Some(line) = probe.lines().next() else {
+        return false;
+    };
+    if matches!(Wordline.parse(line), Ok(Some(_))) {
+        return true;
+    }
+    let line = line.to_ascii_lowercase();
+    let fields = || line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+    let columns: [&[u8]; 5] = [b"time", b"op", b"offset", b"size", b"volume"];
+    let named = |column: &&&[u8]| fields().any(|field| field.starts_with(column));
+    columns.iter().filter(named).count() >= 3
 }
 
 pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
@@ -29,7 +45,7 @@ impl Line for Wordline {
 
     #[inline]
     fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
-        if line == HEADER {
+        if line == HEADER.as_bytes() {
             return Ok(None);
         }
         let mut fields = Commas::new(line);
@@ -66,7 +82,7 @@ pub(super) fn render(_timed: bool) -> Box<dyn Render> {
 
 impl Render for Lines {
     fn head(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(HEADER)?;
+        out.write_all(HEADER.as_bytes())?;
         out.write_all(b"\n")
     }
     fn request(
@@ -98,8 +114,14 @@ impl Render for Lines {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parsed;
+    use super::super::{Format, parsed};
     use super::*;
+
+    #[test]
+    fn the_description_has_the_header_as_it_is_written() {
+        let description = Format::Wordline.description();
+        assert!(description.contains(&format!("`{HEADER}`")));
+    }
 
     #[test]
     fn a_line() {
