@@ -321,7 +321,7 @@ fn config_resolved(text: &str, name: &str, overrides: Vec<(String, String)>) -> 
 #[pymodule]
 mod _wordline {
     #[pymodule_export]
-    use super::package::package_run;
+    use super::package::{package_check, package_run};
     #[pymodule_export]
     use super::{
         Outcome, PyTable, WordlineError, all_presets, config_check, config_resolved, config_schema,

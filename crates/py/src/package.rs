@@ -22,3 +22,9 @@ pub fn package_run(
         .map_err(fail)?;
     serde_json::to_string(&report).map_err(fail)
 }
+
+/// Checks the `[nand]` tables of a configuration.
+#[pyfunction]
+pub fn package_check(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<()> {
+    package::check(text, name, &overrides).map_err(fail)
+}

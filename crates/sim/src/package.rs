@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_nand::array::Violation;
 use wordline_nand::package::{Package, SubmitError};
-use wordline_nand::{Energy, Layout, Part};
+use wordline_nand::{Energy, Part};
 
-use crate::config::{ConfigError, Plan, load};
+use crate::config::{Config, ConfigError, Loaded, load};
 
 pub use migrate::{Migrate, MigrateMode};
 pub use report::{
@@ -51,6 +51,15 @@ pub enum PackageError {
         /// What to do.
         remedy: &'static str,
     },
+    /// Internal data moves of a part that has none.
+    #[error(
+        "mode = {mode}: the part cannot move pages inside its planes; \
+         set nand.internal_data_move to true, or choose another mode"
+    )]
+    NoMove {
+        /// The mode asked for.
+        mode: MigrateMode,
+    },
     /// The part refuses a transaction.
     #[error(transparent)]
     Submit(#[from] SubmitError),
@@ -69,8 +78,13 @@ pub fn run(
     seed: u64,
     strips: bool,
 ) -> Result<Report, PackageError> {
-    let plan = load(text, name, overrides)?.plan(seed)?;
-    Bench::new(&plan, strips).run(load_of_package)
+    let device = load(text, name, overrides)?;
+    Bench::new(&device, seed, strips)?.run(load_of_package)
+}
+
+/// Checks the `[nand]` tables of a configuration.
+pub fn check(text: &str, name: &str, overrides: &[(String, String)]) -> Result<(), ConfigError> {
+    load(text, name, overrides)?.part(0).map(drop)
 }
 
 /// A package and what is needed to tell of it.
@@ -80,26 +94,22 @@ pub struct Bench {
     page_bytes: u32,
     part: Part,
     energy: Energy,
+    internal_data_move: bool,
     strips: bool,
 }
 
 impl Bench {
-    /// One package of a plan.
-    pub fn new(plan: &Plan, strips: bool) -> Self {
-        let layout = Layout {
-            dies: plan.geometry.dies_per_package,
-            ..plan.part.layout
-        };
-        Self {
-            device: plan.name.clone(),
-            page_bytes: plan.geometry.page_bytes,
-            part: Part {
-                layout,
-                ..plan.part.clone()
-            },
-            energy: plan.energy.clone(),
+    /// One package of a device; checks its `[nand]` tables.
+    pub fn new(device: &Loaded, seed: u64, strips: bool) -> Result<Self, ConfigError> {
+        let Config { name, nand, .. } = &device.config;
+        Ok(Self {
+            part: device.part(seed)?,
+            device: name.clone(),
+            page_bytes: nand.geometry.page_bytes,
+            energy: nand.energy.clone(),
+            internal_data_move: nand.internal_data_move,
             strips,
-        }
+        })
     }
 
     /// Runs a load on the package, pristine but for the pages that the load reads.

@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use wordline_sim::package::{
-    Load, Migrate, MigrateMode, PackageError, Report, Stream, StreamOperation, run,
+    Load, Migrate, MigrateMode, PackageError, Report, Stream, StreamOperation, check, run,
 };
 
 // The part of the tests, in nanoseconds: 2,112 bytes at 40 MB/s, 25 ns a cycle.
@@ -302,6 +302,93 @@ fn what_cannot_be_run_says_what_to_do() {
         "{fault}"
     );
     assert!(run("base = \"none\"", "x.toml", &[], &load, 1, false).is_err());
+}
+
+#[test]
+fn a_part_without_internal_data_moves_refuses_them() {
+    let text =
+        config(1, 2, "die-first").replace("[nand]\n", "[nand]\ninternal_data_move = false\n");
+    let of = |mode| {
+        let load = Load::Migrate(Migrate {
+            blocks: 2,
+            mode,
+            interleaved: false,
+        });
+        report(&text, &load)
+    };
+    for mode in [MigrateMode::Move, MigrateMode::MultiPlaneMove] {
+        let fault = of(mode).unwrap_err();
+        assert!(matches!(fault, PackageError::NoMove { mode: of } if of == mode));
+        assert_eq!(
+            fault.to_string(),
+            format!(
+                "mode = {mode}: the part cannot move pages inside its planes; set \
+                 nand.internal_data_move to true, or choose another mode"
+            )
+        );
+    }
+    for mode in [
+        MigrateMode::Legacy,
+        MigrateMode::Cache,
+        MigrateMode::MultiPlane,
+        MigrateMode::MultiPlaneCache,
+    ] {
+        assert_eq!(of(mode).unwrap().bytes, 2 * 64 * 2048);
+    }
+}
+
+#[test]
+fn names_of_modes_are_those_of_a_load() {
+    for name in [
+        "legacy",
+        "cache",
+        "move",
+        "multi-plane",
+        "multi-plane-cache",
+        "multi-plane-move",
+    ] {
+        let text = format!("\"{name}\"");
+        let mode: MigrateMode = serde_json::from_str(&text).unwrap();
+        assert_eq!(mode.name(), name);
+    }
+}
+
+#[test]
+fn only_the_nand_tables_matter() {
+    // Four blocks a plane leave a translation layer no room, and no disk has 0 channels.
+    let text = format!(
+        "{}\n[ssd]\nchannels = 0\n[host]\nqueue_depth = 0\n[ftl]\nover_provisioning_ratio = 7.0\n",
+        config(1, 1, "die-first").replace("blocks_per_plane = 64", "blocks_per_plane = 4")
+    );
+    let report = told(&text, stream(StreamOperation::Program, 4 * 64));
+    assert_eq!((report.pages, report.dies), (4 * 64, 1));
+    let load = Load::Migrate(Migrate {
+        blocks: 2,
+        mode: MigrateMode::Legacy,
+        interleaved: false,
+    });
+    assert_eq!(self::report(&text, &load).unwrap().pages, 2 * (2 + 2 * 64));
+    assert!(check(&text, "part.toml", &[]).is_ok());
+    for (key, value, words) in [
+        ("nand.geometry.page_bytes", "1000", "whole sectors"),
+        ("nand.timing.jitter_ratio", "1.5", "0 to 0.9"),
+        (
+            "nand.geometry.blocks_per_plane",
+            "16777216",
+            "the package has",
+        ),
+    ] {
+        let wide = (
+            "nand.geometry.pages_per_block".to_owned(),
+            "65535".to_owned(),
+        );
+        let overrides = [wide, (key.to_owned(), value.to_owned())];
+        let fault = check(&text, "part.toml", &overrides)
+            .unwrap_err()
+            .to_string();
+        assert!(fault.contains(key) && fault.contains(words), "{fault}");
+        assert!(run(&text, "part.toml", &overrides, &load, 1, false).is_err());
+    }
 }
 
 fn any_stream() -> impl Strategy<Value = (Stream, String)> {

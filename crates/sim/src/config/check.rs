@@ -18,6 +18,27 @@ const LONGEST_NS: u64 = 10_000_000_000;
 
 /// Every number by itself.
 pub(super) fn ranges(config: &Config) -> Result<(), ConfigError> {
+    array(config)?;
+    whole("ssd.channels", config.ssd.channels, 1, 1024)?;
+    whole("ssd.ways", config.ssd.ways, 1, 1024)?;
+    whole("host.queue_depth", config.host.queue_depth, 1, 1_000_000)?;
+    from_schema(config, "")
+}
+
+/// Every number of the `[nand]` tables by itself.
+pub(super) fn part(config: &Config) -> Result<(), ConfigError> {
+    array(config)?;
+    from_schema(config, "nand.")
+}
+
+fn array(config: &Config) -> Result<(), ConfigError> {
+    complete(config)?;
+    geometry(&config.nand.geometry)?;
+    nand(&config.nand)
+}
+
+/// A configuration of this version with its base taken in.
+fn complete(config: &Config) -> Result<(), ConfigError> {
     if config.schema != SCHEMA {
         return Err(schema_error(config.schema.into()));
     }
@@ -29,16 +50,11 @@ pub(super) fn ranges(config: &Config) -> Result<(), ConfigError> {
             "read the file with load",
         ));
     }
-    geometry(&config.nand.geometry, &config.ssd)?;
-    nand(&config.nand)?;
-    whole("host.queue_depth", config.host.queue_depth, 1, 1_000_000)?;
-    from_schema(config)
+    Ok(())
 }
 
-fn geometry(geometry: &Geometry, ssd: &Ssd) -> Result<(), ConfigError> {
+fn geometry(geometry: &Geometry) -> Result<(), ConfigError> {
     let g = "nand.geometry";
-    whole("ssd.channels", ssd.channels, 1, 1024)?;
-    whole("ssd.ways", ssd.ways, 1, 1024)?;
     whole(
         &format!("{g}.dies_per_package"),
         geometry.dies_per_package,
@@ -218,10 +234,10 @@ fn bus(timing: &Timing) -> Result<(), ConfigError> {
     ))
 }
 
-/// The ranges that the keys of policies declare in their schema.
-fn from_schema(config: &Config) -> Result<(), ConfigError> {
+/// The ranges that the keys of policies declare in their schema, of keys that begin so.
+fn from_schema(config: &Config, start: &str) -> Result<(), ConfigError> {
     let values = serde_json::to_value(config).unwrap_or_default();
-    for key in keys::all() {
+    for key in keys::all().iter().filter(|key| key.path.starts_with(start)) {
         let pointer = format!("/{}", key.path.replace('.', "/"));
         let Some(value) = values.pointer(&pointer).and_then(serde_json::Value::as_f64) else {
             continue;
@@ -242,29 +258,9 @@ fn from_schema(config: &Config) -> Result<(), ConfigError> {
 
 /// The array, if its pages can be counted in 32 bits.
 pub(super) fn layout(geometry: &Geometry, ssd: &Ssd) -> Result<Layout, ConfigError> {
-    let packages = ssd.channels * ssd.ways;
-    Layout::new(geometry, packages).ok_or_else(|| {
-        let counts = [
-            ssd.channels,
-            ssd.ways,
-            geometry.dies_per_package,
-            geometry.planes_per_die,
-            geometry.blocks_per_plane,
-            geometry.pages_per_block,
-        ];
-        let pages: u128 = counts.iter().map(|&count| u128::from(count)).product();
-        let product = counts.map(|count| count.to_string()).join(" x ");
-        ConfigError::rule(
-            "nand.geometry.blocks_per_plane",
-            geometry.blocks_per_plane,
-            format!(
-                "the device has {pages} pages ({product}: channels, ways, dies, planes, blocks, \
-                 pages), at most {} can be addressed",
-                u32::MAX - 1
-            ),
-            "use fewer blocks or larger pages",
-        )
-        .with(&[
+    let wires = [("channels", ssd.channels), ("ways", ssd.ways)];
+    Layout::new(geometry, ssd.channels * ssd.ways).ok_or_else(|| {
+        crowded("device", &wires, geometry).with(&[
             "nand.geometry.pages_per_block",
             "nand.geometry.planes_per_die",
             "nand.geometry.dies_per_package",
@@ -272,6 +268,42 @@ pub(super) fn layout(geometry: &Geometry, ssd: &Ssd) -> Result<Layout, ConfigErr
             "ssd.channels",
         ])
     })
+}
+
+/// One package, if its pages can be counted in 32 bits.
+pub(super) fn package(geometry: &Geometry) -> Result<Layout, ConfigError> {
+    Layout::new(geometry, 1).ok_or_else(|| {
+        crowded("package", &[], geometry).with(&[
+            "nand.geometry.pages_per_block",
+            "nand.geometry.planes_per_die",
+            "nand.geometry.dies_per_package",
+        ])
+    })
+}
+
+/// More pages than can be counted in `whole`, which has `wires` above its dies.
+fn crowded(whole: &str, wires: &[(&str, u32)], geometry: &Geometry) -> ConfigError {
+    let below = [
+        ("dies", geometry.dies_per_package),
+        ("planes", geometry.planes_per_die),
+        ("blocks", geometry.blocks_per_plane),
+        ("pages", geometry.pages_per_block),
+    ];
+    let counts = || wires.iter().chain(&below);
+    let pages: u128 = counts().map(|&(_, count)| u128::from(count)).product();
+    let product: Vec<String> = counts().map(|(_, count)| count.to_string()).collect();
+    let names: Vec<&str> = counts().map(|&(name, _)| name).collect();
+    ConfigError::rule(
+        "nand.geometry.blocks_per_plane",
+        geometry.blocks_per_plane,
+        format!(
+            "the {whole} has {pages} pages ({}: {}), at most {} can be addressed",
+            product.join(" x "),
+            names.join(", "),
+            u32::MAX - 1
+        ),
+        "use fewer blocks or larger pages",
+    )
 }
 
 /// Whether collections move pages inside their planes; the part has to be able to.

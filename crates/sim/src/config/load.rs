@@ -3,9 +3,10 @@
 use serde::Deserialize;
 use toml::Table;
 use toml::de::{DeTable, DeValue};
+use wordline_nand::Part;
 
 use super::merge::{merge, parse_override};
-use super::{Config, ConfigError, Origin, Plan, SCHEMA, explain, presets};
+use super::{Config, ConfigError, Origin, Plan, SCHEMA, explain, plan, presets};
 
 /// A configuration with everything said, and where it was said.
 #[derive(Clone, Debug)]
@@ -66,12 +67,19 @@ impl Loaded {
     /// Checks the configuration; a fault names the place where its value was said, or the value of
     /// another key that takes part in it.
     pub fn plan(&self, seed: u64) -> Result<Plan, ConfigError> {
-        Plan::new(&self.config, seed).map_err(|mut error| {
-            let keys = std::iter::once(error.key.as_str()).chain(error.others.iter().copied());
-            let origins = keys.map(|key| self.origin(key));
-            error.origin = origins.min_by_key(Origin::distance).unwrap_or(error.origin);
-            error
-        })
+        Plan::new(&self.config, seed).map_err(|error| self.located(error))
+    }
+
+    /// One package by itself; checks the `[nand]` tables alone, with faults as of [`Loaded::plan`].
+    pub fn part(&self, seed: u64) -> Result<Part, ConfigError> {
+        plan::part(&self.config, seed).map_err(|error| self.located(error))
+    }
+
+    fn located(&self, mut error: ConfigError) -> ConfigError {
+        let keys = std::iter::once(error.key.as_str()).chain(error.others.iter().copied());
+        let origins = keys.map(|key| self.origin(key));
+        error.origin = origins.min_by_key(Origin::distance).unwrap_or(error.origin);
+        error
     }
 
     /// Where the value of a key was said.

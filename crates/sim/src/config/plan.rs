@@ -3,10 +3,10 @@
 use wordline_device::Composition;
 use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::Time;
-use wordline_nand::{Energy, Geometry, Part};
+use wordline_nand::{Energy, Geometry, Layout, Part};
 use wordline_workload::generate;
 
-use super::{Config, ConfigError, check};
+use super::{Config, ConfigError, Nand, check};
 
 /// A run that can be simulated: every number checked, nothing left to decide.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,6 +96,26 @@ pub enum Series {
     },
 }
 
+/// One package by itself; of the configuration, only the `[nand]` tables are looked at.
+pub fn part(config: &Config, seed: u64) -> Result<Part, ConfigError> {
+    check::part(config)?;
+    let layout = check::package(&config.nand.geometry)?;
+    Ok(of_layout(&config.nand, layout, seed))
+}
+
+fn of_layout(nand: &Nand, layout: Layout, seed: u64) -> Part {
+    Part {
+        endurance_cycles: nand.endurance_cycles,
+        partial_programs: nand.partial_programs,
+        plane_rule: nand.plane_rule,
+        arbitration: nand.arbitration.clone(),
+        scheduler: nand.scheduler.clone(),
+        suspend: nand.suspend.clone(),
+        seed,
+        ..Part::new(layout, &nand.geometry, &nand.timing, &nand.cell)
+    }
+}
+
 impl Plan {
     /// Checks a configuration. The same configuration and seed give the same run.
     pub fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
@@ -113,16 +133,7 @@ impl Plan {
         let plan = Self {
             name: config.name.clone(),
             geometry: nand.geometry.clone(),
-            part: Part {
-                endurance_cycles: nand.endurance_cycles,
-                partial_programs: nand.partial_programs,
-                plane_rule: nand.plane_rule,
-                arbitration: nand.arbitration.clone(),
-                scheduler: nand.scheduler.clone(),
-                suspend: nand.suspend.clone(),
-                seed,
-                ..Part::new(layout, &nand.geometry, &nand.timing, &nand.cell)
-            },
+            part: of_layout(nand, layout, seed),
             dimensions,
             energy: nand.energy.clone(),
             composition: ssd.composition.clone(),

@@ -1,5 +1,6 @@
 //! Block migration (Jung 2013, section 2.8.3).
 
+use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -34,17 +35,28 @@ pub enum MigrateMode {
     Legacy,
     /// A block is one cache read and one cache program.
     Cache,
-    /// Internal data moves.
+    /// Internal data moves; the part has to be able to (`nand.internal_data_move`).
     Move,
     /// Page reads and programs in all planes at once.
     MultiPlane,
     /// One cache read and one cache program in all planes at once.
     MultiPlaneCache,
-    /// Internal data moves in all planes at once.
+    /// Internal data moves in all planes at once; the part has to be able to.
     MultiPlaneMove,
 }
 
 impl MigrateMode {
+    /// Its name in a load.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Legacy => "legacy",
+            Self::Cache => "cache",
+            Self::Move => "move",
+            Self::MultiPlane => "multi-plane",
+            Self::MultiPlaneCache => "multi-plane-cache",
+            Self::MultiPlaneMove => "multi-plane-move",
+        }
+    }
     const fn several(self) -> bool {
         matches!(
             self,
@@ -56,6 +68,12 @@ impl MigrateMode {
     }
     const fn cached(self) -> bool {
         matches!(self, Self::Cache | Self::MultiPlaneCache)
+    }
+}
+
+impl fmt::Display for MigrateMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -88,7 +106,10 @@ struct Run {
 }
 
 pub(super) fn run(bench: &Bench, migrate: &Migrate) -> Result<Report, PackageError> {
-    let layout = bench.part.layout;
+    let (layout, mode) = (bench.part.layout, migrate.mode);
+    if mode.moves() && !bench.internal_data_move {
+        return Err(PackageError::NoMove { mode });
+    }
     within(
         "blocks",
         migrate.blocks.into(),
@@ -111,7 +132,7 @@ pub(super) fn run(bench: &Bench, migrate: &Migrate) -> Result<Report, PackageErr
         run.erase(&layout, group, group.to)?;
     }
     for group in &groups {
-        run.copy(&layout, group, migrate.mode)?;
+        run.copy(&layout, group, mode)?;
     }
     for group in &groups {
         run.erase(&layout, group, group.from)?;
