@@ -180,6 +180,45 @@ fn sizes_are_drawn_by_weight() {
 }
 
 #[test]
+fn writes_may_have_sizes_of_their_own() {
+    let config = Config {
+        requests: 10_000,
+        read_ratio: 0.5,
+        request_bytes: Sizes::One(24_064),
+        write_bytes: Some(Sizes::One(10_240)),
+        ..Config::default()
+    };
+    let requests = generate(&config, 64 * MIB, 5);
+    assert!(requests.iter().all(|request| match request.op {
+        Op::Read => request.bytes == 24_064,
+        _ => request.bytes == 10_240,
+    }));
+    assert!(requests.iter().any(|request| request.op == Op::Write));
+    // the larger of the two decides where a request may begin
+    assert!(requests.iter().all(|r| r.offset + 24_064 <= 64 * MIB));
+}
+
+#[test]
+fn wrong_sizes_of_writes_name_their_key() {
+    let of = |bytes| {
+        let config = Config {
+            write_bytes: Some(Sizes::One(bytes)),
+            ..Config::default()
+        };
+        Generator::new(&config, MIB, 1).err().unwrap().to_string()
+    };
+    assert_eq!(
+        of(1000),
+        "workload.write_bytes: 1000 is not a multiple of 512 bytes; round it to one"
+    );
+    assert_eq!(
+        of(2 * MIB),
+        "workload.write_bytes: 2097152 bytes do not fit into the working set of 1048576; \
+         lower it or raise workload.working_set_ratio"
+    );
+}
+
+#[test]
 fn arrivals_are_what_their_process_promises() {
     let with = |arrival| Config {
         requests: 40_000,

@@ -31,6 +31,10 @@ pub struct Config {
     pub read_ratio: f64,
     /// Size of a request in bytes, a multiple of 512; or a list of sizes with weights.
     pub request_bytes: Sizes,
+    /// Size of a write, given like `request_bytes`, which is the size of a read then; left out, both
+    /// kinds have the same sizes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_bytes: Option<Sizes>,
     /// Requests begin at multiples of this many bytes from the start of the working set; itself a
     /// multiple of 512.
     pub align_bytes: u64,
@@ -54,6 +58,7 @@ impl Default for Config {
             requests: 100_000,
             read_ratio: 0.5,
             request_bytes: Sizes::One(4096),
+            write_bytes: None,
             align_bytes: 4096,
             pattern: Pattern::Uniform(pattern::Uniform {}),
             working_set_ratio: 1.0,
@@ -145,17 +150,27 @@ impl Config {
                 "lower it or workload.working_set_ratio",
             ));
         }
-        let largest = self.request_bytes.largest();
-        if largest > length {
-            let reason = format!("{largest} bytes do not fit into the working set of {length}");
-            let remedy = "lower it or raise workload.working_set_ratio";
-            return Err(fault("request_bytes", reason, remedy));
+        let mut largest = 0;
+        for (key, sizes) in self.sizes() {
+            largest = largest.max(sizes.largest());
+            if largest > length {
+                let reason = format!("{largest} bytes do not fit into the working set of {length}");
+                let remedy = "lower it or raise workload.working_set_ratio";
+                return Err(fault(key, reason, remedy));
+            }
         }
         Ok(Space {
             length,
             align: self.align_bytes,
             largest,
         })
+    }
+
+    /// Sizes of reads and of writes, each with the key that gives it.
+    fn sizes(&self) -> [(&'static str, &Sizes); 2] {
+        let all = ("request_bytes", &self.request_bytes);
+        let writes = self.write_bytes.as_ref();
+        [all, writes.map_or(all, |sizes| ("write_bytes", sizes))]
     }
 
     fn pause(&self) -> Result<Time, WorkloadError> {
@@ -185,7 +200,8 @@ pub struct Generator {
     read_ratio: f64,
     start: u64,
     space: Space,
-    mix: Mix,
+    reads: Mix,
+    writes: Mix,
     walk: Walk,
     clock: Clock,
     queue_depth: Option<u32>,
@@ -211,7 +227,8 @@ impl Generator {
             ));
         }
         within("read_ratio", config.read_ratio, 0.0, 1.0)?;
-        let mix = Mix::new(&config.request_bytes)?;
+        let [reads, writes] = config.sizes().map(|(key, sizes)| Mix::new(key, sizes));
+        let (reads, writes) = (reads?, writes?);
         let space = config.space(user_bytes)?;
         Ok(Self {
             requests: config.requests,
@@ -219,7 +236,8 @@ impl Generator {
             read_ratio: config.read_ratio,
             start: config.offset_bytes,
             space,
-            mix,
+            reads,
+            writes,
             walk: Walk::new(&config.pattern, &space)?,
             clock: Clock::new(&config.arrival)?,
             queue_depth: config.arrival.queue_depth(),
@@ -270,7 +288,8 @@ impl Source for Generator {
             ));
         };
         let reads = self.op_random.unit() < self.read_ratio;
-        let bytes = self.mix.next(&mut self.size_random);
+        let mix = if reads { &self.reads } else { &self.writes };
+        let bytes = mix.next(&mut self.size_random);
         let offset = self.walk.next(bytes, &self.space, &mut self.offset_random);
         self.generated += 1;
         let op = if reads { Op::Read } else { Op::Write };

@@ -48,7 +48,8 @@ pub(super) struct Mix {
 }
 
 impl Mix {
-    pub(super) fn new(sizes: &Sizes) -> Result<Self, WorkloadError> {
+    /// `key` of `[workload]` gives the sizes.
+    pub(super) fn new(key: &str, sizes: &Sizes) -> Result<Self, WorkloadError> {
         let shares = match sizes {
             Sizes::One(bytes) => vec![Share {
                 bytes: *bytes,
@@ -57,24 +58,20 @@ impl Mix {
             Sizes::Mix(shares) => shares.clone(),
         };
         if shares.is_empty() {
-            return Err(fault(
-                "request_bytes",
-                "the list is empty",
-                "name at least one size",
-            ));
+            return Err(fault(key, "the list is empty", "name at least one size"));
         }
         let mut steps = Vec::new();
         let mut sum = 0.0;
         for Share { bytes, weight } in shares {
             if bytes == 0 {
                 let remedy = "give a multiple of 512";
-                return Err(fault("request_bytes", "0 bytes are no request", remedy));
+                return Err(fault(key, "0 bytes are no request", remedy));
             }
-            whole_sectors("request_bytes", bytes)?;
+            whole_sectors(key, bytes)?;
             sum += weight;
             if !(weight > 0.0 && f64::is_finite(sum)) {
                 let reason = format!("the weight {weight} of {bytes} bytes is not above 0");
-                return Err(fault("request_bytes", reason, "give a number above 0"));
+                return Err(fault(key, reason, "give a number above 0"));
             }
             steps.push((bytes, sum));
         }
