@@ -1,0 +1,75 @@
+"""Charts over the strategies, and the published numbers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from wordline.figures import LINEAR, figure
+from wordline.study.figure import Numbers
+from wordline.study.palloc.orders import FAMILIES, ORDERS, averaged
+
+PUBLISHED = Numbers("wordline.study.palloc")
+FAMILY_COLOURS = dict(zip(FAMILIES, ("#3b86c6", "#7cc0ea", "#d8731c", "#e0a30a"), strict=True))
+LOAD_COLOURS = (
+    "#12a07a",
+    "#c2457f",
+    "#7a6bc9",
+    "#8b929c",
+    "#1f78b4",
+    "#c0392b",
+    "#5d8a2f",
+    "#b07d1a",
+    "#444b54",
+)
+
+
+def spread(values: Mapping[str, Mapping[str, float]], unit: str) -> dict[str, Any]:
+    """The mean of the loads as a bar for each strategy, each load as a mark. By load, strategy."""
+    means = averaged(values.values())
+    data: list[dict[str, Any]] = [
+        {
+            "type": "bar",
+            "name": f"{family}, mean",
+            "x": list(orders),
+            "y": [means[order] for order in orders],
+            "marker": {"color": FAMILY_COLOURS[family]},
+            "hovertemplate": f"%{{x}}, mean: %{{y:.3~f}} {unit}<extra></extra>",
+        }
+        for family, orders in FAMILIES.items()
+    ]
+    data += [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": load,
+            "x": list(ORDERS),
+            "y": [one[order] for order in ORDERS],
+            "marker": {"color": colour, "size": 5},
+            "hovertemplate": f"%{{x}}, {load}: %{{y:.3~f}} {unit}<extra></extra>",
+        }
+        for (load, one), colour in zip(values.items(), LOAD_COLOURS, strict=False)
+    ]
+    return figure(data, height=420, **_axes(unit), hovermode="closest")
+
+
+def stacked(parts: Mapping[str, Mapping[str, float]], unit: str) -> dict[str, Any]:
+    """Parts of a whole for each strategy. By part, strategy."""
+    colours = ("#9aa1ab", "#e0a30a", "#3b86c6", "#c2457f")
+    data: list[dict[str, Any]] = [
+        {
+            "type": "bar",
+            "name": name,
+            "x": list(ORDERS),
+            "y": [values[order] for order in ORDERS],
+            "marker": {"color": colour},
+            "hovertemplate": f"%{{x}}, {name}: %{{y:.3~f}} {unit}<extra></extra>",
+        }
+        for (name, values), colour in zip(parts.items(), colours, strict=False)
+    ]
+    return figure(data, height=380, barmode="stack", **_axes(unit))
+
+
+def _axes(unit: str) -> dict[str, Any]:
+    return {
+        "xaxis": {"type": "category", "categoryarray": list(ORDERS), "tickangle": -90},
+        "yaxis": {"title": {"text": unit}, **LINEAR},
+    }

@@ -1,0 +1,172 @@
+"""Figures 3.5 and 3.7: requests as they arrive."""
+
+from collections.abc import Mapping
+from statistics import correlation
+from typing import Literal
+
+from wordline import WordlineError
+from wordline.study.figure import Claim, Figure, Plot, Row, Setup
+from wordline.study.palloc.charts import PUBLISHED, spread
+from wordline.study.palloc.loads import TABLE, closed, recorded, timed
+from wordline.study.palloc.orders import (
+    BASE,
+    CHANNEL,
+    FAMILIES,
+    FLASH,
+    ORDERS,
+    averaged,
+    each,
+    gain,
+    normalised,
+    of,
+)
+from wordline.study.palloc.runs import Runs, by_order, iops, latency_us, over, run_all, wait_us
+from wordline.summary import Summary
+
+# Of what CWDP can do, so that no strategy is overrun and each meets the same requests.
+RATE = 0.5
+
+
+def figures(setup: Setup) -> list[Figure]:
+    """Figures of latency and waiting."""
+    traces = recorded(setup)
+    rates = _rates(setup)
+    loads = [*TABLE, *traces]
+    found, faults = by_order(
+        setup, loads, lambda load, order: timed(setup, load, order, rates, traces)
+    )
+    for load, fault in faults.items():
+        if load in TABLE:
+            raise WordlineError(fault)
+    skipped = [f"{load} was left out: {fault}" for load, fault in faults.items()]
+    return [_latency(found, skipped), _waiting(found)]
+
+
+def _rates(setup: Setup) -> dict[str, float]:
+    """By load: the share of CWDP's throughput at which requests arrive."""
+    runs = run_all([closed(setup, load, BASE, "static", {}) for load in TABLE])
+    rates: dict[str, float] = {}
+    for load, run in zip(TABLE, runs, strict=True):
+        if run.summary is None:
+            raise WordlineError(run.fault)
+        rates[load] = round(RATE * iops(run.summary))
+    return rates
+
+
+def _against(values: Mapping[str, float]) -> float:
+    """Channel-first against flash-level first. Per cent."""
+    return gain(of(values, FLASH), of(values, CHANNEL))
+
+
+def _latency(found: dict[str, Runs], skipped: list[str]) -> Figure:
+    absolute = {load: over(runs, latency_us) for load, runs in found.items()}
+    values = {load: normalised(one) for load, one in absolute.items()}
+    table = {load: values[load] for load in TABLE}
+    means = averaged(table.values())
+    worse = [order for order in FLASH if means[order] > 1]
+    bus = {
+        "fin2, reads": over(found["fin2"], lambda run: _bus(run, "read")),
+        "msnfs, writes": over(found["msnfs"], lambda run: _bus(run, "write")),
+    }
+    reads, writes = (of(values, ORDERS) for values in bus.values())
+    return Figure(
+        id="3.5",
+        title="Figure 3.5: latency",
+        section="3.5.1",
+        measured="Mean response time of the 24 strategies over that of CWDP, pages placed by "
+        "address. Of requests that are given 32 at a time the mean response time is 32 over IOPS "
+        "and says nothing that figure 3.4 does not; so requests arrive here by themselves, "
+        f"independently of each other, at a rate of {100 * RATE:.0f} % of what CWDP can do with "
+        "the load, the same for all strategies; those of recorded traces by their time stamps.",
+        rows=[
+            Row("die- and plane-first over CWDP", gain(1, of(means, FLASH)), "%",
+                PUBLISHED("3.5", "flash-level first over CWDP")),
+            *(
+                Row(f"{load}: channel-first against die- and plane-first", _against(table[load]),
+                    "%", PUBLISHED("3.5", f"{load}, channel-first against flash-level first"))
+                for load in ("msnfs", "fin2")
+            ),
+            Row("bus, of bus and array, reads of fin2", reads, "%", PUBLISHED("3.5", "bus, reads")),
+            Row("bus, of bus and array, writes of msnfs", writes, "%",
+                PUBLISHED("3.5", "bus, writes")),
+            *(
+                Row(f"{load}: die- and plane-first over channel-first",
+                    gain(of(one, CHANNEL), of(one, FLASH)), "%")
+                for load, one in values.items()
+            ),
+        ],
+        plots=[
+            Plot("Latency", "Mean response time over that of CWDP.", spread(values, "time / CWDP")),
+        ],
+        claims=[
+            Claim(
+                "Most die- and plane-first strategies answer more slowly than CWDP",
+                len(worse) > len(FLASH) / 2,
+                f"{len(worse)} of {len(FLASH)}, mean {gain(1, of(means, FLASH)):+.1f} %",
+            ),
+            Claim(
+                "PDCW and PDWC answer slightly faster than CWDP",
+                means["PDCW"] < 1 and means["PDWC"] < 1,
+                each(means, ("PDCW", "PDWC")),
+            ),
+            Claim(
+                "msnfs: channel-first strategies answer faster than die- and plane-first",
+                _against(table["msnfs"]) < 0,
+                f"{_against(table['msnfs']):+.1f} %",
+            ),
+            Claim(
+                "fin2: channel-first strategies answer more slowly than die- and plane-first",
+                _against(table["fin2"]) > 0,
+                f"{_against(table['fin2']):+.1f} %",
+            ),
+            Claim(
+                "The bus takes at least 50.5 % of the time of reads, at most 7 % of that of writes",
+                reads >= 50.5 and writes <= 7,
+                f"{reads:.1f} and {writes:.1f} %",
+            ),
+        ],
+        explanation=skipped,
+        data={"latency_us": absolute, "bus_percent": bus},
+    )  # fmt: skip
+
+
+def _bus(run: Summary, op: Literal["read", "write"]) -> float:
+    parts = run["breakdown"][op]
+    return 100 * parts["bus_us"] / (parts["bus_us"] + parts["cell_us"])
+
+
+def _waiting(found: dict[str, Runs]) -> Figure:
+    values = {load: over(runs, wait_us) for load, runs in found.items()}
+    table = {load: values[load] for load in TABLE}
+    means = averaged(table.values())
+    times = averaged(over(found[load], latency_us) for load in TABLE)
+    together = correlation([means[order] for order in ORDERS], [times[order] for order in ORDERS])
+    return Figure(
+        id="3.7",
+        title="Figure 3.7: waiting for conflicts",
+        section="3.5.1",
+        measured="Mean time of a request that it waited for a die or a bus that others held, in "
+        "the runs of figure 3.5; a request of several pages is described by the page done last.",
+        rows=[
+            *(
+                Row(f"{family}, mean of the nine", of(means, orders), "µs")
+                for family, orders in FAMILIES.items()
+            ),
+            *(Row(f"{order}, mean of the nine", means[order], "µs")
+              for order in (BASE, "PDCW", "PDWC")),
+        ],
+        plots=[Plot("Waiting", "Mean time a request.", spread(values, "µs"))],
+        claims=[
+            Claim(
+                "Strategies under which requests wait longer answer more slowly",
+                together > 0.5,
+                f"correlation of the 24 means {together:.2f}",
+            ),
+            Claim(
+                "PDCW and PDWC wait less than CWDP",
+                max(means["PDCW"], means["PDWC"]) < means[BASE],
+                each(means, (BASE, "PDCW", "PDWC"), " µs"),
+            ),
+        ],
+        data={"wait_us": values},
+    )  # fmt: skip

@@ -1,0 +1,98 @@
+"""The loads: those of table 3.1, generated, and recorded traces."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from wordline.config import Value
+from wordline.study.figure import Setup
+from wordline.study.palloc.runs import DEPTH, Case
+
+REQUESTS = 100_000
+PAGE = 2048
+KIB = 1024
+BUNDLED = Path(__file__).parents[4] / "traces" / "postgresql-mixed.csv.gz"
+# What files of the document's workloads may be called.
+KNOWN = {
+    "fin": ("financial", "fin1", "fin2"),
+    "msnfs": ("msnfs",),
+    "usr": ("usr_", "-usr"),
+    "web": ("websearch",),
+    "sql": ("tpcc", "sql"),
+}
+
+
+@dataclass(frozen=True)
+class Load:
+    """A row of table 3.1."""
+
+    write_percent: float
+    write_kib: float
+    read_kib: float
+    random_percent: float
+
+    def workload(self, requests: int) -> dict[str, Value]:
+        """Requests that have these means, each request the mean size of its kind."""
+        return {
+            "workload.requests": requests,
+            "workload.read_ratio": round(1 - self.write_percent / 100, 6),
+            "workload.request_bytes": round(self.read_kib * KIB),
+            "workload.write_bytes": round(self.write_kib * KIB),
+            "workload.align_bytes": PAGE,
+            "workload.pattern.mixed.random_ratio": round(self.random_percent / 100, 6),
+        }
+
+
+TABLE = {
+    "fin1": Load(84.6, 1.5, 1, 96.9),
+    "fin2": Load(21.5, 1, 1, 97.4),
+    "msnfs": Load(93.9, 10, 23.5, 87.2),
+    "usr": Load(27, 5, 20, 92.2),
+    "web": Load(0.1, 4, 7.5, 93.5),
+    "sql0": Load(40.2, 4, 14.5, 89.9),
+    "sql1": Load(14.55, 4.5, 22.5, 73.6),
+    "sql2": Load(0.3, 10.5, 26.5, 71.9),
+    "sql3": Load(37.12, 10, 37, 56.8),
+}
+FITTED = (
+    "The loads are generated, fitted to table 3.1: shares of writes and of random requests are "
+    "the table's, each read and each write has the mean size of its kind, requests begin at a page "
+    "of 2 KiB, random ones anywhere on the device, the others where the one before ended."
+)
+
+
+def recorded(setup: Setup) -> dict[str, Path]:
+    """The bundled trace, and of those given the largest of each workload that is known."""
+    found = {"postgresql (bundled)": BUNDLED} if BUNDLED.exists() else {}
+    for workload, words in KNOWN.items():
+        named = [path for path in setup.traces if any(word in path.name.lower() for word in words)]
+        if named:
+            largest = max(named, key=lambda path: (path.stat().st_size, path.name))
+            found[f"{workload} ({largest.name.split('.')[0]})"] = largest
+    return found
+
+
+def closed(setup: Setup, load: str, order: str, places: str, traces: dict[str, Path]) -> Case:
+    """32 requests of a load at any time; pages are placed by their address ("static") or as they
+    come ("dynamic")."""
+    label = f"{load}, {DEPTH} at a time, {places} {order}"
+    placed: dict[str, Value] = {f"ftl.allocate.{places}.order": order}
+    count = setup.requests(REQUESTS)
+    if load in TABLE:
+        arrival: dict[str, Value] = {"workload.arrival.closed-loop.queue_depth": DEPTH}
+        return Case(label, placed | TABLE[load].workload(count) | arrival)
+    mode: dict[str, Value] = {"replay.mode.closed-loop.queue_depth": DEPTH}
+    return Case(label, placed | mode, traces[load], count)
+
+
+def timed(
+    setup: Setup, load: str, order: str, rates: dict[str, float], traces: dict[str, Path]
+) -> Case:
+    """A load as it arrives, placed by address: generated requests at a rate, independently of each
+    other; recorded ones by their time stamps."""
+    label = f"{load}, as it arrives, static {order}"
+    placed: dict[str, Value] = {"ftl.allocate.static.order": order}
+    count = setup.requests(REQUESTS)
+    if load in TABLE:
+        arrival: dict[str, Value] = {"workload.arrival.poisson.iops": rates[load]}
+        return Case(label, placed | TABLE[load].workload(count) | arrival)
+    return Case(label, placed, traces[load], count)

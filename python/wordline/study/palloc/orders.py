@@ -1,0 +1,52 @@
+"""The 24 strategies, in the families that the document speaks of."""
+
+from collections.abc import Iterable, Mapping
+from itertools import permutations
+
+# By name: the first letter is filled first. Channel, way, die, plane.
+ORDERS = tuple("".join(letters) for letters in permutations("CWDP"))
+FAMILIES = {
+    family: tuple(order for order in ORDERS if order[0] == family[0].upper())
+    for family in ("channel-first", "way-first", "die-first", "plane-first")
+}
+CHANNEL, WAY, DIE, PLANE = FAMILIES.values()
+# Flash-level resources first, system-level resources first.
+FLASH, SYSTEM = DIE + PLANE, CHANNEL + WAY
+BASE = "CWDP"
+
+
+def mean(values: Iterable[float]) -> float:
+    """The arithmetic mean."""
+    listed = list(values)
+    return sum(listed) / len(listed)
+
+
+def of(values: Mapping[str, float], orders: Iterable[str]) -> float:
+    """The mean over some strategies."""
+    return mean(values[order] for order in orders)
+
+
+def gain(first: float, last: float) -> float:
+    """By how much the last is above the first. Per cent."""
+    return 100 * (last / first - 1)
+
+
+def normalised(values: Mapping[str, float]) -> dict[str, float]:
+    """Each over that of CWDP."""
+    return {order: value / values[BASE] for order, value in values.items()}
+
+
+def averaged(tables: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """The mean of several loads, strategy by strategy."""
+    listed = list(tables)
+    return {order: mean(table[order] for table in listed) for order in ORDERS}
+
+
+def best(values: Mapping[str, float], orders: Iterable[str]) -> str:
+    """The strategy with the largest value."""
+    return max(orders, key=lambda order: values[order])
+
+
+def each(values: Mapping[str, float], orders: Iterable[str], unit: str = "") -> str:
+    """Strategies with their values, as text."""
+    return ", ".join(f"{order} {values[order]:.3g}{unit}" for order in orders)
