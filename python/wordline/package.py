@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypedDict, cast, get_args
 
 from wordline import _wordline
-from wordline._wordline import WordlineError
+from wordline.arguments import choice, flag, whole
 from wordline.config import Device, Overrides, read, settings
 
 Operation = Literal["read", "program", "erase"]
 MigrateMode = Literal[
     "legacy", "cache", "move", "multi-plane", "multi-plane-cache", "multi-plane-move"
 ]
-MOST = 2**32 - 1
+REQUESTS, QUEUE_DEPTH, CACHE_ROWS = 10_000_000, 1_000_000, 4096
+"""Most of each that a stream takes."""
+BLOCKS = 2**32 - 1
 
 
 class Latency(TypedDict):
@@ -139,31 +141,31 @@ class Package:
             p.stream("read", requests=500, cache_rows=32)
 
         operation      "read" (pages that were programmed before), "program", or "erase"
-        requests       how many
+        requests       how many, at most 10 million
         request_bytes  bytes of each, in whole pages; None for a page. An erase takes a block
         queue_depth    requests under way at once; None for twice as many as one command of every
-                       die takes
-        cache_rows     waiting rows that one command takes at most; 1 is no cache mode
+                       die takes, at most a million
+        cache_rows     waiting rows that one command takes, at most 4096; 1 is no cache mode
         interleaved    whether the dies work at the same time
         strips         keep every stage of every command
 
         `nand.scheduler` says how pages are spread: "die-first" gives a command one plane,
         "plane-first" all planes of a die for which pages wait.
-        Raises WordlineError if the package has no room for it.
+        Raises WordlineError if the package has no room for it, or an argument is out of range.
         """
         load: dict[str, Any] = {
             "load": "stream",
-            "operation": _one_of("operation", operation, get_args(Operation)),
-            "requests": _count("requests", requests),
-            "cache_rows": _count("cache_rows", cache_rows),
-            "interleaved": interleaved,
+            "operation": choice("operation", operation, get_args(Operation)),
+            "requests": whole("requests", requests, 1, REQUESTS),
+            "cache_rows": whole("cache_rows", cache_rows, 1, CACHE_ROWS),
+            "interleaved": flag("interleaved", interleaved),
         }
         geometry = self._geometry()
-        page_bytes = int(geometry["page_bytes"])
+        size = geometry["page_bytes"] if request_bytes is None else request_bytes
         depth = 2 * cache_rows * geometry["dies_per_package"] * geometry["planes_per_die"]
-        size = page_bytes if request_bytes is None else request_bytes
-        load["request_bytes"] = _count("request_bytes", size)
-        load["queue_depth"] = _count("queue_depth", depth if queue_depth is None else queue_depth)
+        depth = min(depth, QUEUE_DEPTH) if queue_depth is None else queue_depth
+        load["request_bytes"] = whole("request_bytes", size, 1)
+        load["queue_depth"] = whole("queue_depth", depth, 1, QUEUE_DEPTH)
         return self._run(load, strips)
 
     def migrate(
@@ -179,14 +181,15 @@ class Package:
             p.migrate(8, "multi-plane-cache")["elapsed_ps"]
 
         Blocks are spread over planes first, then dies, and stay in their planes. The data of a
-        block are read whole and then written whole, but for the moves, which do not leave the die.
-        Raises WordlineError if the package has no room for it.
+        block are read whole and then written whole, but for the moves, which do not leave the die
+        and need a part that can do them (`nand.internal_data_move`).
+        Raises WordlineError if the package has no room for it or cannot do it.
         """
         load = {
             "load": "migrate",
-            "blocks": _count("blocks", blocks),
-            "mode": _one_of("mode", mode, get_args(MigrateMode)),
-            "interleaved": interleaved,
+            "blocks": whole("blocks", blocks, 1, BLOCKS),
+            "mode": choice("mode", mode, get_args(MigrateMode)),
+            "interleaved": flag("interleaved", interleaved),
         }
         return self._run(load, strips)
 
@@ -200,8 +203,9 @@ class Package:
         return tomllib.loads(self.config())["nand"]["geometry"]
 
     def _run(self, load: dict[str, Any], strips: bool) -> Report:
+        keep = flag("strips", strips)
         told = _wordline.package_run(
-            self.text, self.name, self.overrides, json.dumps(load), self.seed, strips
+            self.text, self.name, self.overrides, json.dumps(load), self.seed, keep
         )
         return cast("Report", json.loads(told))
 
@@ -211,25 +215,11 @@ def package(device: Device, overrides: Overrides | None = None, *, seed: int = 1
 
     device      path of a TOML file, name of a preset, or a mapping of the same shape
     overrides   values of configuration keys, by key path
-    seed        of random deviations of array times, if the part has any
+    seed        of random deviations of array times, if the part has any, 0 to 2**64 - 1
 
-    Raises WordlineError if the device is not sound.
+    Raises WordlineError if the `[nand]` tables of the device are not sound.
     """
     text, name = read(device)
     chosen = settings(overrides)
-    _wordline.config_check(text, name, chosen)
-    return Package(text, name, tuple(chosen), seed)
-
-
-def _one_of(name: str, value: str, known: tuple[str, ...]) -> str:
-    if value not in known:
-        raise WordlineError(f"{name}: {value!r} is not one of {', '.join(known)}")
-    return value
-
-
-def _count(name: str, value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a whole number, not {value!r}")
-    if not 0 <= value <= MOST:
-        raise WordlineError(f"{name}: {value} is not between 0 and {MOST}")
-    return value
+    _wordline.package_check(text, name, chosen)
+    return Package(text, name, tuple(chosen), whole("seed", seed, 0))

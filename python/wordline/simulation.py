@@ -6,6 +6,7 @@ from typing import TypedDict, cast
 
 from wordline import _wordline, folder
 from wordline._wordline import WordlineError
+from wordline.arguments import flag, whole
 from wordline.config import Device, Overrides, read, settings
 from wordline.result import Result
 from wordline.timeline import require_outside, timeline_options
@@ -106,10 +107,10 @@ def run(
     text, name = read(device)
     options = trace_options(format, on_bad_line, time_order, align, volumes, fit)
     options |= {
-        "seed": _whole("seed", seed, 0),
-        "requests": _flag("requests", requests),
-        "verify": _flag("verify", verify),
-        "max_requests": _whole("max_requests", max_requests, 1),
+        "seed": whole("seed", seed, 0),
+        "requests": flag("requests", requests),
+        "verify": flag("verify", verify),
+        "max_requests": None if max_requests is None else whole("max_requests", max_requests, 1),
     }
     traces = paths(trace)
     options |= timeline_options(timeline, timeline_from, timeline_until, traces)
@@ -157,19 +158,3 @@ def _simulate(
 
 def _heard(show: Callable[[Progress], None]) -> Callable[[dict[str, object]], None]:
     return lambda state: show(cast("Progress", state))
-
-
-def _whole(name: str, value: object, least: int) -> int | None:
-    if value is None:
-        return None
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a whole number, not {value!r}")
-    if not least <= value < 2**64:
-        raise WordlineError(f"{name}: {value} is not between {least} and 2^64 - 1")
-    return value
-
-
-def _flag(name: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"{name} must be True or False, not {value!r}")
-    return value

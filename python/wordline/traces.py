@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, cast
 
 from wordline import _wordline
 from wordline._wordline import WordlineError
+from wordline.arguments import choice
 
 Traces: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 OnBadLine: TypeAlias = Literal["error", "skip"]
@@ -97,11 +98,11 @@ def trace_options(
         _require_format(format)
     return {
         "format": format,
-        "on_bad_line": _choice("on_bad_line", on_bad_line),
-        "time_order": _choice("time_order", time_order),
-        "align": _choice("align", align),
+        "on_bad_line": choice("on_bad_line", on_bad_line, CHOICES["on_bad_line"]),
+        "time_order": choice("time_order", time_order, CHOICES["time_order"]),
+        "align": choice("align", align, CHOICES["align"]),
         "volumes": _volumes(volumes),
-        "fit": _choice("fit", fit),
+        "fit": choice("fit", fit, CHOICES["fit"]),
     }
 
 
@@ -124,14 +125,6 @@ def _path(one: object) -> str:
     if not usable:
         raise WordlineError(f"trace: {path!r} is not the path of a file; check the path")
     return path
-
-
-def _choice(name: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{name} must be a string, not {value!r}")
-    if value not in CHOICES[name]:
-        raise WordlineError(f"{name}: '{value}' is not one of {', '.join(CHOICES[name])}")
-    return value
 
 
 def _require_format(name: object) -> None:

@@ -1,5 +1,6 @@
 """A package by itself from Python: arguments, faults, and what the numbers have to obey."""
 
+import json
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 
 import wordline
-from wordline import Package, WordlineError
+from wordline import Package, WordlineError, _wordline
 
 # Of jung2013-slc, in picoseconds: 25 ns a cycle, 2,112 bytes at 40 MB/s.
 CYCLE = 25_000
@@ -80,10 +81,25 @@ def test_a_migration_moves_every_page(slc: Package) -> None:
     ("call", "message"),
     [
         (lambda p: p.stream("program", requests=10**6), "ask for fewer requests"),
-        (lambda p: p.stream("read", requests=0), "requests = 0"),
-        (lambda p: p.stream("read", requests=1, queue_depth=0), "queue_depth = 0"),
-        (lambda p: p.stream("read", requests=1, request_bytes=0), "request_bytes = 0"),
-        (lambda p: p.stream("read", requests=-1), "requests: -1"),
+        (
+            lambda p: p.stream("read", requests=0),
+            "requests: 0 is not between 1 and 10000000; give a number in that range",
+        ),
+        (lambda p: p.stream("read", requests=-1), "requests: -1 is not between"),
+        (
+            lambda p: p.stream("read", requests=1, queue_depth=0),
+            "queue_depth: 0 is not between 1 and 1000000; give",
+        ),
+        (lambda p: p.stream("read", requests=1, queue_depth=10**6 + 1), "queue_depth: 1000001"),
+        (
+            lambda p: p.stream("read", requests=1, cache_rows=0),
+            "cache_rows: 0 is not between 1 and 4096; give",
+        ),
+        (lambda p: p.stream("read", requests=1, cache_rows=2**31), "cache_rows: 2147483648 is"),
+        (lambda p: p.stream("read", requests=1, request_bytes=0), "request_bytes: 0 is not"),
+        (lambda p: p.stream("read", requests=1, request_bytes=2**64), "request_bytes: 1844"),
+        (lambda p: p.stream("read", requests=1, request_bytes=2**63), "request_bytes = 9223"),
+        (lambda p: p.migrate(0), "blocks: 0 is not between 1"),
         (lambda p: p.stream("erase", requests=1, cache_rows=2), "an erase has no cache mode"),
         (
             lambda p: p.stream("trim", requests=1),
@@ -98,6 +114,82 @@ def test_a_fault_says_what_is_wrong(
 ) -> None:
     with pytest.raises(WordlineError, match=message):
         call(slc)
+
+
+@pytest.mark.parametrize("value", ["yes", None, 1, 0.5])
+@pytest.mark.parametrize("name", ["interleaved", "strips"])
+def test_a_flag_is_true_or_false(slc: Package, name: str, value: Any) -> None:
+    message = f"{name} must be True or False, not {value!r}"
+    with pytest.raises(TypeError, match=message):
+        slc.stream("read", requests=1, **{name: value})
+    with pytest.raises(TypeError, match=message):
+        slc.migrate(1, **{name: value})
+
+
+@pytest.mark.parametrize("value", ["3", None, True, 1.5])
+def test_a_number_is_a_whole_number(slc: Package, value: Any) -> None:
+    with pytest.raises(TypeError, match="requests must be a whole number"):
+        slc.stream("read", requests=value)
+    with pytest.raises(TypeError, match="cache_rows must be a whole number"):
+        slc.stream("read", requests=1, cache_rows=value)
+    with pytest.raises(TypeError, match="blocks must be a whole number"):
+        slc.migrate(value)
+    with pytest.raises(TypeError, match="seed must be a whole number"):
+        wordline.package("jung2013-slc", seed=value)
+    with pytest.raises(TypeError, match="operation must be a string"):
+        slc.stream(3, requests=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64])
+def test_a_seed_out_of_range_is_refused(seed: int) -> None:
+    with pytest.raises(WordlineError, match=rf"seed: {seed} is not between 0 and 2\^64 - 1; give"):
+        wordline.package("jung2013-slc", seed=seed)
+
+
+def test_every_seed_in_range_runs() -> None:
+    for seed in (0, 2**64 - 1):
+        wordline.package("jung2013-slc", seed=seed).stream("read", requests=1)
+
+
+def test_the_limits_are_those_of_the_simulator(slc: Package) -> None:
+    limits = {"requests": 10_000_000, "queue_depth": 1_000_000, "cache_rows": 4096}
+    usual = {"requests": 1, "queue_depth": 1, "cache_rows": 1, "request_bytes": 2048}
+    for name, most in limits.items():
+        load = {"load": "stream", "operation": "read", "interleaved": True, **usual}
+        load[name] = most + 1
+        with pytest.raises(WordlineError, match=f"{name} = {most + 1}"):
+            _wordline.package_run(slc.text, slc.name, (), json.dumps(load), 1, False)
+    for name in ("queue_depth", "cache_rows"):
+        slc.stream("read", **{"requests": 1, name: limits[name]})  # type: ignore[arg-type]
+
+
+def test_a_large_package_needs_no_queue_depth() -> None:
+    # A command of every die takes 64 x 64 x 4096 pages, twice as many are under way by default.
+    large = {
+        "nand.geometry.dies_per_package": 64,
+        "nand.geometry.planes_per_die": 64,
+        "nand.geometry.blocks_per_plane": 2,
+    }
+    package = wordline.package("jung2013-slc", large)
+    assert package.stream("read", requests=10, cache_rows=4096)["pages"] == 10
+
+
+def test_only_the_nand_tables_matter() -> None:
+    # Four blocks a plane leave a translation layer no room.
+    small = wordline.package(
+        "jung2013-slc",
+        {"nand.geometry.blocks_per_plane": 4, "ssd.channels": 0, "host.queue_depth": 0},
+    )
+    assert small.stream("program", requests=2 * 4 * 64)["pages"] == 2 * 4 * 64
+    assert small.migrate(4, "multi-plane-move")["bytes"] == 4 * 64 * 2048
+
+
+def test_a_part_without_internal_data_moves_refuses_them() -> None:
+    part = wordline.package("jung2013-slc", {"nand.internal_data_move": False})
+    for mode in ("move", "multi-plane-move"):
+        with pytest.raises(WordlineError, match="cannot move pages inside its planes; set nand"):
+            part.migrate(1, mode)
+    assert part.migrate(1)["requests"] == 1
 
 
 def test_a_device_that_is_not_sound_is_refused_at_once() -> None:

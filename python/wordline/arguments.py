@@ -1,0 +1,33 @@
+"""Checks of what callers pass: TypeError for a wrong type, WordlineError for a wrong value."""
+
+from wordline._wordline import WordlineError
+
+MOST = 2**64 - 1
+
+
+def whole(name: str, value: object, least: int, most: int = MOST) -> int:
+    """A whole number from `least` to `most`; True and False are none."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a whole number, not {value!r}")
+    if not least <= value <= most:
+        limit = "2^64 - 1" if most == MOST else most
+        raise WordlineError(
+            f"{name}: {value} is not between {least} and {limit}; give a number in that range"
+        )
+    return value
+
+
+def flag(name: str, value: object) -> bool:
+    """True or False, and nothing that counts as either."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, not {value!r}")
+    return value
+
+
+def choice(name: str, value: object, known: tuple[str, ...]) -> str:
+    """One of the words `known`."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a string, not {value!r}")
+    if value not in known:
+        raise WordlineError(f"{name}: '{value}' is not one of {', '.join(known)}")
+    return value
