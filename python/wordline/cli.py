@@ -575,6 +575,7 @@ def study(name: str | None, out: Path | None, traces: Path | None, quick: bool) 
     from wordline.study import outcome, terminal
 
     if name is None:
+        _require_name({"--out": out, "--traces": traces, "--quick": quick})
         terminal.print_studies(studies.STUDIES)
         return DONE
     chosen = studies.load(name)
@@ -585,6 +586,16 @@ def study(name: str | None, out: Path | None, traces: Path | None, quick: bool) 
     for figure, claim in result.failed:
         _fault(f"{figure.title}: {claim.text}: {claim.detail}", FAILED)
     return FAILED if result.failed else DONE
+
+
+def _require_name(options: dict[str, object]) -> None:
+    """Refuses the options given, which mean nothing to a list of studies."""
+    given = [option for option, value in options.items() if value]
+    if given:
+        raise click.UsageError(
+            f"{' and '.join(given)} without NAME; name a study, as in `wordline study nand`",
+            click.get_current_context(),
+        )
 
 
 @cli.command(context_settings=PAGE)

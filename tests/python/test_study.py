@@ -169,3 +169,22 @@ def test_the_numbers_of_nand_are_the_same_again(nand: Path) -> None:
     again = run(untimed, Setup()).to_json()
     assert json.dumps(again["figures"]) == json.dumps(told["figures"])
     assert again["configs"].items() <= told["configs"].items()
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--quick"], "--quick"),
+        (["--out", "there"], "--out"),
+        (["--out", "there", "--quick"], "--out and --quick"),
+    ],
+)
+def test_options_without_a_name_are_refused(
+    place: Path, capsys: pytest.CaptureFixture[str], options: list[str], named: str
+) -> None:
+    assert cli.main(["study", *options]) == 2
+    assert capsys.readouterr().err == (
+        f"error: {named} without NAME; name a study, as in `wordline study nand`; "
+        "see `wordline study --help`\n"
+    )
+    assert not (place / "there").exists()
