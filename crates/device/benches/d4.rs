@@ -59,16 +59,26 @@ fn filled(overwrite_pages: u64) -> Ssd<PageMap> {
 }
 
 fn serve(ssd: &mut Ssd<PageMap>, op: Op) -> Time {
+    serve_of(ssd, op, 4096)
+}
+
+/// Random requests of a page, or sequential ones of many.
+fn serve_of(ssd: &mut Ssd<PageMap>, op: Op, bytes: u64) -> Time {
+    let requests = REQUESTS * 4096 / bytes;
     let mut queue = EventQueue::<Event>::default();
     let mut random = Stream::new(1, "offsets");
     let pages = u64::from(ssd.mapping().user_pages());
     let (mut now, mut issued) = (Time::ZERO, 0);
     loop {
-        while issued < REQUESTS && ssd.has_slot() {
+        while issued < requests && ssd.has_slot() {
             let request = Request {
                 op,
-                offset: random.below(pages) * 4096,
-                bytes: 4096,
+                offset: if bytes > 4096 {
+                    issued * bytes
+                } else {
+                    random.below(pages) * 4096
+                },
+                bytes,
                 arrival: now,
             };
             let submitted = ssd.submit(now, request, &mut queue, &mut ());
@@ -98,6 +108,13 @@ fn requests(mut ssd: Ssd<PageMap>, op: Op) -> (Time, Ssd<PageMap>) {
     (serve(&mut ssd, op), ssd)
 }
 
+// Pages of sequential writes of 128 KiB.
+#[library_benchmark]
+#[bench::sw128k(args = (filled(0)), config = ceiling(2_150))]
+fn sequential(mut ssd: Ssd<PageMap>) -> (Time, Ssd<PageMap>) {
+    (serve_of(&mut ssd, Op::Write, 128 << 10), ssd)
+}
+
 #[library_benchmark]
 #[bench::overwrite(args = (filled(0)), config = ceiling(292))]
 fn precondition(mut ssd: Ssd<PageMap>) -> Ssd<PageMap> {
@@ -112,5 +129,5 @@ fn precondition(mut ssd: Ssd<PageMap>) -> Ssd<PageMap> {
     ssd
 }
 
-library_benchmark_group!(name = d4, benchmarks = [requests, precondition]);
+library_benchmark_group!(name = d4, benchmarks = [requests, sequential, precondition]);
 main!(library_benchmark_groups = d4);
