@@ -222,8 +222,9 @@ fn commands_for_several_planes_and_suspended_ones_are_shown() {
         ("nand.suspend.erase", "true"),
     ];
     let [pages, planes, dies] = shown_with(&suspended);
-    assert_eq!(planes, dies);
-    assert!(dies > pages, "{dies} pieces of {pages} programs");
+    assert!(planes > pages, "{planes} pieces of {pages} programs");
+    // A die is also occupied while it waits for the bus to resume, and gives way to a read instead.
+    assert!(dies >= planes, "{dies} pieces of {planes}");
 }
 
 /// Pages programmed, and slices of programs on planes and on dies.
