@@ -1,7 +1,9 @@
 //! The energy of a run against voltage x current x time, by hand.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
-use wordline_sim::{Job, Results};
+mod shared;
+
+use wordline_sim::Results;
 
 fn run(nand: &str, workload: &str) -> Results {
     let config = format!(
@@ -11,17 +13,7 @@ fn run(nand: &str, workload: &str) -> Results {
          [precondition]\nfill_ratio = 1.0\noverwrite_ratio = 0.5\n\
          [workload]\n{workload}"
     );
-    let job = Job {
-        config,
-        config_name: "test.toml".into(),
-        seed: 1,
-        ..Job::default()
-    };
-    let done = job
-        .run(&mut |_| true)
-        .unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(done.results.summary.error, None);
-    done.results
+    shared::run(config)
 }
 
 fn close(measured: f64, expected: f64) {

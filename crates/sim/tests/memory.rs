@@ -2,21 +2,13 @@
 //! looks at the memory of its whole process.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
 
-use wordline_sim::{Job, Summary};
+mod shared;
+
+use wordline_sim::Summary;
 
 fn terabyte(workload: &str) -> Summary {
     let config = format!("schema = 1\nbase = \"tb1\"\n[workload]\nread_ratio = 0.0\n{workload}");
-    let job = Job {
-        config,
-        config_name: "test.toml".into(),
-        seed: 1,
-        ..Job::default()
-    };
-    let done = job
-        .run(&mut |_| true)
-        .unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(done.results.summary.error, None);
-    done.results.summary
+    shared::run(config).summary
 }
 
 #[test]

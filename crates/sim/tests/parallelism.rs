@@ -1,8 +1,10 @@
 //! Parallelism inside packages: what commands share, and what the dies do with their time.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
+mod shared;
+
 use wordline_ftl::allocate::Order;
-use wordline_sim::{Job, Summary};
+use wordline_sim::Summary;
 
 /// 2 channels x 2 ways of dual-die packages with two planes: 16 planes.
 fn run(composition: &str, order: &str, workload: &str) -> Summary {
@@ -12,17 +14,7 @@ fn run(composition: &str, order: &str, workload: &str) -> Summary {
          [ftl.allocate.static]\norder = \"{order}\"\n[precondition]\nfill_ratio = 1.0\n\
          [workload]\n{workload}"
     );
-    let job = Job {
-        config,
-        config_name: "test.toml".into(),
-        seed: 1,
-        ..Job::default()
-    };
-    let done = job
-        .run(&mut |_| true)
-        .unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(done.results.summary.error, None);
-    done.results.summary
+    shared::run(config).summary
 }
 
 const MIXED: &str = "read_ratio = 0.7\nrequests = 20_000\nrequest_bytes = 16_384\n\

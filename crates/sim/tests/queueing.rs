@@ -1,24 +1,16 @@
 //! The timed device against queueing theory and rooflines.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
 
-use wordline_sim::{Job, Results};
+mod shared;
+
+use wordline_sim::Results;
 
 /// A device of `channels` x `ways` single dies with the timing of D4, driven by `workload`.
 fn run(channels: u32, ways: u32, extra: &str, workload: &str) -> Results {
     let config = format!(
         "schema = 1\n{extra}\n[ssd]\nchannels = {channels}\nways = {ways}\n[host]\nqueue_depth = 1024\n{workload}"
     );
-    let job = Job {
-        config,
-        config_name: "test.toml".into(),
-        seed: 1,
-        ..Job::default()
-    };
-    let done = job
-        .run(&mut |_| true)
-        .unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(done.results.summary.error, None);
-    done.results
+    shared::run(config)
 }
 
 /// Bus and array times of D4's chains, in microseconds: page transfer 12.3003, a cycle 0.025.

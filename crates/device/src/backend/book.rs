@@ -1,0 +1,228 @@
+//! The queues of the dies, what each die is at, and what it has been used for.
+
+use std::collections::VecDeque;
+
+use wordline_kernel::{Probe, Time};
+use wordline_nand::{Confirm, Die, Operation};
+
+use super::transaction::{NONE, Order, Slot, Transaction};
+use crate::observation::{Observation, Parts};
+
+/// Time that a shared thing was held for garbage collection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct GcClock {
+    pub(super) total: Time,
+    pub(super) since: Time,
+    pub(super) running: bool,
+}
+
+impl GcClock {
+    #[inline]
+    pub(super) fn start(&mut self, now: Time, gc: bool) {
+        self.since = now;
+        self.running = gc;
+    }
+    #[inline]
+    pub(super) fn stop(&mut self, now: Time) {
+        if self.running {
+            self.total += now - self.since;
+            self.running = false;
+        }
+    }
+    #[inline]
+    pub(super) fn read(&self, now: Time) -> Time {
+        if self.running {
+            self.total + (now - self.since)
+        } else {
+            self.total
+        }
+    }
+}
+
+/// A command that a die is at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Job {
+    /// Its first transaction; the others follow by `next`.
+    pub(super) head: Slot,
+    pub(super) operation: Operation,
+    pub(super) gc: bool,
+    pub(super) pages: u32,
+    /// Whether another die of the package was occupied at the same time.
+    pub(super) interleaved: bool,
+    pub(super) began: Time,
+    /// Since when the die has been occupied without a break.
+    pub(super) since: Time,
+    /// Since when the die has been busy.
+    pub(super) busy_since: Time,
+    /// When it was laid aside last.
+    pub(super) aside_since: Time,
+    /// Where its time went.
+    pub(super) parts: Parts,
+    /// Collection's share of the bus when the die asked for it.
+    pub(super) bus_gc: Time,
+}
+
+pub(super) const IDLE: Job = Job {
+    head: NONE,
+    operation: Operation::Read,
+    gc: false,
+    pages: 0,
+    interleaved: false,
+    began: Time::ZERO,
+    since: Time::ZERO,
+    busy_since: Time::ZERO,
+    aside_since: Time::ZERO,
+    parts: Parts::NONE,
+    bus_gc: Time::ZERO,
+};
+
+#[derive(Clone, Debug)]
+pub(super) struct DieState {
+    pub(super) job: Job,
+    /// A command laid aside for reads.
+    pub(super) aside: Option<Box<Job>>,
+    pub(super) first: Slot,
+    pub(super) last: Slot,
+    /// Reads of the host in the queue, in order; kept if they can pass other operations.
+    pub(super) reads: VecDeque<Slot>,
+    pub(super) gc: GcClock,
+    pub(super) usage: Usage,
+}
+
+/// What a die has been used for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Array time summed over the planes that worked: reads, programs, erases.
+    pub array: [Time; 3],
+    /// Bus time.
+    pub bus: Time,
+    /// Waiting for the bus.
+    pub bus_wait: Time,
+    /// Array time of its commands, however many planes worked, and their short busy times.
+    pub cell: Time,
+}
+
+/// Everything beside the channels.
+#[derive(Clone, Debug)]
+pub(super) struct Book {
+    pub(super) dies: Vec<DieState>,
+    /// By channel: the time that its bus was held for collection.
+    pub(super) buses: Vec<GcClock>,
+    pub(super) transactions: Vec<Transaction>,
+    pub(super) vacant: Vec<Slot>,
+}
+
+impl Book {
+    #[inline]
+    pub(super) fn admit(&mut self, now: Time, die: Die, order: &Order) -> Slot {
+        let Order {
+            purpose,
+            place,
+            target,
+            owner,
+            tag,
+            parts,
+        } = *order;
+        let transaction = Transaction {
+            purpose,
+            die,
+            next: NONE,
+            previous: NONE,
+            place,
+            target,
+            owner,
+            tag,
+            parts,
+            since: now,
+            gc_before: self.dies[die.index()].gc.read(now),
+        };
+        if let Some(slot) = self.vacant.pop() {
+            self.transactions[slot as usize] = transaction;
+            return slot;
+        }
+        self.transactions.push(transaction);
+        self.transactions.len() as Slot - 1
+    }
+
+    #[inline]
+    pub(super) fn next(&self, slot: Slot) -> Slot {
+        self.transactions[slot as usize].next
+    }
+
+    /// Puts a transaction at the end of its die's queue.
+    #[inline]
+    pub(super) fn append(&mut self, die: Die, slot: Slot) {
+        let state = &mut self.dies[die.index()];
+        if state.first == NONE {
+            state.first = slot;
+        } else {
+            self.transactions[state.last as usize].next = slot;
+            self.transactions[slot as usize].previous = state.last;
+        }
+        state.last = slot;
+    }
+
+    /// Takes a transaction out of its die's queue.
+    #[inline]
+    pub(super) fn unlink(&mut self, die: Die, slot: Slot) {
+        let transaction = &mut self.transactions[slot as usize];
+        let (previous, next) = (transaction.previous, transaction.next);
+        transaction.next = NONE;
+        let state = &mut self.dies[die.index()];
+        if previous == NONE {
+            state.first = next;
+        } else {
+            self.transactions[previous as usize].next = next;
+        }
+        if next == NONE {
+            state.last = previous;
+        } else {
+            self.transactions[next as usize].previous = previous;
+        }
+        if !state.reads.is_empty() {
+            state.reads.retain(|read| *read != slot);
+        }
+    }
+
+    /// Tells the probe that the array has worked for the die's command.
+    pub(super) fn observe_array(
+        &self,
+        now: Time,
+        die: Die,
+        confirm: Confirm,
+        from: Time,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        let Job {
+            head,
+            operation,
+            gc,
+            ..
+        } = self.dies[die.index()].job;
+        let programs = matches!(confirm, Confirm::Program(_));
+        let worked = match operation {
+            Operation::Move if programs => Operation::Program,
+            Operation::Move => Operation::Read,
+            other => other,
+        };
+        let mut slot = head;
+        while slot != NONE {
+            let transaction = &self.transactions[slot as usize];
+            let place = if programs {
+                transaction.target
+            } else {
+                transaction.place
+            };
+            probe.observe(
+                now,
+                Observation::Array {
+                    place,
+                    from,
+                    operation: worked,
+                    gc,
+                },
+            );
+            slot = transaction.next;
+        }
+    }
+}

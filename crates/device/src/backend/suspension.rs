@@ -1,0 +1,117 @@
+//! Reads of the host that go before programs and erases: by suspending them, by letting them wait
+//! longer, or by beginning first.
+
+use wordline_kernel::{EventQueue, Probe, Time};
+use wordline_nand::{Array, Die};
+
+use super::BackEnd;
+use super::book::Job;
+use super::ear::Ear;
+use super::transaction::{NONE, Slot, Transaction};
+use crate::event::Event;
+use crate::observation::Observation;
+
+impl BackEnd {
+    /// A read of the host has been enqueued: what its die is at may be suspended for it, or wait
+    /// longer until it is resumed.
+    #[inline]
+    pub fn hurry(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        array: &Array,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        if self.suspends {
+            self.suspend_for(now, slot, array, queue, probe);
+        }
+    }
+
+    #[cold]
+    fn suspend_for(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        array: &Array,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        let Transaction { die, place, .. } = *self.get(slot);
+        let Job {
+            head, aside_since, ..
+        } = self.book.dies[die.index()].job;
+        if array.read(place).is_err() || head == NONE {
+            return;
+        }
+        if now.since(aside_since) < self.longest && self.channels.withdraw_resume(die) {
+            self.lay_aside(now, die, probe);
+            self.serve_reads(now, die, array, queue);
+            return;
+        }
+        let mut ear = Ear {
+            book: &mut self.book,
+            queue,
+            probe: &mut (),
+        };
+        self.channels.suspend(now, die, &mut ear);
+    }
+
+    /// The die's command makes way for reads.
+    pub(super) fn lay_aside(&mut self, now: Time, die: Die, probe: &mut impl Probe<Observation>) {
+        let job = self.book.dies[die.index()].job;
+        self.leave(now, die, 0, probe);
+        self.book.dies[die.index()].aside = Some(Box::new(job));
+    }
+
+    /// The first read of the host in a die's queue whose page is programmed. The others wait behind
+    /// the programs that they depend on.
+    pub(super) fn waiting_read(&self, die: Die, array: &Array) -> Option<Slot> {
+        let mut reads = self.book.dies[die.index()].reads.iter().copied();
+        reads.find(|slot| array.read(self.get(*slot).place).is_ok())
+    }
+
+    /// The array of a die starts to work while reads of the host wait for it.
+    pub(super) fn suspend_for_waiting(
+        &mut self,
+        now: Time,
+        die: Die,
+        array: &Array,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        if let Some(slot) = self.waiting_read(die, array) {
+            self.suspend_for(now, slot, array, queue, probe);
+        }
+    }
+
+    /// With a command laid aside: serves the next read, or goes on with the command.
+    pub(super) fn serve_reads(
+        &mut self,
+        now: Time,
+        die: Die,
+        array: &Array,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let aside = self.book.dies[die.index()].aside.as_ref();
+        let waits = aside.map_or(Time::ZERO, |job| now - job.aside_since);
+        if waits < self.longest
+            && let Some(slot) = self.waiting_read(die, array)
+        {
+            self.begin_with(now, die, slot, array, queue);
+            return;
+        }
+        let state = &mut self.book.dies[die.index()];
+        let Some(job) = state.aside.take() else {
+            return;
+        };
+        state.job = Job { since: now, ..*job };
+        state.gc.start(now, job.gc);
+        let mut ear = Ear {
+            book: &mut self.book,
+            queue,
+            probe: &mut (),
+        };
+        self.channels.resume(now, die, &mut ear);
+    }
+}

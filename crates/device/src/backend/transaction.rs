@@ -1,0 +1,102 @@
+//! One flash operation, and what it is for.
+
+use wordline_kernel::Time;
+use wordline_nand::{Die, Operation, Ppn};
+
+use crate::observation::Parts;
+
+/// A place in the table of transactions.
+pub(crate) type Slot = u32;
+/// No transaction.
+pub(super) const NONE: Slot = Slot::MAX;
+
+/// Who waits for a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// A host read.
+    Read,
+    /// A host write.
+    Write,
+    /// The read of a page of which the host writes a part.
+    Merge,
+    /// The read of a page that is collected.
+    MoveRead,
+    /// The program of a page that is collected.
+    MoveProgram,
+    /// The move of a page that is collected, inside its plane.
+    Move,
+    /// The erase that ends a collection.
+    Erase,
+}
+
+impl Purpose {
+    pub const fn operation(self) -> Operation {
+        match self {
+            Self::Read | Self::Merge | Self::MoveRead => Operation::Read,
+            Self::Write | Self::MoveProgram => Operation::Program,
+            Self::Move => Operation::Move,
+            Self::Erase => Operation::Erase,
+        }
+    }
+    pub const fn is_gc(self) -> bool {
+        matches!(
+            self,
+            Self::MoveRead | Self::MoveProgram | Self::Move | Self::Erase
+        )
+    }
+    /// Whether a host waits for the data, so that the operation is worth suspending another for.
+    pub(super) const fn is_urgent(self) -> bool {
+        matches!(self, Self::Read | Self::Merge)
+    }
+}
+
+/// One flash operation on its way through the back end.
+#[derive(Clone, Debug)]
+pub(crate) struct Transaction {
+    pub purpose: Purpose,
+    pub(super) die: Die,
+    /// The next of its queue, or of its command.
+    pub(super) next: Slot,
+    /// The one before it in its queue.
+    pub(super) previous: Slot,
+    /// The page; for an erase the first of its block.
+    pub place: Ppn,
+    /// Where a move goes; otherwise the same page.
+    pub target: Ppn,
+    /// The request (host) or the plane (collection) that waits for it.
+    pub owner: u32,
+    /// For a merge: its place in the table of fragments. For a host page: the logical page.
+    pub tag: u32,
+    pub parts: Parts,
+    /// Since when it waits for its die.
+    pub(super) since: Time,
+    /// Collection's share of the die at that time.
+    pub(super) gc_before: Time,
+}
+
+/// An operation for [`BackEnd::enqueue`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Order {
+    pub purpose: Purpose,
+    pub place: Ppn,
+    pub target: Ppn,
+    pub owner: u32,
+    pub tag: u32,
+    /// What the request has been through since admission.
+    pub parts: Parts,
+}
+
+impl Order {
+    /// An operation in one place, for a request that has just been admitted.
+    #[inline]
+    pub fn new(purpose: Purpose, place: Ppn, owner: u32, tag: u32) -> Self {
+        Self {
+            purpose,
+            place,
+            target: place,
+            owner,
+            tag,
+            parts: Parts::NONE,
+        }
+    }
+}
