@@ -298,13 +298,7 @@ def _key_figures(summary: Mapping[str, Any]) -> Table:
         f"dies {share(busy['die_mean'])} (busiest {share(busy['die_max'])})",
     )
     done, dies = summary["commands"], summary["execution"]
-    grid.add_row(
-        "Commands",
-        f"{whole(done['total'])} with {number(done['pages_per_command'])} pages each: "
-        f"{whole(done['planes_shared'])} shared planes, "
-        f"{whole(done['dies_interleaved'])} interleaved dies, "
-        f"{whole(done['dies_interleaved_planes_shared'])} both",
-    )
+    grid.add_row("Commands", _commands(done))
     grid.add_row(
         "Dies",
         f"bus {share(dies['bus_active'])}, waiting for it {share(dies['bus_contention'])}, "
@@ -323,6 +317,19 @@ def _key_figures(summary: Mapping[str, Any]) -> Table:
     grid.add_row("Seed, digest", f"{summary['seed']}, {summary['digest']}")
     grid.add_row()
     return grid
+
+
+def _commands(done: Mapping[str, Any]) -> str:
+    kinds = {
+        "planes_shared": "on several planes",
+        "dies_interleaved": "beside another die of the package",
+        "dies_interleaved_planes_shared": "both",
+    }
+    seen = [f"{whole(done[kind])} {words}" for kind, words in kinds.items() if done[kind]]
+    if not seen:
+        return f"{whole(done['total'])}, each alone in its package"
+    pages = number(done["pages_per_command"])
+    return f"{whole(done['total'])} of {pages} pages on average: {', '.join(seen)}"
 
 
 def _collection(flash: Mapping[str, Any]) -> str:
