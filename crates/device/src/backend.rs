@@ -215,9 +215,11 @@ impl BackEnd {
         let mut slot = head;
         while slot != NONE {
             let transaction = &mut transactions[slot as usize];
-            let gc = state.gc.read(now) - transaction.gc_before;
-            transaction.parts.gc += gc;
-            transaction.parts.die_wait += now - transaction.since - gc;
+            if transaction.since < now {
+                let gc = state.gc.read(now) - transaction.gc_before;
+                transaction.parts.gc += gc;
+                transaction.parts.die_wait += now - transaction.since - gc;
+            }
             slot = transaction.next;
         }
         let purpose = transactions[head as usize].purpose;
@@ -343,7 +345,9 @@ impl BackEnd {
             mut parts,
             ..
         } = state.job;
-        parts.die_wait = (now - began).since(parts.in_device());
+        if self.suspends {
+            parts.die_wait = (now - began).since(parts.in_device());
+        }
         let mut slot = head;
         while slot != NONE {
             let transaction = &mut transactions[slot as usize];

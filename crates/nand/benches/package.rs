@@ -49,8 +49,8 @@ fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
 }
 
 #[library_benchmark]
-#[bench::one_die(args = (dies(1)), config = ceiling(1_683))]
-#[bench::eight_dies(args = (dies(8)), config = ceiling(2_076))]
+#[bench::one_die(args = (dies(1)), config = ceiling(1_643))]
+#[bench::eight_dies(args = (dies(8)), config = ceiling(2_040))]
 fn legacy(mut idle: Idle) -> Idle {
     let Idle { layout, package } = &mut idle;
     let (mut submitted, mut completed) = (0, 0);

@@ -216,21 +216,24 @@ impl Channels {
         let lane = &self.lanes[die.index()];
         let step = &lane.steps[lane.at];
         let channel = lane.channel;
-        let asking = Asking {
+        listen.asks(now, channel, die);
+        let bus = &mut self.buses[channel as usize];
+        if !bus.held {
+            listen.granted(now, channel, die, now, step.bus);
+            Self::hold(now, channel, bus, die, step.bus, listen);
+            return;
+        }
+        bus.line.push_back(Asking {
             die,
             since: now,
             hold: step.bus,
             starts_array: step.confirm.and_then(Stage::of_array).is_some(),
             urgent: false,
-        };
-        self.enter(now, channel, asking, listen);
+        });
     }
 
-    #[inline]
-    fn enter(&mut self, now: Time, channel: u32, asking: Asking, listen: &mut impl Listen) {
-        if !asking.urgent {
-            listen.asks(now, channel, asking.die);
-        }
+    /// A die asks to suspend or resume its operation.
+    fn ask_urgently(&mut self, now: Time, channel: u32, asking: Asking, listen: &mut impl Listen) {
         let bus = &mut self.buses[channel as usize];
         if bus.held {
             bus.line.push_back(asking);
@@ -241,14 +244,27 @@ impl Channels {
 
     #[inline]
     fn grant(now: Time, channel: u32, bus: &mut Bus, asking: Asking, listen: &mut impl Listen) {
-        bus.held = true;
-        bus.holder = asking.die;
-        bus.urgent = asking.urgent;
-        bus.granted = now;
         if !asking.urgent {
             listen.granted(now, channel, asking.die, asking.since, asking.hold);
         }
-        listen.schedule(now + asking.hold, Event::BusDone(channel));
+        Self::hold(now, channel, bus, asking.die, asking.hold, listen);
+        bus.urgent = asking.urgent;
+    }
+
+    #[inline]
+    fn hold(
+        now: Time,
+        channel: u32,
+        bus: &mut Bus,
+        die: Die,
+        hold: Time,
+        listen: &mut impl Listen,
+    ) {
+        bus.held = true;
+        bus.holder = die;
+        bus.urgent = false;
+        bus.granted = now;
+        listen.schedule(now + hold, Event::BusDone(channel));
     }
 
     /// A hold ends: what it sets going starts, the bus goes to the next die in line, and the die
@@ -305,17 +321,18 @@ impl Channels {
     ) -> Released {
         let busy = self.chains.busy();
         let lane = &mut self.lanes[die.index()];
-        let mut step = lane.steps[lane.at];
-        listen.released(now, channel, die, &step, from);
-        if let Some(confirm) = step.confirm
+        let step = &lane.steps[lane.at];
+        listen.released(now, channel, die, step, from);
+        let (mut going, rows) = (step.confirm, step.reports);
+        if let Some(confirm) = going
             && !listen.allows(now, die, confirm)
         {
-            step.confirm = None;
+            going = None;
             lane.steps.truncate(lane.at + 1);
             lane.steps.push(self.chains.last_status());
         }
         let ended = lane.at + 1 == lane.steps.len();
-        if let Some(confirm) = step.confirm {
+        if let Some(confirm) = going {
             let work = lane.registers.confirm(now, confirm, busy);
             lane.ready = lane.registers.ready();
             lane.state = State::Busy;
@@ -326,9 +343,9 @@ impl Channels {
         }
         Released {
             die,
-            rows: step.reports,
-            confirm: step.confirm,
-            ended: ended && step.confirm.is_none(),
+            rows,
+            confirm: going,
+            ended: ended && going.is_none(),
         }
     }
 
@@ -377,7 +394,7 @@ impl Channels {
         }
         lane.suspending = true;
         let channel = lane.channel;
-        self.enter(now, channel, urgent(die, now, step.bus), listen);
+        self.ask_urgently(now, channel, urgent(die, now, step.bus), listen);
     }
 
     /// Lets the operation that was laid aside go on; the die has no other chain.
@@ -396,7 +413,7 @@ impl Channels {
         };
         let step = self.chains.single(command);
         let channel = lane.channel;
-        self.enter(now, channel, urgent(die, now, step.bus), listen);
+        self.ask_urgently(now, channel, urgent(die, now, step.bus), listen);
     }
 
     /// A suspend or a resume command is through.

@@ -29,11 +29,13 @@ impl<P: Probe<Observation>> Listen for Ear<'_, P> {
         let bus = &mut self.book.buses[channel as usize];
         let state = &mut self.book.dies[die.index()];
         let job = &mut state.job;
-        let gc = bus.read(now) - job.bus_gc;
-        job.parts.gc += gc;
-        job.parts.bus_wait += now - since - gc;
+        if since < now {
+            let gc = bus.read(now) - job.bus_gc;
+            job.parts.gc += gc;
+            job.parts.bus_wait += now - since - gc;
+            state.usage.bus_wait += now - since;
+        }
         job.parts.bus += hold;
-        state.usage.bus_wait += now - since;
         state.usage.bus += hold;
         bus.start(now, job.gc);
     }
