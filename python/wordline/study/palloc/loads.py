@@ -8,6 +8,8 @@ from wordline.study.figure import Setup
 from wordline.study.palloc.runs import DEPTH, Case
 
 REQUESTS = 100_000
+# Blocks a plane where it has to be quick: enough that nothing is collected, as with the preset's.
+QUICK: dict[str, Value] = {"nand.geometry.blocks_per_plane": 64}
 PAGE = 2048
 KIB = 1024
 BUNDLED = Path(__file__).parents[4] / "traces" / "postgresql-mixed.csv.gz"
@@ -71,11 +73,16 @@ def recorded(setup: Setup) -> dict[str, Path]:
     return found
 
 
+def device(setup: Setup) -> dict[str, Value]:
+    """What the device differs in from the preset."""
+    return QUICK if setup.quick else {}
+
+
 def closed(setup: Setup, load: str, order: str, places: str, traces: dict[str, Path]) -> Case:
     """32 requests of a load at any time; pages are placed by their address ("static") or as they
     come ("dynamic")."""
     label = f"{load}, {DEPTH} at a time, {places} {order}"
-    placed: dict[str, Value] = {f"ftl.allocate.{places}.order": order}
+    placed = device(setup) | {f"ftl.allocate.{places}.order": order}
     count = setup.requests(REQUESTS)
     if load in TABLE:
         arrival: dict[str, Value] = {"workload.arrival.closed-loop.queue_depth": DEPTH}
@@ -90,7 +97,7 @@ def timed(
     """A load as it arrives, placed by address: generated requests at a rate, independently of each
     other; recorded ones by their time stamps."""
     label = f"{load}, as it arrives, static {order}"
-    placed: dict[str, Value] = {"ftl.allocate.static.order": order}
+    placed = device(setup) | {"ftl.allocate.static.order": order}
     count = setup.requests(REQUESTS)
     if load in TABLE:
         arrival: dict[str, Value] = {"workload.arrival.poisson.iops": rates[load]}
