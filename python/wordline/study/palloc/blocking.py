@@ -152,7 +152,7 @@ def figure(setup: Setup) -> Figure:
             "write, as published; fewer of those with large reads, which are moved over few "
             "channels then. If it needs its packages, they serve more only of what writes, and a "
             "little less on average. Such a queue explains the sign of what is published and, for "
-            "msnfs, its size, but not all of it; requests of one page differ in neither.",
+            "msnfs, its size, but not all of it; requests of one page hardly differ.",
         ],
         data={"rate_over_cwdp": found},
     )

@@ -1,6 +1,7 @@
 """Charts over the strategies, and the published numbers."""
 
 from collections.abc import Mapping
+from itertools import cycle
 from typing import Any
 
 from wordline.figures import LINEAR, figure
@@ -22,9 +23,17 @@ LOAD_COLOURS = (
 )
 
 
-def spread(values: Mapping[str, Mapping[str, float]], unit: str) -> dict[str, Any]:
-    """The mean of the loads as a bar for each strategy, each load as a mark. By load, strategy."""
+def spread(
+    values: Mapping[str, Mapping[str, float]],
+    unit: str,
+    beside: Mapping[str, Mapping[str, float]] | None = None,
+) -> dict[str, Any]:
+    """The mean of the loads as a bar for each strategy, each load as a mark. By load, strategy.
+
+    Loads `beside` are marks only.
+    """
     means = averaged(values.values())
+    marks = {**values, **(beside or {})}
     data: list[dict[str, Any]] = [
         {
             "type": "bar",
@@ -46,7 +55,7 @@ def spread(values: Mapping[str, Mapping[str, float]], unit: str) -> dict[str, An
             "marker": {"color": colour, "size": 5},
             "hovertemplate": f"%{{x}}, {load}: %{{y:.3~f}} {unit}<extra></extra>",
         }
-        for (load, one), colour in zip(values.items(), LOAD_COLOURS, strict=False)
+        for (load, one), colour in zip(marks.items(), cycle(LOAD_COLOURS), strict=False)
     ]
     return figure(data, height=420, **_axes(unit), hovermode="closest")
 

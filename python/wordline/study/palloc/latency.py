@@ -102,7 +102,8 @@ def _latency(found: dict[str, Runs], skipped: list[str]) -> Figure:
             ),
         ],
         plots=[
-            Plot("Latency", "Mean response time over that of CWDP.", spread(values, "time / CWDP")),
+            Plot("Latency", "Mean response time over that of CWDP.",
+                 spread(table, "time / CWDP", _beside(values))),
         ],
         claims=[
             Claim(
@@ -145,6 +146,11 @@ def _latency(found: dict[str, Runs], skipped: list[str]) -> Figure:
     )  # fmt: skip
 
 
+def _beside(values: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Of the loads that are not in the table."""
+    return {load: one for load, one in values.items() if load not in TABLE}
+
+
 def _bus(run: Summary, op: Literal["read", "write"]) -> float:
     parts = run["breakdown"][op]
     return 100 * parts["bus_us"] / (parts["bus_us"] + parts["cell_us"])
@@ -170,7 +176,7 @@ def _waiting(found: dict[str, Runs]) -> Figure:
             *(Row(f"{order}, mean of the nine", means[order], "µs")
               for order in (BASE, "PDCW", "PDWC")),
         ],
-        plots=[Plot("Waiting", "Mean time a request.", spread(values, "µs"))],
+        plots=[Plot("Waiting", "Mean time a request.", spread(table, "µs", _beside(values)))],
         claims=[
             Claim(
                 "Strategies under which requests wait longer answer more slowly",

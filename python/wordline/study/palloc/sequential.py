@@ -13,7 +13,7 @@ LOADS = ("reads", "writes", "writes, one program time")
 STEP = (
     "pages that take 250 and 2,200 µs alternate, dies on a channel fall into step, and how they do "
     "depends on the order in which they are reached; with one program time for all pages it "
-    "does not"
+    "hardly does"
 )
 # A page for each of 8 channels x 8 ways x 2 dies x 2 planes.
 BYTES = 256 * PAGE

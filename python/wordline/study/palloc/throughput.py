@@ -166,7 +166,8 @@ def _throughput(fitted: dict[str, Runs], others: dict[str, Runs], skipped: list[
               for order in ORDERS if order != BASE),
         ],
         plots=[
-            Plot("Throughput", "IOPS over those of CWDP.", spread(values, "IOPS / CWDP")),
+            Plot("Throughput", "IOPS over those of CWDP.",
+                 spread(table, "IOPS / CWDP", {load: values[load] for load in others})),
         ],
         claims=_throughput_claims(table, means, over_channel),
         explanation=[
