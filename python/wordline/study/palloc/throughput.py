@@ -173,7 +173,8 @@ def _throughput(fitted: dict[str, Runs], others: dict[str, Runs], skipped: list[
         explanation=[
             "Claims are taken at their word, and what that is was fixed before the first run: most "
             "is more than half, about is within 10 points, no difference is less than 5 %. No "
-            "constant was fitted to a result.",
+            "constant was fitted to a result. Sequential writes with one program time and the "
+            "count of the last figure were added afterwards, to test reasons.",
             "A read needs 50 µs of an array and 42 µs of a channel for every page. Commands on "
             "several planes save array time, of which 128 dies have plenty, and no transfer. Pages "
             "of a request that share a channel are moved one after another, and the more they are "
