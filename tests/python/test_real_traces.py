@@ -18,7 +18,10 @@ BROKEN = {"dbbench-fillrandom.blkparse.gz": 20}
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not TRACES, reason="no traces at ../shared/traces")
+@pytest.mark.skipif(
+    not TRACES,
+    reason="recorded traces are too large for the project; put some in ../shared/traces",
+)
 @pytest.mark.parametrize("trace", TRACES, ids=lambda path: path.name)
 def test_every_read_returns_the_newest_write(trace: Path) -> None:
     broken = BROKEN.get(trace.name, 0)

@@ -21,7 +21,9 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-
          "--disable-extensions", "--virtual-time-budget=20000"]  # fmt: skip
 ALL = {"distribution", "tail", "breakdown", "time", "channels", "dies", "erases"}
 
-needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium found; install chromium")
+needs_browser = pytest.mark.skipif(
+    BROWSER is None, reason="whether charts are drawn only a browser can tell; install chromium"
+)
 
 
 @dataclass(frozen=True)

@@ -199,10 +199,6 @@ impl Chains {
     pub const fn latencies(&self) -> &Latencies {
         &self.latencies
     }
-    /// A command cycle.
-    pub const fn cycle(&self) -> Time {
-        self.cycle
-    }
     /// A page of data on the bus.
     pub const fn data(&self) -> Time {
         self.data

@@ -185,12 +185,6 @@ impl Channels {
     pub fn is_free(&self, die: Die) -> bool {
         self.lanes[die.index()].state == State::Free
     }
-    /// Whether a die has a chain laid aside.
-    #[inline]
-    pub fn is_suspended(&self, die: Die) -> bool {
-        self.lanes[die.index()].aside.is_some()
-    }
-
     /// Loads a chain into a free die: `build` appends its steps, at least one.
     #[inline]
     pub fn load(&mut self, die: Die, build: impl FnOnce(&Chains, &mut Vec<Step>)) {

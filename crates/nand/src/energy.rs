@@ -58,6 +58,16 @@ impl Energy {
         };
         self.supply_v * current_ma * time.as_us() * f64::from(planes)
     }
+    /// Nanojoules of array reads, programs and erases that lasted so long, summed over planes, and of
+    /// so much time on the bus.
+    pub fn stages_nj(&self, [read, program, erase]: [Time; 3], bus: Time) -> [f64; 4] {
+        [
+            self.array_nj(Operation::Read, read, 1),
+            self.array_nj(Operation::Program, program, 1),
+            self.array_nj(Operation::Erase, erase, 1),
+            self.bus_nj(bus),
+        ]
+    }
     /// Nanojoules that a die takes while the bus is in use for it: VCCQ x ICC4 x time.
     pub fn bus_nj(&self, time: Time) -> f64 {
         self.io_supply_v * self.io_ma * time.as_us()

@@ -91,19 +91,9 @@ impl Usage {
         let bus = stages.filter(|(stage, _)| stage.resource() == crate::Resource::Bus);
         bus.map(|(_, time)| time).sum()
     }
-    /// Array time: commands, not planes.
-    pub fn array(&self) -> Time {
-        self.stages.iter().copied().sum::<Time>() - self.bus()
-    }
     /// Energy of array reads, programs and erases, and of the bus. Nanojoule.
     pub fn energy_nj(&self, energy: &Energy) -> [f64; 4] {
-        let [read, program, erase] = self.planes;
-        [
-            energy.array_nj(Operation::Read, read, 1),
-            energy.array_nj(Operation::Program, program, 1),
-            energy.array_nj(Operation::Erase, erase, 1),
-            energy.bus_nj(self.bus()),
-        ]
+        energy.stages_nj(self.planes, self.bus())
     }
 }
 

@@ -5,7 +5,7 @@ use wordline_device::precondition::Preconditioned;
 use wordline_device::{Ssd, Usage};
 use wordline_ftl::{Mapping, PageMap};
 use wordline_kernel::Time;
-use wordline_nand::{Energy, Operation};
+use wordline_nand::Energy;
 use wordline_observe::{Busy, Histogram};
 
 use crate::config::Plan;
@@ -230,13 +230,13 @@ pub struct EnergySummary {
 impl EnergySummary {
     /// What a die took that was used so during `span`.
     pub(crate) fn of_die(energy: &Energy, usage: &Usage, work: Time, span: Time) -> Self {
-        let [read, program, erase] = usage.array;
         let mj = |nj: f64| nj / 1e6;
+        let [read, program, erase, bus] = energy.stages_nj(usage.array, usage.bus).map(mj);
         let mut sum = Self {
-            read_mj: mj(energy.array_nj(Operation::Read, read, 1)),
-            program_mj: mj(energy.array_nj(Operation::Program, program, 1)),
-            erase_mj: mj(energy.array_nj(Operation::Erase, erase, 1)),
-            bus_mj: mj(energy.bus_nj(usage.bus)),
+            read_mj: read,
+            program_mj: program,
+            erase_mj: erase,
+            bus_mj: bus,
             standby_mj: mj(energy.standby_nj(span.since(work))),
             total_mj: 0.0,
         };

@@ -42,17 +42,7 @@ impl<P: Probe<Observation>> Listen for Ear<'_, P> {
     #[inline]
     fn released(&mut self, now: Time, channel: u32, die: Die, _step: &Step, from: Time) {
         self.book.buses[channel as usize].stop(now);
-        let Job { operation, gc, .. } = self.book.dies[die.index()].job;
-        self.probe.observe(
-            now,
-            Observation::Bus {
-                channel,
-                from,
-                die,
-                operation,
-                gc,
-            },
-        );
+        self.observe_bus(now, channel, die, from);
     }
     #[inline]
     fn allows(&mut self, _now: Time, _die: Die, _confirm: Confirm) -> bool {
@@ -83,9 +73,16 @@ impl<P: Probe<Observation>> Listen for Ear<'_, P> {
             .observe_array(now, die, confirm, busy_since, self.probe);
     }
     fn interrupted(&mut self, now: Time, channel: u32, die: Die, from: Time) {
-        let state = &mut self.book.dies[die.index()];
-        state.usage.bus += now - from;
-        let Job { operation, gc, .. } = state.job;
+        self.book.dies[die.index()].usage.bus += now - from;
+        self.observe_bus(now, channel, die, from);
+    }
+}
+
+impl<P: Probe<Observation>> Ear<'_, P> {
+    /// Tells the probe that the bus has been held for the die's command.
+    #[inline]
+    fn observe_bus(&mut self, now: Time, channel: u32, die: Die, from: Time) {
+        let Job { operation, gc, .. } = self.book.dies[die.index()].job;
         self.probe.observe(
             now,
             Observation::Bus {

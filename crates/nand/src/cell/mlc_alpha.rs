@@ -31,6 +31,9 @@ impl PageTypes for MlcAlpha {
     fn levels(&self) -> u8 {
         2
     }
+    fn lambda(&self) -> Option<u32> {
+        Some(self.lambda)
+    }
     fn level(&self, offset: u32, pages: u32) -> u8 {
         if offset <= 1 || offset + 1 >= pages {
             return LSB;

@@ -18,6 +18,10 @@ pub trait PageTypes {
     fn levels(&self) -> u8;
     /// Level of the page at `offset` in a block of `pages` pages; `offset < pages`.
     fn level(&self, offset: u32, pages: u32) -> u8;
+    /// The constant lambda of the grouping, if it has one.
+    fn lambda(&self) -> Option<u32> {
+        None
+    }
 }
 
 macro_rules! members {
@@ -36,6 +40,9 @@ macro_rules! members {
             fn level(&self, offset: u32, pages: u32) -> u8 {
                 match self { $(Self::$Variant(cell) => cell.level(offset, pages)),+ }
             }
+            fn lambda(&self) -> Option<u32> {
+                match self { $(Self::$Variant(cell) => cell.lambda()),+ }
+            }
         }
     };
 }
@@ -51,17 +58,6 @@ members! {
 impl Default for Cell {
     fn default() -> Self {
         Self::Slc(slc::Slc::default())
-    }
-}
-
-impl Cell {
-    /// The constant lambda of a grouping that has one.
-    pub fn lambda(&self) -> Option<u32> {
-        match self {
-            Self::MlcAlpha(cell) => Some(cell.lambda),
-            Self::MlcBeta(cell) => Some(cell.lambda),
-            _ => None,
-        }
     }
 }
 
