@@ -91,6 +91,10 @@ impl Usage {
         let bus = stages.filter(|(stage, _)| stage.resource() == crate::Resource::Bus);
         bus.map(|(_, time)| time).sum()
     }
+    /// Array time: commands, not planes.
+    pub fn array(&self) -> Time {
+        self.stages.iter().copied().sum::<Time>() - self.bus()
+    }
     /// Energy of array reads, programs and erases, and of the bus. Nanojoule.
     pub fn energy_nj(&self, energy: &Energy) -> [f64; 4] {
         energy.stages_nj(self.planes, self.bus())
