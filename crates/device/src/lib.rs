@@ -7,6 +7,7 @@ pub mod backend;
 pub mod compose;
 pub mod config;
 pub mod event;
+pub mod host;
 pub mod observation;
 pub mod plan;
 pub mod precondition;

@@ -1,0 +1,65 @@
+//! No interface.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Time;
+use wordline_kernel::slot::Cited;
+
+use super::{Act, Command, Connect, Crossing, Event, Stream, Ticket};
+
+/// A request is in the device as soon as the host has handed it over, and done as soon as the flash
+/// is done with it: no link, no overhead. All streams share the device's slots, first come, first
+/// served.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Direct {}
+
+impl Cited for Direct {
+    const PAPER: &'static str = "";
+}
+
+pub(super) const MOST_QUEUE_DEPTH: Option<u32> = None;
+
+/// Counts commands.
+#[derive(Clone, Debug)]
+pub struct State {
+    queue_depth: u32,
+    in_flight: u32,
+}
+
+impl State {
+    /// Before the first request.
+    pub fn new(_policy: &Direct, queue_depth: u32, _streams: &[Stream]) -> Self {
+        Self {
+            queue_depth,
+            in_flight: 0,
+        }
+    }
+}
+
+impl Connect for State {
+    #[inline]
+    fn takes(&self, _stream: u32) -> bool {
+        self.in_flight < self.queue_depth
+    }
+    #[inline]
+    fn submit(&mut self, now: Time, command: Command, act: &mut impl Act) {
+        self.in_flight += 1;
+        act.begin(now, command.ticket);
+    }
+    #[inline]
+    fn handle(&mut self, _now: Time, _event: Event, _act: &mut impl Act) {}
+    #[inline]
+    fn finished(&mut self, now: Time, ticket: Ticket, act: &mut impl Act) {
+        self.in_flight -= 1;
+        act.complete(now, ticket);
+    }
+    #[inline]
+    fn crossing(&mut self, _ticket: Ticket) -> Crossing {
+        Crossing::default()
+    }
+    #[inline]
+    fn in_flight(&self) -> u32 {
+        self.in_flight
+    }
+}

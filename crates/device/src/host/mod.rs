@@ -1,0 +1,200 @@
+//! How requests cross between the host and the device.
+//!
+//! An interface takes a request from the host, brings the command and the data of a write into the
+//! device, and the data of a read and the completion back. Between [`Connect::submit`] and
+//! [`Act::complete`] of a request, its [`Crossing`] and the time between [`Act::begin`] and
+//! [`Connect::finished`] add up to the picosecond.
+
+pub mod direct;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Time;
+
+/// A request on its way through the interface: a place in the disk's table.
+pub type Ticket = u32;
+
+/// What the interface has to know of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The request. Not in use by another that is not complete.
+    pub ticket: Ticket,
+    /// The stream of the host it belongs to; below the number of streams.
+    pub stream: u32,
+    /// Whether data goes to the device; otherwise it goes to the host.
+    pub write: bool,
+    /// Length of the data.
+    pub bytes: u64,
+}
+
+/// What an interface schedules for itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The device knows that the command waits in its submission queue.
+    Rung(Ticket),
+    /// The command is in the device.
+    Arrived(Ticket),
+    /// The host's memory answers: the data of a write can set out.
+    Answered(Ticket),
+    /// The data of a write is in the device.
+    Sent(Ticket),
+    /// The completion, and before it the data of a read, has left the device.
+    Posted(Ticket),
+    /// The host knows that the request is done.
+    Done(Ticket),
+}
+
+impl Event {
+    /// For the digest of a run; below 2^40.
+    #[inline]
+    pub fn code(self) -> u64 {
+        let (kind, ticket) = match self {
+            Self::Rung(ticket) => (0, ticket),
+            Self::Arrived(ticket) => (1, ticket),
+            Self::Answered(ticket) => (2, ticket),
+            Self::Sent(ticket) => (3, ticket),
+            Self::Posted(ticket) => (4, ticket),
+            Self::Done(ticket) => (5, ticket),
+        };
+        kind << 32 | u64::from(ticket)
+    }
+}
+
+/// What the interface asks of the disk.
+pub trait Act {
+    /// Hands `event` back at `at`, which is not before the current time.
+    fn schedule(&mut self, at: Time, event: Event);
+    /// The command, and the data of a write, is in the device: the work of the flash begins.
+    fn begin(&mut self, now: Time, ticket: Ticket);
+    /// The host knows that the request is done.
+    fn complete(&mut self, now: Time, ticket: Ticket);
+}
+
+/// Where the time of a request went between the host and the device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Crossing {
+    /// In a submission queue, until the device has room for the command and turns to it.
+    pub slot_wait: Time,
+    /// Until the link carried what others had asked for before.
+    pub link_wait: Time,
+    /// On the link, and the fixed costs of crossing it.
+    pub link: Time,
+}
+
+impl Crossing {
+    /// All of it.
+    pub fn total(self) -> Time {
+        self.slot_wait + self.link_wait + self.link
+    }
+}
+
+/// Connects a host and a device.
+pub trait Connect {
+    /// Whether the host can hand over another request of `stream`.
+    fn takes(&self, stream: u32) -> bool;
+    /// The host hands a request over. Only called if the interface takes one of its stream.
+    fn submit(&mut self, now: Time, command: Command, act: &mut impl Act);
+    /// An event that this interface scheduled is due.
+    fn handle(&mut self, now: Time, event: Event, act: &mut impl Act);
+    /// The work of the flash on a request is done; the data of a read is in the device's buffer.
+    fn finished(&mut self, now: Time, ticket: Ticket, act: &mut impl Act);
+    /// Where the time of a complete request went. Asked once, before its ticket is used again.
+    fn crossing(&mut self, ticket: Ticket) -> Crossing;
+    /// Commands in the device: taken, and their completion not sent.
+    fn in_flight(&self) -> u32;
+}
+
+/// How urgent the commands of a stream are, where the interface tells streams apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// Before all others, for as long as there are any.
+    Urgent,
+    /// The share of `high_weight`.
+    High,
+    /// The share of `medium_weight`.
+    #[default]
+    Medium,
+    /// The share of `low_weight`.
+    Low,
+}
+
+/// A stream of requests of the host, as the interface sees it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Stream {
+    /// How urgent its commands are.
+    pub class: Class,
+}
+
+macro_rules! members {
+    ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
+        wordline_kernel::family! {
+            /// How do requests and their data cross between the host and the device?
+            pub enum Interface at "host.interface" {
+                $($tag => $Variant($file::$Variant)),+
+            }
+        }
+
+        impl Interface {
+            /// The most commands that the device can hold, if the interface limits them.
+            pub fn most_queue_depth(&self) -> Option<u32> {
+                match self { $(Self::$Variant(_) => $file::MOST_QUEUE_DEPTH),+ }
+            }
+        }
+
+        /// The interface of a device, with its state.
+        #[derive(Clone, Debug)]
+        #[allow(missing_docs)]
+        pub enum Connection { $($Variant($file::State)),+ }
+
+        impl Connection {
+            /// The state of `policy` before the first request. The device holds up to `queue_depth`
+            /// commands of all `streams` together; no streams stand for one by default.
+            pub fn new(policy: &Interface, queue_depth: u32, streams: &[Stream]) -> Self {
+                match policy {
+                    $(Interface::$Variant(policy) => {
+                        Self::$Variant($file::State::new(policy, queue_depth, streams))
+                    }),+
+                }
+            }
+        }
+
+        impl Connect for Connection {
+            #[inline]
+            fn takes(&self, stream: u32) -> bool {
+                match self { $(Self::$Variant(state) => state.takes(stream)),+ }
+            }
+            #[inline]
+            fn submit(&mut self, now: Time, command: Command, act: &mut impl Act) {
+                match self { $(Self::$Variant(state) => state.submit(now, command, act)),+ }
+            }
+            #[inline]
+            fn handle(&mut self, now: Time, event: Event, act: &mut impl Act) {
+                match self { $(Self::$Variant(state) => state.handle(now, event, act)),+ }
+            }
+            #[inline]
+            fn finished(&mut self, now: Time, ticket: Ticket, act: &mut impl Act) {
+                match self { $(Self::$Variant(state) => state.finished(now, ticket, act)),+ }
+            }
+            #[inline]
+            fn crossing(&mut self, ticket: Ticket) -> Crossing {
+                match self { $(Self::$Variant(state) => state.crossing(ticket)),+ }
+            }
+            #[inline]
+            fn in_flight(&self) -> u32 {
+                match self { $(Self::$Variant(state) => state.in_flight()),+ }
+            }
+        }
+    };
+}
+
+members! {
+    "direct" => Direct(direct),
+}
+
+impl Default for Interface {
+    fn default() -> Self {
+        Self::Direct(direct::Direct::default())
+    }
+}
