@@ -13,10 +13,11 @@ from conftest import environment
 
 import wordline.study as studies
 from wordline.study import Setup
+from wordline.study.cases import Case, run_all
 from wordline.study.outcome import run
 from wordline.study.palloc import blocking, sequential
 from wordline.study.palloc.orders import FAMILIES, ORDERS
-from wordline.study.palloc.runs import Case, run_all
+from wordline.study.palloc.runs import DEVICE
 
 SMALL = {"workload.requests": 100, "nand.geometry.blocks_per_plane": 64}
 
@@ -87,7 +88,7 @@ def test_the_numbers_are_the_same_again(told: dict) -> None:
 def test_answers_stand_in_the_order_of_the_cases_and_faults_are_told() -> None:
     cases = [Case("", SMALL | {"workload.request_bytes": 2048 * pages}) for pages in (1, 2, 3, 4)]
     wrong = Case("", SMALL | {"workload.read_ratio": 2.0})
-    *runs, fault = run_all([*cases, wrong])
+    *runs, fault = run_all(DEVICE, [*cases, wrong])
     bytes_moved = [
         one.summary["input"]["read_bytes"] + one.summary["input"]["written_bytes"]
         for one in runs

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from random import Random
 
 from wordline.study.figure import Figure, Plot, Row, Setup
+from wordline.study.measures import gain
 from wordline.study.palloc.charts import PUBLISHED, spread
 from wordline.study.palloc.loads import KIB, PAGE, TABLE, Load
 from wordline.study.palloc.orders import (
@@ -13,7 +14,6 @@ from wordline.study.palloc.orders import (
     FLASH,
     ORDERS,
     averaged,
-    gain,
     normalised,
     of,
 )

@@ -5,9 +5,11 @@ from statistics import correlation
 from typing import Literal
 
 from wordline import WordlineError
+from wordline.study.cases import run_all
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
+from wordline.study.measures import gain, iops, latency_us
 from wordline.study.palloc.charts import PUBLISHED, spread
-from wordline.study.palloc.loads import TABLE, closed, recorded, timed
+from wordline.study.palloc.loads import KNOWN, TABLE, closed, timed
 from wordline.study.palloc.orders import (
     BASE,
     CHANNEL,
@@ -16,12 +18,12 @@ from wordline.study.palloc.orders import (
     ORDERS,
     averaged,
     each,
-    gain,
     normalised,
     of,
 )
-from wordline.study.palloc.runs import Runs, by_order, iops, latency_us, over, run_all, wait_us
+from wordline.study.palloc.runs import DEVICE, Runs, by_order, over, wait_us
 from wordline.study.palloc.throughput import ONE_PAGE
+from wordline.study.recorded import recorded
 from wordline.summary import Summary
 
 # Of what CWDP can do, so that no strategy is overrun and each meets the same requests.
@@ -35,7 +37,7 @@ CONFLICTS = (
 
 def figures(setup: Setup) -> list[Figure]:
     """Figures of latency and waiting."""
-    traces = recorded(setup)
+    traces = recorded(setup, KNOWN)
     rates = _rates(setup)
     loads = [*TABLE, *traces]
     found, faults = by_order(
@@ -50,7 +52,7 @@ def figures(setup: Setup) -> list[Figure]:
 
 def _rates(setup: Setup) -> dict[str, float]:
     """By load: the share of CWDP's throughput at which requests arrive."""
-    runs = run_all([closed(setup, load, BASE, "static", {}) for load in TABLE])
+    runs = run_all(DEVICE, [closed(setup, load, BASE, "static", {}) for load in TABLE])
     rates: dict[str, float] = {}
     for load, run in zip(TABLE, runs, strict=True):
         if run.summary is None:

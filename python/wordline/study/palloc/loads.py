@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wordline.config import Value
+from wordline.study.cases import Case
 from wordline.study.figure import Setup
-from wordline.study.palloc.runs import DEPTH, Case
+from wordline.study.palloc.runs import DEPTH
 
 REQUESTS = 100_000
 # Blocks a plane where it has to be quick: enough that nothing is collected, as with the preset's.
 QUICK: dict[str, Value] = {"nand.geometry.blocks_per_plane": 64}
 PAGE = 2048
 KIB = 1024
-BUNDLED = Path(__file__).parents[4] / "traces" / "postgresql-mixed.csv.gz"
 # What files of the document's workloads may be called.
 KNOWN = {
     "fin": ("financial", "fin1", "fin2"),
@@ -60,17 +60,6 @@ FITTED = (
     "the table's, each read and each write has the mean size of its kind, requests begin at a page "
     "of 2 KiB, random ones anywhere on the device, the others where the one before ended."
 )
-
-
-def recorded(setup: Setup) -> dict[str, Path]:
-    """The bundled trace, and of those given the largest of each workload that is known."""
-    found = {"postgresql (bundled)": BUNDLED} if BUNDLED.exists() else {}
-    for workload, words in KNOWN.items():
-        named = [path for path in setup.traces if any(word in path.name.lower() for word in words)]
-        if named:
-            largest = max(named, key=lambda path: (path.stat().st_size, path.name))
-            found[f"{workload} ({largest.name.split('.')[0]})"] = largest
-    return found
 
 
 def device(setup: Setup) -> dict[str, Value]:

@@ -26,11 +26,6 @@ def of(values: Mapping[str, float], orders: Iterable[str]) -> float:
     return mean(values[order] for order in orders)
 
 
-def gain(first: float, last: float) -> float:
-    """By how much the last is above the first. Per cent."""
-    return 100 * (last / first - 1)
-
-
 def normalised(values: Mapping[str, float]) -> dict[str, float]:
     """Each over that of CWDP."""
     return {order: value / values[BASE] for order, value in values.items()}

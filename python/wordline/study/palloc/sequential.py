@@ -2,11 +2,13 @@
 
 from wordline import WordlineError
 from wordline.config import Value
+from wordline.study.cases import Case
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
+from wordline.study.measures import gain, iops
 from wordline.study.palloc.charts import spread
 from wordline.study.palloc.loads import PAGE, device
-from wordline.study.palloc.orders import ORDERS, gain, normalised
-from wordline.study.palloc.runs import DEPTH, Case, by_order, iops, over
+from wordline.study.palloc.orders import ORDERS, normalised
+from wordline.study.palloc.runs import DEPTH, by_order, over
 
 REQUESTS = 2000
 LOADS = ("reads", "writes", "writes, one program time")

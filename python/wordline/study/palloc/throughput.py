@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 
 from wordline import WordlineError
 from wordline.study.figure import Claim, Figure, Plot, Published, Row, Setup
+from wordline.study.measures import gain, idle_percent, iops
 from wordline.study.palloc.charts import PUBLISHED, spread, stacked
-from wordline.study.palloc.loads import FITTED, KIB, TABLE, closed, recorded
+from wordline.study.palloc.loads import FITTED, KIB, KNOWN, TABLE, closed
 from wordline.study.palloc.orders import (
     BASE,
     CHANNEL,
@@ -18,7 +19,6 @@ from wordline.study.palloc.orders import (
     averaged,
     best,
     each,
-    gain,
     mean,
     normalised,
     of,
@@ -29,11 +29,10 @@ from wordline.study.palloc.runs import (
     by_order,
     channel_percent,
     commands,
-    idle_percent,
-    iops,
     over,
     parallel_percent,
 )
+from wordline.study.recorded import recorded
 from wordline.summary import Summary
 
 BEST = {"channel-first": "CWDP", "way-first": "WDCP", "die-first": "DPWC", "plane-first": "PWCD"}
@@ -63,7 +62,7 @@ Values = dict[str, dict[str, float]]
 
 def figures(setup: Setup) -> list[Figure]:
     """Figures of throughput."""
-    traces = recorded(setup)
+    traces = recorded(setup, KNOWN)
     loads = [*TABLE, *traces]
     static, faults = by_order(
         setup, loads, lambda load, order: closed(setup, load, order, "static", traces)
