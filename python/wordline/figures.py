@@ -13,7 +13,17 @@ Grid: TypeAlias = list[list[float | None]]
 
 READ, WRITE, NEUTRAL = "#3b86c6", "#d8731c", "#8b929c"
 OPS = (("read", READ), ("write", WRITE))
-PART_COLOURS = ("#9aa1ab", "#e0a30a", "#7cc0ea", "#1f78b4", "#12a07a", "#c2457f")
+PART_COLOURS = (
+    "#9aa1ab",
+    "#d9a5c7",
+    "#b07aa1",
+    "#5d6570",
+    "#e0a30a",
+    "#7cc0ea",
+    "#1f78b4",
+    "#12a07a",
+    "#c2457f",
+)
 COLLECTION = PART_COLOURS[-1]
 LINEAR = {"rangemode": "tozero", "exponentformat": "none", "separatethousands": True}
 HEAT = "Cividis"

@@ -76,8 +76,9 @@ class Result:
     def requests(self) -> Table:
         """A row per request, in order of arrival; times in picoseconds.
 
-        index, op, offset, bytes, arrival_ps, latency_ps, and the parts that sum to it exactly:
-        host_queue_ps, die_wait_ps, bus_wait_ps, bus_ps, cell_ps, gc_ps.
+        index, stream, op, offset, bytes, arrival_ps, latency_ps, and the parts that sum to it
+        exactly: host_queue_ps, link_wait_ps, link_ps, queue_ps, die_wait_ps, bus_wait_ps, bus_ps,
+        cell_ps, gc_ps.
         Raises WordlineError if the run was made with requests=False.
         """
         if "requests" not in self._outcome.tables:

@@ -74,6 +74,9 @@ class Breakdown(TypedDict):
     """The parts of the mean response time; they sum to it."""
 
     host_queue_us: float
+    link_wait_us: float
+    link_us: float
+    queue_us: float
     die_wait_us: float
     bus_wait_us: float
     bus_us: float

@@ -21,6 +21,9 @@ DURATIONS = ((1e3, 1.0, "µs"), (1e6, 1e3, "ms"), (6e8, 1e6, "s"), (7.2e9, 6e7, 
 
 PARTS = (
     ("host queue", "host_queue_us"),
+    ("link wait", "link_wait_us"),
+    ("link", "link_us"),
+    ("device queue", "queue_us"),
     ("die wait", "die_wait_us"),
     ("bus wait", "bus_wait_us"),
     ("bus", "bus_us"),

@@ -89,7 +89,17 @@ def test_request_rows_are_written_on_demand(wordline: Command, tiny: str, trace:
         "requests.parquet"
     }
     rows = pl.read_parquet("here/requests.parquet")
-    parts = ["host_queue_ps", "die_wait_ps", "bus_wait_ps", "bus_ps", "cell_ps", "gc_ps"]
+    parts = [
+        "host_queue_ps",
+        "link_wait_ps",
+        "link_ps",
+        "queue_ps",
+        "die_wait_ps",
+        "bus_wait_ps",
+        "bus_ps",
+        "cell_ps",
+        "gc_ps",
+    ]
     assert rows.height == 2000
     assert (rows["latency_ps"] == rows.select(pl.sum_horizontal(parts)).to_series()).all()
 

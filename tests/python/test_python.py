@@ -16,7 +16,17 @@ from hypothesis import strategies as st
 
 import wordline
 
-PARTS = ["host_queue_ps", "die_wait_ps", "bus_wait_ps", "bus_ps", "cell_ps", "gc_ps"]
+PARTS = [
+    "host_queue_ps",
+    "link_wait_ps",
+    "link_ps",
+    "queue_ps",
+    "die_wait_ps",
+    "bus_wait_ps",
+    "bus_ps",
+    "cell_ps",
+    "gc_ps",
+]
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@
 use gungraun::{
     Callgrind, EventKind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main,
 };
-use wordline_device::{Composition, Event, Op, Plan, Precondition, Request, Ssd};
+use wordline_device::{Composition, Event, Interface, Op, Plan, Precondition, Request, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Mapping, PageMap};
 use wordline_kernel::{EventQueue, Stream, Time};
@@ -39,6 +39,8 @@ fn plan() -> Plan {
         dies_per_package: dimensions.dies,
         composition: Composition::default(),
         queue_depth: 32,
+        interface: Interface::default(),
+        streams: Vec::new(),
         ftl: ftl.unwrap_or_else(|error| unreachable!("{error}")),
     }
 }
@@ -70,8 +72,9 @@ fn serve_of(ssd: &mut Ssd<PageMap>, op: Op, bytes: u64) -> Time {
     let pages = u64::from(ssd.mapping().user_pages());
     let (mut now, mut issued) = (Time::ZERO, 0);
     loop {
-        while issued < requests && ssd.has_slot() {
+        while issued < requests && ssd.takes(0) {
             let request = Request {
+                stream: 0,
                 op,
                 offset: if bytes > 4096 {
                     issued * bytes

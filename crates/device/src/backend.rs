@@ -346,7 +346,7 @@ impl BackEnd {
             ..
         } = state.job;
         if self.suspends {
-            parts.die_wait = (now - began).since(parts.in_device());
+            parts.die_wait = (now - began).since(parts.total());
         }
         let mut slot = head;
         while slot != NONE {

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::compose::Composition;
+use crate::host::Interface;
 
 /// How packages are wired (`[ssd]`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,15 +29,20 @@ impl Default for Ssd {
 }
 
 /// What the host sees (`[host]`).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Host {
     /// Requests the device holds at once; further ones wait outside, first come, first served. Count.
     pub queue_depth: u32,
+    /// How requests and their data cross between the host and the device.
+    pub interface: Interface,
 }
 
 impl Default for Host {
     fn default() -> Self {
-        Self { queue_depth: 32 }
+        Self {
+            queue_depth: 32,
+            interface: Interface::default(),
+        }
     }
 }

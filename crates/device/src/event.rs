@@ -7,6 +7,8 @@ pub enum Event {
     Flash(wordline_nand::Event),
     /// Idle dies begin with what has been enqueued at this instant.
     Begin,
+    /// Something between the host and the device.
+    Host(crate::host::Event),
 }
 
 impl Event {
@@ -16,6 +18,7 @@ impl Event {
         match self {
             Self::Flash(event) => event.code(),
             Self::Begin => u64::MAX,
+            Self::Host(event) => 1 << 62 | event.code(),
         }
     }
 }

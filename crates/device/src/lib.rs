@@ -1,4 +1,4 @@
-//! The solid-state disk: host queue, flash back end, bus arbitration, verification.
+//! The solid-state disk: host interface, controller, flash back end, verification.
 //!
 //! A device holds no clock and no event queue of its own: its owner passes `now` and the queue in,
 //! so that several devices can share one.
@@ -6,6 +6,7 @@
 pub mod backend;
 pub mod compose;
 pub mod config;
+mod controller;
 pub mod event;
 pub mod host;
 pub mod observation;
@@ -17,7 +18,8 @@ pub mod ssd;
 pub use backend::Usage;
 pub use compose::Composition;
 pub use event::Event;
-pub use observation::{Observation, Op, Parts};
+pub use host::Interface;
+pub use observation::{Observation, Op, PageParts, Parts};
 pub use plan::Plan;
 pub use precondition::Precondition;
 pub use ssd::{DeviceError, Request, Ssd};

@@ -12,12 +12,11 @@ pub enum Op {
     Write,
 }
 
-/// Where the time of a request went. A request that touches several pages is described by the page
-/// that was done last; the sum of the parts is the response time, exactly.
+/// Where the time of a page went, from the moment in which its request began in the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Parts {
-    /// From arrival to admission to the device queue.
-    pub host_queue: Time,
+pub struct PageParts {
+    /// Waiting in the device's queue until the scheduler chose it.
+    pub queue: Time,
     /// Waiting for the die behind operations of the host, or for an earlier write of the page, or
     /// while the operation was suspended.
     pub die_wait: Time,
@@ -31,10 +30,10 @@ pub struct Parts {
     pub gc: Time,
 }
 
-impl Parts {
+impl PageParts {
     /// No time at all.
     pub const NONE: Self = Self {
-        host_queue: Time::ZERO,
+        queue: Time::ZERO,
         die_wait: Time::ZERO,
         bus_wait: Time::ZERO,
         bus: Time::ZERO,
@@ -42,38 +41,58 @@ impl Parts {
         gc: Time::ZERO,
     };
 
-    /// Adds what the request went through in `further`.
+    /// Adds what the page went through in `further`.
     #[inline]
     pub fn add(&mut self, further: &Self) {
-        self.host_queue += further.host_queue;
+        self.queue += further.queue;
         self.die_wait += further.die_wait;
         self.bus_wait += further.bus_wait;
         self.bus += further.bus;
         self.cell += further.cell;
         self.gc += further.gc;
     }
+    /// All of it.
+    #[inline]
+    pub fn total(&self) -> Time {
+        self.queue + self.die_wait + self.bus_wait + self.bus + self.cell + self.gc
+    }
+}
+
+/// Where the time of a request went. A request that touches several pages is described by the page
+/// that was done last; the sum of the parts is the response time, exactly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// Waiting for a slot: from arrival until the device took the command.
+    pub host_queue: Time,
+    /// Waiting until the host's link had carried what others had asked for before.
+    pub link_wait: Time,
+    /// Command, data and completion on the host's link, and the fixed costs of crossing it.
+    pub link: Time,
+    /// In the device.
+    pub page: PageParts,
+}
+
+impl Parts {
     /// The response time.
     #[inline]
     pub fn total(&self) -> Time {
-        self.host_queue + self.in_device()
-    }
-    /// The time since admission.
-    #[inline]
-    pub fn in_device(&self) -> Time {
-        self.die_wait + self.bus_wait + self.bus + self.cell + self.gc
+        self.host_queue + self.link_wait + self.link + self.page.total()
     }
 }
 
 /// Something that happened in a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
-    /// A request has been admitted.
+    /// A request begins in the device: its command, and its data if it is a write, is there.
     Admitted {
-        /// Requests in the device, with this one. Each leaves it as [`Observation::Request`].
+        /// Requests that have begun and are not done, with this one. Each is heard of again as
+        /// [`Observation::Request`].
         in_flight: u32,
     },
     /// A request is done.
     Request {
+        /// The stream of the host that it belongs to.
+        stream: u32,
         /// What it was.
         op: Op,
         /// First byte.

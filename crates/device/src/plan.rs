@@ -3,6 +3,7 @@
 use wordline_nand::Part;
 
 use crate::compose::Composition;
+use crate::host::{Interface, Stream};
 
 /// Everything a device is made of, checked; nothing optional.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +22,10 @@ pub struct Plan {
     pub internal_data_move: bool,
     /// Requests the device holds at once.
     pub queue_depth: u32,
+    /// How requests cross between the host and the device.
+    pub interface: Interface,
+    /// Streams of the host; one by default if there are none.
+    pub streams: Vec<Stream>,
     /// The translation layer.
     pub ftl: wordline_ftl::Plan,
 }

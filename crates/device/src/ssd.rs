@@ -1,27 +1,25 @@
-//! A solid-state disk.
+//! A solid-state disk: the interface to the host, and behind it the controller with its flash.
 
-mod collect;
-
-use std::collections::VecDeque;
-
-use collect::Job;
-use rustc_hash::FxHashMap;
 use thiserror::Error;
+use wordline_ftl::Mapping;
 use wordline_ftl::instant::InstantError;
-use wordline_ftl::{Lpn, Mapping, Written};
 use wordline_kernel::{EventQueue, Probe, Time};
-use wordline_nand::{Array, Die, Event as Flash, Layout, Operation, Plane, Ppn, Violation};
+use wordline_nand::{Array, Violation};
 
-use crate::backend::{BackEnd, Order, Purpose, Slot, Usage, Worked};
+use crate::backend::Usage;
+use crate::controller::{Controller, Done};
 use crate::event::Event;
-use crate::observation::{Observation, Op, Parts};
+use crate::host::{self, Act, Command, Connect, Connection, Ticket};
+use crate::observation::{Observation, Op, PageParts, Parts};
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
-use crate::shadow::{Shadow, Version};
+use crate::shadow::Shadow;
 
 /// A request of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
+    /// The stream of the host that it belongs to; 0 if there is one only.
+    pub stream: u32,
     /// Read or write.
     pub op: Op,
     /// First byte.
@@ -63,121 +61,103 @@ pub enum DeviceError {
     },
 }
 
-/// A request in the device.
+/// A request that the host has handed over.
 #[derive(Clone, Copy, Debug)]
-struct InFlight {
-    request: Request,
-    admitted: Time,
-    /// Pages not done yet.
-    remaining: u32,
-}
-
-/// A write of a page or a part of it that has no place yet.
-#[derive(Clone, Copy, Debug)]
-struct Fragment {
-    owner: u32,
-    page: Lpn,
-    whole: bool,
-    parts: Parts,
-    /// Since when it waits.
-    since: Time,
-    /// For verification.
-    version: Version,
-    base: u64,
-}
-
-/// A write that has no place yet, and the writes of its page that came later.
-#[derive(Clone, Debug)]
 struct Held {
-    fragment: Fragment,
-    later: VecDeque<Fragment>,
+    request: Request,
+    submitted: Time,
+    began: Time,
+    finished: Time,
+    parts: PageParts,
 }
 
-/// Verification beside the transactions.
-#[derive(Clone, Debug)]
-struct Verification {
-    shadow: Shadow,
-    /// By transaction: the content it carries.
-    contents: Vec<u64>,
-    /// By transaction: the oldest version a read may return, or the version a write carries.
-    versions: Vec<Version>,
+/// Requests under way between the host and the device.
+#[derive(Clone, Debug, Default)]
+struct Tickets {
+    held: Vec<Held>,
+    vacant: Vec<Ticket>,
+    /// Requests that have begun and are not complete.
+    begun: u32,
+    /// Complete requests that the host has not been told of yet.
+    complete: Vec<Ticket>,
 }
 
-impl Verification {
-    fn note(&mut self, slot: Slot, content: u64, version: Version) {
-        let slot = slot as usize;
-        if self.contents.len() <= slot {
-            self.contents.resize(slot + 1, 0);
-            self.versions.resize(slot + 1, NO_VERSION);
+impl Tickets {
+    #[inline]
+    fn issue(&mut self, now: Time, request: Request) -> Ticket {
+        let held = Held {
+            request,
+            submitted: now,
+            began: now,
+            finished: now,
+            parts: PageParts::NONE,
+        };
+        if let Some(ticket) = self.vacant.pop() {
+            self.held[ticket as usize] = held;
+            return ticket;
         }
-        self.contents[slot] = content;
-        self.versions[slot] = version;
+        self.held.push(held);
+        self.held.len() as Ticket - 1
     }
 }
 
-const NO_VERSION: Version = Version {
-    number: 0,
-    from: 0,
-    bytes: 0,
-    partial: false,
-};
+/// The device side of the interface.
+struct Inside<'a, M, P> {
+    controller: &'a mut Controller<M>,
+    tickets: &'a mut Tickets,
+    queue: &'a mut EventQueue<Event>,
+    probe: &'a mut P,
+    error: Option<DeviceError>,
+}
+
+impl<M: Mapping, P: Probe<Observation>> Act for Inside<'_, M, P> {
+    #[inline]
+    fn schedule(&mut self, at: Time, event: host::Event) {
+        self.queue.schedule(at, Event::Host(event));
+    }
+    #[inline]
+    fn begin(&mut self, now: Time, ticket: Ticket) {
+        self.tickets.begun += 1;
+        let in_flight = self.tickets.begun;
+        self.probe.observe(now, Observation::Admitted { in_flight });
+        let held = &mut self.tickets.held[ticket as usize];
+        held.began = now;
+        let request = held.request;
+        let begun = self
+            .controller
+            .begin(now, ticket, &request, self.queue, self.probe);
+        if let Err(error) = begun {
+            self.error.get_or_insert(error);
+        }
+    }
+    #[inline]
+    fn complete(&mut self, _now: Time, ticket: Ticket) {
+        self.tickets.begun -= 1;
+        self.tickets.complete.push(ticket);
+    }
+}
 
 /// A solid-state disk over a mapping family.
 #[derive(Clone, Debug)]
 pub struct Ssd<M> {
-    layout: Layout,
-    page_bytes: u64,
-    queue_depth: u32,
-    mapping: M,
-    array: Array,
-    backend: BackEnd,
-    /// Whether collections move pages inside their planes.
-    internal_data_move: bool,
-    requests: Vec<InFlight>,
-    vacant: Vec<u32>,
-    in_flight: u32,
-    /// By plane: its collection.
-    jobs: Vec<Option<Job>>,
-    /// Writes without a place, and where to find that of a page.
-    held: Vec<Held>,
-    vacant_held: Vec<u32>,
-    pending: FxHashMap<Lpn, u32>,
-    /// By plane: held writes that wait for a block of it.
-    stalled: Vec<VecDeque<u32>>,
-    /// Held writes that wait for a block anywhere.
-    stalled_anywhere: VecDeque<u32>,
-    verification: Option<Box<Verification>>,
-    /// Free blocks, as last observed.
-    free_blocks: u32,
+    controller: Controller<M>,
+    connection: Connection,
+    tickets: Tickets,
+    /// Requests handed over and not complete.
+    outstanding: u32,
+    /// Streams of the requests that are complete since they were last asked for.
+    completed: Vec<u32>,
 }
 
 impl<M: Mapping> Ssd<M> {
     /// A pristine device.
     pub fn new(plan: &Plan, mapping: M) -> Self {
-        let part = &plan.part;
-        let layout = part.layout;
-        let planes = layout.planes() as usize;
-        let free_blocks = mapping.free_blocks();
         Self {
-            layout,
-            page_bytes: u64::from(plan.page_bytes),
-            queue_depth: plan.queue_depth,
-            mapping,
-            array: Array::new(layout, part.endurance_cycles)
-                .with_partial_programs(part.partial_programs),
-            backend: BackEnd::new(plan),
-            internal_data_move: plan.internal_data_move,
-            requests: Vec::new(),
-            vacant: Vec::new(),
-            in_flight: 0,
-            jobs: vec![None; planes],
-            held: Vec::new(),
-            vacant_held: Vec::new(),
-            pending: FxHashMap::default(),
-            stalled: vec![VecDeque::new(); planes],
-            stalled_anywhere: VecDeque::new(),
-            verification: None,
-            free_blocks,
+            controller: Controller::new(plan, mapping),
+            connection: Connection::new(&plan.interface, plan.queue_depth, &plan.streams),
+            tickets: Tickets::default(),
+            outstanding: 0,
+            completed: Vec::new(),
         }
     }
     /// Brings the device into the state in which it is measured.
@@ -186,56 +166,50 @@ impl<M: Mapping> Ssd<M> {
         plan: &Precondition,
         go_on: impl FnMut(u64) -> bool,
     ) -> Result<Preconditioned, DeviceError> {
-        let preconditioned = plan.run(&mut self.mapping, &mut self.array, self.layout, go_on)?;
-        self.free_blocks = self.mapping.free_blocks();
-        Ok(preconditioned)
+        self.controller.precondition(plan, go_on)
     }
     /// From now on, every read is checked against a shadow store.
     pub fn verify(&mut self) {
-        let mapping = &self.mapping;
-        let shadow = Shadow::new(self.layout, mapping.user_pages(), |page| {
-            mapping.lookup(page)
-        });
-        let verification = Verification {
-            shadow,
-            contents: Vec::new(),
-            versions: Vec::new(),
-        };
-        self.verification = Some(Box::new(verification));
+        self.controller.verify();
     }
     /// Bytes the host can address.
     pub fn user_bytes(&self) -> u64 {
-        u64::from(self.mapping.user_pages()) * self.page_bytes
+        self.controller.user_bytes()
     }
-    /// Whether the device queue has a free slot.
+    /// Whether the host can hand over another request of a stream.
     #[inline]
-    pub fn has_slot(&self) -> bool {
-        self.in_flight < self.queue_depth
+    pub fn takes(&self, stream: u32) -> bool {
+        self.connection.takes(stream)
     }
-    /// Requests in the device.
-    pub fn in_flight(&self) -> u32 {
-        self.in_flight
+    /// Requests handed over and not complete.
+    pub fn outstanding(&self) -> u32 {
+        self.outstanding
     }
     /// The mapping, to look at.
     pub fn mapping(&self) -> &M {
-        &self.mapping
+        self.controller.mapping()
     }
     /// The array, to look at.
     pub fn array(&self) -> &Array {
-        &self.array
+        self.controller.array()
     }
     /// What each die has been used for.
     pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
-        self.backend.usage()
+        self.controller.usage()
     }
     /// The shadow store, if the run is verified.
     pub fn shadow(&self) -> Option<&Shadow> {
-        self.verification
-            .as_ref()
-            .map(|verification| &verification.shadow)
+        self.controller.shadow()
+    }
+    /// The streams of the requests that are complete since this was last asked, one by one in the
+    /// order of completion.
+    #[inline]
+    pub fn completed(&mut self) -> impl Iterator<Item = u32> + '_ {
+        self.completed.drain(..)
     }
 
-    /// Admits a request; the device has a slot for it.
+    /// The host hands a request over; the device takes one of its stream.
+    #[inline]
     pub fn submit(
         &mut self,
         now: Time,
@@ -244,283 +218,25 @@ impl<M: Mapping> Ssd<M> {
         probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         let capacity = self.user_bytes();
-        let end = request
-            .offset
-            .checked_add(request.bytes)
-            .filter(|end| *end <= capacity);
-        let Some(end) = end.filter(|_| request.bytes > 0) else {
+        let end = request.offset.checked_add(request.bytes);
+        if end.is_none_or(|end| end > capacity) || request.bytes == 0 {
             let Request { offset, bytes, .. } = request;
             return Err(DeviceError::BeyondEnd {
                 offset,
                 bytes,
                 capacity,
             });
+        }
+        self.outstanding += 1;
+        let command = Command {
+            ticket: self.tickets.issue(now, request),
+            stream: request.stream,
+            write: request.op == Op::Write,
+            bytes: request.bytes,
         };
-        let first = request.offset / self.page_bytes;
-        let last = (end - 1) / self.page_bytes;
-        let owner = self.admit(InFlight {
-            request,
-            admitted: now,
-            remaining: (last - first) as u32 + 1,
-        });
-        let in_flight = self.in_flight;
-        probe.observe(now, Observation::Admitted { in_flight });
-        for page in first..=last {
-            let from = request.offset.max(page * self.page_bytes) - page * self.page_bytes;
-            let bytes = end.min((page + 1) * self.page_bytes) - page * self.page_bytes - from;
-            let page = Lpn(page as u32);
-            match request.op {
-                Op::Read => self.read(now, owner, page, queue, probe)?,
-                Op::Write => self.write(now, owner, page, from as u32, bytes as u32, queue, probe),
-            }
-        }
-        Ok(())
-    }
-
-    fn admit(&mut self, request: InFlight) -> u32 {
-        self.in_flight += 1;
-        if let Some(owner) = self.vacant.pop() {
-            self.requests[owner as usize] = request;
-            return owner;
-        }
-        self.requests.push(request);
-        self.requests.len() as u32 - 1
-    }
-
-    #[inline]
-    fn read(
-        &mut self,
-        now: Time,
-        owner: u32,
-        page: Lpn,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) -> Result<(), DeviceError> {
-        let place = self.mapping.lookup(page);
-        let mut oldest = NO_VERSION;
-        if let Some(verification) = &mut self.verification {
-            oldest.number = verification.shadow.begin_read(page, place.is_some());
-        }
-        if let Some(place) = place {
-            let order = Order::new(Purpose::Read, place, owner, page.0);
-            let slot = self.backend.enqueue(now, &order, queue);
-            if let Some(verification) = &mut self.verification {
-                verification.note(slot, 0, oldest);
-            }
-            self.backend.hurry(now, slot, &self.array, queue, probe);
-            return Ok(());
-        }
-        probe.observe(now, Observation::UnwrittenRead);
-        if let Some(verification) = &mut self.verification {
-            let checked =
-                verification
-                    .shadow
-                    .check(now, page, oldest.number, Shadow::unwritten(), None);
-            checked.map_err(DeviceError::Verification)?;
-        }
-        self.page_done(now, owner, Parts::default(), probe);
-        Ok(())
-    }
-
-    #[inline]
-    fn write(
-        &mut self,
-        now: Time,
-        owner: u32,
-        page: Lpn,
-        from: u32,
-        bytes: u32,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) {
-        let whole = u64::from(bytes) == self.page_bytes;
-        let mut version = NO_VERSION;
-        if let Some(verification) = &mut self.verification {
-            let filled = self.mapping.lookup(page).is_some();
-            version = verification
-                .shadow
-                .issue(now, page, filled, from, bytes, !whole);
-        }
-        let (parts, base) = (Parts::default(), Shadow::unwritten());
-        let fragment = Fragment {
-            owner,
-            page,
-            whole,
-            parts,
-            since: now,
-            version,
-            base,
-        };
-        if !self.pending.is_empty()
-            && let Some(&tag) = self.pending.get(&page)
-        {
-            self.held[tag as usize].later.push_back(fragment);
-            return;
-        }
-        self.advance(now, fragment, VecDeque::new(), queue, probe);
-    }
-
-    /// Takes on a write of a page that no earlier write is pending for, and then those behind it.
-    #[inline]
-    fn advance(
-        &mut self,
-        now: Time,
-        mut fragment: Fragment,
-        mut later: VecDeque<Fragment>,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) {
-        loop {
-            let rest = if fragment.whole {
-                None
-            } else {
-                self.mapping.lookup(fragment.page)
-            };
-            if let Some(place) = rest {
-                self.merge(now, fragment, later, place, queue, probe);
-                return;
-            }
-            match self.mapping.write(fragment.page) {
-                Written::Placed(place) => self.program(now, fragment, place, queue, probe),
-                Written::Wait(plane) => {
-                    let tag = self.hold(fragment, later);
-                    self.stall(now, tag, plane, queue);
-                    return;
-                }
-            }
-            let Some(mut next) = later.pop_front() else {
-                return;
-            };
-            next.parts.die_wait += now - next.since;
-            next.since = now;
-            fragment = next;
-        }
-    }
-
-    /// Keeps a write that cannot be placed yet, with those behind it.
-    fn hold(&mut self, fragment: Fragment, later: VecDeque<Fragment>) -> u32 {
-        let page = fragment.page;
-        let held = Held { fragment, later };
-        let tag = if let Some(tag) = self.vacant_held.pop() {
-            self.held[tag as usize] = held;
-            tag
-        } else {
-            self.held.push(held);
-            self.held.len() as u32 - 1
-        };
-        self.pending.insert(page, tag);
-        tag
-    }
-
-    /// Reads the page of which the write covers a part.
-    fn merge(
-        &mut self,
-        now: Time,
-        fragment: Fragment,
-        later: VecDeque<Fragment>,
-        place: Ppn,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) {
-        let (owner, parts) = (fragment.owner, fragment.parts);
-        let tag = self.hold(fragment, later);
-        probe.observe(now, Observation::PageMerged);
-        let order = Order {
-            parts,
-            ..Order::new(Purpose::Merge, place, owner, tag)
-        };
-        let slot = self.backend.enqueue(now, &order, queue);
-        if let Some(verification) = &mut self.verification {
-            verification.note(slot, 0, NO_VERSION);
-        }
-        self.backend.hurry(now, slot, &self.array, queue, probe);
-    }
-
-    /// Queues a held write for a free block.
-    #[cold]
-    fn stall(&mut self, now: Time, tag: u32, plane: Option<Plane>, queue: &mut EventQueue<Event>) {
-        self.held[tag as usize].fragment.since = now;
-        if let Some(plane) = plane {
-            self.stalled[plane.index()].push_back(tag);
-            self.collect(now, plane, queue);
-            return;
-        }
-        self.stalled_anywhere.push_back(tag);
-        if self.stalled_anywhere.len() == 1 {
-            self.collect_everywhere(now, queue);
-        }
-    }
-
-    /// Places a held write; false if there is still no room.
-    fn place_held(
-        &mut self,
-        now: Time,
-        tag: u32,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) -> Result<(), Option<Plane>> {
-        let page = self.held[tag as usize].fragment.page;
-        let place = match self.mapping.write(page) {
-            Written::Placed(place) => place,
-            Written::Wait(plane) => return Err(plane),
-        };
-        self.pending.remove(&page);
-        self.vacant_held.push(tag);
-        let Held { fragment, later } = &mut self.held[tag as usize];
-        let (mut fragment, mut later) = (*fragment, std::mem::take(later));
-        fragment.parts.gc += now - fragment.since;
-        self.program(now, fragment, place, queue, probe);
-        if let Some(mut next) = later.pop_front() {
-            next.parts.die_wait += now - next.since;
-            next.since = now;
-            self.advance(now, next, later, queue, probe);
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn program(
-        &mut self,
-        now: Time,
-        fragment: Fragment,
-        place: Ppn,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) {
-        probe.observe(now, Observation::PageWritten);
-        self.observe_free_blocks(now, probe);
-        let Fragment {
-            owner,
-            page,
-            parts,
-            version,
-            base,
-            ..
-        } = fragment;
-        let order = Order {
-            parts,
-            ..Order::new(Purpose::Write, place, owner, page.0)
-        };
-        let slot = self.backend.enqueue(now, &order, queue);
-        if let Some(verification) = &mut self.verification {
-            let content = verification.shadow.write(page, version, base, place);
-            verification.note(slot, content, version);
-        }
-        let plane = self.layout.plane_of(self.layout.block_of(place));
-        if self.mapping.wants_collection(plane) {
-            self.collect(now, plane, queue);
-        }
-    }
-
-    /// Tells the probe of the free blocks if their number has changed. Called after whatever takes
-    /// or returns a block.
-    #[inline]
-    fn observe_free_blocks(&mut self, now: Time, probe: &mut impl Probe<Observation>) {
-        let free = self.mapping.free_blocks();
-        if free != self.free_blocks {
-            self.free_blocks = free;
-            probe.observe(now, Observation::FreeBlocks { free });
-        }
+        self.cross(now, queue, probe, |connection, inside| {
+            connection.submit(now, command, inside);
+        })
     }
 
     /// Deals with an event that the device has scheduled.
@@ -532,153 +248,85 @@ impl<M: Mapping> Ssd<M> {
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
-        match event {
-            Event::Begin => self.backend.begin(now, &self.array, queue),
-            Event::Flash(Flash::BusDone(channel)) => {
-                let ended = self
-                    .backend
-                    .bus_done(now, channel, &self.array, queue, probe);
-                let mut next = ended;
-                while let Some(slot) = next {
-                    next = self.backend.joined(slot);
-                    self.finish(now, slot, queue, probe)?;
-                }
-            }
-            Event::Flash(Flash::Ready(die)) => {
-                let worked = self.backend.ready(now, Die(die), &self.array, queue, probe);
-                if let Some(worked) = worked {
-                    self.touch_array(now, worked)?;
-                }
-            }
+        if let Event::Host(event) = event {
+            return self.cross(now, queue, probe, |connection, inside| {
+                connection.handle(now, event, inside);
+            });
         }
-        Ok(())
-    }
-
-    /// What a die's array has done takes effect.
-    #[inline]
-    fn touch_array(&mut self, now: Time, worked: Worked) -> Result<(), DeviceError> {
-        let mut next = Some(worked.head);
-        while let Some(slot) = next {
-            next = self.backend.joined(slot);
-            self.touch(now, slot, worked.operation)?;
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn touch(&mut self, now: Time, slot: Slot, operation: Operation) -> Result<(), DeviceError> {
-        let transaction = self.backend.get(slot);
-        let (place, target) = (transaction.place, transaction.target);
-        let touched = match operation {
-            Operation::Read => self.array.read(place),
-            Operation::Program | Operation::Move => self.array.program(target),
-            Operation::Erase => self.array.erase(self.layout.block_of(place)),
-        };
-        touched.map_err(|violation| DeviceError::Violation { at: now, violation })?;
-        if let Some(verification) = &mut self.verification {
-            let content = &mut verification.contents[slot as usize];
-            match operation {
-                Operation::Read => *content = verification.shadow.read(place),
-                Operation::Program | Operation::Move => {
-                    verification.shadow.program(target, *content);
-                }
-                Operation::Erase => verification.shadow.erase(place),
-            }
-        }
-        Ok(())
-    }
-
-    /// A transaction has left the back end.
-    #[inline]
-    fn finish(
-        &mut self,
-        now: Time,
-        slot: Slot,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) -> Result<(), DeviceError> {
-        let transaction = self.backend.get(slot);
-        let (purpose, place, owner) = (transaction.purpose, transaction.place, transaction.owner);
-        let (tag, parts) = (transaction.tag, transaction.parts);
-        self.backend.release(slot);
-        match purpose {
-            Purpose::Read => {
-                self.check_read(now, slot, Lpn(tag), place)?;
-                self.page_done(now, owner, parts, probe);
-            }
-            Purpose::Write => {
-                if let Some(verification) = &mut self.verification {
-                    let version = verification.versions[slot as usize];
-                    verification.shadow.acknowledge(now, Lpn(tag), version);
-                }
-                self.page_done(now, owner, parts, probe);
-            }
-            Purpose::Merge => {
-                let fragment = &mut self.held[tag as usize].fragment;
-                fragment.parts = parts;
-                fragment.since = now;
-                if let Some(verification) = &self.verification {
-                    fragment.base = verification.contents[slot as usize];
-                }
-                if let Err(plane) = self.place_held(now, tag, queue, probe) {
-                    self.stall(now, tag, plane, queue);
-                }
-            }
-            Purpose::MoveRead => self.move_page(now, slot, place, Plane(owner), queue, probe),
-            Purpose::MoveProgram | Purpose::Move => self.page_moved(now, Plane(owner), 1, queue),
-            Purpose::Erase => self.collected(now, Plane(owner), queue, probe),
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn check_read(
-        &mut self,
-        now: Time,
-        slot: Slot,
-        page: Lpn,
-        place: Ppn,
-    ) -> Result<(), DeviceError> {
-        let Some(verification) = &mut self.verification else {
+        self.controller.handle(now, event, queue, probe)?;
+        if self.controller.done.is_empty() {
             return Ok(());
-        };
-        let oldest = verification.versions[slot as usize].number;
-        let content = verification.contents[slot as usize];
-        let checked = verification
-            .shadow
-            .check(now, page, oldest, content, Some(place));
-        checked.map_err(DeviceError::Verification)
+        }
+        self.cross(now, queue, probe, |_, _| ())
     }
 
-    /// A page of a request is done; with the last one, so is the request.
+    /// Lets the interface act, tells it of all requests that the controller is done with, and then
+    /// the host of those that are complete.
     #[inline]
-    fn page_done(
+    fn cross<P: Probe<Observation>>(
         &mut self,
         now: Time,
-        owner: u32,
-        parts: Parts,
-        probe: &mut impl Probe<Observation>,
-    ) {
-        let in_flight = &mut self.requests[owner as usize];
-        in_flight.remaining -= 1;
-        if in_flight.remaining > 0 {
-            return;
-        }
-        let InFlight {
-            request, admitted, ..
-        } = *in_flight;
-        let parts = Parts {
-            host_queue: admitted - request.arrival,
-            ..parts
+        queue: &mut EventQueue<Event>,
+        probe: &mut P,
+        act: impl FnOnce(&mut Connection, &mut Inside<'_, M, P>),
+    ) -> Result<(), DeviceError> {
+        let mut inside = Inside {
+            controller: &mut self.controller,
+            tickets: &mut self.tickets,
+            queue,
+            probe,
+            error: None,
         };
+        act(&mut self.connection, &mut inside);
+        while let Some(Done { ticket, parts }) = inside.controller.done.pop_front() {
+            let held = &mut inside.tickets.held[ticket as usize];
+            held.finished = now;
+            held.parts = parts;
+            self.connection.finished(now, ticket, &mut inside);
+        }
+        if let Some(error) = inside.error {
+            return Err(error);
+        }
+        for place in 0..self.tickets.complete.len() {
+            let ticket = self.tickets.complete[place];
+            self.complete(now, ticket, probe);
+        }
+        self.tickets.complete.clear();
+        Ok(())
+    }
+
+    /// A request is complete.
+    #[inline]
+    fn complete(&mut self, now: Time, ticket: Ticket, probe: &mut impl Probe<Observation>) {
+        let Held {
+            request,
+            submitted,
+            began,
+            finished,
+            parts: page,
+        } = self.tickets.held[ticket as usize];
+        self.tickets.vacant.push(ticket);
+        self.outstanding -= 1;
+        self.completed.push(request.stream);
+        let crossing = self.connection.crossing(ticket);
         debug_assert_eq!(
-            parts.total(),
-            now - request.arrival,
-            "the parts of a request are its response time"
+            page.total(),
+            finished - began,
+            "the parts of a page are its time"
         );
-        self.vacant.push(owner);
-        self.in_flight -= 1;
+        debug_assert_eq!(
+            crossing.total() + (finished - began),
+            now - submitted,
+            "the parts of a crossing are its time"
+        );
+        let parts = Parts {
+            host_queue: (submitted - request.arrival) + crossing.slot_wait,
+            link_wait: crossing.link_wait,
+            link: crossing.link,
+            page,
+        };
         let Request {
+            stream,
             op,
             offset,
             bytes,
@@ -687,6 +335,7 @@ impl<M: Mapping> Ssd<M> {
         probe.observe(
             now,
             Observation::Request {
+                stream,
                 op,
                 offset,
                 bytes,

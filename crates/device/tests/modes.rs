@@ -258,7 +258,12 @@ impl Probe<Observation> for Held {
                 self.pages[operation as usize] += u64::from(pages);
                 self.commands[operation as usize] += u64::from(pages > 0);
             }
-            Observation::Request { op, parts, .. } => self.done.push((op, parts.total())),
+            Observation::Request {
+                stream: 0,
+                op,
+                parts,
+                ..
+            } => self.done.push((op, parts.total())),
             _ => {}
         }
     }
@@ -282,6 +287,7 @@ fn serve(plan: &Plan, fill_pages: u32, requests: &[(u64, Op, u64)]) -> (Held, Ss
         if let Some(arrival) = next.filter(|at| queue.next_time().is_none_or(|due| *at <= due)) {
             let (_, op, page) = *left.next().unwrap();
             let request = Request {
+                stream: 0,
                 op,
                 offset: page * 4096,
                 bytes: 4096,

@@ -54,7 +54,10 @@ metrics! {
     "latency.{op}.p99_9_us", "us", "99.9 % of the requests took no longer.";
     "latency.{op}.p99_99_us", "us", "99.99 % of the requests took no longer.";
     "latency.{op}.max_us", "us", "Longest response time. Exact.";
-    "breakdown.{op}.host_queue_us", "us", "Mean time from arrival to admission to the device queue.";
+    "breakdown.{op}.host_queue_us", "us", "Mean time of waiting for a slot of the device, from arrival until the device took the command.";
+    "breakdown.{op}.link_wait_us", "us", "Mean time of waiting for the host's link behind other requests.";
+    "breakdown.{op}.link_us", "us", "Mean time of command, data and completion on the host's link.";
+    "breakdown.{op}.queue_us", "us", "Mean time of waiting in the device's queue until the scheduler chose the page.";
     "breakdown.{op}.die_wait_us", "us", "Mean time of waiting for a die behind operations of the host, or for an earlier write of the same page.";
     "breakdown.{op}.bus_wait_us", "us", "Mean time of waiting for a bus behind operations of the host.";
     "breakdown.{op}.bus_us", "us", "Mean time on the bus: commands, addresses, data, status.";

@@ -1,6 +1,6 @@
 //! Turns what a device tells into metrics.
 
-use wordline_device::{Observation, Op, Parts};
+use wordline_device::{Observation, Op, PageParts, Parts};
 use wordline_kernel::{Probe, Time};
 use wordline_nand::Operation;
 use wordline_observe::{
@@ -12,10 +12,14 @@ use crate::config::Plan;
 use crate::config::plan::Series;
 
 const PS: &str = "ps";
-const ROW: usize = 12;
+const ROW: usize = 16;
 const COLUMNS: [(Heading, Kind); ROW] = [
     (
         Heading::new("index", "", "Order of completion, from 0"),
+        Kind::U64,
+    ),
+    (
+        Heading::new("stream", "", "The stream of the host, from 0"),
         Kind::U64,
     ),
     (
@@ -43,10 +47,26 @@ const COLUMNS: [(Heading, Kind); ROW] = [
         Kind::I64,
     ),
     (
+        Heading::new("host_queue_ps", PS, "Waiting for a slot of the device"),
+        Kind::I64,
+    ),
+    (
+        Heading::new("link_wait_ps", PS, "Waiting for the host's link"),
+        Kind::I64,
+    ),
+    (
         Heading::new(
-            "host_queue_ps",
+            "link_ps",
             PS,
-            "From arrival to admission to the device queue",
+            "Command, data and completion on the host's link",
+        ),
+        Kind::I64,
+    ),
+    (
+        Heading::new(
+            "queue_ps",
+            PS,
+            "Waiting in the device's queue for the scheduler",
         ),
         Kind::I64,
     ),
@@ -88,32 +108,45 @@ const COLUMNS: [(Heading, Kind); ROW] = [
     ),
 ];
 
+/// Parts of a response time.
+pub const PARTS: usize = 9;
+
+/// Host queue, link wait, link, queue, die wait, bus wait, bus, cell, garbage collection.
+#[inline]
+pub fn in_order(parts: &Parts) -> [Time; PARTS] {
+    let Parts {
+        host_queue,
+        link_wait,
+        link,
+        page,
+    } = *parts;
+    let PageParts {
+        queue,
+        die_wait,
+        bus_wait,
+        bus,
+        cell,
+        gc,
+    } = page;
+    [
+        host_queue, link_wait, link, queue, die_wait, bus_wait, bus, cell, gc,
+    ]
+}
+
 /// Sums of the parts of response times, in picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PartSums {
     /// Requests.
     pub count: u64,
-    /// In the order of [`Parts`]: host queue, die wait, bus wait, bus, cell, garbage collection.
-    pub sums: [u128; 6],
+    /// In the order of [`in_order`].
+    pub sums: [u128; PARTS],
 }
 
 impl PartSums {
     #[inline]
     fn add(&mut self, parts: &Parts) {
-        let Parts {
-            host_queue,
-            die_wait,
-            bus_wait,
-            bus,
-            cell,
-            gc,
-        } = *parts;
         self.count += 1;
-        for (sum, part) in self
-            .sums
-            .iter_mut()
-            .zip([host_queue, die_wait, bus_wait, bus, cell, gc])
-        {
+        for (sum, part) in self.sums.iter_mut().zip(in_order(parts)) {
             *sum += u128::from(part.0);
         }
     }
@@ -127,7 +160,7 @@ impl PartSums {
         }
     }
     /// The mean of each part, in microseconds; zero without requests.
-    pub fn means_us(&self) -> [f64; 6] {
+    pub fn means_us(&self) -> [f64; PARTS] {
         self.sums
             .map(|sum| sum as f64 / self.count.max(1) as f64 / 1e6)
     }
@@ -263,6 +296,7 @@ impl Recorder {
     fn request(
         &mut self,
         now: Time,
+        stream: u32,
         op: Op,
         offset: u64,
         bytes: u64,
@@ -280,28 +314,19 @@ impl Recorder {
         cell.latency[index].record(latency);
         cell.bytes[index] += bytes;
         if let Some(rows) = &mut self.rows {
-            let Parts {
-                host_queue,
-                die_wait,
-                bus_wait,
-                bus,
-                cell,
-                gc,
-            } = *parts;
-            let row = [
+            let parts = in_order(parts).map(|part| part.0);
+            let mut row = [0; ROW];
+            let head = [
                 rows.rows(),
+                u64::from(stream),
                 op as u64,
                 offset,
                 bytes,
                 arrival.0,
                 latency.0,
-                host_queue.0,
-                die_wait.0,
-                bus_wait.0,
-                bus.0,
-                cell.0,
-                gc.0,
             ];
+            row[..head.len()].copy_from_slice(&head);
+            row[head.len()..].copy_from_slice(&parts);
             if let Err(error) = rows.push(row) {
                 self.rows_error = Some(error);
                 self.rows = None;
@@ -355,13 +380,14 @@ impl Probe<Observation> for Recorder {
     fn observe(&mut self, now: Time, observation: Observation) {
         match observation {
             Observation::Request {
+                stream,
                 op,
                 offset,
                 bytes,
                 arrival,
                 parts,
             } => {
-                self.request(now, op, offset, bytes, arrival, &parts);
+                self.request(now, stream, op, offset, bytes, arrival, &parts);
             }
             Observation::Bus { channel, from, .. } => {
                 self.record.channels.add(channel as usize, from, now);

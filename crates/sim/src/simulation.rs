@@ -215,6 +215,7 @@ impl<'a> Intake<'a> {
                 _ => next.arrival,
             };
             self.ahead = Some(Request {
+                stream: 0,
                 op,
                 offset: next.offset,
                 bytes: next.bytes,
@@ -285,7 +286,7 @@ fn serve(
             }
         }
         let due = queue.next_time();
-        if ssd.has_slot()
+        if ssd.takes(0)
             && let Some(request) = intake.peek()
             && due.is_none_or(|due| request.arrival.max(ended.now) <= due)
         {
@@ -301,13 +302,12 @@ fn serve(
             ended.digest.mix(request.offset);
             ended.digest.mix(request.bytes);
             ended.digest.mix(request.op as u64);
-            let before = ssd.in_flight();
             if let Err(error) = ssd.submit(ended.now, request, &mut queue, audience) {
                 ended.stop = Some(Stop::Device(error));
                 return ended;
             }
             intake.take(request.op);
-            intake.completed(ended.now, before + 1 - ssd.in_flight());
+            intake.completed(ended.now, ssd.completed().count() as u32);
             continue;
         }
         let Some((now, event)) = queue.pop() else {
@@ -321,12 +321,11 @@ fn serve(
         ended.events += 1;
         ended.digest.mix(now.0);
         ended.digest.mix(event.code());
-        let before = ssd.in_flight();
         if let Err(error) = ssd.handle(now, event, &mut queue, audience) {
             ended.stop = Some(Stop::Device(error));
             return ended;
         }
-        intake.completed(now, before - ssd.in_flight());
+        intake.completed(now, ssd.completed().count() as u32);
     }
     ended.stop = intake.error.take().map(Stop::Workload);
     ended
@@ -482,6 +481,8 @@ impl Plan {
             dies_per_package: self.dimensions.dies,
             composition: self.composition.clone(),
             queue_depth: self.queue_depth,
+            interface: self.interface.clone(),
+            streams: Vec::new(),
             ftl: self.ftl.clone(),
         }
     }

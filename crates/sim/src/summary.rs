@@ -123,6 +123,9 @@ pub struct LatencySummary {
 #[allow(missing_docs)]
 pub struct Breakdown {
     pub host_queue_us: f64,
+    pub link_wait_us: f64,
+    pub link_us: f64,
+    pub queue_us: f64,
     pub die_wait_us: f64,
     pub bus_wait_us: f64,
     pub bus_us: f64,
@@ -337,6 +340,9 @@ impl Breakdown {
     fn new(sums: &PartSums) -> Self {
         let [
             host_queue_us,
+            link_wait_us,
+            link_us,
+            queue_us,
             die_wait_us,
             bus_wait_us,
             bus_us,
@@ -345,6 +351,9 @@ impl Breakdown {
         ] = sums.means_us();
         Self {
             host_queue_us,
+            link_wait_us,
+            link_us,
+            queue_us,
             die_wait_us,
             bus_wait_us,
             bus_us,

@@ -209,7 +209,7 @@ fn an_unknown_key_is_shown_in_its_place_with_the_key_that_was_meant() {
         "4 |   queu_depth = 3 # many"
         "  |   ^^^^^^^^^^");
     says!("[host]\nspeed = 3\n",
-        "device.toml:2:1: unknown key `speed` in [host]; known here: queue_depth"
+        "device.toml:2:1: unknown key `speed` in [host]; known here: interface, queue_depth"
         "  |"
         "2 | speed = 3"
         "  | ^^^^^");

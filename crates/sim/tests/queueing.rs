@@ -132,6 +132,9 @@ fn busy_time_is_operations_times_demand() {
     assert!(measured >= die, "die time {measured}, demand {die}");
     let parts = summary.breakdown.all;
     let sum = parts.host_queue_us
+        + parts.link_wait_us
+        + parts.link_us
+        + parts.queue_us
         + parts.die_wait_us
         + parts.bus_wait_us
         + parts.bus_us

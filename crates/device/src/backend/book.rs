@@ -6,7 +6,7 @@ use wordline_kernel::{Probe, Time};
 use wordline_nand::{Confirm, Die, Operation};
 
 use super::transaction::{NONE, Order, Slot, Transaction};
-use crate::observation::{Observation, Parts};
+use crate::observation::{Observation, PageParts};
 
 /// Time that a shared thing was held for garbage collection.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,7 +57,7 @@ pub(super) struct Job {
     /// When it was laid aside last.
     pub(super) aside_since: Time,
     /// Where its time went.
-    pub(super) parts: Parts,
+    pub(super) parts: PageParts,
     /// Collection's share of the bus when the die asked for it.
     pub(super) bus_gc: Time,
 }
@@ -72,7 +72,7 @@ pub(super) const IDLE: Job = Job {
     since: Time::ZERO,
     busy_since: Time::ZERO,
     aside_since: Time::ZERO,
-    parts: Parts::NONE,
+    parts: PageParts::NONE,
     bus_gc: Time::ZERO,
 };
 

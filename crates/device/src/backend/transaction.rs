@@ -3,7 +3,7 @@
 use wordline_kernel::Time;
 use wordline_nand::{Die, Operation, Ppn};
 
-use crate::observation::Parts;
+use crate::observation::PageParts;
 
 /// A place in the table of transactions.
 pub(crate) type Slot = u32;
@@ -67,7 +67,7 @@ pub(crate) struct Transaction {
     pub owner: u32,
     /// For a merge: its place in the table of fragments. For a host page: the logical page.
     pub tag: u32,
-    pub parts: Parts,
+    pub parts: PageParts,
     /// Since when it waits for its die.
     pub(super) since: Time,
     /// Collection's share of the die at that time.
@@ -83,7 +83,7 @@ pub(crate) struct Order {
     pub owner: u32,
     pub tag: u32,
     /// What the request has been through since admission.
-    pub parts: Parts,
+    pub parts: PageParts,
 }
 
 impl Order {
@@ -96,7 +96,7 @@ impl Order {
             target: place,
             owner,
             tag,
-            parts: Parts::NONE,
+            parts: PageParts::NONE,
         }
     }
 }

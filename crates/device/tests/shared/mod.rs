@@ -2,7 +2,7 @@
 #![allow(dead_code)] // every test file uses a part
 
 use wordline_device::{
-    Composition, DeviceError, Event, Observation, Op, Plan, Precondition, Request, Ssd,
+    Composition, DeviceError, Event, Interface, Observation, Op, Plan, Precondition, Request, Ssd,
 };
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Mapping};
@@ -33,6 +33,8 @@ pub fn plan(
         dies_per_package: dimensions.dies,
         composition: Composition::default(),
         queue_depth,
+        interface: Interface::default(),
+        streams: Vec::new(),
         ftl: wordline_ftl::Plan::new(config, layout, dimensions, 1).ok()?,
     })
 }
@@ -142,11 +144,12 @@ pub fn drive<M: Mapping>(
     let mut random = Stream::new(1, "load");
     let (mut now, mut issued) = (Time::ZERO, 0);
     loop {
-        while issued < requests && ssd.has_slot() {
+        while issued < requests && ssd.takes(0) {
             let (op, offset, bytes) = next(&ssd, issued, &mut random);
             ssd.submit(
                 now,
                 Request {
+                    stream: 0,
                     op,
                     offset,
                     bytes,
@@ -166,7 +169,7 @@ pub fn drive<M: Mapping>(
         digest.mix(event.code());
         ssd.handle(now, event, &mut queue, &mut tally)?;
     }
-    assert_eq!(ssd.in_flight(), 0, "every request admitted is served");
+    assert_eq!(ssd.outstanding(), 0, "every request admitted is served");
     assert_eq!(
         tally.requests, requests,
         "every request generated is served"

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use wordline_device::config::Ssd;
+use wordline_device::config::{Host, Ssd};
 use wordline_kernel::Time;
 use wordline_nand::{Cell, Energy, Geometry, Layout, PageTypes, PerLevel, Suspend, Timing};
 use wordline_workload::generate;
@@ -29,6 +29,21 @@ pub(super) fn ranges(config: &Config) -> Result<(), ConfigError> {
 pub(super) fn part(config: &Config) -> Result<(), ConfigError> {
     array(config)?;
     from_schema(config, "nand.")
+}
+
+/// Requests the device holds, if the interface has room for as many.
+pub(super) fn queue_depth(host: &Host) -> Result<u32, ConfigError> {
+    let depth = host.queue_depth;
+    match host.interface.most_queue_depth() {
+        Some(most) if depth > most => Err(ConfigError::rule(
+            "host.queue_depth",
+            depth,
+            format!("{} holds at most {most} commands", host.interface.name()),
+            format!("give a whole number from 1 to {most}, or another host.interface"),
+        )
+        .with(&["host.interface"])),
+        _ => Ok(depth),
+    }
 }
 
 fn array(config: &Config) -> Result<(), ConfigError> {

@@ -18,8 +18,8 @@ pub mod replay;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wordline_device::Composition;
 use wordline_device::config::{Host, Ssd};
+use wordline_device::{Composition, Interface};
 use wordline_kernel::slot::Member;
 use wordline_nand::{Arbitration, Cell, Energy, Geometry, PlaneRule, Scheduler, Suspend, Timing};
 use wordline_workload::generate;
@@ -201,6 +201,7 @@ pub fn policies() -> Vec<Member> {
         Arbitration::members(),
         Scheduler::members(),
         Composition::members(),
+        Interface::members(),
         wordline_ftl::mapping::Family::members(),
         wordline_ftl::allocate::Allocate::members(),
         wordline_ftl::gc::victim::Victim::members(),

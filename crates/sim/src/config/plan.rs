@@ -1,6 +1,6 @@
 //! What a configuration means, checked.
 
-use wordline_device::Composition;
+use wordline_device::{Composition, Interface};
 use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::Time;
 use wordline_nand::{Energy, Geometry, Layout, Part};
@@ -29,6 +29,8 @@ pub struct Plan {
     pub ftl: wordline_ftl::Plan,
     /// Requests the device holds at once.
     pub queue_depth: u32,
+    /// How requests cross between the host and the device.
+    pub interface: Interface,
     /// When the requests of a trace are issued; a generated workload has its own clock.
     pub replay: Replay,
     /// What happens before the run.
@@ -138,7 +140,8 @@ impl Plan {
             energy: nand.energy.clone(),
             composition: ssd.composition.clone(),
             internal_data_move: check::internal_data_move(config)?,
-            queue_depth: config.host.queue_depth,
+            queue_depth: check::queue_depth(&config.host)?,
+            interface: config.host.interface.clone(),
             replay: check::replay(&config.replay.mode)?,
             precondition: check::precondition(&config.precondition, ftl.user_pages)?,
             series: check::series(&config.series)?,

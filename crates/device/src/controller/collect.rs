@@ -5,7 +5,7 @@ use wordline_ftl::gc::Collection;
 use wordline_kernel::{EventQueue, Probe, Time};
 use wordline_nand::{Plane, Ppn};
 
-use super::{NO_VERSION, Ssd};
+use super::{Controller, NO_VERSION};
 use crate::backend::{Order, Purpose, Slot};
 use crate::event::Event;
 use crate::observation::Observation;
@@ -20,7 +20,7 @@ pub(super) struct Job {
     moved: u32,
 }
 
-impl<M: Mapping> Ssd<M> {
+impl<M: Mapping> Controller<M> {
     /// Starts a collection of the plane, unless one runs or nothing can be gained: all valid pages
     /// of the victim are read, each is programmed when it has been read, then the victim is erased.
     /// With internal data move, each page gets its place at once and is moved by one command.

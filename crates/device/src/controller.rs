@@ -1,0 +1,586 @@
+//! What a disk does with a request once it is in the device: pages, places, collections.
+
+mod collect;
+
+use std::collections::VecDeque;
+
+use collect::Job;
+use rustc_hash::FxHashMap;
+use wordline_ftl::{Lpn, Mapping, Written};
+use wordline_kernel::{EventQueue, Probe, Time};
+use wordline_nand::{Array, Die, Event as Flash, Layout, Operation, Plane, Ppn};
+
+use crate::backend::{BackEnd, Order, Purpose, Slot, Usage, Worked};
+use crate::event::Event;
+use crate::host::Ticket;
+use crate::observation::{Observation, Op, PageParts};
+use crate::plan::Plan;
+use crate::precondition::{Precondition, Preconditioned};
+use crate::shadow::{Shadow, Version};
+use crate::ssd::{DeviceError, Request};
+
+/// A request of which all pages are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Done {
+    /// The request.
+    pub ticket: Ticket,
+    /// Where its time in the device went: the parts of the page that was done last.
+    pub parts: PageParts,
+}
+
+/// A write of a page or a part of it that has no place yet.
+#[derive(Clone, Copy, Debug)]
+struct Fragment {
+    owner: u32,
+    page: Lpn,
+    whole: bool,
+    parts: PageParts,
+    /// Since when it waits.
+    since: Time,
+    /// For verification.
+    version: Version,
+    base: u64,
+}
+
+/// A write that has no place yet, and the writes of its page that came later.
+#[derive(Clone, Debug)]
+struct Held {
+    fragment: Fragment,
+    later: VecDeque<Fragment>,
+}
+
+/// Verification beside the transactions.
+#[derive(Clone, Debug)]
+struct Verification {
+    shadow: Shadow,
+    /// By transaction: the content it carries.
+    contents: Vec<u64>,
+    /// By transaction: the oldest version a read may return, or the version a write carries.
+    versions: Vec<Version>,
+}
+
+impl Verification {
+    fn note(&mut self, slot: Slot, content: u64, version: Version) {
+        let slot = slot as usize;
+        if self.contents.len() <= slot {
+            self.contents.resize(slot + 1, 0);
+            self.versions.resize(slot + 1, NO_VERSION);
+        }
+        self.contents[slot] = content;
+        self.versions[slot] = version;
+    }
+}
+
+const NO_VERSION: Version = Version {
+    number: 0,
+    from: 0,
+    bytes: 0,
+    partial: false,
+};
+
+/// The controller of a disk and the flash behind it, over a mapping family.
+#[derive(Clone, Debug)]
+pub(crate) struct Controller<M> {
+    layout: Layout,
+    page_bytes: u64,
+    mapping: M,
+    array: Array,
+    backend: BackEnd,
+    /// Whether collections move pages inside their planes.
+    internal_data_move: bool,
+    /// By ticket: pages of the request that are not done yet.
+    remaining: Vec<u32>,
+    /// Requests that are done with, in the order in which they were; the owner takes them out.
+    pub done: VecDeque<Done>,
+    /// By plane: its collection.
+    jobs: Vec<Option<Job>>,
+    /// Writes without a place, and where to find that of a page.
+    held: Vec<Held>,
+    vacant_held: Vec<u32>,
+    pending: FxHashMap<Lpn, u32>,
+    /// By plane: held writes that wait for a block of it.
+    stalled: Vec<VecDeque<u32>>,
+    /// Held writes that wait for a block anywhere.
+    stalled_anywhere: VecDeque<u32>,
+    verification: Option<Box<Verification>>,
+    /// Free blocks, as last observed.
+    free_blocks: u32,
+}
+
+impl<M: Mapping> Controller<M> {
+    /// A pristine device.
+    pub fn new(plan: &Plan, mapping: M) -> Self {
+        let part = &plan.part;
+        let layout = part.layout;
+        let planes = layout.planes() as usize;
+        let free_blocks = mapping.free_blocks();
+        Self {
+            layout,
+            page_bytes: u64::from(plan.page_bytes),
+            mapping,
+            array: Array::new(layout, part.endurance_cycles)
+                .with_partial_programs(part.partial_programs),
+            backend: BackEnd::new(plan),
+            internal_data_move: plan.internal_data_move,
+            remaining: Vec::new(),
+            done: VecDeque::new(),
+            jobs: vec![None; planes],
+            held: Vec::new(),
+            vacant_held: Vec::new(),
+            pending: FxHashMap::default(),
+            stalled: vec![VecDeque::new(); planes],
+            stalled_anywhere: VecDeque::new(),
+            verification: None,
+            free_blocks,
+        }
+    }
+    /// Brings the device into the state in which it is measured.
+    pub fn precondition(
+        &mut self,
+        plan: &Precondition,
+        go_on: impl FnMut(u64) -> bool,
+    ) -> Result<Preconditioned, DeviceError> {
+        let preconditioned = plan.run(&mut self.mapping, &mut self.array, self.layout, go_on)?;
+        self.free_blocks = self.mapping.free_blocks();
+        Ok(preconditioned)
+    }
+    /// From now on, every read is checked against a shadow store.
+    pub fn verify(&mut self) {
+        let mapping = &self.mapping;
+        let shadow = Shadow::new(self.layout, mapping.user_pages(), |page| {
+            mapping.lookup(page)
+        });
+        let verification = Verification {
+            shadow,
+            contents: Vec::new(),
+            versions: Vec::new(),
+        };
+        self.verification = Some(Box::new(verification));
+    }
+    /// Bytes the host can address.
+    pub fn user_bytes(&self) -> u64 {
+        u64::from(self.mapping.user_pages()) * self.page_bytes
+    }
+    /// The mapping, to look at.
+    pub fn mapping(&self) -> &M {
+        &self.mapping
+    }
+    /// The array, to look at.
+    pub fn array(&self) -> &Array {
+        &self.array
+    }
+    /// What each die has been used for.
+    pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
+        self.backend.usage()
+    }
+    /// The shadow store, if the run is verified.
+    pub fn shadow(&self) -> Option<&Shadow> {
+        self.verification
+            .as_ref()
+            .map(|verification| &verification.shadow)
+    }
+
+    /// Begins with a request, which lies within the device.
+    pub fn begin(
+        &mut self,
+        now: Time,
+        ticket: Ticket,
+        request: &Request,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<(), DeviceError> {
+        let end = request.offset + request.bytes;
+        let first = request.offset / self.page_bytes;
+        let last = (end - 1) / self.page_bytes;
+        let owner = ticket as usize;
+        if self.remaining.len() <= owner {
+            self.remaining.resize(owner + 1, 0);
+        }
+        self.remaining[owner] = (last - first) as u32 + 1;
+        for page in first..=last {
+            let from = request.offset.max(page * self.page_bytes) - page * self.page_bytes;
+            let bytes = end.min((page + 1) * self.page_bytes) - page * self.page_bytes - from;
+            let page = Lpn(page as u32);
+            match request.op {
+                Op::Read => self.read(now, ticket, page, queue, probe)?,
+                Op::Write => self.write(now, ticket, page, from as u32, bytes as u32, queue, probe),
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn read(
+        &mut self,
+        now: Time,
+        owner: u32,
+        page: Lpn,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<(), DeviceError> {
+        let place = self.mapping.lookup(page);
+        let mut oldest = NO_VERSION;
+        if let Some(verification) = &mut self.verification {
+            oldest.number = verification.shadow.begin_read(page, place.is_some());
+        }
+        if let Some(place) = place {
+            let order = Order::new(Purpose::Read, place, owner, page.0);
+            let slot = self.backend.enqueue(now, &order, queue);
+            if let Some(verification) = &mut self.verification {
+                verification.note(slot, 0, oldest);
+            }
+            self.backend.hurry(now, slot, &self.array, queue, probe);
+            return Ok(());
+        }
+        probe.observe(now, Observation::UnwrittenRead);
+        if let Some(verification) = &mut self.verification {
+            let checked =
+                verification
+                    .shadow
+                    .check(now, page, oldest.number, Shadow::unwritten(), None);
+            checked.map_err(DeviceError::Verification)?;
+        }
+        self.page_done(owner, PageParts::default());
+        Ok(())
+    }
+
+    #[inline]
+    fn write(
+        &mut self,
+        now: Time,
+        owner: u32,
+        page: Lpn,
+        from: u32,
+        bytes: u32,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        let whole = u64::from(bytes) == self.page_bytes;
+        let mut version = NO_VERSION;
+        if let Some(verification) = &mut self.verification {
+            let filled = self.mapping.lookup(page).is_some();
+            version = verification
+                .shadow
+                .issue(now, page, filled, from, bytes, !whole);
+        }
+        let (parts, base) = (PageParts::default(), Shadow::unwritten());
+        let fragment = Fragment {
+            owner,
+            page,
+            whole,
+            parts,
+            since: now,
+            version,
+            base,
+        };
+        if !self.pending.is_empty()
+            && let Some(&tag) = self.pending.get(&page)
+        {
+            self.held[tag as usize].later.push_back(fragment);
+            return;
+        }
+        self.advance(now, fragment, VecDeque::new(), queue, probe);
+    }
+
+    /// Takes on a write of a page that no earlier write is pending for, and then those behind it.
+    #[inline]
+    fn advance(
+        &mut self,
+        now: Time,
+        mut fragment: Fragment,
+        mut later: VecDeque<Fragment>,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        loop {
+            let rest = if fragment.whole {
+                None
+            } else {
+                self.mapping.lookup(fragment.page)
+            };
+            if let Some(place) = rest {
+                self.merge(now, fragment, later, place, queue, probe);
+                return;
+            }
+            match self.mapping.write(fragment.page) {
+                Written::Placed(place) => self.program(now, fragment, place, queue, probe),
+                Written::Wait(plane) => {
+                    let tag = self.hold(fragment, later);
+                    self.stall(now, tag, plane, queue);
+                    return;
+                }
+            }
+            let Some(mut next) = later.pop_front() else {
+                return;
+            };
+            next.parts.die_wait += now - next.since;
+            next.since = now;
+            fragment = next;
+        }
+    }
+
+    /// Keeps a write that cannot be placed yet, with those behind it.
+    fn hold(&mut self, fragment: Fragment, later: VecDeque<Fragment>) -> u32 {
+        let page = fragment.page;
+        let held = Held { fragment, later };
+        let tag = if let Some(tag) = self.vacant_held.pop() {
+            self.held[tag as usize] = held;
+            tag
+        } else {
+            self.held.push(held);
+            self.held.len() as u32 - 1
+        };
+        self.pending.insert(page, tag);
+        tag
+    }
+
+    /// Reads the page of which the write covers a part.
+    fn merge(
+        &mut self,
+        now: Time,
+        fragment: Fragment,
+        later: VecDeque<Fragment>,
+        place: Ppn,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        let (owner, parts) = (fragment.owner, fragment.parts);
+        let tag = self.hold(fragment, later);
+        probe.observe(now, Observation::PageMerged);
+        let order = Order {
+            parts,
+            ..Order::new(Purpose::Merge, place, owner, tag)
+        };
+        let slot = self.backend.enqueue(now, &order, queue);
+        if let Some(verification) = &mut self.verification {
+            verification.note(slot, 0, NO_VERSION);
+        }
+        self.backend.hurry(now, slot, &self.array, queue, probe);
+    }
+
+    /// Queues a held write for a free block.
+    #[cold]
+    fn stall(&mut self, now: Time, tag: u32, plane: Option<Plane>, queue: &mut EventQueue<Event>) {
+        self.held[tag as usize].fragment.since = now;
+        if let Some(plane) = plane {
+            self.stalled[plane.index()].push_back(tag);
+            self.collect(now, plane, queue);
+            return;
+        }
+        self.stalled_anywhere.push_back(tag);
+        if self.stalled_anywhere.len() == 1 {
+            self.collect_everywhere(now, queue);
+        }
+    }
+
+    /// Places a held write; false if there is still no room.
+    fn place_held(
+        &mut self,
+        now: Time,
+        tag: u32,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<(), Option<Plane>> {
+        let page = self.held[tag as usize].fragment.page;
+        let place = match self.mapping.write(page) {
+            Written::Placed(place) => place,
+            Written::Wait(plane) => return Err(plane),
+        };
+        self.pending.remove(&page);
+        self.vacant_held.push(tag);
+        let Held { fragment, later } = &mut self.held[tag as usize];
+        let (mut fragment, mut later) = (*fragment, std::mem::take(later));
+        fragment.parts.gc += now - fragment.since;
+        self.program(now, fragment, place, queue, probe);
+        if let Some(mut next) = later.pop_front() {
+            next.parts.die_wait += now - next.since;
+            next.since = now;
+            self.advance(now, next, later, queue, probe);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn program(
+        &mut self,
+        now: Time,
+        fragment: Fragment,
+        place: Ppn,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        probe.observe(now, Observation::PageWritten);
+        self.observe_free_blocks(now, probe);
+        let Fragment {
+            owner,
+            page,
+            parts,
+            version,
+            base,
+            ..
+        } = fragment;
+        let order = Order {
+            parts,
+            ..Order::new(Purpose::Write, place, owner, page.0)
+        };
+        let slot = self.backend.enqueue(now, &order, queue);
+        if let Some(verification) = &mut self.verification {
+            let content = verification.shadow.write(page, version, base, place);
+            verification.note(slot, content, version);
+        }
+        let plane = self.layout.plane_of(self.layout.block_of(place));
+        if self.mapping.wants_collection(plane) {
+            self.collect(now, plane, queue);
+        }
+    }
+
+    /// Tells the probe of the free blocks if their number has changed. Called after whatever takes
+    /// or returns a block.
+    #[inline]
+    fn observe_free_blocks(&mut self, now: Time, probe: &mut impl Probe<Observation>) {
+        let free = self.mapping.free_blocks();
+        if free != self.free_blocks {
+            self.free_blocks = free;
+            probe.observe(now, Observation::FreeBlocks { free });
+        }
+    }
+
+    /// Deals with an event that the device has scheduled.
+    #[inline]
+    pub fn handle(
+        &mut self,
+        now: Time,
+        event: Event,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<(), DeviceError> {
+        match event {
+            // The interface's own.
+            Event::Host(_) => {}
+            Event::Begin => self.backend.begin(now, &self.array, queue),
+            Event::Flash(Flash::BusDone(channel)) => {
+                let ended = self
+                    .backend
+                    .bus_done(now, channel, &self.array, queue, probe);
+                let mut next = ended;
+                while let Some(slot) = next {
+                    next = self.backend.joined(slot);
+                    self.finish(now, slot, queue, probe)?;
+                }
+            }
+            Event::Flash(Flash::Ready(die)) => {
+                let worked = self.backend.ready(now, Die(die), &self.array, queue, probe);
+                if let Some(worked) = worked {
+                    self.touch_array(now, worked)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a die's array has done takes effect.
+    #[inline]
+    fn touch_array(&mut self, now: Time, worked: Worked) -> Result<(), DeviceError> {
+        let mut next = Some(worked.head);
+        while let Some(slot) = next {
+            next = self.backend.joined(slot);
+            self.touch(now, slot, worked.operation)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn touch(&mut self, now: Time, slot: Slot, operation: Operation) -> Result<(), DeviceError> {
+        let transaction = self.backend.get(slot);
+        let (place, target) = (transaction.place, transaction.target);
+        let touched = match operation {
+            Operation::Read => self.array.read(place),
+            Operation::Program | Operation::Move => self.array.program(target),
+            Operation::Erase => self.array.erase(self.layout.block_of(place)),
+        };
+        touched.map_err(|violation| DeviceError::Violation { at: now, violation })?;
+        if let Some(verification) = &mut self.verification {
+            let content = &mut verification.contents[slot as usize];
+            match operation {
+                Operation::Read => *content = verification.shadow.read(place),
+                Operation::Program | Operation::Move => {
+                    verification.shadow.program(target, *content);
+                }
+                Operation::Erase => verification.shadow.erase(place),
+            }
+        }
+        Ok(())
+    }
+
+    /// A transaction has left the back end.
+    #[inline]
+    fn finish(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<(), DeviceError> {
+        let transaction = self.backend.get(slot);
+        let (purpose, place, owner) = (transaction.purpose, transaction.place, transaction.owner);
+        let (tag, parts) = (transaction.tag, transaction.parts);
+        self.backend.release(slot);
+        match purpose {
+            Purpose::Read => {
+                self.check_read(now, slot, Lpn(tag), place)?;
+                self.page_done(owner, parts);
+            }
+            Purpose::Write => {
+                if let Some(verification) = &mut self.verification {
+                    let version = verification.versions[slot as usize];
+                    verification.shadow.acknowledge(now, Lpn(tag), version);
+                }
+                self.page_done(owner, parts);
+            }
+            Purpose::Merge => {
+                let fragment = &mut self.held[tag as usize].fragment;
+                fragment.parts = parts;
+                fragment.since = now;
+                if let Some(verification) = &self.verification {
+                    fragment.base = verification.contents[slot as usize];
+                }
+                if let Err(plane) = self.place_held(now, tag, queue, probe) {
+                    self.stall(now, tag, plane, queue);
+                }
+            }
+            Purpose::MoveRead => self.move_page(now, slot, place, Plane(owner), queue, probe),
+            Purpose::MoveProgram | Purpose::Move => self.page_moved(now, Plane(owner), 1, queue),
+            Purpose::Erase => self.collected(now, Plane(owner), queue, probe),
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn check_read(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        page: Lpn,
+        place: Ppn,
+    ) -> Result<(), DeviceError> {
+        let Some(verification) = &mut self.verification else {
+            return Ok(());
+        };
+        let oldest = verification.versions[slot as usize].number;
+        let content = verification.contents[slot as usize];
+        let checked = verification
+            .shadow
+            .check(now, page, oldest, content, Some(place));
+        checked.map_err(DeviceError::Verification)
+    }
+
+    /// A page of a request is done; with the last one, so is the request.
+    #[inline]
+    fn page_done(&mut self, ticket: Ticket, parts: PageParts) {
+        let remaining = &mut self.remaining[ticket as usize];
+        *remaining -= 1;
+        if *remaining == 0 {
+            self.done.push_back(Done { ticket, parts });
+        }
+    }
+}
