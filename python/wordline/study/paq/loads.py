@@ -1,0 +1,138 @@
+"""The loads: those of table 6.1, generated and written as traces; names of recorded ones."""
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import log
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+PAGE = 2048
+# Where requests may begin: 2 GiB, which the smallest device of the study has as well.
+PAGES = 2**20
+# Of the written traces: mean distance of two requests.
+GAP_NS = 1000
+# What files of the document's workloads may be called.
+KNOWN = {
+    "fin": ("financial", "fin1", "fin2"),
+    "web": ("websearch",),
+    "usr": ("usr_", "-usr"),
+    "prn": ("prn_", "-prn"),
+    "sql": ("tpcc", "sql"),
+    "msnfs": ("msnfs",),
+}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Mean sizes of writes and reads. Pages."""
+
+    write: float
+    read: float
+
+
+# Table 3.1.
+FIN1, FIN2 = Sizes(1.5, 1), Sizes(1, 1)
+WEB = Sizes(4, 7.5)
+USR = Sizes(5, 20)
+SQL = (Sizes(4, 14.5), Sizes(4.5, 22.5), Sizes(10.5, 26.5), Sizes(10, 37))
+MSNFS = Sizes(10, 23.5)
+# Of msnfs4, the document says that its random reads are very small.
+SMALL_READS = Sizes(10, 1)
+
+
+@dataclass(frozen=True)
+class Load:
+    """A row of table 6.1, and sizes."""
+
+    writes: int
+    reads: int
+    random_writes_percent: float
+    random_reads_percent: float
+    sizes: Sizes
+
+    @property
+    def read_percent(self) -> float:
+        """Share of the requests that read."""
+        return 100 * self.reads / (self.reads + self.writes)
+
+
+TABLE = {
+    "fin1": Load(4_099_354, 1_235_633, 97.86, 96.98, FIN1),
+    "fin2": Load(653_082, 3_046_112, 99.2, 97.49, FIN2),
+    "web1": Load(212, 1_055_236, 99.06, 93.53, WEB),
+    "web2": Load(990, 4_578_819, 100, 93.33, WEB),
+    "web3": Load(1_260, 4_260_449, 99.84, 91.25, WEB),
+    "usr1": Load(1_333_406, 904_483, 94.23, 92.2, USR),
+    "usr2": Load(3_857_714, 41_426_266, 96.24, 88.97, USR),
+    "usr3": Load(1_994_612, 8_575_434, 97.02, 82.77, USR),
+    "prn1": Load(4_983_406, 602_480, 76.4, 88.6, USR),
+    "prn2": Load(2_769_610, 8_463_801, 97.16, 90.5, USR),
+    "sql1": Load(1_423_458, 606_487, 93.5, 89.91, SQL[0]),
+    "sql2": Load(73_833, 87_058, 16.07, 73.66, SQL[1]),
+    "sql3": Load(38_963, 5_136_405, 92.95, 71.96, SQL[2]),
+    "sql4": Load(21_330, 10_050, 46.89, 86.95, SQL[3]),
+    "msnfs1": Load(1_467_625, 41_772, 87.23, 99.79, MSNFS),
+    "msnfs2": Load(2_100_032, 121_697, 66.71, 88.8, MSNFS),
+    "msnfs3": Load(500, 0, 0, 99, MSNFS),
+    "msnfs4": Load(4_014, 338, 22.52, 64.79, SMALL_READS),
+    "msnfs5": Load(3_003_205, 9_624_191, 97.86, 96.98, MSNFS),
+    "msnfs6": Load(3_040_098, 9_941_612, 100, 97.51, MSNFS),
+}
+WEBS = ("web1", "web2", "web3")
+# One of each family, the first.
+FIRSTS = ("fin1", "web1", "usr1", "prn1", "sql1", "msnfs1")
+FITTED = (
+    "The loads are generated, fitted to table 6.1: shares of writes, of random writes and of "
+    "random reads are the table's, all loads have the same number of requests. A random request "
+    "begins at any page of 2 GiB, any other where the last one of its kind ended. Sizes are whole "
+    "pages with the means of table 3.1."
+)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request of a load. Pages."""
+
+    writes: bool
+    first: int
+    pages: int
+
+
+def requests(load: Load, count: int) -> Iterator[Request]:
+    """So many requests of a load, the same every time."""
+    random = Random(1)  # noqa: S311
+    ends = {True: 0, False: 0}
+    for _ in range(count):
+        writes = 100 * random.random() >= load.read_percent
+        mean = load.sizes.write if writes else load.sizes.read
+        pages = int(mean) + (random.random() < mean % 1)
+        share = load.random_writes_percent if writes else load.random_reads_percent
+        anywhere = 100 * random.random() < share or ends[writes] + pages > PAGES
+        first = int(random.random() * (PAGES - pages)) if anywhere else ends[writes]
+        ends[writes] = first + pages
+        yield Request(writes, first, pages)
+
+
+@contextmanager
+def written(loads: Sequence[str], count: int) -> Generator[dict[str, Path]]:
+    """Traces of loads for as long as they are needed.
+
+    They come independently of each other, one a microsecond on average.
+    """
+    with TemporaryDirectory(prefix="wordline-paq-") as folder:
+        paths = {load: Path(folder) / f"{load}.csv" for load in loads}
+        for load, path in paths.items():
+            path.write_text("".join(_lines(load, count)), encoding="utf-8")
+        yield paths
+
+
+def _lines(load: str, count: int) -> Iterator[str]:
+    random = Random(2)  # noqa: S311
+    now = 0
+    yield "time_ns,op,offset_bytes,size_bytes,volume\n"
+    for one in requests(TABLE[load], count):
+        op = "write" if one.writes else "read"
+        yield f"{now},{op},{one.first * PAGE},{one.pages * PAGE},0\n"
+        now += round(-GAP_NS * log(1 - random.random()))

@@ -1,0 +1,207 @@
+"""Figures 6.14 and 6.15: length of the queue, number of channels."""
+
+from collections.abc import Callable
+from statistics import fmean
+
+from wordline import WordlineError
+from wordline.config import Value
+from wordline.study.figure import Claim, Figure, Plot, Row, Setup
+from wordline.study.measures import gain, iops
+from wordline.study.paq.charts import PUBLISHED, over_queues
+from wordline.study.paq.loads import FIRSTS, TABLE, written
+from wordline.study.paq.performance import ABOUT, EQUAL, HARDLY
+from wordline.study.paq.runs import QUEUE, closed, completed, host_queue_us
+from wordline.study.paq.schedulers import BOTH, PAQ, TITLES, VAQ, VARIANTS, chosen, short
+from wordline.summary import Summary
+
+QUEUES = (8, 16, 32, 64, 128, 256)
+CHANNELS = (4, 8, 16)
+SHORTEST, LONGEST = QUEUES[0], QUEUES[-1]
+REQUESTS = 8000
+# A significant gain, fixed before the first run: at least 10 %.
+SIGNIFICANT = 10
+# Load, channels, scheduler, length of the queue.
+Key = tuple[str, int, str, int]
+# By channels, scheduler, length of the queue: the mean of the loads.
+Means = dict[int, dict[str, dict[int, float]]]
+
+
+def figures(setup: Setup) -> list[Figure]:
+    """Throughput and waiting over queue and channels."""
+    loads = FIRSTS if setup.quick else tuple(TABLE)
+    with written(loads, REQUESTS) as paths:
+        found, faults = completed(
+            setup,
+            {
+                (load, channels, scheduler, queue): closed(
+                    load,
+                    paths[load],
+                    scheduler,
+                    outstanding=2 * queue,
+                    more=_settings(channels, scheduler, queue),
+                )
+                for load in loads
+                for channels in CHANNELS
+                for scheduler in VARIANTS
+                for queue in QUEUES
+            },
+        )
+    for fault in faults.values():
+        raise WordlineError(fault)
+    return [_throughput(found, loads), _waiting(found, loads)]
+
+
+def _settings(channels: int, scheduler: str, queue: int) -> dict[str, Value]:
+    return chosen(scheduler) | {"ssd.channels": channels, "host.queue_depth": queue}
+
+
+def _means(loads: tuple[str, ...], value: Callable[[Key], float]) -> Means:
+    return {
+        channels: {
+            scheduler: {
+                queue: fmean(value((load, channels, scheduler, queue)) for load in loads)
+                for queue in QUEUES
+            }
+            for scheduler in VARIANTS
+        }
+        for channels in CHANNELS
+    }
+
+
+def _throughput(found: dict[Key, Summary], loads: tuple[str, ...]) -> Figure:
+    means = _means(loads, lambda key: iops(found[key]) / iops(found[key[0], 8, VAQ, QUEUE]))
+    longer = {
+        (channels, scheduler): gain(one[SHORTEST], one[LONGEST])
+        for channels, by_name in means.items()
+        for scheduler, one in by_name.items()
+    }
+    packing = {
+        channels: gain(by_name[VAQ][LONGEST], by_name["paq0"][LONGEST])
+        for channels, by_name in means.items()
+    }
+    below = {
+        load: gain(iops(found[load, 8, VAQ, LONGEST]), iops(found[load, 8, "paq0", LONGEST]))
+        for load in loads
+    }
+    most = max(packing.values())
+    steps = [
+        gain(means[few][scheduler][queue], means[many][scheduler][queue])
+        for few, many in ((4, 8), (8, 16))
+        for scheduler in VARIANTS
+        for queue in QUEUES
+    ]
+    virtual = [longer[channels, VAQ] for channels in CHANNELS]
+    physical = {
+        scheduler: [longer[channels, scheduler] for channels in CHANNELS] for scheduler in PAQ
+    }
+    return Figure(
+        id="6.14",
+        title="Figure 6.14: throughput over queue and channels",
+        section="6.6.5",
+        measured="Requests a second over those of VAQ with 8 channels and a queue of 32, mean of "
+        f"the {len(loads)} loads. The host has twice as many requests outstanding as the queue "
+        "holds, so that it is always full and as many wait for a slot.",
+        rows=[
+            Row(f"PAQ0 over VAQ, queue of {LONGEST}, most of the three", most, "%",
+                PUBLISHED("6.14", "PAQ0 over VAQ")),
+            *(
+                Row(f"{channels} channels, {short(scheduler)}: queue of {LONGEST} over {SHORTEST}",
+                    value, "%")
+                for (channels, scheduler), value in longer.items()
+            ),
+            *(
+                Row(f"{channels} channels: PAQ2 over VAQ, queue of {queue}",
+                    gain(by_name[VAQ][queue], by_name[BOTH][queue]), "%")
+                for channels, by_name in means.items()
+                for queue in QUEUES
+            ),
+        ],
+        plots=[
+            Plot(f"{channels} channels", "Mean of the loads.",
+                 over_queues(by_name, QUEUES, "IOPS / VAQ's"))
+            for channels, by_name in means.items()
+        ],
+        claims=[
+            Claim("Every scheduler serves more with more channels, whatever the queue",
+                  min(steps) > 0, f"twice the channels: {min(steps):+.1f} to {max(steps):+.1f} %"),
+            Claim(f"VAQ gains almost nothing from a longer queue (below {HARDLY} %)",
+                  max(virtual) < HARDLY, ", ".join(f"{value:+.1f} %" for value in virtual)),
+            *(
+                Claim(f"{TITLES[scheduler]} gains significantly from a longer queue "
+                      f"(at least {SIGNIFICANT} %)",
+                      min(values) >= SIGNIFICANT, ", ".join(f"{value:+.1f} %" for value in values))
+                for scheduler, values in physical.items()
+            ),
+            Claim("With long queues PAQ0 is below VAQ on no load any more (8 channels)",
+                  min(below.values()) >= -EQUAL,
+                  f"least {min(below, key=lambda load: below[load])} {min(below.values()):+.1f} %"),
+            Claim("Plane packing raises throughput to about 1.53 times that of VAQ",
+                  abs(most - 53) <= ABOUT,
+                  ", ".join(f"{channels} channels {value:+.1f} %"
+                            for channels, value in packing.items())),
+        ],
+        data={"iops_over_vaq": means},
+    )  # fmt: skip
+
+
+def _waiting(found: dict[Key, Summary], loads: tuple[str, ...]) -> Figure:
+    means = _means(loads, lambda key: host_queue_us(found[key]) / 1000)
+    growth = {
+        channels: {
+            scheduler: gain(one[SHORTEST], one[LONGEST]) for scheduler, one in by_name.items()
+        }
+        for channels, by_name in means.items()
+    }
+    against = {
+        scheduler: {
+            (channels, queue): gain(by_name[VAQ][queue], by_name[scheduler][queue])
+            for channels, by_name in means.items()
+            for queue in QUEUES
+        }
+        for scheduler in PAQ
+    }
+    worse = [place for place, value in against["paq0"].items() if value > EQUAL]
+    return Figure(
+        id="6.15",
+        title="Figure 6.15: waiting for a slot",
+        section="6.6.5",
+        measured="Mean time that requests waited for a slot of the queue, mean of the loads, in "
+        "the runs of figure 6.14. How many wait is not stated; here they are as many as the queue "
+        "holds.",
+        rows=[
+            *(
+                Row(f"{channels} channels, {short(scheduler)}: queue of {LONGEST} over {SHORTEST}",
+                    value, "%")
+                for channels, by_name in growth.items()
+                for scheduler, value in by_name.items()
+            ),
+            *(
+                Row(f"{channels} channels: PAQ2 against VAQ, queue of {queue}", value, "%")
+                for (channels, queue), value in against[BOTH].items()
+            ),
+        ],
+        plots=[
+            Plot(f"{channels} channels", "Mean of the loads.", over_queues(by_name, QUEUES, "ms"))
+            for channels, by_name in means.items()
+        ],
+        claims=[
+            Claim("Under PAQ0 the wait grows with the queue",
+                  all(by_name["paq0"] > 0 for by_name in growth.values()),
+                  ", ".join(f"{by_name['paq0']:+.0f} %" for by_name in growth.values())),
+            Claim("and is longer than under VAQ at some points",
+                  bool(worse),
+                  ", ".join(f"{channels} channels and a queue of {queue}"
+                            for channels, queue in worse) or "at none"),
+            Claim("Under PAQ2 it is shorter than under VAQ everywhere",
+                  max(against[BOTH].values()) < 0,
+                  f"{min(against[BOTH].values()):+.1f} to {max(against[BOTH].values()):+.1f} %"),
+        ],
+        explanation=[
+            "The wait is the number of those that wait over the requests served a second (Little's "
+            "law), so that with twice the queue it doubles unless more are served, and that of two "
+            "schedulers compares as figure 6.14 does. Published of PAQ0 are both a wait that grows "
+            "slightly and a throughput that rises; then more must wait with a longer queue, but "
+            "not in proportion to it.",
+        ],
+        data={"wait_ms": means},
+    )  # fmt: skip
