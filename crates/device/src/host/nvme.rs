@@ -1,0 +1,374 @@
+//! NVM Express over PCI Express.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Time;
+use wordline_kernel::slot::Cited;
+
+use super::link::{Link, Rate};
+use super::queues::{Queues, Weights};
+use super::{Act, Class, Command, Connect, Crossing, Event, Stream, Ticket};
+
+/// NVM Express over PCI Express: a pair of queues for each stream, a link for each direction. The host
+/// writes a command into its submission queue and rings; when the device has a slot, arbitration picks
+/// the queue whose next command is fetched from the host's memory. Then the data of a write is read from
+/// there, the flash works, and the data of a read, the completion and the interrupt are sent. The data of
+/// a request holds its link at one go, first come, first served. Everything else (doorbells, commands,
+/// read requests, completions of writes) goes between the packets of data: it does not wait, and what
+/// asks for the link later waits for it as well. Simplified: every command is rung by itself and
+/// fetched by itself, fetches overlap; an entry is free once its command is in the device, a slot once
+/// the completion has left it; completion queues are never full, and their doorbells, acknowledgements
+/// and flow control are not charged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Nvme {
+    /// Generation of PCI Express: 2.5, 5, 8, 16 or 32 GT/s a lane, coded 8b/10b up to the second and
+    /// 128b/130b from the third on (PCI Express Base Specification 5.0). 1 to 5. The default is assumed.
+    #[schemars(range(min = 1, max = 5))]
+    pub generation: u32,
+    /// Lanes of the link. Count, 1 to 16; the standard has 1, 2, 4, 8, 12 and 16. The default is assumed.
+    #[schemars(range(min = 1, max = 16))]
+    pub lanes: u32,
+    /// The most data in a packet (Max_Payload_Size). Bytes, 128 to 4096. The default is assumed.
+    #[schemars(range(min = 128, max = 4096))]
+    pub payload_bytes: u32,
+    /// The most data that one read request of the device asks for (Max_Read_Request_Size). Bytes, 128 to
+    /// 4096. The default is that of the standard's register.
+    #[schemars(range(min = 128, max = 4096))]
+    pub read_request_bytes: u32,
+    /// What a packet has beside its data: framing and sequence number 4, header of four double words 16,
+    /// checksum 4 (PCI Express Base Specification 5.0). Bytes, 0 to 64.
+    #[schemars(range(min = 0, max = 64))]
+    pub header_bytes: u32,
+    /// Entries of a submission queue; one stays empty (NVM Express 1.3, section 4.1). Count, 2 to 65536.
+    /// The default is assumed.
+    #[schemars(range(min = 2, max = 65_536))]
+    pub queue_entries: u32,
+    /// Whose command is fetched next.
+    pub arbitration: Arbitration,
+    /// Commands that are fetched from a queue in a row before another queue has its turn (Arbitration
+    /// Burst). Count, 1 to 65536; the standard has powers of 2 up to 64, and no limit. The default is
+    /// assumed.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub burst: u32,
+    /// Commands of class `high` in a round, if weighted. Count, 1 to 256. The default is assumed.
+    #[schemars(range(min = 1, max = 256))]
+    pub high_weight: u32,
+    /// Commands of class `medium` in a round, if weighted. Count, 1 to 256. The default is assumed.
+    #[schemars(range(min = 1, max = 256))]
+    pub medium_weight: u32,
+    /// Commands of class `low` in a round, if weighted. Count, 1 to 256. The default is assumed.
+    #[schemars(range(min = 1, max = 256))]
+    pub low_weight: u32,
+    /// From the host's write of the doorbell until the device sees it, beside its packet on the link. ns,
+    /// 0 to 1000000. Assumed.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub doorbell_ns: u64,
+    /// From a read request of the device until the host's memory answers, beside the packets on the link;
+    /// once for a command, and once more for the data of a write. ns, 0 to 1000000. Assumed; of the order
+    /// that Neugebauer et al. measured for 64 bytes (Understanding PCIe performance for end host
+    /// networking, SIGCOMM 2018).
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub fetch_ns: u64,
+    /// From the arrival of the completion until the host knows of it: interrupt and handler. ns, 0 to
+    /// 1000000; 0 is a host that polls without delay. Assumed.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub interrupt_ns: u64,
+}
+
+/// Whose command is fetched next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arbitration {
+    /// All queues take turns; classes do not matter.
+    #[default]
+    RoundRobin,
+    /// Urgent queues first: while they have commands, no other queue is served at all. Then in rounds, in
+    /// each of which the classes high, medium and low fetch as many commands as their weight says, or
+    /// fewer if they have no more. The queues of a class take turns.
+    WeightedRoundRobin,
+}
+
+impl Default for Nvme {
+    fn default() -> Self {
+        Self {
+            generation: 3,
+            lanes: 4,
+            payload_bytes: 256,
+            read_request_bytes: 512,
+            header_bytes: 24,
+            queue_entries: 1024,
+            arbitration: Arbitration::default(),
+            burst: 1,
+            high_weight: 4,
+            medium_weight: 2,
+            low_weight: 1,
+            doorbell_ns: 200,
+            fetch_ns: 500,
+            interrupt_ns: 1_000,
+        }
+    }
+}
+
+impl Nvme {
+    /// The speed of one direction. A lane takes 4000 ps for a byte in the first generation and half of it
+    /// in the second; in the third 8 / 8 GT/s * 130 / 128 = 1015.625 ps, which is 32500 / 32, and half of
+    /// the generation before from there on.
+    fn rate(&self) -> Rate {
+        let ps = match self.generation {
+            ..=1 => 128_000,
+            2 => 64_000,
+            3 => 32_500,
+            4 => 16_250,
+            5.. => 8_125,
+        };
+        let bytes = 32 * u64::from(self.lanes.max(1));
+        Rate { ps, bytes }
+    }
+    fn weights(&self) -> Option<Weights> {
+        (self.arbitration == Arbitration::WeightedRoundRobin).then_some(Weights {
+            high: self.high_weight,
+            medium: self.medium_weight,
+            low: self.low_weight,
+        })
+    }
+}
+
+impl Cited for Nvme {
+    const PAPER: &'static str =
+        "NVM Express, Revision 1.3, 2017: sections 4.1 (queues) and 4.11 (command arbitration)";
+}
+
+pub(super) const MOST_QUEUE_DEPTH: Option<u32> = None;
+
+/// Bytes of what is not data.
+mod bytes {
+    pub const DOORBELL: u64 = 4;
+    pub const SUBMISSION_ENTRY: u64 = 64;
+    pub const COMPLETION_ENTRY: u64 = 16;
+    /// A message-signalled interrupt is a write of a double word.
+    pub const INTERRUPT: u64 = 4;
+}
+
+/// How bytes are put into packets.
+#[derive(Clone, Copy, Debug)]
+struct Packets {
+    payload: u64,
+    read_request: u64,
+    header: u64,
+}
+
+impl Packets {
+    /// Bytes on the link that carry `payload`.
+    fn around(self, payload: u64) -> u64 {
+        payload + payload.div_ceil(self.payload) * self.header
+    }
+    /// Bytes on the link that ask the host's memory for `bytes`.
+    fn requests(self, bytes: u64) -> u64 {
+        bytes.div_ceil(self.read_request) * self.header
+    }
+    /// Bytes on the link that tell the host that a command is complete.
+    fn completion(self) -> u64 {
+        self.around(bytes::COMPLETION_ENTRY) + self.around(bytes::INTERRUPT)
+    }
+}
+
+/// A request between host and device.
+#[derive(Clone, Copy, Debug)]
+struct Passage {
+    command: Command,
+    /// Since when it waits in its submission queue.
+    since: Time,
+    crossing: Crossing,
+}
+
+/// The two links, the queues, and the requests by ticket.
+#[derive(Clone, Debug)]
+pub struct State {
+    to_device: Link,
+    to_host: Link,
+    packets: Packets,
+    doorbell: Time,
+    fetch: Time,
+    interrupt: Time,
+    queue_depth: u32,
+    in_flight: u32,
+    /// Commands that a submission queue holds, and how many it does, by stream.
+    room: u32,
+    taken: Vec<u32>,
+    queues: Queues,
+    passages: Vec<Passage>,
+}
+
+impl State {
+    /// Before the first request.
+    pub fn new(policy: &Nvme, queue_depth: u32, streams: &[Stream]) -> Self {
+        let mut classes: Vec<Class> = streams.iter().map(|stream| stream.class).collect();
+        if classes.is_empty() {
+            classes.push(Class::default());
+        }
+        let rate = policy.rate();
+        Self {
+            to_device: Link::new(rate),
+            to_host: Link::new(rate),
+            packets: Packets {
+                payload: u64::from(policy.payload_bytes.max(1)),
+                read_request: u64::from(policy.read_request_bytes.max(1)),
+                header: u64::from(policy.header_bytes),
+            },
+            doorbell: Time::from_ns(policy.doorbell_ns),
+            fetch: Time::from_ns(policy.fetch_ns),
+            interrupt: Time::from_ns(policy.interrupt_ns),
+            queue_depth,
+            in_flight: 0,
+            room: policy.queue_entries.saturating_sub(1).max(1),
+            taken: vec![0; classes.len()],
+            queues: Queues::new(&classes, policy.weights(), policy.burst),
+            passages: Vec::new(),
+        }
+    }
+    #[inline]
+    fn passage(&mut self, ticket: Ticket) -> &mut Passage {
+        &mut self.passages[ticket as usize]
+    }
+    /// Puts something short on the link to the device; how long it takes.
+    fn slip_down(&mut self, now: Time, bytes: u64) -> Time {
+        let length = self.to_device.time(bytes);
+        self.to_device.slip(now, length);
+        length
+    }
+    /// Puts something short on the link to the host; how long it takes.
+    fn slip_up(&mut self, now: Time, bytes: u64) -> Time {
+        let length = self.to_host.time(bytes);
+        self.to_host.slip(now, length);
+        length
+    }
+    /// `event` follows when a request has crossed for `length`, without a wait.
+    fn cross(&mut self, now: Time, length: Time, ticket: Ticket, event: Event, act: &mut impl Act) {
+        self.passage(ticket).crossing.link += length;
+        act.schedule(now + length, event);
+    }
+    /// Data of a request has `length` on a link before it, after a `wait`.
+    fn carried(&mut self, ticket: Ticket, wait: Time, length: Time) {
+        let crossing = &mut self.passage(ticket).crossing;
+        crossing.link_wait += wait;
+        crossing.link += length;
+    }
+    /// Fetches commands while the device has slots.
+    fn fetch(&mut self, now: Time, act: &mut impl Act) {
+        while self.in_flight < self.queue_depth
+            && let Some(ticket) = self.queues.pop()
+        {
+            self.in_flight += 1;
+            let passage = self.passage(ticket);
+            passage.crossing.slot_wait = now - passage.since;
+            let request = self.slip_up(now, self.packets.requests(bytes::SUBMISSION_ENTRY));
+            let answer = self.slip_down(now, self.packets.around(bytes::SUBMISSION_ENTRY));
+            let length = request + self.fetch + answer;
+            self.cross(now, length, ticket, Event::Arrived(ticket), act);
+        }
+    }
+    /// The command is in the device.
+    fn arrived(&mut self, now: Time, ticket: Ticket, act: &mut impl Act) {
+        let Command {
+            stream,
+            write,
+            bytes,
+            ..
+        } = self.passage(ticket).command;
+        self.taken[stream as usize] -= 1;
+        if !write {
+            act.begin(now, ticket);
+            return;
+        }
+        self.slip_up(now, self.packets.requests(bytes));
+        // The data sets out when the first request is answered.
+        let first = self.to_host.time(self.packets.header);
+        self.cross(
+            now,
+            first + self.fetch,
+            ticket,
+            Event::Answered(ticket),
+            act,
+        );
+    }
+    /// The data of a write sets out.
+    fn answered(&mut self, now: Time, ticket: Ticket, act: &mut impl Act) {
+        let bytes = self.passage(ticket).command.bytes;
+        let length = self.to_device.time(self.packets.around(bytes));
+        let wait = self.to_device.hold(now, length);
+        self.carried(ticket, wait, length);
+        act.schedule(now + wait + length, Event::Sent(ticket));
+    }
+    /// The completion has left the device.
+    fn posted(&mut self, now: Time, ticket: Ticket, act: &mut impl Act) {
+        self.in_flight -= 1;
+        self.cross(now, self.interrupt, ticket, Event::Done(ticket), act);
+        self.fetch(now, act);
+    }
+}
+
+impl Connect for State {
+    #[inline]
+    fn takes(&self, stream: u32) -> bool {
+        self.taken[stream as usize] < self.room
+    }
+    fn submit(&mut self, now: Time, command: Command, act: &mut impl Act) {
+        let passage = Passage {
+            command,
+            since: now,
+            crossing: Crossing::default(),
+        };
+        let ticket = command.ticket;
+        if self.passages.len() <= ticket as usize {
+            self.passages.resize(ticket as usize + 1, passage);
+        }
+        *self.passage(ticket) = passage;
+        self.taken[command.stream as usize] += 1;
+        let packet = self.slip_down(now, self.packets.around(bytes::DOORBELL));
+        self.cross(
+            now,
+            packet + self.doorbell,
+            ticket,
+            Event::Rung(ticket),
+            act,
+        );
+    }
+    fn handle(&mut self, now: Time, event: Event, act: &mut impl Act) {
+        match event {
+            Event::Rung(ticket) => {
+                let passage = self.passage(ticket);
+                passage.since = now;
+                let stream = passage.command.stream;
+                self.queues.push(stream, ticket);
+                self.fetch(now, act);
+            }
+            Event::Arrived(ticket) => self.arrived(now, ticket, act),
+            Event::Answered(ticket) => self.answered(now, ticket, act),
+            Event::Sent(ticket) => act.begin(now, ticket),
+            Event::Posted(ticket) => self.posted(now, ticket, act),
+            Event::Done(ticket) => act.complete(now, ticket),
+        }
+    }
+    fn finished(&mut self, now: Time, ticket: Ticket, act: &mut impl Act) {
+        let Command { write, bytes, .. } = self.passage(ticket).command;
+        let completion = self.packets.completion();
+        if write {
+            let length = self.slip_up(now, completion);
+            self.cross(now, length, ticket, Event::Posted(ticket), act);
+            return;
+        }
+        let length = self.to_host.time(self.packets.around(bytes) + completion);
+        let wait = self.to_host.hold(now, length);
+        self.carried(ticket, wait, length);
+        act.schedule(now + wait + length, Event::Posted(ticket));
+    }
+    #[inline]
+    fn crossing(&mut self, ticket: Ticket) -> Crossing {
+        self.passage(ticket).crossing
+    }
+    #[inline]
+    fn in_flight(&self) -> u32 {
+        self.in_flight
+    }
+}

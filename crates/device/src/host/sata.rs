@@ -1,0 +1,216 @@
+//! Serial ATA with native command queueing.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Time;
+use wordline_kernel::slot::Cited;
+
+use super::link::{Link, Rate};
+use super::{Act, Command, Connect, Crossing, Event, Stream, Ticket};
+
+/// Serial ATA with native command queueing: up to 32 commands in the device, one link for both
+/// directions. A request takes the link for its command (Register to the device, Register to the host
+/// that releases it), a write for its data (DMA Setup, then DMA Activate and Data for every 8192 bytes),
+/// and at the end for the data of a read (DMA Setup, Data for every 8192 bytes) and Set Device Bits. What
+/// is sent at one go holds the link at one go, first come, first served. Simplified: a first data frame
+/// is activated like the others; the host does not give way to the device; the device turns to a command
+/// as soon as it has it, and fetches the data of writes in the order of their commands; completions are
+/// not joined into one frame; no interrupt is charged. All streams share the tags.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sata {
+    /// Line rate. Ten bits carry a byte (8b/10b), so 6 Gbit/s are 600 MB/s. Gbit/s, 1 to 100; the
+    /// standard has 1.5, 3 and 6.
+    #[schemars(range(min = 1.0, max = 100.0))]
+    pub gigabits_per_s: f64,
+    /// Time of a frame beside its bytes, during which nothing else goes over the link: handshake before
+    /// and after, turning the link round. ns, 0 to 100000. Assumed.
+    #[schemars(range(min = 0, max = 100_000))]
+    pub frame_overhead_ns: u64,
+}
+
+impl Default for Sata {
+    fn default() -> Self {
+        Self {
+            gigabits_per_s: 6.0,
+            frame_overhead_ns: 500,
+        }
+    }
+}
+
+impl Cited for Sata {
+    const PAPER: &'static str = "Serial ATA International Organization, Serial ATA Revision 3.0, 2009: frame layouts of the transport layer, FPDMA queued commands";
+}
+
+/// A tag is a number of 5 bits.
+pub(super) const MOST_QUEUE_DEPTH: Option<u32> = Some(TAGS);
+const TAGS: u32 = 32;
+
+/// Bytes of the frame information structures.
+mod bytes {
+    pub const REGISTER_TO_DEVICE: u64 = 20;
+    pub const REGISTER_TO_HOST: u64 = 20;
+    pub const DMA_SETUP: u64 = 28;
+    pub const DMA_ACTIVATE: u64 = 4;
+    pub const DATA_HEADER: u64 = 4;
+    pub const DATA_PAYLOAD: u64 = 8192;
+    pub const SET_DEVICE_BITS: u64 = 8;
+    /// Start of frame, checksum, end of frame.
+    pub const AROUND: u64 = 12;
+}
+
+/// Some frames and the bytes in them.
+#[derive(Clone, Copy, Debug)]
+struct Frames {
+    count: u64,
+    bytes: u64,
+}
+
+impl Frames {
+    const COMMAND: Self = Self {
+        count: 2,
+        bytes: bytes::REGISTER_TO_DEVICE + bytes::REGISTER_TO_HOST,
+    };
+    const DONE: Self = Self {
+        count: 1,
+        bytes: bytes::SET_DEVICE_BITS,
+    };
+
+    /// The data of a write.
+    fn written(payload: u64) -> Self {
+        let frames = payload.div_ceil(bytes::DATA_PAYLOAD);
+        Self {
+            count: 1 + 2 * frames,
+            bytes: bytes::DMA_SETUP + frames * (bytes::DMA_ACTIVATE + bytes::DATA_HEADER) + payload,
+        }
+    }
+    /// The data of a read, and that it is done.
+    fn read(payload: u64) -> Self {
+        let frames = payload.div_ceil(bytes::DATA_PAYLOAD);
+        Self {
+            count: 1 + frames + Self::DONE.count,
+            bytes: bytes::DMA_SETUP + frames * bytes::DATA_HEADER + payload + Self::DONE.bytes,
+        }
+    }
+}
+
+/// A request between host and device.
+#[derive(Clone, Copy, Debug, Default)]
+struct Passage {
+    write: bool,
+    bytes: u64,
+    crossing: Crossing,
+}
+
+/// The link, the tags taken, and the requests by ticket.
+#[derive(Clone, Debug)]
+pub struct State {
+    link: Link,
+    frame_overhead: Time,
+    tags: u32,
+    in_flight: u32,
+    passages: Vec<Passage>,
+}
+
+impl State {
+    /// Before the first request.
+    pub fn new(policy: &Sata, queue_depth: u32, _streams: &[Stream]) -> Self {
+        // A byte is ten bits: kilobytes in a second.
+        let rate = Rate {
+            ps: 1_000_000_000,
+            bytes: ((policy.gigabits_per_s * 1e5).round() as u64).max(1),
+        };
+        Self {
+            link: Link::new(rate),
+            frame_overhead: Time::from_ns(policy.frame_overhead_ns),
+            tags: queue_depth.min(TAGS),
+            in_flight: 0,
+            passages: Vec::new(),
+        }
+    }
+    /// Sends `frames` for a request; `event` follows when they have arrived.
+    #[inline]
+    fn send(
+        &mut self,
+        now: Time,
+        frames: Frames,
+        ticket: Ticket,
+        event: Event,
+        act: &mut impl Act,
+    ) {
+        let bytes = frames.bytes + frames.count * bytes::AROUND;
+        let length = self.link.time(bytes) + self.frame_overhead * frames.count;
+        let wait = self.link.hold(now, length);
+        let crossing = &mut self.passages[ticket as usize].crossing;
+        crossing.link_wait += wait;
+        crossing.link += length;
+        act.schedule(now + wait + length, event);
+    }
+}
+
+impl Connect for State {
+    #[inline]
+    fn takes(&self, _stream: u32) -> bool {
+        self.in_flight < self.tags
+    }
+    fn submit(&mut self, now: Time, command: Command, act: &mut impl Act) {
+        let Command {
+            ticket,
+            write,
+            bytes,
+            ..
+        } = command;
+        self.in_flight += 1;
+        let place = ticket as usize;
+        if self.passages.len() <= place {
+            self.passages.resize(place + 1, Passage::default());
+        }
+        self.passages[place] = Passage {
+            write,
+            bytes,
+            crossing: Crossing::default(),
+        };
+        self.send(now, Frames::COMMAND, ticket, Event::Arrived(ticket), act);
+    }
+    fn handle(&mut self, now: Time, event: Event, act: &mut impl Act) {
+        match event {
+            Event::Arrived(ticket) => {
+                let Passage { write, bytes, .. } = self.passages[ticket as usize];
+                if write {
+                    self.send(
+                        now,
+                        Frames::written(bytes),
+                        ticket,
+                        Event::Sent(ticket),
+                        act,
+                    );
+                } else {
+                    act.begin(now, ticket);
+                }
+            }
+            Event::Sent(ticket) => act.begin(now, ticket),
+            Event::Done(ticket) => {
+                self.in_flight -= 1;
+                act.complete(now, ticket);
+            }
+            Event::Rung(_) | Event::Answered(_) | Event::Posted(_) => {}
+        }
+    }
+    fn finished(&mut self, now: Time, ticket: Ticket, act: &mut impl Act) {
+        let Passage { write, bytes, .. } = self.passages[ticket as usize];
+        let frames = if write {
+            Frames::DONE
+        } else {
+            Frames::read(bytes)
+        };
+        self.send(now, frames, ticket, Event::Done(ticket), act);
+    }
+    #[inline]
+    fn crossing(&mut self, ticket: Ticket) -> Crossing {
+        self.passages[ticket as usize].crossing
+    }
+    #[inline]
+    fn in_flight(&self) -> u32 {
+        self.in_flight
+    }
+}
