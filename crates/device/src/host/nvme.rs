@@ -270,27 +270,15 @@ impl State {
     }
     /// The command is in the device.
     fn arrived(&mut self, now: Time, ticket: Ticket, act: &mut impl Act) {
-        let Command {
-            stream,
-            write,
-            bytes,
-            ..
-        } = self.passage(ticket).command;
+        let Command { stream, write, .. } = self.passage(ticket).command;
         self.taken[stream as usize] -= 1;
         if !write {
             act.begin(now, ticket);
             return;
         }
-        self.slip_up(now, self.packets.requests(bytes));
         // The data sets out when the first request is answered.
-        let first = self.to_host.time(self.packets.header);
-        self.cross(
-            now,
-            first + self.fetch,
-            ticket,
-            Event::Answered(ticket),
-            act,
-        );
+        let length = self.slip_up(now, self.packets.header) + self.fetch;
+        self.cross(now, length, ticket, Event::Answered(ticket), act);
     }
     /// The data of a write sets out.
     fn answered(&mut self, now: Time, ticket: Ticket, act: &mut impl Act) {
@@ -299,6 +287,14 @@ impl State {
         let wait = self.to_device.hold(now, length);
         self.carried(ticket, wait, length);
         act.schedule(now + wait + length, Event::Sent(ticket));
+    }
+    /// The data of a write is in the device.
+    fn sent(&mut self, now: Time, ticket: Ticket, act: &mut impl Act) {
+        // The requests after the first went out while the data came in. They are charged here and not
+        // before the data, so that those of many writes do not stand in one lump before a read.
+        let requests = self.packets.requests(self.passage(ticket).command.bytes);
+        self.slip_up(now, requests.saturating_sub(self.packets.header));
+        act.begin(now, ticket);
     }
     /// The completion has left the device.
     fn posted(&mut self, now: Time, ticket: Ticket, act: &mut impl Act) {
@@ -345,7 +341,7 @@ impl Connect for State {
             }
             Event::Arrived(ticket) => self.arrived(now, ticket, act),
             Event::Answered(ticket) => self.answered(now, ticket, act),
-            Event::Sent(ticket) => act.begin(now, ticket),
+            Event::Sent(ticket) => self.sent(now, ticket, act),
             Event::Posted(ticket) => self.posted(now, ticket, act),
             Event::Done(ticket) => act.complete(now, ticket),
         }
