@@ -1,7 +1,8 @@
 """Running a simulation."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TypedDict, cast
 
 from wordline import _wordline, folder
@@ -17,6 +18,7 @@ from wordline.traces import (
     TimeOrder,
     Traces,
     Volumes,
+    named,
     paths,
     trace_options,
 )
@@ -25,7 +27,8 @@ from wordline.traces import (
 class Progress(TypedDict):
     """How far a run is; heard about ten times a second.
 
-    `fraction` is the share of the input consumed, where it is known.
+    `fraction` is the share of the input consumed, where it is known. `phase` is "precondition",
+    "run", or "alone" while a stream is run without the others.
     """
 
     simulated_s: float
@@ -51,10 +54,24 @@ class Interrupted(KeyboardInterrupt):
         self.result = result
 
 
+@dataclass(frozen=True)
+class _Load:
+    """Trace files: of the only stream, or of several by name."""
+
+    traces: list[str]
+    streams: list[tuple[str, list[str]]]
+
+    @property
+    def files(self) -> list[str]:
+        return self.traces + [path for _, traces in self.streams for path in traces]
+
+
 def run(
     device: Device,
     trace: Traces | None = None,
     *,
+    streams: Mapping[str, Traces] | None = None,
+    slowdown: bool = False,
     overrides: Overrides | None = None,
     seed: int = 1,
     requests: bool = True,
@@ -72,12 +89,19 @@ def run(
     timeline_from: str = "0",
     timeline_until: str | None = None,
 ) -> Result:
-    """Simulates a device under a trace, or under the load of its `[workload]` table.
+    """Simulates a device under a trace, under the load of its `[workload]` table, or under several
+    streams at once.
 
         r = wordline.run("d4", "disk.csv.gz", overrides={"ftl.over_provisioning_ratio": 0.07})
+        r = wordline.run("d4", streams={"db": "a.csv", "log": ["b.csv", "c.csv"]}, slowdown=True)
 
     device        path of a TOML file, name of a preset, or a mapping of the same shape
     trace         path, or paths played one after the other; None for generated load
+    streams       traces that are played at the same time, by the name of their stream. A name that
+                  the device's [[streams]] do not declare is a stream with their defaults
+    slowdown      afterwards run every stream alone, one after the other, on the same device in the
+                  same state, to see how much the others slow it down; takes about as long again
+                  as all streams together, and the preparation of the device once for each
     overrides     values of configuration keys, by key path (`wordline.config.show` lists them)
     seed          of every random choice, 0 to 2**64 - 1
     requests      keep a row per request (about 90 bytes each) for `Result.requests`
@@ -111,12 +135,13 @@ def run(
         "requests": flag("requests", requests),
         "verify": flag("verify", verify),
         "max_requests": None if max_requests is None else whole("max_requests", max_requests, 1),
+        "slowdown": flag("slowdown", slowdown),
     }
-    traces = paths(trace)
-    options |= timeline_options(timeline, timeline_from, timeline_until, traces)
+    load = _Load(paths(trace), named(streams))
+    options |= timeline_options(timeline, timeline_from, timeline_until, load.files)
     if out is not None:
         require_outside(timeline, folder.check(out))
-    outcome = _simulate(text, name, settings(overrides), traces, options, progress)
+    outcome = _simulate(text, name, settings(overrides), load, options, progress)
     result = Result(outcome)
     if result.summary["input"]["requests"] == 0:
         _nothing_simulated(outcome)
@@ -140,20 +165,23 @@ def _simulate(
     text: str,
     name: str,
     overrides: list[tuple[str, str]],
-    traces: list[str],
+    load: _Load,
     options: dict[str, object],
     progress: bool | Callable[[Progress], None],
 ) -> _wordline.Outcome:
+    def run(heard: Callable[[dict[str, object]], None] | None) -> _wordline.Outcome:
+        return _wordline.run(text, name, overrides, load.traces, load.streams, options, heard)
+
     if progress is False or progress is None:
-        return _wordline.run(text, name, overrides, traces, options, None)
+        return run(None)
     if progress is True:
         from wordline.terminal import Bar
 
         with Bar() as bar:
-            return _wordline.run(text, name, overrides, traces, options, _heard(bar.show))
+            return run(_heard(bar.show))
     if not callable(progress):
         raise TypeError(f"progress must be True, False or a function, not {progress!r}")
-    return _wordline.run(text, name, overrides, traces, options, _heard(progress))
+    return run(_heard(progress))
 
 
 def _heard(show: Callable[[Progress], None]) -> Callable[[dict[str, object]], None]:

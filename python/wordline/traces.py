@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict, cast
 
@@ -112,6 +113,32 @@ def paths(trace: Traces | None) -> list[str]:
         return []
     listed = [trace] if isinstance(trace, str | os.PathLike) else list(trace)
     return [_path(one) for one in listed]
+
+
+def named(streams: Mapping[str, Traces] | None) -> list[tuple[str, list[str]]]:
+    """The trace files of streams, by name. Raises TypeError or WordlineError."""
+    if streams is None:
+        return []
+    if not isinstance(streams, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"streams must be a mapping of names to traces, not {streams!r}")
+    return [(_stream_name(name), _some(name, trace)) for name, trace in streams.items()]
+
+
+def _stream_name(name: object) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a stream must be a string, not {name!r}")
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
+        raise WordlineError(
+            f"streams: {name!r} is not the name of a stream; give 1 to 64 letters, digits, - and _"
+        )
+    return name
+
+
+def _some(name: str, trace: Traces) -> list[str]:
+    files = paths(trace)
+    if not files:
+        raise WordlineError(f"streams: {name} has no trace; name a file, or leave the stream out")
+    return files
 
 
 def _path(one: object) -> str:

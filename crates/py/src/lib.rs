@@ -145,7 +145,8 @@ fn option<'py, T: for<'a> FromPyObject<'a, 'py, Error = PyErr>>(
     }
 }
 
-/// Runs a device on traces or on the load of its `[workload]` table.
+/// Runs a device on traces or on the load of its `[workload]` table, or on `streams`, each a name and
+/// its traces.
 ///
 /// The interpreter is free while the simulator runs. `progress` is called about ten times a second;
 /// an exception from it, or Ctrl-C, ends the run with what was simulated so far. A
@@ -157,6 +158,7 @@ fn run(
     config_name: String,
     overrides: Vec<(String, String)>,
     traces: Vec<PathBuf>,
+    streams: Vec<(String, Vec<PathBuf>)>,
     options: &Bound<'_, PyDict>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
@@ -165,12 +167,14 @@ fn run(
         config_name,
         overrides,
         traces,
+        streams,
         trace_options: trace_options(TraceOptions::default(), options)?,
         seed: option(options, "seed")?.unwrap_or(1),
         requests: option(options, "requests")?.unwrap_or(false),
         verify: option(options, "verify")?.unwrap_or(false),
         max_requests: option(options, "max_requests")?,
         timeline: timeline_options(options)?,
+        slowdown: option(options, "slowdown")?.unwrap_or(false),
     };
     let raised: Mutex<Option<PyErr>> = Mutex::new(None);
     let mut watch = |now: &Progress| {
@@ -202,6 +206,7 @@ fn tell(py: Python<'_>, progress: Option<&Py<PyAny>>, now: &Progress) -> PyResul
     let phase = match now.phase {
         Phase::Precondition => "precondition",
         Phase::Run => "run",
+        Phase::Alone => "alone",
     };
     report.set_item("phase", phase)?;
     report.set_item("simulated_s", now.now.as_secs())?;

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use thiserror::Error;
-use wordline_workload::generate::Generator;
-use wordline_workload::{Fit, Source, Trace, TraceOptions, Volumes, WorkloadError};
+use wordline_workload::generate::{self, Generator};
+use wordline_workload::{Fit, Request, Source, Trace, TraceOptions, Volumes, WorkloadError};
 
 use crate::config::plan::Replay;
 use crate::config::{ConfigError, Plan, load};
-use crate::results::Results;
-use crate::simulation::{Options, SimulationError, Watch, run};
+use crate::results::{Provenance, Results};
+use crate::simulation::{Input, Options, Phase, Progress, SimulationError, Watch, run};
 use crate::summary::{InputFile, grouped};
 use crate::timeline::TimelineOptions;
 
@@ -24,6 +24,9 @@ pub struct Job {
     pub overrides: Vec<(String, String)>,
     /// The trace files, played one after the other; none to generate the load of `[workload]`.
     pub traces: Vec<PathBuf>,
+    /// The trace files of streams, by name. A stream that the configuration does not declare is added;
+    /// files of a name that comes again are played after those before.
+    pub streams: Vec<(String, Vec<PathBuf>)>,
     /// How the trace is read.
     pub trace_options: TraceOptions,
     /// Seed of all random streams.
@@ -36,6 +39,8 @@ pub struct Job {
     pub max_requests: Option<u64>,
     /// The timeline to write, if any.
     pub timeline: Option<TimelineOptions>,
+    /// Whether each stream is run alone afterwards, to see how much the others slowed it down.
+    pub slowdown: bool,
 }
 
 /// What a run leaves.
@@ -64,56 +69,222 @@ pub enum JobError {
     Simulation(#[from] SimulationError),
     /// Neither a trace nor a load.
     #[error(
-        "{0}: there is nothing to run: name a trace, or give the device file a [workload] table"
+        "{0}: there is nothing to run: name a trace, or give the device file a [workload] table or [[streams]]"
     )]
     NoInput(String),
     /// Both a trace and a load.
     #[error("{0}: both a trace and a [workload] table are given; leave one out")]
     TwoInputs(String),
+    /// A trace that no stream of several was named for.
+    #[error(
+        "{config}: a trace is given, and streams ({names}); say whose it is: --stream NAME=FILE in place of --trace"
+    )]
+    WhoseTrace {
+        /// The device file.
+        config: String,
+        /// The streams.
+        names: String,
+    },
+    /// A stream that asks for nothing.
+    #[error(
+        "{config}: streams[{place}] ({name}) has neither a trace nor a workload; name a trace (--stream {name}=FILE), or give it a workload table"
+    )]
+    StreamWithoutInput {
+        /// The device file.
+        config: String,
+        /// The place of the stream.
+        place: usize,
+        /// Its name.
+        name: String,
+    },
+    /// A stream with a trace and a load.
+    #[error(
+        "{config}: streams[{place}].workload: stream {name} has a workload and is given a trace too; leave one out"
+    )]
+    StreamWithTwoInputs {
+        /// The device file.
+        config: String,
+        /// The place of the stream.
+        place: usize,
+        /// Its name.
+        name: String,
+    },
+    /// Slowdowns of a single stream.
+    #[error(
+        "{0}: a slowdown is what streams cost each other, and there is one only; give several ([[streams]], --stream NAME=FILE), or leave --slowdown out"
+    )]
+    OneStream(String),
+}
+
+/// Where the requests of a stream come from.
+enum Feed {
+    Load(Box<Generator>),
+    Recording(Box<Trace>),
+    Nothing,
+}
+
+impl Source for Feed {
+    fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
+        match self {
+            Self::Load(generator) => generator.next_request(),
+            Self::Recording(trace) => trace.next_request(),
+            Self::Nothing => Ok(None),
+        }
+    }
+    fn fraction(&self) -> Option<f64> {
+        match self {
+            Self::Load(generator) => generator.fraction(),
+            Self::Recording(trace) => trace.fraction(),
+            Self::Nothing => Some(1.0),
+        }
+    }
+    fn timed(&self) -> bool {
+        match self {
+            Self::Load(generator) => generator.timed(),
+            Self::Recording(trace) => trace.timed(),
+            Self::Nothing => true,
+        }
+    }
+}
+
+/// A source and when its requests are issued.
+struct Fed {
+    feed: Feed,
+    replay: Replay,
 }
 
 impl Job {
     /// Runs it. `watch` hears how far it has come and may end it early.
     pub fn run(&self, watch: Watch<'_>) -> Result<Done, JobError> {
         let loaded = load(&self.config, &self.config_name, &self.overrides)?;
+        let given = self.streams.iter().map(|(name, _)| name.as_str());
+        let loaded = loaded.with_streams(given)?;
         let plan = loaded.plan(self.seed)?;
-        let results = match (&plan.workload, self.traces.is_empty()) {
-            (None, true) => return Err(JobError::NoInput(self.config_name.clone())),
-            (Some(_), false) => return Err(JobError::TwoInputs(self.config_name.clone())),
-            (Some(workload), true) => {
-                let mut generator = Generator::new(workload, plan.user_bytes(), self.seed)?;
-                let replay = match generator.queue_depth() {
-                    Some(queue_depth) => Replay::ClosedLoop { queue_depth },
-                    None => Replay::OpenLoop { time_scale: 1.0 },
-                };
-                let mut results = self.simulate(&plan, &mut generator, replay, watch)?;
-                results.describe_input(|input, _| input.kind = "generated");
-                results
-            }
-            (None, false) => {
-                let mut options = self.trace_options.clone();
-                options.capacity_bytes = Some(plan.user_bytes());
-                self.check_head(&options)?;
-                let mut trace = Trace::open(&self.traces, &options)?;
-                let mut results = self.simulate(&plan, &mut trace, plan.replay, watch)?;
-                describe_trace(&mut results, &trace);
-                results
-            }
-        };
+        if self.slowdown && plan.streams.len() < 2 {
+            return Err(JobError::OneStream(self.config_name.clone()));
+        }
+        let mut fed = self.feeds(&plan)?;
+        let mut results = run(&plan, inputs(&mut fed), &self.options(), watch)?;
+        results.describe_input(fed.iter().map(|fed| fed.feed.provenance()).collect());
+        if self.slowdown {
+            self.compare(&plan, &mut results, watch)?;
+        }
         Ok(Done {
             results,
             resolved_toml: loaded.resolved_toml,
         })
     }
 
+    /// Runs each stream by itself, with the requests that it issued beside the others.
+    fn compare(
+        &self,
+        plan: &Plan,
+        results: &mut Results,
+        watch: Watch<'_>,
+    ) -> Result<(), JobError> {
+        let mut alone = |progress: &Progress| {
+            let phase = match progress.phase {
+                Phase::Run => Phase::Alone,
+                phase => phase,
+            };
+            watch(&Progress { phase, ..*progress })
+        };
+        let issued: Vec<u64> = results.requests().collect();
+        for (place, requests) in issued.into_iter().enumerate() {
+            if results.summary.partial {
+                break;
+            }
+            if requests == 0 {
+                continue;
+            }
+            let mut fed = self.feeds(plan)?;
+            for (other, fed) in fed.iter_mut().enumerate() {
+                if other != place {
+                    fed.feed = Feed::Nothing;
+                }
+            }
+            let options = Options {
+                max_requests: Some(requests),
+                ..Options::default()
+            };
+            let single = run(plan, inputs(&mut fed), &options, &mut alone)?;
+            results.compare(place, &single);
+        }
+        results.judge();
+        Ok(())
+    }
+
+    fn feeds(&self, plan: &Plan) -> Result<Vec<Fed>, JobError> {
+        let config = || self.config_name.clone();
+        if plan.streams.is_empty() {
+            let fed = match (&plan.workload, self.traces.is_empty()) {
+                (None, true) => return Err(JobError::NoInput(config())),
+                (Some(_), false) => return Err(JobError::TwoInputs(config())),
+                (Some(load), true) => generated(load, plan, self.seed)?,
+                (None, false) => self.recorded(&self.traces, plan, plan.replay)?,
+            };
+            return Ok(vec![fed]);
+        }
+        if !self.traces.is_empty() {
+            let names: Vec<&str> = plan
+                .streams
+                .iter()
+                .map(|stream| stream.name.as_str())
+                .collect();
+            return Err(JobError::WhoseTrace {
+                config: config(),
+                names: names.join(", "),
+            });
+        }
+        let streams = plan.streams.iter().enumerate();
+        streams
+            .map(|(place, stream)| {
+                let traces = self.traces_of(&stream.name);
+                let (config, name) = (config(), stream.name.clone());
+                match (&stream.workload, traces.is_empty()) {
+                    (None, true) => Err(JobError::StreamWithoutInput {
+                        config,
+                        place,
+                        name,
+                    }),
+                    (Some(_), false) => Err(JobError::StreamWithTwoInputs {
+                        config,
+                        place,
+                        name,
+                    }),
+                    (Some(load), true) => Ok(generated(load, plan, stream.seed)?),
+                    (None, false) => Ok(self.recorded(&traces, plan, stream.replay)?),
+                }
+            })
+            .collect()
+    }
+
+    fn traces_of(&self, stream: &str) -> Vec<PathBuf> {
+        let own = self.streams.iter().filter(|(name, _)| name == stream);
+        own.flat_map(|(_, traces)| traces.iter().cloned()).collect()
+    }
+
+    fn recorded(
+        &self,
+        traces: &[PathBuf],
+        plan: &Plan,
+        replay: Replay,
+    ) -> Result<Fed, WorkloadError> {
+        let mut options = self.trace_options.clone();
+        options.capacity_bytes = Some(plan.user_bytes());
+        self.check_head(traces, &options)?;
+        let feed = Feed::Recording(Box::new(Trace::open(traces, &options)?));
+        Ok(Fed { feed, replay })
+    }
+
     /// Reads the head of the trace once more than needed: most traces that do not fit say so there,
     /// and nothing has been simulated yet. Options that look for the highest address have read all
     /// of it anyway.
-    fn check_head(&self, options: &TraceOptions) -> Result<(), WorkloadError> {
+    fn check_head(&self, traces: &[PathBuf], options: &TraceOptions) -> Result<(), WorkloadError> {
         if options.volumes == Volumes::Stack || options.fit == Fit::Scale {
             return Ok(());
         }
-        let mut head = Trace::open(&self.traces, options)?;
+        let mut head = Trace::open(traces, options)?;
         for _ in 0..self.max_requests.unwrap_or(HEAD).min(HEAD) {
             if head.next_request()?.is_none() {
                 break;
@@ -122,38 +293,49 @@ impl Job {
         Ok(())
     }
 
-    fn simulate(
-        &self,
-        plan: &Plan,
-        source: &mut dyn Source,
-        replay: Replay,
-        watch: Watch<'_>,
-    ) -> Result<Results, SimulationError> {
-        let options = Options {
+    fn options(&self) -> Options {
+        Options {
             requests: self.requests,
             verify: self.verify,
             max_requests: self.max_requests,
             timeline: self.timeline.clone(),
-        };
-        run(plan, source, replay, &options, watch)
+        }
     }
 }
 
-fn describe_trace(results: &mut Results, trace: &Trace) {
-    let counts = trace.counts();
-    results.describe_input(|input, notes| {
-        input.kind = "trace";
-        input.files = trace
-            .files()
-            .iter()
-            .map(|file| InputFile {
-                path: file.path.display().to_string(),
-                format: file.format.name().to_owned(),
-            })
-            .collect();
-        input.digest = Some(format!("{:016x}", trace.digest()));
-        input.lines_skipped = counts.lines_skipped;
-        input.requests_adjusted = counts.adjusted();
+fn generated(load: &generate::Config, plan: &Plan, seed: u64) -> Result<Fed, WorkloadError> {
+    let generator = Generator::new(load, plan.user_bytes(), seed)?;
+    let replay = match generator.queue_depth() {
+        Some(queue_depth) => Replay::ClosedLoop { queue_depth },
+        None => Replay::OpenLoop { time_scale: 1.0 },
+    };
+    let feed = Feed::Load(Box::new(generator));
+    Ok(Fed { feed, replay })
+}
+
+fn inputs(fed: &mut [Fed]) -> Vec<Input<'_>> {
+    fed.iter_mut()
+        .map(|fed| Input {
+            source: &mut fed.feed,
+            replay: fed.replay,
+        })
+        .collect()
+}
+
+impl Feed {
+    fn provenance(&self) -> Provenance {
+        let Self::Recording(trace) = self else {
+            return Provenance {
+                kind: "generated",
+                ..Provenance::default()
+            };
+        };
+        let counts = trace.counts();
+        let files = trace.files().iter().map(|file| InputFile {
+            path: file.path.display().to_string(),
+            format: file.format.name().to_owned(),
+        });
+        let mut notes = Vec::new();
         if let Some(first) = trace.first_skipped() {
             notes.push(format!(
                 "{} bad lines were skipped; the first: {first}",
@@ -187,5 +369,13 @@ fn describe_trace(results: &mut Results, trace: &Trace) {
                 notes.push(format!("{} {what}.", grouped(count)));
             }
         }
-    });
+        Provenance {
+            kind: "trace",
+            files: files.collect(),
+            digest: Some(format!("{:016x}", trace.digest())),
+            lines_skipped: counts.lines_skipped,
+            requests_adjusted: counts.adjusted(),
+            notes,
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! From a configuration to results: Config, Plan, Simulation, Results.
 
 pub mod config;
+pub mod fairness;
 pub mod job;
 pub mod metrics;
 pub mod outcome;

@@ -14,18 +14,16 @@ use crate::record::Record;
 pub struct Outcome {
     /// What was simulated.
     pub plan: Plan,
-    /// How it was driven.
-    pub replay: Replay,
     /// What was recorded.
     pub record: Record,
-    /// Requests by kind.
-    pub counts: InputCounts,
+    /// What each stream asked for; one of no name if the plan has no streams.
+    pub streams: Vec<Asked>,
+    /// The time in which all streams asked, if there was one.
+    pub contest: Option<Contest>,
     /// What happened before the run.
     pub preconditioned: Preconditioned,
     /// Digest of all events.
     pub digest: u64,
-    /// When the first request was issued.
-    pub first_arrival: Time,
     /// When the last event happened.
     pub end: Time,
     /// Why the run ended early, if it did.
@@ -34,6 +32,46 @@ pub struct Outcome {
     pub interrupted: bool,
     /// What it cost.
     pub speed: Speed,
+}
+
+impl Outcome {
+    /// Requests of all streams by kind.
+    pub fn counts(&self) -> InputCounts {
+        let streams = self.streams.iter();
+        streams.fold(InputCounts::default(), |sum, asked| sum.plus(&asked.counts))
+    }
+    /// When the first request was issued.
+    pub fn first_arrival(&self) -> Time {
+        first_arrival(&self.streams)
+    }
+}
+
+/// When the first request of all streams was issued.
+pub(crate) fn first_arrival(streams: &[Asked]) -> Time {
+    let arrivals = streams.iter().filter_map(|asked| asked.first_arrival);
+    arrivals.min().unwrap_or_default()
+}
+
+/// What a stream asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Asked {
+    /// How it was driven.
+    pub replay: Replay,
+    /// Requests by kind.
+    pub counts: InputCounts,
+    /// When the first request was issued, if there was one.
+    pub first_arrival: Option<Time>,
+}
+
+/// The time in which every stream with requests had begun, and none had issued its last one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contest {
+    /// When the last stream began.
+    pub from: Time,
+    /// When the first stream had nothing more to ask.
+    pub until: Time,
+    /// Bytes served meanwhile, by stream; none to a stream without requests.
+    pub bytes: Vec<Option<u64>>,
 }
 
 /// What simulating cost.
@@ -60,4 +98,21 @@ pub struct InputCounts {
     pub trims_ignored: u64,
     /// Flushes left out.
     pub flushes_ignored: u64,
+}
+
+impl InputCounts {
+    /// Reads and writes.
+    pub fn requests(&self) -> u64 {
+        self.reads + self.writes
+    }
+    /// Those of two sources.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            reads: self.reads + other.reads,
+            writes: self.writes + other.writes,
+            trims_ignored: self.trims_ignored + other.trims_ignored,
+            flushes_ignored: self.flushes_ignored + other.flushes_ignored,
+        }
+    }
 }

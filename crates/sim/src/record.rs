@@ -224,9 +224,9 @@ impl Merge for Cell {
     }
 }
 
-/// What a run has recorded. Reads come first in every pair.
-#[derive(Clone, Debug)]
-pub struct Record {
+/// Requests that were served. Reads come first in every pair.
+#[derive(Clone, Debug, Default)]
+pub struct Served {
     /// Response times of reads and of writes.
     pub latency: [Histogram; 2],
     /// Where the time went.
@@ -235,6 +235,47 @@ pub struct Record {
     pub bytes: [u64; 2],
     /// When the last request was completed.
     pub last_completion: Time,
+}
+
+impl Served {
+    /// Requests.
+    pub fn count(&self) -> u64 {
+        self.latency.iter().map(Histogram::count).sum()
+    }
+    /// Response times of reads and writes together.
+    pub fn all(&self) -> Histogram {
+        let [read, write] = &self.latency;
+        let mut all = read.clone();
+        all.merge(write);
+        all
+    }
+    #[inline]
+    fn add(&mut self, now: Time, op: usize, bytes: u64, latency: Time, parts: &Parts) {
+        self.latency[op].record(latency);
+        self.parts[op].add(parts);
+        self.bytes[op] += bytes;
+        self.last_completion = now;
+    }
+}
+
+impl Merge for Served {
+    fn merge(&mut self, other: &Self) {
+        for op in 0..2 {
+            self.latency[op].merge(&other.latency[op]);
+            self.parts[op] = self.parts[op].plus(&other.parts[op]);
+            self.bytes[op] += other.bytes[op];
+        }
+        self.last_completion = self.last_completion.max(other.last_completion);
+    }
+}
+
+/// What a run has recorded.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// What was served, by stream.
+    pub streams: Vec<Served>,
+    /// What was served to all streams; complete once the record is closed.
+    pub total: Served,
     /// The series.
     pub series: Intervals<Cell>,
     /// Bus time of each channel.
@@ -266,10 +307,8 @@ impl Recorder {
         let grid = grid.for_lanes(lanes);
         let rows = requests.then(|| Box::new(RowTable::in_memory(COLUMNS)));
         let record = Record {
-            latency: [Histogram::default(), Histogram::default()],
-            parts: [PartSums::default(); 2],
-            bytes: [0; 2],
-            last_completion: Time::ZERO,
+            streams: vec![Served::default(); plan.streams.len().max(1)],
+            total: Served::default(),
             series: Intervals::new(grid),
             channels: Busy::new(grid, plan.dimensions.channels as usize),
             dies: Busy::new(grid, plan.part.layout.dies as usize),
@@ -287,9 +326,14 @@ impl Recorder {
         self.record.close(end);
         (self.record, rows(self.rows, self.rows_error))
     }
-    /// Requests completed so far.
-    pub fn completed(&self) -> u64 {
-        self.record.latency.iter().map(Histogram::count).sum()
+    /// Requests completed so far, by stream.
+    pub fn completed(&self) -> impl Iterator<Item = u64> + '_ {
+        self.record.streams.iter().map(Served::count)
+    }
+    /// Bytes served so far, by stream.
+    pub fn bytes(&self) -> Vec<u64> {
+        let streams = self.record.streams.iter();
+        streams.map(|served| served.bytes.iter().sum()).collect()
     }
 
     #[inline]
@@ -306,10 +350,7 @@ impl Recorder {
         let index = op as usize;
         let latency = now - arrival;
         let record = &mut self.record;
-        record.latency[index].record(latency);
-        record.parts[index].add(parts);
-        record.bytes[index] += bytes;
-        record.last_completion = now;
+        record.streams[stream as usize].add(now, index, bytes, latency, parts);
         let cell = record.series.at(now);
         cell.latency[index].record(latency);
         cell.bytes[index] += bytes;
@@ -350,8 +391,12 @@ fn rows(
 }
 
 impl Record {
-    /// Ends all series at `end` and gives them the same intervals.
+    /// Sums up the streams, ends all series at `end` and gives them the same intervals.
     fn close(&mut self, end: Time) {
+        self.total = Served::default();
+        self.streams
+            .iter()
+            .for_each(|served| self.total.merge(served));
         let grids = [self.series.grid(), self.channels.grid(), self.dies.grid()];
         let width = grids
             .map(|grid| grid.width())

@@ -5,8 +5,25 @@ use wordline_ftl::PageMap;
 use wordline_observe::{ObserveError, Table};
 
 use crate::outcome::Outcome;
-use crate::summary::{InputSummary, Summary};
+use crate::summary::{InputFile, Summary};
 use crate::tables;
+
+/// Where the requests of a stream came from.
+#[derive(Clone, Debug, Default)]
+pub struct Provenance {
+    /// `generated` or `trace`.
+    pub kind: &'static str,
+    /// The files of a trace.
+    pub files: Vec<InputFile>,
+    /// Digest of what was read of them.
+    pub digest: Option<String>,
+    /// Lines left out.
+    pub lines_skipped: u64,
+    /// Changes that options asked for.
+    pub requests_adjusted: u64,
+    /// Sentences about it.
+    pub notes: Vec<String>,
+}
 
 /// The results of a run.
 #[derive(Debug)]
@@ -44,9 +61,68 @@ impl Results {
             rows: rows.ok().flatten(),
         }
     }
-    /// Says where the requests came from.
-    pub fn describe_input(&mut self, describe: impl FnOnce(&mut InputSummary, &mut Vec<String>)) {
-        describe(&mut self.summary.input, &mut self.summary.notes);
+    /// Says where the requests of each stream came from.
+    pub fn describe_input(&mut self, provenances: Vec<Provenance>) {
+        let Summary {
+            input,
+            streams,
+            notes,
+            ..
+        } = &mut self.summary;
+        input.kind = provenances.first().map_or("", |first| first.kind);
+        if provenances.iter().any(|other| other.kind != input.kind) {
+            input.kind = "mixed";
+        }
+        let several = provenances.len() > 1;
+        for (place, provenance) in provenances.into_iter().enumerate() {
+            input.files.extend(provenance.files.iter().cloned());
+            input.lines_skipped += provenance.lines_skipped;
+            input.requests_adjusted += provenance.requests_adjusted;
+            input.digest = provenance.digest.clone().filter(|_| !several);
+            let Some(stream) = streams.get_mut(place) else {
+                notes.extend(provenance.notes);
+                continue;
+            };
+            let said = provenance.notes.iter();
+            notes.extend(said.map(|note| format!("Stream {}: {note}", stream.name)));
+            stream.input.files = provenance.files;
+            stream.input.digest = provenance.digest;
+            stream.input.lines_skipped = provenance.lines_skipped;
+            stream.input.requests_adjusted = provenance.requests_adjusted;
+        }
+    }
+    /// Requests issued, by stream.
+    pub fn requests(&self) -> impl Iterator<Item = u64> + '_ {
+        self.outcome
+            .streams
+            .iter()
+            .map(|asked| asked.counts.requests())
+    }
+    /// Sets what a stream got beside what it got in `alone`, a run of the same plan in which no other
+    /// stream asked. A run that ended early makes these results partial.
+    pub fn compare(&mut self, stream: usize, alone: &Self) {
+        let (own, other) = (&mut self.summary, &alone.summary);
+        if let Some(error) = &other.error {
+            self.interrupted |= alone.interrupted;
+            own.partial = true;
+            own.error = Some(if alone.interrupted {
+                error.clone()
+            } else {
+                format!("stream {} alone: {error}", own.streams[stream].name)
+            });
+            own.notes.push(format!(
+                "Stream {} alone: the run ended early; slowdowns are incomplete.",
+                own.streams[stream].name
+            ));
+            return;
+        }
+        own.streams[stream].compare(&other.streams[stream].latency);
+    }
+    /// Judges how fairly the streams were served, from what each got beside the others and alone.
+    pub fn judge(&mut self) {
+        if let Some(fairness) = &mut self.summary.fairness {
+            fairness.compare(&self.summary.streams);
+        }
     }
     /// The summary as JSON, indented.
     pub fn summary_json(&self) -> String {

@@ -12,8 +12,8 @@ use wordline_kernel::{Digest, EventQueue, Probe, Time};
 use wordline_workload::{Source, WorkloadError};
 
 use crate::config::Plan;
-use crate::config::plan::{Replay, Settle};
-use crate::outcome::{InputCounts, Outcome, Speed};
+use crate::config::plan::{self, Replay, Settle};
+use crate::outcome::{self, Asked, Contest, InputCounts, Outcome, Speed};
 use crate::record::Recorder;
 use crate::results::Results;
 use crate::timeline::{Timeline, TimelineOptions};
@@ -39,9 +39,9 @@ pub enum SimulationError {
     Workload(#[from] WorkloadError),
     /// The source has no time stamps.
     #[error(
-        "the trace has no time stamps, so it cannot be replayed open loop; set replay.mode.closed-loop.queue_depth"
+        "the trace has no time stamps, so it cannot be replayed open loop; set {0}.mode.closed-loop.queue_depth"
     )]
-    Untimed,
+    Untimed(String),
     /// The device could not be brought into its state.
     #[error(transparent)]
     Device(#[from] DeviceError),
@@ -60,6 +60,8 @@ pub enum Phase {
     Precondition,
     /// Serving requests.
     Run,
+    /// Serving the requests of one stream alone, to see what the others cost it.
+    Alone,
 }
 
 /// How far a run has come.
@@ -121,11 +123,21 @@ enum Stop {
     Device(DeviceError),
 }
 
-/// Where requests are taken from, one ahead.
+/// The requests of a stream, and when they are issued.
+pub struct Input<'a> {
+    /// The requests.
+    pub source: &'a mut dyn Source,
+    /// When they are issued.
+    pub replay: Replay,
+}
+
+/// Where the requests of a stream are taken from, one ahead.
 struct Intake<'a> {
     source: &'a mut dyn Source,
+    stream: u32,
     counts: InputCounts,
-    left: u64,
+    first_arrival: Option<Time>,
+    open: bool,
     ahead: Option<Request>,
     replay: Replay,
     /// Closed loop: when the next requests are issued.
@@ -134,16 +146,18 @@ struct Intake<'a> {
 }
 
 impl<'a> Intake<'a> {
-    fn new(source: &'a mut dyn Source, replay: Replay, max_requests: Option<u64>) -> Self {
+    fn new(input: Input<'a>, stream: u32) -> Self {
+        let Input { source, replay } = input;
         let tokens = match replay {
             Replay::OpenLoop { .. } => VecDeque::new(),
             Replay::ClosedLoop { queue_depth } => vec![Time::ZERO; queue_depth as usize].into(),
         };
-        let left = max_requests.unwrap_or(u64::MAX);
         Self {
             source,
+            stream,
             counts: InputCounts::default(),
-            left,
+            first_arrival: None,
+            open: true,
             ahead: None,
             replay,
             tokens,
@@ -155,44 +169,70 @@ impl<'a> Intake<'a> {
     /// none before another completes. After the end or an error there is never one.
     #[inline]
     fn peek(&mut self) -> Option<Request> {
-        if self.ahead.is_none() && self.left > 0 {
-            self.fetch();
-        }
+        self.fill();
         let mut request = self.ahead?;
         if let Replay::ClosedLoop { .. } = self.replay {
             request.arrival = *self.tokens.front()?;
         }
         Some(request)
     }
+    /// Whether there is another request, be it that it waits for one before it.
     #[inline]
-    fn take(&mut self, op: Op) {
+    fn has_more(&mut self) -> bool {
+        self.fill();
+        self.ahead.is_some()
+    }
+    #[inline]
+    fn take(&mut self, request: &Request) {
         self.ahead = None;
-        self.left -= 1;
         self.tokens.pop_front();
-        match op {
+        self.first_arrival.get_or_insert(request.arrival);
+        match request.op {
             Op::Read => self.counts.reads += 1,
             Op::Write => self.counts.writes += 1,
         }
     }
-    /// Requests have completed.
+    /// Whether it should be issued by time stamps that it does not have.
+    fn is_untimed(&self) -> bool {
+        matches!(self.replay, Replay::OpenLoop { .. }) && !self.source.timed()
+    }
+    /// A request has completed.
     #[inline]
-    fn completed(&mut self, now: Time, count: u32) {
+    fn completed(&mut self, now: Time) {
         if let Replay::ClosedLoop { .. } = self.replay {
-            (0..count).for_each(|_| self.tokens.push_back(now));
+            self.tokens.push_back(now);
         }
     }
+    fn asked(&self) -> Asked {
+        Asked {
+            replay: self.replay,
+            counts: self.counts,
+            first_arrival: self.first_arrival,
+        }
+    }
+    /// No further request is issued.
+    fn close(&mut self) {
+        self.open = false;
+        self.ahead = None;
+    }
 
+    #[inline]
+    fn fill(&mut self) {
+        if self.ahead.is_none() && self.open {
+            self.fetch();
+        }
+    }
     fn fetch(&mut self) {
         loop {
             let next = match self.source.next_request() {
                 Ok(Some(next)) => next,
                 Ok(None) => {
-                    self.left = 0;
+                    self.open = false;
                     return;
                 }
                 Err(error) => {
                     self.error = Some(error);
-                    self.left = 0;
+                    self.open = false;
                     return;
                 }
             };
@@ -215,7 +255,7 @@ impl<'a> Intake<'a> {
                 _ => next.arrival,
             };
             self.ahead = Some(Request {
-                stream: 0,
+                stream: self.stream,
                 op,
                 offset: next.offset,
                 bytes: next.bytes,
@@ -223,6 +263,149 @@ impl<'a> Intake<'a> {
             });
             return;
         }
+    }
+}
+
+/// When the contest of several streams begins and ends, with the bytes served until then.
+#[derive(Debug, Default)]
+struct Standing {
+    /// Which streams have requests; empty if there is one stream only.
+    asking: Vec<bool>,
+    begun: usize,
+    from: Option<(Time, Vec<u64>)>,
+    until: Option<(Time, Vec<u64>)>,
+}
+
+impl Standing {
+    fn begin(&mut self, now: Time, recorder: &Recorder) {
+        self.begun += 1;
+        let all = self.asking.iter().filter(|&&asks| asks).count();
+        if self.begun == all && self.until.is_none() {
+            self.from = Some((now, recorder.bytes()));
+        }
+    }
+    fn end(&mut self, now: Time, recorder: &Recorder) {
+        if self.until.is_none() {
+            self.until = Some((now, recorder.bytes()));
+        }
+    }
+    fn contest(self) -> Option<Contest> {
+        let ((from, before), (until, after)) = (self.from?, self.until?);
+        let served = after
+            .iter()
+            .zip(before)
+            .map(|(after, before)| after - before);
+        let bytes = served.zip(self.asking);
+        Some(Contest {
+            from,
+            until,
+            bytes: bytes.map(|(served, asks)| asks.then_some(served)).collect(),
+        })
+    }
+}
+
+/// All that ask the device for something.
+struct Host<'a> {
+    intakes: Vec<Intake<'a>>,
+    /// Requests that may still be issued.
+    left: u64,
+    standing: Standing,
+}
+
+impl<'a> Host<'a> {
+    fn new(inputs: Vec<Input<'a>>, max_requests: Option<u64>) -> Self {
+        let streams = inputs.into_iter().zip(0..);
+        let mut host = Self {
+            intakes: streams
+                .map(|(input, stream)| Intake::new(input, stream))
+                .collect(),
+            left: max_requests.unwrap_or(u64::MAX),
+            standing: Standing::default(),
+        };
+        if host.left == 0 {
+            host.close();
+        }
+        if host.intakes.len() > 1 {
+            host.standing.asking = host.intakes.iter_mut().map(Intake::has_more).collect();
+        }
+        host
+    }
+    fn close(&mut self) {
+        self.intakes.iter_mut().for_each(Intake::close);
+    }
+    /// What keeps the run from beginning: a bad input, or none at all.
+    fn fault(&mut self) -> Option<SimulationError> {
+        let more = self
+            .intakes
+            .iter_mut()
+            .filter_map(|intake| intake.has_more().then_some(()))
+            .count();
+        if let Some(error) = self.error() {
+            return Some(error.into());
+        }
+        (more == 0).then(|| {
+            SimulationError::Empty(
+                "the input holds no read or write; check the trace, and the volume if one was chosen".into(),
+            )
+        })
+    }
+    /// The first error of a source.
+    fn error(&mut self) -> Option<WorkloadError> {
+        self.intakes
+            .iter_mut()
+            .find_map(|intake| intake.error.take())
+    }
+    /// The next request of those that the device takes: the one issued first; of equals, that of the
+    /// first stream.
+    #[inline]
+    fn next(&mut self, ssd: &Ssd<PageMap>) -> Option<Request> {
+        let mut first: Option<Request> = None;
+        for intake in &mut self.intakes {
+            if ssd.takes(intake.stream)
+                && let Some(request) = intake.peek()
+                && first.is_none_or(|first| request.arrival < first.arrival)
+            {
+                first = Some(request);
+            }
+        }
+        first
+    }
+    /// The device has taken the request that was next.
+    #[inline]
+    fn take(&mut self, now: Time, request: &Request, recorder: &Recorder) {
+        let several = self.intakes.len() > 1;
+        let intake = &mut self.intakes[request.stream as usize];
+        if several && intake.first_arrival.is_none() {
+            self.standing.begin(now, recorder);
+        }
+        intake.take(request);
+        let faulty = several && !intake.has_more() && intake.error.is_some();
+        self.left -= 1;
+        if self.left == 0 || faulty {
+            self.close();
+        }
+        if several && !self.intakes[request.stream as usize].has_more() {
+            self.standing.end(now, recorder);
+        }
+    }
+    #[inline]
+    fn completed(&mut self, now: Time, ssd: &mut Ssd<PageMap>) {
+        for stream in ssd.completed() {
+            self.intakes[stream as usize].completed(now);
+        }
+    }
+    /// Requests issued.
+    fn issued(&self) -> u64 {
+        self.intakes
+            .iter()
+            .map(|intake| intake.counts.requests())
+            .sum()
+    }
+    /// Share of the input consumed, if all sources know it: their mean.
+    fn fraction(&self) -> Option<f64> {
+        let fractions = self.intakes.iter().map(|intake| intake.source.fraction());
+        let sum = fractions.sum::<Option<f64>>()?;
+        Some(sum / self.intakes.len() as f64)
     }
 }
 
@@ -245,26 +428,30 @@ impl Probe<Observation> for Audience {
 /// What the loop leaves behind.
 struct Ended {
     now: Time,
-    first_arrival: Option<Time>,
     events: u64,
     digest: Digest,
     stop: Option<Stop>,
 }
 
+impl Ended {
+    fn new(stop: Option<Stop>) -> Self {
+        Self {
+            now: Time::ZERO,
+            events: 0,
+            digest: Digest::default(),
+            stop,
+        }
+    }
+}
+
 fn serve(
     ssd: &mut Ssd<PageMap>,
-    intake: &mut Intake<'_>,
+    host: &mut Host<'_>,
     audience: &mut Audience,
     watcher: &mut Watcher<'_>,
 ) -> Ended {
     let mut queue = EventQueue::<Event>::default();
-    let mut ended = Ended {
-        now: Time::ZERO,
-        first_arrival: None,
-        events: 0,
-        digest: Digest::default(),
-        stop: None,
-    };
+    let mut ended = Ended::new(None);
     if let Some(timeline) = &mut audience.timeline {
         let free = ssd.mapping().free_blocks();
         timeline.observe(Time::ZERO, Observation::Admitted { in_flight: 0 });
@@ -272,13 +459,11 @@ fn serve(
     }
     loop {
         if watcher.is_due() {
-            let done = intake.counts.reads + intake.counts.writes;
-            let fraction = intake.source.fraction();
             let progress = Progress {
                 phase: Phase::Run,
                 now: ended.now,
-                done,
-                fraction,
+                done: host.issued(),
+                fraction: host.fraction(),
             };
             if !watcher.report(&progress) {
                 ended.stop = Some(Stop::Interrupted);
@@ -286,8 +471,7 @@ fn serve(
             }
         }
         let due = queue.next_time();
-        if ssd.takes(0)
-            && let Some(request) = intake.peek()
+        if let Some(request) = host.next(ssd)
             && due.is_none_or(|due| request.arrival.max(ended.now) <= due)
         {
             let before_arrival = ended.now;
@@ -297,17 +481,18 @@ fn serve(
                 ended.stop = Some(Stop::Clock);
                 return ended;
             }
-            ended.first_arrival.get_or_insert(request.arrival);
             ended.digest.mix(ended.now.0);
             ended.digest.mix(request.offset);
             ended.digest.mix(request.bytes);
-            ended.digest.mix(request.op as u64);
+            ended
+                .digest
+                .mix(u64::from(request.stream) << 32 | request.op as u64);
             if let Err(error) = ssd.submit(ended.now, request, &mut queue, audience) {
                 ended.stop = Some(Stop::Device(error));
                 return ended;
             }
-            intake.take(request.op);
-            intake.completed(ended.now, ssd.completed().count() as u32);
+            host.take(ended.now, &request, &audience.recorder);
+            host.completed(ended.now, ssd);
             continue;
         }
         let Some((now, event)) = queue.pop() else {
@@ -325,9 +510,9 @@ fn serve(
             ended.stop = Some(Stop::Device(error));
             return ended;
         }
-        intake.completed(now, ssd.completed().count() as u32);
+        host.completed(now, ssd);
     }
-    ended.stop = intake.error.take().map(Stop::Workload);
+    ended.stop = host.error().map(Stop::Workload);
     ended
 }
 
@@ -354,32 +539,36 @@ fn resident_bytes() -> u64 {
     memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem as u64)
 }
 
-/// Simulates `source` on the device of `plan`.
+/// Simulates the requests of `inputs`, one for each stream of `plan`, on its device.
 ///
 /// An interruption, a bad line or a failure of the device end the run; what was simulated until
 /// then is in the results, which say so.
 ///
 /// # Panics
-/// If a run that reached its end has not served every request, which is a fault of the simulator.
+/// If there are not as many inputs as streams (one, if the plan names none), or if a run that reached
+/// its end has not served every request, which is a fault of the simulator.
 pub fn run(
     plan: &Plan,
-    source: &mut dyn Source,
-    replay: Replay,
+    inputs: Vec<Input<'_>>,
     options: &Options,
     watch: Watch<'_>,
 ) -> Result<Results, SimulationError> {
-    if matches!(replay, Replay::OpenLoop { .. }) && !source.timed() {
-        return Err(SimulationError::Untimed);
-    }
+    assert_eq!(
+        inputs.len(),
+        plan.streams.len().max(1),
+        "every stream has an input"
+    );
     let (wall, cpu) = (Instant::now(), ProcessTime::now());
-    let mut intake = Intake::new(source, replay, options.max_requests);
-    if intake.peek().is_none() {
-        return Err(match intake.error {
-            Some(error) => error.into(),
-            None => SimulationError::Empty(
-                "the input holds no read or write; check the trace, and the volume if one was chosen".into(),
-            ),
-        });
+    let mut host = Host::new(inputs, options.max_requests);
+    if let Some(intake) = host.intakes.iter().find(|intake| intake.is_untimed()) {
+        let own = plan.streams.get(intake.stream as usize);
+        return Err(SimulationError::Untimed(own.map_or_else(
+            || "replay".to_owned(),
+            |stream| format!("streams.{}.replay", stream.name),
+        )));
+    }
+    if let Some(fault) = host.fault() {
+        return Err(fault);
     }
     let mut ssd = Ssd::new(&plan.device(), PageMap::new(&plan.ftl));
     let timeline = match &options.timeline {
@@ -411,17 +600,10 @@ pub fn run(
         ssd.verify();
     }
     let ended = if preconditioned.stopped {
-        Ended {
-            now: Time::ZERO,
-            first_arrival: None,
-            events: 0,
-            digest: Digest::default(),
-            stop: Some(Stop::Interrupted),
-        }
+        Ended::new(Some(Stop::Interrupted))
     } else {
-        serve(&mut ssd, &mut intake, &mut audience, &mut watcher)
+        serve(&mut ssd, &mut host, &mut audience, &mut watcher)
     };
-    let counts = intake.counts;
     let Audience { recorder, timeline } = audience;
     let mut error = match ended.stop {
         None => None,
@@ -431,11 +613,10 @@ pub fn run(
         Some(Stop::Device(ref error)) => Some(error.to_string()),
     };
     if error.is_none() {
-        let served = recorder.completed();
-        assert_eq!(
-            served,
-            counts.reads + counts.writes,
-            "every request generated is served"
+        let issued = host.intakes.iter().map(|intake| intake.counts.requests());
+        assert!(
+            recorder.completed().eq(issued),
+            "every request of every stream is served"
         );
     }
     let speed = Speed {
@@ -444,7 +625,8 @@ pub fn run(
         events: ended.events,
         resident_bytes: resident_bytes().saturating_sub(memory),
     };
-    let first_arrival = ended.first_arrival.unwrap_or_default();
+    let asked: Vec<Asked> = host.intakes.iter().map(Intake::asked).collect();
+    let first_arrival = outcome::first_arrival(&asked);
     let mut note = None;
     if let Some(timeline) = timeline {
         let written;
@@ -454,12 +636,11 @@ pub fn run(
     let (record, rows) = recorder.finish(ended.now);
     let outcome = Outcome {
         plan: plan.clone(),
-        replay,
         record,
-        counts,
+        streams: asked,
+        contest: host.standing.contest(),
         preconditioned,
         digest: ended.digest.value(),
-        first_arrival,
         end: ended.now,
         error,
         interrupted: matches!(ended.stop, Some(Stop::Interrupted)),
@@ -482,7 +663,11 @@ impl Plan {
             composition: self.composition.clone(),
             queue_depth: self.queue_depth,
             interface: self.interface.clone(),
-            streams: Vec::new(),
+            streams: self
+                .streams
+                .iter()
+                .map(plan::Stream::at_the_interface)
+                .collect(),
             ftl: self.ftl.clone(),
         }
     }

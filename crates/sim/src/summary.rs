@@ -1,8 +1,9 @@
 //! The numbers of a run, and the sentences beside them.
 
 use serde::Serialize;
+use wordline_device::host::nvme::Arbitration;
 use wordline_device::precondition::Preconditioned;
-use wordline_device::{Ssd, Usage};
+use wordline_device::{Interface, Ssd, Usage};
 use wordline_ftl::{Mapping, PageMap};
 use wordline_kernel::Time;
 use wordline_nand::Energy;
@@ -10,8 +11,9 @@ use wordline_observe::{Busy, Histogram};
 
 use crate::config::Plan;
 use crate::config::plan::Replay;
-use crate::outcome::Outcome;
-use crate::record::{FlashCounts, PartSums};
+use crate::fairness::{Fairness, StreamSummary, streams};
+use crate::outcome::{Asked, Outcome};
+use crate::record::{FlashCounts, PartSums, Served};
 
 /// Version of the summary's format.
 pub const SCHEMA: u32 = 1;
@@ -32,6 +34,8 @@ pub struct Summary {
     pub latency: ByOp<LatencySummary>,
     pub breakdown: ByOp<Breakdown>,
     pub throughput: Throughput,
+    pub streams: Vec<StreamSummary>,
+    pub fairness: Option<Fairness>,
     pub flash: FlashSummary,
     pub commands: CommandSummary,
     pub utilisation: Utilisation,
@@ -260,7 +264,7 @@ impl EnergySummary {
 
 /// The energy of every die, from the first arrival to the last event.
 pub(crate) fn energy_of_dies(outcome: &Outcome, usage: &[Usage]) -> Vec<EnergySummary> {
-    let span = outcome.end.since(outcome.first_arrival);
+    let span = outcome.end.since(outcome.first_arrival());
     let occupied = outcome.record.dies.totals();
     let dies = usage.iter().zip(occupied);
     dies.map(|(usage, work)| EnergySummary::of_die(&outcome.plan.energy, usage, work, span))
@@ -318,6 +322,14 @@ fn us(time: Time) -> f64 {
 }
 
 impl LatencySummary {
+    pub(crate) fn by_op(served: &Served) -> ByOp<Self> {
+        let [read, write] = &served.latency;
+        ByOp {
+            all: Self::new(&served.all()),
+            read: Self::new(read),
+            write: Self::new(write),
+        }
+    }
     fn new(histogram: &Histogram) -> Self {
         let at = |q| histogram.percentile(q).map(us);
         Self {
@@ -337,6 +349,14 @@ impl LatencySummary {
 }
 
 impl Breakdown {
+    pub(crate) fn by_op(served: &Served) -> ByOp<Self> {
+        let [read, write] = &served.parts;
+        ByOp {
+            all: Self::new(&read.plus(write)),
+            read: Self::new(read),
+            write: Self::new(write),
+        }
+    }
     fn new(sums: &PartSums) -> Self {
         let [
             host_queue_us,
@@ -359,6 +379,23 @@ impl Breakdown {
             bus_us,
             cell_us,
             gc_us,
+        }
+    }
+}
+
+impl Throughput {
+    /// From the first arrival to the last completion.
+    pub(crate) fn new(served: &Served, first_arrival: Time) -> Self {
+        let span = served.last_completion.since(first_arrival);
+        let seconds = span.as_secs().max(1e-12);
+        let rate = |count: u64| count as f64 / seconds;
+        let [read, write] = &served.latency;
+        Self {
+            iops: rate(served.count()),
+            read_iops: rate(read.count()),
+            write_iops: rate(write.count()),
+            read_mb_per_s: rate(served.bytes[0]) / 1e6,
+            write_mb_per_s: rate(served.bytes[1]) / 1e6,
         }
     }
 }
@@ -399,13 +436,9 @@ impl Summary {
             ..
         } = outcome;
         let flash = record.flash();
-        let [read, write] = &record.latency;
-        let mut all = read.clone();
-        all.merge(write);
-        let served = record.last_completion.since(outcome.first_arrival);
-        let seconds = served.as_secs().max(1e-12);
-        let rate = |count: u64| count as f64 / seconds;
-        let span = end.since(outcome.first_arrival);
+        let total = &record.total;
+        let first_arrival = outcome.first_arrival();
+        let span = end.since(first_arrival);
         let (channel_mean, channel_max) = share(&record.channels, span);
         let (die_mean, die_max) = share(&record.dies, span);
         let pages_touched =
@@ -421,26 +454,14 @@ impl Summary {
             input: input_summary(outcome, &flash),
             time: TimeSummary {
                 simulated_s: end.as_secs(),
-                first_arrival_s: outcome.first_arrival.as_secs(),
-                last_completion_s: record.last_completion.as_secs(),
+                first_arrival_s: first_arrival.as_secs(),
+                last_completion_s: total.last_completion.as_secs(),
             },
-            latency: ByOp {
-                all: LatencySummary::new(&all),
-                read: LatencySummary::new(read),
-                write: LatencySummary::new(write),
-            },
-            breakdown: ByOp {
-                all: Breakdown::new(&record.parts[0].plus(&record.parts[1])),
-                read: Breakdown::new(&record.parts[0]),
-                write: Breakdown::new(&record.parts[1]),
-            },
-            throughput: Throughput {
-                iops: rate(all.count()),
-                read_iops: rate(read.count()),
-                write_iops: rate(write.count()),
-                read_mb_per_s: rate(record.bytes[0]) / 1e6,
-                write_mb_per_s: rate(record.bytes[1]) / 1e6,
-            },
+            latency: LatencySummary::by_op(total),
+            breakdown: Breakdown::by_op(total),
+            throughput: Throughput::new(total, first_arrival),
+            streams: streams(outcome),
+            fairness: (plan.streams.len() > 1).then(|| Fairness::new(outcome.contest.as_ref())),
             flash: flash_summary(&flash, ssd, blocks),
             commands: CommandSummary::new(record.commands, &flash),
             execution: Execution::new(usage, span),
@@ -464,7 +485,7 @@ impl Summary {
                 wall_s: speed.wall.as_secs_f64(),
                 cpu_s: speed.cpu.as_secs_f64(),
                 events: speed.events,
-                requests_per_cpu_s: all.count() as f64 / speed.cpu.as_secs_f64().max(1e-9),
+                requests_per_cpu_s: total.count() as f64 / speed.cpu.as_secs_f64().max(1e-9),
                 resident_bytes: speed.resident_bytes,
                 pages_touched,
                 resident_bytes_per_touched_page: speed.resident_bytes as f64
@@ -493,28 +514,48 @@ fn device_summary(plan: &Plan) -> DeviceSummary {
 }
 
 fn input_summary(outcome: &Outcome, flash: &FlashCounts) -> InputSummary {
-    let Outcome {
-        plan,
-        record,
-        counts,
-        ..
-    } = outcome;
-    let (replay, queue_depth) = match outcome.replay {
-        Replay::OpenLoop { .. } => ("open-loop", plan.queue_depth),
-        Replay::ClosedLoop { queue_depth } => ("closed-loop", queue_depth),
-    };
+    let (counts, served) = (outcome.counts(), &outcome.record.total);
+    let mut replays = outcome
+        .streams
+        .iter()
+        .map(|asked| replay_name(&asked.replay));
+    let replay = replays.next().unwrap_or_default();
+    let alike = replays.all(|other| other == replay);
+    let slots = outcome.plan.queue_depth;
+    let depths = outcome
+        .streams
+        .iter()
+        .map(|asked| queue_depth(slots, &asked.replay));
     InputSummary {
-        replay,
-        queue_depth,
-        requests: counts.reads + counts.writes,
+        replay: if alike { replay } else { "mixed" },
+        queue_depth: match replay {
+            "closed-loop" if alike => depths.fold(0, u32::saturating_add),
+            _ => slots,
+        },
+        requests: counts.requests(),
         reads: counts.reads,
         writes: counts.writes,
         trims_ignored: counts.trims_ignored,
         flushes_ignored: counts.flushes_ignored,
-        read_bytes: record.bytes[0],
-        written_bytes: record.bytes[1],
+        read_bytes: served.bytes[0],
+        written_bytes: served.bytes[1],
         unwritten_pages_read: flash.unwritten_pages_read,
         ..InputSummary::default()
+    }
+}
+
+pub(crate) fn replay_name(replay: &Replay) -> &'static str {
+    match replay {
+        Replay::OpenLoop { .. } => "open-loop",
+        Replay::ClosedLoop { .. } => "closed-loop",
+    }
+}
+
+/// Requests that can be under way: those of a closed loop, or as many as the device has `slots`.
+pub(crate) fn queue_depth(slots: u32, replay: &Replay) -> u32 {
+    match replay {
+        Replay::OpenLoop { .. } => slots,
+        Replay::ClosedLoop { queue_depth } => *queue_depth,
     }
 }
 
@@ -584,12 +625,8 @@ fn references(plan: &Plan) -> Vec<Reference> {
 /// Sentences that a careful reader of the numbers needs.
 fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
-    let Outcome {
-        preconditioned,
-        counts,
-        record,
-        ..
-    } = outcome;
+    let Outcome { preconditioned, .. } = outcome;
+    let counts = outcome.counts();
     let filled = preconditioned.fill.written;
     if filled > 0 {
         notes.push(format!(
@@ -622,19 +659,60 @@ fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
             grouped(counts.flushes_ignored)
         ));
     }
-    let waited: u128 = record.parts.iter().map(|parts| parts.sums[0]).sum();
-    let total: u128 = record.latency.iter().map(Histogram::sum_ps).sum();
-    if matches!(outcome.replay, Replay::OpenLoop { .. }) && waited * 2 > total {
-        let remedy = if outcome.plan.workload.is_some() {
-            "Lower the rate (workload.arrival) or take a closed loop."
-        } else {
-            "Stretch the trace (replay.mode.open-loop.time_scale above 1) or replay it closed loop."
-        };
-        notes.push(format!(
-            "More than half of the response time was spent waiting for the device queue: the input offers more than this device serves. {remedy}"
-        ));
+    let plan = &outcome.plan;
+    if plan.streams.is_empty() {
+        let waiting = outcome.streams.iter().zip(&outcome.record.streams);
+        let mut crowded = waiting.filter(|(asked, served)| is_crowded(asked, served));
+        notes.extend(crowded.next().map(|_| crowding(plan.workload.is_some())));
     }
+    for (place, stream) in plan.streams.iter().enumerate() {
+        let said = |text: &str| format!("Stream {}: {text}", stream.name);
+        let asked = &outcome.streams[place];
+        if asked.counts.requests() == 0 {
+            notes.push(said("no read or write was issued."));
+        }
+        if is_crowded(asked, &outcome.record.streams[place]) {
+            notes.push(said(&crowding(stream.workload.is_some())));
+        }
+    }
+    notes.extend(classes_ignored(plan));
     notes
+}
+
+/// Whether an open loop waited for the device more than it was served.
+fn is_crowded(asked: &Asked, served: &Served) -> bool {
+    let waited: u128 = served.parts.iter().map(|parts| parts.sums[0]).sum();
+    let total: u128 = served.latency.iter().map(Histogram::sum_ps).sum();
+    matches!(asked.replay, Replay::OpenLoop { .. }) && waited * 2 > total
+}
+
+fn crowding(generated: bool) -> String {
+    let remedy = if generated {
+        "Lower the rate (workload.arrival) or take a closed loop."
+    } else {
+        "Stretch the trace (replay.mode.open-loop.time_scale above 1) or replay it closed loop."
+    };
+    format!(
+        "More than half of the response time was spent waiting for the device queue: the input offers more than this device serves. {remedy}"
+    )
+}
+
+/// A class says nothing to most interfaces.
+fn classes_ignored(plan: &Plan) -> Option<String> {
+    let heeds = matches!(
+        &plan.interface,
+        Interface::Nvme(nvme) if nvme.arbitration == Arbitration::WeightedRoundRobin
+    );
+    let streams = &plan.streams;
+    let differ = streams
+        .iter()
+        .any(|stream| stream.class != streams[0].class);
+    (differ && !heeds).then(|| {
+        format!(
+            "The classes of the streams were ignored: host.interface = {} serves all alike. Weighted round robin heeds them (host.interface.nvme.arbitration = \"weighted-round-robin\").",
+            plan.interface.name()
+        )
+    })
 }
 
 /// A count as people read it: 1,234,567.

@@ -260,9 +260,8 @@ fn flash_columns(cells: &Cells<'_>) -> Vec<Column> {
 
 /// The distribution of response times, for all requests, for reads and for writes.
 pub fn latency(record: &Record) -> Result<Table, ObserveError> {
-    let [read, write] = &record.latency;
-    let mut all = read.clone();
-    all.merge(write);
+    let [read, write] = &record.total.latency;
+    let all = record.total.all();
     let points: Vec<_> = [&all, read, write]
         .into_iter()
         .enumerate()

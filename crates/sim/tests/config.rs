@@ -95,7 +95,7 @@ fn a_resolved_configuration_is_complete_and_means_the_same() {
                 key.kind,
                 config::keys::Kind::Table | config::keys::Kind::Slot(_)
             );
-            let optional = key.path == "base" || key.path.starts_with("workload");
+            let optional = ["base", "workload", "streams"].contains(&key.path.as_str());
             if !table && !optional && !key.path.contains('.') {
                 assert!(
                     first.resolved_toml.contains(&format!("{} = ", key.path)),

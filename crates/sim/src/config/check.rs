@@ -3,15 +3,15 @@
 use std::fmt::Display;
 
 use wordline_device::config::{Host, Ssd};
-use wordline_kernel::Time;
+use wordline_kernel::{Stream, Time};
 use wordline_nand::{Cell, Energy, Geometry, Layout, PageTypes, PerLevel, Suspend, Timing};
 use wordline_workload::generate;
 
 use super::keys;
 use super::load::schema_error;
-use super::plan::{Plan, Precondition, Replay, Series, Settle};
+use super::plan::{self, Plan, Precondition, Replay, Series, Settle};
 use super::replay::Mode;
-use super::{Config, ConfigError, Nand, Origin, SCHEMA};
+use super::{Config, ConfigError, Nand, SCHEMA};
 
 /// The longest array operation: far beyond any part, and far from the end of the clock.
 const LONGEST_NS: u64 = 10_000_000_000;
@@ -348,22 +348,102 @@ pub(super) fn ftl(config: &Config, error: wordline_ftl::PlanError) -> ConfigErro
     ])
 }
 
-/// A generated workload, by the rules of its generator.
-pub(super) fn workload(plan: &Plan) -> Result<(), ConfigError> {
-    let Some(config) = &plan.workload else {
-        return Ok(());
-    };
-    let Err(fault) = generate::Generator::new(config, plan.user_bytes(), plan.seed) else {
-        return Ok(());
-    };
-    let key = fault.path().to_string_lossy().into_owned();
-    Err(ConfigError {
-        origin: Origin::Default(String::new()),
-        reason: format!("{key}: {}", fault.reason()),
-        key,
-        remedy: fault.remedy().to_owned(),
-        others: &[],
+/// Most streams: a bound on memory, of which each takes up to a megabyte for its response times.
+const MOST_STREAMS: usize = 256;
+
+/// The streams, each by itself and beside the others.
+pub(super) fn streams(config: &Config, seed: u64) -> Result<Vec<plan::Stream>, ConfigError> {
+    let streams = &config.streams;
+    if config.workload.is_some() && !streams.is_empty() {
+        return Err(ConfigError::conflict(
+            "workload",
+            "both [workload] and streams are given",
+            "make the load that of a stream (a workload table of its own), or leave one out",
+        )
+        .with(&["streams"]));
+    }
+    if streams.len() > MOST_STREAMS {
+        return Err(ConfigError::conflict(
+            "streams",
+            format!("there are {} streams", streams.len()),
+            format!("give at most {MOST_STREAMS}"),
+        ));
+    }
+    let names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();
+    let all = streams.iter().enumerate();
+    all.map(|(place, stream)| {
+        name(
+            &format!("streams[{place}].name"),
+            names[place],
+            &names[..place],
+        )?;
+        Ok(plan::Stream {
+            name: stream.name.clone(),
+            class: stream.class,
+            workload: stream.workload.clone(),
+            replay: replay_of(config, place)?,
+            seed: Stream::new(seed, &format!("stream.{}", stream.name)).bits(),
+        })
     })
+    .collect()
+}
+
+/// The name of a stream behind those of others.
+fn name(key: &str, name: &str, others: &[&str]) -> Result<(), ConfigError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
+        return Err(ConfigError::rule(
+            key,
+            format!("\"{name}\""),
+            "not a name",
+            "give every stream one, of 1 to 64 letters, digits, - and _",
+        ));
+    }
+    if others.contains(&name) {
+        return Err(ConfigError::rule(
+            key,
+            format!("\"{name}\""),
+            "another stream has this name",
+            "give each a name of its own",
+        ));
+    }
+    Ok(())
+}
+
+/// When the requests of a stream are issued.
+fn replay_of(config: &Config, place: usize) -> Result<Replay, ConfigError> {
+    let stream = &config.streams[place];
+    let Some(own) = &stream.replay else {
+        return replay(&config.replay.mode);
+    };
+    let key = format!("streams[{place}].replay");
+    if stream.workload.is_some() {
+        return Err(ConfigError::conflict(
+            &key,
+            format!("{key}: is for traces, and this stream has a workload"),
+            "leave it out; the workload's arrival says when its requests are issued",
+        ));
+    }
+    replay(&own.mode).map_err(|error| error.inside(&format!("streams[{place}].")))
+}
+
+/// The generated workloads, by the rules of their generator.
+pub(super) fn workloads(plan: &Plan) -> Result<(), ConfigError> {
+    let single = plan.workload.iter().map(|load| (String::new(), load));
+    let several = plan.streams.iter().enumerate();
+    let several = several.filter_map(|(place, stream)| {
+        Some((format!("streams[{place}]."), stream.workload.as_ref()?))
+    });
+    for (table, load) in single.chain(several) {
+        let Err(fault) = generate::Generator::new(load, plan.user_bytes(), plan.seed) else {
+            continue;
+        };
+        let key = fault.path().to_string_lossy().into_owned();
+        let error =
+            ConfigError::conflict(&key, format!("{key}: {}", fault.reason()), fault.remedy());
+        return Err(error.inside(&table));
+    }
+    Ok(())
 }
 
 pub(super) fn replay(mode: &Mode) -> Result<Replay, ConfigError> {

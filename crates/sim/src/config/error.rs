@@ -39,6 +39,33 @@ impl ConfigError {
         }
     }
 
+    /// What stands at `key` cannot be, for a reason that is no single value's.
+    pub(super) fn conflict(
+        key: &str,
+        reason: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self {
+            origin: Origin::Default(String::new()),
+            key: key.to_owned(),
+            reason: reason.into(),
+            remedy: remedy.into(),
+            others: &[],
+        }
+    }
+
+    /// The fault of a table that stands inside `table`, which is empty or ends in a dot: every path that
+    /// is named begins there.
+    pub(super) fn inside(mut self, table: &str) -> Self {
+        for top in ["workload.", "replay."] {
+            let here = format!("{table}{top}");
+            self.key = self.key.replace(top, &here);
+            self.reason = self.reason.replace(top, &here);
+            self.remedy = self.remedy.replace(top, &here);
+        }
+        self
+    }
+
     /// Other keys share the blame.
     pub(super) fn with(mut self, others: &'static [&'static str]) -> Self {
         self.others = others;

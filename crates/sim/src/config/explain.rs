@@ -2,6 +2,7 @@
 
 use super::keys::{self, Key, Kind};
 use super::merge::join;
+use super::streams::without_places;
 
 /// What is wrong and what to do about it, from the parser's message on the key at `path`.
 pub(super) fn explain(message: &str, path: &str) -> (String, String) {
@@ -19,7 +20,7 @@ pub(super) fn explain(message: &str, path: &str) -> (String, String) {
         "wanted string or table",
         "unit variant, expected string only",
     ];
-    if let Some(Kind::Choice(words)) = keys::find(path).map(|key| &key.kind)
+    if let Some(Kind::Choice(words)) = keys::find(&without_places(path)).map(|key| &key.kind)
         && no_word.iter().any(|end| message.ends_with(end))
     {
         let reason = format!("{path}: expected one of {}", words.join(", "));
@@ -54,14 +55,18 @@ fn parent_of<'a>(path: &'a str, key: &str) -> &'a str {
 fn unknown_key(key: &str, table: &str) -> (String, String) {
     let place = if table.is_empty() {
         "at the top".to_owned()
+    } else if table.ends_with(']') {
+        format!("in {table}")
     } else {
         format!("in [{table}]")
     };
     let reason = format!("unknown key `{key}` {place}");
+    let table = &without_places(table);
     let siblings: Vec<&str> = children(table).map(last).collect();
+    let in_stream = table == "streams" || table.starts_with("streams.");
     let homes: Vec<&str> = keys::all()
         .iter()
-        .filter(|other| last(other) == key)
+        .filter(|other| last(other) == key && other.path.starts_with("streams.") == in_stream)
         .map(|other| other.path.as_str())
         .collect();
     let remedy = if let Some(near) = nearest(key, &siblings) {
@@ -78,7 +83,7 @@ fn unknown_key(key: &str, table: &str) -> (String, String) {
 
 fn unknown_choice(name: &str, path: &str) -> (String, String) {
     let path = parent_of(path, name);
-    let names = match keys::find(path).map(|key| &key.kind) {
+    let names = match keys::find(&without_places(path)).map(|key| &key.kind) {
         Some(Kind::Slot(names) | Kind::Choice(names)) => names.as_slice(),
         _ => &[],
     };
@@ -105,8 +110,9 @@ fn mismatch(found_and_expected: &str, path: &str) -> (String, String) {
 
 /// What a key is, for someone who has written something else; an element of a list stands for it.
 fn meaning(path: &str) -> String {
-    let list = path.split('[').next().unwrap_or_default();
-    let key = keys::find(list).filter(|key| !key.description.is_empty());
+    let list = path.rsplit_once('[').map_or(path, |(list, _)| list);
+    let key = keys::find(&without_places(path)).or_else(|| keys::find(&without_places(list)));
+    let key = key.filter(|key| !key.description.is_empty());
     key.map_or(String::new(), |key| {
         let description = key.description.trim_end_matches('.');
         format!("{} is: {description}", last(key))

@@ -40,6 +40,8 @@ pub enum Kind {
     Text,
     /// A list.
     Array,
+    /// Tables, one after the other; the keys inside are those of each.
+    Tables,
     /// One of several kinds.
     Either(Vec<Kind>),
     /// Anything else that the schema allows.
@@ -81,8 +83,15 @@ fn walk(root: &Value, table: &Value, prefix: &str, keys: &mut Vec<Key>) {
     for (name, property) in properties {
         let path = super::merge::join(prefix, name);
         let target = resolve(root, property);
-        keys.push(describe(&path, property, target));
+        let mut key = describe(&path, property, target);
+        if element(root, target).is_some() {
+            key.kind = Kind::Tables;
+        }
+        keys.push(key);
         walk(root, target, &path, keys);
+        if let Some(element) = element(root, target) {
+            walk(root, element, &path, keys);
+        }
         for policy in choices(target) {
             walk(root, policy, &path, keys);
         }
@@ -103,6 +112,12 @@ fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
         Some([only, null]) if null["type"] == "null" => resolve(root, only),
         _ => schema,
     }
+}
+
+/// The table that an array holds, if it holds tables.
+fn element<'a>(root: &'a Value, schema: &'a Value) -> Option<&'a Value> {
+    let element = resolve(root, schema.get("items")?);
+    element.get("properties").is_some().then_some(element)
 }
 
 fn choices(schema: &Value) -> &[Value] {

@@ -1,11 +1,12 @@
 //! From text to a configuration.
 
 use serde::Deserialize;
-use toml::Table;
 use toml::de::{DeTable, DeValue};
+use toml::{Table, Value};
 use wordline_nand::Part;
 
 use super::merge::{merge, parse_override};
+use super::streams::{self, Stream};
 use super::{Config, ConfigError, Origin, Plan, SCHEMA, explain, plan, presets};
 
 /// A configuration with everything said, and where it was said.
@@ -49,17 +50,21 @@ pub fn load(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Lo
     };
     let mut config = layers.config()?;
     introduce(&mut config, &said, file);
-    let resolved_toml = toml::to_string(&config).map_err(|error| ConfigError {
+    let resolved_toml = resolved(&config, file)?;
+    Ok(Loaded {
+        config,
+        resolved_toml,
+        layers,
+    })
+}
+
+fn resolved(config: &Config, file: &str) -> Result<String, ConfigError> {
+    toml::to_string(config).map_err(|error| ConfigError {
         origin: Origin::Default(file.to_owned()),
         key: String::new(),
         reason: format!("the configuration cannot be written as TOML: {error}"),
         remedy: "keep whole numbers below 2^63".into(),
         others: &[],
-    })?;
-    Ok(Loaded {
-        config,
-        resolved_toml,
-        layers,
     })
 }
 
@@ -75,6 +80,20 @@ impl Loaded {
         plan::part(&self.config, seed).map_err(|error| self.located(error))
     }
 
+    /// The configuration with streams of these names, those that it does not declare behind all others.
+    pub fn with_streams<'a>(
+        mut self,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self, ConfigError> {
+        for name in names {
+            if !self.config.streams.iter().any(|stream| stream.name == name) {
+                self.config.streams.push(Stream::named(name));
+            }
+        }
+        self.resolved_toml = resolved(&self.config, &self.layers.file)?;
+        Ok(self)
+    }
+
     fn located(&self, mut error: ConfigError) -> ConfigError {
         let keys = std::iter::once(error.key.as_str()).chain(error.others.iter().copied());
         let origins = keys.map(|key| self.origin(key));
@@ -84,7 +103,12 @@ impl Loaded {
 
     /// Where the value of a key was said.
     pub fn origin(&self, key: &str) -> Origin {
-        let said = |path: &str| path == key || within(key, path);
+        let streams = &self.config.streams;
+        let named = streams::by_name(key, |place| Some(streams.get(place)?.name.as_str()));
+        let said = |path: &str| {
+            let here = |key: &str| path == key || within(key, path);
+            here(&named) || here(&streams::without_places(key))
+        };
         let last = self
             .layers
             .overrides
@@ -137,7 +161,7 @@ fn parse(text: &str, file: &str) -> Result<(Config, Table), ConfigError> {
 
 /// A file of another version is refused before its keys are looked at.
 fn check_schema(table: &Table, text: &str, file: &str) -> Result<(), ConfigError> {
-    let Some(version) = table.get("schema").and_then(toml::Value::as_integer) else {
+    let Some(version) = table.get("schema").and_then(Value::as_integer) else {
         return Ok(());
     };
     if version == i64::from(SCHEMA) {
@@ -208,11 +232,13 @@ impl Layers {
     fn override_fault(&self, error: &serde_path_to_error::Error<toml::de::Error>) -> ConfigError {
         let path = path_of(error);
         let (reason, remedy) = explain::explain(error.inner().message(), &path);
+        let streams = self.table.get("streams");
+        let named = streams::by_name(&path, |place| streams?.get(place)?.get("name")?.as_str());
         let concerned = self
             .overrides
             .iter()
             .rev()
-            .find(|(key, _)| *key == path || within(key, &path) || within(&path, key));
+            .find(|(key, _)| *key == named || within(key, &named) || within(&named, key));
         let origin = concerned
             .or(self.overrides.last())
             .map_or(Origin::Default(self.file.clone()), |(key, value)| {
@@ -251,9 +277,14 @@ fn within(path: &str, table: &str) -> bool {
 }
 
 fn contains(table: &Table, key: &str) -> bool {
+    let key = key.replace('[', ".").replace(']', "");
     let mut parts = key.split('.');
     let first = parts.next().and_then(|part| table.get(part));
-    parts.fold(first, |value, part| value?.get(part)).is_some()
+    let found = parts.fold(first, |value, part| match value? {
+        Value::Array(elements) => elements.get(part.parse::<usize>().ok()?),
+        value => value.get(part),
+    });
+    found.is_some()
 }
 
 /// Where a key stands in a file.
@@ -262,15 +293,28 @@ fn span_of(text: &str, key: &str) -> Option<std::ops::Range<usize>> {
     let mut table = parsed.get_ref();
     let mut parts = key.split('.').peekable();
     loop {
-        let part = parts.next()?;
+        let (part, place) = element(parts.next()?);
         let (name, value) = table.iter().find(|(name, _)| name.get_ref() == part)?;
+        let inner = match (value.get_ref(), place) {
+            (DeValue::Array(elements), Some(place)) => elements.get(place)?.get_ref(),
+            (inner, _) => inner,
+        };
         if parts.peek().is_none() {
             return Some(name.span());
         }
-        match value.get_ref() {
+        match inner {
             DeValue::Table(inner) => table = inner,
             _ => return Some(name.span()),
         }
+    }
+}
+
+/// A part of a key path, `streams[1]`, as the name of the array and the place of an element.
+fn element(part: &str) -> (&str, Option<usize>) {
+    let split = part.strip_suffix(']').and_then(|part| part.split_once('['));
+    match split.map(|(name, place)| (name, place.parse().ok())) {
+        Some((name, Some(place))) => (name, Some(place)),
+        _ => (part, None),
     }
 }
 

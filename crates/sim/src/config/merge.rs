@@ -4,12 +4,13 @@ use toml::{Table, Value};
 
 use super::ConfigError;
 use super::Origin;
-use super::keys;
+use super::keys::{self, Kind};
 
 /// Lays `over` on top of `under`, key by key.
 ///
 /// A policy slot is kept and refined only by a table of the same policy; any other choice replaces
-/// it whole, and a bare name stands for that policy with its defaults.
+/// it whole, and a bare name stands for that policy with its defaults. A table on top of tables refines
+/// those that its keys name, or adds them: `streams.log` is the stream called `log`.
 pub(super) fn merge(under: &mut Table, over: Table) {
     merge_at(under, over, "");
 }
@@ -21,11 +22,39 @@ fn merge_at(under: &mut Table, over: Table, prefix: &str) {
             (Some(Value::Table(old)), Value::Table(new)) if refines(&path, old, &new) => {
                 merge_at(old, new, &path);
             }
+            (Some(Value::Array(old)), Value::Table(new)) if is_tables(&path) => {
+                merge_by_name(old, new, &path);
+            }
+            (None, Value::Table(new)) if is_tables(&path) => {
+                let mut named = Vec::new();
+                merge_by_name(&mut named, new, &path);
+                under.insert(key, Value::Array(named));
+            }
             (_, value) => {
                 under.insert(key, value);
             }
         }
     }
+}
+
+/// Lays each table of `over` on top of the one of its name, or behind all.
+fn merge_by_name(under: &mut Vec<Value>, over: Table, path: &str) {
+    for (name, value) in over {
+        let named = |table: &Value| table.get("name").and_then(Value::as_str) == Some(&name);
+        let place = under.iter().position(named).unwrap_or_else(|| {
+            let called = [("name".to_owned(), Value::String(name.clone()))];
+            under.push(Value::Table(Table::from_iter(called)));
+            under.len() - 1
+        });
+        match (&mut under[place], value) {
+            (Value::Table(old), Value::Table(new)) => merge_at(old, new, path),
+            (old, value) => *old = value,
+        }
+    }
+}
+
+fn is_tables(path: &str) -> bool {
+    keys::find(path).is_some_and(|key| key.kind == Kind::Tables)
 }
 
 fn refines(path: &str, old: &Table, new: &Table) -> bool {

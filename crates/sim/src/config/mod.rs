@@ -15,6 +15,7 @@ pub mod plan;
 pub mod presets;
 pub mod reference;
 pub mod replay;
+pub mod streams;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,7 @@ pub use error::ConfigError;
 pub use load::{Loaded, load};
 pub use origin::{Origin, Place};
 pub use plan::Plan;
+pub use streams::Stream;
 
 /// The version of the format that this program reads.
 pub const SCHEMA: u32 = 1;
@@ -65,6 +67,9 @@ pub struct Config {
     /// Load to generate when no trace is given; its own `arrival` says when requests are issued.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<generate::Config>,
+    /// Several streams of requests at once, in place of `[workload]` or a single trace.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub streams: Vec<Stream>,
 }
 
 impl Default for Config {
@@ -83,6 +88,7 @@ impl Default for Config {
             precondition: Precondition::default(),
             series: Series::default(),
             workload: None,
+            streams: Vec::new(),
         }
     }
 }

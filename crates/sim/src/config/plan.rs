@@ -1,5 +1,6 @@
 //! What a configuration means, checked.
 
+use wordline_device::host::Class;
 use wordline_device::{Composition, Interface};
 use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::Time;
@@ -39,8 +40,32 @@ pub struct Plan {
     pub series: Series,
     /// Load to generate; none if the run is of a trace.
     pub workload: Option<generate::Config>,
+    /// Streams by name; none if there is one only, of `workload` or of a trace.
+    pub streams: Vec<Stream>,
     /// Seed of all random streams.
     pub seed: u64,
+}
+
+/// A stream of requests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stream {
+    /// Its name, unlike all others.
+    pub name: String,
+    /// How urgent its commands are.
+    pub class: Class,
+    /// Load to generate; none if the stream takes a trace.
+    pub workload: Option<generate::Config>,
+    /// When the requests of its trace are issued.
+    pub replay: Replay,
+    /// Seed of its load: of the run's and of its name, so that no stream changes what another asks for.
+    pub seed: u64,
+}
+
+impl Stream {
+    /// What the interface has to know of it.
+    pub fn at_the_interface(&self) -> wordline_device::host::Stream {
+        wordline_device::host::Stream { class: self.class }
+    }
 }
 
 /// When requests are issued.
@@ -146,10 +171,11 @@ impl Plan {
             precondition: check::precondition(&config.precondition, ftl.user_pages)?,
             series: check::series(&config.series)?,
             workload: config.workload.clone(),
+            streams: check::streams(config, seed)?,
             ftl,
             seed,
         };
-        check::workload(&plan)?;
+        check::workloads(&plan)?;
         Ok(plan)
     }
 

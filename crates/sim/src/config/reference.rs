@@ -11,7 +11,7 @@ use super::presets::{self, Preset};
 use super::{load, policies};
 
 /// The tables of a configuration in the order of explaining; `workload` holds the last one.
-const TABLES: [&str; 9] = [
+const TABLES: [&str; 10] = [
     "",
     "nand",
     "ssd",
@@ -21,6 +21,7 @@ const TABLES: [&str; 9] = [
     "precondition",
     "series",
     "workload",
+    "streams",
 ];
 
 const NOTICE: &str = "<!-- Generated from the source; `WORDLINE_BLESS=1 cargo test -p wordline-sim --test reference` renews it. -->\n";
@@ -50,10 +51,20 @@ pub fn config() -> String {
     for top in TABLES {
         let tables = keys::all().iter().filter(|key| is_table_of(key, top));
         if top.is_empty() {
-            section(&mut page, "", "The keys at the top of the file.");
+            section(&mut page, "The top", "", "The keys at the top of the file.");
         }
-        for table in tables {
-            section(&mut page, &table.path, &table.description);
+        for Key {
+            path,
+            kind,
+            description,
+            ..
+        } in tables
+        {
+            let title = match kind {
+                Kind::Tables => format!("`[[{path}]]`"),
+                _ => format!("`[{path}]`"),
+            };
+            section(&mut page, &title, path, description);
         }
     }
     page
@@ -61,7 +72,20 @@ pub fn config() -> String {
 
 fn is_table_of(key: &Key, top: &str) -> bool {
     let parameters = parent(&key.path).is_some_and(is_slot);
-    key.kind == Kind::Table && !parameters && key.path.split('.').next() == Some(top)
+    let heads = match key.kind {
+        Kind::Table => !parameters && !in_tables(key),
+        Kind::Tables => true,
+        _ => false,
+    };
+    heads && key.path.split('.').next() == Some(top)
+}
+
+/// Whether a key stands inside an array of tables, where tables that stand elsewhere too are not
+/// explained again.
+fn in_tables(key: &Key) -> bool {
+    let parents = std::iter::successors(parent(&key.path), |path| parent(path));
+    let mut kinds = parents.filter_map(|path| keys::find(path).map(|key| &key.kind));
+    kinds.any(|kind| *kind == Kind::Tables)
 }
 
 fn is_slot(path: &str) -> bool {
@@ -78,16 +102,16 @@ fn parent(path: &str) -> Option<&str> {
     path.rsplit_once('.').map(|(parent, _)| parent)
 }
 
-fn section(page: &mut String, table: &str, description: &str) {
+fn section(page: &mut String, title: &str, table: &str, description: &str) {
+    let headed = |key: &Key| match key.kind {
+        Kind::Table => !in_tables(key),
+        Kind::Tables => true,
+        _ => false,
+    };
     let rows: Vec<&Key> = keys::all()
         .iter()
-        .filter(|key| parent(&key.path).unwrap_or("") == table && key.kind != Kind::Table)
+        .filter(|key| parent(&key.path).unwrap_or("") == table && !headed(key))
         .collect();
-    let title = if table.is_empty() {
-        "The top".to_owned()
-    } else {
-        format!("`[{table}]`")
-    };
     let _ = write!(page, "\n## {title}\n\n{description}\n");
     key_table(page, &rows);
 }
@@ -119,6 +143,7 @@ fn cell(text: &str) -> String {
 fn kind(what: &Kind, path: &str) -> String {
     match what {
         Kind::Table => "table".into(),
+        Kind::Tables => "tables".into(),
         Kind::Slot(names) => {
             let link = |name: &String| format!("[{name}](policies.md#{path}.{name})");
             format!(

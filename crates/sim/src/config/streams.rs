@@ -1,0 +1,62 @@
+//! The `[[streams]]` tables: what asks the device at the same time.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_device::host::Class;
+use wordline_workload::generate;
+
+use super::Replay;
+
+/// A stream of requests, in order: a host, a process of it, or a queue of one. Streams know nothing of
+/// each other and meet in the device. Their addresses overlap unless their working sets or traces are
+/// apart.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Stream {
+    /// Its name, of which there is one only: up to 64 letters, digits, `-` and `_`.
+    pub name: String,
+    /// How urgent its commands are, where `host.interface` tells streams apart.
+    pub class: Class,
+    /// Load to generate, as in `[workload]`; without it, the stream takes a trace from the command line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workload: Option<generate::Config>,
+    /// When the requests of its trace are issued, as in `[replay]`, which counts where this is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Replay>,
+}
+
+impl Stream {
+    /// A stream of this name that takes a trace.
+    pub(super) fn named(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            ..Self::default()
+        }
+    }
+}
+
+/// The key paths of an element, `streams[1].class`, with its name for its place: `streams.log.class`.
+/// Any other path is returned as it is.
+pub(super) fn by_name<'a>(path: &str, mut name: impl FnMut(usize) -> Option<&'a str>) -> String {
+    let parts = path
+        .strip_prefix("streams[")
+        .and_then(|rest| rest.split_once(']'));
+    let named = parts.and_then(|(place, rest)| Some((name(place.parse().ok()?)?, rest)));
+    named.map_or_else(
+        || path.to_owned(),
+        |(name, rest)| format!("streams.{name}{rest}"),
+    )
+}
+
+/// A key path without the places of elements: `streams.class`.
+pub(super) fn without_places(path: &str) -> String {
+    let mut inside = false;
+    path.chars()
+        .filter(|&c| {
+            inside |= c == '[';
+            let kept = !inside;
+            inside &= c != ']';
+            kept
+        })
+        .collect()
+}
