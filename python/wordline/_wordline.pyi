@@ -27,7 +27,6 @@ def run(
     config_name: str,
     overrides: Sequence[tuple[str, str]],
     traces: Sequence[str],
-    streams: Sequence[tuple[str, Sequence[str]]],
     options: dict[str, object],
     progress: Callable[[dict[str, object]], None] | None,
 ) -> Outcome: ...

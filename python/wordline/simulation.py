@@ -139,6 +139,7 @@ def run(
     }
     load = _Load(paths(trace), named(streams))
     options |= timeline_options(timeline, timeline_from, timeline_until, load.files)
+    options["streams"] = load.streams
     if out is not None:
         require_outside(timeline, folder.check(out))
     outcome = _simulate(text, name, settings(overrides), load, options, progress)
@@ -170,7 +171,7 @@ def _simulate(
     progress: bool | Callable[[Progress], None],
 ) -> _wordline.Outcome:
     def run(heard: Callable[[dict[str, object]], None] | None) -> _wordline.Outcome:
-        return _wordline.run(text, name, overrides, load.traces, load.streams, options, heard)
+        return _wordline.run(text, name, overrides, load.traces, options, heard)
 
     if progress is False or progress is None:
         return run(None)

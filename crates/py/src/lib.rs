@@ -145,8 +145,8 @@ fn option<'py, T: for<'a> FromPyObject<'a, 'py, Error = PyErr>>(
     }
 }
 
-/// Runs a device on traces or on the load of its `[workload]` table, or on `streams`, each a name and
-/// its traces.
+/// Runs a device on traces or on the load of its `[workload]` table, or on the `streams` of the options,
+/// each a name and its traces.
 ///
 /// The interpreter is free while the simulator runs. `progress` is called about ten times a second;
 /// an exception from it, or Ctrl-C, ends the run with what was simulated so far. A
@@ -158,7 +158,6 @@ fn run(
     config_name: String,
     overrides: Vec<(String, String)>,
     traces: Vec<PathBuf>,
-    streams: Vec<(String, Vec<PathBuf>)>,
     options: &Bound<'_, PyDict>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
@@ -167,7 +166,7 @@ fn run(
         config_name,
         overrides,
         traces,
-        streams,
+        streams: option(options, "streams")?.unwrap_or_default(),
         trace_options: trace_options(TraceOptions::default(), options)?,
         seed: option(options, "seed")?.unwrap_or(1),
         requests: option(options, "requests")?.unwrap_or(false),

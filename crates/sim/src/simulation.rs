@@ -304,6 +304,20 @@ impl Standing {
     }
 }
 
+/// The request issued first of those that the device takes; of equals, that of the first stream.
+fn earliest(intakes: &mut [Intake<'_>], ssd: &Ssd<PageMap>) -> Option<Request> {
+    let mut first: Option<Request> = None;
+    for intake in intakes {
+        if ssd.takes(intake.stream)
+            && let Some(request) = intake.peek()
+            && first.is_none_or(|first| request.arrival < first.arrival)
+        {
+            first = Some(request);
+        }
+    }
+    first
+}
+
 /// All that ask the device for something.
 struct Host<'a> {
     intakes: Vec<Intake<'a>>,
@@ -359,16 +373,11 @@ impl<'a> Host<'a> {
     /// first stream.
     #[inline]
     fn next(&mut self, ssd: &Ssd<PageMap>) -> Option<Request> {
-        let mut first: Option<Request> = None;
-        for intake in &mut self.intakes {
-            if ssd.takes(intake.stream)
-                && let Some(request) = intake.peek()
-                && first.is_none_or(|first| request.arrival < first.arrival)
-            {
-                first = Some(request);
-            }
+        match self.intakes.as_mut_slice() {
+            [single] if ssd.takes(0) => single.peek(),
+            [_] => None,
+            several => earliest(several, ssd),
         }
-        first
     }
     /// The device has taken the request that was next.
     #[inline]
