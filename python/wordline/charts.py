@@ -13,7 +13,7 @@ from wordline.figures import (
     LINEAR,
     NEUTRAL,
     OPS,
-    PART_COLOURS,
+    PART_COLOUR,
     Figure,
     Grid,
     decades,
@@ -23,7 +23,7 @@ from wordline.figures import (
     line,
     percent,
 )
-from wordline.units import PARTS, axis, bandwidth_unit, duration, duration_unit
+from wordline.units import axis, bandwidth_unit, duration, duration_unit, shown_parts
 
 PERCENTILES = (
     ("p50_us", 0.5),
@@ -167,7 +167,7 @@ def breakdown(summary: Mapping[str, Any]) -> Figure | None:
         return None
     scale, unit = duration_unit(max(summary["latency"][op]["mean_us"] for op in ops))
     data: list[Figure] = []
-    for (name, key), colour in zip(PARTS, PART_COLOURS, strict=True):
+    for name, key in shown_parts(summary):
         values = [summary["breakdown"][op][key] or 0.0 for op in ops]
         means = [summary["latency"][op]["mean_us"] for op in ops]
         shares = [value / mean if mean else 0.0 for value, mean in zip(values, means, strict=True)]
@@ -178,7 +178,7 @@ def breakdown(summary: Mapping[str, Any]) -> Figure | None:
                 "name": name,
                 "y": ops,
                 "x": [value / scale for value in values],
-                "marker": {"color": colour},
+                "marker": {"color": PART_COLOUR[key]},
                 "customdata": [
                     [duration(value), percent(part)]
                     for value, part in zip(values, shares, strict=True)

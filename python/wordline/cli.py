@@ -5,7 +5,7 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -178,6 +178,19 @@ def _pairs(
     return pairs
 
 
+def _streams(
+    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+) -> dict[str, list[str]]:
+    streams: dict[str, list[str]] = {}
+    for value in values:
+        name, equals, files = value.partition("=")
+        listed = [file for file in files.split(",") if file]
+        if not equals or not name or not listed:
+            raise click.BadParameter(f"{value!r} is not NAME=FILE, such as db=disk.csv")
+        streams.setdefault(name, []).extend(listed)
+    return streams
+
+
 @click.group(context_settings=PAGE)
 @click.version_option(package_name="wordline", message="%(package)s %(version)s")
 def cli() -> None:
@@ -204,6 +217,21 @@ def cli() -> None:
     metavar="FILE...",
     help="Block trace to replay; several are played one after the other. [default: the "
     "device's [workload] table]",
+)
+@click.option(
+    "--stream",
+    "streams",
+    multiple=True,
+    metavar="NAME=FILE[,FILE...]",
+    callback=_streams,
+    help="Block trace of one of several streams that are played at the same time; repeatable. A "
+    "NAME that the device's [[streams]] do not declare is a stream with their defaults.",
+)
+@click.option(
+    "--slowdown",
+    is_flag=True,
+    help="Run each stream alone afterwards, to see how much the others slow it down; takes about "
+    "as long again.",
 )
 @click.option(
     "--seed",
@@ -267,6 +295,7 @@ def cli() -> None:
 def run(
     device: str,
     trace: tuple[str, ...],
+    streams: dict[str, list[str]],
     out: Path | None,
     no_report: bool,
     as_json: bool,
@@ -280,7 +309,8 @@ def run(
       wordline run d4 --trace disk.csv.gz
       wordline run mine.toml --trace monday.csv tuesday.csv --seed 7 --out results/week
       wordline run d4 --trace disk.csv.gz --fit wrap --set ftl.over_provisioning_ratio=0.28
-      wordline run mine.toml                 the load of the device's [workload] table
+      wordline run mine.toml                 the load of its [workload] table or [[streams]]
+      wordline run d4 --stream db=disk.csv.gz --stream log=log.csv --slowdown
       wordline run d4 --trace disk.csv.gz --timeline disk.pftrace --timeline-until 20ms
 
     The folder receives summary.json, config.resolved.toml, series.parquet (per interval),
@@ -291,12 +321,12 @@ def run(
     Ctrl-C, or a fault in the middle of a trace, ends the run; what was simulated is kept, marked
     partial. Exit code: 0 done, 1 ended early, 2 bad command or input, 130 Ctrl-C.
     """
-    default = _default_out(device, trace)
+    default = _default_out(device, trace, streams)
     place = folder.check(out or folder.unused(default))
     require_outside(options["timeline"], place)
     watch = sys.stderr.isatty() if progress is None else progress
     try:
-        result = wordline.run(device, list(trace), progress=watch, **options)
+        result = wordline.run(device, list(trace), streams=streams, progress=watch, **options)
         code, fault = DONE, ""
     except wordline.RunError as early:
         result, code, fault = early.result, FAILED, str(early)
@@ -316,8 +346,8 @@ def run(
     return code
 
 
-def _default_out(device: str, trace: Sequence[str]) -> Path:
-    work = Path(trace[0]).name.split(".")[0] if trace else "generated"
+def _default_out(device: str, trace: Sequence[str], streams: Iterable[str]) -> Path:
+    work = Path(trace[0]).name.split(".")[0] if trace else "-".join(streams)[:100] or "generated"
     return Path("out") / f"{Path(device).name.removesuffix('.toml')}-{work}"
 
 

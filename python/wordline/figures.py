@@ -8,6 +8,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
+from wordline.units import PARTS
+
 Figure: TypeAlias = dict[str, Any]
 Grid: TypeAlias = list[list[float | None]]
 
@@ -25,6 +27,7 @@ PART_COLOURS = (
     "#c2457f",
 )
 COLLECTION = PART_COLOURS[-1]
+PART_COLOUR = dict(zip((key for _, key in PARTS), PART_COLOURS, strict=True))
 LINEAR = {"rangemode": "tozero", "exponentformat": "none", "separatethousands": True}
 HEAT = "Cividis"
 

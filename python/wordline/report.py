@@ -60,9 +60,7 @@ def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
         hashes=" ".join(_hash(script) for script in scripts),
         ops=_ops(summary),
         units=units,
-        parts=[
-            (*part, colour) for part, colour in zip(units.PARTS, figures.PART_COLOURS, strict=True)
-        ],
+        parts=[(name, key, figures.PART_COLOUR[key]) for name, key in units.shown_parts(summary)],
     )
 
 

@@ -27,12 +27,13 @@ class InputFile(TypedDict):
 
 
 class Input(TypedDict):
-    """What the device was asked to do. `digest` is of the bytes of the trace that were read."""
+    """What the device was asked to do, by all streams together. `digest` is of the bytes of the
+    trace that were read; None for several, which have their own."""
 
-    kind: Literal["trace", "generated"]
+    kind: Literal["trace", "generated", "mixed"]
     files: list[InputFile]
     digest: str | None
-    replay: Literal["open-loop", "closed-loop"]
+    replay: Literal["open-loop", "closed-loop", "mixed"]
     queue_depth: int
     requests: int
     reads: int
@@ -108,6 +109,63 @@ class Throughput(TypedDict):
     write_iops: float
     read_mb_per_s: float
     write_mb_per_s: float
+
+
+class StreamInput(TypedDict):
+    """What a stream asked the device to do."""
+
+    kind: Literal["trace", "generated"]
+    files: list[InputFile]
+    digest: str | None
+    replay: Literal["open-loop", "closed-loop"]
+    queue_depth: int
+    requests: int
+    reads: int
+    writes: int
+    trims_ignored: int
+    flushes_ignored: int
+    lines_skipped: int
+    requests_adjusted: int
+    read_bytes: int
+    written_bytes: int
+
+
+class Slowdown(TypedDict):
+    """Mean response time beside other streams / alone, of all requests, of reads, of writes."""
+
+    all: float | None
+    read: float | None
+    write: float | None
+
+
+# By its items, for `class` is no name in Python.
+Stream = TypedDict(
+    "Stream",
+    {
+        "name": str,
+        "class": Literal["urgent", "high", "medium", "low"],
+        "input": StreamInput,
+        "latency": Latencies,
+        "breakdown": Breakdowns,
+        "throughput": Throughput,
+        "bytes_share": float | None,
+        "contest_share": float | None,
+        "alone": Latencies | None,
+        "slowdown": Slowdown | None,
+    },
+)
+
+
+class Fairness(TypedDict):
+    """How fairly several streams were served: over the time in which all of them asked, and by
+    what they cost each other."""
+
+    contest_from_s: float | None
+    contest_until_s: float | None
+    jain_index: float | None
+    slowdown_ratio: float | None
+    weighted_speedup: float | None
+    harmonic_speedup: float | None
 
 
 class Flash(TypedDict):
@@ -221,6 +279,8 @@ class Summary(TypedDict):
     latency: Latencies
     breakdown: Breakdowns
     throughput: Throughput
+    streams: list[Stream]
+    fairness: Fairness | None
     flash: Flash
     commands: Commands
     utilisation: Utilisation

@@ -14,13 +14,13 @@ from rich.text import Text
 from wordline.units import (
     ABSENT,
     LATENCIES,
-    PARTS,
     bandwidth,
     duration,
     figures,
     many,
     number,
     share,
+    shown_parts,
     size,
     whole,
 )
@@ -230,6 +230,8 @@ def _summary(summary: Mapping[str, Any]) -> Iterable[RenderableType]:
         reason = summary["error"] or "the run was interrupted"
         yield Text(f"Partial result: {reason}", style="bold yellow")
     yield _latencies(summary)
+    if len(summary["streams"]) > 1:
+        yield _streams(summary)
     yield _key_figures(summary)
     for note in summary["notes"]:
         yield Text(f"Note: {note}", style="dim")
@@ -241,6 +243,9 @@ def _heading(summary: Mapping[str, Any]) -> Text:
     text = Text()
     text.append(device["name"], style="bold")
     text.append(f" ({size(device['user_bytes'])}) under ")
+    several = len(work["files"]) > 1 or len(summary["streams"]) > 1
+    if several and summary["streams"]:
+        files = ", ".join(stream["name"] for stream in summary["streams"])
     text.append(files or "generated load", style="bold")
     text.append(f": {many(work['requests'], 'request')} in ")
     text.append(f"{duration(summary['time']['simulated_s'] * MEGA)} of simulated time, ")
@@ -261,12 +266,58 @@ def _latencies(summary: Mapping[str, Any]) -> Table:
                 *(duration(summary["latency"][op][key]) for op in _ops(summary)),
                 end_section=name == "max",
             )
-    for name, key in PARTS:
+    for name, key in shown_parts(summary):
         table.add_row(
             Text(f"mean: {name}", style="dim"),
             *(duration(summary["breakdown"][op][key]) for op in _ops(summary)),
         )
     return table
+
+
+def _streams(summary: Mapping[str, Any]) -> Table:
+    streams, fairness = summary["streams"], summary["fairness"]
+    compared = any(stream["slowdown"] for stream in streams)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("Stream", style="bold", overflow="fold", min_width=9)
+    for heading in ("requests", "mean", "p99", "bandwidth", "share"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    if compared:
+        table.add_column("alone", justify="right", no_wrap=True)
+        table.add_column("slowdown", justify="right", no_wrap=True)
+    for stream in streams:
+        table.add_row(*_stream(stream, compared=compared))
+    table.caption_justify = "left"
+    table.caption = Text(_fairness(fairness), style="dim")
+    return table
+
+
+def _stream(stream: Mapping[str, Any], *, compared: bool) -> list[str]:
+    latency, throughput = stream["latency"]["all"], stream["throughput"]
+    urgency = "" if stream["class"] == "medium" else f" ({stream['class']})"
+    cells = [
+        stream["name"] + urgency,
+        whole(latency["count"]),
+        duration(latency["mean_us"]),
+        duration(latency["p99_us"]),
+        bandwidth(throughput["read_mb_per_s"] + throughput["write_mb_per_s"]),
+        share(stream["contest_share"]),
+    ]
+    if compared:
+        alone = stream["alone"] and stream["alone"]["all"]["mean_us"]
+        slowdown = stream["slowdown"] and stream["slowdown"]["all"]
+        cells += [duration(alone), number(slowdown)]
+    return cells
+
+
+def _fairness(fairness: Mapping[str, Any]) -> str:
+    jain = number(fairness["jain_index"])
+    parts = [f"share: of the bytes while all streams asked (Jain's index {jain})"]
+    if fairness["slowdown_ratio"] is not None:
+        parts.append(
+            f"smallest / largest slowdown {number(fairness['slowdown_ratio'])}, "
+            f"weighted speed-up {number(fairness['weighted_speedup'])}"
+        )
+    return "; ".join(parts)
 
 
 def _ops(summary: Mapping[str, Any]) -> list[str]:

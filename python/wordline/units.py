@@ -1,6 +1,8 @@
 """Numbers as people read them, the same in the terminal and in the report."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 ABSENT = "–"
 
@@ -30,6 +32,16 @@ PARTS = (
     ("cell", "cell_us"),
     ("GC interference", "gc_us"),
 )
+
+
+# Parts that most devices do not have, shown where a request spent time there.
+RARE_PARTS = frozenset({"link_wait_us", "link_us", "queue_us"})
+
+
+def shown_parts(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The parts of a response time worth showing: name and key."""
+    total = summary["breakdown"]["all"]
+    return [(name, key) for name, key in PARTS if key not in RARE_PARTS or total[key]]
 
 
 def figures(value: float, digits: int = 3) -> str:
