@@ -277,7 +277,7 @@ def _latencies(summary: Mapping[str, Any]) -> Table:
 def _streams(summary: Mapping[str, Any]) -> Table:
     streams, fairness = summary["streams"], summary["fairness"]
     compared = any(stream["slowdown"] for stream in streams)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("Stream", style="bold", overflow="fold", min_width=9)
     for heading in ("requests", "mean", "p99", "bandwidth", "share"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -314,7 +314,7 @@ def _fairness(fairness: Mapping[str, Any]) -> str:
     parts = [f"share: of the bytes while all streams asked (Jain's index {jain})"]
     if fairness["slowdown_ratio"] is not None:
         parts.append(
-            f"smallest / largest slowdown {number(fairness['slowdown_ratio'])}, "
+            f"slowdowns: smallest / largest {number(fairness['slowdown_ratio'])}, "
             f"weighted speed-up {number(fairness['weighted_speedup'])}"
         )
     return "; ".join(parts)
