@@ -6,7 +6,9 @@
 use gungraun::{
     Callgrind, EventKind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main,
 };
-use wordline_device::{Composition, Event, Interface, Op, Plan, Precondition, Request, Ssd};
+use wordline_device::{
+    Composition, Event, Interface, Op, Plan, Precondition, Request, Scheduler, Ssd,
+};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Mapping, PageMap};
 use wordline_kernel::{EventQueue, Stream, Time};
@@ -38,6 +40,7 @@ fn plan() -> Plan {
         internal_data_move: false,
         dies_per_package: dimensions.dies,
         composition: Composition::default(),
+        scheduler: Scheduler::default(),
         queue_depth: 32,
         interface: Interface::default(),
         streams: Vec::new(),

@@ -29,6 +29,7 @@ use crate::compose::{Compose, Composition};
 use crate::event::Event;
 use crate::observation::Observation;
 use crate::plan::Plan;
+use crate::schedule::Load;
 
 /// Planes that one command takes at most.
 const MOST_PLANES: usize = 64;
@@ -52,6 +53,10 @@ pub(crate) struct BackEnd {
     draws: Stream,
     /// Idle dies that have been given transactions.
     touched: Vec<Die>,
+    /// What is committed, by die.
+    loads: Vec<Load>,
+    /// A die whose load has changed with the last hold of a bus.
+    stirred: Option<Die>,
 }
 
 /// An array operation that has taken effect.
@@ -105,6 +110,8 @@ impl BackEnd {
             },
             draws: Stream::new(part.seed, "nand.array"),
             touched: Vec::new(),
+            loads: vec![Load::default(); layout.dies as usize],
+            stirred: None,
         }
     }
 
@@ -131,19 +138,66 @@ impl BackEnd {
         self.book.dies.iter().map(|state| state.usage)
     }
 
-    /// Puts an operation at the end of its die's queue. An idle die begins at once, or with
-    /// [`BackEnd::begin`] if it may take several operations together.
+    /// What is committed, by die.
+    #[inline]
+    pub fn loads(&self) -> &[Load] {
+        &self.loads
+    }
+
+    /// The die whose load has changed with the last hold of a bus, if one has.
+    #[inline]
+    pub fn stirred(&mut self) -> Option<Die> {
+        self.stirred.take()
+    }
+
+    /// Takes an operation on without a place in the queue of its die; [`BackEnd::commit`] gives it one.
+    pub fn admit(&mut self, now: Time, order: &Order) -> Slot {
+        let die = self.layout.die_of_page(order.place);
+        self.book.admit(now, die, order)
+    }
+
+    /// Puts an operation at the end of its die's queue.
     #[inline]
     pub fn enqueue(&mut self, now: Time, order: &Order, queue: &mut EventQueue<Event>) -> Slot {
         let die = self.layout.die_of_page(order.place);
         let slot = self.book.admit(now, die, order);
+        self.line_up(now, die, slot, order.purpose, queue);
+        slot
+    }
+
+    /// Puts an admitted operation at the end of its die's queue; until then it has waited for the
+    /// scheduler.
+    pub fn commit(&mut self, now: Time, slot: Slot, queue: &mut EventQueue<Event>) {
+        let transaction = &mut self.book.transactions[slot as usize];
+        let (die, purpose) = (transaction.die, transaction.purpose);
+        let clock = self.book.dies[die.index()].gc.read(now);
+        let gc = clock - transaction.gc_before;
+        transaction.parts.gc += gc;
+        transaction.parts.queue += now - transaction.since - gc;
+        transaction.since = now;
+        transaction.gc_before = clock;
+        self.line_up(now, die, slot, purpose, queue);
+    }
+
+    /// An idle die begins at once, or with [`BackEnd::begin`] if it may take several operations
+    /// together.
+    #[inline]
+    fn line_up(
+        &mut self,
+        now: Time,
+        die: Die,
+        slot: Slot,
+        purpose: Purpose,
+        queue: &mut EventQueue<Event>,
+    ) {
+        self.loads[die.index()].committed += 1;
         let idle = self.book.dies[die.index()].job.head == NONE;
         if idle && self.planes == 1 {
             self.start(now, die, slot, 1, queue);
-            return slot;
+            return;
         }
         self.book.append(die, slot);
-        if self.suspends && order.purpose.is_urgent() {
+        if self.suspends && purpose.is_urgent() {
             self.book.dies[die.index()].reads.push_back(slot);
         }
         if idle {
@@ -152,7 +206,6 @@ impl BackEnd {
             }
             self.touched.push(die);
         }
-        slot
     }
 
     /// Idle dies begin with what has been enqueued at this instant.
@@ -238,6 +291,7 @@ impl BackEnd {
             self.interleave(die);
         }
         self.load(die, head, operation, pages);
+        self.loads[die.index()].array_begun = false;
         let mut ear = Ear {
             book: &mut self.book,
             queue,
@@ -317,6 +371,10 @@ impl BackEnd {
         };
         let released = self.channels.bus_done(now, channel, &mut ear)?;
         let die = released.die;
+        if released.confirm.is_some() || released.ended {
+            self.loads[die.index()].array_begun = true;
+            self.stirred = Some(die);
+        }
         if released.ended {
             let head = self.finish(now, die, probe);
             if self.book.dies[die.index()].aside.is_some() {
@@ -354,7 +412,9 @@ impl BackEnd {
             transaction.parts.add(&parts);
             slot = transaction.next;
         }
-        self.leave(now, die, self.book.dies[die.index()].job.pages, probe);
+        let pages = self.book.dies[die.index()].job.pages;
+        self.loads[die.index()].committed -= pages;
+        self.leave(now, die, pages, probe);
         head
     }
 

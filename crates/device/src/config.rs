@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::compose::Composition;
 use crate::host::Interface;
+use crate::schedule::Scheduler;
 
 /// How packages are wired (`[ssd]`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -16,6 +17,8 @@ pub struct Ssd {
     pub ways: u32,
     /// Which operations that wait for a die become one command on several planes.
     pub composition: Composition,
+    /// Which flash operations of the host go to their dies next.
+    pub scheduler: Scheduler,
 }
 
 impl Default for Ssd {
@@ -24,6 +27,7 @@ impl Default for Ssd {
             channels: 8,
             ways: 4,
             composition: Composition::default(),
+            scheduler: Scheduler::default(),
         }
     }
 }

@@ -1,10 +1,12 @@
 //! What a disk does with a request once it is in the device: pages, places, collections.
 
 mod collect;
+mod commit;
 
 use std::collections::VecDeque;
 
 use collect::Job;
+use commit::Queue;
 use rustc_hash::FxHashMap;
 use wordline_ftl::{Lpn, Mapping, Written};
 use wordline_kernel::{EventQueue, Probe, Time};
@@ -86,6 +88,8 @@ pub(crate) struct Controller<M> {
     mapping: M,
     array: Array,
     backend: BackEnd,
+    /// The scheduler, if operations wait for one.
+    queue: Option<Box<Queue>>,
     /// Whether collections move pages inside their planes.
     internal_data_move: bool,
     /// By ticket: pages of the request that are not done yet.
@@ -121,6 +125,7 @@ impl<M: Mapping> Controller<M> {
             array: Array::new(layout, part.endurance_cycles)
                 .with_partial_programs(part.partial_programs),
             backend: BackEnd::new(plan),
+            queue: Queue::new(plan),
             internal_data_move: plan.internal_data_move,
             remaining: Vec::new(),
             done: VecDeque::new(),
@@ -197,6 +202,9 @@ impl<M: Mapping> Controller<M> {
             self.remaining.resize(owner + 1, 0);
         }
         self.remaining[owner] = (last - first) as u32 + 1;
+        if let Some(line) = &mut self.queue {
+            line.begin(ticket);
+        }
         for page in first..=last {
             let from = request.offset.max(page * self.page_bytes) - page * self.page_bytes;
             let bytes = end.min((page + 1) * self.page_bytes) - page * self.page_bytes - from;
@@ -225,11 +233,13 @@ impl<M: Mapping> Controller<M> {
         }
         if let Some(place) = place {
             let order = Order::new(Purpose::Read, place, owner, page.0);
-            let slot = self.backend.enqueue(now, &order, queue);
+            let slot = self.give(now, &order, queue);
             if let Some(verification) = &mut self.verification {
                 verification.note(slot, 0, oldest);
             }
-            self.backend.hurry(now, slot, &self.array, queue, probe);
+            if self.queue.is_none() {
+                self.backend.hurry(now, slot, &self.array, queue, probe);
+            }
             return Ok(());
         }
         probe.observe(now, Observation::UnwrittenRead);
@@ -351,11 +361,13 @@ impl<M: Mapping> Controller<M> {
             parts,
             ..Order::new(Purpose::Merge, place, owner, tag)
         };
-        let slot = self.backend.enqueue(now, &order, queue);
+        let slot = self.give(now, &order, queue);
         if let Some(verification) = &mut self.verification {
             verification.note(slot, 0, NO_VERSION);
         }
-        self.backend.hurry(now, slot, &self.array, queue, probe);
+        if self.queue.is_none() {
+            self.backend.hurry(now, slot, &self.array, queue, probe);
+        }
     }
 
     /// Queues a held write for a free block.
@@ -423,7 +435,7 @@ impl<M: Mapping> Controller<M> {
             parts,
             ..Order::new(Purpose::Write, place, owner, page.0)
         };
-        let slot = self.backend.enqueue(now, &order, queue);
+        let slot = self.give(now, &order, queue);
         if let Some(verification) = &mut self.verification {
             let content = verification.shadow.write(page, version, base, place);
             verification.note(slot, content, version);
@@ -458,10 +470,14 @@ impl<M: Mapping> Controller<M> {
             // The interface's own.
             Event::Host(_) => {}
             Event::Begin => self.backend.begin(now, &self.array, queue),
+            Event::Schedule => self.schedule(now, queue, probe),
             Event::Flash(Flash::BusDone(channel)) => {
                 let ended = self
                     .backend
                     .bus_done(now, channel, &self.array, queue, probe);
+                if let Some(die) = self.backend.stirred() {
+                    self.stir(now, die, queue);
+                }
                 let mut next = ended;
                 while let Some(slot) = next {
                     next = self.backend.joined(slot);
@@ -580,6 +596,7 @@ impl<M: Mapping> Controller<M> {
         let remaining = &mut self.remaining[ticket as usize];
         *remaining -= 1;
         if *remaining == 0 {
+            self.request_done(ticket);
             self.done.push_back(Done { ticket, parts });
         }
     }

@@ -7,6 +7,8 @@ pub enum Event {
     Flash(wordline_nand::Event),
     /// Idle dies begin with what has been enqueued at this instant.
     Begin,
+    /// The scheduler chooses what is committed to the dies.
+    Schedule,
     /// Something between the host and the device.
     Host(crate::host::Event),
 }
@@ -18,6 +20,7 @@ impl Event {
         match self {
             Self::Flash(event) => event.code(),
             Self::Begin => u64::MAX,
+            Self::Schedule => u64::MAX - 1,
             Self::Host(event) => 1 << 62 | event.code(),
         }
     }

@@ -12,6 +12,7 @@ pub mod host;
 pub mod observation;
 pub mod plan;
 pub mod precondition;
+pub mod schedule;
 pub mod shadow;
 pub mod ssd;
 
@@ -22,4 +23,5 @@ pub use host::Interface;
 pub use observation::{Observation, Op, PageParts, Parts};
 pub use plan::Plan;
 pub use precondition::Precondition;
+pub use schedule::Scheduler;
 pub use ssd::{DeviceError, Request, Ssd};

@@ -2,8 +2,9 @@
 
 use wordline_nand::Part;
 
-use crate::compose::Composition;
+use crate::compose::{Compose, Composition};
 use crate::host::{Interface, Stream};
+use crate::schedule::Scheduler;
 
 /// Everything a device is made of, checked; nothing optional.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +17,8 @@ pub struct Plan {
     pub dies_per_package: u32,
     /// Which operations become one command.
     pub composition: Composition,
+    /// Which operations of the host go to their dies next.
+    pub scheduler: Scheduler,
     /// User bytes in a page.
     pub page_bytes: u32,
     /// Whether collections move pages inside their planes, without the bus.
@@ -31,6 +34,10 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Whether operations on several planes can become one command.
+    pub fn joins(&self) -> bool {
+        self.composition.joins() && self.part.layout.planes_per_die > 1
+    }
     /// Channels of the device.
     pub fn channels(&self) -> u32 {
         self.part.layout.dies / self.dies_per_channel

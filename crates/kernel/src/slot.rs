@@ -132,6 +132,9 @@ macro_rules! family {
             fn schema_name() -> std::borrow::Cow<'static, str> {
                 stringify!($Family).into()
             }
+            fn schema_id() -> std::borrow::Cow<'static, str> {
+                $path.into()
+            }
             fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 let tables = vec![$({
                     let parameters = generator.subschema_for::<$Parameters>();

@@ -670,6 +670,7 @@ impl Plan {
             internal_data_move: self.internal_data_move,
             dies_per_package: self.dimensions.dies,
             composition: self.composition.clone(),
+            scheduler: self.scheduler.clone(),
             queue_depth: self.queue_depth,
             interface: self.interface.clone(),
             streams: self

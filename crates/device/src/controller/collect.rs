@@ -41,7 +41,7 @@ impl<M: Mapping> Controller<M> {
                 order.purpose = Purpose::Move;
                 order.target = target;
             }
-            let slot = self.backend.enqueue(now, &order, queue);
+            let slot = self.give(now, &order, queue);
             if let Some(verification) = &mut self.verification {
                 verification.note(slot, 0, NO_VERSION);
             }
@@ -66,7 +66,7 @@ impl<M: Mapping> Controller<M> {
     ) {
         let first = self.layout.page(collection.victim, 0);
         let order = Order::new(Purpose::Erase, first, collection.plane.0, 0);
-        let slot = self.backend.enqueue(now, &order, queue);
+        let slot = self.give(now, &order, queue);
         if let Some(verification) = &mut self.verification {
             verification.note(slot, 0, NO_VERSION);
         }
@@ -103,7 +103,7 @@ impl<M: Mapping> Controller<M> {
         };
         self.observe_free_blocks(now, probe);
         let order = Order::new(Purpose::MoveProgram, to, plane.0, 0);
-        let slot = self.backend.enqueue(now, &order, queue);
+        let slot = self.give(now, &order, queue);
         if let Some((verification, content)) = self.verification.as_mut().zip(content) {
             verification.note(slot, content, NO_VERSION);
         }

@@ -2,7 +2,8 @@
 #![allow(dead_code)] // every test file uses a part
 
 use wordline_device::{
-    Composition, DeviceError, Event, Interface, Observation, Op, Plan, Precondition, Request, Ssd,
+    Composition, DeviceError, Event, Interface, Observation, Op, Plan, Precondition, Request,
+    Scheduler, Ssd,
 };
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Mapping};
@@ -32,6 +33,7 @@ pub fn plan(
         internal_data_move: false,
         dies_per_package: dimensions.dies,
         composition: Composition::default(),
+        scheduler: Scheduler::default(),
         queue_depth,
         interface: Interface::default(),
         streams: Vec::new(),

@@ -2,7 +2,9 @@
 
 use std::fmt::Display;
 
+use wordline_device::compose::Compose;
 use wordline_device::config::{Host, Ssd};
+use wordline_device::schedule::{Schedule, Scheduler, Scheduling};
 use wordline_kernel::{Stream, Time};
 use wordline_nand::{Cell, Energy, Geometry, Layout, PageTypes, PerLevel, Suspend, Timing};
 use wordline_workload::generate;
@@ -44,6 +46,24 @@ pub(super) fn queue_depth(host: &Host) -> Result<u32, ConfigError> {
         .with(&["host.interface"])),
         _ => Ok(depth),
     }
+}
+
+/// The scheduler; one that builds commands of several planes needs a composition that lets them be.
+pub(super) fn scheduler(ssd: &Ssd) -> Result<Scheduler, ConfigError> {
+    let packs = Scheduling::new(&ssd.scheduler).packs();
+    if !packs || ssd.composition.joins() {
+        return Ok(ssd.scheduler.clone());
+    }
+    Err(ConfigError::rule(
+        "ssd.composition",
+        ssd.composition.name(),
+        format!(
+            "{} builds commands of several planes, and there are none",
+            ssd.scheduler.name()
+        ),
+        "set it to \"greedy\" or \"in-order\"",
+    )
+    .with(&["ssd.scheduler"]))
 }
 
 fn array(config: &Config) -> Result<(), ConfigError> {

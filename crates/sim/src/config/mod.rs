@@ -208,6 +208,7 @@ pub fn policies() -> Vec<Member> {
         Scheduler::members(),
         Composition::members(),
         Interface::members(),
+        wordline_device::Scheduler::members(),
         wordline_ftl::mapping::Family::members(),
         wordline_ftl::allocate::Allocate::members(),
         wordline_ftl::gc::victim::Victim::members(),

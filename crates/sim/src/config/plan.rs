@@ -1,7 +1,7 @@
 //! What a configuration means, checked.
 
 use wordline_device::host::Class;
-use wordline_device::{Composition, Interface};
+use wordline_device::{Composition, Interface, Scheduler};
 use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::Time;
 use wordline_nand::{Energy, Geometry, Layout, Part};
@@ -24,6 +24,8 @@ pub struct Plan {
     pub energy: Energy,
     /// Which operations of a die become one command.
     pub composition: Composition,
+    /// Which operations of the host go to their dies next.
+    pub scheduler: Scheduler,
     /// Whether collections move pages inside their planes.
     pub internal_data_move: bool,
     /// The translation layer.
@@ -164,6 +166,7 @@ impl Plan {
             dimensions,
             energy: nand.energy.clone(),
             composition: ssd.composition.clone(),
+            scheduler: check::scheduler(ssd)?,
             internal_data_move: check::internal_data_move(config)?,
             queue_depth: check::queue_depth(&config.host)?,
             interface: config.host.interface.clone(),

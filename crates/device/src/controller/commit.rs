@@ -1,0 +1,217 @@
+//! Operations on their way to the dies: through the line of the scheduler, or past it.
+
+use wordline_ftl::Mapping;
+use wordline_kernel::{EventQueue, Probe, Time};
+use wordline_nand::Die;
+
+use super::Controller;
+use crate::backend::{Order, Purpose, Slot};
+use crate::event::Event;
+use crate::observation::Observation;
+use crate::plan::Plan;
+use crate::schedule::{Line, Schedule, Scheduler, Scheduling, Seat, Stirred, View, Waiting};
+
+/// The scheduler and its line.
+#[derive(Clone, Debug)]
+pub(super) struct Queue {
+    line: Line,
+    scheduling: Scheduling,
+    joins: bool,
+    stirred: Stirred,
+    /// Whether [`Event::Schedule`] is on its way.
+    called: bool,
+    /// What has been chosen and is committed when the search is over.
+    group: Vec<Seat>,
+    /// By ticket: the number of its request.
+    requests: Vec<u64>,
+    /// Requests begun so far.
+    begun: u64,
+}
+
+impl Queue {
+    /// None if nothing ever waits for the scheduler.
+    pub(super) fn new(plan: &Plan) -> Option<Box<Self>> {
+        if let Scheduler::Immediate(_) = plan.scheduler {
+            return None;
+        }
+        let part = &plan.part;
+        Some(Box::new(Self {
+            line: Line::new(
+                part.layout,
+                part.plane_rule,
+                plan.dies_per_package,
+                plan.dies_per_channel,
+            ),
+            scheduling: Scheduling::new(&plan.scheduler),
+            joins: plan.joins(),
+            stirred: Stirred::new(),
+            called: false,
+            group: Vec::new(),
+            requests: Vec::new(),
+            begun: 0,
+        }))
+    }
+
+    /// A request begins.
+    pub(super) fn begin(&mut self, ticket: u32) {
+        let place = ticket as usize;
+        if self.requests.len() <= place {
+            self.requests.resize(place + 1, 0);
+        }
+        self.requests[place] = self.begun;
+        self.begun += 1;
+    }
+
+    /// A request is done.
+    pub(super) fn done(&mut self, ticket: u32) {
+        self.scheduling.done(ticket);
+        self.stirred.insert(0);
+    }
+
+    /// Asks for the scheduler at this instant, once all that happens in it has happened.
+    fn call(&mut self, now: Time, queue: &mut EventQueue<Event>) {
+        if !self.called && !self.stirred.is_empty() {
+            self.called = true;
+            queue.schedule(now, Event::Schedule);
+        }
+    }
+}
+
+impl<M: Mapping> Controller<M> {
+    /// Takes an operation on: it goes to the end of its die's queue, or waits for the scheduler.
+    #[inline]
+    pub(super) fn give(&mut self, now: Time, order: &Order, queue: &mut EventQueue<Event>) -> Slot {
+        if self.queue.is_none() {
+            return self.backend.enqueue(now, order, queue);
+        }
+        self.give_to_line(now, order, queue)
+    }
+
+    fn give_to_line(&mut self, now: Time, order: &Order, queue: &mut EventQueue<Event>) -> Slot {
+        let slot = self.backend.admit(now, order);
+        let Some(line) = &self.queue else {
+            return slot;
+        };
+        let operation = order.purpose.operation();
+        let of_host = !order.purpose.is_gc();
+        let request = of_host.then(|| line.requests[order.owner as usize]);
+        let places = [order.place, order.target];
+        for place in &places[..if order.target == order.place { 1 } else { 2 }] {
+            self.clear(now, operation, *place, request, queue);
+        }
+        let Some(line) = &mut self.queue else {
+            return slot;
+        };
+        let Some(request) = request.filter(|_| line.scheduling.holds(operation)) else {
+            self.backend.commit(now, slot, queue);
+            return slot;
+        };
+        let die = self.layout.die_of_page(order.place);
+        let block = self.layout.block_of(order.place);
+        line.line.push(Waiting {
+            slot,
+            request,
+            ticket: order.owner,
+            operation,
+            place: order.place,
+            block,
+            die,
+            plane: self.layout.plane_of(block).0 % self.layout.planes_per_die,
+            since: now,
+        });
+        line.stirred.insert(line.line.package(die));
+        line.call(now, queue);
+        slot
+    }
+
+    /// Commits what has to come before an operation that does not wait for it.
+    fn clear(
+        &mut self,
+        now: Time,
+        operation: wordline_nand::Operation,
+        place: wordline_nand::Ppn,
+        request: Option<u64>,
+        queue: &mut EventQueue<Event>,
+    ) {
+        while let Some(line) = &mut self.queue
+            && let Some(seat) = line.line.in_the_way(operation, place, request)
+        {
+            line.group.retain(|chosen| *chosen != seat);
+            let slot = line.line.remove(seat).slot;
+            self.backend.commit(now, slot, queue);
+        }
+    }
+
+    /// Dies that have done something may take more.
+    #[inline]
+    pub(super) fn stir(&mut self, now: Time, die: Die, queue: &mut EventQueue<Event>) {
+        if let Some(line) = &mut self.queue {
+            line.stirred.insert(line.line.package(die));
+            line.call(now, queue);
+        }
+    }
+
+    /// A request is done.
+    #[inline]
+    pub(super) fn request_done(&mut self, ticket: u32) {
+        if let Some(line) = &mut self.queue {
+            line.done(ticket);
+        }
+    }
+
+    /// Lets the scheduler choose, until it has nothing to commit or a search takes time.
+    pub(super) fn schedule(
+        &mut self,
+        now: Time,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        let Some(mut line) = self.queue.take() else {
+            return;
+        };
+        line.called = false;
+        loop {
+            for place in 0..line.group.len() {
+                let slot = line.line.remove(line.group[place]).slot;
+                self.backend.commit(now, slot, queue);
+                self.hurry(now, slot, queue, probe);
+            }
+            line.group.clear();
+            let view = View {
+                now,
+                line: &line.line,
+                loads: self.backend.loads(),
+                joins: line.joins,
+            };
+            line.scheduling
+                .choose(&view, &mut line.stirred, &mut line.group);
+            if line.group.is_empty() {
+                break;
+            }
+            let search = line.scheduling.search();
+            if search > Time::ZERO {
+                line.called = true;
+                queue.schedule(now + search, Event::Schedule);
+                break;
+            }
+        }
+        self.queue = Some(line);
+    }
+
+    /// A read of the host is in the queue of its die: it may interrupt what the die is at.
+    #[inline]
+    pub(super) fn hurry(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        if matches!(
+            self.backend.get(slot).purpose,
+            Purpose::Read | Purpose::Merge
+        ) {
+            self.backend.hurry(now, slot, &self.array, queue, probe);
+        }
+    }
+}

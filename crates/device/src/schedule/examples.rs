@@ -1,0 +1,257 @@
+//! The worked examples of Jung 2013, figures 6.5 to 6.7, in lockstep: what is chosen together is done
+//! together. The drawings are not in the text; the places of the operations are what its sentences
+//! leave (sections 6.4.2 to 6.4.4), and blocks and pages are chosen so that pairs obey the plane rule.
+
+use wordline_kernel::Time;
+use wordline_nand::{Geometry, Layout, Operation, PlaneRule, Ppn};
+
+use super::{Line, Load, Schedule, Scheduler, Scheduling, Seat, Stirred, View, Waiting};
+
+/// A page by its name in the figure, with channel, package and die counted from 1, and its plane.
+type Page = (u32, [u32; 3], u32);
+
+const CHANNELS: u32 = 4;
+const PACKAGES: u32 = 2;
+const DIES: u32 = 4;
+const PLANES: u32 = 2;
+
+struct Bench {
+    line: Line,
+    scheduling: Scheduling,
+    loads: Vec<Load>,
+    stirred: Stirred,
+    requests: usize,
+}
+
+impl Bench {
+    fn new(scheduler: &str, requests: &[&[Page]]) -> Self {
+        let geometry = Geometry {
+            dies_per_package: DIES,
+            planes_per_die: PLANES,
+            blocks_per_plane: 4,
+            pages_per_block: 100,
+            ..Geometry::default()
+        };
+        let layout = Layout::new(&geometry, CHANNELS * PACKAGES).unwrap();
+        let mut line = Line::new(layout, PlaneRule::PageOffset, DIES, PACKAGES * DIES);
+        for (number, pages) in requests.iter().enumerate() {
+            for &(name, [channel, package, die], plane) in *pages {
+                let die = ((channel - 1) * PACKAGES + package - 1) * DIES + die - 1;
+                let waiting = read(&layout, number, name, die, plane);
+                line.push(waiting);
+            }
+        }
+        let policy = Scheduler::defaults().into_iter();
+        let policy = policy
+            .filter(|policy| policy.name() == scheduler)
+            .next_back();
+        Self {
+            line,
+            scheduling: Scheduling::new(&policy.unwrap()),
+            loads: vec![Load::default(); layout.dies as usize],
+            stirred: Stirred::new(),
+            requests: requests.len(),
+        }
+    }
+
+    /// What is chosen before anything is done, as groups of names.
+    fn round(&mut self) -> Vec<Vec<u32>> {
+        self.stirred = (0..CHANNELS * PACKAGES).collect();
+        let mut chosen = Vec::new();
+        loop {
+            let mut group: Vec<Seat> = Vec::new();
+            let view = View {
+                now: Time::ZERO,
+                line: &self.line,
+                loads: &self.loads,
+                joins: true,
+            };
+            self.scheduling.choose(&view, &mut self.stirred, &mut group);
+            if group.is_empty() {
+                break;
+            }
+            let waiting: Vec<_> = group.iter().map(|seat| self.line.remove(*seat)).collect();
+            for waiting in &waiting {
+                self.loads[waiting.die.index()].committed += 1;
+            }
+            chosen.push(waiting.iter().map(|waiting| waiting.slot).collect());
+        }
+        self.loads.fill(Load::default());
+        for request in 0..self.requests {
+            let seats: Vec<Seat> = self.line.iter().collect();
+            if seats
+                .iter()
+                .all(|seat| self.line.get(*seat).ticket != request as u32)
+            {
+                self.scheduling.done(request as u32);
+            }
+        }
+        chosen
+    }
+
+    fn rounds(&mut self) -> Vec<Vec<Vec<u32>>> {
+        let mut rounds = Vec::new();
+        while self.line.iter().next().is_some() {
+            let round = self.round();
+            assert!(!round.is_empty(), "something can always be chosen");
+            rounds.push(round);
+        }
+        rounds
+    }
+}
+
+/// A read; its name decides its page. Pages that differ in the last bit of their name only have the
+/// same place in their blocks.
+fn read(layout: &Layout, number: usize, name: u32, die: u32, plane: u32) -> Waiting {
+    let block = (0..layout.blocks())
+        .map(wordline_nand::Block)
+        .find(|block| {
+            layout.plane_of(*block).0 == die * PLANES + plane && layout.block_in_plane(*block) == 0
+        });
+    let block = block.unwrap();
+    let place = Ppn(layout.page(block, 0).0 + name / 2);
+    Waiting {
+        slot: name,
+        request: number as u64,
+        ticket: number as u32,
+        operation: Operation::Read,
+        place,
+        block,
+        die: layout.die_of_page(place),
+        plane,
+        since: Time::ZERO,
+    }
+}
+
+/// Of figure 6.5, as section 6.4.2 tells of it: requests 1 and 2 share a package; two pages of 2 share
+/// a die, its third is elsewhere; 3 is alone on channel 2; 4 and 5 want die 4 of package 1 on channel
+/// 4, 6 another die of that package.
+const FIGURE_6_5: [&[Page]; 6] = [
+    &[(21, [1, 1, 2], 0), (31, [1, 2, 1], 0), (41, [1, 2, 2], 0)],
+    &[(1, [1, 1, 1], 0), (2, [1, 1, 1], 0), (61, [3, 1, 3], 0)],
+    &[(51, [2, 2, 1], 0)],
+    &[(81, [4, 1, 4], 0)],
+    &[(82, [4, 1, 4], 0)],
+    &[(71, [4, 1, 3], 0)],
+];
+
+fn flat(round: &[Vec<u32>]) -> Vec<u32> {
+    let mut names = round.concat();
+    names.sort_unstable();
+    names
+}
+
+#[test]
+fn figure_6_6_a_paq_needs_three_clumps() {
+    for scheduler in ["paq1", "paq2"] {
+        let rounds = Bench::new(scheduler, &FIGURE_6_5).rounds();
+        assert_eq!(
+            flat(&rounds[0]),
+            [1, 31, 51, 61, 81],
+            "{scheduler}: the first clump"
+        );
+        assert_eq!(rounds.len(), 3, "{scheduler}: {rounds:?}");
+    }
+}
+
+#[test]
+fn figure_6_6_b_vaq_needs_six_sets() {
+    let rounds = Bench::new("vaq", &FIGURE_6_5).rounds();
+    let sets: Vec<_> = rounds.iter().map(|round| flat(round)).collect();
+    assert_eq!(
+        sets[0],
+        [21, 31, 41],
+        "request 1 is issued first, its packages are no hindrance"
+    );
+    assert_eq!(
+        sets[1],
+        [1],
+        "two pages of request 2 want one die, which stalls the rest"
+    );
+    assert_eq!(sets[2], [2, 61]);
+    assert_eq!(
+        sets[3],
+        [51, 81],
+        "the only two requests that are served side by side"
+    );
+    assert_eq!(sets[4..], [[82], [71]], "request 5 stalls request 6");
+    assert_eq!(sets.len(), 6);
+}
+
+/// Of figure 6.7: pages 2 and 3, 4 and 5, 6 and 7, 72 and 73 are pairs on two planes; only the last
+/// pair belongs to one request.
+const FIGURE_6_7: [&[Page]; 7] = [
+    &[(2, [1, 1, 1], 0)],
+    &[(6, [2, 1, 1], 0)],
+    &[(4, [3, 1, 1], 0)],
+    &[(72, [4, 1, 1], 0), (73, [4, 1, 1], 1)],
+    &[(3, [1, 1, 1], 1)],
+    &[(7, [2, 1, 1], 1)],
+    &[(5, [3, 1, 1], 1)],
+];
+
+#[test]
+fn figure_6_7_paq_packs_four_pairs() {
+    for scheduler in ["paq0", "paq2"] {
+        let mut commits = Bench::new(scheduler, &FIGURE_6_7).rounds().concat();
+        commits = commits
+            .iter()
+            .map(|commit| flat(&[commit.clone()]))
+            .collect();
+        commits.sort();
+        let pairs = [vec![2, 3], vec![4, 5], vec![6, 7], vec![72, 73]];
+        assert_eq!(commits, pairs, "{scheduler}");
+    }
+}
+
+#[test]
+fn figure_6_7_vaq_finds_one_pair_and_six_go_by_themselves() {
+    let commits = Bench::new("vaq", &FIGURE_6_7).rounds().concat();
+    let (pairs, single): (Vec<_>, Vec<_>) = commits.iter().partition(|commit| commit.len() > 1);
+    assert_eq!(pairs, [&[72, 73]]);
+    assert_eq!(single.len(), 6, "{single:?}");
+}
+
+/// Sprinkler visits packages by their place on the channels, not in the order of requests.
+#[test]
+fn sprinkler_visits_the_first_package_of_every_channel_first() {
+    let requests: [&[Page]; 4] = [
+        &[(10, [1, 2, 1], 0)],
+        &[(20, [2, 1, 1], 0)],
+        &[(30, [1, 1, 1], 0)],
+        &[(40, [2, 2, 1], 0)],
+    ];
+    let order = Bench::new("sprinkler", &requests)
+        .rounds()
+        .concat()
+        .concat();
+    assert_eq!(order, [30, 20, 10, 40]);
+}
+
+/// A read passes a write for its die; nothing passes what it depends on.
+#[test]
+fn read_first_lets_reads_pass_writes_but_not_their_own_program() {
+    let mut bench = Bench::new("read-first", &[]);
+    let geometry = Geometry {
+        dies_per_package: DIES,
+        planes_per_die: PLANES,
+        blocks_per_plane: 4,
+        pages_per_block: 100,
+        ..Geometry::default()
+    };
+    let layout = Layout::new(&geometry, CHANNELS * PACKAGES).unwrap();
+    let program = |number, name| Waiting {
+        operation: Operation::Program,
+        ..read(&layout, number, name, 0, 0)
+    };
+    bench.line.push(program(0, 10));
+    bench.line.push(program(1, 12));
+    bench.line.push(read(&layout, 2, 12, 0, 0));
+    bench.line.push(read(&layout, 3, 40, 0, 0));
+    let rounds = bench.rounds().concat().concat();
+    assert_eq!(
+        rounds,
+        [40, 10, 12, 12],
+        "the read of page 12 waits for its program"
+    );
+}

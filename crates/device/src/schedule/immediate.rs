@@ -1,0 +1,38 @@
+//! No scheduler.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+use wordline_nand::Operation;
+
+use super::{Schedule, Seat, Stirred, View};
+
+/// Every operation goes to the queue of its die as soon as its request begins; the dies work their
+/// queues off, each for itself. Nothing waits for what goes to another die.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Immediate {}
+
+impl Cited for Immediate {
+    const PAPER: &'static str = "";
+}
+
+/// Nothing to remember.
+#[derive(Clone, Debug)]
+pub struct State;
+
+impl State {
+    /// Before the first request.
+    pub fn new(_policy: &Immediate) -> Self {
+        Self
+    }
+}
+
+impl Schedule for State {
+    fn holds(&self, _operation: Operation) -> bool {
+        false
+    }
+    fn choose(&mut self, _view: &View<'_>, stirred: &mut Stirred, _group: &mut Vec<Seat>) {
+        stirred.clear();
+    }
+}

@@ -1,0 +1,350 @@
+//! The device's queue: flash operations of the host that wait for the scheduler.
+//!
+//! It is the clump table of Jung 2013, section 6.4.5: what waits, in the order of the requests, and
+//! by package, with the number of those that share a die, a package, a channel.
+
+use wordline_kernel::Time;
+use wordline_nand::{Block, Die, Layout, Operation, PlaneRule, Ppn};
+
+use crate::backend::Slot;
+use crate::host::Ticket;
+
+/// A place in the line.
+pub type Seat = u32;
+const NONE: Seat = Seat::MAX;
+
+/// A flash operation that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// In the back end.
+    pub(crate) slot: Slot,
+    /// Requests are numbered in the order in which they began in the device.
+    pub request: u64,
+    /// The request.
+    pub ticket: Ticket,
+    /// Read or program.
+    pub operation: Operation,
+    /// The page.
+    pub place: Ppn,
+    /// Its block.
+    pub block: Block,
+    /// Its die.
+    pub die: Die,
+    /// Its plane, in the die.
+    pub plane: u32,
+    /// Since when it waits.
+    pub since: Time,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Links {
+    previous: Seat,
+    next: Seat,
+}
+
+const APART: Links = Links {
+    previous: NONE,
+    next: NONE,
+};
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    waiting: Waiting,
+    whole: Links,
+    package: Links,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    first: Seat,
+    last: Seat,
+}
+
+const EMPTY: Ends = Ends {
+    first: NONE,
+    last: NONE,
+};
+
+/// How many share a die, a package, a channel.
+#[derive(Clone, Debug, Default)]
+struct Counts {
+    dies: Vec<u32>,
+    packages: Vec<u32>,
+    channels: Vec<u32>,
+}
+
+/// What waits for the scheduler.
+#[derive(Clone, Debug)]
+pub struct Line {
+    layout: Layout,
+    rule: PlaneRule,
+    dies_per_package: u32,
+    dies_per_channel: u32,
+    entries: Vec<Entry>,
+    vacant: Vec<Seat>,
+    whole: Ends,
+    packages: Vec<Ends>,
+    counts: Counts,
+    /// By block: programs that wait, and all that wait.
+    programs: Vec<u32>,
+    in_block: Vec<u32>,
+}
+
+impl Line {
+    /// An empty line before the dies of `layout`.
+    pub fn new(
+        layout: Layout,
+        rule: PlaneRule,
+        dies_per_package: u32,
+        dies_per_channel: u32,
+    ) -> Self {
+        let (dies, blocks) = (layout.dies, layout.blocks() as usize);
+        let packages = dies.div_ceil(dies_per_package) as usize;
+        let channels = dies.div_ceil(dies_per_channel) as usize;
+        Self {
+            layout,
+            rule,
+            dies_per_package,
+            dies_per_channel,
+            entries: Vec::new(),
+            vacant: Vec::new(),
+            whole: EMPTY,
+            packages: vec![EMPTY; packages],
+            counts: Counts {
+                dies: vec![0; dies as usize],
+                packages: vec![0; packages],
+                channels: vec![0; channels],
+            },
+            programs: vec![0; blocks],
+            in_block: vec![0; blocks],
+        }
+    }
+
+    /// The package of a die.
+    pub fn package(&self, die: Die) -> u32 {
+        die.0 / self.dies_per_package
+    }
+    /// The channel of a die.
+    pub fn channel(&self, die: Die) -> u32 {
+        die.0 / self.dies_per_channel
+    }
+    /// The dies of a package.
+    pub fn dies_of_package(&self, package: u32) -> impl Iterator<Item = Die> + use<> {
+        let first = package * self.dies_per_package;
+        (first..first + self.dies_per_package).map(Die)
+    }
+    /// The dies of a channel.
+    pub fn dies_of_channel(&self, channel: u32) -> impl Iterator<Item = Die> + use<> {
+        let first = channel * self.dies_per_channel;
+        (first..first + self.dies_per_channel).map(Die)
+    }
+    /// Packages of the device.
+    pub fn packages(&self) -> u32 {
+        self.packages.len() as u32
+    }
+    /// Channels of the device.
+    pub fn channels(&self) -> u32 {
+        self.counts.channels.len() as u32
+    }
+    /// What waits in a place.
+    #[inline]
+    pub fn get(&self, seat: Seat) -> &Waiting {
+        &self.entries[seat as usize].waiting
+    }
+    /// All that wait, in the order of their requests and pages.
+    pub fn iter(&self) -> impl Iterator<Item = Seat> + '_ {
+        self.from(self.whole.first)
+    }
+    /// Those from a place on, in the order of their requests and pages.
+    fn from(&self, seat: Seat) -> impl Iterator<Item = Seat> + '_ {
+        std::iter::successors((seat != NONE).then_some(seat), |seat| {
+            let next = self.entries[*seat as usize].whole.next;
+            (next != NONE).then_some(next)
+        })
+    }
+    /// Those for a package, in the same order.
+    pub fn of_package(&self, package: u32) -> impl Iterator<Item = Seat> + '_ {
+        let first = self.packages[package as usize].first;
+        std::iter::successors((first != NONE).then_some(first), |seat| {
+            let next = self.entries[*seat as usize].package.next;
+            (next != NONE).then_some(next)
+        })
+    }
+    /// How many wait for a die.
+    pub fn of_die_count(&self, die: Die) -> u32 {
+        self.counts.dies[die.index()]
+    }
+    /// How many wait for a package.
+    pub fn of_package_count(&self, package: u32) -> u32 {
+        self.counts.packages[package as usize]
+    }
+    /// How many wait for a channel.
+    pub fn of_channel_count(&self, channel: u32) -> u32 {
+        self.counts.channels[channel as usize]
+    }
+
+    /// Whether two that wait can be one command of several planes: the same operation on different
+    /// planes of one die, as the plane rule of the part has it.
+    pub fn fits(&self, one: Seat, other: Seat) -> bool {
+        let (one, other) = (self.get(one), self.get(other));
+        if one.die != other.die || one.plane == other.plane || one.operation != other.operation {
+            return false;
+        }
+        let offsets = |waiting: &Waiting| {
+            let block = self.layout.block_in_plane(waiting.block);
+            (block, self.layout.page_in_block(waiting.place))
+        };
+        self.rule.allows(offsets(one), offsets(other))
+    }
+
+    /// Whether nothing in the line has to come before it: no program of an earlier page of the block
+    /// before a program, no program of the page before its read.
+    pub fn is_ready(&self, seat: Seat) -> bool {
+        self.programs[self.get(seat).block.index()] == 0 || self.before(seat).is_none()
+    }
+
+    /// One in the line that has to come before another.
+    fn before(&self, seat: Seat) -> Option<Seat> {
+        let waiting = *self.get(seat);
+        let mut others = self.of_package(self.package(waiting.die));
+        others.find(|&other| {
+            let other = self.get(other);
+            let programs = other.operation == Operation::Program && other.block == waiting.block;
+            programs
+                && match waiting.operation {
+                    Operation::Program => other.place < waiting.place,
+                    _ => other.place == waiting.place,
+                }
+        })
+    }
+
+    /// What has to be committed next before an operation that does not wait in the line for it: before
+    /// an erase everything for the block, before a read or a program the programs up to that page,
+    /// before a program of the host only those of requests after its own. Programs of a block come
+    /// in the order of its pages.
+    pub(crate) fn in_the_way(
+        &self,
+        operation: Operation,
+        place: Ppn,
+        request: Option<u64>,
+    ) -> Option<Seat> {
+        let block = self.layout.block_of(place);
+        if self.in_block[block.index()] == 0 {
+            return None;
+        }
+        let package = self.package(self.layout.die_of_page(place));
+        let of_block = || {
+            let seats = self.of_package(package);
+            seats.filter(|seat| self.get(*seat).block == block)
+        };
+        let programs = |seat: &Seat| self.get(*seat).operation == Operation::Program;
+        let found = of_block().find(|seat| {
+            let other = self.get(*seat);
+            let later = request.is_none_or(|request| other.request > request);
+            later && (operation == Operation::Erase || programs(seat) && other.place <= place)
+        });
+        let first = of_block()
+            .filter(programs)
+            .min_by_key(|seat| self.get(*seat).place);
+        found.map(|found| first.unwrap_or(found))
+    }
+
+    /// Takes a place behind all of the same request and of those before it.
+    pub(crate) fn push(&mut self, waiting: Waiting) -> Seat {
+        let entry = Entry {
+            waiting,
+            whole: APART,
+            package: APART,
+        };
+        let seat = if let Some(seat) = self.vacant.pop() {
+            self.entries[seat as usize] = entry;
+            seat
+        } else {
+            self.entries.push(entry);
+            self.entries.len() as Seat - 1
+        };
+        let package = self.package(waiting.die);
+        insert(&mut self.entries, &mut self.whole, seat, |entry| {
+            &mut entry.whole
+        });
+        let ends = &mut self.packages[package as usize];
+        insert(&mut self.entries, ends, seat, |entry| &mut entry.package);
+        self.count(&waiting, 1);
+        seat
+    }
+
+    /// Leaves the line.
+    pub(crate) fn remove(&mut self, seat: Seat) -> Waiting {
+        let waiting = *self.get(seat);
+        let package = self.package(waiting.die);
+        unlink(&mut self.entries, &mut self.whole, seat, |entry| {
+            &mut entry.whole
+        });
+        let ends = &mut self.packages[package as usize];
+        unlink(&mut self.entries, ends, seat, |entry| &mut entry.package);
+        self.vacant.push(seat);
+        self.count(&waiting, u32::MAX);
+        waiting
+    }
+
+    /// Adds `change`, which may be -1 as a wrapping number.
+    fn count(&mut self, waiting: &Waiting, change: u32) {
+        let package = self.package(waiting.die) as usize;
+        let channel = self.channel(waiting.die) as usize;
+        let block = waiting.block.index();
+        let mut counts = [
+            Some(&mut self.counts.dies[waiting.die.index()]),
+            Some(&mut self.counts.packages[package]),
+            Some(&mut self.counts.channels[channel]),
+            Some(&mut self.in_block[block]),
+            (waiting.operation == Operation::Program).then_some(&mut self.programs[block]),
+        ];
+        for count in counts.iter_mut().flatten() {
+            **count = count.wrapping_add(change);
+        }
+    }
+}
+
+/// Puts an entry behind the last one whose request is not later.
+fn insert(
+    entries: &mut [Entry],
+    ends: &mut Ends,
+    seat: Seat,
+    links: impl Fn(&mut Entry) -> &mut Links,
+) {
+    let request = entries[seat as usize].waiting.request;
+    let mut previous = ends.last;
+    while previous != NONE && entries[previous as usize].waiting.request > request {
+        previous = links(&mut entries[previous as usize]).previous;
+    }
+    let next = match previous {
+        NONE => ends.first,
+        previous => links(&mut entries[previous as usize]).next,
+    };
+    *links(&mut entries[seat as usize]) = Links { previous, next };
+    match previous {
+        NONE => ends.first = seat,
+        previous => links(&mut entries[previous as usize]).next = seat,
+    }
+    match next {
+        NONE => ends.last = seat,
+        next => links(&mut entries[next as usize]).previous = seat,
+    }
+}
+
+fn unlink(
+    entries: &mut [Entry],
+    ends: &mut Ends,
+    seat: Seat,
+    links: impl Fn(&mut Entry) -> &mut Links,
+) {
+    let Links { previous, next } = *links(&mut entries[seat as usize]);
+    match previous {
+        NONE => ends.first = next,
+        previous => links(&mut entries[previous as usize]).next = next,
+    }
+    match next {
+        NONE => ends.last = previous,
+        next => links(&mut entries[next as usize]).previous = previous,
+    }
+}

@@ -1,0 +1,168 @@
+//! Which flash operations of the host go to their dies next (Jung 2013, chapter 6).
+//!
+//! Operations wait in a [`Line`] until a scheduler commits them. A scheduler sees the line and what
+//! is committed to the dies; it may pass earlier requests, but never what an operation depends on:
+//! only operations that are ready ([`Line::is_ready`]) may be chosen. Operations of garbage
+//! collection do not wait in the line.
+
+mod clump;
+#[cfg(test)]
+mod examples;
+pub mod immediate;
+mod in_order;
+pub mod line;
+mod pack;
+pub mod paq0;
+pub mod paq1;
+pub mod paq2;
+pub mod read_first;
+pub mod sprinkler;
+pub mod vaq;
+
+use std::collections::BTreeSet;
+
+use wordline_kernel::Time;
+use wordline_nand::{Die, Operation};
+
+use crate::host::Ticket;
+pub use line::{Line, Seat, Waiting};
+
+/// What is committed to a die.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Operations that are committed and not done.
+    pub committed: u32,
+    /// Whether the array has started to work for the command that the die is at.
+    pub array_begun: bool,
+}
+
+/// What a scheduler sees.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The time.
+    pub now: Time,
+    /// What waits.
+    pub line: &'a Line,
+    /// What is committed, by die.
+    pub loads: &'a [Load],
+    /// Whether operations can become one command at all (`ssd.composition`).
+    pub joins: bool,
+}
+
+impl View<'_> {
+    /// What is committed to a die.
+    #[inline]
+    pub fn load(&self, die: Die) -> Load {
+        self.loads[die.index()]
+    }
+    /// Operations committed to a package.
+    pub fn committed(&self, package: u32) -> u32 {
+        let dies = self.line.dies_of_package(package);
+        dies.map(|die| self.load(die).committed).sum()
+    }
+    /// Whether commands, addresses or data for a die of the package are still to be sent before its
+    /// array can work.
+    pub fn is_issuing(&self, package: u32) -> bool {
+        let mut loads = self.line.dies_of_package(package).map(|die| self.load(die));
+        loads.any(|load| load.committed > 0 && !load.array_begun)
+    }
+    /// Whether one that waits can be committed to a die that has nothing else to do.
+    pub fn can_start(&self, seat: Seat) -> bool {
+        self.load(self.line.get(seat).die).committed == 0 && self.line.is_ready(seat)
+    }
+    /// The first in a package that has waited for longer than `bound`. None if `bound` is zero.
+    pub fn overdue(&self, package: u32, bound: Time) -> Option<Seat> {
+        let waits = |seat: &Seat| self.now - self.line.get(*seat).since;
+        let seats = self.line.of_package(package);
+        seats
+            .filter(|seat| bound > Time::ZERO && waits(seat) > bound)
+            .min_by_key(|&seat| self.line.get(seat).since)
+    }
+}
+
+/// Packages for which something has changed since the scheduler last had nothing to commit there.
+pub type Stirred = BTreeSet<u32>;
+
+/// Commits operations to dies.
+pub trait Schedule {
+    /// Whether operations of this kind wait in the line; the others are committed at once.
+    fn holds(&self, _operation: Operation) -> bool {
+        true
+    }
+    /// Chooses what is committed next, together: puts it into `group`, or leaves that empty if there
+    /// is nothing to commit until something changes. Packages for which that is so leave `stirred`.
+    /// Chosen operations are ready, or what has to come before them stands before them in the group.
+    fn choose(&mut self, view: &View<'_>, stirred: &mut Stirred, group: &mut Vec<Seat>);
+    /// A request is done.
+    fn done(&mut self, _ticket: Ticket) {}
+    /// What it takes to choose a group.
+    fn search(&self) -> Time {
+        Time::ZERO
+    }
+    /// Whether it builds commands of several planes out of what waits.
+    fn packs(&self) -> bool {
+        false
+    }
+}
+
+macro_rules! members {
+    ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
+        wordline_kernel::family! {
+            /// Which flash operations of the host go to their dies next?
+            pub enum Scheduler at "ssd.scheduler" {
+                $($tag => $Variant($file::$Variant)),+
+            }
+        }
+
+        /// The scheduler of a device, with its state.
+        #[derive(Clone, Debug)]
+        #[allow(missing_docs)]
+        pub enum Scheduling { $($Variant($file::State)),+ }
+
+        impl Scheduling {
+            /// The state of `policy` before the first request.
+            pub fn new(policy: &Scheduler) -> Self {
+                match policy { $(Scheduler::$Variant(policy) => Self::$Variant($file::State::new(policy))),+ }
+            }
+        }
+
+        impl Schedule for Scheduling {
+            fn holds(&self, operation: Operation) -> bool {
+                match self { $(Self::$Variant(state) => state.holds(operation)),+ }
+            }
+            fn choose(&mut self, view: &View<'_>, stirred: &mut Stirred, group: &mut Vec<Seat>) {
+                match self { $(Self::$Variant(state) => state.choose(view, stirred, group)),+ }
+            }
+            fn done(&mut self, ticket: Ticket) {
+                match self { $(Self::$Variant(state) => state.done(ticket)),+ }
+            }
+            fn search(&self) -> Time {
+                match self { $(Self::$Variant(state) => state.search()),+ }
+            }
+            fn packs(&self) -> bool {
+                match self { $(Self::$Variant(state) => state.packs()),+ }
+            }
+        }
+    };
+}
+
+members! {
+    "immediate" => Immediate(immediate),
+    "vaq" => Vaq(vaq),
+    "paq0" => Paq0(paq0),
+    "paq1" => Paq1(paq1),
+    "paq2" => Paq2(paq2),
+    "sprinkler" => Sprinkler(sprinkler),
+    "read-first" => ReadFirst(read_first),
+}
+
+impl Default for Scheduler {
+    fn default() -> Self {
+        Self::Immediate(immediate::Immediate::default())
+    }
+}
+
+/// Microseconds of a configuration.
+fn us(time: f64) -> Time {
+    Time::from_ps((time * 1e6).round() as u64)
+}

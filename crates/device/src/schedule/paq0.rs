@@ -1,0 +1,73 @@
+//! Physically addressed queueing: plane packing alone.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Time;
+use wordline_kernel::slot::Cited;
+use wordline_nand::Operation;
+
+use super::in_order::{Conflict, InOrder};
+use super::{Schedule, Seat, Stirred, View};
+use crate::host::Ticket;
+
+/// Reads as with `vaq`, but beneath the translation layer: what waits for the die of a page that is
+/// read, on other planes and as the plane rule has it, goes with it, whichever request it belongs
+/// to. Writes do not wait: their place is chosen when they come.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Paq0 {
+    /// What two requests must not have in common to be under way together: a `die`, a `package` or a
+    /// `channel`.
+    pub conflict: Conflict,
+    /// Time to search the clump table, once for all that is committed together. Nanoseconds; 1,770
+    /// for 64 packages on a processor of 72 MHz (section 6.6.3).
+    pub search_ns: u32,
+}
+
+impl Default for Paq0 {
+    fn default() -> Self {
+        Self {
+            conflict: Conflict::default(),
+            search_ns: 1770,
+        }
+    }
+}
+
+impl Cited for Paq0 {
+    const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 6.4.4";
+}
+
+/// The queue.
+#[derive(Clone, Debug)]
+pub struct State {
+    in_order: InOrder,
+    search: Time,
+}
+
+impl State {
+    /// Before the first request.
+    pub fn new(policy: &Paq0) -> Self {
+        Self {
+            in_order: InOrder::new(policy.conflict, true),
+            search: Time::from_ns(policy.search_ns.into()),
+        }
+    }
+}
+
+impl Schedule for State {
+    fn holds(&self, operation: Operation) -> bool {
+        operation == Operation::Read
+    }
+    fn choose(&mut self, view: &View<'_>, stirred: &mut Stirred, group: &mut Vec<Seat>) {
+        self.in_order.choose(view, stirred, group);
+    }
+    fn done(&mut self, ticket: Ticket) {
+        self.in_order.done(ticket);
+    }
+    fn search(&self) -> Time {
+        self.search
+    }
+    fn packs(&self) -> bool {
+        true
+    }
+}

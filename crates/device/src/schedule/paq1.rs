@@ -1,0 +1,78 @@
+//! Physically addressed queueing: clumps alone.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Time;
+use wordline_kernel::slot::Cited;
+use wordline_nand::Operation;
+
+use super::clump::Clump;
+use super::pack::Whose;
+use super::{Schedule, Seat, Stirred, View, us};
+
+/// Reads are served in clumps: each package in turn gets one read, first of those that share a die
+/// with others that wait, then of those that share the package, then the channel, then the others; among
+/// equals the first in the line. Pages of one request that the plane rule lets be one command go together. Writes do not wait: their place is
+/// chosen when they come.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Paq1 {
+    /// Whether a package takes a read while another of its dies works; otherwise when all are done.
+    pub interleaves: bool,
+    /// Time to search the clump table, once for each command. Nanoseconds; 1,770 for 64 packages on
+    /// a processor of 72 MHz (section 6.6.3).
+    pub search_ns: u32,
+    /// Age from which a read goes before all others of its package; 0: never. Microseconds.
+    #[schemars(range(min = 0.0, max = 1e9))]
+    pub age_bound_us: f64,
+}
+
+impl Default for Paq1 {
+    fn default() -> Self {
+        Self {
+            interleaves: true,
+            search_ns: 1770,
+            age_bound_us: 0.0,
+        }
+    }
+}
+
+impl Cited for Paq1 {
+    const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, section 6.4";
+}
+
+/// The clumps.
+#[derive(Clone, Debug)]
+pub struct State {
+    clump: Clump,
+    search: Time,
+}
+
+impl State {
+    /// Before the first request.
+    pub fn new(policy: &Paq1) -> Self {
+        Self {
+            clump: Clump::new(
+                Whose::SameRequest,
+                policy.interleaves,
+                us(policy.age_bound_us),
+            ),
+            search: Time::from_ns(policy.search_ns.into()),
+        }
+    }
+}
+
+impl Schedule for State {
+    fn holds(&self, operation: Operation) -> bool {
+        operation == Operation::Read
+    }
+    fn choose(&mut self, view: &View<'_>, stirred: &mut Stirred, group: &mut Vec<Seat>) {
+        self.clump.choose(view, stirred, group);
+    }
+    fn search(&self) -> Time {
+        self.search
+    }
+    fn packs(&self) -> bool {
+        false
+    }
+}

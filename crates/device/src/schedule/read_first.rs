@@ -1,0 +1,77 @@
+//! Reads before writes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Time;
+use wordline_kernel::slot::Cited;
+use wordline_nand::Operation;
+
+use super::pack::{Whose, pack};
+use super::{Schedule, Seat, Stirred, View, us};
+
+/// A die that has nothing to do gets the first read that waits for it, and a write if no read does.
+/// What fits goes with it in one command. An operation that has waited for longer than a bound goes
+/// before all others, so that writes do not starve.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ReadFirst {
+    /// Age from which an operation goes before all others of its package; 0: never. Microseconds. Assumed.
+    #[schemars(range(min = 0.0, max = 1e9))]
+    pub age_bound_us: f64,
+}
+
+impl Default for ReadFirst {
+    fn default() -> Self {
+        Self {
+            age_bound_us: 10_000.0,
+        }
+    }
+}
+
+impl Cited for ReadFirst {
+    const PAPER: &'static str = "";
+}
+
+/// Its bound.
+#[derive(Clone, Debug)]
+pub struct State {
+    age_bound: Time,
+}
+
+impl State {
+    /// Before the first request.
+    pub fn new(policy: &ReadFirst) -> Self {
+        Self {
+            age_bound: us(policy.age_bound_us),
+        }
+    }
+
+    fn head(&self, view: &View<'_>, package: u32) -> Option<Seat> {
+        let line = view.line;
+        let overdue = view.overdue(package, self.age_bound);
+        if let Some(overdue) = overdue.filter(|seat| view.can_start(*seat)) {
+            return Some(overdue);
+        }
+        // Its die is kept free for what is overdue.
+        let kept = overdue.map(|seat| line.get(seat).die);
+        let free = |seat: &Seat| kept != Some(line.get(*seat).die) && view.can_start(*seat);
+        let able = line.of_package(package).filter(free);
+        able.min_by_key(|seat| line.get(*seat).operation != Operation::Read)
+    }
+}
+
+impl Schedule for State {
+    fn choose(&mut self, view: &View<'_>, stirred: &mut Stirred, group: &mut Vec<Seat>) {
+        while let Some(&package) = stirred.first() {
+            if let Some(head) = self.head(view, package) {
+                group.push(head);
+                pack(view, head, Whose::Any, group);
+                return;
+            }
+            stirred.remove(&package);
+        }
+    }
+    fn packs(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,126 @@
+//! Requests in the order of the resources, and more of them than a package can take at once.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Time;
+use wordline_kernel::slot::Cited;
+use wordline_nand::Die;
+
+use super::pack::{Whose, pack};
+use super::{Schedule, Seat, Stirred, View, us};
+
+/// Visits packages in the order of their place on the channels, first the first of each channel, and
+/// commits what waits there whatever the order of the requests (RIOS). A package gets more than it
+/// can take at once (FARO): of what waits, first for the die that has least to do, the command that
+/// covers most planes, then the one of the request that has most waiting in the package.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sprinkler {
+    /// Operations that are committed to a package at once, at most. Count. Assumed.
+    #[schemars(range(min = 1, max = 65536))]
+    pub over_commitment: u32,
+    /// Age from which an operation goes before all others of its package; 0: never. Microseconds.
+    #[schemars(range(min = 0.0, max = 1e9))]
+    pub age_bound_us: f64,
+}
+
+impl Default for Sprinkler {
+    fn default() -> Self {
+        Self {
+            over_commitment: 8,
+            age_bound_us: 0.0,
+        }
+    }
+}
+
+impl Cited for Sprinkler {
+    const PAPER: &'static str = "M. Jung, M. Kandemir, Sprinkler: Maximizing Resource Utilization in Many-Chip Solid State Disks, HPCA 2014";
+}
+
+/// Its limits.
+#[derive(Clone, Debug)]
+pub struct State {
+    over_commitment: u32,
+    age_bound: Time,
+}
+
+impl State {
+    /// Before the first request.
+    pub fn new(policy: &Sprinkler) -> Self {
+        Self {
+            over_commitment: policy.over_commitment,
+            age_bound: us(policy.age_bound_us),
+        }
+    }
+
+    fn group(&self, view: &View<'_>, package: u32, group: &mut Vec<Seat>) {
+        let head = match view.overdue(package, self.age_bound) {
+            Some(overdue) if view.line.is_ready(overdue) => Some(overdue),
+            _ => widest(view, package),
+        };
+        if let Some(head) = head {
+            group.push(head);
+            pack(view, head, Whose::Any, group);
+        }
+    }
+}
+
+/// The operation of a package whose command covers most planes of the die that has least to do.
+fn widest(view: &View<'_>, package: u32) -> Option<Seat> {
+    let line = view.line;
+    let waits = |die: &Die| line.of_die_count(*die) > 0;
+    let dies = line.dies_of_package(package).filter(waits);
+    let mut dies: Vec<Die> = dies.collect();
+    dies.sort_by_key(|die| (view.load(*die).committed, die.0));
+    let mut packed = Vec::new();
+    for die in dies {
+        let seats = line.of_package(package);
+        let ready = seats.filter(|seat| line.get(*seat).die == die && line.is_ready(*seat));
+        let best = ready.max_by_key(|&seat| {
+            packed.clear();
+            pack(view, seat, Whose::Any, &mut packed);
+            (
+                packed.len(),
+                connectivity(view, package, seat),
+                first(seat, view),
+            )
+        });
+        if best.is_some() {
+            return best;
+        }
+    }
+    None
+}
+
+/// Operations of the same request that wait for the package.
+fn connectivity(view: &View<'_>, package: u32, seat: Seat) -> usize {
+    let request = view.line.get(seat).request;
+    let seats = view.line.of_package(package);
+    seats
+        .filter(|seat| view.line.get(*seat).request == request)
+        .count()
+}
+
+/// Greater for earlier requests.
+fn first(seat: Seat, view: &View<'_>) -> std::cmp::Reverse<u64> {
+    std::cmp::Reverse(view.line.get(seat).request)
+}
+
+impl Schedule for State {
+    fn choose(&mut self, view: &View<'_>, stirred: &mut Stirred, group: &mut Vec<Seat>) {
+        let packages_per_channel = view.line.packages() / view.line.channels();
+        let rank = |package: &u32| (package % packages_per_channel, *package);
+        while let Some(package) = stirred.iter().copied().min_by_key(rank) {
+            if view.committed(package) < self.over_commitment {
+                self.group(view, package, group);
+            }
+            if !group.is_empty() {
+                return;
+            }
+            stirred.remove(&package);
+        }
+    }
+    fn packs(&self) -> bool {
+        true
+    }
+}
