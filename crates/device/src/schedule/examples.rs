@@ -41,10 +41,8 @@ impl Bench {
                 line.push(waiting);
             }
         }
-        let policy = Scheduler::defaults().into_iter();
-        let policy = policy
-            .filter(|policy| policy.name() == scheduler)
-            .next_back();
+        let mut policies = Scheduler::defaults().into_iter();
+        let policy = policies.find(|policy| policy.name() == scheduler);
         Self {
             line,
             scheduling: Scheduling::new(&policy.unwrap()),
@@ -196,7 +194,7 @@ fn figure_6_7_paq_packs_four_pairs() {
         let mut commits = Bench::new(scheduler, &FIGURE_6_7).rounds().concat();
         commits = commits
             .iter()
-            .map(|commit| flat(&[commit.clone()]))
+            .map(|commit| flat(std::slice::from_ref(commit)))
             .collect();
         commits.sort();
         let pairs = [vec![2, 3], vec![4, 5], vec![6, 7], vec![72, 73]];

@@ -180,12 +180,13 @@ fn kind(schema: &Value) -> Kind {
 }
 
 fn unit(path: &str) -> &'static str {
-    const UNITS: [(&str, &str); 15] = [
+    const UNITS: [(&str, &str); 16] = [
         ("_ns", "ns"),
         ("_us", "us"),
         ("_ms", "ms"),
         ("_s", "s"),
         ("_mt_per_s", "million transfers/s"),
+        ("gigabits_per_s", "Gbit/s"),
         ("iops", "requests/s"),
         ("_per_s", "1/s"),
         ("_bytes", "bytes"),
