@@ -14,6 +14,7 @@ from wordline.study.figure import Claim, Figure, Numbers, Plot, Published, Row, 
 STUDIES = {
     "nand": "A NAND package by itself: operation modes, latency variation, dies and planes",
     "palloc": "Page allocation strategies: 24 orders of channels, ways, dies and planes",
+    "paq": "Physically addressed queueing: schedulers that know where pages are",
 }
 
 __all__ = [

@@ -81,8 +81,6 @@ TABLE = {
     "msnfs6": Load(3_040_098, 9_941_612, 100, 97.51, MSNFS),
 }
 WEBS = ("web1", "web2", "web3")
-# One of each family, the first.
-FIRSTS = ("fin1", "web1", "usr1", "prn1", "sql1", "msnfs1")
 FITTED = (
     "The loads are generated, fitted to table 6.1: shares of writes, of random writes and of "
     "random reads are the table's, all loads have the same number of requests. A random request "

@@ -14,77 +14,96 @@ from wordline.study.paq.runs import DEVICE, QUEUE, closed
 from wordline.study.paq.schedulers import BOTH, VAQ
 
 LOAD = "sql3"
+# Beside it, a load on which requests are late.
+LATE = "web1"
 REQUESTS = 5000
 # Fixed before the first run: a small subset is less than this share. Per cent.
 FEW = 10
-BOUND = "with an age bound"
+SCHEDULERS = {"VAQ": VAQ, "PAQ2": BOTH, "PAQ2, bounded": BOTH}
+BOUNDED = "PAQ2, bounded"
+# By scheduler: the latency of each request in order. Microseconds.
+Series = dict[str, list[float]]
 
 
 def figure(setup: Setup) -> Figure:
     """Requests of sql3 in order, without and with a bound on their age."""
-    with written([LOAD], REQUESTS) as paths:
-        path = paths[LOAD]
-        virtual = _latencies(setup, path, VAQ)
-        physical = _latencies(setup, path, BOTH)
-        bound_us = round(fmean(virtual))
-        bounded = _latencies(setup, path, BOTH, {"ssd.scheduler.paq2.age_bound_us": bound_us})
-    series = {"VAQ": virtual, "PAQ2": physical, f"PAQ2 {BOUND}": bounded}
-    shown = {"VAQ": VAQ, "PAQ2": BOTH, f"PAQ2 {BOUND}": "paq1"}
-    above = {name: _above(values, virtual) for name, values in series.items()}
-    far = {name: _far(values, virtual) for name, values in series.items()}
+    with written([LOAD, LATE], REQUESTS) as paths:
+        found = {load: _series(setup, load, path) for load, path in paths.items()}
+    series = found[LOAD]
+    virtual, physical, bounded = series.values()
     faster = 100 * fmean(late < early for late, early in zip(physical, virtual, strict=True))
+    above = {load: _above(one["PAQ2"], one["VAQ"]) for load, one in found.items()}
+    late = {name: _far(values, found[LATE]["VAQ"]) for name, values in found[LATE].items()}
     cost = gain(fmean(physical), fmean(bounded))
-    top = 1.05 * max(map(max, series.values()))
     return Figure(
         id="6.13",
         title="Figure 6.13: latencies of sql3",
         section="6.6.4",
         measured=f"Time from admission to completion of the first {REQUESTS:,} requests of sql3, "
         f"in order, {QUEUE} at a time. Once more under PAQ2 with `age_bound_us` at VAQ's mean: a "
-        "request that has waited for so long goes first.",
-        rows=[
-            *(Row(f"{name}: mean", fmean(values), "µs") for name, values in series.items()),
-            *(Row(f"{name}: longest", max(values), "µs") for name, values in series.items()),
-            Row("PAQ2: requests answered sooner than under VAQ", faster, "%"),
-            *(
-                Row(f"{name}: requests that took more than twice their time under VAQ", value, "%")
-                for name, value in above.items() if name != "VAQ"
-            ),
-            *(
-                Row(f"{name}: requests that took more than twice VAQ's mean", value, "%")
-                for name, value in far.items()
-            ),
-        ],
+        "read that has waited for so long goes first. The same of web1.",
+        rows=[row for load, one in found.items() for row in _rows(load, one)],
         plots=[
-            Plot(name, "A dot for each request.",
-                 dots(name, shown[name], [value / 1000 for value in values], "ms", top / 1000))
-            for name, values in series.items()
+            Plot(f"{load}: {name}", "A dot for each request.",
+                 dots(name, SCHEDULERS[name], [value / 1000 for value in values], "ms",
+                      1.05 * max(map(max, one.values())) / 1000))
+            for load, one in found.items()
+            for name, values in one.items()
         ],
         claims=[
             Claim("Most requests are answered sooner under PAQ2", faster > 50, f"{faster:.1f} %"),
             Claim(f"A small subset (below {FEW} %) takes more than twice its time under VAQ",
-                  0 < above["PAQ2"] < FEW, f"{above['PAQ2']:.2f} %"),
+                  0 < above[LOAD] < FEW, f"{above[LOAD]:.2f} %",
+                  because="none does: a request of 26 pages has some in every queue, and all are "
+                  "served much alike; of smaller requests some do, as those of web1"),
             Claim("VAQ's latencies scatter less than PAQ2's, by their standard deviation over mean",
                   _scatter(virtual) < _scatter(physical),
                   f"{_scatter(virtual):.2f} and {_scatter(physical):.2f}"),
-            Claim("With the bound fewer exceed twice VAQ's mean, or as few",
-                  far[f"PAQ2 {BOUND}"] <= far["PAQ2"],
-                  f"{far[f'PAQ2 {BOUND}']:.2f} and {far['PAQ2']:.2f} %"),
+            Claim(f"{LATE}: a small subset (below {FEW} %) takes more than twice its time",
+                  0 < above[LATE] < FEW, f"{above[LATE]:.2f} %"),
+            Claim(f"{LATE}: with the bound fewer exceed twice VAQ's mean",
+                  late[BOUNDED] < late["PAQ2"],
+                  f"{late[BOUNDED]:.2f} and {late['PAQ2']:.2f} %"),
         ],
         explanation=[
             "The document calls 5,000 requests about the first tenth of the trace; by table 6.1 "
             "it has five million.",
-            f"The bound costs {cost:+.1f} % of PAQ2's mean latency.",
+            f"The bound costs {cost:+.1f} % of PAQ2's mean latency of sql3.",
         ],
-        data={"latency_us": series},
+        data={"latency_us": found},
     )  # fmt: skip
 
 
+def _series(setup: Setup, load: str, path: Path) -> Series:
+    virtual = _latencies(setup, load, path, VAQ)
+    bound: dict[str, Value] = {"ssd.scheduler.paq2.age_bound_us": round(fmean(virtual))}
+    return {
+        "VAQ": virtual,
+        "PAQ2": _latencies(setup, load, path, BOTH),
+        BOUNDED: _latencies(setup, load, path, BOTH, bound),
+    }
+
+
+def _rows(load: str, series: Series) -> list[Row]:
+    virtual = series["VAQ"]
+    rows: list[Row] = []
+    for name, values in series.items():
+        rows += [
+            Row(f"{load}, {name}: mean", fmean(values), "µs"),
+            Row(f"{load}, {name}: longest", max(values), "µs"),
+            Row(f"{load}, {name}: above twice VAQ's mean", _far(values, virtual), "%"),
+        ]
+        if name != "VAQ":
+            twice = _above(values, virtual)
+            rows.append(Row(f"{load}, {name}: above twice its time under VAQ", twice, "%"))
+    return rows
+
+
 def _latencies(
-    setup: Setup, path: Path, scheduler: str, more: dict[str, Value] | None = None
+    setup: Setup, load: str, path: Path, scheduler: str, more: dict[str, Value] | None = None
 ) -> list[float]:
     """Of the requests in order. Microseconds."""
-    case = closed(LOAD, path, scheduler, more=more)
+    case = closed(load, path, scheduler, more=more)
     result = wordline.run(DEVICE, case.trace, overrides=case.overrides)
     setup.note(f"{case.label}, {REQUESTS} requests", result.config)
     table = result.requests.polars().sort("index")
