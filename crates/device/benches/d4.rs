@@ -97,6 +97,7 @@ fn serve_of(ssd: &mut Ssd<PageMap>, op: Op, bytes: u64) -> Time {
         now = time;
         let handled = ssd.handle(now, event, &mut queue, &mut ());
         assert!(handled.is_ok(), "no rule is broken");
+        ssd.completed().for_each(drop);
     }
 }
 
@@ -108,15 +109,15 @@ fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
 }
 
 #[library_benchmark]
-#[bench::rr4k(args = (filled(0), Op::Read), config = ceiling(1_791))]
-#[bench::rw4k(args = (filled(500_000), Op::Write), config = ceiling(14_694))]
+#[bench::rr4k(args = (filled(0), Op::Read), config = ceiling(2_165))]
+#[bench::rw4k(args = (filled(500_000), Op::Write), config = ceiling(16_115))]
 fn requests(mut ssd: Ssd<PageMap>, op: Op) -> (Time, Ssd<PageMap>) {
     (serve(&mut ssd, op), ssd)
 }
 
 // Pages of sequential writes of 128 KiB.
 #[library_benchmark]
-#[bench::sw128k(args = (filled(0)), config = ceiling(2_069))]
+#[bench::sw128k(args = (filled(0)), config = ceiling(2_225))]
 fn sequential(mut ssd: Ssd<PageMap>) -> (Time, Ssd<PageMap>) {
     (serve_of(&mut ssd, Op::Write, 128 << 10), ssd)
 }

@@ -94,8 +94,8 @@ pub(crate) struct Controller<M> {
     internal_data_move: bool,
     /// By ticket: pages of the request that are not done yet.
     remaining: Vec<u32>,
-    /// Requests that are done with, in the order in which they were; the owner takes them out.
-    pub done: VecDeque<Done>,
+    /// Requests that are done with, in the order in which they were; the owner clears it.
+    pub done: Vec<Done>,
     /// By plane: its collection.
     jobs: Vec<Option<Job>>,
     /// Writes without a place, and where to find that of a page.
@@ -128,7 +128,7 @@ impl<M: Mapping> Controller<M> {
             queue: Queue::new(plan),
             internal_data_move: plan.internal_data_move,
             remaining: Vec::new(),
-            done: VecDeque::new(),
+            done: Vec::new(),
             jobs: vec![None; planes],
             held: Vec::new(),
             vacant_held: Vec::new(),
@@ -597,7 +597,7 @@ impl<M: Mapping> Controller<M> {
         *remaining -= 1;
         if *remaining == 0 {
             self.request_done(ticket);
-            self.done.push_back(Done { ticket, parts });
+            self.done.push(Done { ticket, parts });
         }
     }
 }

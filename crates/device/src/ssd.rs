@@ -278,17 +278,21 @@ impl<M: Mapping> Ssd<M> {
             error: None,
         };
         act(&mut self.connection, &mut inside);
-        while let Some(Done { ticket, parts }) = inside.controller.done.pop_front() {
+        let mut place = 0;
+        while let Some(&Done { ticket, parts }) = inside.controller.done.get(place) {
+            place += 1;
             let held = &mut inside.tickets.held[ticket as usize];
             held.finished = now;
             held.parts = parts;
             self.connection.finished(now, ticket, &mut inside);
         }
-        if let Some(error) = inside.error {
+        inside.controller.done.clear();
+        if let Some(error) = inside.error.take() {
             return Err(error);
         }
-        for place in 0..self.tickets.complete.len() {
-            let ticket = self.tickets.complete[place];
+        let mut place = 0;
+        while let Some(&ticket) = self.tickets.complete.get(place) {
+            place += 1;
             self.complete(now, ticket, probe);
         }
         self.tickets.complete.clear();
