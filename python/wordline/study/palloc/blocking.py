@@ -7,7 +7,7 @@ from random import Random
 from wordline.study.figure import Figure, Plot, Row, Setup
 from wordline.study.measures import gain
 from wordline.study.palloc.charts import PUBLISHED, spread
-from wordline.study.palloc.loads import KIB, PAGE, TABLE, Load
+from wordline.study.palloc.loads import TABLE, Load
 from wordline.study.palloc.orders import (
     CHANNEL,
     FAMILIES,
@@ -61,8 +61,8 @@ def requests(load: Load, count: int) -> list[tuple[int, int, float]]:
     """First page, pages and array time of requests that have the means of a load."""
     random = Random(1)  # noqa: S311
     pages = {
-        True: max(1, -(-round(load.write_kib * KIB) // PAGE)),
-        False: max(1, -(-round(load.read_kib * KIB) // PAGE)),
+        True: round(load.write_pages),
+        False: round(load.read_pages),
     }
     made: list[tuple[int, int, float]] = []
     end = 0

@@ -6,7 +6,7 @@ from wordline import WordlineError
 from wordline.study.figure import Claim, Figure, Plot, Published, Row, Setup
 from wordline.study.measures import gain, idle_percent, iops
 from wordline.study.palloc.charts import PUBLISHED, spread, stacked
-from wordline.study.palloc.loads import FITTED, KIB, KNOWN, TABLE, closed
+from wordline.study.palloc.loads import FITTED, KNOWN, PAGE, TABLE, closed
 from wordline.study.palloc.orders import (
     BASE,
     CHANNEL,
@@ -102,14 +102,16 @@ def _table(fitted: dict[str, Runs]) -> Figure:
     rows: list[Row] = []
     for name, load in TABLE.items():
         told = fitted[name][BASE]["input"]
-        written = told["written_bytes"] / KIB / told["writes"] if told["writes"] else None
-        read = told["read_bytes"] / KIB / told["reads"] if told["reads"] else None
+        written = told["written_bytes"] / PAGE / told["writes"] if told["writes"] else None
+        read = told["read_bytes"] / PAGE / told["reads"] if told["reads"] else None
+        share = told["written_bytes"] / (told["written_bytes"] + told["read_bytes"])
         rows += [
-            Row(f"{name}: writes", 100 * told["writes"] / told["requests"], "%",
-                Published(load.write_percent, "%", "table 3.1")),
-            Row(f"{name}: mean write", written, "KiB",
-                Published(load.write_kib, "KiB", "table 3.1")),
-            Row(f"{name}: mean read", read, "KiB", Published(load.read_kib, "KiB", "table 3.1")),
+            Row(f"{name}: data written", 100 * share, "%",
+                Published(load.data_written_percent, "%", "table 3.1")),
+            Row(f"{name}: mean write", written, "pages",
+                Published(load.write_pages, "pages", "table 3.1")),
+            Row(f"{name}: mean read", read, "pages",
+                Published(load.read_pages, "pages", "table 3.1")),
         ]  # fmt: skip
     collected = sum(run["flash"]["gc_runs"] for runs in fitted.values() for run in runs.values())
     rows.append(Row("blocks collected, all loads and strategies", float(collected), ""))
