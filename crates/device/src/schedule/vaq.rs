@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
+use wordline_nand::Operation;
 
 use super::in_order::{Conflict, InOrder};
 use super::{Schedule, Seat, Stirred, View};
@@ -12,12 +13,23 @@ use crate::host::Ticket;
 /// need is not in use by requests under way, and until then all behind it wait. The pages of a
 /// request go to their dies in order, each when its die has nothing else to do; a request of which
 /// two pages want one die, and cannot be one command, is served alone.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Vaq {
     /// What two requests must not have in common to be under way together: a `die`, a `package` (as
     /// in the worked example of section 6.4.3), or a `channel`.
     pub conflict: Conflict,
+    /// Whether writes wait in the queue as reads do; otherwise they go to their dies at once.
+    pub holds_writes: bool,
+}
+
+impl Default for Vaq {
+    fn default() -> Self {
+        Self {
+            conflict: Conflict::default(),
+            holds_writes: true,
+        }
+    }
 }
 
 impl Cited for Vaq {
@@ -26,20 +38,29 @@ impl Cited for Vaq {
 
 /// The queue.
 #[derive(Clone, Debug)]
-pub struct State(InOrder);
+pub struct State {
+    in_order: InOrder,
+    holds_writes: bool,
+}
 
 impl State {
     /// Before the first request.
     pub fn new(policy: &Vaq) -> Self {
-        Self(InOrder::new(policy.conflict, false))
+        Self {
+            in_order: InOrder::new(policy.conflict, false),
+            holds_writes: policy.holds_writes,
+        }
     }
 }
 
 impl Schedule for State {
+    fn holds(&self, operation: Operation) -> bool {
+        self.holds_writes || operation == Operation::Read
+    }
     fn choose(&mut self, view: &View<'_>, stirred: &mut Stirred, group: &mut Vec<Seat>) {
-        self.0.choose(view, stirred, group);
+        self.in_order.choose(view, stirred, group);
     }
     fn done(&mut self, ticket: Ticket) {
-        self.0.done(ticket);
+        self.in_order.done(ticket);
     }
 }
