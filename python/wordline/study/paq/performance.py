@@ -62,9 +62,9 @@ READINGS: dict[str, dict[str, Value]] = {
 READS = 99
 # Why claims do not hold.
 WRITES = (
-    "a package that programs is in use for up to 2.2 ms, and the first request that needs it stalls "
-    "all behind it, whether writes wait in VAQ's queue or not (see What VAQ stalls on). Loads that "
-    "mix reads and writes gain most of that; those of reads alone gain what is published"
+    "a package that programs is in use for up to 2.2 ms, and the first request that needs it "
+    "stalls all behind it, whether writes wait in VAQ's queue or not (see What VAQ stalls on). "
+    "Loads that mix reads and writes gain most of that; those of reads alone gain what is published"
 )
 PASSED = (
     "writes pass the reads that wait in order and keep packages occupied, so that the head of the "
