@@ -13,13 +13,14 @@ use wordline_kernel::{EventQueue, Probe, Time};
 use wordline_nand::{Array, Die, Event as Flash, Layout, Operation, Plane, Ppn};
 
 use crate::backend::{BackEnd, Order, Purpose, Slot, Usage, Worked};
+use crate::error::DeviceError;
 use crate::event::Event;
 use crate::host::Ticket;
 use crate::observation::{Observation, Op, PageParts};
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
+use crate::request::Request;
 use crate::shadow::{Shadow, Version};
-use crate::ssd::{DeviceError, Request};
 
 /// A request of which all pages are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

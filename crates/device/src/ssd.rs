@@ -1,65 +1,19 @@
 //! A solid-state disk: the interface to the host, and behind it the controller with its flash.
 
-use thiserror::Error;
 use wordline_ftl::Mapping;
-use wordline_ftl::instant::InstantError;
 use wordline_kernel::{EventQueue, Probe, Time};
-use wordline_nand::{Array, Violation};
+use wordline_nand::Array;
 
 use crate::backend::Usage;
 use crate::controller::{Controller, Done};
+use crate::error::DeviceError;
 use crate::event::Event;
 use crate::host::{self, Act, Command, Connect, Connection, Ticket};
 use crate::observation::{Observation, Op, PageParts, Parts};
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
+use crate::request::Request;
 use crate::shadow::Shadow;
-
-/// A request of the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// The stream of the host that it belongs to; 0 if there is one only.
-    pub stream: u32,
-    /// Read or write.
-    pub op: Op,
-    /// First byte.
-    pub offset: u64,
-    /// Length in bytes, at least 1.
-    pub bytes: u64,
-    /// When the host issued it.
-    pub arrival: Time,
-}
-
-/// A run that cannot go on.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum DeviceError {
-    /// The array refused an operation.
-    #[error("at {at}: {violation}")]
-    Violation {
-        /// When.
-        at: Time,
-        /// Which rule.
-        violation: Violation,
-    },
-    /// Preconditioning failed.
-    #[error("preconditioning: {0}")]
-    Precondition(#[from] InstantError),
-    /// A read returned something else than what was written.
-    #[error("{0}")]
-    Verification(String),
-    /// A request outside the device.
-    #[error(
-        "request at byte {offset} of {bytes} bytes ends beyond the device's {capacity} bytes; fit the requests to the device"
-    )]
-    BeyondEnd {
-        /// First byte.
-        offset: u64,
-        /// Length.
-        bytes: u64,
-        /// What the host can address.
-        capacity: u64,
-    },
-}
 
 /// A request that the host has handed over.
 #[derive(Clone, Copy, Debug)]
