@@ -1,6 +1,7 @@
 """The loads: those of table 3.1, generated, and recorded traces."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from wordline.config import Value
@@ -12,7 +13,9 @@ REQUESTS = 100_000
 # Blocks a plane where it has to be quick: enough that nothing is collected, as with the preset's.
 QUICK: dict[str, Value] = {"nand.geometry.blocks_per_plane": 64}
 PAGE = 2048
-KIB = 1024
+# The queue that blocks nothing. The others are named by what two requests must not share to be
+# under way together: "die", "package", "channel".
+IMMEDIATE = "immediate"
 # What files of the document's workloads may be called.
 KNOWN = {
     "fin": ("financial", "fin1", "fin2"),
@@ -83,9 +86,9 @@ TABLE = {
 }
 FITTED = (
     "The loads are generated, fitted to table 3.1: shares of data written and of random requests "
-    "are the table's, sizes are whole pages with the means of the table, which count pages of 2 KiB "
-    "(data over requests of table 6.1 say so), requests begin at a page "
-    "of 2 KiB, random ones anywhere on the device, the others where the one before ended."
+    "are the table's, sizes are whole pages with the means of the table, which count pages of 2 "
+    "KiB (data over requests of table 6.1 say so), requests begin at a page, random ones anywhere "
+    "on the device, the others where the one before ended."
 )
 
 
@@ -94,28 +97,61 @@ def device(setup: Setup) -> dict[str, Value]:
     return QUICK if setup.quick else {}
 
 
-def closed(setup: Setup, load: str, order: str, places: str, traces: dict[str, Path]) -> Case:
-    """32 requests of a load at any time; pages are placed by their address ("static") or as they
-    come ("dynamic")."""
-    label = f"{load}, {DEPTH} at a time, {places} {order}"
-    placed = device(setup) | {f"ftl.allocate.{places}.order": order}
-    count = setup.requests(REQUESTS)
+@dataclass(frozen=True)
+class Variant:
+    """A device, by default the document's: pages placed by their address ("static") or as they come
+    ("dynamic"), the queue (see IMMEDIATE), how many requests at a time, what else differs."""
+
+    places: str = "static"
+    queue: str = "package"
+    depth: int = DEPTH
+    more: Mapping[str, Value] = field(default_factory=dict[str, Value])
+
+    def overrides(self, setup: Setup, order: str) -> dict[str, Value]:
+        """What the device differs in from the preset."""
+        queue: dict[str, Value] = (
+            {"ssd.scheduler": IMMEDIATE}
+            if self.queue == IMMEDIATE
+            else {"ssd.scheduler.vaq.conflict": self.queue}
+        )
+        placed = {f"ftl.allocate.{self.places}.order": order}
+        return {**device(setup), **queue, **placed}
+
+
+DOCUMENT = Variant()
+
+
+def closed(
+    setup: Setup,
+    load: str,
+    order: str,
+    traces: dict[str, Path],
+    variant: Variant = DOCUMENT,
+    requests: int = REQUESTS,
+) -> Case:
+    """A load on a device that has as many requests as it takes at any time."""
+    depth = variant.depth
+    label = f"{load}, {depth} at a time, {variant.queue}, {variant.places} {order}"
+    label += "".join(f", {key} {value}" for key, value in variant.more.items())
+    overrides = variant.overrides(setup, order)
+    count = setup.requests(requests)
     if load in TABLE:
-        arrival: dict[str, Value] = {"workload.arrival.closed-loop.queue_depth": DEPTH}
-        return Case(label, placed | TABLE[load].workload(count) | arrival)
-    mode: dict[str, Value] = {"replay.mode.closed-loop.queue_depth": DEPTH}
-    return Case(label, placed | mode, traces[load], count)
+        arrival: dict[str, Value] = {"workload.arrival.closed-loop.queue_depth": depth}
+        made = {**overrides, **TABLE[load].workload(count), **arrival, **variant.more}
+        return Case(label, made)
+    mode: dict[str, Value] = {"replay.mode.closed-loop.queue_depth": depth}
+    return Case(label, {**overrides, **mode, **variant.more}, traces[load], count)
 
 
 def timed(
     setup: Setup, load: str, order: str, rates: dict[str, float], traces: dict[str, Path]
 ) -> Case:
-    """A load as it arrives, placed by address: generated requests at a rate, independently of each
-    other; recorded ones by their time stamps."""
+    """A load as it arrives, on the document's queue, placed by address: generated requests at a
+    rate, independently of each other; recorded ones by their time stamps."""
     label = f"{load}, as it arrives, static {order}"
-    placed = device(setup) | {"ftl.allocate.static.order": order}
+    overrides = DOCUMENT.overrides(setup, order)
     count = setup.requests(REQUESTS)
     if load in TABLE:
         arrival: dict[str, Value] = {"workload.arrival.poisson.iops": rates[load]}
-        return Case(label, placed | TABLE[load].workload(count) | arrival)
-    return Case(label, placed, traces[load], count)
+        return Case(label, overrides | TABLE[load].workload(count) | arrival)
+    return Case(label, overrides, traces[load], count)

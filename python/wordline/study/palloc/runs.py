@@ -39,10 +39,17 @@ def over(runs: Mapping[str, Summary], measure: Callable[[Summary], float]) -> di
     return {order: measure(summary) for order, summary in runs.items()}
 
 
+def by_load(
+    found: Mapping[str, Runs], measure: Callable[[Summary], float]
+) -> dict[str, dict[str, float]]:
+    """A measure of each load and strategy."""
+    return {load: over(runs, measure) for load, runs in found.items()}
+
+
 def wait_us(summary: Summary) -> float:
-    """Mean time of waiting for a die or a bus that others of the host hold."""
+    """Mean time in the device of waiting for others: in its queue, for a die, for a bus."""
     parts = summary["breakdown"]["all"]
-    return parts["die_wait_us"] + parts["bus_wait_us"]
+    return parts["queue_us"] + parts["die_wait_us"] + parts["bus_wait_us"]
 
 
 def commands(summary: Summary) -> float:
