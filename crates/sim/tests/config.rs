@@ -425,6 +425,22 @@ fn a_faulty_override_is_named_as_such() {
         override_fault("ftl.gc.victim.d-choices.d", "0"),
         "--set ftl.gc.victim.d-choices.d=0: ftl.gc.victim.d-choices.d = 0: out of range; give a number from 1 to 65536"
     );
+    for value in ["nan", "inf", "-inf"] {
+        for key in [
+            "ssd.scheduler.read-first.age_bound_us",
+            "host.interface.sata.gigabits_per_s",
+        ] {
+            let message = override_fault(key, value);
+            let start = format!(
+                "--set {key}={value}: {key} = not a finite number: out of range; give a number from "
+            );
+            assert!(message.starts_with(&start), "{message}");
+        }
+    }
+    assert_eq!(
+        override_fault("precondition.fill_ratio", "nan"),
+        "--set precondition.fill_ratio=nan: precondition.fill_ratio = NaN: out of range; give a number from 0 to 1"
+    );
     assert!(override_fault("host", "3").contains("expected a table [host], found the number 3"));
     assert!(override_fault("a b", "3").contains("`a b` is not a key"));
     assert!(override_fault("name", "[1").contains("the value is not TOML"));

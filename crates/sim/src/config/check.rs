@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use serde_json::Value;
 use wordline_device::compose::Compose;
 use wordline_device::config::{Host, Ssd};
 use wordline_device::schedule::{Schedule, Scheduler, Scheduling};
@@ -9,7 +10,7 @@ use wordline_kernel::{Stream, Time};
 use wordline_nand::{Cell, Energy, Geometry, Layout, PageTypes, PerLevel, Suspend, Timing};
 use wordline_workload::generate;
 
-use super::keys;
+use super::keys::{self, Kind};
 use super::load::schema_error;
 use super::plan::{self, Plan, Precondition, Replay, Series, Settle};
 use super::replay::Mode;
@@ -272,14 +273,23 @@ fn bus(timing: &Timing) -> Result<(), ConfigError> {
 /// The ranges that the keys of policies declare in their schema, of keys that begin so.
 fn from_schema(config: &Config, start: &str) -> Result<(), ConfigError> {
     let values = serde_json::to_value(config).unwrap_or_default();
-    for key in keys::all().iter().filter(|key| key.path.starts_with(start)) {
+    let bounded = |key: &&keys::Key| key.path.starts_with(start) && key.range != (None, None);
+    for key in keys::all().iter().filter(bounded) {
         let pointer = format!("/{}", key.path.replace('.', "/"));
-        let Some(value) = values.pointer(&pointer).and_then(serde_json::Value::as_f64) else {
-            continue;
+        let value = match values.pointer(&pointer) {
+            // What JSON has no number for: infinite, or none at all.
+            Some(Value::Null) if key.kind == Kind::Number => f64::NAN,
+            Some(Value::Number(number)) => number.as_f64().unwrap_or(f64::NAN),
+            _ => continue,
         };
         let least = key.range.0.unwrap_or(f64::NEG_INFINITY);
         let most = key.range.1.unwrap_or(f64::INFINITY);
         if !(least..=most).contains(&value) {
+            let value = if value.is_nan() {
+                "not a finite number".to_owned()
+            } else {
+                value.to_string()
+            };
             let remedy = match key.range {
                 (Some(least), Some(most)) => format!("give a number from {least} to {most}"),
                 (Some(least), None) => format!("give a number not below {least}"),
