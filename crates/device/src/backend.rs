@@ -190,7 +190,7 @@ impl BackEnd {
         purpose: Purpose,
         queue: &mut EventQueue<Event>,
     ) {
-        self.loads[die.index()].committed += 1;
+        self.loads[die.index()].committed += u32::from(!purpose.is_gc());
         let idle = self.book.dies[die.index()].job.head == NONE;
         if idle && self.planes == 1 {
             self.start(now, die, slot, 1, queue);
@@ -412,8 +412,10 @@ impl BackEnd {
             transaction.parts.add(&parts);
             slot = transaction.next;
         }
-        let pages = self.book.dies[die.index()].job.pages;
-        self.loads[die.index()].committed -= pages;
+        let Job { pages, gc, .. } = self.book.dies[die.index()].job;
+        if !gc {
+            self.loads[die.index()].committed -= pages;
+        }
         self.leave(now, die, pages, probe);
         head
     }

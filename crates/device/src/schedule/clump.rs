@@ -59,16 +59,16 @@ impl Clump {
     /// The operation that a package gets next, if it can take one: one of the lowest level that has
     /// conflicts, the first in the line of those.
     fn head(&self, view: &View<'_>, package: u32) -> Option<Seat> {
+        if let Some(overdue) = view.overdue(package, self.age_bound) {
+            return Some(overdue);
+        }
         let serves = if self.interleaves {
             view.is_issuing(package)
         } else {
             view.committed(package) > 0
         };
-        if serves {
+        if serves || !view.can_take(package) {
             return None;
-        }
-        if let Some(overdue) = view.overdue(package, self.age_bound) {
-            return view.can_start(overdue).then_some(overdue);
         }
         let seats = view.line.of_package(package);
         let able = seats.filter(|seat| view.can_start(*seat));

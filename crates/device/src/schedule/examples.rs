@@ -245,11 +245,11 @@ fn read_first_lets_reads_pass_writes_but_not_their_own_program() {
     bench.line.push(program(0, 10));
     bench.line.push(program(1, 12));
     bench.line.push(read(&layout, 2, 12, 0, 0));
-    bench.line.push(read(&layout, 3, 40, 0, 0));
+    bench.line.push(read(&layout, 3, 4, 0, 0));
     let rounds = bench.rounds().concat().concat();
     assert_eq!(
         rounds,
-        [40, 10, 12, 12],
+        [4, 10, 12, 12],
         "the read of page 12 waits for its program"
     );
 }

@@ -52,6 +52,8 @@ struct Entry {
     waiting: Waiting,
     whole: Links,
     package: Links,
+    /// Programs of a block, in the order of its pages.
+    block: Links,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -85,8 +87,8 @@ pub struct Line {
     whole: Ends,
     packages: Vec<Ends>,
     counts: Counts,
-    /// By block: programs that wait, and all that wait.
-    programs: Vec<u32>,
+    /// By block: one more than the first program that waits and the last, or 0; and all that wait.
+    programs: Vec<[Seat; 2]>,
     in_block: Vec<u32>,
 }
 
@@ -115,7 +117,7 @@ impl Line {
                 packages: vec![0; packages],
                 channels: vec![0; channels],
             },
-            programs: vec![0; blocks],
+            programs: vec![[0; 2]; blocks],
             in_block: vec![0; blocks],
         }
     }
@@ -197,25 +199,20 @@ impl Line {
         self.rule.allows(offsets(one), offsets(other))
     }
 
-    /// Whether nothing in the line has to come before it: no program of an earlier page of the block
-    /// before a program, no program of the page before its read.
-    pub fn is_ready(&self, seat: Seat) -> bool {
-        self.programs[self.get(seat).block.index()] == 0 || self.before(seat).is_none()
+    /// The program of the earliest page of a block that waits. Places are given in the order of the
+    /// pages, so it is the one that has waited longest.
+    #[inline]
+    fn first_program(&self, block: Block) -> Option<Seat> {
+        self.programs[block.index()][0].checked_sub(1)
     }
 
-    /// One in the line that has to come before another.
-    fn before(&self, seat: Seat) -> Option<Seat> {
-        let waiting = *self.get(seat);
-        let mut others = self.of_package(self.package(waiting.die));
-        others.find(|&other| {
-            let other = self.get(other);
-            let programs = other.operation == Operation::Program && other.block == waiting.block;
-            programs
-                && match waiting.operation {
-                    Operation::Program => other.place < waiting.place,
-                    _ => other.place == waiting.place,
-                }
-        })
+    /// Whether nothing in the line has to come before it: no program of an earlier page of the block
+    /// before a program, none of the page or an earlier one before a read.
+    #[inline]
+    pub fn is_ready(&self, seat: Seat) -> bool {
+        let waiting = self.get(seat);
+        let first = self.first_program(waiting.block);
+        first.is_none_or(|first| first == seat || waiting.place < self.get(first).place)
     }
 
     /// What has to be committed next before an operation that does not wait in the line for it: before
@@ -233,19 +230,13 @@ impl Line {
             return None;
         }
         let package = self.package(self.layout.die_of_page(place));
-        let of_block = || {
-            let seats = self.of_package(package);
-            seats.filter(|seat| self.get(*seat).block == block)
-        };
-        let programs = |seat: &Seat| self.get(*seat).operation == Operation::Program;
-        let found = of_block().find(|seat| {
+        let found = self.of_package(package).find(|seat| {
             let other = self.get(*seat);
             let later = request.is_none_or(|request| other.request > request);
-            later && (operation == Operation::Erase || programs(seat) && other.place <= place)
+            let up_to = other.operation == Operation::Program && other.place <= place;
+            other.block == block && later && (operation == Operation::Erase || up_to)
         });
-        let first = of_block()
-            .filter(programs)
-            .min_by_key(|seat| self.get(*seat).place);
+        let first = self.first_program(block);
         found.map(|found| first.unwrap_or(found))
     }
 
@@ -255,6 +246,7 @@ impl Line {
             waiting,
             whole: APART,
             package: APART,
+            block: APART,
         };
         let seat = if let Some(seat) = self.vacant.pop() {
             self.entries[seat as usize] = entry;
@@ -269,6 +261,9 @@ impl Line {
         });
         let ends = &mut self.packages[package as usize];
         insert(&mut self.entries, ends, seat, |entry| &mut entry.package);
+        if waiting.operation == Operation::Program {
+            self.chain(seat);
+        }
         self.count(&waiting, 1);
         seat
     }
@@ -282,6 +277,9 @@ impl Line {
         });
         let ends = &mut self.packages[package as usize];
         unlink(&mut self.entries, ends, seat, |entry| &mut entry.package);
+        if waiting.operation == Operation::Program {
+            self.unchain(seat);
+        }
         self.vacant.push(seat);
         self.count(&waiting, u32::MAX);
         waiting
@@ -291,16 +289,41 @@ impl Line {
     fn count(&mut self, waiting: &Waiting, change: u32) {
         let package = self.package(waiting.die) as usize;
         let channel = self.channel(waiting.die) as usize;
-        let block = waiting.block.index();
-        let mut counts = [
-            Some(&mut self.counts.dies[waiting.die.index()]),
-            Some(&mut self.counts.packages[package]),
-            Some(&mut self.counts.channels[channel]),
-            Some(&mut self.in_block[block]),
-            (waiting.operation == Operation::Program).then_some(&mut self.programs[block]),
-        ];
-        for count in counts.iter_mut().flatten() {
-            **count = count.wrapping_add(change);
+        for count in [
+            &mut self.counts.dies[waiting.die.index()],
+            &mut self.counts.packages[package],
+            &mut self.counts.channels[channel],
+            &mut self.in_block[waiting.block.index()],
+        ] {
+            *count = count.wrapping_add(change);
+        }
+    }
+
+    /// Puts a program behind those of earlier pages of its block.
+    fn chain(&mut self, seat: Seat) {
+        let block = self.get(seat).block.index();
+        let [_, last] = self.programs[block];
+        match last.checked_sub(1) {
+            None => self.programs[block][0] = seat + 1,
+            Some(last) => {
+                self.entries[last as usize].block.next = seat;
+                self.entries[seat as usize].block.previous = last;
+            }
+        }
+        self.programs[block][1] = seat + 1;
+    }
+
+    /// Takes a program out of those of its block.
+    fn unchain(&mut self, seat: Seat) {
+        let Links { previous, next } = self.entries[seat as usize].block;
+        let block = self.get(seat).block.index();
+        match previous {
+            NONE => self.programs[block][0] = next.wrapping_add(1),
+            previous => self.entries[previous as usize].block.next = next,
+        }
+        match next {
+            NONE => self.programs[block][1] = previous.wrapping_add(1),
+            next => self.entries[next as usize].block.previous = previous,
         }
     }
 }

@@ -30,7 +30,8 @@ pub use line::{Line, Seat, Waiting};
 /// What is committed to a die.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
-    /// Operations that are committed and not done.
+    /// Operations of the host that are committed and not done. Those of collections are not counted:
+    /// what is committed while a die collects goes to the end of its queue.
     pub committed: u32,
     /// Whether the array has started to work for the command that the die is at.
     pub array_begun: bool,
@@ -55,7 +56,7 @@ impl View<'_> {
     pub fn load(&self, die: Die) -> Load {
         self.loads[die.index()]
     }
-    /// Operations committed to a package.
+    /// Operations of the host that are committed to a package and not done.
     pub fn committed(&self, package: u32) -> u32 {
         let dies = self.line.dies_of_package(package);
         dies.map(|die| self.load(die).committed).sum()
@@ -66,17 +67,25 @@ impl View<'_> {
         let mut loads = self.line.dies_of_package(package).map(|die| self.load(die));
         loads.any(|load| load.committed > 0 && !load.array_begun)
     }
-    /// Whether one that waits can be committed to a die that has nothing else to do.
+    /// Whether one that waits is ready and nothing else of the host is committed to its die.
     pub fn can_start(&self, seat: Seat) -> bool {
         self.load(self.line.get(seat).die).committed == 0 && self.line.is_ready(seat)
     }
-    /// The first in a package that has waited for longer than `bound`. None if `bound` is zero.
+    /// Whether something waits for a die of the package to which nothing of the host is committed.
+    pub fn can_take(&self, package: u32) -> bool {
+        let mut dies = self.line.dies_of_package(package);
+        dies.any(|die| self.load(die).committed == 0 && self.line.of_die_count(die) > 0)
+    }
+    /// The one in a package that has waited longest, if it has for longer than `bound` and is ready.
+    /// None if `bound` is zero.
     pub fn overdue(&self, package: u32, bound: Time) -> Option<Seat> {
-        let waits = |seat: &Seat| self.now - self.line.get(*seat).since;
+        if bound == Time::ZERO {
+            return None;
+        }
         let seats = self.line.of_package(package);
-        seats
-            .filter(|seat| bound > Time::ZERO && waits(seat) > bound)
-            .min_by_key(|&seat| self.line.get(seat).since)
+        let oldest = seats.min_by_key(|&seat| self.line.get(seat).since)?;
+        let waits = self.now - self.line.get(oldest).since;
+        (waits > bound && self.line.is_ready(oldest)).then_some(oldest)
     }
 }
 

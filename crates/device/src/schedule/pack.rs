@@ -11,6 +11,9 @@ pub(super) enum Whose {
     Any,
 }
 
+/// Operations in line for a package that are looked at, from the first.
+pub(super) const LOOK: usize = 64;
+
 /// Adds to `group` the first operation of each further plane that fits `head`.
 pub(super) fn pack(view: &View<'_>, head: Seat, whose: Whose, group: &mut Vec<Seat>) {
     if !view.joins {
@@ -19,7 +22,7 @@ pub(super) fn pack(view: &View<'_>, head: Seat, whose: Whose, group: &mut Vec<Se
     let line = view.line;
     let first = *line.get(head);
     let mut planes = 1_u64 << first.plane;
-    for seat in line.of_package(line.package(first.die)) {
+    for seat in line.of_package(line.package(first.die)).take(LOOK) {
         let waiting = line.get(seat);
         let wanted = whose == Whose::Any || waiting.request == first.request;
         let open = planes >> waiting.plane & 1 == 0;

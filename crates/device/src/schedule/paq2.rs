@@ -22,7 +22,8 @@ pub struct Paq2 {
     /// Time to search the clump table, once for each command. Nanoseconds; 1,770 for 64 packages on
     /// a processor of 72 MHz (section 6.6.3).
     pub search_ns: u32,
-    /// Age from which a read goes before all others of its package; 0: never. Microseconds.
+    /// Age from which a read goes to the queue of its die whatever else is there, before all others of
+    /// its package; 0: never. Microseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub age_bound_us: f64,
 }

@@ -15,7 +15,8 @@ use super::{Schedule, Seat, Stirred, View, us};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReadFirst {
-    /// Age from which an operation goes before all others of its package; 0: never. Microseconds. Assumed.
+    /// Age from which an operation goes to the queue of its die whatever else is there, before all
+    /// others of its package; 0: never. Microseconds. Assumed.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub age_bound_us: f64,
 }
@@ -48,14 +49,15 @@ impl State {
 
     fn head(&self, view: &View<'_>, package: u32) -> Option<Seat> {
         let line = view.line;
-        let overdue = view.overdue(package, self.age_bound);
-        if let Some(overdue) = overdue.filter(|seat| view.can_start(*seat)) {
+        if let Some(overdue) = view.overdue(package, self.age_bound) {
             return Some(overdue);
         }
-        // Its die is kept free for what is overdue.
-        let kept = overdue.map(|seat| line.get(seat).die);
-        let free = |seat: &Seat| kept != Some(line.get(*seat).die) && view.can_start(*seat);
-        let able = line.of_package(package).filter(free);
+        if !view.can_take(package) {
+            return None;
+        }
+        let able = line
+            .of_package(package)
+            .filter(|seat| view.can_start(*seat));
         able.min_by_key(|seat| line.get(*seat).operation != Operation::Read)
     }
 }

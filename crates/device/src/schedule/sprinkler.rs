@@ -6,20 +6,23 @@ use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 use wordline_nand::Die;
 
-use super::pack::{Whose, pack};
+use super::pack::{LOOK, Whose, pack};
 use super::{Schedule, Seat, Stirred, View, us};
 
 /// Visits packages in the order of their place on the channels, first the first of each channel, and
-/// commits what waits there whatever the order of the requests (RIOS). A package gets more than it
+/// commits what waits there, of the first 64, whatever the order of the requests (RIOS). A package gets more than it
 /// can take at once (FARO): of what waits, first for the die that has least to do, the command that
 /// covers most planes, then the one of the request that has most waiting in the package.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sprinkler {
-    /// Operations that are committed to a package at once, at most. Count. Assumed.
+    /// A package gets another command as long as fewer operations than this are committed to it.
+    /// Operations on one plane keep their order from then on, so that more are packed the fewer are
+    /// committed. Count. Assumed.
     #[schemars(range(min = 1, max = 65536))]
     pub over_commitment: u32,
-    /// Age from which an operation goes before all others of its package; 0: never. Microseconds.
+    /// Age from which an operation goes to the queue of its die whatever else is there, before all
+    /// others of its package; 0: never. Microseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub age_bound_us: f64,
 }
@@ -54,10 +57,9 @@ impl State {
     }
 
     fn group(&self, view: &View<'_>, package: u32, group: &mut Vec<Seat>) {
-        let head = match view.overdue(package, self.age_bound) {
-            Some(overdue) if view.line.is_ready(overdue) => Some(overdue),
-            _ => widest(view, package),
-        };
+        let takes = view.committed(package) < self.over_commitment;
+        let overdue = view.overdue(package, self.age_bound);
+        let head = overdue.or_else(|| takes.then(|| widest(view, package))?);
         if let Some(head) = head {
             group.push(head);
             pack(view, head, Whose::Any, group);
@@ -74,7 +76,7 @@ fn widest(view: &View<'_>, package: u32) -> Option<Seat> {
     dies.sort_by_key(|die| (view.load(*die).committed, die.0));
     let mut packed = Vec::new();
     for die in dies {
-        let seats = line.of_package(package);
+        let seats = line.of_package(package).take(LOOK);
         let ready = seats.filter(|seat| line.get(*seat).die == die && line.is_ready(*seat));
         let best = ready.max_by_key(|&seat| {
             packed.clear();
@@ -95,7 +97,7 @@ fn widest(view: &View<'_>, package: u32) -> Option<Seat> {
 /// Operations of the same request that wait for the package.
 fn connectivity(view: &View<'_>, package: u32, seat: Seat) -> usize {
     let request = view.line.get(seat).request;
-    let seats = view.line.of_package(package);
+    let seats = view.line.of_package(package).take(LOOK);
     seats
         .filter(|seat| view.line.get(*seat).request == request)
         .count()
@@ -111,9 +113,7 @@ impl Schedule for State {
         let packages_per_channel = view.line.packages() / view.line.channels();
         let rank = |package: &u32| (package % packages_per_channel, *package);
         while let Some(package) = stirred.iter().copied().min_by_key(rank) {
-            if view.committed(package) < self.over_commitment {
-                self.group(view, package, group);
-            }
+            self.group(view, package, group);
             if !group.is_empty() {
                 return;
             }
