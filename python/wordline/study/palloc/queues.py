@@ -162,7 +162,7 @@ def conflicts(setup: Setup) -> Figure:
             "and they hardly ever are. Such a request is served alone: under plane-first "
             "strategies 32 writes at a time are served no faster than one at a time. With planes "
             "apart that is gone, and with it all that die- and plane-first strategies lose on "
-            "average; msnfs then gains from them as published, with packages half as much.",
+            "average; msnfs then gains from them as published, with packages two thirds as much.",
             "A reading by channels takes most from channel-first strategies, under which a request "
             "has all channels for itself, so that way-first strategies serve more in most loads, "
             "as published; with planes apart die- and plane-first ones as well, by less than is "
