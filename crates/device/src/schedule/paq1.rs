@@ -11,9 +11,9 @@ use super::pack::Whose;
 use super::{Schedule, Seat, Stirred, View, us};
 
 /// Reads are served in clumps: each package in turn gets one read, first of those that share a die
-/// with others that wait, then of those that share the package, then the channel, then the others; among
-/// equals the first in the line. Pages of one request that the plane rule lets be one command go together. Writes do not wait: their place is
-/// chosen when they come.
+/// with others that wait, then of those that share the package, then the channel, then the others;
+/// among equals the first in the line. Pages of one request that the plane rule lets be one command
+/// go together. Writes do not wait: their place is chosen when they come.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Paq1 {
