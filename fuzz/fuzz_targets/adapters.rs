@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wordline_workload::stat::stat_trace;
+use wordline_workload::stat::{IdleRule, stat_trace};
 use wordline_workload::{Align, Fit, OnBadLine, TimeOrder, Trace, TraceOptions, Volumes};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -41,6 +41,6 @@ fuzz_target!(|bytes: &[u8]| {
         capacity_bytes: (choice & 128 == 0).then_some(1 << 20),
     };
     if let Ok(mut trace) = Trace::from_bytes("x", bytes, &options) {
-        let _ = stat_trace(&mut trace);
+        let _ = stat_trace(&mut trace, IdleRule::default());
     }
 });

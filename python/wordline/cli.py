@@ -375,9 +375,33 @@ def trace() -> None:
 @trace.command(context_settings=PAGE)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @_reader_options(AS_RECORDED)
+@click.option(
+    "--idle-threshold-s",
+    type=float,
+    default=1.0,
+    show_default=True,
+    metavar="S",
+    help="An idle period above this many seconds is long.",
+)
+@click.option(
+    "--page-read-us",
+    type=float,
+    default=0.0,
+    show_default=True,
+    metavar="US",
+    help="Microseconds in which a device reads a page of 4 KiB; it is not idle meanwhile.",
+)
+@click.option(
+    "--page-program-us",
+    type=float,
+    default=0.0,
+    show_default=True,
+    metavar="US",
+    help="Microseconds in which a device programs a page of 4 KiB; it is not idle meanwhile.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def stat(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Say what is in a trace: requests, sizes, footprint, sequential share, idle gaps.
+    """Say what is in a trace: requests, sizes, footprint, sequential share, idle periods.
 
     Several files count as one trace, played one after the other.
 
@@ -385,6 +409,7 @@ def stat(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
     Examples:
       wordline trace stat disk.csv.gz
       wordline trace stat --on-bad-line skip --json disk.csv.gz
+      wordline trace stat --page-read-us 183.2 --page-program-us 860.36 disk.csv.gz
     """
     answer = wordline.trace_stat(files, **options)
     if as_json:

@@ -164,6 +164,7 @@ def print_stat(stat: dict[str, Any]) -> None:
 STAT_GROUPS = {
     "footprint": "footprint, in pages of 4 KiB",
     "gaps": "gaps between arrivals",
+    "idle": "idle periods, all volumes together",
     "reuse": "reuse distance",
     "trace": "what the reader did",
 }
@@ -173,6 +174,7 @@ STAT_UNITS: dict[str, Callable[[float], str]] = {
     "percent": lambda percent: share(percent / 100),
     "ms": lambda ms: duration(ms * 1e3),
     "s": lambda s: duration(s * MEGA),
+    "us": duration,
 }
 
 

@@ -48,15 +48,28 @@ def trace_stat(
     time_order: TimeOrder = "sort",
     align: Align = "keep",
     volumes: Volumes = "shared",
+    idle_threshold_s: float = 1.0,
+    page_read_us: float = 0.0,
+    page_program_us: float = 0.0,
 ) -> dict[str, Any]:
-    """What is in a trace: requests, duration, sizes, footprint, sequential share, gaps.
+    """What is in a trace: requests, duration, sizes, footprint, sequential share, gaps, idleness.
 
     Several files count as one trace, played one after the other. By default the recording is taken
     as it is, in order of time, its volumes side by side with addresses of their own. Raises
     WordlineError, naming file, line and column, if a file cannot be read.
+
+    An idle period begins when a request has been executed, which takes `page_read_us` or
+    `page_program_us` for each of its pages of 4 KiB, and ends when the next request comes; one
+    above `idle_threshold_s` is long.
     """
     options = trace_options(format, on_bad_line, time_order, align, volumes)
-    return cast("dict[str, Any]", json.loads(_wordline.trace_stat(paths(trace), options)))
+    rule = {
+        "idle_threshold_s": _number("idle_threshold_s", idle_threshold_s),
+        "page_read_us": _number("page_read_us", page_read_us),
+        "page_program_us": _number("page_program_us", page_program_us),
+    }
+    answer = _wordline.trace_stat(paths(trace), options | rule)
+    return cast("dict[str, Any]", json.loads(answer))
 
 
 def trace_convert(
@@ -152,6 +165,16 @@ def _path(one: object) -> str:
     if not usable:
         raise WordlineError(f"trace: {path!r} is not the path of a file; check the path")
     return path
+
+
+def _number(name: str, value: object) -> float:
+    """A number; its range is checked where it is used."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a number, not {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise WordlineError(f"{name}: {value} is too large; give a smaller number") from None
 
 
 def _require_format(name: object) -> None:

@@ -15,7 +15,7 @@ use wordline_observe::Table;
 use wordline_sim::config::{self, presets};
 use wordline_sim::{Done, Job, Phase, Progress, TimelineOptions};
 use wordline_workload::convert::convert;
-use wordline_workload::stat::stat_trace;
+use wordline_workload::stat::{IdleRule, stat_trace};
 use wordline_workload::{Format, Trace, TraceOptions};
 
 pyo3::create_exception!(
@@ -222,11 +222,23 @@ fn trace_stat(
     paths: Vec<PathBuf>,
     options: &Bound<'_, PyDict>,
 ) -> PyResult<String> {
+    let rule = idle_rule(options)?;
     let options = trace_options(TraceOptions::as_recorded(), options)?;
     let stat = py
-        .detach(|| stat_trace(&mut Trace::open(&paths, &options)?))
+        .detach(|| stat_trace(&mut Trace::open(&paths, &options)?, rule))
         .map_err(fail)?;
     serde_json::to_string(&stat).map_err(fail)
+}
+
+/// The numbers of `options` that say what an idle period is.
+fn idle_rule(options: &Bound<'_, PyDict>) -> PyResult<IdleRule> {
+    let number = |key, default| Ok::<f64, PyErr>(option(options, key)?.unwrap_or(default));
+    IdleRule::new(
+        number("idle_threshold_s", 1.0)?,
+        number("page_read_us", 0.0)?,
+        number("page_program_us", 0.0)?,
+    )
+    .map_err(fail)
 }
 
 /// Rewrites a trace in another format; says what was lost, as JSON.

@@ -2,7 +2,7 @@
 #![allow(clippy::panic, clippy::expect_used)] // in helpers of the tests
 
 use proptest::prelude::*;
-use wordline_workload::stat::stat_trace;
+use wordline_workload::stat::{IdleRule, stat_trace};
 use wordline_workload::{Format, OnBadLine, Source, Trace, TraceOptions};
 
 const LIMIT: usize = 100_000;
@@ -33,7 +33,7 @@ fn read_in_all_ways(bytes: &[u8]) {
         };
         read(bytes, &options);
         if let Ok(mut trace) = Trace::from_bytes("x", bytes, &options) {
-            let _ = stat_trace(&mut trace);
+            let _ = stat_trace(&mut trace, IdleRule::default());
         }
         for words in [("stack", "wrap"), ("shared", "scale")] {
             let mut options = TraceOptions {

@@ -8,7 +8,7 @@
 mod shared;
 
 use shared::real;
-use wordline_workload::stat::{Stat, stat_trace};
+use wordline_workload::stat::{IdleRule, Stat, stat_trace};
 use wordline_workload::{OnBadLine, Trace, TraceOptions};
 
 const NONE: f64 = f64::NAN;
@@ -66,9 +66,13 @@ const TABLE: &[Row] = &[
 ];
 
 fn stat(file: &str) -> Option<Stat> {
+    stat_by(file, IdleRule::default())
+}
+
+fn stat_by(file: &str, rule: IdleRule) -> Option<Stat> {
     let path = real(file)?;
     let trace = Trace::open(&[path], &TraceOptions::as_recorded());
-    let stat = trace.and_then(|mut trace| stat_trace(&mut trace));
+    let stat = trace.and_then(|mut trace| stat_trace(&mut trace, rule));
     Some(stat.expect("the trace can be read"))
 }
 
@@ -133,6 +137,9 @@ fn statistics_are_those_of_the_table() {
             close(time, row.gaps[1], 0.1 + five_seconds),
             "{file}: {over:?}"
         );
+        // Without execution times, an idle period is the time between arrivals.
+        let long = stat.idle.map(|idle| idle.long.percent_of_intervals);
+        assert_eq!(long, gaps, "{file}");
         assert!(
             close(stat.unaligned_percent, row.unaligned, 0.1),
             "{file}: {:?}",
@@ -173,7 +180,8 @@ fn fillrandom_counts_its_discards_apart() {
         on_bad_line: OnBadLine::Skip,
         ..TraceOptions::as_recorded()
     };
-    let stat = stat_trace(&mut Trace::open(&[path], &options).unwrap()).unwrap();
+    let mut trace = Trace::open(&[path], &options).unwrap();
+    let stat = stat_trace(&mut trace, IdleRule::default()).unwrap();
     assert_eq!((stat.requests, stat.trims), (51_698 - 17, 2_057 - 3));
     assert!((stat.written_bytes as f64 / f64::from(1 << 30) - 8.155).abs() < 0.001);
     assert!((stat.footprint.rewritten_percent.unwrap() - 75.8).abs() < 0.06);

@@ -4,6 +4,7 @@
 //! say otherwise; they are absent where there is nothing to take them of.
 
 mod footprint;
+mod idle;
 mod reuse;
 
 use std::collections::BTreeSet;
@@ -14,7 +15,10 @@ use serde::Serialize;
 use crate::trace::Counts;
 use crate::{Op, Request, Source, Trace, WorkloadError};
 use footprint::Footprint;
+use idle::Idle;
 use reuse::Reuse;
+
+pub use idle::{BackToBack, IdleRule, IdleStat, Periods};
 
 /// Bytes in a page of the statistics.
 pub const PAGE: u64 = 4096;
@@ -31,9 +35,9 @@ pub struct Stat {
     pub reads: u64,
     /// Requests that write.
     pub writes: u64,
-    /// Discards; apart from this and `trimmed_bytes` they count nowhere.
+    /// Discards; apart from this, `trimmed_bytes` and `idle` they count nowhere.
     pub trims: u64,
-    /// Flushes; they count nowhere else.
+    /// Flushes; apart from this and `idle` they count nowhere.
     pub flushes: u64,
     /// Bytes read.
     pub read_bytes: u64,
@@ -65,6 +69,8 @@ pub struct Stat {
     pub sector_unaligned_percent: Option<f64>,
     /// Time between arrivals; absent without time stamps or with fewer than two requests.
     pub gaps: Option<Gaps>,
+    /// Idle periods; absent without time stamps or with fewer than two requests of any kind.
+    pub idle: Option<IdleStat>,
     /// Distinct pages between two uses of a page.
     pub reuse: reuse::ReuseStat,
     /// What the reader of the trace had to adjust; absent for generated workloads.
@@ -180,6 +186,7 @@ pub struct Tally {
     gaps: Histogram<u64>,
     longest_ps: u64,
     long: [(u64, u64); 3],
+    idle: Idle,
 }
 
 struct Direction {
@@ -249,7 +256,7 @@ fn percent(part: u64, whole: u64) -> Option<f64> {
 
 impl Tally {
     /// `timed` says whether arrivals carry meaning.
-    pub fn new(timed: bool) -> Self {
+    pub fn new(timed: bool, rule: IdleRule) -> Self {
         Self {
             timed,
             trims: 0,
@@ -274,11 +281,13 @@ impl Tally {
             gaps: histogram(),
             longest_ps: 0,
             long: [(0, 0); 3],
+            idle: Idle::new(rule),
         }
     }
 
     /// Takes a request in.
     pub fn add(&mut self, request: &Request) {
+        self.idle.add(request);
         match request.op {
             Op::Flush => self.flushes += 1,
             Op::Trim => {
@@ -379,6 +388,7 @@ impl Tally {
             gaps: span
                 .filter(|_| requests > 1)
                 .map(|span| self.gap_stat(span)),
+            idle: self.idle.stat().filter(|_| self.timed),
             reuse: self.reuse.stat(),
             trace: None,
         }
@@ -430,8 +440,8 @@ impl Tally {
 }
 
 /// The statistics of all of a source.
-pub fn stat(source: &mut impl Source) -> Result<Stat, WorkloadError> {
-    let mut tally = Tally::new(source.timed());
+pub fn stat(source: &mut impl Source, rule: IdleRule) -> Result<Stat, WorkloadError> {
+    let mut tally = Tally::new(source.timed(), rule);
     while let Some(request) = source.next_request()? {
         tally.add(&request);
     }
@@ -440,8 +450,8 @@ pub fn stat(source: &mut impl Source) -> Result<Stat, WorkloadError> {
 
 /// The statistics of all of a trace, with what its reader counted. Open it with
 /// [`crate::TraceOptions::as_recorded`] for statistics of the recording itself.
-pub fn stat_trace(trace: &mut Trace) -> Result<Stat, WorkloadError> {
-    let stat = stat(trace)?;
+pub fn stat_trace(trace: &mut Trace, rule: IdleRule) -> Result<Stat, WorkloadError> {
+    let stat = stat(trace, rule)?;
     Ok(Stat {
         trace: Some(trace.counts()),
         ..stat
