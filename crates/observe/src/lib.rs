@@ -5,6 +5,7 @@
 
 pub mod busy;
 pub mod error;
+pub mod excess;
 pub mod grid;
 pub mod histogram;
 pub mod parquet_file;
@@ -18,6 +19,7 @@ pub mod timeline;
 
 pub use busy::Busy;
 pub use error::ObserveError;
+pub use excess::{Above, Excess};
 pub use grid::Grid;
 pub use histogram::Histogram;
 pub use parquet_file::{ParquetFile, write_parquet};

@@ -14,16 +14,18 @@ pub struct Tally {
 
 impl Default for Tally {
     fn default() -> Self {
-        Self {
-            count: 0,
-            sum: 0,
-            min: Time::MAX,
-            max: Time::ZERO,
-        }
+        Self::EMPTY
     }
 }
 
 impl Tally {
+    /// No spans.
+    pub const EMPTY: Self = Self {
+        count: 0,
+        sum: 0,
+        min: Time::MAX,
+        max: Time::ZERO,
+    };
     /// Adds one span.
     #[inline]
     pub fn record(&mut self, span: Time) {

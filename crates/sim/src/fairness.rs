@@ -7,6 +7,7 @@ use wordline_kernel::Time;
 use crate::config::plan;
 use crate::outcome::{Asked, Contest, Outcome};
 use crate::record::Served;
+use crate::slow::ExcessOf;
 use crate::summary::{
     Breakdown, ByOp, InputFile, LatencySummary, Throughput, queue_depth, replay_name,
 };
@@ -20,6 +21,7 @@ pub struct StreamSummary {
     pub input: StreamInput,
     pub latency: ByOp<LatencySummary>,
     pub breakdown: ByOp<Breakdown>,
+    pub excess: ByOp<ExcessOf>,
     pub throughput: Throughput,
     pub bytes_share: Option<f64>,
     pub contest_share: Option<f64>,
@@ -71,6 +73,7 @@ pub(crate) fn streams(outcome: &Outcome) -> Vec<StreamSummary> {
             input: input(outcome.plan.queue_depth, stream, asked, served),
             latency: LatencySummary::by_op(served),
             breakdown: Breakdown::by_op(served),
+            excess: ExcessOf::by_op(served),
             throughput: Throughput::new(served, asked.first_arrival.unwrap_or(Time::ZERO)),
             bytes_share: share(served.bytes.iter().sum(), all),
             contest_share: outcome.contest.as_ref().and_then(|contest| {

@@ -9,6 +9,7 @@ pub mod package;
 pub mod record;
 pub mod results;
 pub mod simulation;
+pub mod slow;
 pub mod summary;
 pub mod tables;
 pub mod timeline;

@@ -4,12 +4,12 @@ use wordline_device::{Observation, Op, PageParts, Parts};
 use wordline_kernel::{Probe, Time};
 use wordline_nand::Operation;
 use wordline_observe::{
-    Busy, Finished, Grid, Heading, Histogram, Intervals, Kind, Merge, ObserveError, RowTable,
-    Table, Tally,
+    Busy, Excess, Finished, Grid, Heading, Histogram, Intervals, Kind, Merge, ObserveError,
+    RowTable, Table, Tally,
 };
 
 use crate::config::Plan;
-use crate::config::plan::Series;
+use crate::config::plan::{Observe, Series};
 
 const PS: &str = "ps";
 const ROW: usize = 16;
@@ -183,6 +183,8 @@ pub struct FlashCounts {
     pub gc_pages_moved: u64,
     /// Time from start to end of collections, summed over planes.
     pub gc_time: Time,
+    /// Time that dies were occupied for collections, summed over dies.
+    pub gc_die_time: Time,
     /// Reads that complete partial writes.
     pub read_modify_writes: u64,
     /// Reads of pages that were never written.
@@ -198,6 +200,7 @@ impl Merge for FlashCounts {
         self.gc_runs += other.gc_runs;
         self.gc_pages_moved += other.gc_pages_moved;
         self.gc_time += other.gc_time;
+        self.gc_die_time += other.gc_die_time;
         self.read_modify_writes += other.read_modify_writes;
         self.unwritten_pages_read += other.unwritten_pages_read;
     }
@@ -224,11 +227,25 @@ impl Merge for Cell {
     }
 }
 
+/// The longest response times of reads and of writes that ended in an interval; none without any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Longest(pub [Option<Time>; 2]);
+
+impl Merge for Longest {
+    fn merge(&mut self, other: &Self) {
+        for (own, other) in self.0.iter_mut().zip(other.0) {
+            *own = (*own).max(other);
+        }
+    }
+}
+
 /// Requests that were served. Reads come first in every pair.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Served {
     /// Response times of reads and of writes.
     pub latency: [Histogram; 2],
+    /// What they have beyond the marginal response time.
+    pub excess: [Excess; 2],
     /// Where the time went.
     pub parts: [PartSums; 2],
     /// Bytes read and written.
@@ -238,6 +255,15 @@ pub struct Served {
 }
 
 impl Served {
+    fn new(marginal: Time) -> Self {
+        Self {
+            latency: Default::default(),
+            excess: [Excess::beyond(marginal), Excess::beyond(marginal)],
+            parts: Default::default(),
+            bytes: [0; 2],
+            last_completion: Time::ZERO,
+        }
+    }
     /// Requests.
     pub fn count(&self) -> u64 {
         self.latency.iter().map(Histogram::count).sum()
@@ -252,6 +278,7 @@ impl Served {
     #[inline]
     fn add(&mut self, now: Time, op: usize, bytes: u64, latency: Time, parts: &Parts) {
         self.latency[op].record(latency);
+        self.excess[op].record(latency);
         self.parts[op].add(parts);
         self.bytes[op] += bytes;
         self.last_completion = now;
@@ -262,6 +289,7 @@ impl Merge for Served {
     fn merge(&mut self, other: &Self) {
         for op in 0..2 {
             self.latency[op].merge(&other.latency[op]);
+            self.excess[op].merge(&other.excess[op]);
             self.parts[op] = self.parts[op].plus(&other.parts[op]);
             self.bytes[op] += other.bytes[op];
         }
@@ -278,6 +306,8 @@ pub struct Record {
     pub total: Served,
     /// The series.
     pub series: Intervals<Cell>,
+    /// The longest response times, in intervals of their own.
+    pub worst: Intervals<Longest>,
     /// Bus time of each channel.
     pub channels: Busy,
     /// Occupied time of each die.
@@ -285,6 +315,18 @@ pub struct Record {
     /// Commands of one plane and of several, then those of each while another die of the package
     /// was occupied.
     pub commands: [u64; 4],
+}
+
+/// Most intervals of an automatic width whose longest response times are told.
+const WORST_INTERVALS: usize = 64;
+/// Most intervals of a chosen width; a longer run doubles the width.
+const MOST_WORST_INTERVALS: usize = 1024;
+
+fn worst_grid(observe: &Observe) -> Grid {
+    match observe.worst_case_interval {
+        Some(width) => Grid::growing(width, MOST_WORST_INTERVALS),
+        None => Grid::growing(Time::from_us(1), WORST_INTERVALS),
+    }
 }
 
 /// Records a run.
@@ -306,10 +348,12 @@ impl Recorder {
         let lanes = plan.part.layout.dies.max(plan.dimensions.channels) as usize;
         let grid = grid.for_lanes(lanes);
         let rows = requests.then(|| Box::new(RowTable::in_memory(COLUMNS)));
+        let served = Served::new(plan.observe.marginal_response);
         let record = Record {
-            streams: vec![Served::default(); plan.streams.len().max(1)],
-            total: Served::default(),
+            streams: vec![served.clone(); plan.streams.len().max(1)],
+            total: served,
             series: Intervals::new(grid),
+            worst: Intervals::new(worst_grid(&plan.observe)),
             channels: Busy::new(grid, plan.dimensions.channels as usize),
             dies: Busy::new(grid, plan.part.layout.dies as usize),
             commands: [0; 4],
@@ -354,6 +398,8 @@ impl Recorder {
         let cell = record.series.at(now);
         cell.latency[index].record(latency);
         cell.bytes[index] += bytes;
+        let longest = &mut record.worst.at(now).0[index];
+        *longest = (*longest).max(Some(latency));
         if let Some(rows) = &mut self.rows {
             let parts = in_order(parts).map(|part| part.0);
             let mut row = [0; ROW];
@@ -393,10 +439,10 @@ fn rows(
 impl Record {
     /// Sums up the streams, ends all series at `end` and gives them the same intervals.
     fn close(&mut self, end: Time) {
-        self.total = Served::default();
-        self.streams
-            .iter()
-            .for_each(|served| self.total.merge(served));
+        let Self { streams, total, .. } = self;
+        for served in streams {
+            total.merge(served);
+        }
         let grids = [self.series.grid(), self.channels.grid(), self.dies.grid()];
         let width = grids
             .map(|grid| grid.width())
@@ -407,6 +453,7 @@ impl Record {
         self.channels.widen(width);
         self.dies.widen(width);
         self.series.close(end);
+        self.worst.close(end);
         self.channels.close(end);
         self.dies.close(end);
     }
@@ -443,9 +490,13 @@ impl Probe<Observation> for Recorder {
                 operation,
                 pages,
                 interleaved,
-                ..
+                gc,
             } => {
                 self.record.dies.add(die.index(), from, now);
+                if gc {
+                    let add = |cell: &mut Cell, part| cell.flash.gc_die_time += part;
+                    self.record.series.span(from, now, add);
+                }
                 if pages > 0 {
                     self.record.commands[usize::from(pages > 1) + 2 * usize::from(interleaved)] +=
                         1;

@@ -130,7 +130,7 @@ impl Results {
     }
     /// Names of the tables that this run has.
     pub fn tables(&self) -> Vec<&'static str> {
-        let mut names = vec!["series", "latency", "dies", "blocks"];
+        let mut names = vec!["series", "latency", "dies", "blocks", "wear"];
         if self.rows.is_some() {
             names.insert(0, "requests");
         }
@@ -144,6 +144,7 @@ impl Results {
             "latency" => Some(tables::latency(&self.outcome.record)),
             "dies" => Some(tables::dies(&self.outcome, &self.usage)),
             "blocks" => Some(tables::blocks(&self.outcome.plan, &self.blocks)),
+            "wear" => Some(tables::wear(&self.blocks)),
             _ => None,
         }
     }

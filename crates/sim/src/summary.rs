@@ -14,6 +14,7 @@ use crate::config::plan::Replay;
 use crate::fairness::{Fairness, StreamSummary, streams};
 use crate::outcome::{Asked, Outcome};
 use crate::record::{FlashCounts, PartSums, Served};
+use crate::slow::{ExcessSummary, WorstCase};
 
 /// Version of the summary's format.
 pub const SCHEMA: u32 = 1;
@@ -33,6 +34,8 @@ pub struct Summary {
     pub time: TimeSummary,
     pub latency: ByOp<LatencySummary>,
     pub breakdown: ByOp<Breakdown>,
+    pub worst_case: WorstCase,
+    pub excess: ExcessSummary,
     pub throughput: Throughput,
     pub streams: Vec<StreamSummary>,
     pub fairness: Option<Fairness>,
@@ -159,9 +162,12 @@ pub struct FlashSummary {
     pub gc_runs: u64,
     pub gc_pages_moved: u64,
     pub gc_time_s: f64,
+    pub gc_die_time_s: f64,
     pub erases_per_block_min: u32,
     pub erases_per_block_mean: f64,
     pub erases_per_block_max: u32,
+    pub erases_per_block_std: f64,
+    pub erases_per_block_spread: u32,
     pub valid_pages: u64,
     pub free_blocks: u64,
 }
@@ -418,6 +424,16 @@ pub(crate) fn mean(values: &[u32]) -> f64 {
     values.iter().map(|&value| u64::from(value)).sum::<u64>() as f64 / values.len().max(1) as f64
 }
 
+/// The standard deviation of counts (divided by their number); zero without any.
+fn deviation(values: &[u32]) -> f64 {
+    let mean = mean(values);
+    let squares: f64 = values
+        .iter()
+        .map(|&value| (f64::from(value) - mean).powi(2))
+        .sum();
+    (squares / values.len().max(1) as f64).sqrt()
+}
+
 impl Summary {
     /// Sums a run up.
     pub(crate) fn new(
@@ -459,6 +475,8 @@ impl Summary {
             },
             latency: LatencySummary::by_op(total),
             breakdown: Breakdown::by_op(total),
+            worst_case: WorstCase::new(&record.worst),
+            excess: ExcessSummary::new(plan.observe.marginal_response, total),
             throughput: Throughput::new(total, first_arrival),
             streams: streams(outcome),
             fairness: (plan.streams.len() > 1).then(|| Fairness::new(outcome.contest.as_ref())),
@@ -575,6 +593,8 @@ fn pages_programmed(preconditioned: &Preconditioned, flash: &FlashCounts) -> u64
 }
 
 fn flash_summary(flash: &FlashCounts, ssd: &Ssd<PageMap>, blocks: &[u32]) -> FlashSummary {
+    let least = blocks.iter().copied().min().unwrap_or(0);
+    let most = blocks.iter().copied().max().unwrap_or(0);
     FlashSummary {
         host_page_writes: flash.host_page_writes,
         page_programs: flash.page_programs,
@@ -585,9 +605,12 @@ fn flash_summary(flash: &FlashCounts, ssd: &Ssd<PageMap>, blocks: &[u32]) -> Fla
         gc_runs: flash.gc_runs,
         gc_pages_moved: flash.gc_pages_moved,
         gc_time_s: flash.gc_time.as_secs(),
-        erases_per_block_min: blocks.iter().copied().min().unwrap_or(0),
+        gc_die_time_s: flash.gc_die_time.as_secs(),
+        erases_per_block_min: least,
         erases_per_block_mean: mean(blocks),
-        erases_per_block_max: blocks.iter().copied().max().unwrap_or(0),
+        erases_per_block_max: most,
+        erases_per_block_std: deviation(blocks),
+        erases_per_block_spread: most - least,
         valid_pages: ssd.mapping().blocks().valid_pages(),
         free_blocks: ssd.mapping().free_blocks().into(),
     }

@@ -188,6 +188,13 @@ fn host_columns(cells: &Cells<'_>) -> Vec<Column> {
             maybe(cells, |cell| cell.value.latency[1].max().map(us)),
         ),
         (
+            Heading::new("max_us", "us", "Longest response time"),
+            maybe(cells, |cell| {
+                let [read, write] = &cell.value.latency;
+                read.max().max(write.max()).map(us)
+            }),
+        ),
+        (
             Heading::new("iops", "1/s", "Requests completed a second"),
             f64s(cells, |cell| requests(cell) as f64 / seconds(cell)),
         ),
@@ -250,6 +257,14 @@ fn flash_columns(cells: &Cells<'_>) -> Vec<Column> {
                 "Duration of collections finished, summed over planes",
             ),
             f64s(cells, |cell| cell.value.flash.gc_time.as_secs() * 1e3),
+        ),
+        (
+            Heading::new(
+                "gc_die_ms",
+                "ms",
+                "Time of the interval that dies were occupied for collections, summed over dies",
+            ),
+            f64s(cells, |cell| cell.value.flash.gc_die_time.as_secs() * 1e3),
         ),
         (
             Heading::new("erases", "", "Blocks erased"),
@@ -388,6 +403,43 @@ pub fn blocks(plan: &Plan, erases: &[u32]) -> Result<Table, ObserveError> {
         ),
     ])
 }
+
+/// How many blocks were erased how often: a row for each number of erases from the fewest to the
+/// most, or for runs of equal length of them if they are more than 1024.
+pub fn wear(erases: &[u32]) -> Result<Table, ObserveError> {
+    let least = erases.iter().copied().min().unwrap_or(0);
+    let most = erases.iter().copied().max().unwrap_or(0);
+    let run = (most - least) / MOST_WEAR_ROWS + 1;
+    let mut blocks = vec![0_u64; ((most - least) / run + 1) as usize];
+    for &one in erases {
+        blocks[((one - least) / run) as usize] += 1;
+    }
+    let firsts = (0..blocks.len() as u32).map(|row| least + row * run);
+    let lasts = firsts
+        .clone()
+        .map(|first| most.min(first.saturating_add(run - 1)));
+    Table::new(vec![
+        (
+            Heading::new("erases_min", "", "Fewest erases of these blocks"),
+            firsts.collect::<Vec<u32>>().into(),
+        ),
+        (
+            Heading::new(
+                "erases_max",
+                "",
+                "Most erases of these blocks; the same unless rows stand for several",
+            ),
+            lasts.collect::<Vec<u32>>().into(),
+        ),
+        (
+            Heading::new("blocks", "", "Blocks with so many erases"),
+            blocks.into(),
+        ),
+    ])
+}
+
+/// Rows of the table of wear at most.
+const MOST_WEAR_ROWS: u32 = 1024;
 
 /// Neighbouring blocks of a plane, as one row.
 struct BlockRun {

@@ -12,7 +12,7 @@ use wordline_workload::generate;
 
 use super::keys::{self, Kind};
 use super::load::schema_error;
-use super::plan::{self, Plan, Precondition, Replay, Series, Settle};
+use super::plan::{self, Observe, Plan, Precondition, Replay, Series, Settle};
 use super::replay::Mode;
 use super::{Config, ConfigError, Nand, SCHEMA};
 
@@ -577,6 +577,36 @@ pub(super) fn series(config: &super::Series) -> Result<Series, ConfigError> {
         ));
     }
     Ok(Series::Fixed { interval })
+}
+
+pub(super) fn observe(config: &super::Observe) -> Result<Observe, ConfigError> {
+    let (hundred_days_s, day_ms) = (8_640_000.0, 86_400_000.0);
+    let (interval_s, marginal_ms) = (config.worst_case_interval_s, config.marginal_response_ms);
+    number(
+        "observe.worst_case_interval_s",
+        interval_s,
+        Bound::From(0.0),
+        hundred_days_s,
+    )?;
+    number(
+        "observe.marginal_response_ms",
+        marginal_ms,
+        Bound::From(0.0),
+        day_ms,
+    )?;
+    let interval = Time::from_ps((interval_s * 1e12).round() as u64);
+    if interval_s > 0.0 && interval < Time::from_ns(1) {
+        return Err(ConfigError::rule(
+            "observe.worst_case_interval_s",
+            interval_s,
+            "an interval is shorter than a nanosecond",
+            "give at least 0.000000001, or 0 for an automatic width",
+        ));
+    }
+    Ok(Observe {
+        worst_case_interval: (interval_s > 0.0).then_some(interval),
+        marginal_response: Time::from_ps((marginal_ms * 1e9).round() as u64),
+    })
 }
 
 fn whole<N: Copy + PartialOrd + Display>(

@@ -64,6 +64,8 @@ pub struct Config {
     pub precondition: Precondition,
     /// The time series of the results.
     pub series: Series,
+    /// What the results count of slow requests.
+    pub observe: Observe,
     /// Load to generate when no trace is given; its own `arrival` says when requests are issued.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<generate::Config>,
@@ -87,6 +89,7 @@ impl Default for Config {
             replay: Replay::default(),
             precondition: Precondition::default(),
             series: Series::default(),
+            observe: Observe::default(),
             workload: None,
             streams: Vec::new(),
         }
@@ -191,6 +194,25 @@ impl Default for Series {
         Self {
             interval_ms: 0.0,
             intervals: 512,
+        }
+    }
+}
+
+/// What the results count of slow requests (`[observe]`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Observe {
+    /// Width of the intervals whose longest response times are told (`worst_case` of the summary); 0 chooses one that gives at most 64 of them. Seconds.
+    pub worst_case_interval_s: f64,
+    /// Response time that is still all right; what a request takes beyond it is its excess (`excess` of the summary). Milliseconds.
+    pub marginal_response_ms: f64,
+}
+
+impl Default for Observe {
+    fn default() -> Self {
+        Self {
+            worst_case_interval_s: 0.0,
+            marginal_response_ms: 30.0,
         }
     }
 }

@@ -40,6 +40,8 @@ pub struct Plan {
     pub precondition: Precondition,
     /// The time series.
     pub series: Series,
+    /// What is counted of slow requests.
+    pub observe: Observe,
     /// Load to generate; none if the run is of a trace.
     pub workload: Option<generate::Config>,
     /// Streams by name; none if there is one only, of `workload` or of a trace.
@@ -125,6 +127,15 @@ pub enum Series {
     },
 }
 
+/// What is counted of slow requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Observe {
+    /// Width of the intervals whose longest response times are kept; none for an automatic one.
+    pub worst_case_interval: Option<Time>,
+    /// Response time that is still all right.
+    pub marginal_response: Time,
+}
+
 /// One package by itself; of the configuration, only the `[nand]` tables are looked at.
 pub fn part(config: &Config, seed: u64) -> Result<Part, ConfigError> {
     check::part(config)?;
@@ -173,6 +184,7 @@ impl Plan {
             replay: check::replay(&config.replay.mode)?,
             precondition: check::precondition(&config.precondition, ftl.user_pages)?,
             series: check::series(&config.series)?,
+            observe: check::observe(&config.observe)?,
             workload: config.workload.clone(),
             streams: check::streams(config, seed)?,
             ftl,

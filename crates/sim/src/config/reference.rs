@@ -11,7 +11,7 @@ use super::presets::{self, Preset};
 use super::{load, policies};
 
 /// The tables of a configuration in the order of explaining; `workload` holds the last one.
-const TABLES: [&str; 10] = [
+const TABLES: [&str; 11] = [
     "",
     "nand",
     "ssd",
@@ -20,6 +20,7 @@ const TABLES: [&str; 10] = [
     "replay",
     "precondition",
     "series",
+    "observe",
     "workload",
     "streams",
 ];
