@@ -19,7 +19,7 @@ const BUFFER: usize = 256 * 1024;
 pub struct Conversion {
     /// Requests written.
     pub written: u64,
-    /// Requests left out because the format cannot state them.
+    /// Requests left out because the format cannot state them: trims and flushes.
     pub left_out: u64,
     /// What the format could not keep, in sentences.
     pub notes: Vec<String>,
@@ -28,9 +28,16 @@ pub struct Conversion {
 /// What a format loses of the requests written in it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Losses {
-    pub(crate) left_out: u64,
+    pub(crate) trims: u64,
+    pub(crate) flushes: u64,
     pub(crate) rounded_times: u64,
     pub(crate) expanded: u64,
+}
+
+impl Losses {
+    fn left_out(&self) -> u64 {
+        self.trims + self.flushes
+    }
 }
 
 /// Writes a trace. The file appears under its name when it is finished, not before; it is compressed
@@ -83,12 +90,12 @@ impl TraceWriter {
 
     /// Writes a request. Requests come in order of arrival.
     pub fn write(&mut self, request: &Request) -> Result<(), WorkloadError> {
-        let left_out = self.losses.left_out;
+        let left_out = self.losses.left_out();
         let done = self
             .render
             .request(&mut self.packer, request, &mut self.losses);
         done.map_err(|error| failed(&self.path, &error))?;
-        self.written += u64::from(self.losses.left_out == left_out);
+        self.written += u64::from(self.losses.left_out() == left_out);
         Ok(())
     }
 
@@ -101,7 +108,7 @@ impl TraceWriter {
         end.map_err(|error| failed(&self.path, &error))?;
         Ok(Conversion {
             written: self.written,
-            left_out: self.losses.left_out,
+            left_out: self.losses.left_out(),
             notes: notes(self.format, &self.losses, self.timed),
         })
     }
@@ -123,11 +130,12 @@ pub fn convert(
 
 fn notes(format: Format, losses: &Losses, timed: bool) -> Vec<String> {
     let mut notes = Vec::new();
-    if losses.left_out > 0 {
-        notes.push(format!(
-            "requests left out: {}; {format} knows reads and writes only",
-            losses.left_out
-        ));
+    for (kind, count) in [("trims", losses.trims), ("flushes", losses.flushes)] {
+        if count > 0 {
+            notes.push(format!(
+                "{kind} left out: {count}; {format} knows reads and writes only"
+            ));
+        }
     }
     if losses.rounded_times > 0 {
         notes.push(format!(
@@ -162,11 +170,14 @@ fn failed(path: &Path, error: &io::Error) -> WorkloadError {
     WorkloadError::new(path, reason, "choose another place")
 }
 
-/// Whether the operation moves data; if not, it is counted as left out.
+/// Whether the operation moves data; one that does not is counted as left out.
 pub(crate) fn moves_data(request: &Request, losses: &mut Losses) -> bool {
-    let moves = matches!(request.op, Op::Read | Op::Write);
-    losses.left_out += u64::from(!moves);
-    moves
+    match request.op {
+        Op::Read | Op::Write => return true,
+        Op::Trim => losses.trims += 1,
+        Op::Flush => losses.flushes += 1,
+    }
+    false
 }
 
 /// The arrival in ticks, rounded down.

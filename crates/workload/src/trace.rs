@@ -98,6 +98,8 @@ pub struct Counts {
     pub times_sorted: u64,
     /// Requests expanded to whole sectors.
     pub expanded: u64,
+    /// Trims cut down to the whole sectors in them, or left out if there are none.
+    pub trims_shrunk: u64,
     /// Requests beyond the capacity, wrapped around.
     pub wrapped: u64,
     /// Of those, requests across the end, which became two.
@@ -107,12 +109,13 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Adjustments: clamped, sorted, stacked, expanded, wrapped and scaled, counted one by one.
+    /// Adjustments: clamped, sorted, stacked, expanded, cut down, wrapped and scaled, counted one by one.
     pub fn adjusted(&self) -> u64 {
         self.times_clamped
             + self.times_sorted
             + self.stacked
             + self.expanded
+            + self.trims_shrunk
             + self.wrapped
             + self.scaled
     }
@@ -465,8 +468,10 @@ impl Trace {
             if !kept.map_err(|refusal| self.refused(place, refusal))? {
                 continue;
             }
-            aligned(self.options.align, record, &mut self.counts)
-                .map_err(|refusal| self.refused(place, refusal))?;
+            let kept = aligned(self.options.align, record, &mut self.counts);
+            if !kept.map_err(|refusal| self.refused(place, refusal))? {
+                continue;
+            }
             if self.fitter.refuses(&placed.record) {
                 return Err(self.beyond(&placed));
             }

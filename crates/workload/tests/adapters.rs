@@ -8,22 +8,33 @@ use wordline_workload::{
     Align, Counts, Fit, Format, Op, Request, Source, TimeOrder, Trace, TraceOptions, Volumes,
 };
 
-/// Time (ns), whether it reads, offset, bytes, volume.
-type Row = (u64, bool, u64, u64, u32);
+/// Time (ns), kind, offset, bytes, volume.
+type Row = (u64, Op, u64, u64, u32);
+
+const WORDS: [(Op, &str); 4] = [
+    (Op::Read, "read"),
+    (Op::Write, "write"),
+    (Op::Trim, "trim"),
+    (Op::Flush, "flush"),
+];
 
 fn rows(sectors: bool) -> impl Strategy<Value = Vec<Row>> {
     let unit = if sectors { 512 } else { 1 };
-    let row = (0_u64..1000, any::<bool>(), 0_u64..4000, 1_u64..64, 0_u32..4);
-    let scaled = row.prop_map(move |(time, read, offset, bytes, volume)| {
-        (time, read, offset * unit, bytes * unit, volume)
+    let row = (0_u64..1000, 0_usize..4, 0_u64..4000, 1_u64..2000, 0_u32..4);
+    let scaled = row.prop_map(move |(time, op, offset, bytes, volume)| {
+        let op = WORDS[op].0;
+        let unit = if op == Op::Flush { 0 } else { unit };
+        let bytes = if sectors { bytes % 64 + 1 } else { bytes };
+        (time, op, offset * unit, bytes * unit, volume)
     });
     prop::collection::vec(scaled, 1..200)
 }
 
 fn text(rows: &[Row]) -> String {
     let mut text = String::from("time_ns,op,offset_bytes,size_bytes,volume\n");
-    for (time, read, offset, bytes, volume) in rows {
-        let op = if *read { "read" } else { "write" };
+    for (time, op, offset, bytes, volume) in rows {
+        let word = WORDS.iter().find(|(known, _)| known == op);
+        let op = word.expect("all are there").1;
         let _ = writeln!(text, "{time},{op},{offset},{bytes},{volume}");
     }
     text
@@ -38,7 +49,7 @@ fn play(rows: &[Row], options: &TraceOptions) -> (Vec<Request>, Counts) {
     (requests, trace.counts())
 }
 
-fn key(request: &Request) -> (u64, bool, u64, u64, u32) {
+fn key(request: &Request) -> Row {
     let Request {
         arrival,
         offset,
@@ -46,7 +57,7 @@ fn key(request: &Request) -> (u64, bool, u64, u64, u32) {
         volume,
         op,
     } = *request;
-    (arrival.ns(), op == Op::Read, offset, bytes, volume)
+    (arrival.ns(), op, offset, bytes, volume)
 }
 
 proptest! {
@@ -78,22 +89,42 @@ proptest! {
         prop_assert_eq!(counts.times_clamped, clamped);
     }
 
-    /// Expanding covers what was asked for, with less than a sector more on each side.
+    /// Expanding covers what was asked for, with less than a sector more on each side; trims lose less than
+    /// a sector on each side, and with it all they have, if they cover none.
     #[test]
     fn expand_takes_the_sectors_touched(rows in rows(false)) {
         let options = TraceOptions {
             time_order: TimeOrder::Clamp, align: Align::Expand, ..TraceOptions::as_recorded()
         };
         let (requests, counts) = play(&rows, &options);
-        let mut expanded = 0;
-        for (row, request) in rows.iter().zip(&requests) {
-            let end = row.2 + row.3;
+        let mut requests = requests.iter();
+        let (mut expanded, mut shrunk) = (0, 0);
+        for row in &rows {
+            let (start, end) = (row.2, row.2 + row.3);
+            let covered: Vec<u64> = (start..end)
+                .filter(|byte| byte % 512 == 0 && byte + 512 <= end).collect();
+            let whole = start % 512 == 0 && end % 512 == 0;
+            if row.1 == Op::Trim {
+                shrunk += u64::from(!whole);
+                if covered.is_empty() {
+                    continue;
+                }
+            } else {
+                expanded += u64::from(!whole);
+            }
+            let request = requests.next().expect("nothing else is left out");
+            prop_assert_eq!(request.op, row.1);
             prop_assert!(request.offset % 512 == 0 && request.bytes % 512 == 0);
-            prop_assert!(request.offset <= row.2 && row.2 - request.offset < 512);
-            prop_assert!(request.end() >= end && request.end() - end < 512);
-            expanded += u64::from((request.offset, request.bytes) != (row.2, row.3));
+            if row.1 == Op::Trim {
+                let sectors: Vec<u64> = (request.offset..request.end()).step_by(512).collect();
+                prop_assert_eq!(sectors, covered);
+            } else {
+                prop_assert!(request.offset <= start && start - request.offset < 512);
+                prop_assert!(request.end() >= end && request.end() - end < 512);
+            }
         }
-        prop_assert_eq!(counts.expanded, expanded);
+        prop_assert_eq!(requests.next(), None);
+        prop_assert_eq!((counts.expanded, counts.trims_shrunk), (expanded, shrunk));
     }
 
     /// Stacked volumes do not overlap and keep their distances; the others are left out of one alone.
@@ -110,7 +141,8 @@ proptest! {
         for (row, request) in rows.iter().zip(&requests) {
             let before = &ends[..row.4 as usize];
             let start: u64 = before.iter().map(|end| end.next_multiple_of(4096)).sum();
-            prop_assert_eq!((request.offset, request.bytes), (start + row.2, row.3));
+            let start = if row.1 == Op::Flush { 0 } else { start };
+            prop_assert_eq!((request.op, request.offset, request.bytes), (row.1, start + row.2, row.3));
         }
         let options = TraceOptions { volumes: Volumes::Only(2), ..options };
         let (requests, counts) = play(&rows, &options);

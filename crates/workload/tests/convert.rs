@@ -9,7 +9,9 @@ use proptest::prelude::*;
 use shared::real;
 use wordline_kernel::Time;
 use wordline_workload::convert::{Conversion, TraceWriter, convert};
-use wordline_workload::{Format, Op, Request, Source, Trace, TraceOptions, WorkloadError};
+use wordline_workload::{
+    Format, OnBadLine, Op, Request, Source, Trace, TraceOptions, WorkloadError,
+};
 
 fn requests(tick_ps: u64, unit: u64, all_ops: bool) -> impl Strategy<Value = Vec<Request>> {
     let op = if all_ops { 0..4 } else { 0..2 };
@@ -132,13 +134,19 @@ fn losses_are_told() {
         request(0, 0, Op::Read),
         request(1_500, 256, Op::Write),
         request(2_000, 0, Op::Trim),
+        request(3_000, 0, Op::Trim),
+        Request {
+            bytes: 0,
+            ..request(3_000, 0, Op::Flush)
+        },
     ];
     let done = write(&path, Format::Mqsim, &requests).unwrap();
-    assert_eq!((done.written, done.left_out), (2, 1));
+    assert_eq!((done.written, done.left_out), (2, 3));
     assert_eq!(
         done.notes,
         [
-            "requests left out: 1; mqsim knows reads and writes only",
+            "trims left out: 2; mqsim knows reads and writes only",
+            "flushes left out: 1; mqsim knows reads and writes only",
             "times rounded down to the resolution of mqsim: 1",
             "requests expanded to the whole sectors of 512 bytes that mqsim counts in: 1",
         ]
@@ -202,4 +210,30 @@ fn the_arc_trace_survives_as_an_iolog() {
             .unwrap()
             .timed()
     );
+}
+
+/// The discards of a file system survive in our own format and in an iolog, and are left out of spc.
+#[test]
+fn discards_of_fillrandom_are_kept_where_they_can_be() {
+    let Some(path) = real("dbbench-fillrandom.blkparse.gz") else {
+        return;
+    };
+    let options = TraceOptions {
+        on_bad_line: OnBadLine::Skip,
+        ..TraceOptions::as_recorded()
+    };
+    let directory = tempfile::tempdir().unwrap();
+    for (format, kept) in [
+        (Format::Wordline, 2_054),
+        (Format::FioIolog, 2_054),
+        (Format::Spc, 0),
+    ] {
+        let out = directory.path().join(format.name());
+        let mut trace = Trace::open(&[&path], &options).unwrap();
+        let done = convert(&mut trace, &out, format).unwrap();
+        assert_eq!(done.left_out, 2_054 - kept, "{format}");
+        let trims = read(&out, Some(format)).unwrap();
+        let trims = trims.iter().filter(|request| request.op == Op::Trim);
+        assert_eq!(trims.count() as u64, kept, "{format}");
+    }
 }

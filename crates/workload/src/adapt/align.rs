@@ -1,6 +1,7 @@
 //! Requests that are no whole sectors.
 
 use super::Refusal;
+use crate::Op;
 use crate::fields::SECTOR;
 use crate::format::Record;
 use crate::trace::Counts;
@@ -11,7 +12,8 @@ pub enum Align {
     /// End with an error.
     #[default]
     Error,
-    /// Take every sector of 512 bytes that it touches.
+    /// Take every sector of 512 bytes that it touches; of a trim those that it covers, so that nothing is
+    /// forgotten that was not meant. A trim that covers none is left out.
     Expand,
     /// Take it as it is: for statistics and conversions. Devices count in sectors.
     Keep,
@@ -19,18 +21,22 @@ pub enum Align {
 
 words! { Align at "align" { "error" => Error, "expand" => Expand, "keep" => Keep } }
 
-/// Aligns the record to sectors.
+/// Aligns the record to sectors, or says that it is left out.
 #[inline]
 pub(crate) fn aligned(
     align: Align,
     record: &mut Record,
     counts: &mut Counts,
-) -> Result<(), Refusal> {
+) -> Result<bool, Refusal> {
     if (record.offset | record.bytes).is_multiple_of(SECTOR) || align == Align::Keep {
-        return Ok(());
+        return Ok(true);
     }
     if align == Align::Error {
         return Err(unaligned(record));
+    }
+    if record.op == Op::Trim {
+        counts.trims_shrunk += 1;
+        return Ok(shrunk(record));
     }
     let start = record.offset - record.offset % SECTOR;
     let end = record.offset.checked_add(record.bytes);
@@ -44,7 +50,18 @@ pub(crate) fn aligned(
         })?;
     (record.offset, record.bytes) = (start, end - start);
     counts.expanded += 1;
-    Ok(())
+    Ok(true)
+}
+
+/// Takes the sectors that the record covers; false if there are none.
+fn shrunk(record: &mut Record) -> bool {
+    let start = record.offset.div_ceil(SECTOR);
+    let end = (record.offset + record.bytes) / SECTOR;
+    if start >= end {
+        return false;
+    }
+    (record.offset, record.bytes) = (start * SECTOR, (end - start) * SECTOR);
+    true
 }
 
 #[cold]
@@ -54,8 +71,12 @@ fn unaligned(record: &Record) -> Refusal {
     } else {
         ("offset", record.offset)
     };
+    let remedy = match record.op {
+        Op::Trim => "pass --align expand to take the sectors it covers",
+        _ => "pass --align expand to take every sector it touches",
+    };
     Refusal::new(
         format!("the {what} {value} is not a multiple of {SECTOR} bytes"),
-        "pass --align expand to take every sector it touches",
+        remedy,
     )
 }

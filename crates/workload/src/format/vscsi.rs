@@ -1,6 +1,9 @@
 //! VMware vscsi traces, version 1 (CloudPhysics; Waldspurger et al., FAST 2015): 32 little-endian bytes a
 //! record: sequence number, bytes (32 bits each), number of scatter-gather elements, SCSI operation and
 //! version (16 bits each), LBA in sectors of 512 bytes, microseconds (64 bits each).
+//!
+//! An UNMAP names its ranges in its data (SBC-3), of which a record holds nothing: it is a bad line.
+//! A WRITE SAME counts as a write, whether or not it asks to unmap: a record does not say.
 
 use super::{Probe, Reader, Record, tick};
 use crate::Op;
@@ -10,6 +13,7 @@ use crate::input::{Input, Stop};
 
 const LENGTH: usize = 32;
 const VERSION: u16 = 0x0100;
+const UNMAP: u16 = 0x42;
 
 struct Vscsi;
 
@@ -25,7 +29,7 @@ fn operation(code: u16) -> Option<Op> {
     match code {
         0x08 | 0x28 | 0x88 | 0xa8 => Some(Op::Read),
         0x0a | 0x2a | 0x2e | 0x41 | 0x8a | 0x8e | 0x93 | 0xaa | 0xae => Some(Op::Write),
-        0x42 => Some(Op::Trim),
+        UNMAP => Some(Op::Trim),
         0x35 | 0x91 => Some(Op::Flush),
         _ => None,
     }
@@ -55,6 +59,10 @@ fn parse(record: &[u8]) -> Result<Record, Fault> {
     let code = little(&record[12..14]) as u16;
     let op = operation(code)
         .ok_or_else(|| Fault::new(format!("the SCSI operation {code:#04x} is unknown")))?;
+    if op == Op::Trim {
+        let reason = "an UNMAP (0x42) names its ranges in its data, which the format does not hold";
+        return Err(Fault::new(reason));
+    }
     let sector = little(&record[16..24]);
     let offset = sector
         .checked_mul(SECTOR)
@@ -118,6 +126,10 @@ mod tests {
         assert_eq!(
             parse(&bytes(VERSION, 0x12)).unwrap_err().reason,
             "the SCSI operation 0x12 is unknown"
+        );
+        assert_eq!(
+            parse(&bytes(VERSION, UNMAP)).unwrap_err().reason,
+            "an UNMAP (0x42) names its ranges in its data, which the format does not hold"
         );
     }
 }

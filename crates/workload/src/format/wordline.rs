@@ -62,6 +62,9 @@ impl Line for Wordline {
         };
         let offset = fields.number("offset")?;
         let bytes = fields.number("size")?;
+        if op == Op::Flush && (offset | bytes) > 0 {
+            return fields.fault("a flush has no range: its offset and size are 0");
+        }
         let volume = fields.number32("volume")?;
         fields.end()?;
         Ok(Some(Record {
@@ -139,6 +142,10 @@ mod tests {
         assert_eq!(
             parsed(Wordline, "1,erase,4096,8192,3").unwrap_err(),
             "column 2: the operation is `erase`, not read, write, trim or flush"
+        );
+        assert_eq!(
+            parsed(Wordline, "1,flush,0,8192,3").unwrap_err(),
+            "column 4: a flush has no range: its offset and size are 0"
         );
     }
 }
