@@ -2,9 +2,10 @@
 #![allow(clippy::unwrap_used)] // in helpers of the tests
 
 use proptest::prelude::*;
-use wordline_workload::generate::arrival::{ClosedLoop, Constant, Poisson};
+use wordline_workload::generate::arrival::{ClosedLoop, Constant, IdleMix, Poisson};
 use wordline_workload::generate::pattern::{HotCold, Mixed, Sequential, Uniform, Zipf};
 use wordline_workload::generate::{Arrival, Config, Generator, Pattern, Share, Sizes};
+use wordline_workload::stat::{IdleRule, Stat, stat};
 use wordline_workload::{Op, Request, Source};
 
 const MIB: u64 = 1 << 20;
@@ -199,6 +200,68 @@ fn writes_may_have_sizes_of_their_own() {
 }
 
 #[test]
+fn trims_get_their_share_and_leave_the_others_alone() {
+    let without = Config {
+        requests: 50_000,
+        read_ratio: 0.4,
+        request_bytes: Sizes::One(8192),
+        write_bytes: Some(Sizes::One(4096)),
+        trim_bytes: Some(Sizes::One(65_536)),
+        arrival: Arrival::Poisson(Poisson::default()),
+        ..Config::default()
+    };
+    let with = Config {
+        trim_ratio: 0.2,
+        ..without.clone()
+    };
+    let (before, after) = (generate(&without, MIB, 3), generate(&with, MIB, 3));
+    assert!(before.iter().all(|request| request.op != Op::Trim));
+    let trims = after.iter().filter(|request| request.op == Op::Trim);
+    assert_share(trims.clone().count(), after.len(), 0.2);
+    assert!(trims.clone().all(|request| request.bytes == 65_536));
+    let others = after.len() - trims.count();
+    let reads = after.iter().filter(|request| request.op == Op::Read);
+    assert_share(reads.count(), others, 0.4);
+    for (old, new) in before.iter().zip(&after) {
+        if new.op == Op::Trim {
+            assert_eq!((new.arrival, new.offset), (old.arrival, old.offset));
+        } else {
+            assert_eq!(new, old);
+        }
+    }
+}
+
+#[test]
+fn trims_go_where_writes_go_and_are_as_large_as_requests() {
+    let config = Config {
+        requests: 50_000,
+        read_ratio: 0.0,
+        trim_ratio: 0.5,
+        request_bytes: Sizes::One(8192),
+        write_bytes: Some(Sizes::One(4096)),
+        pattern: Pattern::HotCold(HotCold {
+            hot_space_ratio: 0.1,
+            hot_access_ratio: 0.7,
+        }),
+        ..Config::default()
+    };
+    let requests = generate(&config, 1001 * 4096, 3);
+    for op in [Op::Write, Op::Trim] {
+        let of = || requests.iter().filter(|request| request.op == op);
+        let hot = of().filter(|request| request.offset < 100 * 4096);
+        assert_share(hot.count(), of().count(), 0.7);
+        let bytes = if op == Op::Trim { 8192 } else { 4096 };
+        assert!(of().all(|request| request.bytes == bytes));
+    }
+    let all = Config {
+        trim_ratio: 1.0,
+        ..config
+    };
+    let requests = generate(&all, MIB, 3);
+    assert!(requests.iter().all(|request| request.op == Op::Trim));
+}
+
+#[test]
 fn wrong_sizes_of_writes_name_their_key() {
     let of = |bytes| {
         let config = Config {
@@ -253,6 +316,108 @@ fn arrivals_are_what_their_process_promises() {
     );
 }
 
+fn idle_mix(requests: u64, mix: IdleMix) -> Config {
+    Config {
+        requests,
+        arrival: Arrival::IdleMix(mix),
+        ..Config::default()
+    }
+}
+
+fn statistics(config: &Config) -> Stat {
+    let mut generator = Generator::new(config, 1 << 30, 1).unwrap();
+    stat(&mut generator, IdleRule::default()).unwrap()
+}
+
+/// Shares of all intervals between requests, in percent.
+fn assert_percent(measured: f64, n: u64, expected: f64) {
+    assert_share(
+        (measured / 100.0 * n as f64).round() as usize,
+        n as usize,
+        expected,
+    );
+}
+
+/// Section 7.6 of the thesis: 34.6 % of the idle intervals were long, above 1 s, 29.5 % short, 35.9 % of the
+/// requests back to back. What is generated is measured by the statistics of traces.
+#[test]
+fn idle_intervals_are_mixed_as_in_the_file_servers_traces() {
+    let stat = statistics(&idle_mix(100_000, IdleMix::default()));
+    let idle = stat.idle.unwrap();
+    let n = idle.intervals;
+    assert_eq!(n, 99_999);
+    assert_percent(idle.long.percent_of_intervals, n, 0.346);
+    assert_percent(idle.short.percent_of_intervals, n, 0.295);
+    assert_percent(idle.back_to_back.percent_of_intervals, n, 0.359);
+}
+
+#[test]
+fn gaps_of_a_mix_have_the_distributions_of_their_kinds() {
+    let mix = IdleMix {
+        back_to_back_ratio: 0.0,
+        long_ratio: 0.5,
+        short_from_us: 10.0,
+        short_until_us: 1e5,
+        long_from_s: 0.5,
+        long_mean_s: 2.5,
+    };
+    let requests = generate(&idle_mix(40_000, mix), MIB, 1);
+    assert_eq!(requests[0].arrival.ps(), 0);
+    let gaps = || {
+        let gap = |pair: &[Request]| (pair[1].arrival - pair[0].arrival).as_secs();
+        requests.windows(2).map(gap)
+    };
+    let short: Vec<f64> = gaps().filter(|gap| *gap <= 0.5).collect();
+    let long: Vec<f64> = gaps().filter(|gap| *gap > 0.5).collect();
+    assert_share(long.len(), 39_999, 0.5);
+    assert!(short.iter().all(|gap| (1e-5..=0.1).contains(gap)));
+    // a quarter of the logarithm's range each
+    for (end, share) in [(1e-4, 0.25), (1e-3, 0.5), (1e-2, 0.75)] {
+        assert_share(
+            short.iter().filter(|gap| **gap < end).count(),
+            short.len(),
+            share,
+        );
+    }
+    // beyond the threshold exponential with a mean of 2 s: its deviation is that, too
+    let mean = long.iter().sum::<f64>() / long.len() as f64;
+    assert!(
+        (mean - 2.5).abs() < 5.0 * 2.0 / (long.len() as f64).sqrt(),
+        "{mean}"
+    );
+    let beyond = long.iter().filter(|gap| **gap > 2.5).count();
+    assert_share(beyond, long.len(), (-1.0_f64).exp());
+}
+
+/// Disk 0 of Table 7.1: 1,509,397 requests of 32,490,240 KB, 3,051,918 KB of it written, 38.6 % of the requests
+/// with a long idle period. Reads and writes are taken to be equally large: of 5 or 6 pages, so that
+/// the mean is that of the table.
+#[test]
+fn a_load_is_fitted_to_a_row_of_the_table() {
+    let (requests, total, written, long) = (1_509_397.0, 32_490_240.0, 3_051_918.0, 0.386);
+    let mean = 1024.0 * total / requests;
+    let six = mean / 4096.0 - 5.0;
+    let sizes = [(20_480, 1.0 - six), (24_576, six)];
+    let sizes = sizes.map(|(bytes, weight)| Share { bytes, weight });
+    let mix = IdleMix {
+        long_ratio: long,
+        ..IdleMix::default()
+    };
+    let config = Config {
+        read_ratio: 1.0 - written / total,
+        request_bytes: Sizes::Mix(sizes.to_vec()),
+        ..idle_mix(100_000, mix)
+    };
+    let stat = statistics(&config);
+    let share = 100_000.0 / requests;
+    let near = |bytes: u64, kb: f64| bytes as f64 / (1024.0 * kb * share) - 1.0;
+    assert!(near(stat.read_bytes + stat.written_bytes, total).abs() < 0.002);
+    // five standard errors of the number of writes
+    assert!(near(stat.written_bytes, written).abs() < 0.05);
+    let idle = stat.idle.unwrap();
+    assert_percent(idle.long.percent_of_intervals, idle.intervals, long);
+}
+
 #[test]
 fn idle_periods_are_put_in_between() {
     let config = Config {
@@ -300,7 +465,7 @@ proptest! {
     #[test]
     fn requests_stay_within_their_space(
         which in 0_usize..5, align in 1_u64..40, sizes in prop::collection::vec(1_u64..64, 1..4),
-        offset in 0_u64..1000, ratio in 0.4_f64..0.7, seed in any::<u64>(),
+        offset in 0_u64..1000, ratio in 0.4_f64..0.7, trim_ratio in 0.0_f64..1.0, seed in any::<u64>(),
     ) {
         let patterns = [
             Pattern::Sequential(Sequential {}), Pattern::Uniform(Uniform {}),
@@ -311,7 +476,7 @@ proptest! {
         let config = Config {
             requests: 200, pattern: patterns[which].clone(), align_bytes: align * 512,
             request_bytes: Sizes::Mix(shares), offset_bytes: offset * 512,
-            working_set_ratio: ratio, arrival: Arrival::Poisson(Poisson::default()),
+            working_set_ratio: ratio, trim_ratio, arrival: Arrival::IdleMix(IdleMix::default()),
             ..Config::default()
         };
         let user = 4 * MIB;
@@ -336,7 +501,7 @@ fn wrong_configs_name_the_key() {
         change(&mut config);
         Generator::new(&config, MIB, 1).err().unwrap().to_string()
     };
-    let cases: [Case; 16] = [
+    let cases: [Case; 23] = [
         (
             |c| c.requests = 0,
             "workload.requests: 0 requests are no workload; give at least 1",
@@ -420,9 +585,69 @@ fn wrong_configs_name_the_key() {
              1000000000; give a number in that range",
         ),
         (
+            |c| c.trim_ratio = -0.1,
+            "workload.trim_ratio: -0.1 is not between 0 and 1; give a number in that range",
+        ),
+        (
+            |c| c.trim_bytes = Some(Sizes::One(2 * MIB)),
+            "workload.trim_bytes: 2097152 bytes do not fit into the working set of 1048576; \
+             lower it or raise workload.working_set_ratio",
+        ),
+        (
+            |c| {
+                c.arrival = Arrival::IdleMix(IdleMix {
+                    long_ratio: 0.75,
+                    back_to_back_ratio: 0.5,
+                    ..IdleMix::default()
+                });
+            },
+            "workload.arrival.idle-mix.long_ratio: with back_to_back_ratio the shares add up to 1.25, \
+             above 1; lower one of them",
+        ),
+        (
+            |c| {
+                c.arrival = Arrival::IdleMix(IdleMix {
+                    short_from_us: 20_000.0,
+                    ..IdleMix::default()
+                });
+            },
+            "workload.arrival.idle-mix.short_from_us: 20000 is not between 0.000001 and 15200; \
+             give a number in that range",
+        ),
+        (
+            |c| {
+                c.arrival = Arrival::IdleMix(IdleMix {
+                    short_until_us: 2e6,
+                    ..IdleMix::default()
+                });
+            },
+            "workload.arrival.idle-mix.short_until_us: 2000000 is not between 0.000001 and 1000000; \
+             give a number in that range",
+        ),
+        (
+            |c| {
+                c.arrival = Arrival::IdleMix(IdleMix {
+                    long_mean_s: 0.5,
+                    ..IdleMix::default()
+                });
+            },
+            "workload.arrival.idle-mix.long_mean_s: 0.5 is not between 1 and 10000000; \
+             give a number in that range",
+        ),
+        (
+            |c| {
+                c.arrival = Arrival::IdleMix(IdleMix {
+                    long_from_s: f64::NAN,
+                    ..IdleMix::default()
+                });
+            },
+            "workload.arrival.idle-mix.long_from_s: NaN is not between 0.000001 and 10000000; \
+             give a number in that range",
+        ),
+        (
             |c| (c.idle_every_requests, c.idle_ms) = (10, 5.0),
             "workload.idle_ms: a closed loop has no arrivals to pause between; \
-             set workload.arrival to poisson or constant",
+             set workload.arrival to poisson, constant or idle-mix",
         ),
     ];
     for (change, expected) in cases {

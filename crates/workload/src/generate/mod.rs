@@ -27,14 +27,19 @@ use sizes::Mix;
 pub struct Config {
     /// Requests to generate, at least 1.
     pub requests: u64,
-    /// Share of requests that read, 0 to 1; the others write.
+    /// Share of requests that read, 0 to 1, of those that are no trims; the others write.
     pub read_ratio: f64,
+    /// Share of all requests that trim, 0 to 1. Trims go where the pattern leads, as writes do.
+    pub trim_ratio: f64,
     /// Size of a request in bytes, a multiple of 512; or a list of sizes with weights.
     pub request_bytes: Sizes,
     /// Size of a write, given like `request_bytes`, which is the size of a read then; left out, both
     /// kinds have the same sizes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_bytes: Option<Sizes>,
+    /// Size of a trim, given like `request_bytes`; left out, the sizes are those of `request_bytes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trim_bytes: Option<Sizes>,
     /// Requests begin at multiples of this many bytes from the start of the working set; itself a
     /// multiple of 512.
     pub align_bytes: u64,
@@ -57,8 +62,10 @@ impl Default for Config {
         Self {
             requests: 100_000,
             read_ratio: 0.5,
+            trim_ratio: 0.0,
             request_bytes: Sizes::One(4096),
             write_bytes: None,
+            trim_bytes: None,
             align_bytes: 4096,
             pattern: Pattern::Uniform(pattern::Uniform {}),
             working_set_ratio: 1.0,
@@ -166,11 +173,15 @@ impl Config {
         })
     }
 
-    /// Sizes of reads and of writes, each with the key that gives it.
-    fn sizes(&self) -> [(&'static str, &Sizes); 2] {
+    /// Sizes of reads, of writes and of trims, each with the key that gives it.
+    fn sizes<'a>(&'a self) -> [(&'static str, &'a Sizes); 3] {
         let all = ("request_bytes", &self.request_bytes);
-        let writes = self.write_bytes.as_ref();
-        [all, writes.map_or(all, |sizes| ("write_bytes", sizes))]
+        let own = |key, sizes: Option<&'a Sizes>| sizes.map_or(all, |own| (key, own));
+        [
+            all,
+            own("write_bytes", self.write_bytes.as_ref()),
+            own("trim_bytes", self.trim_bytes.as_ref()),
+        ]
     }
 
     fn pause(&self) -> Result<Time, WorkloadError> {
@@ -184,7 +195,7 @@ impl Config {
             return Err(fault(
                 "idle_ms",
                 reason,
-                "set workload.arrival to poisson or constant",
+                "set workload.arrival to poisson, constant or idle-mix",
             ));
         }
         Ok(Time::from_ps((self.idle_ms * 1e9).round() as u64))
@@ -198,10 +209,12 @@ pub struct Generator {
     requests: u64,
     generated: u64,
     read_ratio: f64,
+    trim_ratio: f64,
     start: u64,
     space: Space,
     reads: Mix,
     writes: Mix,
+    trims: Mix,
     walk: Walk,
     clock: Clock,
     queue_depth: Option<u32>,
@@ -209,6 +222,7 @@ pub struct Generator {
     pause: Time,
     paused: Time,
     op_random: Stream,
+    trim_random: Stream,
     size_random: Stream,
     offset_random: Stream,
     arrival_random: Stream,
@@ -227,17 +241,20 @@ impl Generator {
             ));
         }
         within("read_ratio", config.read_ratio, 0.0, 1.0)?;
-        let [reads, writes] = config.sizes().map(|(key, sizes)| Mix::new(key, sizes));
-        let (reads, writes) = (reads?, writes?);
+        within("trim_ratio", config.trim_ratio, 0.0, 1.0)?;
+        let [reads, writes, trims] = config.sizes().map(|(key, sizes)| Mix::new(key, sizes));
+        let (reads, writes, trims) = (reads?, writes?, trims?);
         let space = config.space(user_bytes)?;
         Ok(Self {
             requests: config.requests,
             generated: 0,
             read_ratio: config.read_ratio,
+            trim_ratio: config.trim_ratio,
             start: config.offset_bytes,
             space,
             reads,
             writes,
+            trims,
             walk: Walk::new(&config.pattern, &space)?,
             clock: Clock::new(&config.arrival)?,
             queue_depth: config.arrival.queue_depth(),
@@ -245,6 +262,7 @@ impl Generator {
             pause: config.pause()?,
             paused: Time::ZERO,
             op_random: Stream::new(seed, "workload.op"),
+            trim_random: Stream::new(seed, "workload.trim"),
             size_random: Stream::new(seed, "workload.size"),
             offset_random: Stream::new(seed, "workload.offset"),
             arrival_random: Stream::new(seed, "workload.arrival"),
@@ -258,6 +276,18 @@ impl Generator {
     /// Requests the host keeps outstanding, if it is a closed loop.
     pub fn queue_depth(&self) -> Option<u32> {
         self.queue_depth
+    }
+
+    /// What the next request asks for. Reads and writes are drawn for trims too, so that the requests
+    /// that are none stay what they were, whatever the share of trims.
+    fn op(&mut self) -> Op {
+        let reads = self.op_random.unit() < self.read_ratio;
+        let trims = self.trim_ratio > 0.0 && self.trim_random.unit() < self.trim_ratio;
+        match (trims, reads) {
+            (true, _) => Op::Trim,
+            (false, true) => Op::Read,
+            (false, false) => Op::Write,
+        }
     }
 
     fn arrival(&mut self) -> Option<Time> {
@@ -287,12 +317,15 @@ impl Source for Generator {
                 "generate fewer, or at a higher rate",
             ));
         };
-        let reads = self.op_random.unit() < self.read_ratio;
-        let mix = if reads { &self.reads } else { &self.writes };
+        let op = self.op();
+        let mix = match op {
+            Op::Read => &self.reads,
+            Op::Trim => &self.trims,
+            _ => &self.writes,
+        };
         let bytes = mix.next(&mut self.size_random);
         let offset = self.walk.next(bytes, &self.space, &mut self.offset_random);
         self.generated += 1;
-        let op = if reads { Op::Read } else { Op::Write };
         Ok(Some(Request {
             arrival,
             offset: self.start + offset,

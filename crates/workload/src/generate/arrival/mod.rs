@@ -2,10 +2,12 @@
 
 mod closed_loop;
 mod constant;
+mod idle_mix;
 mod poisson;
 
 pub use closed_loop::ClosedLoop;
 pub use constant::Constant;
+pub use idle_mix::IdleMix;
 pub use poisson::Poisson;
 
 use wordline_kernel::{Stream, Time};
@@ -56,6 +58,7 @@ arrivals! {
     "closed-loop" => ClosedLoop in closed_loop,
     "poisson" => Poisson in poisson,
     "constant" => Constant in constant,
+    "idle-mix" => IdleMix in idle_mix,
 }
 
 /// Requests a second must be a number above 0, up to 10^9.

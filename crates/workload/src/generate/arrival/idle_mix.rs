@@ -1,0 +1,157 @@
+//! Back to back, after a short idle period, or after a long one.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+use wordline_kernel::{Stream, Time};
+
+use crate::WorkloadError;
+use crate::generate::{fault, within};
+
+const PS_PER_US: f64 = 1e6;
+const PS_PER_S: f64 = 1e12;
+
+/// Every gap between two requests is of one of three kinds, independently of the others: none, short or
+/// long. Short gaps are distributed evenly over the orders of magnitude between two bounds (their
+/// logarithm is uniform), long ones exponentially above a threshold. The first request comes at 0.
+///
+/// The shares by default are those of the file server's traces (section 7.6), the bounds of short gaps
+/// those measured at a disk (section 7.4.1). How long the long gaps are is not published; their mean is
+/// a choice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct IdleMix {
+    /// Share of requests that come at the same time as the one before, 0 to 1.
+    pub back_to_back_ratio: f64,
+    /// Share of requests that come after a long gap, 0 to 1; what is left of the shares comes after a
+    /// short one.
+    pub long_ratio: f64,
+    /// The shortest short gap in microseconds, at least 10^-6.
+    pub short_from_us: f64,
+    /// The longest short gap in microseconds.
+    pub short_until_us: f64,
+    /// The threshold in seconds: long gaps are longer, short ones are not.
+    pub long_from_s: f64,
+    /// Mean of the long gaps in seconds, from the threshold to 10^7.
+    pub long_mean_s: f64,
+}
+
+impl Default for IdleMix {
+    fn default() -> Self {
+        Self {
+            back_to_back_ratio: 0.359,
+            long_ratio: 0.346,
+            short_from_us: 1.8,
+            short_until_us: 15_200.0,
+            long_from_s: 1.0,
+            long_mean_s: 2.0,
+        }
+    }
+}
+
+impl Cited for IdleMix {
+    const PAPER: &'static str = "M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania State University, 2013, sections 7.4.1 and 7.6";
+}
+
+impl IdleMix {
+    #[allow(clippy::unused_self)] // as the list of arrivals demands
+    pub(super) fn queue_depth(&self) -> Option<u32> {
+        None
+    }
+
+    fn check(&self) -> Result<(), WorkloadError> {
+        const LEAST_US: f64 = 1e-6;
+        const MOST_S: f64 = 1e7;
+        let threshold_us = self.long_from_s * PS_PER_S / PS_PER_US;
+        let limits = [
+            ("back_to_back_ratio", self.back_to_back_ratio, 0.0, 1.0),
+            ("long_ratio", self.long_ratio, 0.0, 1.0),
+            ("long_from_s", self.long_from_s, LEAST_US, MOST_S),
+            (
+                "short_until_us",
+                self.short_until_us,
+                LEAST_US,
+                threshold_us,
+            ),
+            (
+                "short_from_us",
+                self.short_from_us,
+                LEAST_US,
+                self.short_until_us,
+            ),
+            ("long_mean_s", self.long_mean_s, self.long_from_s, MOST_S),
+        ];
+        for (key, value, low, high) in limits {
+            within(&format!("arrival.idle-mix.{key}"), value, low, high)?;
+        }
+        const ROUNDING: f64 = 1e-9;
+        let sum = self.back_to_back_ratio + self.long_ratio;
+        if sum > 1.0 + ROUNDING {
+            return Err(fault(
+                "arrival.idle-mix.long_ratio",
+                format!("with back_to_back_ratio the shares add up to {sum}, above 1"),
+                "lower one of them",
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    back_to_back: f64,
+    long: f64,
+    /// Logarithms of the bounds of short gaps in picoseconds.
+    short: (f64, f64),
+    threshold: Time,
+    /// Mean of what long gaps are above the threshold, in picoseconds.
+    above_ps: f64,
+    now: Option<Time>,
+}
+
+impl State {
+    pub(super) fn new(parameters: &IdleMix) -> Result<Self, WorkloadError> {
+        parameters.check()?;
+        let log = |us: f64| libm::log(us * PS_PER_US);
+        Ok(Self {
+            back_to_back: parameters.back_to_back_ratio,
+            long: parameters.long_ratio,
+            short: (
+                log(parameters.short_from_us),
+                log(parameters.short_until_us),
+            ),
+            threshold: ps(parameters.long_from_s * PS_PER_S),
+            above_ps: (parameters.long_mean_s - parameters.long_from_s) * PS_PER_S,
+            now: None,
+        })
+    }
+
+    pub(super) fn next(&mut self, random: &mut Stream) -> Option<Time> {
+        let next = match self.now {
+            None => Time::ZERO,
+            Some(now) => now.checked_add(self.gap(random)?)?,
+        };
+        self.now = Some(next);
+        Some(next)
+    }
+
+    /// `None` beyond the reach of the clock.
+    fn gap(&self, random: &mut Stream) -> Option<Time> {
+        let kind = random.unit();
+        if kind < self.back_to_back {
+            return Some(Time::ZERO);
+        }
+        if kind < self.back_to_back + self.long {
+            let above = ps(random.exponential(self.above_ps)).max(Time::from_ps(1));
+            return self.threshold.checked_add(above);
+        }
+        let (from, until) = self.short;
+        // The functions of libm, not of the platform: the same arrivals on any machine.
+        let gap = libm::exp(from + random.unit() * (until - from));
+        Some(ps(gap).clamp(Time::from_ps(1), self.threshold))
+    }
+}
+
+fn ps(value: f64) -> Time {
+    Time::from_ps(value.round() as u64)
+}
