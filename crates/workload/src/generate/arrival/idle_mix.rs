@@ -62,6 +62,7 @@ impl IdleMix {
     fn check(&self) -> Result<(), WorkloadError> {
         const LEAST_US: f64 = 1e-6;
         const MOST_S: f64 = 1e7;
+        const ROUNDING: f64 = 1e-9;
         let threshold_us = self.long_from_s * PS_PER_S / PS_PER_US;
         let limits = [
             ("back_to_back_ratio", self.back_to_back_ratio, 0.0, 1.0),
@@ -84,7 +85,6 @@ impl IdleMix {
         for (key, value, low, high) in limits {
             within(&format!("arrival.idle-mix.{key}"), value, low, high)?;
         }
-        const ROUNDING: f64 = 1e-9;
         let sum = self.back_to_back_ratio + self.long_ratio;
         if sum > 1.0 + ROUNDING {
             return Err(fault(
