@@ -501,7 +501,7 @@ fn wrong_configs_name_the_key() {
         change(&mut config);
         Generator::new(&config, MIB, 1).err().unwrap().to_string()
     };
-    let cases: [Case; 23] = [
+    let cases: [Case; 16] = [
         (
             |c| c.requests = 0,
             "workload.requests: 0 requests are no workload; give at least 1",
@@ -585,66 +585,6 @@ fn wrong_configs_name_the_key() {
              1000000000; give a number in that range",
         ),
         (
-            |c| c.trim_ratio = -0.1,
-            "workload.trim_ratio: -0.1 is not between 0 and 1; give a number in that range",
-        ),
-        (
-            |c| c.trim_bytes = Some(Sizes::One(2 * MIB)),
-            "workload.trim_bytes: 2097152 bytes do not fit into the working set of 1048576; \
-             lower it or raise workload.working_set_ratio",
-        ),
-        (
-            |c| {
-                c.arrival = Arrival::IdleMix(IdleMix {
-                    long_ratio: 0.75,
-                    back_to_back_ratio: 0.5,
-                    ..IdleMix::default()
-                });
-            },
-            "workload.arrival.idle-mix.long_ratio: with back_to_back_ratio the shares add up to 1.25, \
-             above 1; lower one of them",
-        ),
-        (
-            |c| {
-                c.arrival = Arrival::IdleMix(IdleMix {
-                    short_from_us: 20_000.0,
-                    ..IdleMix::default()
-                });
-            },
-            "workload.arrival.idle-mix.short_from_us: 20000 is not between 0.000001 and 15200; \
-             give a number in that range",
-        ),
-        (
-            |c| {
-                c.arrival = Arrival::IdleMix(IdleMix {
-                    short_until_us: 2e6,
-                    ..IdleMix::default()
-                });
-            },
-            "workload.arrival.idle-mix.short_until_us: 2000000 is not between 0.000001 and 1000000; \
-             give a number in that range",
-        ),
-        (
-            |c| {
-                c.arrival = Arrival::IdleMix(IdleMix {
-                    long_mean_s: 0.5,
-                    ..IdleMix::default()
-                });
-            },
-            "workload.arrival.idle-mix.long_mean_s: 0.5 is not between 1 and 10000000; \
-             give a number in that range",
-        ),
-        (
-            |c| {
-                c.arrival = Arrival::IdleMix(IdleMix {
-                    long_from_s: f64::NAN,
-                    ..IdleMix::default()
-                });
-            },
-            "workload.arrival.idle-mix.long_from_s: NaN is not between 0.000001 and 10000000; \
-             give a number in that range",
-        ),
-        (
             |c| (c.idle_every_requests, c.idle_ms) = (10, 5.0),
             "workload.idle_ms: a closed loop has no arrivals to pause between; \
              set workload.arrival to poisson, constant or idle-mix",
@@ -652,6 +592,71 @@ fn wrong_configs_name_the_key() {
     ];
     for (change, expected) in cases {
         assert_eq!(of(change), expected);
+    }
+}
+
+#[test]
+fn wrong_trims_name_the_key() {
+    let of = |trim_ratio, bytes| {
+        let config = Config {
+            trim_ratio,
+            trim_bytes: Some(Sizes::One(bytes)),
+            ..Config::default()
+        };
+        Generator::new(&config, MIB, 1).err().unwrap().to_string()
+    };
+    assert_eq!(
+        of(-0.1, 4096),
+        "workload.trim_ratio: -0.1 is not between 0 and 1; give a number in that range"
+    );
+    assert_eq!(
+        of(0.1, 2 * MIB),
+        "workload.trim_bytes: 2097152 bytes do not fit into the working set of 1048576; \
+         lower it or raise workload.working_set_ratio"
+    );
+}
+
+#[test]
+fn wrong_mixes_of_idle_periods_name_the_key() {
+    type Case = (fn(&mut IdleMix), &'static str);
+    let of = |change: fn(&mut IdleMix)| {
+        let mut mix = IdleMix::default();
+        change(&mut mix);
+        let fault = Generator::new(&idle_mix(1, mix), MIB, 1).err().unwrap();
+        let text = fault.to_string();
+        text.replace("workload.arrival.idle-mix.", "")
+    };
+    assert_eq!(
+        of(|mix| (mix.back_to_back_ratio, mix.long_ratio) = (0.5, 0.75)),
+        "long_ratio: with back_to_back_ratio the shares add up to 1.25, above 1; lower one of them"
+    );
+    let cases: [Case; 5] = [
+        (
+            |mix| mix.back_to_back_ratio = -0.5,
+            "back_to_back_ratio: -0.5 is not between 0 and 1",
+        ),
+        (
+            |mix| mix.short_from_us = 20_000.0,
+            "short_from_us: 20000 is not between 0.000001 and 15200",
+        ),
+        (
+            |mix| mix.short_until_us = 2e6,
+            "short_until_us: 2000000 is not between 0.000001 and 1000000",
+        ),
+        (
+            |mix| mix.long_mean_s = 0.5,
+            "long_mean_s: 0.5 is not between 1 and 10000000",
+        ),
+        (
+            |mix| mix.long_from_s = f64::NAN,
+            "long_from_s: NaN is not between 0.000001 and 10000000",
+        ),
+    ];
+    for (change, expected) in cases {
+        assert_eq!(
+            of(change),
+            format!("{expected}; give a number in that range")
+        );
     }
 }
 
