@@ -43,6 +43,7 @@ metrics! {
     "time.simulated_s", "s", "Simulated time from the start of the clock to the last event.";
     "time.first_arrival_s", "s", "When the first request was issued.";
     "time.last_completion_s", "s", "When the last request was completed; collections may go on after it.";
+    "time.busy_s", "s", "Simulated time in which the device held a request: from the moment in which its command, and the data of a write, was there.";
     "latency.{op}.count", "", "Completed requests.";
     "latency.{op}.mean_us", "us", "Mean response time, from arrival to completion. Exact.";
     "latency.{op}.std_us", "us", "Standard deviation of response times. Exact.";

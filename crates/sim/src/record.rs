@@ -213,6 +213,8 @@ pub struct Cell {
     pub latency: [Tally; 2],
     /// Bytes read and written.
     pub bytes: [u64; 2],
+    /// Time in which requests were in the device.
+    pub busy: Time,
     /// The flash.
     pub flash: FlashCounts,
 }
@@ -223,6 +225,7 @@ impl Merge for Cell {
             self.latency[op].merge(&other.latency[op]);
             self.bytes[op].merge(&other.bytes[op]);
         }
+        self.busy.merge(&other.busy);
         self.flash.merge(&other.flash);
     }
 }
@@ -333,6 +336,9 @@ fn worst_grid(observe: &Observe) -> Grid {
 #[derive(Debug)]
 pub struct Recorder {
     record: Record,
+    /// Requests in the device, and since when there are any.
+    in_flight: u32,
+    busy_since: Time,
     rows: Option<Box<RowTable<ROW>>>,
     rows_error: Option<ObserveError>,
 }
@@ -360,6 +366,8 @@ impl Recorder {
         };
         Self {
             record,
+            in_flight: 0,
+            busy_since: Time::ZERO,
             rows,
             rows_error: None,
         }
@@ -367,6 +375,9 @@ impl Recorder {
     /// Ends the record at `end`: what was recorded, and the rows of single requests if they were
     /// asked for.
     pub fn finish(mut self, end: Time) -> (Record, Result<Option<Table>, ObserveError>) {
+        if self.in_flight > 0 {
+            self.rest(end);
+        }
         self.record.close(end);
         (self.record, rows(self.rows, self.rows_error))
     }
@@ -381,6 +392,28 @@ impl Recorder {
     }
 
     #[inline]
+    fn admitted(&mut self, now: Time, in_flight: u32) {
+        if in_flight == 1 {
+            self.busy_since = now;
+        }
+        self.in_flight = in_flight;
+    }
+
+    #[inline]
+    fn left(&mut self, now: Time) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        if self.in_flight == 0 {
+            self.rest(now);
+        }
+    }
+
+    /// The device has been busy until now.
+    fn rest(&mut self, now: Time) {
+        let add = |cell: &mut Cell, part| cell.busy += part;
+        self.record.series.span(self.busy_since, now, add);
+    }
+
+    #[inline]
     fn request(
         &mut self,
         now: Time,
@@ -391,6 +424,7 @@ impl Recorder {
         arrival: Time,
         parts: &Parts,
     ) {
+        self.left(now);
         let index = op as usize;
         let latency = now - arrival;
         let record = &mut self.record;
@@ -456,6 +490,10 @@ impl Record {
         self.worst.close(end);
         self.channels.close(end);
         self.dies.close(end);
+    }
+    /// Time in which requests were in the device.
+    pub fn busy(&self) -> Time {
+        self.series.iter().map(|interval| interval.value.busy).sum()
     }
     /// The flash counters of the whole run.
     pub fn flash(&self) -> FlashCounts {
@@ -524,9 +562,8 @@ impl Probe<Observation> for Recorder {
                 flash.gc_pages_moved += u64::from(moved);
                 flash.gc_time += now - from;
             }
-            Observation::Admitted { .. }
-            | Observation::Array { .. }
-            | Observation::FreeBlocks { .. } => {}
+            Observation::Admitted { in_flight } => self.admitted(now, in_flight),
+            Observation::Array { .. } | Observation::FreeBlocks { .. } => {}
         }
     }
 }

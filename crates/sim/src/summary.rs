@@ -100,6 +100,7 @@ pub struct TimeSummary {
     pub simulated_s: f64,
     pub first_arrival_s: f64,
     pub last_completion_s: f64,
+    pub busy_s: f64,
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -472,6 +473,7 @@ impl Summary {
                 simulated_s: end.as_secs(),
                 first_arrival_s: first_arrival.as_secs(),
                 last_completion_s: total.last_completion.as_secs(),
+                busy_s: record.busy().as_secs(),
             },
             latency: LatencySummary::by_op(total),
             breakdown: Breakdown::by_op(total),

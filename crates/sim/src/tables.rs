@@ -195,6 +195,14 @@ fn host_columns(cells: &Cells<'_>) -> Vec<Column> {
             }),
         ),
         (
+            Heading::new(
+                "busy_ms",
+                "ms",
+                "Time of the interval in which requests were in the device",
+            ),
+            f64s(cells, |cell| cell.value.busy.as_secs() * 1e3),
+        ),
+        (
             Heading::new("iops", "1/s", "Requests completed a second"),
             f64s(cells, |cell| requests(cell) as f64 / seconds(cell)),
         ),
