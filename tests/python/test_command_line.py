@@ -210,6 +210,41 @@ def test_trace_stat_counts(wordline: Command, trace: str) -> None:
     assert "2,000" in done(wordline("trace", "stat", trace))
 
 
+def test_trace_stat_measures_idle_periods(wordline: Command, place: Path) -> None:
+    lines = ["time_ns,op,offset_bytes,size_bytes,volume"]
+    # one page read in 100 us, two programmed in 400 us: 50 us idle, none, 3 s idle
+    lines += ["0,read,0,4096,0", "150000,write,0,4097,0", "550000,flush,0,0,0"]
+    lines += ["3000550000,read,0,512,0"]
+    (place / "mine.csv").write_text("\n".join(lines) + "\n")
+    device = ("--page-read-us", "100", "--page-program-us", "200")
+    stat = ("trace", "stat", "mine.csv")
+    idle = json.loads(done(wordline(*stat, "--json", *device)))["idle"]
+    assert idle["back_to_back"]["intervals"] == 1
+    assert (idle["short"]["intervals"], idle["short"]["total_s"]) == (1, 50e-6)
+    assert (idle["long"]["intervals"], idle["long"]["total_s"]) == (1, 3)
+    assert idle["longest_s"] == 3
+    patient = json.loads(done(wordline(*stat, "--json", *device, "--idle-threshold-s", "4")))
+    assert (patient["idle"]["short"]["intervals"], patient["idle"]["long"]["p50_ms"]) == (2, None)
+    plain = json.loads(done(wordline(*stat, "--json")))["idle"]
+    assert plain["back_to_back"]["intervals"] == 0
+    assert plain["short"]["total_s"] == 550e-6
+    assert "idle periods" in done(wordline(*stat))
+    fault = wordline(*stat, "--page-read-us", "-1")
+    assert fault.returncode != 0
+    assert fault.stderr.startswith("error: page_read_us: -1 is not between 0 and ")
+
+
+def test_a_conversion_says_which_trims_it_drops(wordline: Command, place: Path) -> None:
+    head = "time_ns,op,offset_bytes,size_bytes,volume\n"
+    (place / "mine.csv").write_text(head + "0,write,0,4096,0\n5,trim,0,4096,0\n9,flush,0,0,0\n")
+    kept = done(wordline("trace", "convert", "mine.csv", "mine.iolog", "--to", "fio-iolog"))
+    assert "3 requests" in kept
+    assert "left out" not in kept
+    dropped = done(wordline("trace", "convert", "mine.csv", "mine.spc", "--to", "spc"))
+    assert "trims left out: 1;" in dropped
+    assert "flushes left out: 1;" in dropped
+
+
 def test_a_converted_trace_simulates_alike(wordline: Command, tiny: str, trace: str) -> None:
     refused = wordline("trace", "convert", trace, "disk.vscsi", "--to", "vscsi").stderr
     known = refused.strip().split("choose ")[1].split(", ")
