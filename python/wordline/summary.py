@@ -38,7 +38,7 @@ class Input(TypedDict):
     requests: int
     reads: int
     writes: int
-    trims_ignored: int
+    trims: int
     flushes_ignored: int
     lines_skipped: int
     requests_adjusted: int
@@ -53,6 +53,7 @@ class Time(TypedDict):
     simulated_s: float
     first_arrival_s: float
     last_completion_s: float
+    busy_s: float
 
 
 class Latency(TypedDict):
@@ -101,6 +102,55 @@ class Breakdowns(TypedDict):
     write: Breakdown
 
 
+class WorstCase(TypedDict):
+    """The longest response time of each interval, None in one that no request ended in."""
+
+    mean_us: float | None
+    max_us: float | None
+    intervals_us: list[float | None]
+
+
+class WorstCases(TypedDict):
+    """The worst cases of all requests, of reads, of writes."""
+
+    interval_s: float
+    all: WorstCase
+    read: WorstCase
+    write: WorstCase
+
+
+class Above(TypedDict):
+    """How many requests have a longer excess."""
+
+    excess_us: float
+    requests: int
+
+
+class Excess(TypedDict):
+    """What requests took beyond the marginal response time."""
+
+    requests: int
+    share: float | None
+    sum_s: float
+    mean_us: float | None
+    max_us: float | None
+    above: list[Above]
+
+
+class Excesses(TypedDict):
+    """What all requests, reads, writes took beyond the marginal response time."""
+
+    all: Excess
+    read: Excess
+    write: Excess
+
+
+class MarginalExcesses(Excesses):
+    """The same, and that time."""
+
+    marginal_response_us: float
+
+
 class Throughput(TypedDict):
     """Requests and 10^6 bytes a second, from the first arrival to the last completion."""
 
@@ -122,7 +172,7 @@ class StreamInput(TypedDict):
     requests: int
     reads: int
     writes: int
-    trims_ignored: int
+    trims: int
     flushes_ignored: int
     lines_skipped: int
     requests_adjusted: int
@@ -147,6 +197,7 @@ Stream = TypedDict(
         "input": StreamInput,
         "latency": Latencies,
         "breakdown": Breakdowns,
+        "excess": Excesses,
         "throughput": Throughput,
         "bytes_share": float | None,
         "contest_share": float | None,
@@ -180,9 +231,12 @@ class Flash(TypedDict):
     gc_runs: int
     gc_pages_moved: int
     gc_time_s: float
+    gc_die_time_s: float
     erases_per_block_min: int
     erases_per_block_mean: float
     erases_per_block_max: int
+    erases_per_block_std: float
+    erases_per_block_spread: int
     valid_pages: int
     free_blocks: int
 
@@ -278,6 +332,8 @@ class Summary(TypedDict):
     time: Time
     latency: Latencies
     breakdown: Breakdowns
+    worst_case: WorstCases
+    excess: MarginalExcesses
     throughput: Throughput
     streams: list[Stream]
     fairness: Fairness | None

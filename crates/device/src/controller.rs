@@ -2,15 +2,19 @@
 
 mod collect;
 mod commit;
+mod idle;
+mod job;
 
 use std::collections::VecDeque;
 
-use collect::Job;
 use commit::Queue;
+use idle::Idling;
+use job::{Jobs, Waiter};
 use rustc_hash::FxHashMap;
-use wordline_ftl::{Lpn, Mapping, Written};
+use wordline_ftl::gc::schedule::Scheduling;
+use wordline_ftl::{JobId, Lpn, Mapping, Want, Written};
 use wordline_kernel::{EventQueue, Probe, Time};
-use wordline_nand::{Array, Die, Event as Flash, Layout, Operation, Plane, Ppn};
+use wordline_nand::{Array, Block, Die, Event as Flash, Layout, Operation, Ppn};
 
 use crate::backend::{BackEnd, Order, Purpose, Slot, Usage, Worked};
 use crate::error::DeviceError;
@@ -31,18 +35,37 @@ pub(crate) struct Done {
     pub parts: PageParts,
 }
 
-/// A write of a page or a part of it that has no place yet.
+/// A write of a page or a part of it that has no place yet, or a trim behind one.
 #[derive(Clone, Copy, Debug)]
 struct Fragment {
     owner: u32,
     page: Lpn,
     whole: bool,
+    trim: bool,
     parts: PageParts,
     /// Since when it waits.
     since: Time,
     /// For verification.
     version: Version,
     base: u64,
+}
+
+/// A read that waits for its map entry.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    owner: u32,
+    page: Lpn,
+    parts: PageParts,
+    since: Time,
+    /// For verification: the oldest version that it may return.
+    oldest: Version,
+}
+
+/// Where a write goes, and 1 + the block of the copy that it supersedes, or 0.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    place: Ppn,
+    superseded: u32,
 }
 
 /// A write that has no place yet, and the writes of its page that came later.
@@ -97,13 +120,21 @@ pub(crate) struct Controller<M> {
     remaining: Vec<u32>,
     /// Requests that are done with, in the order in which they were; the owner clears it.
     pub done: Vec<Done>,
-    /// By plane: its collection.
-    jobs: Vec<Option<Job>>,
+    jobs: Jobs,
+    scheduling: Scheduling,
+    /// What the device does when it is idle; `None` if its schedule never asks.
+    idling: Option<Box<Idling>>,
+    /// Requests that have begun and are not done.
+    serving: u32,
+    reserve_blocks: u32,
+    /// By block: programs on their way that supersede a page of it. Until they are done, the block
+    /// is not erased: if the power failed, the data before them would be lost.
+    superseding: Vec<u16>,
     /// Writes without a place, and where to find that of a page.
     held: Vec<Held>,
     vacant_held: Vec<u32>,
     pending: FxHashMap<Lpn, u32>,
-    /// By plane: held writes that wait for a block of it.
+    /// By plane: held writes that wait for room in it.
     stalled: Vec<VecDeque<u32>>,
     /// Held writes that wait for a block anywhere.
     stalled_anywhere: VecDeque<u32>,
@@ -130,7 +161,12 @@ impl<M: Mapping> Controller<M> {
             internal_data_move: plan.internal_data_move,
             remaining: Vec::new(),
             done: Vec::new(),
-            jobs: vec![None; planes],
+            jobs: Jobs::new(planes),
+            scheduling: plan.ftl.config.gc.schedule.clone(),
+            idling: Idling::new(plan),
+            serving: 0,
+            reserve_blocks: plan.ftl.reserve_blocks,
+            superseding: vec![0; layout.blocks() as usize],
             held: Vec::new(),
             vacant_held: Vec::new(),
             pending: FxHashMap::default(),
@@ -203,6 +239,7 @@ impl<M: Mapping> Controller<M> {
             self.remaining.resize(owner + 1, 0);
         }
         self.remaining[owner] = (last - first) as u32 + 1;
+        self.serving += 1;
         if let Some(line) = &mut self.queue {
             line.begin(ticket);
         }
@@ -210,9 +247,14 @@ impl<M: Mapping> Controller<M> {
             let from = request.offset.max(page * self.page_bytes) - page * self.page_bytes;
             let bytes = end.min((page + 1) * self.page_bytes) - page * self.page_bytes - from;
             let page = Lpn(page as u32);
+            let (from, bytes) = (from as u32, bytes as u32);
             match request.op {
                 Op::Read => self.read(now, ticket, page, queue, probe)?,
-                Op::Write => self.write(now, ticket, page, from as u32, bytes as u32, queue, probe),
+                Op::Write => self.write(now, ticket, page, from, bytes, false, queue, probe),
+                Op::Trim if u64::from(bytes) == self.page_bytes => {
+                    self.write(now, ticket, page, from, bytes, true, queue, probe);
+                }
+                Op::Trim => self.page_done(now, ticket, PageParts::default(), queue),
             }
         }
         Ok(())
@@ -227,13 +269,47 @@ impl<M: Mapping> Controller<M> {
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
-        let place = self.mapping.lookup(page);
         let mut oldest = NO_VERSION;
         if let Some(verification) = &mut self.verification {
-            oldest.number = verification.shadow.begin_read(page, place.is_some());
+            let filled = self.mapping.lookup(page).is_some();
+            oldest.number = verification.shadow.begin_read(page, filled);
         }
-        if let Some(place) = place {
-            let order = Order::new(Purpose::Read, place, owner, page.0);
+        let (owner, parts, since) = (owner, PageParts::NONE, now);
+        let waiting = Reading {
+            owner,
+            page,
+            parts,
+            since,
+            oldest,
+        };
+        if let Some(job) = self.mapping.fetch(page, false) {
+            self.wait_for_map(now, job, Waiter::Read(waiting), queue, probe);
+            return Ok(());
+        }
+        self.read_mapped(now, waiting, queue, probe)
+    }
+
+    /// Reads a page whose map entry is in memory.
+    #[inline]
+    fn read_mapped(
+        &mut self,
+        now: Time,
+        reading: Reading,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<(), DeviceError> {
+        let Reading {
+            owner,
+            page,
+            parts,
+            oldest,
+            ..
+        } = reading;
+        if let Some(place) = self.mapping.lookup(page) {
+            let order = Order {
+                parts,
+                ..Order::new(Purpose::Read, place, owner, page.0)
+            };
             let slot = self.give(now, &order, queue);
             if let Some(verification) = &mut self.verification {
                 verification.note(slot, 0, oldest);
@@ -251,7 +327,7 @@ impl<M: Mapping> Controller<M> {
                     .check(now, page, oldest.number, Shadow::unwritten(), None);
             checked.map_err(DeviceError::Verification)?;
         }
-        self.page_done(owner, PageParts::default());
+        self.page_done(now, owner, parts, queue);
         Ok(())
     }
 
@@ -263,6 +339,7 @@ impl<M: Mapping> Controller<M> {
         page: Lpn,
         from: u32,
         bytes: u32,
+        trim: bool,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) {
@@ -270,15 +347,19 @@ impl<M: Mapping> Controller<M> {
         let mut version = NO_VERSION;
         if let Some(verification) = &mut self.verification {
             let filled = self.mapping.lookup(page).is_some();
-            version = verification
-                .shadow
-                .issue(now, page, filled, from, bytes, !whole);
+            let shadow = &mut verification.shadow;
+            version = if trim {
+                shadow.issue_trim(now, page, filled)
+            } else {
+                shadow.issue(now, page, filled, from, bytes, !whole)
+            };
         }
         let (parts, base) = (PageParts::default(), Shadow::unwritten());
         let fragment = Fragment {
             owner,
             page,
             whole,
+            trim,
             parts,
             since: now,
             version,
@@ -304,6 +385,12 @@ impl<M: Mapping> Controller<M> {
         probe: &mut impl Probe<Observation>,
     ) {
         loop {
+            if let Some(job) = self.mapping.fetch(fragment.page, true) {
+                let tag = self.hold(fragment, later);
+                self.held[tag as usize].fragment.since = now;
+                self.wait_for_map(now, job, Waiter::Write(tag), queue, probe);
+                return;
+            }
             let rest = if fragment.whole {
                 None
             } else {
@@ -313,12 +400,16 @@ impl<M: Mapping> Controller<M> {
                 self.merge(now, fragment, later, place, queue, probe);
                 return;
             }
-            match self.mapping.write(fragment.page) {
-                Written::Placed(place) => self.program(now, fragment, place, queue, probe),
-                Written::Wait(plane) => {
-                    let tag = self.hold(fragment, later);
-                    self.stall(now, tag, plane, queue);
-                    return;
+            if fragment.trim {
+                self.discard(now, fragment, queue, probe);
+            } else {
+                match self.find_place(now, fragment.page, probe) {
+                    Ok(place) => self.program(now, fragment, place, queue, probe),
+                    Err(want) => {
+                        let tag = self.hold(fragment, later);
+                        self.stall(now, tag, want, queue, probe);
+                        return;
+                    }
                 }
             }
             let Some(mut next) = later.pop_front() else {
@@ -371,38 +462,113 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// Queues a held write for a free block.
-    #[cold]
-    fn stall(&mut self, now: Time, tag: u32, plane: Option<Plane>, queue: &mut EventQueue<Event>) {
-        self.held[tag as usize].fragment.since = now;
-        if let Some(plane) = plane {
-            self.stalled[plane.index()].push_back(tag);
-            self.collect(now, plane, queue);
-            return;
-        }
-        self.stalled_anywhere.push_back(tag);
-        if self.stalled_anywhere.len() == 1 {
-            self.collect_everywhere(now, queue);
+    /// A place for a write, and the block of the copy that it supersedes (1 + block, or 0). Where
+    /// the schedule puts collections off, a free block takes the place of a full update block.
+    #[inline]
+    fn find_place(
+        &mut self,
+        now: Time,
+        page: Lpn,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<Place, Want> {
+        let before = self.mapping.lookup(page);
+        let superseded = before.map_or(0, |before| self.layout.block_of(before).0 + 1);
+        match self.mapping.write(page) {
+            Written::Placed(place) => Ok(Place { place, superseded }),
+            Written::Wait(want) => {
+                let place = self.replace(now, page, want, probe)?;
+                Ok(Place { place, superseded })
+            }
         }
     }
 
-    /// Places a held write; false if there is still no room.
+    #[cold]
+    fn replace(
+        &mut self,
+        now: Time,
+        page: Lpn,
+        want: Want,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<Ppn, Want> {
+        let Want::Update(_, block) = want else {
+            return Err(want);
+        };
+        if !self.scheduling.policy().replaces() || !self.mapping.replace(block) {
+            return Err(want);
+        }
+        probe.observe(now, Observation::Replaced);
+        self.observe_free_blocks(now, probe);
+        match self.mapping.write(page) {
+            Written::Placed(place) => Ok(place),
+            Written::Wait(want) => Err(want),
+        }
+    }
+
+    /// Trims a page.
+    fn discard(
+        &mut self,
+        now: Time,
+        fragment: Fragment,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        let Fragment {
+            owner,
+            page,
+            parts,
+            version,
+            ..
+        } = fragment;
+        self.mapping.trim(page);
+        probe.observe(now, Observation::PageTrimmed);
+        if let Some(verification) = &mut self.verification {
+            verification.shadow.acknowledge(now, page, version);
+        }
+        self.page_done(now, owner, parts, queue);
+    }
+
+    /// Queues a held write until there is room.
+    #[cold]
+    fn stall(
+        &mut self,
+        now: Time,
+        tag: u32,
+        want: Want,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        self.held[tag as usize].fragment.since = now;
+        match want {
+            Want::Free(plane) | Want::Update(plane, _) => {
+                self.stalled[plane.index()].push_back(tag);
+            }
+            Want::Anywhere => self.stalled_anywhere.push_back(tag),
+        }
+        if want != Want::Anywhere || self.stalled_anywhere.len() == 1 {
+            self.demand(now, want, queue, probe);
+        }
+    }
+
+    /// Takes a held write out of the table, with those behind it.
+    fn unhold(&mut self, tag: u32) -> (Fragment, VecDeque<Fragment>) {
+        let Held { fragment, later } = &mut self.held[tag as usize];
+        let (fragment, later) = (*fragment, std::mem::take(later));
+        self.pending.remove(&fragment.page);
+        self.vacant_held.push(tag);
+        (fragment, later)
+    }
+
+    /// Places a held write; fails if there is still no room.
     fn place_held(
         &mut self,
         now: Time,
         tag: u32,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
-    ) -> Result<(), Option<Plane>> {
+    ) -> Result<(), Want> {
         let page = self.held[tag as usize].fragment.page;
-        let place = match self.mapping.write(page) {
-            Written::Placed(place) => place,
-            Written::Wait(plane) => return Err(plane),
-        };
-        self.pending.remove(&page);
-        self.vacant_held.push(tag);
-        let Held { fragment, later } = &mut self.held[tag as usize];
-        let (mut fragment, mut later) = (*fragment, std::mem::take(later));
+        let place = self.find_place(now, page, probe)?;
+        let (mut fragment, mut later) = self.unhold(tag);
         fragment.parts.gc += now - fragment.since;
         self.program(now, fragment, place, queue, probe);
         if let Some(mut next) = later.pop_front() {
@@ -413,15 +579,47 @@ impl<M: Mapping> Controller<M> {
         Ok(())
     }
 
+    /// What waited for a part of the map goes on: the entry may have left memory again.
+    fn go_on(
+        &mut self,
+        now: Time,
+        waiter: Waiter,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<(), DeviceError> {
+        match waiter {
+            Waiter::Write(tag) => {
+                let (mut fragment, later) = self.unhold(tag);
+                fragment.parts.die_wait += now - fragment.since;
+                fragment.since = now;
+                self.advance(now, fragment, later, queue, probe);
+            }
+            Waiter::Read(mut reading) => {
+                reading.parts.die_wait += now - reading.since;
+                reading.since = now;
+                if let Some(job) = self.mapping.fetch(reading.page, false) {
+                    self.wait_for_map(now, job, Waiter::Read(reading), queue, probe);
+                } else {
+                    self.read_mapped(now, reading, queue, probe)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     #[inline]
     fn program(
         &mut self,
         now: Time,
         fragment: Fragment,
-        place: Ppn,
+        place: Place,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) {
+        let Place { place, superseded } = place;
+        if superseded != 0 {
+            self.superseding[superseded as usize - 1] += 1;
+        }
         probe.observe(now, Observation::PageWritten);
         self.observe_free_blocks(now, probe);
         let Fragment {
@@ -433,6 +631,7 @@ impl<M: Mapping> Controller<M> {
             ..
         } = fragment;
         let order = Order {
+            superseded,
             parts,
             ..Order::new(Purpose::Write, place, owner, page.0)
         };
@@ -443,7 +642,7 @@ impl<M: Mapping> Controller<M> {
         }
         let plane = self.layout.plane_of(self.layout.block_of(place));
         if self.mapping.wants_collection(plane) {
-            self.collect(now, plane, queue);
+            self.free_blocks_are_few(now, plane, queue, probe);
         }
     }
 
@@ -472,6 +671,7 @@ impl<M: Mapping> Controller<M> {
             Event::Host(_) => {}
             Event::Begin => self.backend.begin(now, &self.array, queue),
             Event::Schedule => self.schedule(now, queue, probe),
+            Event::Idle => self.look_whether_idle(now, queue, probe)?,
             Event::Flash(Flash::BusDone(channel)) => {
                 let ended = self
                     .backend
@@ -541,18 +741,22 @@ impl<M: Mapping> Controller<M> {
         let transaction = self.backend.get(slot);
         let (purpose, place, owner) = (transaction.purpose, transaction.place, transaction.owner);
         let (tag, parts) = (transaction.tag, transaction.parts);
+        let superseded = transaction.superseded;
         self.backend.release(slot);
         match purpose {
             Purpose::Read => {
                 self.check_read(now, slot, Lpn(tag), place)?;
-                self.page_done(owner, parts);
+                self.page_done(now, owner, parts, queue);
             }
             Purpose::Write => {
                 if let Some(verification) = &mut self.verification {
                     let version = verification.versions[slot as usize];
                     verification.shadow.acknowledge(now, Lpn(tag), version);
                 }
-                self.page_done(owner, parts);
+                if superseded != 0 {
+                    self.is_superseded(now, Block(superseded - 1), queue);
+                }
+                self.page_done(now, owner, parts, queue);
             }
             Purpose::Merge => {
                 let fragment = &mut self.held[tag as usize].fragment;
@@ -561,13 +765,27 @@ impl<M: Mapping> Controller<M> {
                 if let Some(verification) = &self.verification {
                     fragment.base = verification.contents[slot as usize];
                 }
-                if let Err(plane) = self.place_held(now, tag, queue, probe) {
-                    self.stall(now, tag, plane, queue);
+                if let Err(want) = self.place_held(now, tag, queue, probe) {
+                    self.stall(now, tag, want, queue, probe);
                 }
             }
-            Purpose::MoveRead => self.move_page(now, slot, place, Plane(owner), queue, probe),
-            Purpose::MoveProgram | Purpose::Move => self.page_moved(now, Plane(owner), 1, queue),
-            Purpose::Erase => self.collected(now, Plane(owner), queue, probe),
+            Purpose::MoveRead => {
+                self.move_page(now, slot, place, JobId(owner), queue, probe)?;
+            }
+            Purpose::MoveProgram | Purpose::Move => {
+                self.jobs.moved(JobId(owner));
+                self.step_done(now, JobId(owner), queue, probe)?;
+            }
+            Purpose::Erase => {
+                self.block_erased(now, place, JobId(owner), probe);
+                self.step_done(now, JobId(owner), queue, probe)?;
+            }
+            Purpose::OwnRead | Purpose::OwnProgram | Purpose::MapRead | Purpose::MapProgram => {
+                self.step_done(now, JobId(owner), queue, probe)?;
+            }
+        }
+        if self.jobs.any_paused() {
+            self.resume(now, queue, probe)?;
         }
         Ok(())
     }
@@ -593,10 +811,20 @@ impl<M: Mapping> Controller<M> {
 
     /// A page of a request is done; with the last one, so is the request.
     #[inline]
-    fn page_done(&mut self, ticket: Ticket, parts: PageParts) {
+    fn page_done(
+        &mut self,
+        now: Time,
+        ticket: Ticket,
+        parts: PageParts,
+        queue: &mut EventQueue<Event>,
+    ) {
         let remaining = &mut self.remaining[ticket as usize];
         *remaining -= 1;
         if *remaining == 0 {
+            self.serving -= 1;
+            if self.serving == 0 {
+                self.falls_idle(now, queue);
+            }
             self.request_done(ticket);
             self.done.push(Done { ticket, parts });
         }

@@ -9,6 +9,8 @@ pub enum Event {
     Begin,
     /// The scheduler chooses what is committed to the dies.
     Schedule,
+    /// The device looks at whether it is idle.
+    Idle,
     /// Something between the host and the device.
     Host(crate::host::Event),
 }
@@ -21,6 +23,7 @@ impl Event {
             Self::Flash(event) => event.code(),
             Self::Begin => u64::MAX,
             Self::Schedule => u64::MAX - 1,
+            Self::Idle => u64::MAX - 2,
             Self::Host(event) => 1 << 62 | event.code(),
         }
     }

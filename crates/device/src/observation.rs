@@ -1,5 +1,7 @@
 //! What a probe hears of a device.
 
+use wordline_ftl::GcKind;
+use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::Time;
 use wordline_nand::{Die, Operation, Plane, Ppn};
 
@@ -10,6 +12,8 @@ pub enum Op {
     Read,
     /// Write.
     Write,
+    /// Discard.
+    Trim,
 }
 
 /// Where the time of a page went, from the moment in which its request began in the device.
@@ -151,15 +155,31 @@ pub enum Observation {
     PageMerged,
     /// A page that was never written has been read: zeroes, without a flash operation.
     UnwrittenRead,
-    /// A block has been collected and erased.
+    /// A collection is over.
     Collected {
         /// Its plane.
         plane: Plane,
+        /// How it gained room.
+        kind: GcKind,
+        /// What it was started for.
+        trigger: Trigger,
         /// Pages that were moved.
         moved: u32,
+        /// Blocks that were erased.
+        erased: u32,
         /// When the collection started.
         from: Time,
     },
+    /// The host has discarded a page that held something, or not.
+    PageTrimmed,
+    /// A page that the mapping keeps for itself has been read or is being programmed: a part of the
+    /// map, or the record of an erase.
+    OwnPage {
+        /// Whether it is programmed.
+        program: bool,
+    },
+    /// A free block has taken the place of a full update block.
+    Replaced,
     /// The number of free blocks has changed.
     FreeBlocks {
         /// Free blocks of the whole device.

@@ -9,7 +9,7 @@ use crate::observation::Op;
 pub struct Request {
     /// The stream of the host that it belongs to; 0 if there is one only.
     pub stream: u32,
-    /// Read or write.
+    /// Read, write or discard.
     pub op: Op,
     /// First byte.
     pub offset: u64,

@@ -154,6 +154,25 @@ impl Shadow {
         });
         version
     }
+    /// The host discards `page`; `filled` says whether the device maps it now.
+    pub fn issue_trim(&mut self, now: Time, page: Lpn, filled: bool) -> Version {
+        let history = self.history(page, filled);
+        let number = history.writes.back().map_or(0, |last| last.version.number) + 1;
+        let version = Version {
+            number,
+            from: 0,
+            bytes: 0,
+            partial: false,
+        };
+        history.writes.push_back(Write {
+            version,
+            content: UNWRITTEN,
+            issued: now,
+            acknowledged: None,
+            place: None,
+        });
+        version
+    }
     /// The content that the device writes for `version`, given what it read to complete the page.
     pub fn write(&mut self, page: Lpn, version: Version, base: u64, place: Ppn) -> u64 {
         if let Some(history) = self.pages.get_mut(&page) {

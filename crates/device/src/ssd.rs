@@ -15,6 +15,9 @@ use crate::precondition::{Precondition, Preconditioned};
 use crate::request::Request;
 use crate::shadow::Shadow;
 
+/// What crosses to the device for a trim: a block of ranges (ATA DATA SET MANAGEMENT).
+const RANGES_BYTES: u64 = 512;
+
 /// A request that the host has handed over.
 #[derive(Clone, Copy, Debug)]
 struct Held {
@@ -135,6 +138,16 @@ impl<M: Mapping> Ssd<M> {
     pub fn takes(&self, stream: u32) -> bool {
         self.connection.takes(stream)
     }
+    /// How many requests ahead the host is to tell of with [`Ssd::announce`]; 0 if the device does
+    /// not look at tags.
+    pub fn tags(&self) -> u32 {
+        self.controller.tags()
+    }
+    /// The host tells what it will ask for next, in order of arrival, each time that changes. The
+    /// device knows of a command only once its tag may have come.
+    pub fn announce(&mut self, now: Time, upcoming: &[Request], queue: &mut EventQueue<Event>) {
+        self.controller.announce(now, upcoming, queue);
+    }
     /// Requests handed over and not complete.
     pub fn outstanding(&self) -> u32 {
         self.outstanding
@@ -185,8 +198,12 @@ impl<M: Mapping> Ssd<M> {
         let command = Command {
             ticket: self.tickets.issue(now, request),
             stream: request.stream,
-            write: request.op == Op::Write,
-            bytes: request.bytes,
+            write: request.op != Op::Read,
+            bytes: if request.op == Op::Trim {
+                RANGES_BYTES
+            } else {
+                request.bytes
+            },
         };
         self.cross(now, queue, probe, |connection, inside| {
             connection.submit(now, command, inside);

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::allocate::Allocate;
+use crate::gc::schedule::Scheduling;
 use crate::gc::victim::Victim;
 use crate::mapping::Family;
 use crate::wear::Wear;
@@ -36,10 +37,12 @@ impl Default for Config {
     }
 }
 
-/// Garbage collection (`[ftl.gc]`), on demand and plane by plane.
+/// Garbage collection (`[ftl.gc]`), plane by plane.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Gc {
+    /// When collections run.
+    pub schedule: Scheduling,
     /// Which block is collected.
     pub victim: Victim,
     /// A plane collects while its free blocks are fewer than this share of its blocks, rounded
@@ -57,6 +60,7 @@ pub struct Gc {
 impl Default for Gc {
     fn default() -> Self {
         Self {
+            schedule: Scheduling::default(),
             victim: Victim::default(),
             start_free_ratio: 0.05,
             hard_free_ratio: 0.005,

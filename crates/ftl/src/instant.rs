@@ -5,8 +5,9 @@
 use thiserror::Error;
 use wordline_nand::{Array, Layout, Plane, Ppn, Violation};
 
+use crate::job::{Collection, JobId, Step};
 use crate::lpn::Lpn;
-use crate::mapping::{Mapping, Written};
+use crate::mapping::{Mapping, Want, Written};
 
 /// Writes that could not be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -28,14 +29,17 @@ pub struct Work {
     pub written: u64,
     /// Pages moved by garbage collection.
     pub moved: u64,
+    /// Pages that the mapping programmed for itself.
+    pub own: u64,
     /// Blocks erased.
     pub erased: u64,
 }
 
 impl Work {
-    /// Programs a host write: (written + moved) / written; `None` before the first.
+    /// Programs a host write: (written + moved + own) / written; `None` before the first.
     pub fn write_amplification(&self) -> Option<f64> {
-        (self.written > 0).then(|| (self.written + self.moved) as f64 / self.written as f64)
+        (self.written > 0)
+            .then(|| (self.written + self.moved + self.own) as f64 / self.written as f64)
     }
     /// What was done since `earlier`.
     #[must_use]
@@ -43,6 +47,7 @@ impl Work {
         Self {
             written: self.written - earlier.written,
             moved: self.moved - earlier.moved,
+            own: self.own - earlier.own,
             erased: self.erased - earlier.erased,
         }
     }
@@ -55,8 +60,8 @@ pub struct Instant<'a, M> {
     array: &'a mut Array,
     layout: Layout,
     work: Work,
-    /// Pages of the victim that are to be moved.
-    moving: Vec<Ppn>,
+    /// Steps that were handed out together.
+    steps: Vec<Step>,
 }
 
 impl<'a, M: Mapping> Instant<'a, M> {
@@ -67,7 +72,7 @@ impl<'a, M: Mapping> Instant<'a, M> {
             array,
             layout,
             work: Work::default(),
-            moving: Vec::new(),
+            steps: Vec::new(),
         }
     }
     /// What has been done so far.
@@ -77,9 +82,10 @@ impl<'a, M: Mapping> Instant<'a, M> {
     /// Writes a page, and collects where that left too few free blocks.
     #[inline]
     pub fn write(&mut self, page: Lpn) -> Result<(), InstantError> {
+        self.fetch(page)?;
         let place = match self.mapping.write(page) {
             Written::Placed(place) => place,
-            Written::Wait(plane) => self.make_room(page, plane)?,
+            Written::Wait(want) => self.make_room(page, want)?,
         };
         self.array.program(place)?;
         self.work.written += 1;
@@ -89,45 +95,98 @@ impl<'a, M: Mapping> Instant<'a, M> {
         }
         Ok(())
     }
-    /// Collects where `page` waits for a block, and places it. Only dynamic allocation gets here:
-    /// a plane that had nothing to collect when it was last written has since lost valid pages to
-    /// others.
-    #[cold]
-    fn make_room(&mut self, page: Lpn, plane: Option<Plane>) -> Result<Ppn, InstantError> {
-        let planes = match plane {
-            Some(plane) => plane.0..plane.0 + 1,
-            None => 0..self.layout.planes(),
-        };
-        for plane in planes {
-            self.collect(Plane(plane))?;
+    /// Discards a page.
+    pub fn trim(&mut self, page: Lpn) -> Result<(), InstantError> {
+        self.fetch(page)?;
+        self.mapping.trim(page);
+        Ok(())
+    }
+    #[inline]
+    fn fetch(&mut self, page: Lpn) -> Result<(), InstantError> {
+        while let Some(job) = self.mapping.fetch(page, true) {
+            self.run(job)?;
         }
-        match self.mapping.write(page) {
-            Written::Placed(place) => Ok(place),
-            Written::Wait(_) => Err(InstantError::Full(page.0)),
+        Ok(())
+    }
+    /// Collects where `page` waits for room, and places it: as long as anything is gained.
+    #[cold]
+    fn make_room(&mut self, page: Lpn, want: Want) -> Result<Ppn, InstantError> {
+        let mut want = want;
+        loop {
+            let gained = match want {
+                Want::Anywhere => {
+                    let mut gained = false;
+                    for plane in (0..self.layout.planes()).map(Plane) {
+                        gained |= self.collect(plane)?;
+                    }
+                    gained
+                }
+                Want::Free(plane) => self.collect(plane)?,
+                Want::Update(..) => self.collect_once(want)?,
+            };
+            match self.mapping.write(page) {
+                Written::Placed(place) => return Ok(place),
+                Written::Wait(_) if !gained => return Err(InstantError::Full(page.0)),
+                Written::Wait(next) => want = next,
+            }
         }
     }
-    fn collect(&mut self, plane: Plane) -> Result<(), InstantError> {
-        while self.mapping.wants_collection(plane) {
-            let Some(mut collection) = self.mapping.collect(plane) else {
-                break;
-            };
-            // All looks into the map first: they do not depend on each other, so their cache misses
-            // overlap.
-            self.moving.clear();
-            while let Some(from) = self.mapping.next_to_move(&mut collection) {
-                self.moving.push(from);
+    /// Collects a plane until it has as many free blocks as it should, or nothing can be gained;
+    /// whether anything was.
+    fn collect(&mut self, plane: Plane) -> Result<bool, InstantError> {
+        let mut gained = false;
+        while self.mapping.wants_collection(plane) && self.collect_once(Want::Free(plane))? {
+            gained = true;
+        }
+        Ok(gained)
+    }
+    fn collect_once(&mut self, want: Want) -> Result<bool, InstantError> {
+        let Some(Collection { job, .. }) = self.mapping.collect(want) else {
+            return Ok(false);
+        };
+        self.run(job)?;
+        Ok(true)
+    }
+    /// Carries a job out, from one wait to the next. All looks into the map come before the work:
+    /// they do not depend on each other, so their cache misses overlap.
+    fn run(&mut self, job: JobId) -> Result<(), InstantError> {
+        loop {
+            self.steps.clear();
+            let mut step = self.mapping.step(job);
+            while !matches!(step, Step::Wait | Step::Done) {
+                self.steps.push(step);
+                step = self.mapping.step(job);
             }
-            for &from in &self.moving {
+            for place in 0..self.steps.len() {
+                self.take(job, self.steps[place])?;
+            }
+            if step == Step::Done {
+                return Ok(());
+            }
+        }
+    }
+    #[inline]
+    fn take(&mut self, job: JobId, step: Step) -> Result<(), InstantError> {
+        match step {
+            Step::Move(from) => {
                 self.array.read(from)?;
-                if let Some(to) = self.mapping.relocate(from) {
+                if let Some(to) = self.mapping.relocate(job, from) {
                     self.array.program(to)?;
                     self.work.moved += 1;
                 }
             }
-            self.array.erase(collection.victim)?;
-            let erases = self.array.erases()[collection.victim.index()];
-            self.mapping.erased(collection.victim, erases);
-            self.work.erased += 1;
+            Step::Read(place) => self.array.read(place)?,
+            Step::Program { place, .. } => {
+                self.array.program(place)?;
+                self.work.own += 1;
+            }
+            Step::Erase(block) => {
+                self.array.erase(block)?;
+                let erases = self.array.erases()[block.index()];
+                self.mapping.erased(block, erases);
+                self.work.erased += 1;
+            }
+            Step::Wait | Step::Done => {}
         }
         Ok(())
     }

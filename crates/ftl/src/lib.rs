@@ -8,13 +8,16 @@ pub mod block;
 pub mod config;
 pub mod gc;
 pub mod instant;
+pub mod job;
 pub mod lists;
 pub mod lpn;
 pub mod mapping;
 pub mod plan;
+pub mod recovery;
 pub mod wear;
 
 pub use config::Config;
+pub use job::{Collection, Cost, GcKind, JobId, Step};
 pub use lpn::Lpn;
-pub use mapping::{Mapping, PageMap, Written};
+pub use mapping::{LogicalBlock, Map, Mapping, PageMap, Want, Written};
 pub use plan::{Plan, PlanError};

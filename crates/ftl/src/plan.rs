@@ -85,6 +85,13 @@ impl Plan {
         Ok(plan)
     }
 
+    /// Blocks of a plane that its share of the host's pages does not fill.
+    pub fn spare_blocks(&self) -> u32 {
+        let user = self.user_pages.div_ceil(self.layout.planes());
+        let filled = user.div_ceil(self.layout.pages_per_block);
+        self.layout.blocks_per_plane.saturating_sub(filled)
+    }
+
     /// The books count the pages of a block in 16 bits, and allocation walks the planes by their
     /// dimensions.
     fn check_shape(&self) -> Result<(), PlanError> {

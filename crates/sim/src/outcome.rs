@@ -94,8 +94,8 @@ pub struct InputCounts {
     pub reads: u64,
     /// Write requests admitted.
     pub writes: u64,
-    /// Trims left out.
-    pub trims_ignored: u64,
+    /// Trims admitted.
+    pub trims: u64,
     /// Flushes left out.
     pub flushes_ignored: u64,
 }
@@ -105,13 +105,17 @@ impl InputCounts {
     pub fn requests(&self) -> u64 {
         self.reads + self.writes
     }
+    /// Everything the device was asked for.
+    pub fn issued(&self) -> u64 {
+        self.requests() + self.trims
+    }
     /// Those of two sources.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {
             reads: self.reads + other.reads,
             writes: self.writes + other.writes,
-            trims_ignored: self.trims_ignored + other.trims_ignored,
+            trims: self.trims + other.trims,
             flushes_ignored: self.flushes_ignored + other.flushes_ignored,
         }
     }

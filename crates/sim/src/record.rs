@@ -1,6 +1,8 @@
 //! Turns what a device tells into metrics.
 
 use wordline_device::{Observation, Op, PageParts, Parts};
+use wordline_ftl::GcKind;
+use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::{Probe, Time};
 use wordline_nand::Operation;
 use wordline_observe::{
@@ -23,8 +25,8 @@ const COLUMNS: [(Heading, Kind); ROW] = [
         Kind::U64,
     ),
     (
-        Heading::new("op", "", "read or write"),
-        Kind::Word(&["read", "write"]),
+        Heading::new("op", "", "read, write or trim"),
+        Kind::Word(&["read", "write", "trim"]),
     ),
     (
         Heading::new("offset", "B", "First byte of the request"),
@@ -189,6 +191,33 @@ pub struct FlashCounts {
     pub read_modify_writes: u64,
     /// Reads of pages that were never written.
     pub unwritten_pages_read: u64,
+    /// Pages discarded.
+    pub pages_trimmed: u64,
+    /// Pages that the mapping read for itself.
+    pub own_page_reads: u64,
+    /// Pages that the mapping programmed for itself.
+    pub own_page_programs: u64,
+    /// Free blocks that took the place of full update blocks.
+    pub blocks_replaced: u64,
+}
+
+/// Collections of one kind that were started for the same reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Collections {
+    /// How they gained room.
+    pub kind: GcKind,
+    /// What they were started for.
+    pub trigger: Trigger,
+    /// How many.
+    pub runs: u64,
+    /// Pages moved.
+    pub moved: u64,
+    /// Blocks erased.
+    pub erased: u64,
+    /// Time from start to end, summed up.
+    pub time: Time,
+    /// The longest.
+    pub longest: Time,
 }
 
 impl Merge for FlashCounts {
@@ -203,6 +232,10 @@ impl Merge for FlashCounts {
         self.gc_die_time += other.gc_die_time;
         self.read_modify_writes += other.read_modify_writes;
         self.unwritten_pages_read += other.unwritten_pages_read;
+        self.pages_trimmed += other.pages_trimmed;
+        self.own_page_reads += other.own_page_reads;
+        self.own_page_programs += other.own_page_programs;
+        self.blocks_replaced += other.blocks_replaced;
     }
 }
 
@@ -253,6 +286,8 @@ pub struct Served {
     pub parts: [PartSums; 2],
     /// Bytes read and written.
     pub bytes: [u64; 2],
+    /// Trims.
+    pub trims: u64,
     /// When the last request was completed.
     pub last_completion: Time,
 }
@@ -264,6 +299,7 @@ impl Served {
             excess: [Excess::beyond(marginal), Excess::beyond(marginal)],
             parts: Default::default(),
             bytes: [0; 2],
+            trims: 0,
             last_completion: Time::ZERO,
         }
     }
@@ -296,6 +332,7 @@ impl Merge for Served {
             self.parts[op] = self.parts[op].plus(&other.parts[op]);
             self.bytes[op] += other.bytes[op];
         }
+        self.trims += other.trims;
         self.last_completion = self.last_completion.max(other.last_completion);
     }
 }
@@ -318,6 +355,8 @@ pub struct Record {
     /// Commands of one plane and of several, then those of each while another die of the package
     /// was occupied.
     pub commands: [u64; 4],
+    /// Collections, by kind and trigger; in the order in which they came first.
+    pub collections: Vec<Collections>,
 }
 
 /// Most intervals of an automatic width whose longest response times are told.
@@ -363,6 +402,7 @@ impl Recorder {
             channels: Busy::new(grid, plan.dimensions.channels as usize),
             dies: Busy::new(grid, plan.part.layout.dies as usize),
             commands: [0; 4],
+            collections: Vec::new(),
         };
         Self {
             record,
@@ -383,7 +423,10 @@ impl Recorder {
     }
     /// Requests completed so far, by stream.
     pub fn completed(&self) -> impl Iterator<Item = u64> + '_ {
-        self.record.streams.iter().map(Served::count)
+        self.record
+            .streams
+            .iter()
+            .map(|served| served.count() + served.trims)
     }
     /// Bytes served so far, by stream.
     pub fn bytes(&self) -> Vec<u64> {
@@ -428,12 +471,18 @@ impl Recorder {
         let index = op as usize;
         let latency = now - arrival;
         let record = &mut self.record;
-        record.streams[stream as usize].add(now, index, bytes, latency, parts);
-        let cell = record.series.at(now);
-        cell.latency[index].record(latency);
-        cell.bytes[index] += bytes;
-        let longest = &mut record.worst.at(now).0[index];
-        *longest = (*longest).max(Some(latency));
+        let served = &mut record.streams[stream as usize];
+        if op == Op::Trim {
+            served.trims += 1;
+            served.last_completion = now;
+        } else {
+            served.add(now, index, bytes, latency, parts);
+            let cell = record.series.at(now);
+            cell.latency[index].record(latency);
+            cell.bytes[index] += bytes;
+            let longest = &mut record.worst.at(now).0[index];
+            *longest = (*longest).max(Some(latency));
+        }
         if let Some(rows) = &mut self.rows {
             let parts = in_order(parts).map(|part| part.0);
             let mut row = [0; ROW];
@@ -494,6 +543,31 @@ impl Record {
     /// Time in which requests were in the device.
     pub fn busy(&self) -> Time {
         self.series.iter().map(|interval| interval.value.busy).sum()
+    }
+    #[cold]
+    fn collected(&mut self, kind: GcKind, trigger: Trigger, moved: u32, erased: u32, time: Time) {
+        let collections = &mut self.collections;
+        let known = collections
+            .iter()
+            .position(|known| (known.kind, known.trigger) == (kind, trigger));
+        let place = known.unwrap_or_else(|| {
+            collections.push(Collections {
+                kind,
+                trigger,
+                runs: 0,
+                moved: 0,
+                erased: 0,
+                time: Time::ZERO,
+                longest: Time::ZERO,
+            });
+            collections.len() - 1
+        });
+        let sum = &mut collections[place];
+        sum.runs += 1;
+        sum.moved += u64::from(moved);
+        sum.erased += u64::from(erased);
+        sum.time += time;
+        sum.longest = sum.longest.max(time);
     }
     /// The flash counters of the whole run.
     pub fn flash(&self) -> FlashCounts {
@@ -556,11 +630,31 @@ impl Probe<Observation> for Recorder {
             Observation::UnwrittenRead => {
                 self.record.series.at(now).flash.unwritten_pages_read += 1;
             }
-            Observation::Collected { moved, from, .. } => {
+            Observation::PageTrimmed => self.record.series.at(now).flash.pages_trimmed += 1,
+            Observation::OwnPage { program } => {
+                let flash = &mut self.record.series.at(now).flash;
+                let pages = if program {
+                    &mut flash.own_page_programs
+                } else {
+                    &mut flash.own_page_reads
+                };
+                *pages += 1;
+            }
+            Observation::Replaced => self.record.series.at(now).flash.blocks_replaced += 1,
+            Observation::Collected {
+                kind,
+                trigger,
+                moved,
+                erased,
+                from,
+                ..
+            } => {
                 let flash = &mut self.record.series.at(now).flash;
                 flash.gc_runs += 1;
                 flash.gc_pages_moved += u64::from(moved);
                 flash.gc_time += now - from;
+                self.record
+                    .collected(kind, trigger, moved, erased, now - from);
             }
             Observation::Admitted { in_flight } => self.admitted(now, in_flight),
             Observation::Array { .. } | Observation::FreeBlocks { .. } => {}

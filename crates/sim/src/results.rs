@@ -1,7 +1,7 @@
 //! What a run has found out: a summary and tables.
 
 use wordline_device::{Ssd, Usage};
-use wordline_ftl::PageMap;
+use wordline_ftl::Map;
 use wordline_observe::{ObserveError, Table};
 
 use crate::outcome::Outcome;
@@ -43,7 +43,7 @@ impl Results {
     pub fn new(
         mut outcome: Outcome,
         rows: Result<Option<Table>, ObserveError>,
-        ssd: &Ssd<PageMap>,
+        ssd: &Ssd<Map>,
     ) -> Self {
         if let Err(error) = &rows {
             outcome.error.get_or_insert(error.to_string());

@@ -7,7 +7,7 @@ use cpu_time::ProcessTime;
 use thiserror::Error;
 use wordline_device::precondition;
 use wordline_device::{DeviceError, Event, Observation, Op, Precondition, Request, Ssd};
-use wordline_ftl::{Mapping, PageMap};
+use wordline_ftl::{Map, Mapping};
 use wordline_kernel::{Digest, EventQueue, Probe, Time};
 use wordline_workload::{Source, WorkloadError};
 
@@ -139,6 +139,8 @@ struct Intake<'a> {
     first_arrival: Option<Time>,
     open: bool,
     ahead: Option<Request>,
+    /// What follows it, as far as the device wants to hear of it.
+    beyond: VecDeque<Request>,
     replay: Replay,
     /// Closed loop: when the next requests are issued.
     tokens: VecDeque<Time>,
@@ -159,6 +161,7 @@ impl<'a> Intake<'a> {
             first_arrival: None,
             open: true,
             ahead: None,
+            beyond: VecDeque::new(),
             replay,
             tokens,
             error: None,
@@ -190,6 +193,7 @@ impl<'a> Intake<'a> {
         match request.op {
             Op::Read => self.counts.reads += 1,
             Op::Write => self.counts.writes += 1,
+            Op::Trim => self.counts.trims += 1,
         }
     }
     /// Whether it should be issued by time stamps that it does not have.
@@ -214,35 +218,50 @@ impl<'a> Intake<'a> {
     fn close(&mut self) {
         self.open = false;
         self.ahead = None;
+        self.beyond.clear();
+    }
+    /// Adds up to `most` of the requests that come next to `upcoming`; none whose time is not known.
+    fn foretell(&mut self, most: usize, upcoming: &mut Vec<Request>) {
+        if let Replay::ClosedLoop { .. } = self.replay {
+            return;
+        }
+        self.fill();
+        while self.beyond.len() + 1 < most && self.open {
+            match self.fetch() {
+                Some(request) => self.beyond.push_back(request),
+                None => break,
+            }
+        }
+        upcoming.extend(self.ahead.iter().chain(&self.beyond).take(most));
     }
 
     #[inline]
     fn fill(&mut self) {
-        if self.ahead.is_none() && self.open {
-            self.fetch();
+        if self.ahead.is_none() {
+            self.ahead = self.beyond.pop_front();
+            if self.ahead.is_none() && self.open {
+                self.ahead = self.fetch();
+            }
         }
     }
-    fn fetch(&mut self) {
+    fn fetch(&mut self) -> Option<Request> {
         loop {
             let next = match self.source.next_request() {
                 Ok(Some(next)) => next,
                 Ok(None) => {
                     self.open = false;
-                    return;
+                    return None;
                 }
                 Err(error) => {
                     self.error = Some(error);
                     self.open = false;
-                    return;
+                    return None;
                 }
             };
             let op = match next.op {
                 wordline_workload::Op::Read => Op::Read,
                 wordline_workload::Op::Write => Op::Write,
-                wordline_workload::Op::Trim => {
-                    self.counts.trims_ignored += 1;
-                    continue;
-                }
+                wordline_workload::Op::Trim => Op::Trim,
                 wordline_workload::Op::Flush => {
                     self.counts.flushes_ignored += 1;
                     continue;
@@ -254,14 +273,13 @@ impl<'a> Intake<'a> {
                 }
                 _ => next.arrival,
             };
-            self.ahead = Some(Request {
+            return Some(Request {
                 stream: self.stream,
                 op,
                 offset: next.offset,
                 bytes: next.bytes,
                 arrival,
             });
-            return;
         }
     }
 }
@@ -305,7 +323,7 @@ impl Standing {
 }
 
 /// The request issued first of those that the device takes; of equals, that of the first stream.
-fn earliest(intakes: &mut [Intake<'_>], ssd: &Ssd<PageMap>) -> Option<Request> {
+fn earliest(intakes: &mut [Intake<'_>], ssd: &Ssd<Map>) -> Option<Request> {
     let mut first: Option<Request> = None;
     for intake in intakes {
         if ssd.takes(intake.stream)
@@ -372,7 +390,7 @@ impl<'a> Host<'a> {
     /// The next request of those that the device takes: the one issued first; of equals, that of the
     /// first stream.
     #[inline]
-    fn next(&mut self, ssd: &Ssd<PageMap>) -> Option<Request> {
+    fn next(&mut self, ssd: &Ssd<Map>) -> Option<Request> {
         match self.intakes.as_mut_slice() {
             [single] if ssd.takes(0) => single.peek(),
             [_] => None,
@@ -398,16 +416,28 @@ impl<'a> Host<'a> {
         }
     }
     #[inline]
-    fn completed(&mut self, now: Time, ssd: &mut Ssd<PageMap>) {
+    fn completed(&mut self, now: Time, ssd: &mut Ssd<Map>) {
         for stream in ssd.completed() {
             self.intakes[stream as usize].completed(now);
         }
+    }
+    /// Tells the device what comes next, as far as it wants to hear of it.
+    #[cold]
+    fn announce(&mut self, now: Time, ssd: &mut Ssd<Map>, queue: &mut EventQueue<Event>) {
+        let most = ssd.tags() as usize;
+        let mut upcoming = Vec::with_capacity(most * self.intakes.len());
+        for intake in &mut self.intakes {
+            intake.foretell(most, &mut upcoming);
+        }
+        upcoming.sort_by_key(|request| request.arrival);
+        upcoming.truncate(most);
+        ssd.announce(now, &upcoming, queue);
     }
     /// Requests issued.
     fn issued(&self) -> u64 {
         self.intakes
             .iter()
-            .map(|intake| intake.counts.requests())
+            .map(|intake| intake.counts.issued())
             .sum()
     }
     /// Share of the input consumed, if all sources know it: their mean.
@@ -454,7 +484,7 @@ impl Ended {
 }
 
 fn serve(
-    ssd: &mut Ssd<PageMap>,
+    ssd: &mut Ssd<Map>,
     host: &mut Host<'_>,
     audience: &mut Audience,
     watcher: &mut Watcher<'_>,
@@ -465,6 +495,10 @@ fn serve(
         let free = ssd.mapping().free_blocks();
         timeline.observe(Time::ZERO, Observation::Admitted { in_flight: 0 });
         timeline.observe(Time::ZERO, Observation::FreeBlocks { free });
+    }
+    let foretold = ssd.tags() > 0;
+    if foretold {
+        host.announce(Time::ZERO, ssd, &mut queue);
     }
     loop {
         if watcher.is_due() {
@@ -501,6 +535,9 @@ fn serve(
                 return ended;
             }
             host.take(ended.now, &request, &audience.recorder);
+            if foretold {
+                host.announce(ended.now, ssd, &mut queue);
+            }
             host.completed(ended.now, ssd);
             continue;
         }
@@ -579,7 +616,7 @@ pub fn run(
     if let Some(fault) = host.fault() {
         return Err(fault);
     }
-    let mut ssd = Ssd::new(&plan.device(), PageMap::new(&plan.ftl));
+    let mut ssd = Ssd::new(&plan.device(), Map::new(&plan.ftl));
     let timeline = match &options.timeline {
         Some(options) => Some(Box::new(Timeline::create(plan, options)?)),
         None => None,
@@ -622,7 +659,7 @@ pub fn run(
         Some(Stop::Device(ref error)) => Some(error.to_string()),
     };
     if error.is_none() {
-        let issued = host.intakes.iter().map(|intake| intake.counts.requests());
+        let issued = host.intakes.iter().map(|intake| intake.counts.issued());
         assert!(
             recorder.completed().eq(issued),
             "every request of every stream is served"

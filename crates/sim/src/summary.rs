@@ -4,7 +4,7 @@ use serde::Serialize;
 use wordline_device::host::nvme::Arbitration;
 use wordline_device::precondition::Preconditioned;
 use wordline_device::{Interface, Ssd, Usage};
-use wordline_ftl::{Mapping, PageMap};
+use wordline_ftl::{Map, Mapping};
 use wordline_kernel::Time;
 use wordline_nand::Energy;
 use wordline_observe::{Busy, Histogram};
@@ -13,7 +13,7 @@ use crate::config::Plan;
 use crate::config::plan::Replay;
 use crate::fairness::{Fairness, StreamSummary, streams};
 use crate::outcome::{Asked, Outcome};
-use crate::record::{FlashCounts, PartSums, Served};
+use crate::record::{Collections, FlashCounts, PartSums, Served};
 use crate::slow::{ExcessSummary, WorstCase};
 
 /// Version of the summary's format.
@@ -40,6 +40,7 @@ pub struct Summary {
     pub streams: Vec<StreamSummary>,
     pub fairness: Option<Fairness>,
     pub flash: FlashSummary,
+    pub collections: Vec<CollectionSummary>,
     pub commands: CommandSummary,
     pub utilisation: Utilisation,
     pub execution: Execution,
@@ -78,7 +79,7 @@ pub struct InputSummary {
     pub requests: u64,
     pub reads: u64,
     pub writes: u64,
-    pub trims_ignored: u64,
+    pub trims: u64,
     pub flushes_ignored: u64,
     pub lines_skipped: u64,
     pub requests_adjusted: u64,
@@ -160,6 +161,10 @@ pub struct FlashSummary {
     pub erases: u64,
     pub write_amplification: Option<f64>,
     pub read_modify_writes: u64,
+    pub pages_trimmed: u64,
+    pub own_page_reads: u64,
+    pub own_page_programs: u64,
+    pub blocks_replaced: u64,
     pub gc_runs: u64,
     pub gc_pages_moved: u64,
     pub gc_time_s: f64,
@@ -171,6 +176,33 @@ pub struct FlashSummary {
     pub erases_per_block_spread: u32,
     pub valid_pages: u64,
     pub free_blocks: u64,
+}
+
+/// Collections of one kind that were started for the same reason.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct CollectionSummary {
+    pub kind: &'static str,
+    pub trigger: &'static str,
+    pub runs: u64,
+    pub pages_moved: u64,
+    pub blocks_erased: u64,
+    pub time_s: f64,
+    pub longest_ms: f64,
+}
+
+impl CollectionSummary {
+    fn new(collections: &Collections) -> Self {
+        Self {
+            kind: collections.kind.name(),
+            trigger: collections.trigger.name(),
+            runs: collections.runs,
+            pages_moved: collections.moved,
+            blocks_erased: collections.erased,
+            time_s: collections.time.as_secs(),
+            longest_ms: collections.longest.as_secs() * 1e3,
+        }
+    }
 }
 
 /// Commands of the flash, by the parallelism that they use.
@@ -437,12 +469,7 @@ fn deviation(values: &[u32]) -> f64 {
 
 impl Summary {
     /// Sums a run up.
-    pub(crate) fn new(
-        outcome: &Outcome,
-        ssd: &Ssd<PageMap>,
-        blocks: &[u32],
-        usage: &[Usage],
-    ) -> Self {
+    pub(crate) fn new(outcome: &Outcome, ssd: &Ssd<Map>, blocks: &[u32], usage: &[Usage]) -> Self {
         let Outcome {
             plan,
             record,
@@ -483,6 +510,11 @@ impl Summary {
             streams: streams(outcome),
             fairness: (plan.streams.len() > 1).then(|| Fairness::new(outcome.contest.as_ref())),
             flash: flash_summary(&flash, ssd, blocks),
+            collections: record
+                .collections
+                .iter()
+                .map(CollectionSummary::new)
+                .collect(),
             commands: CommandSummary::new(record.commands, &flash),
             execution: Execution::new(usage, span),
             utilisation: Utilisation {
@@ -555,7 +587,7 @@ fn input_summary(outcome: &Outcome, flash: &FlashCounts) -> InputSummary {
         requests: counts.requests(),
         reads: counts.reads,
         writes: counts.writes,
-        trims_ignored: counts.trims_ignored,
+        trims: counts.trims,
         flushes_ignored: counts.flushes_ignored,
         read_bytes: served.bytes[0],
         written_bytes: served.bytes[1],
@@ -594,7 +626,7 @@ fn pages_programmed(preconditioned: &Preconditioned, flash: &FlashCounts) -> u64
     before + flash.host_page_writes
 }
 
-fn flash_summary(flash: &FlashCounts, ssd: &Ssd<PageMap>, blocks: &[u32]) -> FlashSummary {
+fn flash_summary(flash: &FlashCounts, ssd: &Ssd<Map>, blocks: &[u32]) -> FlashSummary {
     let least = blocks.iter().copied().min().unwrap_or(0);
     let most = blocks.iter().copied().max().unwrap_or(0);
     FlashSummary {
@@ -604,6 +636,10 @@ fn flash_summary(flash: &FlashCounts, ssd: &Ssd<PageMap>, blocks: &[u32]) -> Fla
         erases: flash.erases,
         write_amplification: ratio(flash.page_programs, flash.host_page_writes),
         read_modify_writes: flash.read_modify_writes,
+        pages_trimmed: flash.pages_trimmed,
+        own_page_reads: flash.own_page_reads,
+        own_page_programs: flash.own_page_programs,
+        blocks_replaced: flash.blocks_replaced,
         gc_runs: flash.gc_runs,
         gc_pages_moved: flash.gc_pages_moved,
         gc_time_s: flash.gc_time.as_secs(),
@@ -613,7 +649,7 @@ fn flash_summary(flash: &FlashCounts, ssd: &Ssd<PageMap>, blocks: &[u32]) -> Fla
         erases_per_block_max: most,
         erases_per_block_std: deviation(blocks),
         erases_per_block_spread: most - least,
-        valid_pages: ssd.mapping().blocks().valid_pages(),
+        valid_pages: ssd.mapping().valid_pages(),
         free_blocks: ssd.mapping().free_blocks().into(),
     }
 }
@@ -670,12 +706,6 @@ fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
         notes.push(format!(
             "{} pages were read that were never written; such a read takes no flash operation and no time. Raise precondition.fill_ratio to have them on flash.",
             grouped(unwritten)
-        ));
-    }
-    if counts.trims_ignored > 0 {
-        notes.push(format!(
-            "{} trims of the input were left out: this version does not model TRIM.",
-            grouped(counts.trims_ignored)
         ));
     }
     if counts.flushes_ignored > 0 {

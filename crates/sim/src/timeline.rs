@@ -239,6 +239,9 @@ impl Probe<Observation> for Timeline {
             Observation::PageWritten
             | Observation::PageMerged
             | Observation::UnwrittenRead
+            | Observation::PageTrimmed
+            | Observation::OwnPage { .. }
+            | Observation::Replaced
             | Observation::Collected { .. } => {}
         }
     }

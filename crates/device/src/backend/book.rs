@@ -121,6 +121,7 @@ impl Book {
             target,
             owner,
             tag,
+            superseded,
             parts,
         } = *order;
         let transaction = Transaction {
@@ -132,6 +133,7 @@ impl Book {
             target,
             owner,
             tag,
+            superseded,
             parts,
             since: now,
             gc_before: self.dies[die.index()].gc.read(now),

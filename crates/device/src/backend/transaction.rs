@@ -25,15 +25,27 @@ pub(crate) enum Purpose {
     MoveProgram,
     /// The move of a page that is collected, inside its plane.
     Move,
-    /// The erase that ends a collection.
+    /// The read of a page that the mapping keeps for itself, for a collection.
+    OwnRead,
+    /// The program of a page that the mapping keeps for itself, for a collection.
+    OwnProgram,
+    /// The erase of a collection.
     Erase,
+    /// The read of a part of the map that a request needs.
+    MapRead,
+    /// The program of a part of the map that makes room for one that a request needs.
+    MapProgram,
 }
 
 impl Purpose {
     pub const fn operation(self) -> Operation {
         match self {
-            Self::Read | Self::Merge | Self::MoveRead => Operation::Read,
-            Self::Write | Self::MoveProgram => Operation::Program,
+            Self::Read | Self::Merge | Self::MoveRead | Self::OwnRead | Self::MapRead => {
+                Operation::Read
+            }
+            Self::Write | Self::MoveProgram | Self::OwnProgram | Self::MapProgram => {
+                Operation::Program
+            }
             Self::Move => Operation::Move,
             Self::Erase => Operation::Erase,
         }
@@ -41,12 +53,21 @@ impl Purpose {
     pub const fn is_gc(self) -> bool {
         matches!(
             self,
-            Self::MoveRead | Self::MoveProgram | Self::Move | Self::Erase
+            Self::MoveRead
+                | Self::MoveProgram
+                | Self::Move
+                | Self::OwnRead
+                | Self::OwnProgram
+                | Self::Erase
         )
+    }
+    /// Whether it may wait for the scheduler: it belongs to a request.
+    pub const fn is_scheduled(self) -> bool {
+        matches!(self, Self::Read | Self::Write | Self::Merge)
     }
     /// Whether a host waits for the data, so that the operation is worth suspending another for.
     pub(super) const fn is_urgent(self) -> bool {
-        matches!(self, Self::Read | Self::Merge)
+        matches!(self, Self::Read | Self::Merge | Self::MapRead)
     }
 }
 
@@ -63,10 +84,13 @@ pub(crate) struct Transaction {
     pub place: Ppn,
     /// Where a move goes; otherwise the same page.
     pub target: Ppn,
-    /// The request (host) or the plane (collection) that waits for it.
+    /// The request (host) or the job (mapping) that waits for it.
     pub owner: u32,
-    /// For a merge: its place in the table of fragments. For a host page: the logical page.
+    /// For a merge: its place in the table of fragments. For a host page: the logical page. For a
+    /// page of the mapping's own: its label.
     pub tag: u32,
+    /// For a host write: 1 + the block of the copy that it supersedes, or 0.
+    pub superseded: u32,
     pub parts: PageParts,
     /// Since when it waits for its die.
     pub(super) since: Time,
@@ -82,6 +106,7 @@ pub(crate) struct Order {
     pub target: Ppn,
     pub owner: u32,
     pub tag: u32,
+    pub superseded: u32,
     /// What the request has been through since admission.
     pub parts: PageParts,
 }
@@ -96,6 +121,7 @@ impl Order {
             target: place,
             owner,
             tag,
+            superseded: 0,
             parts: PageParts::NONE,
         }
     }

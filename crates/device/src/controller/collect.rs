@@ -1,167 +1,496 @@
-//! Garbage collection in time: a job a plane.
+//! The mapping's jobs on the flash: their steps, and what waits for their ends.
 
-use wordline_ftl::Mapping;
-use wordline_ftl::gc::Collection;
+use std::collections::VecDeque;
+
+use wordline_ftl::gc::schedule::{Checkpoint, Trigger};
+use wordline_ftl::{Collection, JobId, Mapping, Step, Want};
 use wordline_kernel::{EventQueue, Probe, Time};
-use wordline_nand::{Plane, Ppn};
+use wordline_nand::{Block, Plane, Ppn};
 
+use super::job::{Collecting, Job, Waiter};
 use super::{Controller, NO_VERSION};
 use crate::backend::{Order, Purpose, Slot};
+use crate::error::DeviceError;
 use crate::event::Event;
 use crate::observation::Observation;
 
-/// A collection in progress.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Job {
-    collection: Collection,
-    started: Time,
-    /// Pages on the move.
-    outstanding: u32,
-    moved: u32,
-}
-
 impl<M: Mapping> Controller<M> {
-    /// Starts a collection of the plane, unless one runs or nothing can be gained: all valid pages
-    /// of the victim are read, each is programmed when it has been read, then the victim is erased.
-    /// With internal data move, each page gets its place at once and is moved by one command.
-    pub(super) fn collect(&mut self, now: Time, plane: Plane, queue: &mut EventQueue<Event>) {
-        if self.jobs[plane.index()].is_some() {
-            return;
-        }
-        let Some(mut collection) = self.mapping.collect(plane) else {
-            return;
-        };
-        let mut outstanding = 0;
-        while let Some(from) = self.mapping.next_to_move(&mut collection) {
-            let mut order = Order::new(Purpose::MoveRead, from, plane.0, 0);
-            if self.internal_data_move {
-                let Some(target) = self.mapping.relocate(from) else {
-                    continue;
-                };
-                order.purpose = Purpose::Move;
-                order.target = target;
-            }
-            let slot = self.give(now, &order, queue);
-            if let Some(verification) = &mut self.verification {
-                verification.note(slot, 0, NO_VERSION);
-            }
-            outstanding += 1;
-        }
-        self.jobs[plane.index()] = Some(Job {
-            collection,
-            started: now,
-            outstanding,
-            moved: 0,
-        });
-        if outstanding == 0 {
-            self.erase(now, collection, queue);
-        }
-    }
-
-    pub(super) fn erase(
+    /// The free blocks of a plane are fewer than they should be while the host is being served.
+    #[inline]
+    pub(super) fn free_blocks_are_few(
         &mut self,
         now: Time,
-        collection: Collection,
+        plane: Plane,
         queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
     ) {
-        let first = self.layout.page(collection.victim, 0);
-        let order = Order::new(Purpose::Erase, first, collection.plane.0, 0);
-        let slot = self.give(now, &order, queue);
-        if let Some(verification) = &mut self.verification {
-            verification.note(slot, 0, NO_VERSION);
+        if !self.jobs.collects(plane) && self.scheduling.policy().at_threshold() {
+            self.collect(now, Want::Free(plane), Trigger::FreeBlocks, queue, probe);
         }
     }
 
-    /// Starts a collection of every plane that wants one. Needed while writes wait for a block
+    /// A write waits for room: what is collected there goes on without a stop, or else begins.
+    pub(super) fn demand(
+        &mut self,
+        now: Time,
+        want: Want,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        let (plane, trigger) = match want {
+            Want::Free(plane) => (plane, Trigger::FreeBlocks),
+            Want::Update(plane, _) => (plane, Trigger::UpdateBlock),
+            Want::Anywhere => return self.demand_everywhere(now, queue, probe),
+        };
+        if self.jobs.collects(plane) {
+            self.press(now, JobId::of(plane), queue, probe);
+        } else {
+            self.collect(now, want, trigger, queue, probe);
+        }
+    }
+
+    /// Collects every plane that has too few free blocks. Needed while writes wait for a block
     /// anywhere: a plane that had nothing to gain may since have lost valid pages to others.
     #[cold]
-    pub(super) fn collect_everywhere(&mut self, now: Time, queue: &mut EventQueue<Event>) {
+    fn demand_everywhere(
+        &mut self,
+        now: Time,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
         for plane in (0..self.layout.planes()).map(Plane) {
             if self.mapping.wants_collection(plane) {
-                self.collect(now, plane, queue);
+                self.demand(now, Want::Free(plane), queue, probe);
             }
         }
     }
 
-    /// A page of a victim has been read: programs its copy, if it is still the current one.
+    /// Starts a collection, unless one is in progress on the plane or nothing can be gained.
+    pub(super) fn collect(
+        &mut self,
+        now: Time,
+        want: Want,
+        trigger: Trigger,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        let (Want::Free(plane) | Want::Update(plane, _)) = want else {
+            return;
+        };
+        if self.jobs.collects(plane) {
+            return;
+        }
+        let Some(Collection { job, kind }) = self.mapping.collect(want) else {
+            return;
+        };
+        let collecting = Collecting {
+            plane,
+            kind,
+            trigger,
+        };
+        let stepwise = self.scheduling.policy().stepwise() && !self.is_waited_for(plane);
+        self.jobs.start(now, job, Some(collecting), stepwise);
+        let over = self.run(now, job, queue, probe);
+        assert!(!over, "a collection has at least one step");
+    }
+
+    /// What waits for a part of the map joins the job that fetches it, which begins if it has not.
+    #[cold]
+    pub(super) fn wait_for_map(
+        &mut self,
+        now: Time,
+        id: JobId,
+        waiter: Waiter,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        let begins = self.jobs.get(id).is_none();
+        if begins {
+            self.jobs.start(now, id, None, false);
+        }
+        if let Some(job) = self.jobs.get(id) {
+            job.waiters.push(waiter);
+        }
+        if begins {
+            let over = self.run(now, id, queue, probe);
+            assert!(!over, "a fetch has at least one step");
+        }
+    }
+
+    /// Whether a write waits for room in a plane.
+    fn is_waited_for(&self, plane: Plane) -> bool {
+        !self.stalled[plane.index()].is_empty() || !self.stalled_anywhere.is_empty()
+    }
+
+    /// A write waits for a job: it does not stop any more.
+    fn press(
+        &mut self,
+        now: Time,
+        id: JobId,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        let Some(job) = self.jobs.get(id) else {
+            return;
+        };
+        job.stepwise = false;
+        if job.paused {
+            self.jobs.unpause(id);
+            let over = self.run(now, id, queue, probe);
+            assert!(!over, "a job that stopped has a step left");
+        }
+    }
+
+    /// Whether a job stops at the checkpoint that it is at.
+    fn must_stop(&self, collecting: &Collecting) -> bool {
+        let plane = collecting.plane;
+        let die = self.layout.die_of(plane);
+        let checkpoint = Checkpoint {
+            requests: self.serving,
+            on_die: self.backend.loads()[die.index()].committed,
+            free_blocks: self.mapping.free_blocks_of(plane),
+            reserve_blocks: self.reserve_blocks,
+        };
+        self.scheduling.policy().yields(&checkpoint)
+    }
+
+    /// Jobs that have stopped go on, if their schedule has nothing against it.
+    #[cold]
+    pub(super) fn resume(
+        &mut self,
+        now: Time,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<(), DeviceError> {
+        let mut place = 0;
+        while let Some(id) = self.jobs.paused(place) {
+            let collecting = self.jobs.get(id).and_then(|job| job.collecting);
+            if collecting.is_some_and(|collecting| self.must_stop(&collecting)) {
+                place += 1;
+                continue;
+            }
+            self.jobs.unpause(id);
+            if self.run(now, id, queue, probe) {
+                self.job_over(now, id, queue, probe)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands out the steps of a job until it has to wait; true if it is over.
+    pub(super) fn run(
+        &mut self,
+        now: Time,
+        id: JobId,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> bool {
+        if let Some((from, content)) = self.jobs.get(id).and_then(|job| job.in_hand.take()) {
+            self.put_down(now, id, from, content, queue, probe);
+        }
+        loop {
+            let Some(job) = self.jobs.get(id) else {
+                return false;
+            };
+            let (stepwise, outstanding) = (job.stepwise, job.outstanding);
+            if stepwise && outstanding > 0 {
+                return false;
+            }
+            match self.mapping.step(id) {
+                Step::Done => return true,
+                Step::Wait if outstanding > 0 => return false,
+                Step::Wait => {}
+                step => self.take(now, id, step, queue, probe),
+            }
+        }
+    }
+
+    /// Carries a step out.
+    fn take(
+        &mut self,
+        now: Time,
+        id: JobId,
+        step: Step,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        let Some(job) = self.jobs.get(id) else {
+            return;
+        };
+        job.outstanding += 1;
+        let of_map = job.collecting.is_none();
+        let order = match step {
+            Step::Move(from) if self.internal_data_move => {
+                let Some(target) = self.mapping.relocate(id, from) else {
+                    job.outstanding -= 1;
+                    return;
+                };
+                self.observe_free_blocks(now, probe);
+                Order {
+                    target,
+                    ..Order::new(Purpose::Move, from, id.0, 0)
+                }
+            }
+            Step::Move(from) => Order::new(Purpose::MoveRead, from, id.0, 0),
+            Step::Read(place) => {
+                let purpose = if of_map {
+                    Purpose::MapRead
+                } else {
+                    Purpose::OwnRead
+                };
+                probe.observe(now, Observation::OwnPage { program: false });
+                Order::new(purpose, place, id.0, 0)
+            }
+            Step::Program { place, label } => {
+                let purpose = if of_map {
+                    Purpose::MapProgram
+                } else {
+                    Purpose::OwnProgram
+                };
+                probe.observe(now, Observation::OwnPage { program: true });
+                self.observe_free_blocks(now, probe);
+                Order::new(purpose, place, id.0, label)
+            }
+            Step::Erase(block) => return self.erase(now, id, block, queue),
+            Step::Wait | Step::Done => return,
+        };
+        self.give_for_job(now, &order, 0, queue);
+    }
+
+    /// Puts an operation of a job on its way, with the content that it carries.
+    fn give_for_job(
+        &mut self,
+        now: Time,
+        order: &Order,
+        content: u64,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let slot = self.give(now, order, queue);
+        if let Some(verification) = &mut self.verification {
+            verification.note(slot, content, NO_VERSION);
+        }
+    }
+
+    /// Erases a block, once nothing on its way supersedes a page of it.
+    fn erase(&mut self, now: Time, id: JobId, block: Block, queue: &mut EventQueue<Event>) {
+        if self.superseding[block.index()] > 0 {
+            self.jobs.keep(id, block);
+            return;
+        }
+        let first = self.layout.page(block, 0);
+        let order = Order::new(Purpose::Erase, first, id.0, 0);
+        self.give_for_job(now, &order, 0, queue);
+    }
+
+    /// A program that supersedes a page of `block` is done.
+    #[inline]
+    pub(super) fn is_superseded(&mut self, now: Time, block: Block, queue: &mut EventQueue<Event>) {
+        let superseding = &mut self.superseding[block.index()];
+        *superseding -= 1;
+        if *superseding == 0
+            && let Some(id) = self.jobs.let_go(self.layout.plane_of(block), block)
+        {
+            self.erase(now, id, block, queue);
+        }
+    }
+
+    /// A page that a job moves has been read.
     pub(super) fn move_page(
         &mut self,
         now: Time,
         slot: Slot,
         from: Ppn,
-        plane: Plane,
+        id: JobId,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
-    ) {
-        let content = self
-            .verification
-            .as_ref()
-            .map(|verification| verification.contents[slot as usize]);
-        let Some(to) = self.mapping.relocate(from) else {
-            self.page_moved(now, plane, 0, queue);
-            return;
+    ) -> Result<(), DeviceError> {
+        let verification = self.verification.as_ref();
+        let content = verification.map_or(0, |verification| verification.contents[slot as usize]);
+        let Some(job) = self.jobs.get(id) else {
+            return Ok(());
         };
-        self.observe_free_blocks(now, probe);
-        let order = Order::new(Purpose::MoveProgram, to, plane.0, 0);
-        let slot = self.give(now, &order, queue);
-        if let Some((verification, content)) = self.verification.as_mut().zip(content) {
-            verification.note(slot, content, NO_VERSION);
-        }
-    }
-
-    /// A page of a victim is out of the way; after the last one the victim is erased.
-    pub(super) fn page_moved(
-        &mut self,
-        now: Time,
-        plane: Plane,
-        moved: u32,
-        queue: &mut EventQueue<Event>,
-    ) {
-        let Some(job) = &mut self.jobs[plane.index()] else {
-            return;
-        };
-        job.moved += moved;
         job.outstanding -= 1;
-        if job.outstanding == 0 {
-            let collection = job.collection;
-            self.erase(now, collection, queue);
+        let (stepwise, collecting) = (job.stepwise, job.collecting);
+        if stepwise && collecting.is_some_and(|collecting| self.must_stop(&collecting)) {
+            if let Some(job) = self.jobs.get(id) {
+                job.in_hand = Some((from, content));
+            }
+            self.jobs.pause(id);
+            return Ok(());
+        }
+        if self.put_down(now, id, from, content, queue, probe) {
+            return Ok(());
+        }
+        self.go_on_with(now, id, queue, probe)
+    }
+
+    /// Programs the copy of a page that has been read, if it is still the current one.
+    fn put_down(
+        &mut self,
+        now: Time,
+        id: JobId,
+        from: Ppn,
+        content: u64,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> bool {
+        let Some(to) = self.mapping.relocate(id, from) else {
+            return false;
+        };
+        if let Some(job) = self.jobs.get(id) {
+            job.outstanding += 1;
+        }
+        self.observe_free_blocks(now, probe);
+        let order = Order::new(Purpose::MoveProgram, to, id.0, from.0);
+        self.give_for_job(now, &order, content, queue);
+        true
+    }
+
+    /// The block of `place` is erased.
+    pub(super) fn block_erased(
+        &mut self,
+        now: Time,
+        place: Ppn,
+        id: JobId,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        let block = self.layout.block_of(place);
+        let erases = self.array.erases()[block.index()];
+        self.mapping.erased(block, erases);
+        self.observe_free_blocks(now, probe);
+        if let Some(job) = self.jobs.get(id) {
+            job.erased += 1;
         }
     }
 
-    /// A victim is erased: writes that waited for a block go on.
-    pub(super) fn collected(
+    /// A step of a job is done.
+    #[inline]
+    pub(super) fn step_done(
         &mut self,
         now: Time,
-        plane: Plane,
+        id: JobId,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
-    ) {
-        let Some(Job {
-            collection,
-            started,
-            moved,
-            ..
-        }) = self.jobs[plane.index()].take()
-        else {
-            return;
+    ) -> Result<(), DeviceError> {
+        if let Some(job) = self.jobs.get(id) {
+            job.outstanding -= 1;
+        }
+        self.go_on_with(now, id, queue, probe)
+    }
+
+    /// A job has one step less on its way: it stops, goes on, or is over.
+    #[inline]
+    fn go_on_with(
+        &mut self,
+        now: Time,
+        id: JobId,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<(), DeviceError> {
+        let Some(job) = self.jobs.get(id) else {
+            return Ok(());
         };
-        let erases = self.array.erases()[collection.victim.index()];
-        self.mapping.erased(collection.victim, erases);
-        self.observe_free_blocks(now, probe);
+        if job.outstanding > 0 {
+            return Ok(());
+        }
+        let (stepwise, collecting) = (job.stepwise, job.collecting);
+        if stepwise
+            && collecting.is_some_and(|collecting| self.must_stop(&collecting))
+            && !self.mapping.is_over(id)
+        {
+            self.jobs.pause(id);
+            return Ok(());
+        }
+        if self.run(now, id, queue, probe) {
+            self.job_over(now, id, queue, probe)?;
+        }
+        Ok(())
+    }
+
+    /// A job is over: what waited for it goes on.
+    fn job_over(
+        &mut self,
+        now: Time,
+        id: JobId,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<(), DeviceError> {
+        let Some(job) = self.jobs.end(id) else {
+            return Ok(());
+        };
+        let Some(Collecting {
+            plane,
+            kind,
+            trigger,
+        }) = job.collecting
+        else {
+            for waiter in job.waiters {
+                self.go_on(now, waiter, queue, probe)?;
+            }
+            return Ok(());
+        };
+        let Job {
+            moved,
+            erased,
+            started,
+            ..
+        } = job;
         probe.observe(
             now,
             Observation::Collected {
                 plane,
+                kind,
+                trigger,
                 moved,
+                erased,
                 from: started,
             },
         );
-        while let Some(&tag) = self.stalled[plane.index()].front() {
-            if self.place_held(now, tag, queue, probe).is_err() {
-                break;
-            }
-            self.stalled[plane.index()].pop_front();
+        self.place_stalled(now, plane, queue, probe);
+        self.place_stalled_anywhere(now, queue, probe);
+        if self.mapping.wants_collection(plane) {
+            self.free_blocks_are_few(now, plane, queue, probe);
         }
+        self.use_idle_time(now, plane, queue, probe);
+        Ok(())
+    }
+
+    /// Writes that waited for room in a plane go on, in their order. Those that wait for the room
+    /// of a logical block do not hold up others.
+    fn place_stalled(
+        &mut self,
+        now: Time,
+        plane: Plane,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        let mut waiting = std::mem::take(&mut self.stalled[plane.index()]);
+        let mut left = VecDeque::new();
+        let mut wanted = None;
+        while let Some(tag) = waiting.pop_front() {
+            let Err(want) = self.place_held(now, tag, queue, probe) else {
+                continue;
+            };
+            left.push_back(tag);
+            wanted = wanted.or(Some(want));
+            if want == Want::Free(plane) {
+                left.append(&mut waiting);
+            }
+        }
+        let later = &mut self.stalled[plane.index()];
+        left.append(later);
+        *later = left;
+        if let Some(want) = wanted {
+            self.demand(now, want, queue, probe);
+        }
+    }
+
+    fn place_stalled_anywhere(
+        &mut self,
+        now: Time,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
         while let Some(&tag) = self.stalled_anywhere.front() {
             if self.place_held(now, tag, queue, probe).is_err() {
                 break;
@@ -169,10 +498,7 @@ impl<M: Mapping> Controller<M> {
             self.stalled_anywhere.pop_front();
         }
         if !self.stalled_anywhere.is_empty() {
-            self.collect_everywhere(now, queue);
-        }
-        if self.mapping.wants_collection(plane) {
-            self.collect(now, plane, queue);
+            self.demand_everywhere(now, queue, probe);
         }
     }
 }

@@ -93,7 +93,7 @@ impl<M: Mapping> Controller<M> {
             return slot;
         };
         let operation = order.purpose.operation();
-        let of_host = !order.purpose.is_gc();
+        let of_host = order.purpose.is_scheduled();
         let request = of_host.then(|| line.requests[order.owner as usize]);
         let places = [order.place, order.target];
         for place in &places[..if order.target == order.place { 1 } else { 2 }] {
@@ -209,7 +209,7 @@ impl<M: Mapping> Controller<M> {
     ) {
         if matches!(
             self.backend.get(slot).purpose,
-            Purpose::Read | Purpose::Merge
+            Purpose::Read | Purpose::Merge | Purpose::MapRead
         ) {
             self.backend.hurry(now, slot, &self.array, queue, probe);
         }

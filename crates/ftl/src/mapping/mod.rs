@@ -10,20 +10,25 @@ use wordline_nand::{Block, Plane, Ppn};
 
 pub use page::PageMap;
 
-use crate::gc::Collection;
+use crate::Plan;
+use crate::job::{Collection, Cost, JobId, Step};
 use crate::lpn::Lpn;
+use crate::recovery::{Flash, Recovery};
 
-wordline_kernel::family! {
-    /// Where is a logical page?
-    pub enum Family at "ftl.mapping" {
-        "page" => Page(page::Page),
-    }
-}
+/// A logical block: the pages that share data and update blocks. Families without such blocks have
+/// none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LogicalBlock(pub u32);
 
-impl Default for Family {
-    fn default() -> Self {
-        Self::Page(page::Page::default())
-    }
+/// What a collection is to gain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Want {
+    /// Free blocks in a plane (free-block reclaim).
+    Free(Plane),
+    /// Free blocks in any plane.
+    Anywhere,
+    /// Free pages for a logical block of a plane (update-block reclaim).
+    Update(Plane, LogicalBlock),
 }
 
 /// What became of a write.
@@ -31,9 +36,8 @@ impl Default for Family {
 pub enum Written {
     /// The page is to be programmed there, and from now on found there.
     Placed(Ppn),
-    /// No room now. Until there is, that plane, or if none is named every plane, is to be collected
-    /// whenever [`Mapping::collect`] gives a collection; ask again when a block has been erased.
-    Wait(Option<Plane>),
+    /// No room now. [`Mapping::collect`] what is wanted, and ask again when a collection is over.
+    Wait(Want),
 }
 
 /// A mapping family, as the device uses it. No method takes time; the operations that follow do.
@@ -42,18 +46,185 @@ pub trait Mapping {
     fn user_pages(&self) -> u32;
     /// Free blocks of the whole device; constant time.
     fn free_blocks(&self) -> u32;
+    /// Free blocks of a plane; constant time.
+    fn free_blocks_of(&self, plane: Plane) -> u32;
+    /// Pages that hold current data, the mapping's own included. Linear in the blocks.
+    fn valid_pages(&self) -> u64;
     /// Where the current copy of a page is, if it was ever written.
     fn lookup(&self, page: Lpn) -> Option<Ppn>;
-    /// Finds a place for a new copy of a page; the old one is invalid from now on.
+    /// What has to be done before the map entry of `page` is in memory, to be read or (`update`)
+    /// changed: a job, or nothing. Ask again when the job is over. Families whose map is in memory
+    /// need nothing.
+    #[inline]
+    fn fetch(&mut self, _page: Lpn, _update: bool) -> Option<JobId> {
+        None
+    }
+    /// Finds a place for a new copy of a page; the one before is invalid from now on.
     fn write(&mut self, page: Lpn) -> Written;
-    /// Whether `plane` should collect now.
+    /// The host does not need a page any more: from now on it maps nowhere.
+    fn trim(&mut self, page: Lpn);
+    /// Whether `plane` has fewer free blocks than garbage collection is to keep.
     fn wants_collection(&self, plane: Plane) -> bool;
-    /// Starts a collection of `plane`, unless one is in progress or nothing in it can be gained.
-    fn collect(&mut self, plane: Plane) -> Option<Collection>;
-    /// The next page that the collection has to move, if any is left.
-    fn next_to_move(&self, collection: &mut Collection) -> Option<Ppn>;
-    /// A page of a victim has been read: where its copy goes, or `None` if it is no longer valid.
-    fn relocate(&mut self, from: Ppn) -> Option<Ppn>;
-    /// A victim is erased, for the `erases`th time; its collection is over.
+    /// Starts a collection, unless one is in progress on the plane or nothing can be gained. Not for
+    /// [`Want::Anywhere`]: ask plane by plane.
+    fn collect(&mut self, want: Want) -> Option<Collection>;
+    /// Whether a job whose steps are all done has none left.
+    fn is_over(&self, job: JobId) -> bool;
+    /// The next step of a job; it has one at least. After [`Step::Wait`], ask again when all steps before it are done.
+    fn step(&mut self, job: JobId) -> Step;
+    /// A page that a job moves has been read: where its copy goes, or `None` if it is no longer
+    /// valid.
+    fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn>;
+    /// A block is erased, for the `erases`th time.
     fn erased(&mut self, block: Block, erases: u32);
+
+    /// Puts a free block into the place of the update block that a logical block has filled, so that
+    /// writes go on and its collection can come later (update block replacement, Jung 2013, section
+    /// 7.5.2.1). False if there is no free block to spare, or nothing that could be replaced.
+    fn replace(&mut self, _block: LogicalBlock) -> bool {
+        false
+    }
+    /// What replacement has put off on a plane and has waited longest.
+    fn delayed(&self, _plane: Plane) -> Option<Want> {
+        None
+    }
+    /// What could be collected on a plane without hurry: blocks without a free page (the job list of
+    /// proactive block compaction, Jung 2013, section 7.5.1.2). The one that has waited longest.
+    fn full(&self, plane: Plane) -> Option<Want>;
+    /// The collection on `plane` that a write of `pages` pages from `first` would need, if it came
+    /// now, if any; the first if several.
+    fn shortage(&self, plane: Plane, first: Lpn, pages: u32) -> Option<Want>;
+    /// What a collection would cost now.
+    fn cost(&self, want: Want) -> Cost;
+
+    /// Builds the books anew from what the flash holds, after the memory has been lost.
+    fn recover(&mut self, flash: &Flash<'_>) -> Recovery;
+    /// Checks the books against each other; for tests and verification. Linear in the pages.
+    fn audit(&self) -> Result<(), String>;
+}
+
+macro_rules! members {
+    ($($tag:literal => $Variant:ident($file:ident, $Map:ident)),+ $(,)?) => {
+        wordline_kernel::family! {
+            /// Where is a logical page?
+            pub enum Family at "ftl.mapping" {
+                $($tag => $Variant($file::$Variant)),+
+            }
+        }
+
+        /// The mapping of a device, whatever its family.
+        #[derive(Clone, Debug)]
+        #[allow(missing_docs)]
+        pub enum Map { $($Variant($file::$Map)),+ }
+
+        impl Map {
+            /// An empty map over a pristine array.
+            pub fn new(plan: &Plan) -> Self {
+                match plan.config.mapping { $(Family::$Variant(_) => Self::$Variant($file::$Map::new(plan))),+ }
+            }
+        }
+
+        /// Does `$body` with the mapping of the member, whichever it is.
+        macro_rules! each {
+            ($map:expr, $inner:ident => $body:expr) => {
+                match $map { $(Map::$Variant($inner) => $body),+ }
+            };
+        }
+    };
+}
+
+members! {
+    "page" => Page(page, PageMap),
+}
+
+impl Default for Family {
+    fn default() -> Self {
+        Self::Page(page::Page::default())
+    }
+}
+
+impl Mapping for Map {
+    #[inline]
+    fn user_pages(&self) -> u32 {
+        each!(self, map => map.user_pages())
+    }
+    #[inline]
+    fn free_blocks(&self) -> u32 {
+        each!(self, map => map.free_blocks())
+    }
+    #[inline]
+    fn free_blocks_of(&self, plane: Plane) -> u32 {
+        each!(self, map => map.free_blocks_of(plane))
+    }
+    fn valid_pages(&self) -> u64 {
+        each!(self, map => map.valid_pages())
+    }
+    #[inline]
+    fn lookup(&self, page: Lpn) -> Option<Ppn> {
+        each!(self, map => map.lookup(page))
+    }
+    #[inline]
+    fn fetch(&mut self, page: Lpn, update: bool) -> Option<JobId> {
+        each!(self, map => map.fetch(page, update))
+    }
+    #[inline]
+    fn write(&mut self, page: Lpn) -> Written {
+        each!(self, map => map.write(page))
+    }
+    #[inline]
+    fn trim(&mut self, page: Lpn) {
+        each!(self, map => map.trim(page))
+    }
+    #[inline]
+    fn wants_collection(&self, plane: Plane) -> bool {
+        each!(self, map => map.wants_collection(plane))
+    }
+    #[inline]
+    fn collect(&mut self, want: Want) -> Option<Collection> {
+        each!(self, map => map.collect(want))
+    }
+    #[inline]
+    fn is_over(&self, job: JobId) -> bool {
+        each!(self, map => map.is_over(job))
+    }
+    #[inline]
+    fn step(&mut self, job: JobId) -> Step {
+        each!(self, map => map.step(job))
+    }
+    #[inline]
+    fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn> {
+        each!(self, map => map.relocate(job, from))
+    }
+    #[inline]
+    fn erased(&mut self, block: Block, erases: u32) {
+        each!(self, map => map.erased(block, erases))
+    }
+    #[inline]
+    fn replace(&mut self, block: LogicalBlock) -> bool {
+        each!(self, map => map.replace(block))
+    }
+    #[inline]
+    fn delayed(&self, plane: Plane) -> Option<Want> {
+        each!(self, map => map.delayed(plane))
+    }
+    #[inline]
+    fn full(&self, plane: Plane) -> Option<Want> {
+        each!(self, map => map.full(plane))
+    }
+    #[inline]
+    fn shortage(&self, plane: Plane, first: Lpn, pages: u32) -> Option<Want> {
+        each!(self, map => map.shortage(plane, first, pages))
+    }
+    #[inline]
+    fn cost(&self, want: Want) -> Cost {
+        each!(self, map => map.cost(want))
+    }
+    #[inline]
+    fn recover(&mut self, flash: &Flash<'_>) -> Recovery {
+        each!(self, map => map.recover(flash))
+    }
+    #[inline]
+    fn audit(&self) -> Result<(), String> {
+        each!(self, map => map.audit())
+    }
 }

@@ -5,13 +5,14 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Layout, Plane, Ppn};
 
-use super::{Mapping, Written};
+use super::{Mapping, Want, Written};
 use crate::Plan;
 use crate::allocate::{Allocator, Place};
 use crate::block::{Blocks, Phase};
-use crate::gc::Collection;
 use crate::gc::victim::{Choose, Chooser};
+use crate::job::{Collection, Cost, GcKind, JobId, Step};
 use crate::lpn::Lpn;
+use crate::recovery::{Flash, Owner, Recovery, Tag};
 use crate::wear::{FreeBlocks, Spend};
 
 /// Any logical page may be in any physical page; the whole map is in memory, so that a look-up
@@ -40,6 +41,26 @@ struct Active {
     end: u32,
 }
 
+/// A collection in progress: its victim, and how far its pages have been looked at.
+#[derive(Clone, Copy, Debug)]
+struct Victim {
+    block: Block,
+    /// The next page of the victim to look at.
+    cursor: u32,
+    stage: Stage,
+}
+
+/// How far a collection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Pages are handed out.
+    Moving,
+    /// All pages are handed out.
+    Moved,
+    /// The erase is handed out.
+    Erasing,
+}
+
 /// What a plane has at hand.
 #[derive(Clone, Copy, Debug)]
 struct PlaneState {
@@ -47,8 +68,8 @@ struct PlaneState {
     free: u32,
     /// Invalid pages in blocks that may be collected.
     stale: u32,
-    /// Whether a collection is in progress: the reserve holds the pages of one.
-    collecting: bool,
+    /// What is being collected: the reserve holds the pages of one block.
+    victim: Option<Victim>,
     /// Active blocks: the host's (and, if shared, collection's), and collection's own.
     active: [Active; 2],
 }
@@ -76,6 +97,8 @@ pub struct PageMap {
     allocator: Allocator,
     chooser: Chooser,
     free: FreeBlocks,
+    /// What it was built from, to build it again when the memory has been lost.
+    plan: Box<Plan>,
 }
 
 impl PageMap {
@@ -85,7 +108,7 @@ impl PageMap {
         let plane = PlaneState {
             free: layout.blocks_per_plane,
             stale: 0,
-            collecting: false,
+            victim: None,
             active: [Active::default(); 2],
         };
         Self {
@@ -101,15 +124,16 @@ impl PageMap {
             allocator: Allocator::new(&plan.config.allocate, plan.dimensions),
             chooser: Chooser::new(&plan.config.gc.victim, &layout, plan.seed),
             free: FreeBlocks::new(&plan.config.wear, &layout),
+            plan: Box::new(plan.clone()),
         }
     }
     /// The books on each block.
     pub fn blocks(&self) -> &Blocks {
         &self.blocks
     }
-    /// Free blocks of a plane.
-    pub fn free_blocks_of(&self, plane: Plane) -> u32 {
-        self.planes[plane.index()].free
+    /// The block of a plane that is being collected.
+    pub fn victim(&self, plane: Plane) -> Option<Block> {
+        self.planes[plane.index()].victim.map(|victim| victim.block)
     }
 
     /// Whether the host may program a page of `plane` now. Blocks of the reserve are collection's:
@@ -189,8 +213,297 @@ impl PageMap {
         }
     }
 
-    /// Checks the books against each other; for tests and `--verify`. Linear in the pages.
-    pub fn audit(&self) -> Result<(), String> {
+    fn audit_plane(&self, plane: Plane) -> Result<(), String> {
+        let mut blocks = [0; 4];
+        let mut stale = 0;
+        for block in (0..self.layout.blocks_per_plane).map(|block| self.layout.block(plane, block))
+        {
+            let phase = self.blocks.phase(block);
+            blocks[phase as usize] += 1;
+            if phase == Phase::Closed {
+                stale += self.layout.pages_per_block - self.blocks.valid(block);
+            }
+        }
+        let state = &self.planes[plane.index()];
+        let open = |active: &&Active| active.next < active.end;
+        let active = state.active.iter().filter(open).count() as u32;
+        let [free, found_active, _, victims] = blocks;
+        let found = [free, found_active, victims, stale];
+        let booked = [
+            state.free,
+            active,
+            state.victim.is_some().into(),
+            state.stale,
+        ];
+        if found == booked {
+            return Ok(());
+        }
+        Err(format!(
+            "plane {}: free blocks, active blocks, victims and invalid pages in closed blocks are \
+             {found:?}, the books say {booked:?}",
+            plane.0
+        ))
+    }
+}
+
+impl PageMap {
+    /// The next page of the victim that holds a current copy.
+    #[inline]
+    fn next_to_move(&mut self, plane: Plane) -> Option<Ppn> {
+        let victim = self.planes[plane.index()].victim.as_mut()?;
+        let first = self.layout.page(victim.block, 0).0;
+        while victim.cursor < self.layout.pages_per_block {
+            let place = Ppn(first + victim.cursor);
+            victim.cursor += 1;
+            let owner = self.owners[place.index()];
+            if owner != 0 && self.map[owner as usize - 1] == place.0 + 1 {
+                return Some(place);
+            }
+        }
+        None
+    }
+
+    /// Takes in what the spare areas say: each page is where its latest copy is.
+    fn reread(&mut self, flash: &Flash<'_>, recovery: &mut Recovery) {
+        let mut latest = vec![0; self.map.len()];
+        for block in (0..self.layout.blocks()).map(Block) {
+            recovery.pages_read += u64::from(flash.array.programmed(block).max(1));
+            for (place, tag) in flash.pages(block) {
+                let Some(Tag {
+                    owner: Owner::Host(page),
+                    sequence,
+                }) = tag
+                else {
+                    continue;
+                };
+                self.owners[place.index()] = page.0 + 1;
+                if self.map[page.index()] == 0 || latest[page.index()] < sequence {
+                    latest[page.index()] = sequence;
+                    self.map[page.index()] = place.0 + 1;
+                }
+            }
+        }
+        for place in self.map.iter().filter(|place| **place != 0) {
+            self.blocks.gain(self.layout.block_of(Ppn(place - 1)));
+        }
+    }
+
+    /// Which blocks of a plane are free, which go on taking programs, and which are full.
+    fn sort_blocks(&mut self, flash: &Flash<'_>, plane: Plane) {
+        while self.free.take(plane).is_some() {}
+        let mut open = Vec::new();
+        let mut free = 0;
+        let layout = self.layout;
+        for block in (0..layout.blocks_per_plane).map(|block| layout.block(plane, block)) {
+            let programmed = flash.array.programmed(block);
+            if programmed == 0 {
+                let erases = flash.array.erases()[block.index()];
+                self.free.erased(plane, block, erases);
+                free += 1;
+            } else if programmed < self.layout.pages_per_block {
+                open.push((block, programmed));
+            } else {
+                self.blocks.enter(block, Phase::Active);
+                self.close(plane, block);
+            }
+        }
+        self.planes[plane.index()].free = free;
+        self.free_blocks += free;
+        self.reopen(plane, &open);
+    }
+
+    /// Blocks that have room take programs again: one of the host, unless a collection has broken
+    /// into the reserve for it.
+    fn reopen(&mut self, plane: Plane, open: &[(Block, u32)]) {
+        let short = self.planes[plane.index()].free < self.reserve_blocks;
+        let own = self.collection_active;
+        let order = if short { [own, 0] } else { [0, own] };
+        for (turn, &(block, programmed)) in open.iter().enumerate() {
+            self.blocks.enter(block, Phase::Active);
+            if turn > own {
+                self.close(plane, block);
+                continue;
+            }
+            let first = self.layout.page(block, 0).0;
+            self.planes[plane.index()].active[order[turn]] = Active {
+                next: first + programmed,
+                end: first + self.layout.pages_per_block,
+            };
+        }
+    }
+}
+
+impl Mapping for PageMap {
+    fn user_pages(&self) -> u32 {
+        self.map.len() as u32
+    }
+    #[inline]
+    fn free_blocks(&self) -> u32 {
+        self.free_blocks
+    }
+    #[inline]
+    fn free_blocks_of(&self, plane: Plane) -> u32 {
+        self.planes[plane.index()].free
+    }
+    fn valid_pages(&self) -> u64 {
+        self.blocks.valid_pages()
+    }
+    #[inline]
+    fn lookup(&self, page: Lpn) -> Option<Ppn> {
+        self.map[page.index()].checked_sub(1).map(Ppn)
+    }
+    #[inline]
+    fn write(&mut self, page: Lpn) -> Written {
+        let (planes, reserve, shared) = (
+            &self.planes,
+            self.reserve_blocks,
+            self.collection_active == 0,
+        );
+        let room = |plane| Self::has_room(planes, plane, reserve, shared);
+        let Some(plane) = self.allocator.plane(page, room) else {
+            let home = self.allocator.home(page);
+            return Written::Wait(home.map_or(Want::Anywhere, Want::Free));
+        };
+        if let Some(old) = self.lookup(page) {
+            self.invalidate(old);
+        }
+        Written::Placed(self.append(plane, Writer::Host, page))
+    }
+    fn trim(&mut self, page: Lpn) {
+        if let Some(old) = self.lookup(page) {
+            self.invalidate(old);
+            self.map[page.index()] = 0;
+        }
+    }
+    #[inline]
+    fn wants_collection(&self, plane: Plane) -> bool {
+        self.planes[plane.index()].free < self.start_blocks
+    }
+    fn collect(&mut self, want: Want) -> Option<Collection> {
+        let Want::Free(plane) = want else {
+            return None;
+        };
+        let state = &mut self.planes[plane.index()];
+        if state.stale == 0 || state.victim.is_some() {
+            return None;
+        }
+        let block = self.chooser.choose(plane, &self.blocks)?;
+        self.blocks.enter(block, Phase::Victim);
+        state.stale -= self.layout.pages_per_block - self.blocks.valid(block);
+        state.victim = Some(Victim {
+            block,
+            cursor: 0,
+            stage: Stage::Moving,
+        });
+        Some(Collection {
+            job: JobId::of(plane),
+            kind: GcKind::Move,
+        })
+    }
+    fn is_over(&self, job: JobId) -> bool {
+        self.planes[job.index()].victim.is_none()
+    }
+    #[inline]
+    fn step(&mut self, job: JobId) -> Step {
+        let plane = Plane(job.0);
+        if let Some(from) = self.next_to_move(plane) {
+            return Step::Move(from);
+        }
+        let Some(victim) = &mut self.planes[plane.index()].victim else {
+            return Step::Done;
+        };
+        match victim.stage {
+            Stage::Moving => {
+                victim.stage = Stage::Moved;
+                Step::Wait
+            }
+            Stage::Moved => {
+                victim.stage = Stage::Erasing;
+                Step::Erase(victim.block)
+            }
+            Stage::Erasing => Step::Wait,
+        }
+    }
+    #[inline]
+    fn relocate(&mut self, _job: JobId, from: Ppn) -> Option<Ppn> {
+        let page = Lpn(self.owners[from.index()] - 1);
+        if self.map[page.index()] != from.0 + 1 {
+            return None;
+        }
+        let block = self.layout.block_of(from);
+        self.blocks.lose(block);
+        Some(self.append(self.layout.plane_of(block), Writer::Collection, page))
+    }
+    fn erased(&mut self, block: Block, erases: u32) {
+        let valid = self.blocks.valid(block);
+        assert!(
+            valid == 0,
+            "block {} erased with {valid} valid pages",
+            block.0
+        );
+        self.blocks.enter(block, Phase::Free);
+        let plane = self.layout.plane_of(block);
+        let state = &mut self.planes[plane.index()];
+        state.free += 1;
+        self.free_blocks += 1;
+        state.victim = None;
+        self.free.erased(plane, block, erases);
+    }
+    /// A plane with fewer free blocks than it should have, whose collection is still to come.
+    fn delayed(&self, plane: Plane) -> Option<Want> {
+        self.full(plane).filter(|_| self.wants_collection(plane))
+    }
+    fn full(&self, plane: Plane) -> Option<Want> {
+        let state = &self.planes[plane.index()];
+        (state.stale > 0 && state.victim.is_none()).then_some(Want::Free(plane))
+    }
+    /// With an order of planes, the pages of a request go to as many planes in turn; without, to all.
+    fn shortage(&self, plane: Plane, first: Lpn, pages: u32) -> Option<Want> {
+        let planes = self.layout.planes();
+        let end = first.0.saturating_add(pages.min(planes));
+        let homes =
+            (first.0..end.min(self.user_pages())).map(|page| self.allocator.home(Lpn(page)));
+        if !homes
+            .into_iter()
+            .any(|home| home.is_none_or(|home| home == plane))
+        {
+            return None;
+        }
+        let state = &self.planes[plane.index()];
+        let room = state.active[0].end - state.active[0].next;
+        let more = pages.div_ceil(planes).saturating_sub(room);
+        let free = state
+            .free
+            .saturating_sub(more.div_ceil(self.layout.pages_per_block));
+        self.full(plane).filter(|_| free < self.start_blocks)
+    }
+    /// Of a block with as many invalid pages as the plane's have on average.
+    fn cost(&self, want: Want) -> Cost {
+        let Want::Free(plane) = want else {
+            return Cost::default();
+        };
+        let state = &self.planes[plane.index()];
+        let closed = (self.layout.blocks_per_plane - state.free)
+            .saturating_sub(2)
+            .max(1);
+        let stale = (state.stale / closed).min(self.layout.pages_per_block);
+        Cost {
+            pages: self.layout.pages_per_block - stale,
+            blocks: 1,
+            own_pages: 0,
+        }
+    }
+    fn recover(&mut self, flash: &Flash<'_>) -> Recovery {
+        *self = Self::new(&self.plan.clone());
+        let mut recovery = Recovery::default();
+        self.free_blocks = 0;
+        self.reread(flash, &mut recovery);
+        for plane in (0..self.layout.planes()).map(Plane) {
+            self.sort_blocks(flash, plane);
+        }
+        recovery
+    }
+    fn audit(&self) -> Result<(), String> {
         let mut valid = vec![0_u32; self.layout.blocks() as usize];
         for (page, &place) in self
             .map
@@ -225,118 +538,5 @@ impl PageMap {
             ));
         }
         (0..self.layout.planes()).try_for_each(|plane| self.audit_plane(Plane(plane)))
-    }
-
-    fn audit_plane(&self, plane: Plane) -> Result<(), String> {
-        let mut blocks = [0; 4];
-        let mut stale = 0;
-        for block in (0..self.layout.blocks_per_plane).map(|block| self.layout.block(plane, block))
-        {
-            let phase = self.blocks.phase(block);
-            blocks[phase as usize] += 1;
-            if phase == Phase::Closed {
-                stale += self.layout.pages_per_block - self.blocks.valid(block);
-            }
-        }
-        let state = &self.planes[plane.index()];
-        let open = |active: &&Active| active.next < active.end;
-        let active = state.active.iter().filter(open).count() as u32;
-        let [free, found_active, _, victims] = blocks;
-        let found = [free, found_active, victims, stale];
-        let booked = [state.free, active, state.collecting.into(), state.stale];
-        if found == booked {
-            return Ok(());
-        }
-        Err(format!(
-            "plane {}: free blocks, active blocks, victims and invalid pages in closed blocks are \
-             {found:?}, the books say {booked:?}",
-            plane.0
-        ))
-    }
-}
-
-impl Mapping for PageMap {
-    fn user_pages(&self) -> u32 {
-        self.map.len() as u32
-    }
-    #[inline]
-    fn free_blocks(&self) -> u32 {
-        self.free_blocks
-    }
-    #[inline]
-    fn lookup(&self, page: Lpn) -> Option<Ppn> {
-        self.map[page.index()].checked_sub(1).map(Ppn)
-    }
-    #[inline]
-    fn write(&mut self, page: Lpn) -> Written {
-        let (planes, reserve, shared) = (
-            &self.planes,
-            self.reserve_blocks,
-            self.collection_active == 0,
-        );
-        let room = |plane| Self::has_room(planes, plane, reserve, shared);
-        let Some(plane) = self.allocator.plane(page, room) else {
-            return Written::Wait(self.allocator.home(page));
-        };
-        if let Some(old) = self.lookup(page) {
-            self.invalidate(old);
-        }
-        Written::Placed(self.append(plane, Writer::Host, page))
-    }
-    #[inline]
-    fn wants_collection(&self, plane: Plane) -> bool {
-        self.planes[plane.index()].free < self.start_blocks
-    }
-    fn collect(&mut self, plane: Plane) -> Option<Collection> {
-        let state = &mut self.planes[plane.index()];
-        if state.stale == 0 || state.collecting {
-            return None;
-        }
-        let victim = self.chooser.choose(plane, &self.blocks)?;
-        self.blocks.enter(victim, Phase::Victim);
-        state.stale -= self.layout.pages_per_block - self.blocks.valid(victim);
-        state.collecting = true;
-        Some(Collection {
-            plane,
-            victim,
-            cursor: 0,
-        })
-    }
-    #[inline]
-    fn next_to_move(&self, collection: &mut Collection) -> Option<Ppn> {
-        let first = self.layout.page(collection.victim, 0).0;
-        while collection.cursor < self.layout.pages_per_block {
-            let place = Ppn(first + collection.cursor);
-            collection.cursor += 1;
-            if self.map[self.owners[place.index()] as usize - 1] == place.0 + 1 {
-                return Some(place);
-            }
-        }
-        None
-    }
-    #[inline]
-    fn relocate(&mut self, from: Ppn) -> Option<Ppn> {
-        let page = Lpn(self.owners[from.index()] - 1);
-        if self.map[page.index()] != from.0 + 1 {
-            return None;
-        }
-        let block = self.layout.block_of(from);
-        self.blocks.lose(block);
-        Some(self.append(self.layout.plane_of(block), Writer::Collection, page))
-    }
-    fn erased(&mut self, block: Block, erases: u32) {
-        let valid = self.blocks.valid(block);
-        assert!(
-            valid == 0,
-            "block {} erased with {valid} valid pages",
-            block.0
-        );
-        self.blocks.enter(block, Phase::Free);
-        let plane = self.layout.plane_of(block);
-        let state = &mut self.planes[plane.index()];
-        state.free += 1;
-        self.free_blocks += 1;
-        state.collecting = false;
-        self.free.erased(plane, block, erases);
     }
 }

@@ -1,0 +1,234 @@
+//! What a device does when the host asks for nothing.
+
+use wordline_ftl::gc::schedule::{Attention, Idle, Period, Trigger};
+use wordline_ftl::{Cost, Lpn, Mapping, Want};
+use wordline_kernel::{EventQueue, Probe, Time};
+use wordline_nand::{Operation, Part, Plane};
+
+use super::Controller;
+use crate::error::DeviceError;
+use crate::event::Event;
+use crate::observation::{Observation, Op};
+use crate::plan::Plan;
+use crate::request::Request;
+
+/// What the flash operations of a collection take, from command to status.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    copy: Time,
+    program: Time,
+    erase: Time,
+}
+
+impl Times {
+    /// Means over the pages of a block.
+    fn of(part: &Part) -> Self {
+        let pages = u64::from(part.layout.pages_per_block);
+        let mean = |operation| {
+            let all = (0..part.layout.pages_per_block)
+                .map(|page| part.chains.unloaded(operation, page).0)
+                .sum::<u64>();
+            Time(all / pages)
+        };
+        let program = mean(Operation::Program);
+        Self {
+            copy: mean(Operation::Read) + program,
+            program,
+            erase: part.chains.unloaded(Operation::Erase, 0),
+        }
+    }
+    /// Jung 2013, eq. 7.2.
+    fn total(&self, cost: Cost) -> Time {
+        Time(
+            self.copy.0 * u64::from(cost.pages)
+                + self.erase.0 * u64::from(cost.blocks)
+                + self.program.0 * u64::from(cost.own_pages),
+        )
+    }
+}
+
+/// Idleness of a device whose schedule makes use of it.
+#[derive(Clone, Debug)]
+pub(super) struct Idling {
+    attention: Attention,
+    times: Times,
+    start_blocks: u32,
+    spare_blocks: u32,
+    /// Since when no request is being served.
+    since: Time,
+    /// When [`Event::Idle`] comes next.
+    planned: Option<Time>,
+    /// What the host will ask for next; a command is known once its tag may have come.
+    upcoming: Vec<Request>,
+}
+
+impl Idling {
+    pub fn new(plan: &Plan) -> Option<Box<Self>> {
+        let attention = plan.ftl.config.gc.schedule.policy().attention()?;
+        Some(Box::new(Self {
+            attention,
+            times: Times::of(&plan.part),
+            start_blocks: plan.ftl.start_blocks,
+            spare_blocks: plan.ftl.spare_blocks(),
+            since: Time::ZERO,
+            planned: None,
+            upcoming: Vec::new(),
+        }))
+    }
+
+    /// Commands whose tags have come.
+    fn tags(&self, now: Time) -> impl Iterator<Item = &Request> {
+        let known = now + self.attention.ahead;
+        let tags = self.upcoming.iter().take(self.attention.tags as usize);
+        tags.filter(move |request| request.arrival <= known)
+    }
+
+    fn period(&self, now: Time) -> Period {
+        match self.tags(now).next() {
+            Some(request) => Period::Short {
+                left: request.arrival.since(now),
+            },
+            None => Period::Empty {
+                since: now - self.since,
+            },
+        }
+    }
+
+    /// When something changes next in a device that stays idle.
+    fn next_look(&self, now: Time) -> Option<Time> {
+        let long = self.attention.after.map(|after| self.since + after);
+        let tag = self.upcoming.first().filter(|_| self.attention.tags > 0);
+        let tag = tag.map(|request| Time(request.arrival.0.saturating_sub(self.attention.ahead.0)));
+        [long, tag]
+            .into_iter()
+            .flatten()
+            .filter(|at| *at > now)
+            .min()
+    }
+}
+
+impl<M: Mapping> Controller<M> {
+    /// How many requests ahead the host is to tell of with [`Controller::announce`].
+    pub fn tags(&self) -> u32 {
+        self.idling
+            .as_ref()
+            .map_or(0, |idling| idling.attention.tags)
+    }
+
+    /// What the host will ask for next, in order of arrival.
+    pub fn announce(&mut self, now: Time, upcoming: &[Request], queue: &mut EventQueue<Event>) {
+        let Some(idling) = &mut self.idling else {
+            return;
+        };
+        idling.upcoming.clear();
+        idling.upcoming.extend_from_slice(upcoming);
+        if self.serving == 0 {
+            self.plan_look(now, queue);
+        }
+    }
+
+    /// The last request that was being served is done.
+    #[inline]
+    pub(super) fn falls_idle(&mut self, now: Time, queue: &mut EventQueue<Event>) {
+        let Some(idling) = &mut self.idling else {
+            return;
+        };
+        idling.since = now;
+        if idling.attention.at_once {
+            idling.planned = Some(now);
+            queue.schedule(now, Event::Idle);
+        } else {
+            self.plan_look(now, queue);
+        }
+    }
+
+    /// Looks again when that may change something.
+    fn plan_look(&mut self, now: Time, queue: &mut EventQueue<Event>) {
+        let Some(idling) = &self.idling else {
+            return;
+        };
+        let Some(next) = idling.next_look(now) else {
+            return;
+        };
+        if idling
+            .planned
+            .is_some_and(|planned| planned > now && planned <= next)
+        {
+            return;
+        }
+        let any = (0..self.layout.planes()).any(|plane| {
+            let plane = Plane(plane);
+            self.mapping.full(plane).is_some() || self.mapping.delayed(plane).is_some()
+        });
+        if any && let Some(idling) = &mut self.idling {
+            idling.planned = Some(next);
+            queue.schedule(next, Event::Idle);
+        }
+    }
+
+    /// Deals with [`Event::Idle`].
+    pub(super) fn look_whether_idle(
+        &mut self,
+        now: Time,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<(), DeviceError> {
+        if let Some(idling) = &mut self.idling {
+            idling.planned.take_if(|planned| *planned <= now);
+        }
+        if self.serving > 0 {
+            return Ok(());
+        }
+        if self.jobs.any_paused() {
+            self.resume(now, queue, probe)?;
+        }
+        for plane in (0..self.layout.planes()).map(Plane) {
+            self.use_idle_time(now, plane, queue, probe);
+        }
+        self.plan_look(now, queue);
+        Ok(())
+    }
+
+    /// Collects an idle plane, if the device is idle and its schedule has a use for it.
+    pub(super) fn use_idle_time(
+        &mut self,
+        now: Time,
+        plane: Plane,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        if self.serving > 0 || self.idling.is_none() || self.jobs.collects(plane) {
+            return;
+        }
+        if let Some((want, trigger)) = self.idle_work(now, plane) {
+            self.collect(now, want, trigger, queue, probe);
+        }
+    }
+
+    fn idle_work(&self, now: Time, plane: Plane) -> Option<(Want, Trigger)> {
+        let idling = self.idling.as_ref()?;
+        let idle = Idle {
+            period: idling.period(now),
+            free_blocks: self.mapping.free_blocks_of(plane),
+            start_blocks: idling.start_blocks,
+            spare_blocks: idling.spare_blocks,
+            delayed: self.mapping.delayed(plane),
+            full: self.mapping.full(plane),
+            shortage: self.shortage(now, plane),
+        };
+        self.scheduling.policy().idle(&idle)
+    }
+
+    /// The first collection on a plane that the writes whose tags have come will need, and its time.
+    fn shortage(&self, now: Time, plane: Plane) -> Option<(Want, Time)> {
+        let idling = self.idling.as_ref()?;
+        let writes = idling.tags(now).filter(|request| request.op == Op::Write);
+        let want = writes.into_iter().find_map(|request| {
+            let first = request.offset / self.page_bytes;
+            let last = (request.offset + request.bytes - 1) / self.page_bytes;
+            let pages = (last - first) as u32 + 1;
+            self.mapping.shortage(plane, Lpn(first as u32), pages)
+        })?;
+        Some((want, idling.times.total(self.mapping.cost(want))))
+    }
+}

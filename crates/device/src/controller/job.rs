@@ -1,0 +1,142 @@
+//! The jobs of the mapping in time: which run, which have stopped at a checkpoint.
+
+use wordline_ftl::gc::schedule::Trigger;
+use wordline_ftl::{GcKind, JobId};
+use wordline_kernel::Time;
+use wordline_nand::{Block, Plane, Ppn};
+
+use super::Reading;
+
+/// What waits for a part of the map.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Waiter {
+    /// A read.
+    Read(Reading),
+    /// A held write, by its place in the table.
+    Write(u32),
+}
+
+/// What a collection is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Collecting {
+    pub plane: Plane,
+    pub kind: GcKind,
+    pub trigger: Trigger,
+}
+
+/// A job in progress.
+#[derive(Clone, Debug)]
+pub(super) struct Job {
+    /// What it collects; `None` if it fetches a part of the map.
+    pub collecting: Option<Collecting>,
+    pub started: Time,
+    /// Steps that are on their way.
+    pub outstanding: u32,
+    pub moved: u32,
+    pub erased: u32,
+    /// Whether it goes one flash operation at a time.
+    pub stepwise: bool,
+    /// Whether it has stopped at a checkpoint.
+    pub paused: bool,
+    /// A page that had been read when it stopped, and its content, for verification.
+    pub in_hand: Option<(Ppn, u64)>,
+    /// A block whose erase waits for programs that supersede pages of it.
+    pub kept: Option<Block>,
+    pub waiters: Vec<Waiter>,
+}
+
+/// All jobs, by number.
+#[derive(Clone, Debug)]
+pub(super) struct Jobs {
+    jobs: Vec<Option<Job>>,
+    /// Those that have stopped, in the order in which they did.
+    paused: Vec<JobId>,
+    /// Jobs that keep an erase back.
+    keeping: u32,
+}
+
+impl Jobs {
+    pub fn new(planes: usize) -> Self {
+        Self {
+            jobs: vec![None; planes],
+            paused: Vec::new(),
+            keeping: 0,
+        }
+    }
+    #[inline]
+    pub fn get(&mut self, id: JobId) -> Option<&mut Job> {
+        self.jobs.get_mut(id.index())?.as_mut()
+    }
+    /// Whether a plane is being collected, be it that the collection has stopped.
+    #[inline]
+    pub fn collects(&self, plane: Plane) -> bool {
+        self.jobs[plane.index()].is_some()
+    }
+    pub fn start(&mut self, now: Time, id: JobId, collecting: Option<Collecting>, stepwise: bool) {
+        if self.jobs.len() <= id.index() {
+            self.jobs.resize(id.index() + 1, None);
+        }
+        self.jobs[id.index()] = Some(Job {
+            collecting,
+            started: now,
+            outstanding: 0,
+            moved: 0,
+            erased: 0,
+            stepwise,
+            paused: false,
+            in_hand: None,
+            kept: None,
+            waiters: Vec::new(),
+        });
+    }
+    pub fn end(&mut self, id: JobId) -> Option<Job> {
+        self.jobs[id.index()].take()
+    }
+    /// A page has been moved.
+    #[inline]
+    pub fn moved(&mut self, id: JobId) {
+        if let Some(job) = self.get(id) {
+            job.moved += 1;
+        }
+    }
+    pub fn pause(&mut self, id: JobId) {
+        if let Some(job) = self.get(id)
+            && !job.paused
+        {
+            job.paused = true;
+            self.paused.push(id);
+        }
+    }
+    pub fn unpause(&mut self, id: JobId) {
+        self.paused.retain(|paused| *paused != id);
+        if let Some(job) = self.get(id) {
+            job.paused = false;
+        }
+    }
+    #[inline]
+    pub fn any_paused(&self) -> bool {
+        !self.paused.is_empty()
+    }
+    /// The stopped job that has waited longest, from place `from` on.
+    pub fn paused(&self, from: usize) -> Option<JobId> {
+        self.paused.get(from).copied()
+    }
+    /// The erase of a block has to wait.
+    pub fn keep(&mut self, id: JobId, block: Block) {
+        self.keeping += 1;
+        if let Some(job) = self.get(id) {
+            job.kept = Some(block);
+        }
+    }
+    /// The job that keeps the erase of `block` of `plane` back, if one does; it does no longer.
+    #[inline]
+    pub fn let_go(&mut self, plane: Plane, block: Block) -> Option<JobId> {
+        if self.keeping == 0 {
+            return None;
+        }
+        let job = self.jobs[plane.index()].as_mut()?;
+        job.kept.take_if(|kept| *kept == block)?;
+        self.keeping -= 1;
+        Some(JobId::of(plane))
+    }
+}

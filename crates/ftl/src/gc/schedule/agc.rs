@@ -1,0 +1,80 @@
+//! Advanced garbage collection.
+
+use wordline_kernel::Time;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{Attention, Checkpoint, Idle, Period, Schedule, Trigger, milliseconds};
+use crate::mapping::Want;
+
+/// Collection before it is needed. In a short idle period, before a command whose tag has come:
+/// what that command will need, if the time is long enough (look-ahead). In a long one: blocks
+/// without a free page, while free blocks are few (proactive block compaction). It goes one flash
+/// operation at a time and stops at the next checkpoint when a request has come; the rest follows
+/// when the device is idle again. While the host is being served, collection is on demand.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Agc {
+    /// Commands whose tags are looked at before their data comes.
+    pub look_ahead_requests: u32,
+    /// How long before its data a tag comes at most, in milliseconds.
+    pub look_ahead_ms: f64,
+    /// An idle period without a tag is a long one after as many milliseconds.
+    pub long_idle_ms: f64,
+    /// Blocks are compacted in long idle periods while less than this share of a plane's spare
+    /// blocks is free (free block threshold). Ratio, 0 to 1.
+    pub compact_below_ratio: f64,
+}
+
+impl Default for Agc {
+    fn default() -> Self {
+        Self {
+            look_ahead_requests: 2,
+            look_ahead_ms: 15.2,
+            long_idle_ms: 1000.0,
+            compact_below_ratio: 0.43,
+        }
+    }
+}
+
+impl Cited for Agc {
+    const PAPER: &'static str = "M. Jung, R. Prabhakar and M. Kandemir, Taking garbage collection overheads off the critical path in SSDs, Middleware 2012";
+}
+
+impl Agc {
+    /// How long an idle period without a tag is before it is a long one.
+    fn long_idle(&self) -> Time {
+        milliseconds(self.long_idle_ms)
+    }
+}
+
+impl Schedule for Agc {
+    fn stepwise(&self) -> bool {
+        true
+    }
+    fn yields(&self, checkpoint: &Checkpoint) -> bool {
+        checkpoint.requests > 0
+    }
+    fn attention(&self) -> Option<Attention> {
+        Some(Attention {
+            at_once: true,
+            after: Some(self.long_idle()),
+            tags: self.look_ahead_requests,
+            ahead: milliseconds(self.look_ahead_ms),
+        })
+    }
+    fn idle(&self, idle: &Idle) -> Option<(Want, Trigger)> {
+        match idle.period {
+            Period::Short { left } => {
+                let (want, _) = idle.shortage.filter(|(_, time)| *time <= left)?;
+                Some((want, Trigger::LookAhead))
+            }
+            Period::Empty { since } => {
+                let want = idle.full.filter(|_| idle.below(self.compact_below_ratio))?;
+                (since >= self.long_idle()).then_some((want, Trigger::Compaction))
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Advanced and delayed garbage collection together.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::agc::Agc;
+use super::dgc::Dgc;
+use super::{Attention, Checkpoint, Idle, Schedule, Trigger};
+use crate::mapping::Want;
+
+/// While the host is being served, what delayed collection does; when it is idle, first what has
+/// been delayed, then what advanced collection does (Jung 2013, algorithm 3).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AgcDgc {
+    /// The advanced part.
+    pub agc: Agc,
+}
+
+impl Cited for AgcDgc {
+    const PAPER: &'static str = Agc::PAPER;
+}
+
+impl Schedule for AgcDgc {
+    fn at_threshold(&self) -> bool {
+        false
+    }
+    fn replaces(&self) -> bool {
+        true
+    }
+    fn stepwise(&self) -> bool {
+        true
+    }
+    fn yields(&self, checkpoint: &Checkpoint) -> bool {
+        self.agc.yields(checkpoint)
+    }
+    fn attention(&self) -> Option<Attention> {
+        self.agc.attention()
+    }
+    fn idle(&self, idle: &Idle) -> Option<(Want, Trigger)> {
+        Dgc {}.idle(idle).or_else(|| self.agc.idle(idle))
+    }
+}

@@ -1,0 +1,55 @@
+//! Collection in idle time.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{Attention, Idle, Period, Schedule, Trigger, milliseconds};
+use crate::mapping::Want;
+
+/// While the host is being served, a plane is collected only when a write cannot go on. When no
+/// command has been queued for `after_ms`, planes are collected until each has `free_ratio` of the
+/// blocks that the host's pages do not fill free. What has begun runs to its end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Background {
+    /// How long the device is idle before it begins, in milliseconds.
+    pub after_ms: f64,
+    /// Share of a plane's spare blocks that is to be free. Ratio, 0 to 1.
+    pub free_ratio: f64,
+}
+
+impl Default for Background {
+    fn default() -> Self {
+        Self {
+            after_ms: 10.0,
+            free_ratio: 0.5,
+        }
+    }
+}
+
+impl Cited for Background {
+    const PAPER: &'static str = "";
+}
+
+impl Schedule for Background {
+    fn at_threshold(&self) -> bool {
+        false
+    }
+    fn attention(&self) -> Option<Attention> {
+        Some(Attention {
+            after: Some(milliseconds(self.after_ms)),
+            ..Attention::default()
+        })
+    }
+    fn idle(&self, idle: &Idle) -> Option<(Want, Trigger)> {
+        let Period::Empty { since } = idle.period else {
+            return None;
+        };
+        let low = idle.below(self.free_ratio) || idle.free_blocks < idle.start_blocks;
+        if since < milliseconds(self.after_ms) || !low {
+            return None;
+        }
+        idle.full.map(|want| (want, Trigger::Background))
+    }
+}

@@ -1,0 +1,28 @@
+//! Collection in steps that the host can come between.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{Checkpoint, Schedule};
+
+/// As on demand, but one flash operation at a time: between two of them, operations of the host
+/// that wait for the die go first, until the free blocks of the plane are down to the reserve
+/// (`ftl.gc.hard_free_ratio`, the hard limit) or a write waits for the collection.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Incremental {}
+
+impl Cited for Incremental {
+    const PAPER: &'static str =
+        "J. Lee et al., A semi-preemptive garbage collector for solid state drives, ISPASS 2011";
+}
+
+impl Schedule for Incremental {
+    fn stepwise(&self) -> bool {
+        true
+    }
+    fn yields(&self, checkpoint: &Checkpoint) -> bool {
+        checkpoint.on_die > 0 && checkpoint.free_blocks > checkpoint.reserve_blocks
+    }
+}
