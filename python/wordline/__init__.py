@@ -17,6 +17,7 @@ from wordline.catalogue import Metric, Policy, Preset, metrics, policies, preset
 from wordline.package import Package, package
 from wordline.result import Result, Table
 from wordline.simulation import Interrupted, Progress, RunError, run
+from wordline.stat import TraceStat
 from wordline.summary import Summary
 from wordline.traces import TraceFormat, trace_convert, trace_formats, trace_stat
 
@@ -41,6 +42,7 @@ __all__ = [
     "Summary",
     "Table",
     "TraceFormat",
+    "TraceStat",
     "WordlineError",
     "config",
     "metrics",

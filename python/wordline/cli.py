@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -417,7 +417,7 @@ def stat(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
         return
     from wordline.terminal import print_stat
 
-    print_stat(answer)
+    print_stat(cast("dict[str, Any]", answer))
 
 
 @trace.command(context_settings=PAGE)

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, cast
 from wordline import _wordline
 from wordline._wordline import WordlineError
 from wordline.arguments import choice
+from wordline.stat import TraceStat
 
 Traces: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 OnBadLine: TypeAlias = Literal["error", "skip"]
@@ -51,7 +52,7 @@ def trace_stat(
     idle_threshold_s: float = 1.0,
     page_read_us: float = 0.0,
     page_program_us: float = 0.0,
-) -> dict[str, Any]:
+) -> TraceStat:
     """What is in a trace: requests, duration, sizes, footprint, sequential share, gaps, idleness.
 
     Several files count as one trace, played one after the other. By default the recording is taken
@@ -69,7 +70,7 @@ def trace_stat(
         "page_program_us": _number("page_program_us", page_program_us),
     }
     answer = _wordline.trace_stat(paths(trace), options | rule)
-    return cast("dict[str, Any]", json.loads(answer))
+    return cast("TraceStat", json.loads(answer))
 
 
 def trace_convert(
