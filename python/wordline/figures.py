@@ -30,6 +30,8 @@ COLLECTION = PART_COLOURS[-1]
 PART_COLOUR = dict(zip((key for _, key in PARTS), PART_COLOURS, strict=True))
 LINEAR = {"rangemode": "tozero", "exponentformat": "none", "separatethousands": True}
 HEAT = "Cividis"
+MOST_COLUMNS = 320
+MOST_ROWS = 128
 
 
 def line(name: str, colour: str, x: list[float], y: Sequence[float | None], **more: Any) -> Figure:

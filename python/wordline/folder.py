@@ -21,6 +21,7 @@ NAMES = frozenset(
         "latency.parquet",
         "dies.parquet",
         "blocks.parquet",
+        "wear.parquet",
         "report.html",
     }
 )

@@ -15,14 +15,14 @@ import jinja2
 import polars as pl
 from plotly.offline import get_plotlyjs  # pyright: ignore[reportMissingTypeStubs]
 
-from wordline import charts, figures, units
+from wordline import charts, course, figures, units
 from wordline._wordline import WordlineError
 from wordline.charts import Tables
 from wordline.figures import Figure
 
 __all__ = ["Tables", "from_folder", "render"]
 
-TABLES = ("series", "latency", "blocks")
+TABLES = ("series", "latency", "blocks", "wear")
 TOML = re.compile(
     r"(?P<comment>#[^\n]*)"
     r"|(?P<string>\"(?:\\.|[^\"\\\n])*\"|'[^'\n]*')"
@@ -67,10 +67,10 @@ def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
 def from_folder(path: Path) -> str:
     """The report of a result folder. Raises WordlineError if a file of it is absent or broken."""
     summary = _summary(path / "summary.json")
-    series, latency, blocks = (_table(path / f"{name}.parquet") for name in TABLES)
+    tables = Tables(*(_table(path / f"{name}.parquet") for name in TABLES))
     try:
         config = (path / "config.resolved.toml").read_text(encoding="utf-8")
-        return render(summary, config, Tables(series, latency, blocks))
+        return render(summary, config, tables)
     except (OSError, UnicodeDecodeError) as fault:
         raise WordlineError(f"{path / 'config.resolved.toml'}: cannot be read: {fault}") from fault
     except (
@@ -118,21 +118,30 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "Over time",
             "Each point is an interval of simulated time. Drag to zoom into all panels, "
             "double-click to return.",
-            charts.over_time(tables.series),
+            course.over_time(tables.series),
             no_requests,
+        ),
+        Chart(
+            "views",
+            "Seen by the host, and by the device",
+            "Above, what the host sees of the requests of each interval. Below, the longest "
+            "latencies before the share of the dies' time that garbage collection took: beside "
+            "requests, and in intervals in which the device held none.",
+            course.views({"": tables.series}) if summary["flash"]["gc_die_time_s"] else None,
+            "No block was collected.",
         ),
         Chart(
             "channels",
             "Channels",
             "Share of each interval that the bus of a channel was held.",
-            charts.utilisation(tables.series, "channel_utilisation", "channel"),
+            course.utilisation(tables.series, "channel_utilisation", "channel"),
             no_requests,
         ),
         Chart(
             "dies",
             "Dies",
             "Share of each interval that a die was reading, programming or erasing.",
-            charts.utilisation(tables.series, "die_utilisation", "die"),
+            course.utilisation(tables.series, "die_utilisation", "die"),
             no_requests,
         ),
         Chart(
@@ -143,6 +152,13 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             charts.erases(tables.blocks, device["blocks"] // max(1, device["planes"]))
             if summary["flash"]["erases_per_block_max"]
             else None,
+            "No block was erased.",
+        ),
+        Chart(
+            "wear",
+            "Blocks by erases",
+            "The narrower, the more even the wear. Erases before the measurement are included.",
+            charts.wear(tables.wear) if summary["flash"]["erases_per_block_max"] else None,
             "No block was erased.",
         ),
     ]

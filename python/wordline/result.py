@@ -87,8 +87,9 @@ class Result:
 
     @property
     def series(self) -> Table:
-        """A row per interval of simulated time: load, latency, write amplification, collection,
-        and the share of the interval that each channel and die was busy."""
+        """A row per interval of simulated time: load, mean and longest latency, write
+        amplification, collection, and the share of the interval that each channel and die was
+        busy."""
         return Table(self._outcome, "series")
 
     @property
@@ -109,6 +110,13 @@ class Result:
         and the least, mean and most erases (erases_min, erases, erases_max) of so many blocks from
         there on, which is one unless the device has more than a million."""
         return Table(self._outcome, "blocks")
+
+    @property
+    def wear(self) -> Table:
+        """How many blocks were erased how often, preconditioning included: a row for each number
+        of erases (erases_min, which is erases_max), or for runs of numbers if there are more than
+        1024, and blocks."""
+        return Table(self._outcome, "wear")
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Writes the HTML report, one self-contained file, and returns its path.
@@ -144,11 +152,8 @@ class Result:
     def _page(self) -> str:
         from wordline.report import Tables, render
 
-        return render(
-            self.summary,
-            self.config,
-            Tables(self.series.polars(), self.latency.polars(), self.blocks.polars()),
-        )
+        tables = (self.series, self.latency, self.blocks, self.wear)
+        return render(self.summary, self.config, Tables(*(table.polars() for table in tables)))
 
     def __repr__(self) -> str:
         from wordline.terminal import one_line

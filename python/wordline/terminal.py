@@ -338,6 +338,7 @@ def _key_figures(summary: Mapping[str, Any]) -> Table:
         f"{bandwidth(throughput['read_mb_per_s'])} read, "
         f"{bandwidth(throughput['write_mb_per_s'])} written",
     )
+    grid.add_row("Worst case", _slow(summary["worst_case"], summary["excess"]))
     grid.add_row(
         "Flash",
         f"write amplification {number(flash['write_amplification'])}, "
@@ -370,6 +371,22 @@ def _key_figures(summary: Mapping[str, Any]) -> Table:
     grid.add_row("Seed, digest", f"{summary['seed']}, {summary['digest']}")
     grid.add_row()
     return grid
+
+
+def _slow(worst: Mapping[str, Any], excess: Mapping[str, Any]) -> str:
+    interval = duration(worst["interval_s"] * MEGA)
+    marginal = duration(excess["marginal_response_us"])
+    beyond = excess["all"]
+    text = (
+        f"{duration(worst['all']['max_us'])}, on average {duration(worst['all']['mean_us'])} "
+        f"in intervals of {interval}; "
+    )
+    if not beyond["requests"]:
+        return f"{text}no request beyond {marginal}"
+    return (
+        f"{text}{many(beyond['requests'], 'request')} ({share(beyond['share'])}) "
+        f"beyond {marginal}, by {duration(beyond['mean_us'])} on average"
+    )
 
 
 def _commands(done: Mapping[str, Any]) -> str:

@@ -20,6 +20,7 @@ RESULTS = {
     "dies.parquet",
     "latency.parquet",
     "blocks.parquet",
+    "wear.parquet",
     "report.html",
 }
 

@@ -102,7 +102,7 @@ def test_the_distribution_rises_to_one(result: wordline.Result) -> None:
 
 
 def test_arrow_libraries_agree(result: wordline.Result) -> None:
-    for table in (result.requests, result.series, result.latency, result.blocks):
+    for table in (result.requests, result.series, result.latency, result.blocks, result.wear):
         read = pa.table(table)
         assert read.num_rows == table.polars().height
         assert table.polars().equals(pl.DataFrame(table))

@@ -41,7 +41,7 @@
     details.forEach((one) => { one.open = true; });
     charts.forEach((chart, index) => {
       const half = chart.closest(".halves");
-      const highest = half ? 300 : chart.dataset.chart === "time" ? 780 : 380;
+      const highest = half ? 300 : chart.dataset.chart === "time" ? 780 : chart.dataset.chart === "views" ? 560 : 380;
       fit(chart, { width: half ? 335 : 690, height: Math.min(heights[index], highest) });
     });
   });
