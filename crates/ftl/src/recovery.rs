@@ -18,9 +18,12 @@ pub enum Owner {
 pub struct Tag {
     /// Whose page it is.
     pub owner: Owner,
-    /// Counts the placements of the device: of two copies the one with the greater number is the
-    /// later one.
+    /// Counts the writes that the device has placed: of two versions of a page the one with the
+    /// greater number is the later one. A copy that a collection makes keeps the number.
     pub sequence: u64,
+    /// Counts the pages that the device has placed, copies included: of two copies of one version,
+    /// this tells which was made from the other.
+    pub order: u64,
 }
 
 /// Spare areas of all pages.
@@ -29,6 +32,7 @@ pub struct Spare {
     /// By page: 0, or 1 + the logical page; the mapping's own pages count down from the top.
     owners: Vec<u32>,
     sequences: Vec<u64>,
+    orders: Vec<u64>,
 }
 
 impl Spare {
@@ -38,6 +42,7 @@ impl Spare {
         Self {
             owners: vec![0; pages],
             sequences: vec![0; pages],
+            orders: vec![0; pages],
         }
     }
     /// A page has been programmed.
@@ -47,6 +52,7 @@ impl Spare {
             Owner::Own(label) => u32::MAX - label,
         };
         self.sequences[place.index()] = tag.sequence;
+        self.orders[place.index()] = tag.order;
     }
     /// A page holds nothing that can be read: it was never programmed, its block was erased, or the
     /// power failed while it was being programmed.
@@ -62,6 +68,7 @@ impl Spare {
         Some(Tag {
             owner,
             sequence: self.sequences[place.index()],
+            order: self.orders[place.index()],
         })
     }
 }
@@ -99,13 +106,13 @@ impl<'a> Flash<'a> {
     }
 }
 
-/// What a recovery took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What a recovery took, and what is left to do before the device can be used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
     /// Pages whose spare areas were read, those of erased blocks included: one of each block tells
     /// whether it is erased.
     pub pages_read: u64,
-    /// Blocks that have to be erased before anything else, because the power failed while they were
-    /// being written or erased.
-    pub blocks_erased: u32,
+    /// Blocks that hold nothing of use and have to be erased; tell [`crate::Mapping::erased`] of
+    /// each.
+    pub erase: Vec<Block>,
 }

@@ -265,20 +265,21 @@ impl PageMap {
 
     /// Takes in what the spare areas say: each page is where its latest copy is.
     fn reread(&mut self, flash: &Flash<'_>, recovery: &mut Recovery) {
-        let mut latest = vec![0; self.map.len()];
+        let mut latest = vec![(0, 0); self.map.len()];
         for block in (0..self.layout.blocks()).map(Block) {
             recovery.pages_read += u64::from(flash.array.programmed(block).max(1));
             for (place, tag) in flash.pages(block) {
                 let Some(Tag {
                     owner: Owner::Host(page),
                     sequence,
+                    order,
                 }) = tag
                 else {
                     continue;
                 };
                 self.owners[place.index()] = page.0 + 1;
-                if self.map[page.index()] == 0 || latest[page.index()] < sequence {
-                    latest[page.index()] = sequence;
+                if self.map[page.index()] == 0 || latest[page.index()] < (sequence, order) {
+                    latest[page.index()] = (sequence, order);
                     self.map[page.index()] = place.0 + 1;
                 }
             }
