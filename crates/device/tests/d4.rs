@@ -6,7 +6,7 @@ mod shared;
 use shared::{Load, Tally, closed_loop, plan};
 use wordline_device::Plan;
 use wordline_ftl::allocate::Dimensions;
-use wordline_ftl::{Config, PageMap};
+use wordline_ftl::{Config, Mapping, PageMap};
 
 fn d4() -> Plan {
     let mut config = Config::default();

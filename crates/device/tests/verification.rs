@@ -7,9 +7,9 @@ mod shared;
 use shared::{Load, closed_loop, plan};
 use wordline_device::DeviceError;
 use wordline_ftl::allocate::Dimensions;
-use wordline_ftl::gc::Collection;
-use wordline_ftl::{Config, Lpn, Mapping, PageMap, Written};
-use wordline_nand::{Plane, Ppn};
+use wordline_ftl::recovery::{Flash, Recovery};
+use wordline_ftl::{Collection, Config, Cost, JobId, Lpn, Mapping, PageMap, Step, Want, Written};
+use wordline_nand::{Block, Plane, Ppn};
 
 /// What goes wrong: look-ups from the given call on, or the given move.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,6 +48,12 @@ impl Mapping for Faulty {
     fn free_blocks(&self) -> u32 {
         self.map.free_blocks()
     }
+    fn free_blocks_of(&self, plane: Plane) -> u32 {
+        self.map.free_blocks_of(plane)
+    }
+    fn valid_pages(&self) -> u64 {
+        self.map.valid_pages()
+    }
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
         let place = self.map.lookup(page);
         self.lookups.set(self.lookups.get() + 1);
@@ -63,26 +69,47 @@ impl Mapping for Faulty {
     fn write(&mut self, page: Lpn) -> Written {
         self.map.write(page)
     }
+    fn trim(&mut self, page: Lpn) {
+        self.map.trim(page);
+    }
     fn wants_collection(&self, plane: Plane) -> bool {
         self.map.wants_collection(plane)
     }
-    fn collect(&mut self, plane: Plane) -> Option<Collection> {
-        self.map.collect(plane)
+    fn collect(&mut self, want: Want) -> Option<Collection> {
+        self.map.collect(want)
     }
-    fn next_to_move(&self, collection: &mut Collection) -> Option<Ppn> {
-        self.map.next_to_move(collection)
+    fn is_over(&self, job: JobId) -> bool {
+        self.map.is_over(job)
     }
-    fn relocate(&mut self, from: Ppn) -> Option<Ppn> {
+    fn step(&mut self, job: JobId) -> Step {
+        self.map.step(job)
+    }
+    fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn> {
         self.moves += 1;
-        let to = self.map.relocate(from)?;
+        let to = self.map.relocate(job, from)?;
         match self.fault {
             // The copy is never programmed, so the page it maps to holds something else.
             Fault::LostMove(call) if self.moves == call => None,
             _ => Some(to),
         }
     }
-    fn erased(&mut self, block: wordline_nand::Block, erases: u32) {
+    fn erased(&mut self, block: Block, erases: u32) {
         self.map.erased(block, erases);
+    }
+    fn full(&self, plane: Plane) -> Option<Want> {
+        self.map.full(plane)
+    }
+    fn shortage(&self, plane: Plane, first: Lpn, pages: u32) -> Option<Want> {
+        self.map.shortage(plane, first, pages)
+    }
+    fn cost(&self, want: Want) -> Cost {
+        self.map.cost(want)
+    }
+    fn recover(&mut self, flash: &Flash<'_>) -> Recovery {
+        self.map.recover(flash)
+    }
+    fn audit(&self) -> Result<(), String> {
+        self.map.audit()
     }
 }
 

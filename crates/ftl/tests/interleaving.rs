@@ -12,8 +12,7 @@ use naive::Beside;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use wordline_ftl::gc::Collection;
-use wordline_ftl::{Lpn, Mapping, Plan, Written};
+use wordline_ftl::{JobId, Lpn, Mapping, Plan, Step as JobStep, Want, Written};
 use wordline_kernel::Stream;
 use wordline_nand::{Array, Block, Plane, Ppn};
 
@@ -30,15 +29,17 @@ enum Operation {
     Erase(Block),
 }
 
-/// A collection in progress. All valid pages of the victim are read first; each is relocated some
-/// time after it has been read; the victim is erased when all copies are programmed.
+/// A collection in progress. Its steps are handed out together until it waits, or one at a time;
+/// each page is relocated some time after it has been read.
 #[derive(Debug)]
 struct Job {
-    collection: Collection,
-    reading: usize,
+    id: JobId,
+    /// Steps handed out and not done, a page that has been read and not relocated included.
+    outstanding: usize,
     read: Vec<(Ppn, Content)>,
-    programming: usize,
-    erasing: bool,
+    stepwise: bool,
+    /// At a barrier.
+    waiting: bool,
 }
 
 /// A device whose operations wait in one queue a plane, and each of whose steps is asked for.
@@ -61,7 +62,9 @@ struct Seen {
     waits: u32,
     /// Collections that came to their end.
     collections: u32,
-    /// Pages overwritten between their read and their relocation.
+    /// Pages trimmed.
+    trims: u32,
+    /// Pages overwritten or trimmed between their read and their relocation.
     overtaken: u32,
     /// Collections that others were under way with.
     at_once: u32,
@@ -106,13 +109,13 @@ impl Device {
                 self.enqueue(plane, Operation::HostProgram(place, (page, version)));
                 true
             }
-            Written::Wait(plane) => {
-                let planes = self
-                    .planes()
-                    .filter(|&other| plane.is_none_or(|plane| other == plane));
-                for plane in planes {
-                    assert!(self.beside.map.free_blocks_of(plane) <= self.plan.reserve_blocks);
+            Written::Wait(want) => {
+                for plane in self.planes() {
+                    if want == Want::Anywhere || want == Want::Free(plane) {
+                        assert!(self.beside.map.free_blocks_of(plane) <= self.plan.reserve_blocks);
+                    }
                 }
+                assert!(!matches!(want, Want::Update(..)), "{want:?} of a page map");
                 false
             }
         }
@@ -143,28 +146,32 @@ impl Device {
         }
     }
 
-    fn collect(&mut self, plane: Plane) {
+    /// Trims a page, unless a write of it waits.
+    fn trim(&mut self, page: Lpn) {
+        if !self.waiting.contains(&page) {
+            self.beside.trim(page);
+            self.seen.trims += 1;
+        }
+    }
+
+    fn collect(&mut self, plane: Plane, stepwise: bool) {
         if !self.beside.wants_collection(plane) {
             return;
         }
+        let collection = self.beside.collect(Want::Free(plane));
         if self.jobs[plane.index()].is_some() {
-            assert_eq!(self.beside.collect(plane), None, "two collections at once");
+            assert_eq!(collection, None, "two collections at once");
             return;
         }
-        let Some(mut collection) = self.beside.collect(plane) else {
+        let Some(collection) = collection else {
             return;
         };
-        let mut reading = 0;
-        while let Some(from) = self.beside.next_to_move(&mut collection) {
-            self.enqueue(plane, Operation::MoveRead(from));
-            reading += 1;
-        }
         self.jobs[plane.index()] = Some(Job {
-            collection,
-            reading,
+            id: collection.job,
+            outstanding: 0,
             read: Vec::new(),
-            programming: 0,
-            erasing: false,
+            stepwise,
+            waiting: false,
         });
         self.go_on(plane);
     }
@@ -177,23 +184,42 @@ impl Device {
             return;
         }
         let (from, content) = job.read.swap_remove(salt as usize % job.read.len());
-        if let Some(to) = self.beside.relocate(from) {
-            job.programming += 1;
+        if let Some(to) = self.beside.relocate(job.id, from) {
             self.enqueue(plane, Operation::MoveProgram(to, content));
         } else {
+            job.outstanding -= 1;
             self.seen.overtaken += 1;
+            self.go_on(plane);
         }
-        self.go_on(plane);
     }
-    /// Erases the victim once nothing of it is needed.
+    /// Hands out the next steps of the collection of a plane, if it does not wait.
     fn go_on(&mut self, plane: Plane) {
-        let Some(job) = &mut self.jobs[plane.index()] else {
-            return;
-        };
-        if job.reading + job.read.len() + job.programming == 0 && !job.erasing {
-            job.erasing = true;
-            let victim = job.collection.victim;
-            self.enqueue(plane, Operation::Erase(victim));
+        while let Some(job) = &mut self.jobs[plane.index()] {
+            if (job.stepwise || job.waiting) && job.outstanding > 0 {
+                return;
+            }
+            job.waiting = false;
+            let operation = match self.beside.step(job.id) {
+                JobStep::Move(from) => Operation::MoveRead(from),
+                JobStep::Erase(block) => {
+                    assert_eq!(job.outstanding, 0, "{block:?} is erased too early");
+                    Operation::Erase(block)
+                }
+                JobStep::Wait => {
+                    job.waiting = true;
+                    continue;
+                }
+                JobStep::Done => {
+                    assert_eq!(job.outstanding, 0);
+                    self.jobs[plane.index()] = None;
+                    self.seen.collections += 1;
+                    self.seen.at_once += u32::from(self.jobs.iter().any(Option::is_some));
+                    return self.place_waiting();
+                }
+                step => panic!("{step:?} of a page map"),
+            };
+            job.outstanding += 1;
+            self.enqueue(plane, operation);
         }
     }
 
@@ -230,20 +256,18 @@ impl Device {
             }
             (Operation::MoveRead(from), Some(job)) => {
                 let content = self.contents[from.index()];
-                job.reading -= 1;
+                assert!(content.is_some(), "{from:?} is read and holds nothing");
                 job.read.extend(content.map(|content| (from, content)));
             }
             (Operation::MoveProgram(..), Some(job)) => {
-                job.programming -= 1;
+                job.outstanding -= 1;
                 self.go_on(plane);
             }
-            (Operation::Erase(block), Some(_)) => {
+            (Operation::Erase(block), Some(job)) => {
+                job.outstanding -= 1;
                 let erases = self.array.erases()[block.index()];
                 self.beside.erased(block, erases);
-                self.jobs[plane.index()] = None;
-                self.seen.collections += 1;
-                self.seen.at_once += u32::from(self.jobs.iter().any(Option::is_some));
-                self.place_waiting();
+                self.go_on(plane);
             }
             (operation, None) => panic!("{operation:?} without a collection"),
         }
@@ -259,7 +283,8 @@ impl Device {
                 self.write(load.next(number, &self.beside, &self.plan, &mut random));
             }
             Step::Read => self.read(Lpn((salt % u64::from(self.plan.user_pages)) as u32)),
-            Step::Collect => self.collect(plane),
+            Step::Trim => self.trim(Lpn((salt % u64::from(self.plan.user_pages)) as u32)),
+            Step::Collect => self.collect(plane, salt % 2 == 1),
             Step::Relocate => self.relocate(plane, salt),
             Step::CarryOut => self.carry_out(plane),
         }
@@ -270,7 +295,7 @@ impl Device {
             let idle = self.jobs.iter().all(Option::is_none);
             if idle && self.queues.iter().all(VecDeque::is_empty) {
                 let before = self.waiting.len();
-                self.planes().for_each(|plane| self.collect(plane));
+                self.planes().for_each(|plane| self.collect(plane, false));
                 if self.jobs.iter().all(Option::is_none) {
                     assert_eq!(before, 0, "writes wait for ever under {:?}", self.plan);
                     return;
@@ -279,7 +304,7 @@ impl Device {
             for plane in self.planes() {
                 self.carry_out(plane);
                 self.relocate(plane, 0);
-                self.collect(plane);
+                self.collect(plane, false);
             }
         }
         panic!("no end of collections under {:?}", self.plan);
@@ -299,6 +324,7 @@ impl Device {
 enum Step {
     Write(Load),
     Read,
+    Trim,
     Collect,
     Relocate,
     CarryOut,
@@ -309,6 +335,7 @@ fn steps() -> impl Strategy<Value = Step> {
     prop_oneof![
         3 => select(LOADS.as_slice()).prop_map(Step::Write),
         1 => Just(Step::Read),
+        1 => Just(Step::Trim),
         1 => Just(Step::Collect),
         3 => Just(Step::Relocate),
         5 => Just(Step::CarryOut),
@@ -358,9 +385,10 @@ fn every_combination_of_policies_serves_every_write() {
         let mut device = Device::new(plan);
         for number in 0..3_000 {
             // At most 16 writes wait, as in a queue of the host.
-            let step = match random.below(13) {
+            let step = match random.below(14) {
                 0..3 if device.waiting.len() < 16 => Step::Write(load),
                 3 => Step::Read,
+                13 => Step::Trim,
                 4 => Step::Collect,
                 5..8 => Step::Relocate,
                 _ => Step::CarryOut,
@@ -374,11 +402,12 @@ fn every_combination_of_policies_serves_every_write() {
         device.compare();
         assert!(device.seen.collections > 10, "{:?}", device.seen);
         all.waits += device.seen.waits;
+        all.trims += device.seen.trims;
         all.overtaken += device.seen.overtaken;
         all.at_once += device.seen.at_once;
     }
     assert!(
-        all.waits.min(all.overtaken).min(all.at_once) > 1_000,
+        all.waits.min(all.trims).min(all.overtaken).min(all.at_once) > 1_000,
         "{all:?}"
     );
 }

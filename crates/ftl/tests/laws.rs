@@ -14,7 +14,7 @@ use wordline_ftl::allocate::{Allocate, Allocator, Dimensions, Order, Place};
 use wordline_ftl::gc::victim::Victim;
 use wordline_ftl::instant::Instant;
 use wordline_ftl::wear::{FreeBlocks, Spend, Wear};
-use wordline_ftl::{Config, Lpn, Mapping, PageMap, Plan, Written};
+use wordline_ftl::{Config, Lpn, Mapping, PageMap, Plan, Step, Want, Written};
 use wordline_kernel::Stream;
 use wordline_nand::{Array, Block, Plane};
 
@@ -39,14 +39,19 @@ fn choices(config: &Config, blocks: u32, pages: u32, count: usize) -> Vec<Choice
             let closed: Vec<Block> = device.naive.closed(Plane(0)).collect();
             let valid = |&block: &Block| device.map.blocks().valid(block);
             let valid = closed.iter().map(valid).collect();
-            let mut collection = device.collect(Plane(0)).unwrap();
-            let chosen = closed.iter().position(|&block| block == collection.victim);
+            let job = device.collect(Want::Free(Plane(0))).unwrap().job;
+            let victim = device.map.victim(Plane(0)).unwrap();
+            let chosen = closed.iter().position(|&block| block == victim);
             let chosen = chosen.unwrap();
             choices.push(Choice { valid, chosen });
-            while let Some(from) = device.next_to_move(&mut collection) {
-                device.relocate(from).unwrap();
+            loop {
+                match device.step(job) {
+                    Step::Move(from) => assert!(device.relocate(job, from).is_some()),
+                    Step::Erase(block) => device.erased(block, 1),
+                    Step::Done => break,
+                    _ => {}
+                }
             }
-            device.erased(collection.victim, 1);
         }
     }
     choices
@@ -325,7 +330,10 @@ fn state(config: &Config, seed: u64) -> String {
         let page = random.below(plan.user_pages.into()) as u32;
         device.write(Lpn(page)).unwrap();
     }
-    format!("{map:?} {:?}", array.erases())
+    let places: Vec<_> = (0..plan.user_pages)
+        .map(|page| map.lookup(Lpn(page)))
+        .collect();
+    format!("{places:?} {:?} {:?}", map.blocks(), array.erases())
 }
 
 #[test]

@@ -19,7 +19,7 @@ use wordline_ftl::config::Gc;
 use wordline_ftl::gc::victim::d_choices::DChoices;
 use wordline_ftl::gc::victim::{Victim, fifo, greedy, random};
 use wordline_ftl::instant::{Instant, Work};
-use wordline_ftl::{Config, Lpn, PageMap, Plan};
+use wordline_ftl::{Config, Lpn, Mapping, PageMap, Plan};
 use wordline_kernel::Stream;
 use wordline_nand::Array;
 
@@ -36,7 +36,7 @@ fn plan(victim: &Victim, spare: f64, own_block: bool, count: u32) -> Plan {
         start_free_ratio: 0.0,
         hard_free_ratio: 0.0,
         own_block,
-        internal_data_move: false,
+        ..Gc::default()
     };
     let config = Config {
         over_provisioning_ratio: spare,

@@ -51,6 +51,10 @@ pub struct Tally {
     pub merged: u64,
     pub unwritten: u64,
     pub collections: u64,
+    pub erased: u64,
+    pub trimmed: u64,
+    pub own: u64,
+    pub replaced: u64,
 }
 
 impl Probe<Observation> for Tally {
@@ -68,10 +72,14 @@ impl Probe<Observation> for Tally {
             Observation::PageWritten => self.host_pages += 1,
             Observation::PageMerged => self.merged += 1,
             Observation::UnwrittenRead => self.unwritten += 1,
-            Observation::Collected { moved, .. } => {
+            Observation::Collected { moved, erased, .. } => {
                 self.moved += u64::from(moved);
+                self.erased += u64::from(erased);
                 self.collections += 1;
             }
+            Observation::PageTrimmed => self.trimmed += 1,
+            Observation::OwnPage { .. } => self.own += 1,
+            Observation::Replaced => self.replaced += 1,
             Observation::Admitted { .. }
             | Observation::Bus { .. }
             | Observation::Array { .. }

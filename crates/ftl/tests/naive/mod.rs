@@ -5,12 +5,14 @@
 #![allow(dead_code)] // each test takes what it needs
 #![allow(clippy::panic)] // outside test functions too, this file is a test
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use wordline_ftl::block::Phase;
-use wordline_ftl::gc::Collection;
 use wordline_ftl::gc::victim::Victim;
-use wordline_ftl::{Lpn, Mapping, PageMap, Plan, Written};
+use wordline_ftl::recovery::{Flash, Recovery};
+use wordline_ftl::{
+    Collection, Cost, GcKind, JobId, Lpn, Mapping, PageMap, Plan, Step, Want, Written,
+};
 use wordline_nand::{Array, Block, Layout, Plane, Ppn};
 
 /// What a physical page holds.
@@ -24,12 +26,13 @@ pub enum Page {
     Stale,
 }
 
-/// All pages, and how often each logical page was written.
+/// All pages, how often each logical page was written, and which are trimmed.
 #[derive(Clone, Debug)]
 pub struct Naive {
     layout: Layout,
     pages: Vec<Page>,
     versions: HashMap<Lpn, u32>,
+    trimmed: HashSet<Lpn>,
     /// Full blocks that are not being collected, in the order in which they became full.
     closed: Vec<Block>,
     /// By block: when its count of current pages changed last, or when it became full.
@@ -45,6 +48,7 @@ impl Naive {
             layout,
             pages: vec![Page::Erased; layout.pages() as usize],
             versions: HashMap::new(),
+            trimmed: HashSet::new(),
             closed: Vec::new(),
             changed: vec![0; layout.blocks() as usize],
             clock: 0,
@@ -89,8 +93,11 @@ impl Naive {
     pub fn changed(&self, block: Block) -> u64 {
         self.changed[block.index()]
     }
-    /// The current version of a page and its place, if it was ever written.
+    /// The current version of a page and its place, if it was ever written and not trimmed since.
     pub fn find(&self, page: Lpn) -> Option<(Ppn, u32)> {
+        if self.trimmed.contains(&page) {
+            return None;
+        }
         let version = *self.versions.get(&page)?;
         let place = self
             .pages
@@ -131,11 +138,20 @@ impl Naive {
         if let Some((old, _)) = self.find(page) {
             self.spoil(old);
         }
+        self.trimmed.remove(&page);
         let version = self.versions.entry(page).or_default();
         *version += 1;
         let content = Page::Current(page, *version);
         self.program(place, content);
         self.moved[self.layout.block_of(place).index()] = false;
+    }
+    /// The host does not need `page` any more.
+    pub fn trim(&mut self, page: Lpn) {
+        self.clock += 1;
+        if let Some((old, _)) = self.find(page) {
+            self.spoil(old);
+            self.trimmed.insert(page);
+        }
     }
     /// A block is going to be collected.
     pub fn collect(&mut self, victim: Block) {
@@ -192,7 +208,8 @@ impl Naive {
             }] += 1;
         }
         assert_eq!(counts.iter().sum::<u32>(), self.layout.pages());
-        assert_eq!(counts[0] as usize, self.versions.len());
+        assert_eq!(counts[0] as usize, self.versions.len() - self.trimmed.len());
+        assert_eq!(u64::from(counts[0]), map.valid_pages());
         assert_eq!(u64::from(counts[0]), map.blocks().valid_pages());
         let planes = (0..self.layout.planes()).map(Plane);
         let free: u32 = planes.map(|plane| self.compare_plane(map, plane)).sum();
@@ -262,6 +279,12 @@ impl Mapping for Beside {
     fn free_blocks(&self) -> u32 {
         self.map.free_blocks()
     }
+    fn free_blocks_of(&self, plane: Plane) -> u32 {
+        self.map.free_blocks_of(plane)
+    }
+    fn valid_pages(&self) -> u64 {
+        self.map.valid_pages()
+    }
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
         self.map.lookup(page)
     }
@@ -272,22 +295,48 @@ impl Mapping for Beside {
         }
         written
     }
+    fn trim(&mut self, page: Lpn) {
+        self.map.trim(page);
+        self.naive.trim(page);
+    }
     fn wants_collection(&self, plane: Plane) -> bool {
         self.map.wants_collection(plane)
     }
-    fn collect(&mut self, plane: Plane) -> Option<Collection> {
-        let collection = self.map.collect(plane)?;
-        assert_eq!(collection.plane, plane);
-        assert_eq!(self.naive.layout.plane_of(collection.victim), plane);
-        (self.law)(&self.naive, plane, collection.victim);
-        self.naive.collect(collection.victim);
+    fn collect(&mut self, want: Want) -> Option<Collection> {
+        let collection = self.map.collect(want)?;
+        let Want::Free(plane) = want else {
+            panic!("{want:?} starts {collection:?}");
+        };
+        assert_eq!(collection.job, JobId::of(plane));
+        assert_eq!(collection.kind, GcKind::Move);
+        let victim = self.map.victim(plane);
+        let victim = victim.unwrap_or_else(|| panic!("{collection:?} of no block"));
+        assert_eq!(self.naive.layout.plane_of(victim), plane);
+        (self.law)(&self.naive, plane, victim);
+        self.naive.collect(victim);
         Some(collection)
     }
-    fn next_to_move(&self, collection: &mut Collection) -> Option<Ppn> {
-        self.map.next_to_move(collection)
+    fn is_over(&self, job: JobId) -> bool {
+        self.map.is_over(job)
     }
-    fn relocate(&mut self, from: Ppn) -> Option<Ppn> {
-        let to = self.map.relocate(from);
+    fn step(&mut self, job: JobId) -> Step {
+        let victim = self.map.victim(Plane(job.0));
+        let step = self.map.step(job);
+        match step {
+            Step::Move(from) => {
+                assert_eq!(Some(self.naive.layout.block_of(from)), victim);
+                let held = self.naive.pages[from.index()];
+                assert!(matches!(held, Page::Current(..)), "{from:?} is {held:?}");
+            }
+            Step::Erase(block) => assert_eq!(Some(block), victim),
+            Step::Wait => {}
+            Step::Done => assert_eq!(victim, None),
+            Step::Read(_) | Step::Program { .. } => panic!("{step:?} of a page map"),
+        }
+        step
+    }
+    fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn> {
+        let to = self.map.relocate(job, from);
         let current = matches!(self.naive.pages[from.index()], Page::Current(..));
         assert_eq!(to.is_some(), current, "{from:?}");
         if let Some(to) = to {
@@ -303,5 +352,20 @@ impl Mapping for Beside {
     fn erased(&mut self, block: Block, erases: u32) {
         self.map.erased(block, erases);
         self.naive.erase(block);
+    }
+    fn full(&self, plane: Plane) -> Option<Want> {
+        self.map.full(plane)
+    }
+    fn shortage(&self, plane: Plane, first: Lpn, pages: u32) -> Option<Want> {
+        self.map.shortage(plane, first, pages)
+    }
+    fn cost(&self, want: Want) -> Cost {
+        self.map.cost(want)
+    }
+    fn recover(&mut self, _flash: &Flash<'_>) -> Recovery {
+        panic!("the power never fails here")
+    }
+    fn audit(&self) -> Result<(), String> {
+        self.map.audit()
     }
 }
