@@ -228,6 +228,10 @@ class Flash(TypedDict):
     erases: int
     write_amplification: float | None
     read_modify_writes: int
+    pages_trimmed: int
+    own_page_reads: int
+    own_page_programs: int
+    blocks_replaced: int
     gc_runs: int
     gc_pages_moved: int
     gc_time_s: float
@@ -239,6 +243,18 @@ class Flash(TypedDict):
     erases_per_block_spread: int
     valid_pages: int
     free_blocks: int
+
+
+class Collections(TypedDict):
+    """Collections of one kind that were started for the same reason."""
+
+    kind: str
+    trigger: str
+    runs: int
+    pages_moved: int
+    blocks_erased: int
+    time_s: float
+    longest_ms: float
 
 
 class Commands(TypedDict):
@@ -338,6 +354,7 @@ class Summary(TypedDict):
     streams: list[Stream]
     fairness: Fairness | None
     flash: Flash
+    collections: list[Collections]
     commands: Commands
     utilisation: Utilisation
     execution: Execution
