@@ -315,8 +315,8 @@ def run(
 
     The folder receives summary.json, config.resolved.toml, series.parquet (per interval),
     latency.parquet (distribution), dies.parquet (use and energy), blocks.parquet (erases),
-    with --requests requests.parquet, and report.html, which needs no network. It appears complete
-    or not at all.
+    wear.parquet (blocks by erases), with --requests requests.parquet, and report.html, which needs
+    no network. It appears complete or not at all.
 
     Ctrl-C, or a fault in the middle of a trace, ends the run; what was simulated is kept, marked
     partial. Exit code: 0 done, 1 ended early, 2 bad command or input, 130 Ctrl-C.
