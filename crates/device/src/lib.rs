@@ -28,4 +28,4 @@ pub use plan::Plan;
 pub use precondition::Precondition;
 pub use request::Request;
 pub use schedule::Scheduler;
-pub use ssd::Ssd;
+pub use ssd::{Completed, Ssd};

@@ -94,6 +94,15 @@ impl<M: Mapping, P: Probe<Observation>> Act for Inside<'_, M, P> {
     }
 }
 
+/// A request that is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completed {
+    /// As [`Ssd::submit`] named it; from now on another may have the name.
+    pub ticket: Ticket,
+    /// Its stream.
+    pub stream: u32,
+}
+
 /// A solid-state disk over a mapping family.
 #[derive(Clone, Debug)]
 pub struct Ssd<M> {
@@ -102,8 +111,8 @@ pub struct Ssd<M> {
     tickets: Tickets,
     /// Requests handed over and not complete.
     outstanding: u32,
-    /// Streams of the requests that are complete since they were last asked for.
-    completed: Vec<u32>,
+    /// Requests that are complete since they were last asked for.
+    completed: Vec<Completed>,
 }
 
 impl<M: Mapping> Ssd<M> {
@@ -168,14 +177,15 @@ impl<M: Mapping> Ssd<M> {
     pub fn shadow(&self) -> Option<&Shadow> {
         self.controller.shadow()
     }
-    /// The streams of the requests that are complete since this was last asked, one by one in the
-    /// order of completion.
+    /// The requests that are complete since this was last asked, one by one in the order in which the
+    /// probe heard of them.
     #[inline]
-    pub fn completed(&mut self) -> impl Iterator<Item = u32> + '_ {
+    pub fn completed(&mut self) -> impl Iterator<Item = Completed> + '_ {
         self.completed.drain(..)
     }
 
-    /// The host hands a request over; the device takes one of its stream.
+    /// The host hands a request over; the device takes one of its stream. The ticket names it until it
+    /// is complete, which it can be at once.
     #[inline]
     pub fn submit(
         &mut self,
@@ -183,7 +193,7 @@ impl<M: Mapping> Ssd<M> {
         request: Request,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<Ticket, DeviceError> {
         let capacity = self.user_bytes();
         let end = request.offset.checked_add(request.bytes);
         if end.is_none_or(|end| end > capacity) || request.bytes == 0 {
@@ -195,8 +205,9 @@ impl<M: Mapping> Ssd<M> {
             });
         }
         self.outstanding += 1;
+        let ticket = self.tickets.issue(now, request);
         let command = Command {
-            ticket: self.tickets.issue(now, request),
+            ticket,
             stream: request.stream,
             write: request.op != Op::Read,
             bytes: if request.op == Op::Trim {
@@ -207,7 +218,8 @@ impl<M: Mapping> Ssd<M> {
         };
         self.cross(now, queue, probe, |connection, inside| {
             connection.submit(now, command, inside);
-        })
+        })?;
+        Ok(ticket)
     }
 
     /// Deals with an event that the device has scheduled.
@@ -282,7 +294,10 @@ impl<M: Mapping> Ssd<M> {
         } = self.tickets.held[ticket as usize];
         self.tickets.vacant.push(ticket);
         self.outstanding -= 1;
-        self.completed.push(request.stream);
+        self.completed.push(Completed {
+            ticket,
+            stream: request.stream,
+        });
         let crossing = self.connection.crossing(ticket);
         debug_assert_eq!(
             page.total(),

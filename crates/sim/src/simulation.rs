@@ -417,8 +417,8 @@ impl<'a> Host<'a> {
     }
     #[inline]
     fn completed(&mut self, now: Time, ssd: &mut Ssd<Map>) {
-        for stream in ssd.completed() {
-            self.intakes[stream as usize].completed(now);
+        for done in ssd.completed() {
+            self.intakes[done.stream as usize].completed(now);
         }
     }
     /// Tells the device what comes next, as far as it wants to hear of it.
