@@ -275,6 +275,7 @@ impl<M: Mapping> Controller<M> {
     fn erase(&mut self, now: Time, id: JobId, block: Block, queue: &mut EventQueue<Event>) {
         if self.superseding[block.index()] > 0 {
             self.jobs.keep(id, block);
+            self.clear_superseding(now, block, queue);
             return;
         }
         let first = self.layout.page(block, 0);

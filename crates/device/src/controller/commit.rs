@@ -2,7 +2,7 @@
 
 use wordline_ftl::Mapping;
 use wordline_kernel::{EventQueue, Probe, Time};
-use wordline_nand::Die;
+use wordline_nand::{Block, Die, Operation, Ppn};
 
 use super::Controller;
 use crate::backend::{Order, Purpose, Slot};
@@ -128,8 +128,8 @@ impl<M: Mapping> Controller<M> {
     fn clear(
         &mut self,
         now: Time,
-        operation: wordline_nand::Operation,
-        place: wordline_nand::Ppn,
+        operation: Operation,
+        place: Ppn,
         request: Option<u64>,
         queue: &mut EventQueue<Event>,
     ) {
@@ -139,6 +139,27 @@ impl<M: Mapping> Controller<M> {
             line.group.retain(|chosen| *chosen != seat);
             let slot = line.line.remove(seat).slot;
             self.backend.commit(now, slot, queue);
+        }
+    }
+
+    /// Commits the programs that supersede a page of `block`, and those before them in their blocks:
+    /// the erase of the block waits for them, and what the scheduler holds them back for may wait
+    /// for the erase.
+    #[cold]
+    pub(super) fn clear_superseding(
+        &mut self,
+        now: Time,
+        block: Block,
+        queue: &mut EventQueue<Event>,
+    ) {
+        while let Some(line) = &self.queue {
+            let supersedes =
+                |waiting: &&Waiting| self.backend.get(waiting.slot).superseded == block.0 + 1;
+            let mut waiting = line.line.iter().map(|seat| line.line.get(seat));
+            let Some(&Waiting { place, .. }) = waiting.find(supersedes) else {
+                return;
+            };
+            self.clear(now, Operation::Program, place, None, queue);
         }
     }
 
