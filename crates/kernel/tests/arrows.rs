@@ -15,14 +15,17 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("observe", &["kernel"]),
     ("ftl", &["nand", "kernel"]),
     ("device", &["ftl", "nand", "kernel"]),
+    ("store", &["device", "ftl", "nand", "kernel"]),
     (
         "sim",
-        &["device", "ftl", "nand", "workload", "observe", "kernel"],
+        &[
+            "store", "device", "ftl", "nand", "workload", "observe", "kernel",
+        ],
     ),
     (
         "py",
         &[
-            "sim", "device", "ftl", "nand", "workload", "observe", "kernel",
+            "sim", "store", "device", "ftl", "nand", "workload", "observe", "kernel",
         ],
     ),
 ];

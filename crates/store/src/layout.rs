@@ -1,0 +1,118 @@
+//! Where the bytes of an array lie.
+
+/// Bytes of one member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// The member.
+    pub member: u32,
+    /// The first byte, of the member.
+    pub offset: u64,
+    /// Length.
+    pub bytes: u64,
+}
+
+/// How the addresses of an array map to its members.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// RAID-0: stripes of equal length go to the members in turn.
+    Striped {
+        /// Length of a stripe.
+        stripe_bytes: u64,
+        /// Members.
+        members: u64,
+        /// Bytes that can be addressed.
+        user_bytes: u64,
+    },
+    /// The members lie one behind the other.
+    Concatenated {
+        /// By member: the byte behind its last one.
+        ends: Vec<u64>,
+    },
+}
+
+impl Layout {
+    /// Stripes over members of these sizes, of which there is one at least. What the smallest member
+    /// does not have, nor a last stripe that is not whole, is not used on any; a single member is used
+    /// to its end.
+    pub fn striped(stripe_bytes: u64, sizes: &[u64]) -> Self {
+        let members = sizes.len() as u64;
+        let least = sizes.iter().copied().min().unwrap_or_default();
+        let user_bytes = match sizes {
+            [single] => *single,
+            _ => least / stripe_bytes * stripe_bytes * members,
+        };
+        Self::Striped {
+            stripe_bytes,
+            members,
+            user_bytes,
+        }
+    }
+    /// Members of these sizes, of which there is one at least, one behind the other.
+    pub fn concatenated(sizes: &[u64]) -> Self {
+        let ends = sizes.iter().scan(0, |end, size| {
+            *end += size;
+            Some(*end)
+        });
+        Self::Concatenated {
+            ends: ends.collect(),
+        }
+    }
+    /// Bytes that can be addressed.
+    pub fn user_bytes(&self) -> u64 {
+        match self {
+            Self::Striped { user_bytes, .. } => *user_bytes,
+            Self::Concatenated { ends } => ends.last().copied().unwrap_or_default(),
+        }
+    }
+    /// Where `bytes` (at least one) from `offset` on lie: one extent of each member that they touch, as
+    /// the stripes of a member that follow each other in a request lie side by side. In the order in
+    /// which the bytes come to the members.
+    #[inline]
+    pub fn split(&self, offset: u64, bytes: u64, extents: &mut Vec<Extent>) {
+        extents.clear();
+        match self {
+            Self::Striped {
+                stripe_bytes,
+                members,
+                ..
+            } => striped(*stripe_bytes, *members, offset, bytes, extents),
+            Self::Concatenated { ends } => concatenated(ends, offset, bytes, extents),
+        }
+    }
+}
+
+fn striped(stripe: u64, members: u64, offset: u64, bytes: u64, extents: &mut Vec<Extent>) {
+    let end = offset + bytes;
+    let (first, last) = (offset / stripe, (end - 1) / stripe);
+    for mine in first..=last.min(first + members - 1) {
+        let behind = last - (last - mine) % members;
+        let from = if mine == first { offset % stripe } else { 0 };
+        let until = if behind == last {
+            end - last * stripe
+        } else {
+            stripe
+        };
+        let start = mine / members * stripe + from;
+        extents.push(Extent {
+            member: (mine % members) as u32,
+            offset: start,
+            bytes: behind / members * stripe + until - start,
+        });
+    }
+}
+
+fn concatenated(ends: &[u64], offset: u64, bytes: u64, extents: &mut Vec<Extent>) {
+    let (mut from, until) = (offset, offset + bytes);
+    let mut member = ends.partition_point(|end| *end <= from);
+    while from < until && member < ends.len() {
+        let start = if member > 0 { ends[member - 1] } else { 0 };
+        let end = until.min(ends[member]);
+        extents.push(Extent {
+            member: member as u32,
+            offset: from - start,
+            bytes: end - from,
+        });
+        from = end;
+        member += 1;
+    }
+}

@@ -1,0 +1,90 @@
+//! What a host talks to.
+
+use std::fmt::Display;
+
+use wordline_device::{DeviceError, Request, Ssd};
+use wordline_ftl::Mapping;
+use wordline_kernel::{Digest, EventQueue, Probe, Time};
+
+/// What serves the requests of a host. It holds no clock and no event queue: the owner passes both in.
+pub trait Store {
+    /// What it schedules for itself.
+    type Event: Copy;
+    /// What a probe hears of it.
+    type Observation: Copy;
+    /// How it can fail.
+    type Error: Display;
+
+    /// Takes an event into the digest of a run.
+    fn mix(event: Self::Event, digest: &mut Digest);
+    /// Whether the host can hand over another request of a stream.
+    fn takes(&self, stream: u32) -> bool;
+    /// How many requests ahead the host is to tell of; 0 if nobody listens.
+    fn tags(&self) -> u32;
+    /// The host tells what it will ask for next, in order of arrival, each time that changes.
+    fn announce(&mut self, now: Time, upcoming: &[Request], queue: &mut EventQueue<Self::Event>);
+    /// The host hands a request over, of a stream that is taken.
+    fn submit(
+        &mut self,
+        now: Time,
+        request: Request,
+        queue: &mut EventQueue<Self::Event>,
+        probe: &mut impl Probe<Self::Observation>,
+    ) -> Result<(), Self::Error>;
+    /// Deals with an event that was scheduled.
+    fn handle(
+        &mut self,
+        now: Time,
+        event: Self::Event,
+        queue: &mut EventQueue<Self::Event>,
+        probe: &mut impl Probe<Self::Observation>,
+    ) -> Result<(), Self::Error>;
+    /// The streams of the requests that are complete since this was last asked, one by one in the
+    /// order of completion.
+    fn completed(&mut self) -> impl Iterator<Item = u32> + '_;
+}
+
+impl<M: Mapping> Store for Ssd<M> {
+    type Event = wordline_device::Event;
+    type Observation = wordline_device::Observation;
+    type Error = DeviceError;
+
+    #[inline]
+    fn mix(event: Self::Event, digest: &mut Digest) {
+        digest.mix(event.code());
+    }
+    #[inline]
+    fn takes(&self, stream: u32) -> bool {
+        Ssd::takes(self, stream)
+    }
+    fn tags(&self) -> u32 {
+        Ssd::tags(self)
+    }
+    fn announce(&mut self, now: Time, upcoming: &[Request], queue: &mut EventQueue<Self::Event>) {
+        Ssd::announce(self, now, upcoming, queue);
+    }
+    #[inline]
+    fn submit(
+        &mut self,
+        now: Time,
+        request: Request,
+        queue: &mut EventQueue<Self::Event>,
+        probe: &mut impl Probe<Self::Observation>,
+    ) -> Result<(), DeviceError> {
+        Ssd::submit(self, now, request, queue, probe).map(drop)
+    }
+    #[inline]
+    fn handle(
+        &mut self,
+        now: Time,
+        event: Self::Event,
+        queue: &mut EventQueue<Self::Event>,
+        probe: &mut impl Probe<Self::Observation>,
+    ) -> Result<(), DeviceError> {
+        Ssd::handle(self, now, event, queue, probe)
+    }
+    #[inline]
+    fn completed(&mut self) -> impl Iterator<Item = u32> + '_ {
+        Ssd::completed(self).map(|done| done.stream)
+    }
+}
