@@ -155,8 +155,12 @@ impl<M: Mapping> Controller<M> {
         while let Some(line) = &self.queue {
             let supersedes =
                 |waiting: &&Waiting| self.backend.get(waiting.slot).superseded == block.0 + 1;
-            let mut waiting = line.line.iter().map(|seat| line.line.get(seat));
-            let Some(&Waiting { place, .. }) = waiting.find(supersedes) else {
+            let waiting = line
+                .line
+                .iter()
+                .map(|seat| line.line.get(seat))
+                .find(supersedes);
+            let Some(&Waiting { place, .. }) = waiting else {
                 return;
             };
             self.clear(now, Operation::Program, place, None, queue);
