@@ -4,7 +4,8 @@ use thiserror::Error;
 use wordline_nand::Layout;
 
 use crate::Config;
-use crate::allocate::Dimensions;
+use crate::allocate::{Allocate, Dimensions};
+use crate::mapping::logical::Rules;
 
 /// A translation layer that can be built: every number checked, nothing optional.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +50,11 @@ fn ratio(key: &'static str, value: f64) -> Result<f64, PlanError> {
     })
 }
 
+/// Free blocks that a collection may need before it frees any.
+fn least_reserve(config: &Config) -> u32 {
+    Rules::of(&config.mapping).map_or(1, |rules| rules.data_blocks)
+}
+
 /// `ratio` of `count`, rounded down; a product that misses a whole number by the rounding of its
 /// factors is that number, so that 0.29 of 100 is 29.
 fn share(ratio: f64, count: u32) -> u32 {
@@ -69,7 +75,7 @@ impl Plan {
         )?;
         let start = ratio("ftl.gc.start_free_ratio", config.gc.start_free_ratio)?;
         let hard = ratio("ftl.gc.hard_free_ratio", config.gc.hard_free_ratio)?;
-        let reserve_blocks = share(hard, layout.blocks_per_plane).max(1);
+        let reserve_blocks = share(hard, layout.blocks_per_plane).max(least_reserve(config));
         let start_blocks = share(start, layout.blocks_per_plane).max(reserve_blocks + 1);
         let plan = Self {
             layout,
@@ -81,7 +87,10 @@ impl Plan {
             seed,
         };
         plan.check_shape()?;
-        plan.check_room()?;
+        match Rules::of(&config.mapping) {
+            Some(rules) => plan.check_logical(&rules)?,
+            None => plan.check_room()?,
+        }
         Ok(plan)
     }
 
@@ -117,6 +126,45 @@ impl Plan {
             });
         }
         Ok(())
+    }
+
+    /// Merges must be able to reach the threshold: when fewer blocks are free, some logical block has
+    /// more blocks than it needs. And a merge must find free blocks for its pages, which the reserve
+    /// holds.
+    fn check_logical(&self, rules: &Rules) -> Result<(), PlanError> {
+        if let Allocate::Dynamic(_) = self.config.allocate {
+            return Err(PlanError {
+                key: "ftl.allocate",
+                reason: format!(
+                    "{} keeps the blocks of a logical block on one plane, and dynamic allocation has \
+                     no plane for a page",
+                    self.config.mapping.name()
+                ),
+                remedy: "use ftl.allocate = \"static\"".into(),
+            });
+        }
+        if !(0.0..1.0).contains(&rules.buffer_ratio) {
+            return Err(PlanError {
+                key: "ftl.mapping.buffered.buffer_ratio",
+                reason: format!("{} is not a ratio", rules.buffer_ratio),
+                remedy: "give a number above 0 and below 1".into(),
+            });
+        }
+        let blocks = self.layout.blocks_per_plane;
+        let logical = rules.logical_blocks(self);
+        let kept = rules.kept_blocks(logical, blocks);
+        if self.user_pages > 0 && kept + u64::from(self.start_blocks) <= u64::from(blocks) {
+            return Ok(());
+        }
+        Err(PlanError {
+            key: "ftl.over_provisioning_ratio",
+            reason: format!(
+                "the {logical} logical blocks of a plane, its records and its write buffer need {kept} \
+                 of its {blocks} blocks, and garbage collection {} more",
+                self.start_blocks
+            ),
+            remedy: "raise it, lower ftl.gc.start_free_ratio, or give a plane more blocks".into(),
+        })
     }
 
     /// Collection must be able to reach its threshold, in whatever order pages are written.

@@ -4,6 +4,10 @@
 //! mapping merges where a page mapping moves). The device asks for one decision at a time and
 //! carries it out.
 
+pub mod buffered;
+pub mod hybrid;
+pub mod log_block;
+pub mod logical;
 pub mod page;
 
 use wordline_nand::{Block, Plane, Ppn};
@@ -135,6 +139,9 @@ macro_rules! members {
 
 members! {
     "page" => Page(page, PageMap),
+    "log-block" => LogBlock(log_block, LogBlockMap),
+    "hybrid" => Hybrid(hybrid, HybridMap),
+    "buffered" => Buffered(buffered, BufferedMap),
 }
 
 impl Default for Family {

@@ -1,0 +1,57 @@
+//! Log-block mapping with a write buffer (P-FTL).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::logical::shape::Stripe;
+use super::logical::{LogicalMap, Rules};
+
+/// Log-block mapping (1:1) with a write buffer: blocks of flash that take, page by page, the writes
+/// that find no room in their logical block, so that they need not wait for its merge. The merge
+/// goes on beside them and takes what the buffer holds of the logical block (partial block cleaning,
+/// if `ftl.gc.schedule` is incremental); buffer blocks without a current page are erased. When the
+/// buffer is full, a write waits until the logical blocks of its oldest pages are merged, one after
+/// the other (thrashing).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Buffered {
+    /// Share of a plane's blocks that make up the write buffer. They count as over-provisioning.
+    /// Ratio, above 0, below 1.
+    pub buffer_ratio: f64,
+    /// Which pages share a logical block: consecutive ones (block), or those of a plane (page).
+    pub stripe: Stripe,
+    /// Whether a page is programmed for every block that a merge erases, so that the block table in
+    /// flash is up to date.
+    pub record_erases: bool,
+}
+
+impl Default for Buffered {
+    fn default() -> Self {
+        Self {
+            buffer_ratio: 0.1,
+            stripe: Stripe::Block,
+            record_erases: true,
+        }
+    }
+}
+
+impl Cited for Buffered {
+    const PAPER: &'static str = "S. Choudhuri and T. Givargis, Deterministic service guarantees for NAND flash using partial block cleaning, CODES+ISSS 2008";
+}
+
+impl Buffered {
+    pub(super) fn rules(&self) -> Rules {
+        Rules {
+            data_blocks: 1,
+            update_blocks: 1,
+            in_place: true,
+            record_erases: self.record_erases,
+            stripe: self.stripe,
+            buffer_ratio: self.buffer_ratio,
+        }
+    }
+}
+
+/// The mapping.
+pub type BufferedMap = LogicalMap;

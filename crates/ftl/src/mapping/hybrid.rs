@@ -1,0 +1,59 @@
+//! Hybrid mapping (H-FTL).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::logical::shape::Stripe;
+use super::logical::{LogicalMap, Rules};
+
+/// A logical block has `data_blocks` data blocks and up to `update_blocks` update blocks (n:m), and
+/// within them any page may be anywhere. A look-up costs no flash operation. A write that finds all
+/// update blocks full waits for a merge: blocks whose pages are all current stay as they are, all other
+/// current pages are copied into free blocks in ascending order, what is left is erased, and a page
+/// is programmed for each erase. (Nothing copied: a switch merge. Some blocks stay: partial. None:
+/// full.)
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hybrid {
+    /// Data blocks of a logical block (n). Count, 1 to 64.
+    pub data_blocks: u32,
+    /// Update blocks that a logical block may have (m). Count, 1 to 64.
+    pub update_blocks: u32,
+    /// Which pages share a logical block: consecutive ones (block), or those of a plane (page).
+    pub stripe: Stripe,
+    /// Whether a page is programmed for every block that a merge erases, so that the block table in
+    /// flash is up to date.
+    pub record_erases: bool,
+}
+
+impl Default for Hybrid {
+    fn default() -> Self {
+        Self {
+            data_blocks: 2,
+            update_blocks: 8,
+            stripe: Stripe::Block,
+            record_erases: true,
+        }
+    }
+}
+
+impl Cited for Hybrid {
+    const PAPER: &'static str = "J. Kang et al., A superblock-based flash translation layer for NAND flash memory, EMSOFT 2006";
+}
+
+impl Hybrid {
+    pub(super) fn rules(&self) -> Rules {
+        Rules {
+            data_blocks: self.data_blocks.clamp(1, 64),
+            update_blocks: self.update_blocks.clamp(1, 64),
+            in_place: false,
+            record_erases: self.record_erases,
+            stripe: self.stripe,
+            buffer_ratio: 0.0,
+        }
+    }
+}
+
+/// The mapping.
+pub type HybridMap = LogicalMap;

@@ -1,0 +1,55 @@
+//! Log-block mapping (L-FTL).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::logical::shape::Stripe;
+use super::logical::{LogicalMap, Rules};
+
+/// A logical block has one data block, in which every page has its place, and one update block, which
+/// takes new versions in the order in which they come (1:1). A look-up costs no flash operation. A
+/// write that finds the update block full waits for a merge: all current pages are copied into a
+/// free block in ascending order, both blocks are erased, and a page is programmed for each erase
+/// (full merge). If the update block was written from its first page on without a gap, it becomes the
+/// data block as it is (switch merge) or once the rest is copied into it (partial merge). Where
+/// nothing was ever written before a page that is copied, pages are programmed only to keep the order
+/// in the block.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LogBlock {
+    /// Which pages share a logical block: consecutive ones (block), or those of a plane (page).
+    pub stripe: Stripe,
+    /// Whether a page is programmed for every block that a merge erases, so that the block table in
+    /// flash is up to date.
+    pub record_erases: bool,
+}
+
+impl Default for LogBlock {
+    fn default() -> Self {
+        Self {
+            stripe: Stripe::Block,
+            record_erases: true,
+        }
+    }
+}
+
+impl Cited for LogBlock {
+    const PAPER: &'static str = "J. Kim et al., A space-efficient flash translation layer for CompactFlash systems, IEEE Transactions on Consumer Electronics 48(2), 2002";
+}
+
+impl LogBlock {
+    pub(super) fn rules(&self) -> Rules {
+        Rules {
+            data_blocks: 1,
+            update_blocks: 1,
+            in_place: true,
+            record_erases: self.record_erases,
+            stripe: self.stripe,
+            buffer_ratio: 0.0,
+        }
+    }
+}
+
+/// The mapping.
+pub type LogBlockMap = LogicalMap;

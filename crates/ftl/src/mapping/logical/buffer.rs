@@ -1,0 +1,129 @@
+//! The write buffer: blocks that take, page by page, what finds no room in its logical block.
+
+use std::collections::VecDeque;
+
+use wordline_nand::{Block, Plane, Ppn};
+
+use super::{LogicalBlock, LogicalMap, Member, Role};
+use crate::block::Phase;
+use crate::lpn::Lpn;
+use crate::wear::Spend;
+
+/// The write buffer of a plane.
+#[derive(Clone, Debug)]
+pub(super) struct Buffer {
+    /// Blocks it has taken, oldest first; the last one takes writes.
+    pub blocks: VecDeque<Block>,
+    /// Blocks it may still take.
+    pub left: u32,
+    /// Blocks that it has when all are erased.
+    pub size: u32,
+}
+
+impl Buffer {
+    pub fn new(blocks: u32) -> Self {
+        Self {
+            blocks: VecDeque::new(),
+            left: blocks,
+            size: blocks,
+        }
+    }
+}
+
+impl LogicalMap {
+    #[inline]
+    pub(super) fn is_of_buffer(&self, block: Block) -> bool {
+        self.members[block.index()].role() == Role::Buffer
+    }
+
+    /// The block of the buffer that takes the next page, if one has room. The logical block is to be
+    /// merged, step by step, as long as it has pages here.
+    pub(super) fn buffer(&mut self, plane: Plane, logical: LogicalBlock) -> Option<Block> {
+        if self.rules.buffer_ratio == 0.0 {
+            return None;
+        }
+        let pages = self.layout.pages_per_block;
+        let buffer = &mut self.planes[plane.index()].buffer;
+        let last = buffer.blocks.back().copied();
+        let block = match last.filter(|block| u32::from(self.members[block.index()].used) < pages) {
+            Some(block) => block,
+            None if buffer.left == 0 => return None,
+            None => {
+                buffer.left -= 1;
+                let block = self.free.take(plane)?;
+                buffer.blocks.push_back(block);
+                self.blocks.enter(block, Phase::Active);
+                self.members[block.index()] = Member::default();
+                self.members[block.index()].set_role(Role::Buffer);
+                block
+            }
+        };
+        self.put_off(logical);
+        Some(block)
+    }
+
+    pub(super) fn append_to_buffer(
+        &mut self,
+        plane: Plane,
+        logical: LogicalBlock,
+        block: Block,
+        page: Lpn,
+    ) -> Ppn {
+        debug_assert_eq!(self.layout.plane_of(block), plane);
+        let member = &mut self.members[block.index()];
+        let place = self.layout.page(block, member.used.into());
+        member.used += 1;
+        self.owners[place.index()] = page.0 + 1;
+        self.map[page.index()] = place.0 + 1;
+        self.blocks.gain(block);
+        self.logical[logical.0 as usize].buffered += 1;
+        place
+    }
+
+    /// A block of the buffer that is full and holds nothing any more; it leaves the buffer and is to
+    /// be erased.
+    pub(super) fn spent(&mut self, plane: Plane) -> Option<Block> {
+        let pages = self.layout.pages_per_block;
+        let buffer = &self.planes[plane.index()].buffer;
+        let spent = |block: &Block| {
+            u32::from(self.members[block.index()].used) == pages && self.blocks.valid(*block) == 0
+        };
+        let place = buffer.blocks.iter().position(spent)?;
+        self.planes[plane.index()].buffer.blocks.remove(place)
+    }
+
+    /// A block has been erased: the buffer gets it if it has fewer than it should, unless a merge
+    /// might lack it.
+    pub(super) fn give_back(&mut self, plane: Plane) {
+        let state = &mut self.planes[plane.index()];
+        let buffer = &mut state.buffer;
+        let has = buffer.blocks.len() as u32 + buffer.left;
+        if has < buffer.size && state.free >= self.reserve_blocks {
+            buffer.left += 1;
+            return;
+        }
+        state.free += 1;
+        self.free_blocks += 1;
+    }
+
+    /// The logical block whose page has been in the buffer longest, if the buffer is full.
+    pub(super) fn oldest_in_full_buffer(&self, plane: Plane) -> Option<LogicalBlock> {
+        let buffer = &self.planes[plane.index()].buffer;
+        let last = buffer.blocks.back()?;
+        let pages = self.layout.pages_per_block;
+        if buffer.left > 0 || u32::from(self.members[last.index()].used) < pages {
+            return None;
+        }
+        let places = buffer.blocks.iter().flat_map(|&block| {
+            let first = self.layout.page(block, 0).0;
+            (first..first + pages).map(Ppn)
+        });
+        let current = |place: &Ppn| {
+            let owner = self.owners[place.index()];
+            owner != 0 && self.map[owner as usize - 1] == place.0 + 1
+        };
+        let place = places.into_iter().find(current)?;
+        let (logical, _) = self.shape.of(Lpn(self.owners[place.index()] - 1));
+        Some(logical)
+    }
+}

@@ -1,0 +1,344 @@
+//! Merges: a logical block's pages are brought together in its data blocks.
+
+use wordline_nand::{Block, Plane, Ppn};
+
+use super::{FILLER, IN_DELAYED, LogicalBlock, LogicalMap, MERGING, Role, SOURCE, STRAY};
+use crate::job::{Collection, Cost, GcKind, JobId, Step};
+use crate::lpn::Lpn;
+
+/// How far a merge is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Pages are copied, in ascending order, one at a time.
+    Copying,
+    /// A page has been handed out.
+    Copied,
+    /// The erases are to be handed out.
+    Erasing,
+    /// A record is to be handed out for each erase.
+    Recording,
+    /// All is handed out.
+    Over,
+}
+
+/// A merge in progress.
+#[derive(Clone, Debug)]
+pub(super) struct Merge {
+    pub logical: LogicalBlock,
+    stage: Stage,
+    /// The next page of the logical block to look at.
+    cursor: u32,
+    /// The block that is being filled.
+    target: Option<Block>,
+    /// Blocks that are erased at the end.
+    sources: Vec<Block>,
+    /// Erases that have not been handed out.
+    erases: Vec<Block>,
+    /// Records that have not been handed out.
+    records: usize,
+}
+
+/// What a merge does with the blocks of a logical block.
+#[derive(Debug, Default)]
+struct Choice {
+    /// They become data blocks as they are.
+    kept: Vec<Block>,
+    /// It is filled up.
+    target: Option<Block>,
+    /// They are emptied and erased.
+    sources: Vec<Block>,
+}
+
+impl LogicalMap {
+    /// Whether every page that was written to a block is valid.
+    fn is_whole(&self, block: Block) -> bool {
+        let used = u32::from(self.members[block.index()].used);
+        used > 0 && self.blocks.valid(block) == used
+    }
+
+    /// A block whose pages are all valid need not be copied. In place: the one that holds most pages
+    /// from the first of the logical block on. Otherwise: all full ones, and the fullest other one is
+    /// filled up.
+    fn choose(&self, logical: LogicalBlock) -> Choice {
+        let pages = self.layout.pages_per_block;
+        let used = |block: Block| u32::from(self.members[block.index()].used);
+        let mut choice = Choice::default();
+        let mut whole: Vec<Block> = self
+            .chain(logical)
+            .filter(|&block| self.is_whole(block))
+            .filter(|&block| !self.rules.in_place || !self.members[block.index()].is(STRAY))
+            .collect();
+        whole.sort_by_key(|&block| std::cmp::Reverse(used(block)));
+        whole.truncate(self.rules.data_blocks as usize);
+        for block in whole {
+            if used(block) == pages {
+                choice.kept.push(block);
+            } else if choice.target.is_none() {
+                choice.target = Some(block);
+            }
+        }
+        let stays = |block: &Block| choice.kept.contains(block) || choice.target == Some(*block);
+        choice.sources = self.chain(logical).filter(|block| !stays(block)).collect();
+        choice
+    }
+
+    /// Pages that a merge has to copy.
+    fn to_copy(&self, logical: LogicalBlock, choice: &Choice) -> u32 {
+        let stay = choice.kept.iter().chain(&choice.target);
+        let there: u32 = stay.map(|&block| self.blocks.valid(block)).sum();
+        self.logical[logical.0 as usize].valid - there
+    }
+
+    /// The logical block that a plane merges to gain free blocks.
+    pub(super) fn to_merge(&self, plane: Plane) -> Option<LogicalBlock> {
+        let crowded = if self.rules.buffer_ratio > 0.0 {
+            self.oldest_in_full_buffer(plane)
+        } else {
+            None
+        };
+        crowded.or_else(|| {
+            let delayed = self.delayed.front(plane.index());
+            let oldest = delayed.or_else(|| self.recent.front(plane.index()));
+            oldest.map(LogicalBlock)
+        })
+    }
+
+    pub(super) fn cost_of(&self, logical: LogicalBlock) -> Cost {
+        let choice = self.choose(logical);
+        let blocks = choice.sources.len() as u32;
+        Cost {
+            pages: self.to_copy(logical, &choice),
+            blocks,
+            own_pages: if self.rules.record_erases { blocks } else { 0 },
+        }
+    }
+
+    /// Whether writing can go on without a merge, because an update block counts as a data block.
+    pub(super) fn is_promoted_by_itself(&self, logical: LogicalBlock) -> bool {
+        let role = |block: &Block| self.members[block.index()].role();
+        let data = self
+            .chain(logical)
+            .filter(|block| role(block) == Role::Data)
+            .count();
+        let kept = self.choose(logical).kept;
+        data < self.rules.data_blocks as usize
+            && kept.iter().any(|block| role(block) == Role::Update)
+    }
+
+    /// Starts a merge; none if it would change nothing.
+    pub(super) fn merge(&mut self, plane: Plane, logical: LogicalBlock) -> Option<Collection> {
+        let choice = self.choose(logical);
+        let copies = self.to_copy(logical, &choice);
+        self.no_longer_put_off(logical);
+        if copies == 0 && choice.sources.is_empty() {
+            return None;
+        }
+        let kind = match (copies, choice.kept.is_empty() && choice.target.is_none()) {
+            (0, _) => GcKind::Switch,
+            (_, false) => GcKind::Partial,
+            (_, true) => GcKind::Full,
+        };
+        let stay = choice.kept.iter().map(|block| (*block, Role::Data));
+        let filled = choice.target.iter().map(|block| (*block, Role::Target));
+        for (block, role) in stay.chain(filled) {
+            self.members[block.index()].set_role(role);
+        }
+        for block in &choice.sources {
+            self.members[block.index()].bits |= SOURCE;
+        }
+        let state = &mut self.logical[logical.0 as usize];
+        state.updates = 0;
+        state.active = 0;
+        state.bits |= MERGING;
+        self.sort(logical);
+        self.planes[plane.index()].merge = Some(Merge {
+            logical,
+            stage: Stage::Copying,
+            cursor: 0,
+            target: choice.target,
+            erases: Vec::new(),
+            sources: choice.sources,
+            records: 0,
+        });
+        Some(Collection {
+            job: JobId::of(plane),
+            kind,
+        })
+    }
+
+    pub(super) fn merge_step(&mut self, plane: Plane) -> Step {
+        loop {
+            let Some(merge) = &mut self.planes[plane.index()].merge else {
+                return Step::Done;
+            };
+            match merge.stage {
+                Stage::Copying => {
+                    if let Some(step) = self.next_copy(plane) {
+                        return step;
+                    }
+                }
+                Stage::Copied => {
+                    merge.stage = Stage::Copying;
+                    return Step::Wait;
+                }
+                Stage::Erasing => {
+                    if let Some(block) = merge.erases.pop() {
+                        return Step::Erase(block);
+                    }
+                    merge.stage = if merge.records > 0 {
+                        Stage::Recording
+                    } else {
+                        Stage::Over
+                    };
+                    return Step::Wait;
+                }
+                Stage::Recording => {
+                    let last = merge.records == 1;
+                    let (step, written) = self.record(plane);
+                    if written && let Some(merge) = &mut self.planes[plane.index()].merge {
+                        merge.records -= 1;
+                        if last {
+                            merge.stage = Stage::Over;
+                        }
+                    }
+                    return step;
+                }
+                Stage::Over => {
+                    let whole = self.planes[plane.index()].merge.take();
+                    if let Some(merge) = whole {
+                        self.finish(&merge);
+                    }
+                    return Step::Done;
+                }
+            }
+        }
+    }
+
+    /// Whether all steps of a plane's merge are handed out.
+    pub(super) fn is_handed_out(&self, plane: Plane) -> bool {
+        let merge = &self.planes[plane.index()].merge;
+        merge
+            .as_ref()
+            .is_none_or(|merge| merge.stage == Stage::Over)
+    }
+
+    /// The next page to copy, or a page that only fills the block before it; none after the last.
+    fn next_copy(&mut self, plane: Plane) -> Option<Step> {
+        let merge = self.planes[plane.index()].merge.as_ref()?;
+        let (logical, mut offset, target) = (merge.logical, merge.cursor, merge.target);
+        let from = loop {
+            if offset == self.shape.pages {
+                self.end_copying(plane);
+                return None;
+            }
+            let place = self
+                .shape
+                .page(logical, offset)
+                .and_then(|page| self.place_of(page));
+            match place.filter(|&place| self.is_left(place)) {
+                Some(place) => break place,
+                None => offset += 1,
+            }
+        };
+        let pages = self.layout.pages_per_block;
+        let used = |block: Block| u32::from(self.members[block.index()].used);
+        let target = match target.filter(|&block| used(block) < pages) {
+            Some(block) => block,
+            None => {
+                if let Some(full) = target {
+                    self.members[full.index()].set_role(Role::Data);
+                }
+                self.open(plane, logical, Role::Target)
+            }
+        };
+        let fills = self.rules.in_place && used_of(self, target) < offset;
+        let merge = self.planes[plane.index()].merge.as_mut()?;
+        merge.target = Some(target);
+        merge.cursor = offset;
+        if fills {
+            return Some(self.fill(target));
+        }
+        merge.stage = Stage::Copied;
+        Some(Step::Move(from))
+    }
+
+    fn place_of(&self, page: Lpn) -> Option<Ppn> {
+        self.map[page.index()].checked_sub(1).map(Ppn)
+    }
+
+    /// Whether a page is in a block that the merge empties.
+    fn is_left(&self, place: Ppn) -> bool {
+        let member = self.members[self.layout.block_of(place).index()];
+        member.is(SOURCE) || member.role() == Role::Buffer
+    }
+
+    /// Programs a page for the sake of the order in its block: there is nothing in its place, and
+    /// something behind it.
+    fn fill(&mut self, block: Block) -> Step {
+        let member = &mut self.members[block.index()];
+        let place = self.layout.page(block, member.used.into());
+        member.used += 1;
+        self.owners[place.index()] = 0;
+        Step::Program {
+            place,
+            label: FILLER,
+        }
+    }
+
+    fn end_copying(&mut self, plane: Plane) {
+        let mut spent = Vec::new();
+        if self.rules.buffer_ratio > 0.0 {
+            while let Some(block) = self.spent(plane) {
+                spent.push(block);
+            }
+        }
+        let records = self.rules.record_erases;
+        if let Some(merge) = &mut self.planes[plane.index()].merge {
+            merge.stage = Stage::Erasing;
+            merge.erases.clone_from(&merge.sources);
+            merge.erases.append(&mut spent);
+            merge.records = if records { merge.erases.len() } else { 0 };
+        }
+    }
+
+    /// A page has been read: its copy goes to the target, unless it has been superseded or trimmed.
+    pub(super) fn copy(&mut self, plane: Plane, from: Ppn) -> Option<Ppn> {
+        let merge = self.planes[plane.index()].merge.as_mut()?;
+        let (logical, offset, target) = (merge.logical, merge.cursor, merge.target?);
+        merge.cursor += 1;
+        let page = Lpn(self.owners[from.index()].checked_sub(1)?);
+        if self.map[page.index()] != from.0 + 1 {
+            return None;
+        }
+        self.lose(logical, from);
+        Some(self.append(target, page, offset % self.layout.pages_per_block))
+    }
+
+    fn finish(&mut self, merge: &Merge) {
+        if let Some(block) = merge.target {
+            self.members[block.index()].set_role(Role::Data);
+        }
+        let state = &mut self.logical[merge.logical.0 as usize];
+        state.bits &= !MERGING;
+        let buffered = state.buffered > 0;
+        let put_off = state.bits & IN_DELAYED != 0;
+        if buffered && !put_off {
+            self.put_off(merge.logical);
+        }
+        self.sort(merge.logical);
+    }
+
+    /// A block that a merge has emptied is erased.
+    pub(super) fn source_erased(&mut self, plane: Plane, block: Block) {
+        if let Some(merge) = &self.planes[plane.index()].merge
+            && merge.sources.contains(&block)
+        {
+            let logical = merge.logical;
+            self.unchain(logical, block);
+        }
+    }
+}
+
+fn used_of(map: &LogicalMap, block: Block) -> u32 {
+    map.members[block.index()].used.into()
+}

@@ -1,0 +1,94 @@
+//! Which pages make up a logical block, and where its blocks lie.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_nand::Plane;
+
+use crate::Plan;
+use crate::allocate::{Allocator, Place};
+use crate::lpn::Lpn;
+use crate::mapping::LogicalBlock;
+
+/// How the pages of a device are dealt out to logical blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stripe {
+    /// Consecutive pages share a logical block, and consecutive logical blocks go to the planes in
+    /// turn.
+    #[default]
+    Block,
+    /// Consecutive pages go to the planes in turn; a logical block holds every so many-th page.
+    Page,
+}
+
+/// Division of the host's pages.
+#[derive(Clone, Debug)]
+pub(super) struct Shape {
+    pub user_pages: u32,
+    /// Pages of a logical block.
+    pub pages: u32,
+    planes: u32,
+    stripe: Stripe,
+    /// The plane of every so many-th logical block.
+    homes: Vec<Plane>,
+}
+
+impl Shape {
+    /// Logical blocks of `data_blocks` blocks each.
+    pub fn new(plan: &Plan, data_blocks: u32, stripe: Stripe) -> Self {
+        let allocator = Allocator::new(&plan.config.allocate, plan.dimensions);
+        let planes = plan.layout.planes();
+        let homes = (0..planes).map(|page| allocator.home(Lpn(page)).unwrap_or(Plane(page)));
+        Self {
+            user_pages: plan.user_pages,
+            pages: data_blocks * plan.layout.pages_per_block,
+            planes,
+            stripe,
+            homes: homes.collect(),
+        }
+    }
+    /// Logical blocks of the device.
+    pub fn blocks(&self) -> u32 {
+        match self.stripe {
+            Stripe::Block => self.user_pages.div_ceil(self.pages),
+            Stripe::Page => {
+                let each = self.user_pages.div_ceil(self.planes);
+                each.div_ceil(self.pages) * self.planes
+            }
+        }
+    }
+    /// Most logical blocks of a plane.
+    pub fn blocks_of_a_plane(&self) -> u32 {
+        self.blocks().div_ceil(self.planes)
+    }
+    /// The logical block of a page, and the page's place in it.
+    #[inline]
+    pub fn of(&self, page: Lpn) -> (LogicalBlock, u32) {
+        match self.stripe {
+            Stripe::Block => (LogicalBlock(page.0 / self.pages), page.0 % self.pages),
+            Stripe::Page => {
+                let (turn, within) = (page.0 % self.planes, page.0 / self.planes);
+                let block = within / self.pages * self.planes + turn;
+                (LogicalBlock(block), within % self.pages)
+            }
+        }
+    }
+    /// The page at a place in a logical block, if the host has it.
+    #[inline]
+    pub fn page(&self, block: LogicalBlock, offset: u32) -> Option<Lpn> {
+        let page = match self.stripe {
+            Stripe::Block => u64::from(block.0) * u64::from(self.pages) + u64::from(offset),
+            Stripe::Page => {
+                let (row, turn) = (block.0 / self.planes, block.0 % self.planes);
+                let within = u64::from(row) * u64::from(self.pages) + u64::from(offset);
+                within * u64::from(self.planes) + u64::from(turn)
+            }
+        };
+        (page < u64::from(self.user_pages)).then_some(Lpn(page as u32))
+    }
+    /// Where the blocks of a logical block lie.
+    #[inline]
+    pub fn home(&self, block: LogicalBlock) -> Plane {
+        self.homes[(block.0 % self.planes) as usize]
+    }
+}
