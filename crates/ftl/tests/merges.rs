@@ -1,0 +1,161 @@
+//! Merges of log-block, hybrid and buffered mapping, in scenarios worked out by hand.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::instant::{Instant, Work};
+use wordline_ftl::mapping::Family;
+use wordline_ftl::mapping::{buffered, hybrid, log_block};
+use wordline_ftl::{Collection, Config, GcKind, Lpn, Map, Mapping, Plan, Want, Written};
+use wordline_kernel::Stream;
+use wordline_nand::{Array, Geometry, Layout, Plane};
+
+const PAGES: u32 = 4;
+
+struct Bench {
+    map: Map,
+    array: Array,
+    layout: Layout,
+}
+
+impl Bench {
+    fn new(mapping: Family, blocks: u32, spare: f64) -> Self {
+        let geometry = Geometry {
+            dies_per_package: 1,
+            planes_per_die: 1,
+            blocks_per_plane: blocks,
+            pages_per_block: PAGES,
+            ..Geometry::default()
+        };
+        let layout = Layout::new(&geometry, 1).unwrap();
+        let dimensions = Dimensions {
+            channels: 1,
+            ways: 1,
+            dies: 1,
+            planes: 1,
+        };
+        let config = Config {
+            over_provisioning_ratio: spare,
+            mapping,
+            ..Config::default()
+        };
+        let plan = Plan::new(&config, layout, dimensions, 1).unwrap();
+        Self {
+            map: Map::new(&plan),
+            array: Array::new(layout, u32::MAX),
+            layout,
+        }
+    }
+    fn write(&mut self, pages: impl IntoIterator<Item = u32>) -> Work {
+        let mut device = Instant::new(&mut self.map, &mut self.array, self.layout);
+        for page in pages {
+            device.write(Lpn(page)).unwrap();
+        }
+        let work = device.work();
+        self.map.audit().unwrap();
+        work
+    }
+    /// What the next write of a page has to wait for, and how that is gained.
+    fn needs(&mut self, page: u32) -> (Want, GcKind) {
+        let mut map = self.map.clone();
+        let Written::Wait(want) = map.write(Lpn(page)) else {
+            panic!("page {page} has room");
+        };
+        let Collection { kind, .. } = map.collect(want).unwrap();
+        (want, kind)
+    }
+}
+
+fn log_block(record_erases: bool) -> Family {
+    Family::LogBlock(log_block::LogBlock {
+        record_erases,
+        ..log_block::LogBlock::default()
+    })
+}
+
+fn hybrid(data_blocks: u32, update_blocks: u32) -> Family {
+    Family::Hybrid(hybrid::Hybrid {
+        data_blocks,
+        update_blocks,
+        record_erases: false,
+        ..hybrid::Hybrid::default()
+    })
+}
+
+/// A block written in order needs no copy: the block with the versions before it is erased.
+#[test]
+fn switch_merge() {
+    let mut bench = Bench::new(log_block(false), 16, 0.4);
+    assert_eq!(bench.write(0..4).erased, 0);
+    assert_eq!(bench.write(0..4).erased, 0);
+    assert_eq!(bench.needs(0).1, GcKind::Switch);
+    let work = bench.write([0]);
+    assert_eq!((work.moved, work.erased), (0, 1));
+}
+
+/// Two of four pages are written in order; the rest is copied behind them.
+#[test]
+fn partial_merge() {
+    let mut bench = Bench::new(log_block(false), 16, 0.4);
+    bench.write(0..4);
+    bench.write([0, 1]);
+    let want = Want::Update(Plane(0), wordline_ftl::LogicalBlock(0));
+    assert_eq!(bench.map.cost(want).pages, 2);
+    let collection = bench.map.collect(want).unwrap();
+    assert_eq!(collection.kind, GcKind::Partial);
+}
+
+/// Pages out of order: all four are copied, both blocks erased, and two records written.
+#[test]
+fn full_merge() {
+    let mut bench = Bench::new(log_block(true), 16, 0.5);
+    bench.write(0..4);
+    bench.write([1, 0, 1, 1]);
+    assert_eq!(bench.needs(2).1, GcKind::Full);
+    let work = bench.write([2]);
+    assert_eq!((work.moved, work.erased, work.own), (4, 2, 2));
+}
+
+/// Pages 1 and 3 were written, nothing else: they are copied to their places, and pages 0 and 2
+/// are programmed for the order in the block.
+#[test]
+fn gaps_are_filled() {
+    let mut bench = Bench::new(log_block(false), 16, 0.4);
+    let work = bench.write([3, 1, 3, 1, 1]);
+    assert_eq!((work.moved, work.erased, work.own), (2, 1, 2));
+}
+
+/// 2:2. The first block stays as it is, because all its pages are current.
+#[test]
+fn hybrid_merge_keeps_what_is_whole() {
+    let mut bench = Bench::new(hybrid(2, 2), 16, 0.4);
+    bench.write(0..8);
+    let work = bench.write([4, 4, 4, 4, 5, 5, 5, 5]);
+    assert_eq!(work.erased, 0);
+    assert_eq!(bench.needs(6).1, GcKind::Partial);
+    let work = bench.write([6]);
+    // 4, 5, 6 and 7 are copied into one block; three blocks are left empty.
+    assert_eq!((work.moved, work.erased), (4, 3));
+}
+
+#[test]
+fn random_writes_keep_the_books() {
+    let families = [
+        log_block(true),
+        hybrid(2, 8),
+        hybrid(1, 1),
+        hybrid(3, 2),
+        Family::Buffered(buffered::Buffered {
+            buffer_ratio: 0.2,
+            ..buffered::Buffered::default()
+        }),
+    ];
+    for family in families {
+        let mut bench = Bench::new(family.clone(), 40, 0.5);
+        let pages = u64::from(bench.map.user_pages());
+        let mut random = Stream::new(7, "merges");
+        for _ in 0..300 {
+            let batch: Vec<u32> = (0..50).map(|_| random.below(pages) as u32).collect();
+            bench.write(batch);
+        }
+    }
+}
