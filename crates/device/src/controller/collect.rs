@@ -289,7 +289,7 @@ impl<M: Mapping> Controller<M> {
         let superseding = &mut self.superseding[block.index()];
         *superseding -= 1;
         if *superseding == 0
-            && let Some(id) = self.jobs.let_go(self.layout.plane_of(block), block)
+            && let Some(id) = self.jobs.let_go(block)
         {
             self.erase(now, id, block, queue);
         }

@@ -40,8 +40,6 @@ pub(super) struct Job {
     pub paused: bool,
     /// A page that had been read when it stopped, and its content, for verification.
     pub in_hand: Option<(Ppn, u64)>,
-    /// A block whose erase waits for programs that supersede pages of it.
-    pub kept: Option<Block>,
     pub waiters: Vec<Waiter>,
 }
 
@@ -51,8 +49,8 @@ pub(super) struct Jobs {
     jobs: Vec<Option<Job>>,
     /// Those that have stopped, in the order in which they did.
     paused: Vec<JobId>,
-    /// Jobs that keep an erase back.
-    keeping: u32,
+    /// Blocks whose erase waits for programs that supersede pages of them, and their jobs.
+    kept: Vec<(Block, JobId)>,
 }
 
 impl Jobs {
@@ -60,7 +58,7 @@ impl Jobs {
         Self {
             jobs: vec![None; planes],
             paused: Vec::new(),
-            keeping: 0,
+            kept: Vec::new(),
         }
     }
     #[inline]
@@ -85,7 +83,6 @@ impl Jobs {
             stepwise,
             paused: false,
             in_hand: None,
-            kept: None,
             waiters: Vec::new(),
         });
     }
@@ -123,20 +120,12 @@ impl Jobs {
     }
     /// The erase of a block has to wait.
     pub fn keep(&mut self, id: JobId, block: Block) {
-        self.keeping += 1;
-        if let Some(job) = self.get(id) {
-            job.kept = Some(block);
-        }
+        self.kept.push((block, id));
     }
-    /// The job that keeps the erase of `block` of `plane` back, if one does; it does no longer.
+    /// The job that keeps the erase of `block` back, if one does; it does no longer.
     #[inline]
-    pub fn let_go(&mut self, plane: Plane, block: Block) -> Option<JobId> {
-        if self.keeping == 0 {
-            return None;
-        }
-        let job = self.jobs[plane.index()].as_mut()?;
-        job.kept.take_if(|kept| *kept == block)?;
-        self.keeping -= 1;
-        Some(JobId::of(plane))
+    pub fn let_go(&mut self, block: Block) -> Option<JobId> {
+        let place = self.kept.iter().position(|(kept, _)| *kept == block)?;
+        Some(self.kept.swap_remove(place).1)
     }
 }
