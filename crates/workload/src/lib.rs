@@ -28,7 +28,7 @@ mod request;
 pub mod stat;
 mod trace;
 
-pub use adapt::{Align, Fit, OnBadLine, TimeOrder, Volumes};
+pub use adapt::{Align, Disk, Fit, OnBadLine, TimeOrder, Volumes};
 pub use error::{Place, WorkloadError};
 pub use format::Format;
 pub use request::{Op, Request, Source};

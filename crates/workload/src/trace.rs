@@ -8,7 +8,8 @@ use serde::Serialize;
 use wordline_kernel::{Digest, Time};
 
 use crate::adapt::{
-    Align, Fit, Fitter, Mapper, OnBadLine, Orderer, Placed, Refusal, TimeOrder, Volumes, aligned,
+    Align, Disk, Disks, Fit, Fitter, Mapper, OnBadLine, Orderer, Placed, Refusal, TimeOrder,
+    Volumes, aligned,
 };
 use crate::decompress::Decompressed;
 use crate::error::Place;
@@ -33,6 +34,9 @@ pub struct TraceOptions {
     pub fit: Fit,
     /// Capacity of the device as the host sees it, in bytes; `None`: without limit.
     pub capacity_bytes: Option<u64>,
+    /// Places of the volumes, if each has one of its own; the capacity is then that of each. Only
+    /// with volumes that are not moved otherwise.
+    pub disks: Vec<Disk>,
 }
 
 impl TraceOptions {
@@ -266,6 +270,7 @@ pub struct Trace {
     orderer: Orderer,
     mapper: Mapper,
     fitter: Fitter,
+    disks: Disks,
     carried: Option<Request>,
     clock: Time,
     last: Time,
@@ -323,18 +328,21 @@ impl Trace {
                 format: open.format,
             });
         }
-        let twice = options.volumes == Volumes::Stack
-            || (options.fit == Fit::Scale && options.capacity_bytes.is_some());
+        let bounded = options.capacity_bytes.is_some() || !options.disks.is_empty();
+        let twice = options.volumes == Volumes::Stack || (options.fit == Fit::Scale && bounded);
         let ends = if twice {
             ends(&origins, options.format)?
         } else {
             BTreeMap::new()
         };
-        let mapper = Mapper::new(options.volumes, &ends)
+        let mapper = volumes(options)
+            .and_then(|volumes| Mapper::new(volumes, &ends))
             .map_err(|refusal| WorkloadError::new(&first.path, refusal.reason, refusal.remedy))?;
         let fitter = Fitter::new(options.fit, options.capacity_bytes, mapper.end(&ends));
+        let disks = Disks::new(&options.disks, options.fit, &ends);
         Ok(Self {
             options: options.clone(),
+            disks,
             files,
             timed,
             next_file: 0,
@@ -449,10 +457,24 @@ impl Trace {
 
     /// The error of a request beyond the capacity, with the highest address of the whole trace.
     #[cold]
-    fn beyond(&self, placed: &Placed) -> WorkloadError {
+    fn beyond(&self, placed: &Placed, fitter: &Fitter) -> WorkloadError {
         let highest = ends(&self.origins, self.options.format).ok();
-        let highest = highest.map(|ends| self.mapper.end(&ends));
-        self.refused(placed.place, self.fitter.refusal(&placed.record, highest))
+        let highest = highest.map(|ends| {
+            if self.disks.is_empty() {
+                return self.mapper.end(&ends);
+            }
+            ends.get(&placed.record.volume).copied().unwrap_or(0)
+        });
+        self.refused(placed.place, fitter.refusal(&placed.record, highest))
+    }
+
+    /// Where the volume of a record begins, and how its requests are fitted.
+    #[inline]
+    fn place(&self, record: &Record) -> Result<(u64, Fitter), Refusal> {
+        if self.disks.is_empty() {
+            return Ok((0, self.fitter));
+        }
+        self.disks.find(record.volume)
     }
 
     fn next(&mut self) -> Result<Option<Request>, WorkloadError> {
@@ -472,13 +494,15 @@ impl Trace {
             if !kept.map_err(|refusal| self.refused(place, refusal))? {
                 continue;
             }
-            if self.fitter.refuses(&placed.record) {
-                return Err(self.beyond(&placed));
+            let found = self.place(&placed.record);
+            let (start, fitter) = found.map_err(|refusal| self.refused(place, refusal))?;
+            if fitter.refuses(&placed.record) {
+                return Err(self.beyond(&placed, &fitter));
             }
-            let fitted = self.fitter.fit(placed.record, &mut self.counts);
+            let fitted = fitter.fit(placed.record, &mut self.counts);
             let fitted = fitted.map_err(|refusal| self.refused(place, refusal))?;
-            self.carried = fitted.wrapped.map(|rest| request(&rest, arrival));
-            return Ok(Some(request(&fitted.record, arrival)));
+            self.carried = fitted.wrapped.map(|rest| request(&rest, start, arrival));
+            return Ok(Some(request(&fitted.record, start, arrival)));
         }
         Ok(None)
     }
@@ -513,8 +537,22 @@ impl Source for Trace {
     }
 }
 
+/// How volumes are mapped; those with places of their own keep their addresses.
+fn volumes(options: &TraceOptions) -> Result<Volumes, Refusal> {
+    match options.volumes {
+        volumes if options.disks.is_empty() => Ok(volumes),
+        Volumes::One => Ok(Volumes::Shared),
+        Volumes::Only(number) => Ok(Volumes::Only(number)),
+        other => Err(Refusal::new(
+            format!("--volumes {other}: every disk of the trace has a place of its own"),
+            "leave it out, or give the number of one disk",
+        )),
+    }
+}
+
+/// The request of a record whose volume begins at `start`; one without a range keeps none.
 #[inline]
-fn request(record: &Record, arrival: Time) -> Request {
+fn request(record: &Record, start: u64, arrival: Time) -> Request {
     let Record {
         offset,
         bytes,
@@ -524,7 +562,7 @@ fn request(record: &Record, arrival: Time) -> Request {
     } = *record;
     Request {
         arrival,
-        offset,
+        offset: if bytes > 0 { offset + start } else { offset },
         bytes,
         volume,
         op,

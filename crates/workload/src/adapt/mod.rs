@@ -23,17 +23,20 @@ macro_rules! words {
 }
 mod align;
 mod bad_line;
+mod disks;
 mod fit;
 mod time_order;
 mod volumes;
 
 pub use align::Align;
 pub use bad_line::OnBadLine;
+pub use disks::Disk;
 pub use fit::Fit;
 pub use time_order::TimeOrder;
 pub use volumes::Volumes;
 
 pub(crate) use align::aligned;
+pub(crate) use disks::Disks;
 pub(crate) use fit::Fitter;
 pub(crate) use time_order::{Orderer, Placed};
 pub(crate) use volumes::Mapper;
