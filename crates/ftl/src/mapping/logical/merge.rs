@@ -18,6 +18,8 @@ enum Stage {
     /// A record is to be handed out for each erase.
     Recording,
     /// All is handed out.
+    Recorded,
+    /// All is done.
     Over,
 }
 
@@ -198,10 +200,14 @@ impl LogicalMap {
                     if written && let Some(merge) = &mut self.planes[plane.index()].merge {
                         merge.records -= 1;
                         if last {
-                            merge.stage = Stage::Over;
+                            merge.stage = Stage::Recorded;
                         }
                     }
                     return step;
+                }
+                Stage::Recorded => {
+                    merge.stage = Stage::Over;
+                    return Step::Wait;
                 }
                 Stage::Over => {
                     let whole = self.planes[plane.index()].merge.take();
@@ -219,7 +225,7 @@ impl LogicalMap {
         let merge = &self.planes[plane.index()].merge;
         merge
             .as_ref()
-            .is_none_or(|merge| merge.stage == Stage::Over)
+            .is_none_or(|merge| matches!(merge.stage, Stage::Recorded | Stage::Over))
     }
 
     /// The next page to copy, or a page that only fills the block before it; none after the last.
