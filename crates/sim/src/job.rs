@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 use wordline_workload::generate::{self, Generator};
-use wordline_workload::{Fit, Request, Source, Trace, TraceOptions, Volumes, WorkloadError};
+use wordline_workload::{Disk, Fit, Request, Source, Trace, TraceOptions, Volumes, WorkloadError};
 
 use crate::config::plan::Replay;
 use crate::config::{ConfigError, Plan, load};
@@ -150,7 +150,25 @@ impl Source for Feed {
 /// A source and when its requests are issued.
 struct Fed {
     feed: Feed,
+    /// Where its addresses begin.
+    start: u64,
     replay: Replay,
+}
+
+impl Source for Fed {
+    fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
+        let mut next = self.feed.next_request()?;
+        if let Some(request) = &mut next {
+            request.offset += self.start;
+        }
+        Ok(next)
+    }
+    fn fraction(&self) -> Option<f64> {
+        self.feed.fraction()
+    }
+    fn timed(&self) -> bool {
+        self.feed.timed()
+    }
 }
 
 impl Job {
@@ -220,8 +238,8 @@ impl Job {
             let fed = match (&plan.workload, self.traces.is_empty()) {
                 (None, true) => return Err(JobError::NoInput(config())),
                 (Some(_), false) => return Err(JobError::TwoInputs(config())),
-                (Some(load), true) => generated(load, plan, self.seed)?,
-                (None, false) => self.recorded(&self.traces, plan, plan.replay)?,
+                (Some(load), true) => generated(load, plan, None, self.seed)?,
+                (None, false) => self.recorded(&self.traces, plan, None, plan.replay)?,
             };
             return Ok(vec![fed]);
         }
@@ -252,8 +270,10 @@ impl Job {
                         place,
                         name,
                     }),
-                    (Some(load), true) => Ok(generated(load, plan, stream.seed)?),
-                    (None, false) => Ok(self.recorded(&traces, plan, stream.replay)?),
+                    (Some(load), true) => Ok(generated(load, plan, stream.disk, stream.seed)?),
+                    (None, false) => {
+                        Ok(self.recorded(&traces, plan, stream.disk, stream.replay)?)
+                    }
                 }
             })
             .collect()
@@ -268,13 +288,22 @@ impl Job {
         &self,
         traces: &[PathBuf],
         plan: &Plan,
+        disk: Option<Disk>,
         replay: Replay,
     ) -> Result<Fed, WorkloadError> {
         let mut options = self.trace_options.clone();
-        options.capacity_bytes = Some(plan.user_bytes());
+        options.capacity_bytes = Some(disk.map_or(plan.user_bytes(), |disk| disk.bytes));
+        if let (None, Some(array)) = (disk, &plan.array) {
+            options.disks.clone_from(&array.disks);
+        }
         self.check_head(traces, &options)?;
         let feed = Feed::Recording(Box::new(Trace::open(traces, &options)?));
-        Ok(Fed { feed, replay })
+        let start = disk.map_or(0, |disk| disk.start);
+        Ok(Fed {
+            feed,
+            start,
+            replay,
+        })
     }
 
     /// Reads the head of the trace once more than needed: most traces that do not fit say so there,
@@ -303,21 +332,32 @@ impl Job {
     }
 }
 
-fn generated(load: &generate::Config, plan: &Plan, seed: u64) -> Result<Fed, WorkloadError> {
-    let generator = Generator::new(load, plan.user_bytes(), seed)?;
+fn generated(
+    load: &generate::Config,
+    plan: &Plan,
+    disk: Option<Disk>,
+    seed: u64,
+) -> Result<Fed, WorkloadError> {
+    let bytes = disk.map_or(plan.user_bytes(), |disk| disk.bytes);
+    let generator = Generator::new(load, bytes, seed)?;
     let replay = match generator.queue_depth() {
         Some(queue_depth) => Replay::ClosedLoop { queue_depth },
         None => Replay::OpenLoop { time_scale: 1.0 },
     };
     let feed = Feed::Load(Box::new(generator));
-    Ok(Fed { feed, replay })
+    let start = disk.map_or(0, |disk| disk.start);
+    Ok(Fed {
+        feed,
+        start,
+        replay,
+    })
 }
 
 fn inputs(fed: &mut [Fed]) -> Vec<Input<'_>> {
     fed.iter_mut()
         .map(|fed| Input {
-            source: &mut fed.feed,
             replay: fed.replay,
+            source: fed,
         })
         .collect()
 }

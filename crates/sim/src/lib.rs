@@ -1,8 +1,11 @@
 //! From a configuration to results: Config, Plan, Simulation, Results.
 
+mod audience;
 pub mod config;
+pub mod devices;
 pub mod fairness;
 pub mod job;
+pub mod members;
 pub mod metrics;
 pub mod outcome;
 pub mod package;

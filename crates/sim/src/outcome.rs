@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use wordline_device::precondition::Preconditioned;
+use wordline_ftl::instant::Work;
 use wordline_kernel::Time;
 
 use crate::config::Plan;
 use crate::config::plan::Replay;
+use crate::devices::Device;
 use crate::record::Record;
 
 /// What the loop hands over.
@@ -16,12 +18,14 @@ pub struct Outcome {
     pub plan: Plan,
     /// What was recorded.
     pub record: Record,
+    /// What was recorded of each member of the array, whose requests are parts of those above.
+    pub members: Vec<Record>,
+    /// The devices at the end: the single one, or the members.
+    pub devices: Vec<Device>,
     /// What each stream asked for; one of no name if the plan has no streams.
     pub streams: Vec<Asked>,
     /// The time in which all streams asked, if there was one.
     pub contest: Option<Contest>,
-    /// What happened before the run.
-    pub preconditioned: Preconditioned,
     /// Digest of all events.
     pub digest: u64,
     /// When the last event happened.
@@ -40,9 +44,53 @@ impl Outcome {
         let streams = self.streams.iter();
         streams.fold(InputCounts::default(), |sum, asked| sum.plus(&asked.counts))
     }
+    /// What happened to all devices before the run. The write amplification of their last windows is
+    /// the mean of those that had one.
+    pub fn preconditioned(&self) -> Preconditioned {
+        let all = || self.devices.iter().map(|device| &device.preconditioned);
+        let windows: Vec<f64> = all()
+            .filter_map(|done| done.last_write_amplification)
+            .collect();
+        Preconditioned {
+            fill: all().fold(Work::default(), |sum, done| plus(sum, done.fill)),
+            overwrites: all().fold(Work::default(), |sum, done| plus(sum, done.overwrites)),
+            last_write_amplification: (!windows.is_empty())
+                .then(|| windows.iter().sum::<f64>() / windows.len() as f64),
+            unsettled: all().any(|done| done.unsettled),
+            stopped: all().any(|done| done.stopped),
+        }
+    }
+    /// Each device with what was planned and recorded of it.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+        let single = self.members.is_empty().then_some(&self.record);
+        let records = self.members.iter().chain(single);
+        let devices = self.plan.devices().zip(&self.devices).zip(records);
+        devices.map(|((plan, device), record)| Part {
+            plan,
+            record,
+            device,
+        })
+    }
     /// When the first request was issued.
     pub fn first_arrival(&self) -> Time {
         first_arrival(&self.streams)
+    }
+}
+
+/// A device of a run.
+#[derive(Clone, Copy)]
+pub(crate) struct Part<'a> {
+    pub plan: &'a Plan,
+    pub record: &'a Record,
+    pub device: &'a Device,
+}
+
+fn plus(one: Work, other: Work) -> Work {
+    Work {
+        written: one.written + other.written,
+        moved: one.moved + other.moved,
+        own: one.own + other.own,
+        erased: one.erased + other.erased,
     }
 }
 

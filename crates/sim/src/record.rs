@@ -110,6 +110,56 @@ const COLUMNS: [(Heading, Kind); ROW] = [
     ),
 ];
 
+/// The columns of an array's requests: one more at the end.
+const MEMBER_ROW: usize = ROW + 1;
+const MEMBER: (Heading, Kind) = (
+    Heading::new(
+        "member",
+        "",
+        "The member of the array that the part done last went to, from 0",
+    ),
+    Kind::U64,
+);
+
+/// Rows of requests.
+#[derive(Debug)]
+enum Rows {
+    OfDevice(Box<RowTable<ROW>>),
+    OfArray(Box<RowTable<MEMBER_ROW>>),
+}
+
+impl Rows {
+    fn new(of_array: bool) -> Self {
+        if of_array {
+            let column = |place| COLUMNS.get(place).copied().unwrap_or(MEMBER);
+            let columns = std::array::from_fn(column);
+            return Self::OfArray(Box::new(RowTable::in_memory(columns)));
+        }
+        Self::OfDevice(Box::new(RowTable::in_memory(COLUMNS)))
+    }
+    fn rows(&self) -> u64 {
+        match self {
+            Self::OfDevice(rows) => rows.rows(),
+            Self::OfArray(rows) => rows.rows(),
+        }
+    }
+    fn push(&mut self, row: [u64; ROW], member: u32) -> Result<(), ObserveError> {
+        match self {
+            Self::OfDevice(rows) => rows.push(row),
+            Self::OfArray(rows) => {
+                let value = |place| row.get(place).copied().unwrap_or(member.into());
+                rows.push(std::array::from_fn(value))
+            }
+        }
+    }
+    fn finish(self) -> Result<Finished, ObserveError> {
+        match self {
+            Self::OfDevice(rows) => rows.finish(),
+            Self::OfArray(rows) => rows.finish(),
+        }
+    }
+}
+
 /// Parts of a response time.
 pub const PARTS: usize = 9;
 
@@ -378,7 +428,7 @@ pub struct Recorder {
     /// Requests in the device, and since when there are any.
     in_flight: u32,
     busy_since: Time,
-    rows: Option<Box<RowTable<ROW>>>,
+    rows: Option<Rows>,
     rows_error: Option<ObserveError>,
 }
 
@@ -390,17 +440,20 @@ impl Recorder {
             Series::Automatic { intervals } => Grid::growing(Time::from_us(1), intervals as usize),
             Series::Fixed { interval } => Grid::fixed(interval),
         };
-        let lanes = plan.part.layout.dies.max(plan.dimensions.channels) as usize;
-        let grid = grid.for_lanes(lanes);
-        let rows = requests.then(|| Box::new(RowTable::in_memory(COLUMNS)));
+        let channels = plan.devices().map(|device| device.dimensions.channels);
+        let channels = channels.sum::<u32>() as usize;
+        let dies = plan.devices().map(|device| device.part.layout.dies);
+        let dies = dies.sum::<u32>() as usize;
+        let grid = grid.for_lanes(dies.max(channels));
+        let rows = requests.then(|| Rows::new(plan.array.is_some()));
         let served = Served::new(plan.observe.marginal_response);
         let record = Record {
             streams: vec![served.clone(); plan.streams.len().max(1)],
             total: served,
             series: Intervals::new(grid),
             worst: Intervals::new(worst_grid(&plan.observe)),
-            channels: Busy::new(grid, plan.dimensions.channels as usize),
-            dies: Busy::new(grid, plan.part.layout.dies as usize),
+            channels: Busy::new(grid, channels),
+            dies: Busy::new(grid, dies),
             commands: [0; 4],
             collections: Vec::new(),
         };
@@ -434,16 +487,18 @@ impl Recorder {
         streams.map(|served| served.bytes.iter().sum()).collect()
     }
 
+    /// A request begins, with which there are `in_flight`.
     #[inline]
-    fn admitted(&mut self, now: Time, in_flight: u32) {
+    pub(crate) fn admitted(&mut self, now: Time, in_flight: u32) {
         if in_flight == 1 {
             self.busy_since = now;
         }
         self.in_flight = in_flight;
     }
 
+    /// One of those in flight has ended.
     #[inline]
-    fn left(&mut self, now: Time) {
+    pub(crate) fn left(&mut self, now: Time) {
         self.in_flight = self.in_flight.saturating_sub(1);
         if self.in_flight == 0 {
             self.rest(now);
@@ -456,8 +511,9 @@ impl Recorder {
         self.record.series.span(self.busy_since, now, add);
     }
 
+    /// A request is done, of an array in `member` last.
     #[inline]
-    fn request(
+    pub(crate) fn request(
         &mut self,
         now: Time,
         stream: u32,
@@ -466,8 +522,8 @@ impl Recorder {
         bytes: u64,
         arrival: Time,
         parts: &Parts,
+        member: u32,
     ) {
-        self.left(now);
         let index = op as usize;
         let latency = now - arrival;
         let record = &mut self.record;
@@ -497,7 +553,7 @@ impl Recorder {
             ];
             row[..head.len()].copy_from_slice(&head);
             row[head.len()..].copy_from_slice(&parts);
-            if let Err(error) = rows.push(row) {
+            if let Err(error) = rows.push(row, member) {
                 self.rows_error = Some(error);
                 self.rows = None;
             }
@@ -505,10 +561,7 @@ impl Recorder {
     }
 }
 
-fn rows(
-    rows: Option<Box<RowTable<ROW>>>,
-    error: Option<ObserveError>,
-) -> Result<Option<Table>, ObserveError> {
+fn rows(rows: Option<Rows>, error: Option<ObserveError>) -> Result<Option<Table>, ObserveError> {
     if let Some(error) = error {
         return Err(error);
     }
@@ -591,7 +644,8 @@ impl Probe<Observation> for Recorder {
                 arrival,
                 parts,
             } => {
-                self.request(now, stream, op, offset, bytes, arrival, &parts);
+                self.left(now);
+                self.request(now, stream, op, offset, bytes, arrival, &parts, 0);
             }
             Observation::Bus { channel, from, .. } => {
                 self.record.channels.add(channel as usize, from, now);

@@ -1,7 +1,5 @@
 //! What a run has found out: a summary and tables.
 
-use wordline_device::{Ssd, Usage};
-use wordline_ftl::Map;
 use wordline_observe::{ObserveError, Table};
 
 use crate::outcome::Outcome;
@@ -33,31 +31,21 @@ pub struct Results {
     /// Whether the user ended the run.
     pub interrupted: bool,
     outcome: Outcome,
-    blocks: Vec<u32>,
-    usage: Vec<Usage>,
     rows: Option<Table>,
 }
 
 impl Results {
     /// Sums a run up.
-    pub fn new(
-        mut outcome: Outcome,
-        rows: Result<Option<Table>, ObserveError>,
-        ssd: &Ssd<Map>,
-    ) -> Self {
+    pub fn new(mut outcome: Outcome, rows: Result<Option<Table>, ObserveError>) -> Self {
         if let Err(error) = &rows {
             outcome.error.get_or_insert(error.to_string());
         }
-        let blocks = ssd.array().erases().to_vec();
-        let usage: Vec<Usage> = ssd.usage().collect();
-        let summary = Summary::new(&outcome, ssd, &blocks, &usage);
+        let summary = Summary::new(&outcome);
         let interrupted = outcome.interrupted;
         Self {
             summary,
             interrupted,
             outcome,
-            blocks,
-            usage,
             rows: rows.ok().flatten(),
         }
     }
@@ -131,6 +119,9 @@ impl Results {
     /// Names of the tables that this run has.
     pub fn tables(&self) -> Vec<&'static str> {
         let mut names = vec!["series", "latency", "dies", "blocks", "wear"];
+        if self.outcome.plan.array.is_some() {
+            names.insert(1, "members");
+        }
         if self.rows.is_some() {
             names.insert(0, "requests");
         }
@@ -141,10 +132,13 @@ impl Results {
         match name {
             "requests" => self.rows.clone().map(Ok),
             "series" => Some(tables::series(&self.outcome.record)),
+            "members" if self.outcome.plan.array.is_some() => {
+                Some(tables::members(&self.outcome.members))
+            }
             "latency" => Some(tables::latency(&self.outcome.record)),
-            "dies" => Some(tables::dies(&self.outcome, &self.usage)),
-            "blocks" => Some(tables::blocks(&self.outcome.plan, &self.blocks)),
-            "wear" => Some(tables::wear(&self.blocks)),
+            "dies" => Some(tables::dies(&self.outcome)),
+            "blocks" => Some(tables::blocks(&self.outcome)),
+            "wear" => Some(tables::wear(&self.outcome)),
             _ => None,
         }
     }

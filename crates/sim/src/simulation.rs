@@ -5,14 +5,17 @@ use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
 use thiserror::Error;
-use wordline_device::precondition;
-use wordline_device::{DeviceError, Event, Observation, Op, Precondition, Request, Ssd};
-use wordline_ftl::{Map, Mapping};
-use wordline_kernel::{Digest, EventQueue, Probe, Time};
+use wordline_device::precondition::Preconditioned;
+use wordline_device::{DeviceError, Op, Request, Ssd};
+use wordline_ftl::Map;
+use wordline_kernel::{Digest, EventQueue, Time};
+use wordline_store::{Array, ArrayError, Store};
 use wordline_workload::{Source, WorkloadError};
 
+use crate::audience::{Audience, Several, Single};
 use crate::config::Plan;
-use crate::config::plan::{self, Replay, Settle};
+use crate::config::plan::{self, Replay};
+use crate::devices::{self, Device};
 use crate::outcome::{self, Asked, Contest, InputCounts, Outcome, Speed};
 use crate::record::Recorder;
 use crate::results::Results;
@@ -45,6 +48,9 @@ pub enum SimulationError {
     /// The device could not be brought into its state.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// A member of the array could not be brought into its state.
+    #[error(transparent)]
+    Array(#[from] ArrayError),
     /// Nothing to simulate.
     #[error("{0}")]
     Empty(String),
@@ -120,7 +126,8 @@ enum Stop {
     Clock,
     Interrupted,
     Workload(WorkloadError),
-    Device(DeviceError),
+    /// The device, or the array: what it said.
+    Store(String),
 }
 
 /// The requests of a stream, and when they are issued.
@@ -323,10 +330,10 @@ impl Standing {
 }
 
 /// The request issued first of those that the device takes; of equals, that of the first stream.
-fn earliest(intakes: &mut [Intake<'_>], ssd: &Ssd<Map>) -> Option<Request> {
+fn earliest(intakes: &mut [Intake<'_>], store: &impl Store) -> Option<Request> {
     let mut first: Option<Request> = None;
     for intake in intakes {
-        if ssd.takes(intake.stream)
+        if store.takes(intake.stream)
             && let Some(request) = intake.peek()
             && first.is_none_or(|first| request.arrival < first.arrival)
         {
@@ -365,6 +372,15 @@ impl<'a> Host<'a> {
     fn close(&mut self) {
         self.intakes.iter_mut().for_each(Intake::close);
     }
+    /// A stream that should be issued by time stamps that it does not have.
+    fn untimed(&self, plan: &Plan) -> Option<SimulationError> {
+        let intake = self.intakes.iter().find(|intake| intake.is_untimed())?;
+        let own = plan.streams.get(intake.stream as usize);
+        Some(SimulationError::Untimed(own.map_or_else(
+            || "replay".to_owned(),
+            |stream| format!("streams.{}.replay", stream.name),
+        )))
+    }
     /// What keeps the run from beginning: a bad input, or none at all.
     fn fault(&mut self) -> Option<SimulationError> {
         let more = self
@@ -390,11 +406,11 @@ impl<'a> Host<'a> {
     /// The next request of those that the device takes: the one issued first; of equals, that of the
     /// first stream.
     #[inline]
-    fn next(&mut self, ssd: &Ssd<Map>) -> Option<Request> {
+    fn next(&mut self, store: &impl Store) -> Option<Request> {
         match self.intakes.as_mut_slice() {
-            [single] if ssd.takes(0) => single.peek(),
+            [single] if store.takes(0) => single.peek(),
             [_] => None,
-            several => earliest(several, ssd),
+            several => earliest(several, store),
         }
     }
     /// The device has taken the request that was next.
@@ -416,22 +432,22 @@ impl<'a> Host<'a> {
         }
     }
     #[inline]
-    fn completed(&mut self, now: Time, ssd: &mut Ssd<Map>) {
-        for done in ssd.completed() {
-            self.intakes[done.stream as usize].completed(now);
+    fn completed(&mut self, now: Time, store: &mut impl Store) {
+        for stream in store.completed() {
+            self.intakes[stream as usize].completed(now);
         }
     }
     /// Tells the device what comes next, as far as it wants to hear of it.
     #[cold]
-    fn announce(&mut self, now: Time, ssd: &mut Ssd<Map>, queue: &mut EventQueue<Event>) {
-        let most = ssd.tags() as usize;
+    fn announce<S: Store>(&mut self, now: Time, store: &mut S, queue: &mut EventQueue<S::Event>) {
+        let most = store.tags() as usize;
         let mut upcoming = Vec::with_capacity(most * self.intakes.len());
         for intake in &mut self.intakes {
             intake.foretell(most, &mut upcoming);
         }
         upcoming.sort_by_key(|request| request.arrival);
         upcoming.truncate(most);
-        ssd.announce(now, &upcoming, queue);
+        store.announce(now, &upcoming, queue);
     }
     /// Requests issued.
     fn issued(&self) -> u64 {
@@ -445,22 +461,6 @@ impl<'a> Host<'a> {
         let fractions = self.intakes.iter().map(|intake| intake.source.fraction());
         let sum = fractions.sum::<Option<f64>>()?;
         Some(sum / self.intakes.len() as f64)
-    }
-}
-
-/// Who hears what the device does.
-struct Audience {
-    recorder: Recorder,
-    timeline: Option<Box<Timeline>>,
-}
-
-impl Probe<Observation> for Audience {
-    #[inline]
-    fn observe(&mut self, now: Time, observation: Observation) {
-        self.recorder.observe(now, observation);
-        if let Some(timeline) = &mut self.timeline {
-            timeline.observe(now, observation);
-        }
     }
 }
 
@@ -483,22 +483,17 @@ impl Ended {
     }
 }
 
-fn serve(
-    ssd: &mut Ssd<Map>,
+fn serve<S: Store>(
+    store: &mut S,
     host: &mut Host<'_>,
-    audience: &mut Audience,
+    audience: &mut impl Audience<S::Observation>,
     watcher: &mut Watcher<'_>,
 ) -> Ended {
-    let mut queue = EventQueue::<Event>::default();
+    let mut queue = EventQueue::<S::Event>::default();
     let mut ended = Ended::new(None);
-    if let Some(timeline) = &mut audience.timeline {
-        let free = ssd.mapping().free_blocks();
-        timeline.observe(Time::ZERO, Observation::Admitted { in_flight: 0 });
-        timeline.observe(Time::ZERO, Observation::FreeBlocks { free });
-    }
-    let foretold = ssd.tags() > 0;
+    let foretold = store.tags() > 0;
     if foretold {
-        host.announce(Time::ZERO, ssd, &mut queue);
+        host.announce(Time::ZERO, store, &mut queue);
     }
     loop {
         if watcher.is_due() {
@@ -514,7 +509,7 @@ fn serve(
             }
         }
         let due = queue.next_time();
-        if let Some(request) = host.next(ssd)
+        if let Some(request) = host.next(store)
             && due.is_none_or(|due| request.arrival.max(ended.now) <= due)
         {
             let before_arrival = ended.now;
@@ -530,15 +525,15 @@ fn serve(
             ended
                 .digest
                 .mix(u64::from(request.stream) << 32 | request.op as u64);
-            if let Err(error) = ssd.submit(ended.now, request, &mut queue, audience) {
-                ended.stop = Some(Stop::Device(error));
+            if let Err(error) = store.submit(ended.now, request, &mut queue, audience) {
+                ended.stop = Some(Stop::Store(error.to_string()));
                 return ended;
             }
-            host.take(ended.now, &request, &audience.recorder);
+            host.take(ended.now, &request, audience.recorder());
             if foretold {
-                host.announce(ended.now, ssd, &mut queue);
+                host.announce(ended.now, store, &mut queue);
             }
-            host.completed(ended.now, ssd);
+            host.completed(ended.now, store);
             continue;
         }
         let Some((now, event)) = queue.pop() else {
@@ -551,34 +546,15 @@ fn serve(
         ended.now = now;
         ended.events += 1;
         ended.digest.mix(now.0);
-        ended.digest.mix(event.code());
-        if let Err(error) = ssd.handle(now, event, &mut queue, audience) {
-            ended.stop = Some(Stop::Device(error));
+        S::mix(event, &mut ended.digest);
+        if let Err(error) = store.handle(now, event, &mut queue, audience) {
+            ended.stop = Some(Stop::Store(error.to_string()));
             return ended;
         }
-        host.completed(now, ssd);
+        host.completed(now, store);
     }
     ended.stop = host.error().map(Stop::Workload);
     ended
-}
-
-fn precondition(plan: &Plan) -> Precondition {
-    let settle = match plan.precondition.settle {
-        Settle::No => None,
-        Settle::Until {
-            tolerance_ratio,
-            limit_pages,
-        } => Some(precondition::Settle {
-            tolerance_ratio,
-            limit_pages,
-        }),
-    };
-    Precondition {
-        fill_pages: plan.precondition.fill_pages,
-        overwrite_pages: plan.precondition.overwrite_pages,
-        settle,
-        seed: plan.seed,
-    }
 }
 
 fn resident_bytes() -> u64 {
@@ -606,34 +582,22 @@ pub fn run(
     );
     let (wall, cpu) = (Instant::now(), ProcessTime::now());
     let mut host = Host::new(inputs, options.max_requests);
-    if let Some(intake) = host.intakes.iter().find(|intake| intake.is_untimed()) {
-        let own = plan.streams.get(intake.stream as usize);
-        return Err(SimulationError::Untimed(own.map_or_else(
-            || "replay".to_owned(),
-            |stream| format!("streams.{}.replay", stream.name),
-        )));
-    }
-    if let Some(fault) = host.fault() {
+    if let Some(fault) = host.untimed(plan).or_else(|| host.fault()) {
         return Err(fault);
     }
-    let mut ssd = Ssd::new(&plan.device(), Map::new(&plan.ftl));
     let timeline = match &options.timeline {
         Some(options) => Some(Box::new(Timeline::create(plan, options)?)),
         None => None,
     };
-    let mut audience = Audience {
-        recorder: Recorder::new(plan, options.requests),
-        timeline,
-    };
+    let recorder = Recorder::new(plan, options.requests);
+    let mut ssds = devices::pristine(plan);
     let memory = resident_bytes();
     let mut watcher = Watcher {
         watch,
         countdown: STRIDE,
         last: Instant::now(),
     };
-    let total = u64::from(plan.precondition.fill_pages) + plan.precondition.overwrite_pages;
-    let preconditioned = ssd.precondition(&precondition(plan), |done| {
-        let fraction = (total > 0).then(|| (done as f64 / total as f64).min(1.0));
+    let preconditioned = devices::prepare(plan, &mut ssds, |done, fraction| {
         let progress = Progress {
             phase: Phase::Precondition,
             now: Time::ZERO,
@@ -643,20 +607,31 @@ pub fn run(
         watcher.last.elapsed() < BETWEEN_REPORTS || watcher.report(&progress)
     })?;
     if options.verify {
-        ssd.verify();
+        ssds.iter_mut().for_each(Ssd::verify);
     }
-    let ended = if preconditioned.stopped {
-        Ended::new(Some(Stop::Interrupted))
-    } else {
-        serve(&mut ssd, &mut host, &mut audience, &mut watcher)
+    let work = Work {
+        ssds,
+        preconditioned,
+        recorder,
+        timeline,
     };
-    let Audience { recorder, timeline } = audience;
+    let left = match &plan.array {
+        None => work.on_one(&mut host, &mut watcher),
+        Some(array) => work.on_array(array, &mut host, &mut watcher),
+    };
+    let Left {
+        ended,
+        recorder,
+        members,
+        timeline,
+        devices,
+    } = left;
     let mut error = match ended.stop {
         None => None,
         Some(Stop::Interrupted) => Some("interrupted".to_owned()),
         Some(Stop::Clock) => Some(CLOCK_ENDED.to_owned()),
         Some(Stop::Workload(ref error)) => Some(error.to_string()),
-        Some(Stop::Device(ref error)) => Some(error.to_string()),
+        Some(Stop::Store(ref error)) => Some(error.clone()),
     };
     if error.is_none() {
         let issued = host.intakes.iter().map(|intake| intake.counts.issued());
@@ -680,42 +655,98 @@ pub fn run(
         error = error.or(written.err().map(|error| error.to_string()));
     }
     let (record, rows) = recorder.finish(ended.now);
+    let members = members.into_iter().map(|member| member.finish(ended.now).0);
     let outcome = Outcome {
         plan: plan.clone(),
         record,
+        members: members.collect(),
+        devices,
         streams: asked,
         contest: host.standing.contest(),
-        preconditioned,
         digest: ended.digest.value(),
         end: ended.now,
         error,
         interrupted: matches!(ended.stop, Some(Stop::Interrupted)),
         speed,
     };
-    let mut results = Results::new(outcome, rows, &ssd);
+    let mut results = Results::new(outcome, rows);
     results.summary.notes.extend(note);
     Ok(results)
 }
 
-impl Plan {
-    /// The device of this plan.
-    pub fn device(&self) -> wordline_device::Plan {
-        wordline_device::Plan {
-            part: self.part.clone(),
-            dies_per_channel: self.dimensions.ways * self.dimensions.dies,
-            page_bytes: self.geometry.page_bytes,
-            internal_data_move: self.internal_data_move,
-            dies_per_package: self.dimensions.dies,
-            composition: self.composition.clone(),
-            scheduler: self.scheduler.clone(),
-            queue_depth: self.queue_depth,
-            interface: self.interface.clone(),
-            streams: self
-                .streams
-                .iter()
-                .map(plan::Stream::at_the_interface)
-                .collect(),
-            ftl: self.ftl.clone(),
+/// A run that is prepared.
+struct Work {
+    ssds: Vec<Ssd<Map>>,
+    preconditioned: Vec<Preconditioned>,
+    recorder: Recorder,
+    timeline: Option<Box<Timeline>>,
+}
+
+/// What a run has left, to be summed up.
+struct Left {
+    ended: Ended,
+    recorder: Recorder,
+    /// What was recorded of each member of an array.
+    members: Vec<Recorder>,
+    timeline: Option<Box<Timeline>>,
+    devices: Vec<Device>,
+}
+
+impl Work {
+    fn is_stopped(&self) -> bool {
+        self.preconditioned.iter().any(|done| done.stopped)
+    }
+
+    fn on_one(mut self, host: &mut Host<'_>, watcher: &mut Watcher<'_>) -> Left {
+        let stopped = self.is_stopped();
+        let mut ssd = self.ssds.remove(0);
+        let mut audience = Single {
+            recorder: self.recorder,
+            timeline: self.timeline,
+        };
+        if let Some(timeline) = &mut audience.timeline {
+            timeline.begin([&ssd]);
+        }
+        let ended = if stopped {
+            Ended::new(Some(Stop::Interrupted))
+        } else {
+            serve(&mut ssd, host, &mut audience, watcher)
+        };
+        Left {
+            ended,
+            recorder: audience.recorder,
+            members: Vec::new(),
+            timeline: audience.timeline,
+            devices: vec![Device::of(&ssd, self.preconditioned[0])],
+        }
+    }
+
+    fn on_array(
+        mut self,
+        array: &plan::Array,
+        host: &mut Host<'_>,
+        watcher: &mut Watcher<'_>,
+    ) -> Left {
+        let stopped = self.is_stopped();
+        if let Some(timeline) = &mut self.timeline {
+            timeline.begin(&self.ssds);
+        }
+        let names = array.members.iter().map(|member| member.name.clone());
+        let mut store = Array::new(array.layout.clone(), names.zip(self.ssds));
+        let mut audience = Several::new(array, self.recorder, self.timeline);
+        let ended = if stopped {
+            Ended::new(Some(Stop::Interrupted))
+        } else {
+            serve(&mut store, host, &mut audience, watcher)
+        };
+        let (recorder, members, timeline) = audience.into_parts();
+        let devices = store.members().zip(self.preconditioned);
+        Left {
+            ended,
+            recorder,
+            members,
+            timeline,
+            devices: devices.map(|(ssd, done)| Device::of(ssd, done)).collect(),
         }
     }
 }

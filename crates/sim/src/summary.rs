@@ -3,17 +3,18 @@
 use serde::Serialize;
 use wordline_device::host::nvme::Arbitration;
 use wordline_device::precondition::Preconditioned;
-use wordline_device::{Interface, Ssd, Usage};
-use wordline_ftl::{Map, Mapping};
+use wordline_device::{Interface, Usage};
 use wordline_kernel::Time;
 use wordline_nand::Energy;
 use wordline_observe::{Busy, Histogram};
 
 use crate::config::Plan;
 use crate::config::plan::Replay;
+use crate::devices::Device;
 use crate::fairness::{Fairness, StreamSummary, streams};
-use crate::outcome::{Asked, Outcome};
-use crate::record::{Collections, FlashCounts, PartSums, Served};
+use crate::members::{MemberSummary, members};
+use crate::outcome::{Asked, Outcome, Part};
+use crate::record::{Collections, FlashCounts, PartSums, Record, Served};
 use crate::slow::{ExcessSummary, WorstCase};
 
 /// Version of the summary's format.
@@ -39,6 +40,7 @@ pub struct Summary {
     pub throughput: Throughput,
     pub streams: Vec<StreamSummary>,
     pub fairness: Option<Fairness>,
+    pub members: Vec<MemberSummary>,
     pub flash: FlashSummary,
     pub collections: Vec<CollectionSummary>,
     pub commands: CommandSummary,
@@ -192,7 +194,7 @@ pub struct CollectionSummary {
 }
 
 impl CollectionSummary {
-    fn new(collections: &Collections) -> Self {
+    pub(crate) fn new(collections: &Collections) -> Self {
         Self {
             kind: collections.kind.name(),
             trigger: collections.trigger.name(),
@@ -218,7 +220,7 @@ pub struct CommandSummary {
 }
 
 impl CommandSummary {
-    fn new(commands: [u64; 4], flash: &FlashCounts) -> Self {
+    pub(crate) fn new(commands: [u64; 4], flash: &FlashCounts) -> Self {
         let [plain, planes_shared, dies_interleaved, both] = commands;
         let total: u64 = commands.iter().sum();
         let pages = flash.page_reads + flash.page_programs + flash.erases;
@@ -244,10 +246,14 @@ pub struct Execution {
 }
 
 impl Execution {
-    fn new(usage: &[Usage], span: Time) -> Self {
-        let all = (span.0 as f64 * usage.len() as f64).max(1.0);
+    pub(crate) fn new<'a>(
+        usage: impl IntoIterator<Item = &'a Usage, IntoIter: Clone>,
+        span: Time,
+    ) -> Self {
+        let usage = usage.into_iter();
+        let all = (span.0 as f64 * usage.clone().count() as f64).max(1.0);
         let share = |of: &dyn Fn(&Usage) -> Time| {
-            usage.iter().map(|usage| of(usage).0 as f64).sum::<f64>() / all
+            usage.clone().map(|usage| of(usage).0 as f64).sum::<f64>() / all
         };
         let bus_active = share(&|usage| usage.bus);
         let bus_contention = share(&|usage| usage.bus_wait);
@@ -301,13 +307,19 @@ impl EnergySummary {
     }
 }
 
-/// The energy of every die, from the first arrival to the last event.
-pub(crate) fn energy_of_dies(outcome: &Outcome, usage: &[Usage]) -> Vec<EnergySummary> {
-    let span = outcome.end.since(outcome.first_arrival());
-    let occupied = outcome.record.dies.totals();
-    let dies = usage.iter().zip(occupied);
-    dies.map(|(usage, work)| EnergySummary::of_die(&outcome.plan.energy, usage, work, span))
+/// The energy of every die of a device during `span`.
+pub(crate) fn energy_of_dies(part: &Part<'_>, span: Time) -> Vec<EnergySummary> {
+    let occupied = part.record.dies.totals();
+    let dies = part.device.usage.iter().zip(occupied);
+    dies.map(|(usage, work)| EnergySummary::of_die(&part.plan.energy, usage, work, span))
         .collect()
+}
+
+/// The energy of all dies of a device during `span`.
+pub(crate) fn sum_of_dies(part: &Part<'_>, span: Time) -> EnergySummary {
+    let dies = energy_of_dies(part, span);
+    dies.iter()
+        .fold(EnergySummary::default(), |sum, die| sum.plus(die))
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -358,6 +370,19 @@ pub struct SpeedSummary {
 
 fn us(time: Time) -> f64 {
     time.as_us()
+}
+
+impl Utilisation {
+    pub(crate) fn new(record: &Record, span: Time) -> Self {
+        let (channel_mean, channel_max) = share(&record.channels, span);
+        let (die_mean, die_max) = share(&record.dies, span);
+        Self {
+            channel_mean,
+            channel_max,
+            die_mean,
+            die_max,
+        }
+    }
 }
 
 impl LatencySummary {
@@ -453,27 +478,26 @@ pub(crate) fn ratio(programs: u64, host: u64) -> Option<f64> {
 }
 
 /// The mean of counts; zero without any.
-pub(crate) fn mean(values: &[u32]) -> f64 {
-    values.iter().map(|&value| u64::from(value)).sum::<u64>() as f64 / values.len().max(1) as f64
+pub(crate) fn mean(values: impl Iterator<Item = u32> + Clone) -> f64 {
+    let count = values.clone().count().max(1) as f64;
+    values.map(u64::from).sum::<u64>() as f64 / count
 }
 
 /// The standard deviation of counts (divided by their number); zero without any.
-fn deviation(values: &[u32]) -> f64 {
-    let mean = mean(values);
-    let squares: f64 = values
-        .iter()
-        .map(|&value| (f64::from(value) - mean).powi(2))
-        .sum();
-    (squares / values.len().max(1) as f64).sqrt()
+fn deviation(values: impl Iterator<Item = u32> + Clone) -> f64 {
+    let mean = mean(values.clone());
+    let count = values.clone().count().max(1) as f64;
+    let squares: f64 = values.map(|value| (f64::from(value) - mean).powi(2)).sum();
+    (squares / count).sqrt()
 }
 
 impl Summary {
     /// Sums a run up.
-    pub(crate) fn new(outcome: &Outcome, ssd: &Ssd<Map>, blocks: &[u32], usage: &[Usage]) -> Self {
+    pub(crate) fn new(outcome: &Outcome) -> Self {
         let Outcome {
             plan,
             record,
-            preconditioned,
+            devices,
             end,
             error,
             speed,
@@ -483,10 +507,10 @@ impl Summary {
         let total = &record.total;
         let first_arrival = outcome.first_arrival();
         let span = end.since(first_arrival);
-        let (channel_mean, channel_max) = share(&record.channels, span);
-        let (die_mean, die_max) = share(&record.dies, span);
-        let pages_touched =
-            u64::from(ssd.mapping().user_pages()).min(pages_programmed(preconditioned, &flash));
+        let pages_touched = outcome
+            .parts()
+            .map(|part| pages_touched(&part))
+            .sum::<u64>();
         let mut summary = Self {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
@@ -494,7 +518,7 @@ impl Summary {
             error: error.clone(),
             seed: plan.seed,
             digest: format!("{:016x}", outcome.digest),
-            device: device_summary(plan),
+            device: DeviceSummary::new(plan),
             input: input_summary(outcome, &flash),
             time: TimeSummary {
                 simulated_s: end.as_secs(),
@@ -509,28 +533,21 @@ impl Summary {
             throughput: Throughput::new(total, first_arrival),
             streams: streams(outcome),
             fairness: (plan.streams.len() > 1).then(|| Fairness::new(outcome.contest.as_ref())),
-            flash: flash_summary(&flash, ssd, blocks),
+            members: members(outcome),
+            flash: FlashSummary::new(&flash, devices),
             collections: record
                 .collections
                 .iter()
                 .map(CollectionSummary::new)
                 .collect(),
             commands: CommandSummary::new(record.commands, &flash),
-            execution: Execution::new(usage, span),
-            utilisation: Utilisation {
-                channel_mean,
-                channel_max,
-                die_mean,
-                die_max,
-            },
-            energy: energy_of_dies(outcome, usage)
-                .iter()
-                .fold(EnergySummary::default(), |sum, die| sum.plus(die)),
-            precondition: precondition_summary(preconditioned),
-            verification: ssd.shadow().map(|shadow| VerificationSummary {
-                reads_checked: shadow.reads_checked,
-                writes_followed: shadow.writes_followed,
+            execution: Execution::new(usage(devices), span),
+            utilisation: Utilisation::new(record, span),
+            energy: outcome.parts().fold(EnergySummary::default(), |sum, part| {
+                sum.plus(&sum_of_dies(&part, span))
             }),
+            precondition: PreconditionSummary::new(&outcome.preconditioned()),
+            verification: verification(devices),
             notes: Vec::new(),
             references: references(plan),
             speed: SpeedSummary {
@@ -549,20 +566,42 @@ impl Summary {
     }
 }
 
-fn device_summary(plan: &Plan) -> DeviceSummary {
-    DeviceSummary {
-        name: plan.name.clone(),
-        capacity_bytes: plan.capacity_bytes(),
-        user_bytes: plan.user_bytes(),
-        over_provisioning_ratio: plan.ftl.config.over_provisioning_ratio,
-        channels: plan.dimensions.channels,
-        ways: plan.dimensions.ways,
-        dies: plan.part.layout.dies,
-        planes: plan.part.layout.planes(),
-        blocks: plan.part.layout.blocks(),
-        pages_per_block: plan.part.layout.pages_per_block,
-        page_bytes: plan.geometry.page_bytes,
+impl DeviceSummary {
+    /// A device; or an array, with sums over its members, and of its first what adds to nothing.
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let sum = |of: fn(&Plan) -> u32| plan.devices().map(of).sum();
+        Self {
+            name: plan.name.clone(),
+            capacity_bytes: plan.capacity_bytes(),
+            user_bytes: plan.user_bytes(),
+            over_provisioning_ratio: plan.ftl.config.over_provisioning_ratio,
+            channels: sum(|plan| plan.dimensions.channels),
+            ways: plan.dimensions.ways,
+            dies: sum(|plan| plan.part.layout.dies),
+            planes: sum(|plan| plan.part.layout.planes()),
+            blocks: sum(|plan| plan.part.layout.blocks()),
+            pages_per_block: plan.part.layout.pages_per_block,
+            page_bytes: plan.geometry.page_bytes,
+        }
     }
+}
+
+fn usage(devices: &[Device]) -> impl Iterator<Item = &Usage> + Clone {
+    devices.iter().flat_map(|device| &device.usage)
+}
+
+/// What was checked of all devices, if they were verified.
+fn verification(devices: &[Device]) -> Option<VerificationSummary> {
+    let mut sum = VerificationSummary {
+        reads_checked: 0,
+        writes_followed: 0,
+    };
+    for device in devices {
+        let (reads, writes) = device.verified?;
+        sum.reads_checked += reads;
+        sum.writes_followed += writes;
+    }
+    Some(sum)
 }
 
 fn input_summary(outcome: &Outcome, flash: &FlashCounts) -> InputSummary {
@@ -611,46 +650,63 @@ pub(crate) fn queue_depth(slots: u32, replay: &Replay) -> u32 {
     }
 }
 
-fn precondition_summary(done: &Preconditioned) -> PreconditionSummary {
-    PreconditionSummary {
-        pages_filled: done.fill.written,
-        pages_overwritten: done.overwrites.written,
-        pages_moved: done.fill.moved + done.overwrites.moved,
-        write_amplification: done.last_write_amplification,
-        erases: done.fill.erased + done.overwrites.erased,
+impl PreconditionSummary {
+    pub(crate) fn new(done: &Preconditioned) -> Self {
+        Self {
+            pages_filled: done.fill.written,
+            pages_overwritten: done.overwrites.written,
+            pages_moved: done.fill.moved + done.overwrites.moved,
+            write_amplification: done.last_write_amplification,
+            erases: done.fill.erased + done.overwrites.erased,
+        }
     }
 }
 
-fn pages_programmed(preconditioned: &Preconditioned, flash: &FlashCounts) -> u64 {
-    let before = preconditioned.fill.written + preconditioned.overwrites.written;
-    before + flash.host_page_writes
+/// Logical pages of a device that were written, at most.
+fn pages_touched(part: &Part<'_>) -> u64 {
+    let Preconditioned {
+        fill, overwrites, ..
+    } = &part.device.preconditioned;
+    let written = fill.written + overwrites.written + part.record.flash().host_page_writes;
+    written.min(part.device.user_pages.into())
 }
 
-fn flash_summary(flash: &FlashCounts, ssd: &Ssd<Map>, blocks: &[u32]) -> FlashSummary {
-    let least = blocks.iter().copied().min().unwrap_or(0);
-    let most = blocks.iter().copied().max().unwrap_or(0);
-    FlashSummary {
-        host_page_writes: flash.host_page_writes,
-        page_programs: flash.page_programs,
-        page_reads: flash.page_reads,
-        erases: flash.erases,
-        write_amplification: ratio(flash.page_programs, flash.host_page_writes),
-        read_modify_writes: flash.read_modify_writes,
-        pages_trimmed: flash.pages_trimmed,
-        own_page_reads: flash.own_page_reads,
-        own_page_programs: flash.own_page_programs,
-        blocks_replaced: flash.blocks_replaced,
-        gc_runs: flash.gc_runs,
-        gc_pages_moved: flash.gc_pages_moved,
-        gc_time_s: flash.gc_time.as_secs(),
-        gc_die_time_s: flash.gc_die_time.as_secs(),
-        erases_per_block_min: least,
-        erases_per_block_mean: mean(blocks),
-        erases_per_block_max: most,
-        erases_per_block_std: deviation(blocks),
-        erases_per_block_spread: most - least,
-        valid_pages: ssd.mapping().valid_pages(),
-        free_blocks: ssd.mapping().free_blocks().into(),
+impl FlashSummary {
+    /// What was counted, with what `devices` are like at the end.
+    pub(crate) fn new(flash: &FlashCounts, devices: &[Device]) -> Self {
+        let blocks = || {
+            devices
+                .iter()
+                .flat_map(|device| device.erases.iter().copied())
+        };
+        let least = blocks().min().unwrap_or(0);
+        let most = blocks().max().unwrap_or(0);
+        Self {
+            host_page_writes: flash.host_page_writes,
+            page_programs: flash.page_programs,
+            page_reads: flash.page_reads,
+            erases: flash.erases,
+            write_amplification: ratio(flash.page_programs, flash.host_page_writes),
+            read_modify_writes: flash.read_modify_writes,
+            pages_trimmed: flash.pages_trimmed,
+            own_page_reads: flash.own_page_reads,
+            own_page_programs: flash.own_page_programs,
+            blocks_replaced: flash.blocks_replaced,
+            gc_runs: flash.gc_runs,
+            gc_pages_moved: flash.gc_pages_moved,
+            gc_time_s: flash.gc_time.as_secs(),
+            gc_die_time_s: flash.gc_die_time.as_secs(),
+            erases_per_block_min: least,
+            erases_per_block_mean: mean(blocks()),
+            erases_per_block_max: most,
+            erases_per_block_std: deviation(blocks()),
+            erases_per_block_spread: most - least,
+            valid_pages: devices.iter().map(|device| device.valid_pages).sum(),
+            free_blocks: devices
+                .iter()
+                .map(|device| u64::from(device.free_blocks))
+                .sum(),
+        }
     }
 }
 
@@ -686,7 +742,7 @@ fn references(plan: &Plan) -> Vec<Reference> {
 /// Sentences that a careful reader of the numbers needs.
 fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
-    let Outcome { preconditioned, .. } = outcome;
+    let preconditioned = outcome.preconditioned();
     let counts = outcome.counts();
     let filled = preconditioned.fill.written;
     if filled > 0 {

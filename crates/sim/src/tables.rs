@@ -1,6 +1,7 @@
 //! The tables of a run.
 
 use wordline_device::Usage;
+use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::Time;
 use wordline_nand::Plane;
 use wordline_observe::{Busy, Heading, Interval, ObserveError, Table, Tally, Values};
@@ -33,11 +34,29 @@ fn requests(cell: &Interval<&Cell>) -> u64 {
 }
 
 /// A row for each die: what it was used for, and the energy it took.
-pub fn dies(outcome: &Outcome, usage: &[Usage]) -> Result<Table, ObserveError> {
-    let dimensions = outcome.plan.dimensions;
-    let energy = energy_of_dies(outcome, usage);
-    let count = usage.len() as u32;
-    let place = |of: &dyn Fn(u32) -> u32| Values::from((0..count).map(of).collect::<Vec<u32>>());
+pub fn dies(outcome: &Outcome) -> Result<Table, ObserveError> {
+    let span = outcome.end.since(outcome.first_arrival());
+    let energy: Vec<_> = outcome
+        .parts()
+        .flat_map(|part| energy_of_dies(&part, span))
+        .collect();
+    let usage: Vec<&Usage> = outcome
+        .devices
+        .iter()
+        .flat_map(|device| &device.usage)
+        .collect();
+    let places: Vec<(u32, Dimensions, u32)> = (0..)
+        .zip(outcome.plan.devices())
+        .flat_map(|(member, plan)| {
+            (0..plan.part.layout.dies).map(move |die| (member, plan.dimensions, die))
+        })
+        .collect();
+    let place = |of: &dyn Fn(Dimensions, u32) -> u32| {
+        let values = places
+            .iter()
+            .map(|&(_, dimensions, die)| of(dimensions, die));
+        Values::from(values.collect::<Vec<u32>>())
+    };
     let time = |of: &dyn Fn(&Usage) -> Time| {
         Values::from(
             usage
@@ -46,23 +65,19 @@ pub fn dies(outcome: &Outcome, usage: &[Usage]) -> Result<Table, ObserveError> {
                 .collect::<Vec<f64>>(),
         )
     };
-    let energy = |of: &dyn Fn(&EnergySummary) -> f64| {
-        Values::from(energy.iter().map(of).collect::<Vec<f64>>())
-    };
     let occupied = outcome.record.dies.totals();
-    let packages = dimensions.dies;
-    Table::new(vec![
+    let mut columns = vec![
         (
             Heading::new("channel", "", "Channel"),
-            place(&|die| die / packages / dimensions.ways),
+            place(&|of, die| die / of.dies / of.ways),
         ),
         (
             Heading::new("way", "", "Package on the channel"),
-            place(&|die| die / packages % dimensions.ways),
+            place(&|of, die| die / of.dies % of.ways),
         ),
         (
             Heading::new("die", "", "Die in the package"),
-            place(&|die| die % packages),
+            place(&|of, die| die % of.dies),
         ),
         (
             Heading::new(
@@ -96,6 +111,19 @@ pub fn dies(outcome: &Outcome, usage: &[Usage]) -> Result<Table, ObserveError> {
             Heading::new("cell_us", "us", "Arrays at work, however many planes"),
             time(&|usage| usage.cell),
         ),
+    ];
+    columns.extend(energy_columns(&energy));
+    if outcome.plan.array.is_some() {
+        columns.insert(0, of_member(places.iter().map(|(member, ..)| *member)));
+    }
+    Table::new(columns)
+}
+
+fn energy_columns(dies: &[EnergySummary]) -> Vec<Column> {
+    let energy = |of: &dyn Fn(&EnergySummary) -> f64| {
+        Values::from(dies.iter().map(of).collect::<Vec<f64>>())
+    };
+    vec![
         (
             Heading::new("read_mj", "mJ", "Energy of array reads"),
             energy(&|energy| energy.read_mj),
@@ -116,7 +144,30 @@ pub fn dies(outcome: &Outcome, usage: &[Usage]) -> Result<Table, ObserveError> {
             Heading::new("standby_mj", "mJ", "Energy of doing nothing"),
             energy(&|energy| energy.standby_mj),
         ),
-    ])
+    ]
+}
+
+/// The first column of what is told of each member of an array.
+fn of_member(members: impl Iterator<Item = u32>) -> Column {
+    let heading = Heading::new("member", "", "Member of the array, from 0");
+    (heading, Values::from(members.collect::<Vec<u32>>()))
+}
+
+/// A row for each member of an array and interval of simulated time. Intervals of members can differ
+/// in width.
+pub fn members(records: &[Record]) -> Result<Table, ObserveError> {
+    let of = |record: &Record| record.series.iter().count();
+    let rows = (0..)
+        .zip(records)
+        .flat_map(|(member, record)| std::iter::repeat_n(member, of(record)));
+    let mut columns = vec![of_member(rows)];
+    let cells: Vec<_> = records
+        .iter()
+        .flat_map(|record| record.series.iter())
+        .collect();
+    columns.extend(host_columns(&cells));
+    columns.extend(flash_columns(&cells));
+    Table::new(columns)
 }
 
 /// A row for each interval of simulated time.
@@ -340,47 +391,38 @@ pub fn latency(record: &Record) -> Result<Table, ObserveError> {
 
 /// Erases of runs of blocks: every block of its own while there are no more than 2^20 blocks,
 /// else runs of equal length.
-pub fn blocks(plan: &Plan, erases: &[u32]) -> Result<Table, ObserveError> {
-    let layout = plan.part.layout;
-    let run = erases.len().div_ceil(MOST_BLOCK_ROWS).max(1) as u32;
-    let runs: Vec<BlockRun> = (0..layout.planes())
-        .flat_map(|plane| {
-            (0..layout.blocks_per_plane)
-                .step_by(run as usize)
-                .map(move |first| (plane, first))
-        })
-        .map(|(plane, first)| {
-            let last = layout.blocks_per_plane.min(first + run);
-            let of = |block| erases[layout.block(Plane(plane), block).index()];
-            BlockRun {
-                plane,
-                first,
-                erases: (first..last).map(of).collect(),
-            }
-        })
+pub fn blocks(outcome: &Outcome) -> Result<Table, ObserveError> {
+    let all: usize = outcome
+        .devices
+        .iter()
+        .map(|device| device.erases.len())
+        .sum();
+    let run = all.div_ceil(MOST_BLOCK_ROWS).max(1) as u32;
+    let devices = (0..).zip(outcome.plan.devices()).zip(&outcome.devices);
+    let runs: Vec<BlockRun> = devices
+        .flat_map(|((member, plan), device)| block_runs(member, plan, &device.erases, run))
         .collect();
-    let dimensions = plan.dimensions;
     let u32s = |value: &dyn Fn(&BlockRun) -> u32| {
         Values::from(runs.iter().map(value).collect::<Vec<u32>>())
     };
-    let die = |run: &BlockRun| run.plane / dimensions.planes;
-    let way = |run: &BlockRun| die(run) / dimensions.dies;
-    Table::new(vec![
+    let die = |run: &BlockRun| run.plane / run.of.planes;
+    let way = |run: &BlockRun| die(run) / run.of.dies;
+    let mut columns = vec![
         (
             Heading::new("channel", "", "Channel"),
-            u32s(&|run| way(run) / dimensions.ways),
+            u32s(&|run| way(run) / run.of.ways),
         ),
         (
             Heading::new("way", "", "Package on the channel"),
-            u32s(&|run| way(run) % dimensions.ways),
+            u32s(&|run| way(run) % run.of.ways),
         ),
         (
             Heading::new("die", "", "Die in the package"),
-            u32s(&|run| die(run) % dimensions.dies),
+            u32s(&|run| die(run) % run.of.dies),
         ),
         (
             Heading::new("plane", "", "Plane in the die"),
-            u32s(&|run| run.plane % dimensions.planes),
+            u32s(&|run| run.plane % run.of.planes),
         ),
         (
             Heading::new("block", "", "First block, in the plane"),
@@ -401,7 +443,7 @@ pub fn blocks(plan: &Plan, erases: &[u32]) -> Result<Table, ObserveError> {
         (
             Heading::new("erases", "", "Mean erases of these blocks"),
             runs.iter()
-                .map(|run| mean(&run.erases))
+                .map(|run| mean(run.erases.iter().copied()))
                 .collect::<Vec<f64>>()
                 .into(),
         ),
@@ -409,17 +451,47 @@ pub fn blocks(plan: &Plan, erases: &[u32]) -> Result<Table, ObserveError> {
             Heading::new("erases_max", "", "Most erases of one of them"),
             u32s(&|run| run.erases.iter().copied().max().unwrap_or(0)),
         ),
-    ])
+    ];
+    if outcome.plan.array.is_some() {
+        columns.insert(0, of_member(runs.iter().map(|run| run.member)));
+    }
+    Table::new(columns)
+}
+
+/// Runs of `length` blocks of a device.
+fn block_runs(
+    member: u32,
+    plan: &Plan,
+    erases: &[u32],
+    length: u32,
+) -> impl Iterator<Item = BlockRun> {
+    let (layout, of) = (plan.part.layout, plan.dimensions);
+    let starts = (0..layout.planes()).flat_map(move |plane| {
+        let firsts = (0..layout.blocks_per_plane).step_by(length as usize);
+        firsts.map(move |first| (plane, first))
+    });
+    starts.map(move |(plane, first)| {
+        let last = layout.blocks_per_plane.min(first + length);
+        let erases_of = |block| erases[layout.block(Plane(plane), block).index()];
+        BlockRun {
+            member,
+            of,
+            plane,
+            first,
+            erases: (first..last).map(erases_of).collect(),
+        }
+    })
 }
 
 /// How many blocks were erased how often: a row for each number of erases from the fewest to the
 /// most, or for runs of equal length of them if they are more than 1024.
-pub fn wear(erases: &[u32]) -> Result<Table, ObserveError> {
-    let least = erases.iter().copied().min().unwrap_or(0);
-    let most = erases.iter().copied().max().unwrap_or(0);
+pub fn wear(outcome: &Outcome) -> Result<Table, ObserveError> {
+    let erases = || outcome.devices.iter().flat_map(|device| &device.erases);
+    let least = erases().copied().min().unwrap_or(0);
+    let most = erases().copied().max().unwrap_or(0);
     let run = (most - least) / MOST_WEAR_ROWS + 1;
     let mut blocks = vec![0_u64; ((most - least) / run + 1) as usize];
-    for &one in erases {
+    for &one in erases() {
         blocks[((one - least) / run) as usize] += 1;
     }
     let firsts = (0..blocks.len() as u32).map(|row| least + row * run);
@@ -451,6 +523,9 @@ const MOST_WEAR_ROWS: u32 = 1024;
 
 /// Neighbouring blocks of a plane, as one row.
 struct BlockRun {
+    member: u32,
+    /// How the planes of its device are wired.
+    of: Dimensions,
     plane: u32,
     first: u32,
     erases: Vec<u32>,

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use wordline_device::Observation;
-use wordline_kernel::{Probe, Time};
+use wordline_device::{Observation, Ssd};
+use wordline_ftl::{Map, Mapping};
+use wordline_kernel::Time;
 use wordline_nand::{Die, Layout, Operation, Ppn};
 use wordline_observe::{CounterId, ObserveError, Slice, TimelineFile, TrackId, Window};
 
@@ -41,12 +42,19 @@ impl TimelineOptions {
     }
 }
 
-/// Writes the timeline of a run: a track for each channel (its bus), die (from first command to last
-/// bus cycle) and plane (its array), and counters of the requests in the device and of free blocks.
+/// Writes the timeline of a run: of each device a track for each channel (its bus), die (from first
+/// command to last bus cycle) and plane (its array), and counters of the requests in it and of free
+/// blocks.
 #[derive(Debug)]
 pub struct Timeline {
     file: TimelineFile,
     window: Window,
+    devices: Vec<Tracks>,
+}
+
+/// The tracks of a device.
+#[derive(Debug)]
+struct Tracks {
     layout: Layout,
     dies_per_way: u32,
     dies_per_channel: u32,
@@ -65,43 +73,31 @@ impl Timeline {
         let window = options.window()?;
         let file = TimelineFile::create(&options.path, window, MOST_EVENTS);
         let mut file = file.map_err(|error| SimulationError::Timeline(error.to_string()))?;
-        let tracks = file.timeline();
-        let device = tracks.track(None, &plan.name);
-        let queue_depth = tracks.counter(Some(device), "queue depth", "requests");
-        let free_blocks = tracks.counter(Some(device), "free blocks", "blocks");
-        let mut timeline = Self {
+        let single = plan.array.is_none().then_some((&plan.name, plan));
+        let members = plan.array.iter().flat_map(|array| &array.members);
+        let members = members.map(|member| (&member.name, &member.plan));
+        let devices = members.chain(single);
+        let devices = devices.map(|(name, plan)| Tracks::new(name, plan, &mut file));
+        Ok(Self {
+            devices: devices.collect(),
             file,
             window,
-            layout: plan.part.layout,
-            dies_per_way: plan.dimensions.dies,
-            dies_per_channel: plan.dimensions.ways * plan.dimensions.dies,
-            channels: Vec::new(),
-            dies: Vec::new(),
-            planes: Vec::new(),
-            queue_depth,
-            free_blocks,
-            in_flight: 0,
-        };
-        timeline.add_channels(device, plan.dimensions.ways);
-        Ok(timeline)
+        })
     }
 
-    fn add_channels(&mut self, device: TrackId, ways: u32) {
-        let tracks = self.file.timeline();
-        for channel in 0..self.layout.dies.div_ceil(self.dies_per_channel) {
-            let channel = tracks.track(Some(device), &format!("channel {channel}"));
-            self.channels.push(channel);
-            for way in 0..ways {
-                let way = tracks.track(Some(channel), &format!("way {way}"));
-                for die in 0..self.dies_per_way {
-                    let die = tracks.track(Some(way), &format!("die {die}"));
-                    self.dies.push(die);
-                    let planes = (0..self.layout.planes_per_die)
-                        .map(|plane| tracks.track(Some(die), &format!("plane {plane}")));
-                    self.planes.extend(planes);
-                }
-            }
+    /// The run begins with these devices.
+    pub fn begin<'a>(&mut self, devices: impl IntoIterator<Item = &'a Ssd<Map>>) {
+        for (device, ssd) in (0..).zip(devices) {
+            let free = ssd.mapping().free_blocks();
+            self.observe(device, Time::ZERO, Observation::Admitted { in_flight: 0 });
+            self.observe(device, Time::ZERO, Observation::FreeBlocks { free });
         }
+    }
+
+    /// Hears a device.
+    pub fn observe(&mut self, device: u32, now: Time, observation: Observation) {
+        let tracks = &mut self.devices[device as usize];
+        tracks.observe(now, observation, &mut self.file);
     }
 
     /// Completes the file; the note says what is missing from it. The run went from `start` to `end`.
@@ -122,26 +118,56 @@ impl Timeline {
         };
         (note, self.file.finish())
     }
+}
 
-    fn slice(&mut self, track: TrackId, now: Time, work: Work, values: &[(&str, u64)]) {
-        let slice = Slice {
-            name: work.name(),
-            category: if work.gc { "gc" } else { "host" },
-            from: work.from,
-            until: now,
-            values,
+impl Tracks {
+    fn new(name: &str, plan: &Plan, file: &mut TimelineFile) -> Self {
+        let tracks = file.timeline();
+        let device = tracks.track(None, name);
+        let queue_depth = tracks.counter(Some(device), "queue depth", "requests");
+        let free_blocks = tracks.counter(Some(device), "free blocks", "blocks");
+        let mut own = Self {
+            layout: plan.part.layout,
+            dies_per_way: plan.dimensions.dies,
+            dies_per_channel: plan.dimensions.ways * plan.dimensions.dies,
+            channels: Vec::new(),
+            dies: Vec::new(),
+            planes: Vec::new(),
+            queue_depth,
+            free_blocks,
+            in_flight: 0,
         };
-        self.file.timeline().slice(track, &slice);
+        own.add_channels(device, plan.dimensions.ways, file);
+        own
     }
-    fn bus(&mut self, now: Time, channel: u32, die: Die, work: Work) {
+
+    fn add_channels(&mut self, device: TrackId, ways: u32, file: &mut TimelineFile) {
+        let tracks = file.timeline();
+        for channel in 0..self.layout.dies.div_ceil(self.dies_per_channel) {
+            let channel = tracks.track(Some(device), &format!("channel {channel}"));
+            self.channels.push(channel);
+            for way in 0..ways {
+                let way = tracks.track(Some(channel), &format!("way {way}"));
+                for die in 0..self.dies_per_way {
+                    let die = tracks.track(Some(way), &format!("die {die}"));
+                    self.dies.push(die);
+                    let planes = (0..self.layout.planes_per_die)
+                        .map(|plane| tracks.track(Some(die), &format!("plane {plane}")));
+                    self.planes.extend(planes);
+                }
+            }
+        }
+    }
+
+    fn bus(&self, now: Time, channel: u32, die: Die, work: Work, file: &mut TimelineFile) {
         let die = die.0 % self.dies_per_channel;
         let values = [
             ("way", u64::from(die / self.dies_per_way)),
             ("die", u64::from(die % self.dies_per_way)),
         ];
-        self.slice(self.channels[channel as usize], now, work, &values);
+        work.show(self.channels[channel as usize], now, &values, file);
     }
-    fn array(&mut self, now: Time, place: Ppn, work: Work) {
+    fn array(&self, now: Time, place: Ppn, work: Work, file: &mut TimelineFile) {
         let block = self.layout.block_of(place);
         let values = [
             ("block", u64::from(self.layout.block_in_plane(block))),
@@ -153,11 +179,11 @@ impl Timeline {
             &values
         };
         let plane = self.planes[self.layout.plane_of(block).index()];
-        self.slice(plane, now, work, known);
+        work.show(plane, now, known, file);
     }
-    fn count_requests(&mut self, now: Time, in_flight: u32) {
+    fn count_requests(&mut self, now: Time, in_flight: u32, file: &mut TimelineFile) {
         self.in_flight = in_flight;
-        let timeline = self.file.timeline();
+        let timeline = file.timeline();
         timeline.count(self.queue_depth, now, i64::from(in_flight));
     }
 }
@@ -171,6 +197,16 @@ struct Work {
 }
 
 impl Work {
+    fn show(self, track: TrackId, now: Time, values: &[(&str, u64)], file: &mut TimelineFile) {
+        let slice = Slice {
+            name: self.name(),
+            category: if self.gc { "gc" } else { "host" },
+            from: self.from,
+            until: now,
+            values,
+        };
+        file.timeline().slice(track, &slice);
+    }
     /// Perfetto colours a slice by its name, so the name tells collection from the host.
     fn name(self) -> &'static str {
         match (self.operation, self.gc) {
@@ -186,13 +222,13 @@ impl Work {
     }
 }
 
-impl Probe<Observation> for Timeline {
-    fn observe(&mut self, now: Time, observation: Observation) {
+impl Tracks {
+    fn observe(&mut self, now: Time, observation: Observation, file: &mut TimelineFile) {
         match observation {
-            Observation::Admitted { in_flight } => self.count_requests(now, in_flight),
-            Observation::Request { .. } => self.count_requests(now, self.in_flight - 1),
+            Observation::Admitted { in_flight } => self.count_requests(now, in_flight, file),
+            Observation::Request { .. } => self.count_requests(now, self.in_flight - 1, file),
             Observation::FreeBlocks { free } => {
-                let timeline = self.file.timeline();
+                let timeline = file.timeline();
                 timeline.count(self.free_blocks, now, i64::from(free));
             }
             Observation::Bus {
@@ -207,7 +243,7 @@ impl Probe<Observation> for Timeline {
                     operation,
                     gc,
                 };
-                self.bus(now, channel, die, work);
+                self.bus(now, channel, die, work, file);
             }
             Observation::Die {
                 die,
@@ -221,7 +257,7 @@ impl Probe<Observation> for Timeline {
                     operation,
                     gc,
                 };
-                self.slice(self.dies[die.index()], now, work, &[]);
+                work.show(self.dies[die.index()], now, &[], file);
             }
             Observation::Array {
                 place,
@@ -234,7 +270,7 @@ impl Probe<Observation> for Timeline {
                     operation,
                     gc,
                 };
-                self.array(now, place, work);
+                self.array(now, place, work, file);
             }
             Observation::PageWritten
             | Observation::PageMerged

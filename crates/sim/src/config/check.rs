@@ -8,7 +8,7 @@ use wordline_device::config::{Host, Ssd};
 use wordline_device::schedule::{Schedule, Scheduler, Scheduling};
 use wordline_kernel::{Stream, Time};
 use wordline_nand::{Cell, Energy, Geometry, Layout, PageTypes, PerLevel, Suspend, Timing};
-use wordline_workload::generate;
+use wordline_workload::{Disk, generate};
 
 use super::keys::{self, Kind};
 use super::load::schema_error;
@@ -21,7 +21,7 @@ const LONGEST_NS: u64 = 10_000_000_000;
 
 /// Every number by itself.
 pub(super) fn ranges(config: &Config) -> Result<(), ConfigError> {
-    array(config)?;
+    nand_tables(config)?;
     whole("ssd.channels", config.ssd.channels, 1, 1024)?;
     whole("ssd.ways", config.ssd.ways, 1, 1024)?;
     whole("host.queue_depth", config.host.queue_depth, 1, 1_000_000)?;
@@ -30,7 +30,7 @@ pub(super) fn ranges(config: &Config) -> Result<(), ConfigError> {
 
 /// Every number of the `[nand]` tables by itself.
 pub(super) fn part(config: &Config) -> Result<(), ConfigError> {
-    array(config)?;
+    nand_tables(config)?;
     from_schema(config, "nand.")
 }
 
@@ -67,7 +67,7 @@ pub(super) fn scheduler(ssd: &Ssd) -> Result<Scheduler, ConfigError> {
     .with(&["ssd.scheduler"]))
 }
 
-fn array(config: &Config) -> Result<(), ConfigError> {
+fn nand_tables(config: &Config) -> Result<(), ConfigError> {
     complete(config)?;
     geometry(&config.nand.geometry)?;
     nand(&config.nand)
@@ -382,7 +382,11 @@ pub(super) fn ftl(config: &Config, error: wordline_ftl::PlanError) -> ConfigErro
 const MOST_STREAMS: usize = 256;
 
 /// The streams, each by itself and beside the others.
-pub(super) fn streams(config: &Config, seed: u64) -> Result<Vec<plan::Stream>, ConfigError> {
+pub(super) fn streams(
+    config: &Config,
+    plan: &Plan,
+    seed: u64,
+) -> Result<Vec<plan::Stream>, ConfigError> {
     let streams = &config.streams;
     if config.workload.is_some() && !streams.is_empty() {
         return Err(ConfigError::conflict(
@@ -403,6 +407,7 @@ pub(super) fn streams(config: &Config, seed: u64) -> Result<Vec<plan::Stream>, C
     let all = streams.iter().enumerate();
     all.map(|(place, stream)| {
         name(
+            "stream",
             &format!("streams[{place}].name"),
             names[place],
             &names[..place],
@@ -412,28 +417,58 @@ pub(super) fn streams(config: &Config, seed: u64) -> Result<Vec<plan::Stream>, C
             class: stream.class,
             workload: stream.workload.clone(),
             replay: replay_of(config, place)?,
+            disk: disk_of(stream, plan, place)?,
             seed: Stream::new(seed, &format!("stream.{}", stream.name)).bits(),
         })
     })
     .collect()
 }
 
-/// The name of a stream behind those of others.
-fn name(key: &str, name: &str, others: &[&str]) -> Result<(), ConfigError> {
+/// The disk that a stream asks.
+fn disk_of(stream: &super::Stream, plan: &Plan, place: usize) -> Result<Option<Disk>, ConfigError> {
+    let Some(number) = stream.disk else {
+        return Ok(None);
+    };
+    let disks = plan.array.iter().flat_map(|array| &array.disks);
+    let known: Vec<Disk> = disks.copied().collect();
+    let disk = known.iter().find(|disk| disk.number == number);
+    if disk.is_some() {
+        return Ok(disk.copied());
+    }
+    let numbers: Vec<String> = known.iter().map(|disk| disk.number.to_string()).collect();
+    let remedy = if numbers.is_empty() {
+        "give an [array] with layout = \"by-disk\", or leave this out".to_owned()
+    } else {
+        format!(
+            "name it in array.members.disks, or take one of {}",
+            numbers.join(", ")
+        )
+    };
+    let key = format!("streams[{place}].disk");
+    Err(ConfigError::rule(
+        &key,
+        number,
+        "no member of an array holds it",
+        remedy,
+    ))
+}
+
+/// The name of a stream or a member behind those of others.
+pub(super) fn name(what: &str, key: &str, name: &str, others: &[&str]) -> Result<(), ConfigError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
         return Err(ConfigError::rule(
             key,
             format!("\"{name}\""),
             "not a name",
-            "give every stream one, of 1 to 64 letters, digits, - and _",
+            format!("give every {what} one, of 1 to 64 letters, digits, - and _"),
         ));
     }
     if others.contains(&name) {
         return Err(ConfigError::rule(
             key,
             format!("\"{name}\""),
-            "another stream has this name",
+            format!("another {what} has this name"),
             "give each a name of its own",
         ));
     }
@@ -459,13 +494,20 @@ fn replay_of(config: &Config, place: usize) -> Result<Replay, ConfigError> {
 
 /// The generated workloads, by the rules of their generator.
 pub(super) fn workloads(plan: &Plan) -> Result<(), ConfigError> {
-    let single = plan.workload.iter().map(|load| (String::new(), load));
+    let all = plan.user_bytes();
+    let single = plan.workload.iter();
+    let single = single.map(|load| (String::new(), load, all));
     let several = plan.streams.iter().enumerate();
     let several = several.filter_map(|(place, stream)| {
-        Some((format!("streams[{place}]."), stream.workload.as_ref()?))
+        let bytes = stream.disk.map_or(all, |disk| disk.bytes);
+        Some((
+            format!("streams[{place}]."),
+            stream.workload.as_ref()?,
+            bytes,
+        ))
     });
-    for (table, load) in single.chain(several) {
-        let Err(fault) = generate::Generator::new(load, plan.user_bytes(), plan.seed) else {
+    for (table, load, bytes) in single.chain(several) {
+        let Err(fault) = generate::Generator::new(load, bytes, plan.seed) else {
             continue;
         };
         let key = fault.path().to_string_lossy().into_owned();

@@ -66,6 +66,17 @@ impl ConfigError {
         self
     }
 
+    /// The fault of a key in the tables of a member of the array.
+    pub(super) fn at_member(mut self, place: usize) -> Self {
+        let table = format!("array.members[{place}].");
+        if self.reason.starts_with(&self.key) {
+            self.reason.insert_str(0, &table);
+        }
+        self.key.insert_str(0, &table);
+        self.others = &[];
+        self
+    }
+
     /// Other keys share the blame.
     pub(super) fn with(mut self, others: &'static [&'static str]) -> Self {
         self.others = others;

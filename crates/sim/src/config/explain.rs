@@ -63,10 +63,10 @@ fn unknown_key(key: &str, table: &str) -> (String, String) {
     let reason = format!("unknown key `{key}` {place}");
     let table = &without_places(table);
     let siblings: Vec<&str> = children(table).map(last).collect();
-    let in_stream = table == "streams" || table.starts_with("streams.");
+    let element = element_of(table);
     let homes: Vec<&str> = keys::all()
         .iter()
-        .filter(|other| last(other) == key && other.path.starts_with("streams.") == in_stream)
+        .filter(|other| last(other) == key && element_of(&other.path) == element)
         .map(|other| other.path.as_str())
         .collect();
     let remedy = if let Some(near) = nearest(key, &siblings) {
@@ -79,6 +79,16 @@ fn unknown_key(key: &str, table: &str) -> (String, String) {
         format!("known here: {}", siblings.join(", "))
     };
     (reason, remedy)
+}
+
+/// The array of tables that a path lies in, if it lies in one.
+fn element_of(path: &str) -> Option<&'static str> {
+    let tables = keys::all().iter().filter(|key| key.kind == Kind::Tables);
+    let mut names = tables.map(|key| key.path.as_str());
+    names.find(|tables| {
+        let rest = path.strip_prefix(tables);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
 }
 
 fn unknown_choice(name: &str, path: &str) -> (String, String) {

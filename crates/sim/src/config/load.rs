@@ -7,7 +7,7 @@ use wordline_nand::Part;
 
 use super::merge::{merge, parse_override};
 use super::streams::{self, Stream};
-use super::{Config, ConfigError, Origin, Plan, SCHEMA, explain, plan, presets};
+use super::{Config, ConfigError, Origin, Plan, SCHEMA, array, explain, plan, presets};
 
 /// A configuration with everything said, and where it was said.
 #[derive(Clone, Debug)]
@@ -103,8 +103,7 @@ impl Loaded {
 
     /// Where the value of a key was said.
     pub fn origin(&self, key: &str) -> Origin {
-        let streams = &self.config.streams;
-        let named = streams::by_name(key, |place| Some(streams.get(place)?.name.as_str()));
+        let named = streams::by_name(key, |tables, place| self.config.name_in(tables, place));
         let said = |path: &str| {
             let here = |key: &str| path == key || within(key, path);
             here(&named) || here(&streams::without_places(key))
@@ -225,15 +224,30 @@ impl Layers {
             }
             merge(&mut table, parse_override(key, value)?);
         }
+        array::complete(&mut table).map_err(|error| self.placed(error))?;
         serde_path_to_error::deserialize(table).map_err(|error| self.override_fault(&error))
+    }
+
+    /// A fault of a table, with the place in the file where its key is said, or else the last override.
+    fn placed(&self, mut error: ConfigError) -> ConfigError {
+        error.origin = match (span_of(&self.text, &error.key), self.overrides.last()) {
+            (Some(span), _) => Origin::file(&self.file, &self.text, span),
+            (None, Some((key, value))) => Origin::Override(format!("{key}={value}")),
+            (None, None) => Origin::Default(self.file.clone()),
+        };
+        error
     }
 
     /// Preset and file are each sound, so a fault in their union comes from an override.
     fn override_fault(&self, error: &serde_path_to_error::Error<toml::de::Error>) -> ConfigError {
         let path = path_of(error);
         let (reason, remedy) = explain::explain(error.inner().message(), &path);
-        let streams = self.table.get("streams");
-        let named = streams::by_name(&path, |place| streams?.get(place)?.get("name")?.as_str());
+        let named = streams::by_name(&path, |tables, place| {
+            let mut parts = tables.split('.');
+            let first = self.table.get(parts.next()?);
+            let tables = parts.fold(first, |table, part| table?.get(part));
+            tables?.get(place)?.get("name")?.as_str()
+        });
         let concerned = self
             .overrides
             .iter()

@@ -4,6 +4,7 @@
 //! the overrides of the command line. [`load`] reads it ([`Config`]), [`Plan::new`] checks it
 //! against everything that has to hold together ([`Plan`]).
 
+pub mod array;
 mod check;
 mod error;
 mod explain;
@@ -25,6 +26,7 @@ use wordline_kernel::slot::Member;
 use wordline_nand::{Arbitration, Cell, Energy, Geometry, PlaneRule, Scheduler, Suspend, Timing};
 use wordline_workload::generate;
 
+pub use array::Array;
 pub use error::ConfigError;
 pub use load::{Loaded, load};
 pub use origin::{Origin, Place};
@@ -58,6 +60,9 @@ pub struct Config {
     pub host: Host,
     /// The flash translation layer.
     pub ftl: wordline_ftl::Config,
+    /// Several devices in place of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub array: Option<Array>,
     /// When requests are issued.
     pub replay: Replay,
     /// What happens to the device before the run; excluded from every result.
@@ -86,12 +91,24 @@ impl Default for Config {
             ssd: Ssd::default(),
             host: Host::default(),
             ftl: wordline_ftl::Config::default(),
+            array: None,
             replay: Replay::default(),
             precondition: Precondition::default(),
             series: Series::default(),
             observe: Observe::default(),
             workload: None,
             streams: Vec::new(),
+        }
+    }
+}
+
+impl Config {
+    /// The name of an element of an array of tables.
+    fn name_in(&self, tables: &str, place: usize) -> Option<&str> {
+        match tables {
+            "streams" => Some(&self.streams.get(place)?.name),
+            "array.members" => Some(&self.array.as_ref()?.members.get(place)?.name),
+            _ => None,
         }
     }
 }

@@ -5,11 +5,12 @@ use wordline_device::{Composition, Interface, Scheduler};
 use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::Time;
 use wordline_nand::{Energy, Geometry, Layout, Part};
-use wordline_workload::generate;
+use wordline_workload::{Disk, generate};
 
-use super::{Config, ConfigError, Nand, check};
+use super::{Config, ConfigError, Nand, array, check};
 
-/// A run that can be simulated: every number checked, nothing left to decide.
+/// A run that can be simulated: every number checked, nothing left to decide. With an array, what is
+/// said of a device is that of its first member.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// Name of the device.
@@ -34,6 +35,8 @@ pub struct Plan {
     pub queue_depth: u32,
     /// How requests cross between the host and the device.
     pub interface: Interface,
+    /// The devices, if there are several.
+    pub array: Option<Array>,
     /// When the requests of a trace are issued; a generated workload has its own clock.
     pub replay: Replay,
     /// What happens before the run.
@@ -50,6 +53,28 @@ pub struct Plan {
     pub seed: u64,
 }
 
+/// Several devices as one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Array {
+    /// Where its bytes lie.
+    pub layout: wordline_store::Layout,
+    /// Where the disks of a trace lie in its addresses, if requests go by disk.
+    pub disks: Vec<Disk>,
+    /// The devices; one at least.
+    pub members: Vec<Member>,
+}
+
+/// A device of an array.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    /// Its name, unlike all others.
+    pub name: String,
+    /// The disks of a trace that it holds, if requests go by disk.
+    pub disks: Vec<u32>,
+    /// What it would be by itself.
+    pub plan: Plan,
+}
+
 /// A stream of requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stream {
@@ -61,6 +86,8 @@ pub struct Stream {
     pub workload: Option<generate::Config>,
     /// When the requests of its trace are issued.
     pub replay: Replay,
+    /// The disk of an array that its addresses are those of, if not those of the whole.
+    pub disk: Option<Disk>,
     /// Seed of its load: of the run's and of its name, so that no stream changes what another asks for.
     pub seed: u64,
 }
@@ -159,6 +186,17 @@ fn of_layout(nand: &Nand, layout: Layout, seed: u64) -> Part {
 impl Plan {
     /// Checks a configuration. The same configuration and seed give the same run.
     pub fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
+        let mut plan = match &config.array {
+            Some(array) => array::plan(config, array, seed)?,
+            None => Self::of_device(config, seed)?,
+        };
+        plan.streams = check::streams(config, &plan, seed)?;
+        check::workloads(&plan)?;
+        Ok(plan)
+    }
+
+    /// The device of a configuration, and all that is said of a run but its streams.
+    pub(super) fn of_device(config: &Config, seed: u64) -> Result<Self, ConfigError> {
         check::ranges(config)?;
         let Config { nand, ssd, .. } = config;
         let layout = check::layout(&nand.geometry, ssd)?;
@@ -170,7 +208,7 @@ impl Plan {
         };
         let ftl = wordline_ftl::Plan::new(&config.ftl, layout, dimensions, seed)
             .map_err(|error| check::ftl(config, error))?;
-        let plan = Self {
+        Ok(Self {
             name: config.name.clone(),
             geometry: nand.geometry.clone(),
             part: of_layout(nand, layout, seed),
@@ -186,21 +224,33 @@ impl Plan {
             series: check::series(&config.series)?,
             observe: check::observe(&config.observe)?,
             workload: config.workload.clone(),
-            streams: check::streams(config, seed)?,
+            streams: Vec::new(),
+            array: None,
             ftl,
             seed,
-        };
-        check::workloads(&plan)?;
-        Ok(plan)
+        })
     }
 
-    /// All pages of the device. Bytes.
+    /// The devices: the members of the array, or the single one.
+    pub fn devices(&self) -> impl Iterator<Item = &Self> {
+        let members = self.array.iter().flat_map(|array| &array.members);
+        let single = self.array.is_none().then_some(self);
+        members.map(|member| &member.plan).chain(single)
+    }
+
+    /// All pages. Bytes.
     pub fn capacity_bytes(&self) -> u64 {
-        u64::from(self.part.layout.pages()) * u64::from(self.geometry.page_bytes)
+        let bytes = |device: &Self| {
+            u64::from(device.part.layout.pages()) * u64::from(device.geometry.page_bytes)
+        };
+        self.devices().map(bytes).sum()
     }
 
     /// What the host can address. Bytes.
     pub fn user_bytes(&self) -> u64 {
+        if let Some(array) = &self.array {
+            return array.layout.user_bytes();
+        }
         u64::from(self.ftl.user_pages) * u64::from(self.geometry.page_bytes)
     }
 }

@@ -11,12 +11,13 @@ use super::presets::{self, Preset};
 use super::{load, policies};
 
 /// The tables of a configuration in the order of explaining; `workload` holds the last one.
-const TABLES: [&str; 11] = [
+const TABLES: [&str; 12] = [
     "",
     "nand",
     "ssd",
     "host",
     "ftl",
+    "array",
     "replay",
     "precondition",
     "series",

@@ -20,6 +20,9 @@ pub struct Stream {
     /// Load to generate, as in `[workload]`; without it, the stream takes a trace from the command line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<generate::Config>,
+    /// Disk of an array by disk whose addresses are its own; without it, a load is spread over the whole array, and a trace goes by the disks that it names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk: Option<u32>,
     /// When the requests of its trace are issued, as in `[replay]`, which counts where this is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<Replay>,
@@ -35,16 +38,19 @@ impl Stream {
     }
 }
 
-/// The key paths of an element, `streams[1].class`, with its name for its place: `streams.log.class`.
-/// Any other path is returned as it is.
-pub(super) fn by_name<'a>(path: &str, mut name: impl FnMut(usize) -> Option<&'a str>) -> String {
-    let parts = path
-        .strip_prefix("streams[")
-        .and_then(|rest| rest.split_once(']'));
-    let named = parts.and_then(|(place, rest)| Some((name(place.parse().ok()?)?, rest)));
-    named.map_or_else(
+/// The key path of an element, `streams[1].class`, with its name for its place: `streams.log.class`.
+/// `name` knows the names in an array of tables by place; a path in none is returned as it is.
+pub(super) fn by_name<'a>(
+    path: &str,
+    mut name: impl FnMut(&str, usize) -> Option<&'a str>,
+) -> String {
+    let parts = path.split_once('[').and_then(|(tables, rest)| {
+        let (place, rest) = rest.split_once(']')?;
+        Some((tables, name(tables, place.parse().ok()?)?, rest))
+    });
+    parts.map_or_else(
         || path.to_owned(),
-        |(name, rest)| format!("streams.{name}{rest}"),
+        |(tables, name, rest)| format!("{tables}.{name}{rest}"),
     )
 }
 

@@ -1,0 +1,126 @@
+//! The devices of a run: the single one, or the members of the array.
+
+use wordline_device::precondition::{self, Preconditioned};
+use wordline_device::{Precondition, Ssd, Usage};
+use wordline_ftl::{Map, Mapping};
+
+use crate::config::Plan;
+use crate::config::plan::{Settle, Stream};
+use crate::simulation::SimulationError;
+
+/// What a device is like at the end of a run.
+#[derive(Clone, Debug)]
+pub struct Device {
+    /// What happened to it before the run.
+    pub preconditioned: Preconditioned,
+    /// By block: erases.
+    pub erases: Vec<u32>,
+    /// By die: what it was used for.
+    pub usage: Vec<Usage>,
+    /// Pages that the host can address.
+    pub user_pages: u32,
+    /// Pages that hold current data.
+    pub valid_pages: u64,
+    /// Erased blocks.
+    pub free_blocks: u32,
+    /// Page reads compared with the shadow store, and page writes followed, if the run was verified.
+    pub verified: Option<(u64, u64)>,
+}
+
+impl Device {
+    pub(crate) fn of(ssd: &Ssd<Map>, preconditioned: Preconditioned) -> Self {
+        let shadow = ssd.shadow();
+        Self {
+            preconditioned,
+            erases: ssd.array().erases().to_vec(),
+            usage: ssd.usage().collect(),
+            user_pages: ssd.mapping().user_pages(),
+            valid_pages: ssd.mapping().valid_pages(),
+            free_blocks: ssd.mapping().free_blocks(),
+            verified: shadow.map(|shadow| (shadow.reads_checked, shadow.writes_followed)),
+        }
+    }
+}
+
+/// The pristine devices of a plan, in their order.
+pub(crate) fn pristine(plan: &Plan) -> Vec<Ssd<Map>> {
+    let streams = &plan.streams;
+    plan.devices()
+        .map(|device| Ssd::new(&device.device(streams), Map::new(&device.ftl)))
+        .collect()
+}
+
+/// Brings the devices into the state in which they are measured, one after the other. `go_on` hears
+/// how many pages have been written and what share of all, if that is known, and may end it early;
+/// what is then left is not touched.
+pub(crate) fn prepare(
+    plan: &Plan,
+    ssds: &mut [Ssd<Map>],
+    mut go_on: impl FnMut(u64, Option<f64>) -> bool,
+) -> Result<Vec<Preconditioned>, SimulationError> {
+    let pages = |device: &Plan| {
+        u64::from(device.precondition.fill_pages) + device.precondition.overwrite_pages
+    };
+    let total: u64 = plan.devices().map(pages).sum();
+    let mut all = vec![Preconditioned::default(); ssds.len()];
+    let mut before = 0;
+    for (place, (device, ssd)) in plan.devices().zip(ssds).enumerate() {
+        let prepared = ssd.precondition(&precondition(device), |pages| {
+            let done = before + pages;
+            go_on(
+                done,
+                (total > 0).then(|| (done as f64 / total as f64).min(1.0)),
+            )
+        });
+        all[place] = prepared.map_err(|error| match &plan.array {
+            Some(array) => SimulationError::Array(wordline_store::ArrayError::Member {
+                name: array.members[place].name.clone(),
+                error,
+            }),
+            None => SimulationError::Device(error),
+        })?;
+        if all[place].stopped {
+            break;
+        }
+        before += pages(device);
+    }
+    Ok(all)
+}
+
+fn precondition(plan: &Plan) -> Precondition {
+    let settle = match plan.precondition.settle {
+        Settle::No => None,
+        Settle::Until {
+            tolerance_ratio,
+            limit_pages,
+        } => Some(precondition::Settle {
+            tolerance_ratio,
+            limit_pages,
+        }),
+    };
+    Precondition {
+        fill_pages: plan.precondition.fill_pages,
+        overwrite_pages: plan.precondition.overwrite_pages,
+        settle,
+        seed: plan.seed,
+    }
+}
+
+impl Plan {
+    /// The device of this plan, which serves `streams`.
+    pub fn device(&self, streams: &[Stream]) -> wordline_device::Plan {
+        wordline_device::Plan {
+            part: self.part.clone(),
+            dies_per_channel: self.dimensions.ways * self.dimensions.dies,
+            page_bytes: self.geometry.page_bytes,
+            internal_data_move: self.internal_data_move,
+            dies_per_package: self.dimensions.dies,
+            composition: self.composition.clone(),
+            scheduler: self.scheduler.clone(),
+            queue_depth: self.queue_depth,
+            interface: self.interface.clone(),
+            streams: streams.iter().map(Stream::at_the_interface).collect(),
+            ftl: self.ftl.clone(),
+        }
+    }
+}
