@@ -1,0 +1,283 @@
+//! What an array does against what its members do.
+#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+
+use std::collections::BTreeMap;
+
+use wordline_device::host::{nvme::Nvme, sata::Sata};
+use wordline_device::{
+    Composition, Interface, Op, Parts, Plan, Precondition, Request, Scheduler, Ssd,
+};
+use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::{Map, Mapping};
+use wordline_kernel::{Digest, EventQueue, Probe, Stream, Time};
+use wordline_nand::{Cell, Geometry, Layout as Pages, Part, Timing};
+use wordline_store::{Array, Layout, Observation, Store};
+
+/// A disk of some 100 pages a die, with `channels` x 2 dies.
+fn plan(channels: u32, interface: &Interface) -> Plan {
+    let geometry = Geometry {
+        blocks_per_plane: 16,
+        pages_per_block: 8,
+        ..Geometry::default()
+    };
+    let dimensions = Dimensions {
+        channels,
+        ways: 2,
+        dies: geometry.dies_per_package,
+        planes: geometry.planes_per_die,
+    };
+    let layout = Pages::new(&geometry, channels * 2).unwrap();
+    let config = wordline_ftl::Config {
+        over_provisioning_ratio: 0.3,
+        ..wordline_ftl::Config::default()
+    };
+    Plan {
+        part: Part::new(layout, &geometry, &Timing::default(), &Cell::default()),
+        dies_per_channel: 2 * dimensions.dies,
+        dies_per_package: dimensions.dies,
+        composition: Composition::default(),
+        scheduler: Scheduler::default(),
+        page_bytes: geometry.page_bytes,
+        internal_data_move: false,
+        queue_depth: 4,
+        interface: interface.clone(),
+        streams: Vec::new(),
+        ftl: wordline_ftl::Plan::new(&config, layout, dimensions, 1).unwrap(),
+    }
+}
+
+/// A disk that is full and verified.
+fn disk(channels: u32, interface: &Interface) -> Ssd<Map> {
+    let plan = plan(channels, interface);
+    let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
+    let fill = Precondition {
+        fill_pages: ssd.mapping().user_pages(),
+        overwrite_pages: 0,
+        settle: None,
+        seed: 1,
+    };
+    ssd.precondition(&fill, |_| true).unwrap();
+    ssd.verify();
+    ssd
+}
+
+fn interfaces() -> [Interface; 3] {
+    [
+        Interface::default(),
+        Interface::Sata(Sata::default()),
+        Interface::Nvme(Nvme::default()),
+    ]
+}
+
+/// Requests of whole sectors that are issued by a clock, each at a time of its own.
+fn load(user_bytes: u64, count: u64, mean_gap_us: u64, most_bytes: u64) -> Vec<Request> {
+    let mut random = Stream::new(7, "load");
+    let mut arrival = Time::ZERO;
+    let requests = (0..count).map(|_| {
+        arrival += Time::from_ps(1 + random.below(2 * mean_gap_us * 1_000_000));
+        let bytes = 512 * (1 + random.below(most_bytes / 512));
+        let op = match random.below(10) {
+            0 => Op::Trim,
+            1..5 => Op::Write,
+            _ => Op::Read,
+        };
+        Request {
+            stream: 0,
+            op,
+            offset: 512 * random.below((user_bytes - bytes) / 512 + 1),
+            bytes,
+            arrival,
+        }
+    });
+    requests.collect()
+}
+
+/// A request that is done: when it was issued, when it was done, and its parts.
+type Done = (Time, Time, Parts);
+
+/// Issues requests at their times, as far as the store takes them.
+fn replay<S: Store>(
+    store: &mut S,
+    requests: &[Request],
+    probe: &mut impl Probe<S::Observation>,
+) -> u64 {
+    let mut queue = EventQueue::<S::Event>::default();
+    let mut digest = Digest::default();
+    let mut now = Time::ZERO;
+    let mut left = requests.iter().peekable();
+    let mut completed = 0;
+    loop {
+        let due = queue.next_time();
+        let ready = |request: &&Request| due.is_none_or(|due| request.arrival.max(now) <= due);
+        if store.takes(0)
+            && let Some(request) = left.next_if(|request| ready(request))
+        {
+            now = now.max(request.arrival);
+            let taken = store.submit(now, *request, &mut queue, probe);
+            taken.unwrap_or_else(|error| panic!("{error}"));
+            completed += store.completed().count();
+            continue;
+        }
+        let Some((at, event)) = queue.pop() else {
+            break;
+        };
+        now = at;
+        digest.mix(now.0);
+        S::mix(event, &mut digest);
+        let handled = store.handle(now, event, &mut queue, probe);
+        handled.unwrap_or_else(|error| panic!("{error}"));
+        completed += store.completed().count();
+    }
+    assert_eq!(completed, requests.len(), "every request is told of once");
+    digest.value()
+}
+
+/// Hears of requests, and of the parts that they consist of.
+#[derive(Default)]
+struct Heard {
+    whole: Vec<Done>,
+    /// By the arrival of the request: the parts, with their bytes.
+    parts: BTreeMap<Time, Vec<(Done, u64)>>,
+    /// By member: what was heard of it.
+    members: BTreeMap<u32, u64>,
+}
+
+impl Probe<wordline_device::Observation> for Heard {
+    fn observe(&mut self, now: Time, observation: wordline_device::Observation) {
+        if let wordline_device::Observation::Request { arrival, parts, .. } = observation {
+            self.whole.push((arrival, now, parts));
+        }
+    }
+}
+
+impl Probe<Observation> for Heard {
+    fn observe(&mut self, now: Time, observation: Observation) {
+        match observation {
+            Observation::Request { arrival, parts, .. } => self.whole.push((arrival, now, parts)),
+            Observation::Member { member, device } => {
+                *self.members.entry(member).or_default() += 1;
+                if let wordline_device::Observation::Request {
+                    arrival,
+                    parts,
+                    bytes,
+                    ..
+                } = device
+                {
+                    let done = ((arrival, now, parts), bytes);
+                    self.parts.entry(arrival).or_default().push(done);
+                }
+            }
+        }
+    }
+}
+
+fn array(layout: fn(&[u64]) -> Layout, disks: Vec<Ssd<Map>>) -> Array<Map> {
+    let sizes: Vec<u64> = disks.iter().map(Ssd::user_bytes).collect();
+    let names = (0..).map(|number| format!("ssd{number}"));
+    Array::new(layout(&sizes), names.zip(disks))
+}
+
+fn striped(sizes: &[u64]) -> Layout {
+    Layout::striped(8192, sizes)
+}
+
+#[test]
+fn an_array_of_one_device_is_that_device() {
+    for interface in interfaces() {
+        for layout in [striped, Layout::concatenated] {
+            for gap_us in [50, 400, 5000] {
+                let mut single = disk(2, &interface);
+                let requests = load(single.user_bytes(), 1500, gap_us, 40_000);
+                let mut one = array(layout, vec![disk(2, &interface)]);
+                assert_eq!(one.user_bytes(), single.user_bytes());
+                let (mut expected, mut heard) = (Heard::default(), Heard::default());
+                replay(&mut single, &requests, &mut expected);
+                replay(&mut one, &requests, &mut heard);
+                assert_eq!(heard.whole, expected.whole, "{}", interface.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_request_is_done_with_its_last_part_and_has_all_its_bytes() {
+    for interface in interfaces() {
+        for layout in [striped, Layout::concatenated] {
+            let disks = [1, 2, 1].map(|channels| disk(channels, &interface));
+            let mut store = array(layout, disks.into());
+            let requests = load(store.user_bytes(), 2000, 300, 60_000);
+            let mut heard = Heard::default();
+            replay(&mut store, &requests, &mut heard);
+            assert_eq!(heard.whole.len(), requests.len());
+            let mut split = 0;
+            for (arrival, done, parts) in heard.whole {
+                let own = &heard.parts[&arrival];
+                let last = own.iter().map(|((_, done, _), _)| *done).max().unwrap();
+                assert_eq!(done, last, "done with the last part");
+                assert_eq!(parts.total(), done - arrival);
+                assert!(own.iter().any(|(part, _)| *part == (arrival, done, parts)));
+                let request = requests.iter().find(|one| one.arrival == arrival).unwrap();
+                let bytes: u64 = own.iter().map(|(_, bytes)| bytes).sum();
+                assert_eq!(bytes, request.bytes);
+                split += usize::from(own.len() > 1);
+            }
+            assert!(split > 0, "some requests went to several members");
+        }
+    }
+}
+
+#[test]
+fn the_same_run_has_the_same_digest() {
+    let digest = || {
+        let disks = [1, 2].map(|channels| disk(channels, &Interface::default()));
+        let mut store = array(striped, disks.into());
+        let requests = load(store.user_bytes(), 1000, 300, 60_000);
+        replay(&mut store, &requests, &mut ())
+    };
+    assert_eq!(digest(), digest());
+}
+
+/// A member serves its own requests as it would without the others, however busy they are.
+#[test]
+fn members_one_behind_the_other_do_not_disturb_each_other() {
+    for interface in interfaces() {
+        let mut alone = disk(1, &interface);
+        let own = load(alone.user_bytes(), 300, 2000, 8192);
+        let mut expected = Heard::default();
+        replay(&mut alone, &own, &mut expected);
+
+        let disks = [2, 1, 1].map(|channels| disk(channels, &interface));
+        let first = disks[0].user_bytes();
+        let mut store = array(Layout::concatenated, disks.into());
+        // Ten times what the first member serves; the third is asked for nothing.
+        let mut requests = load(first, 3000, 20, 40_000);
+        let moved = own.iter().map(|request| Request {
+            offset: request.offset + first,
+            ..*request
+        });
+        requests.extend(moved);
+        requests.sort_by_key(|request| request.arrival);
+        let mut heard = Heard::default();
+        replay(&mut store, &requests, &mut heard);
+        let issued: Vec<Time> = own.iter().map(|request| request.arrival).collect();
+        heard.whole.retain(|(arrival, ..)| issued.contains(arrival));
+        assert_eq!(heard.whole, expected.whole, "{}", interface.name());
+        assert!(!heard.members.contains_key(&2), "nothing happened there");
+    }
+}
+
+#[test]
+fn a_request_beyond_the_end_is_refused() {
+    let mut store = array(striped, vec![disk(1, &Interface::default())]);
+    let request = Request {
+        stream: 0,
+        op: Op::Read,
+        offset: store.user_bytes() - 512,
+        bytes: 1024,
+        arrival: Time::ZERO,
+    };
+    let mut queue = EventQueue::default();
+    let refused = store.submit(Time::ZERO, request, &mut queue, &mut ());
+    let said = refused.unwrap_err().to_string();
+    assert!(said.contains("ends beyond the device's"), "{said}");
+}
