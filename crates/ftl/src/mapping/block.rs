@@ -1,0 +1,456 @@
+//! Block mapping.
+
+mod recover;
+mod work;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+use wordline_nand::{Block, Layout, Plane, Ppn};
+
+use super::{Family, LogicalBlock, Mapping, Want, Written};
+use crate::allocate::{Allocate, Allocator, Place};
+use crate::job::{Collection, Cost, JobId, Step};
+use crate::lists::Lists;
+use crate::lpn::Lpn;
+use crate::plan::{Plan, PlanError};
+use crate::recovery::{Flash, Recovery};
+use crate::wear::{FreeBlocks, Spend};
+use work::{Need, Work};
+
+/// A logical block of as many pages as an erase block lies in one data block, page i at place i, so
+/// that a map entry is needed for a block only (memory cards). Logical blocks go to the planes in
+/// turn, in the order of `ftl.allocate`, which has to be static.
+///
+/// A look-up costs no flash operation. A new version of a page goes to the replacement block of its
+/// logical block, at its own place there. If that is the next one to program, the write costs
+/// nothing more. If it lies further on, the pages before it are copied from the data block first
+/// (collections of kind `partial`); where there is nothing to copy, a page is programmed to keep the
+/// order. If it has been passed, the replacement block is completed: the rest is copied into it, the
+/// data block is erased and the replacement block takes its place (kind `full`; `switch` if nothing
+/// was left to copy), and another replacement block is begun. So it is when a logical block needs a
+/// replacement block and `open_blocks` of the plane are in use: that which was written least
+/// recently is completed. The pages of a block that were never programmed take first versions
+/// without a replacement block. Writes of a logical block are placed in the order in which they
+/// came.
+///
+/// With P pages a block and all pages written, sequential writes cost an erase a block and no copy.
+/// Random writes over N logical blocks of a plane with m replacement blocks cost (P - 1)(1 - m / 2N)
+/// copies each: between half a block and a whole one.
+///
+/// Not used: `ftl.gc.victim`, `ftl.gc.start_free_ratio` and `ftl.gc.own_block`. Nothing can be
+/// collected before the write that needs it, so that only the schedules `on-demand` and
+/// `incremental` make sense.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BlockMapping {
+    /// Replacement blocks of a plane that are in use at once. Count, at least 1.
+    #[schemars(range(min = 1))]
+    pub open_blocks: u32,
+}
+
+impl Default for BlockMapping {
+    fn default() -> Self {
+        Self { open_blocks: 4 }
+    }
+}
+
+impl Cited for BlockMapping {
+    const PAPER: &'static str = "A. Ban, Flash file system optimized for page-mode flash technologies (NFTL), US patent 5,937,425, 1999";
+}
+
+impl BlockMapping {
+    /// Whether a device can be built so: data blocks, replacement blocks and reserve fit the planes.
+    pub(crate) fn check(&self, plan: &Plan) -> Result<(), PlanError> {
+        if !matches!(plan.config.allocate, Allocate::Static(_)) {
+            return Err(PlanError {
+                key: "ftl.allocate",
+                reason: "block mapping keeps every logical block on one plane".into(),
+                remedy: "use static".into(),
+            });
+        }
+        if self.open_blocks == 0 {
+            return Err(PlanError {
+                key: "ftl.mapping.open_blocks",
+                reason: "without a replacement block nothing can be written twice".into(),
+                remedy: "allow one at least".into(),
+            });
+        }
+        let layout = &plan.layout;
+        let data = logical_blocks(plan).div_ceil(layout.planes());
+        let kept = u64::from(self.open_blocks) + u64::from(plan.reserve_blocks);
+        let blocks = layout.blocks_per_plane;
+        if plan.user_pages > 0 && u64::from(data) + kept <= u64::from(blocks) {
+            return Ok(());
+        }
+        Err(PlanError {
+            key: "ftl.over_provisioning_ratio",
+            reason: format!(
+                "the logical blocks of a plane take {data} of its {blocks} blocks, and {kept} are \
+                 needed beside them (replacement blocks {}, reserve {})",
+                self.open_blocks, plan.reserve_blocks
+            ),
+            remedy: "raise it, lower ftl.mapping.open_blocks, or give a plane more blocks".into(),
+        })
+    }
+}
+
+fn logical_blocks(plan: &Plan) -> u32 {
+    plan.user_pages.div_ceil(plan.layout.pages_per_block)
+}
+
+/// Where a logical block lies. Before its first write, nowhere.
+#[derive(Clone, Copy, Debug, Default)]
+struct Home {
+    /// The data block.
+    data: Option<Block>,
+    /// The block that holds pages before `head_pages` in the data block's stead: a replacement block
+    /// whose next page was lost when the power failed.
+    head: Option<Block>,
+    head_pages: u32,
+    /// The replacement block; there is none beside a head but while both are being copied into it.
+    replacement: Option<Block>,
+    /// The next page to program, of the replacement block or else the data block.
+    next: u32,
+    /// 1 + the page that a write waits for, or 0.
+    wanted: u32,
+}
+
+impl Home {
+    /// The block that takes programs.
+    fn writer(&self) -> Option<Block> {
+        self.replacement.or(self.data)
+    }
+    /// The block that holds a page if any does.
+    fn holder(&self, offset: u32) -> Option<Block> {
+        let replaced = self.replacement.filter(|_| offset < self.next);
+        let head = self.head.filter(|_| offset < self.head_pages);
+        replaced.or(head).or(self.data)
+    }
+    /// The blocks that a completed replacement block supersedes.
+    fn kept(&self) -> impl Iterator<Item = Block> + use<> {
+        self.data.into_iter().chain(self.head)
+    }
+    fn blocks(&self) -> impl Iterator<Item = Block> + use<> {
+        self.kept().chain(self.replacement)
+    }
+}
+
+/// What a plane has at hand.
+#[derive(Clone, Debug, Default)]
+struct PlaneState {
+    /// Free blocks.
+    free: u32,
+    /// Logical blocks with a replacement block or a head.
+    open: u32,
+    /// The collection in progress.
+    work: Option<Work>,
+}
+
+/// A block-mapped translation layer.
+#[derive(Clone, Debug)]
+pub struct BlockMap {
+    layout: Layout,
+    open_blocks: u32,
+    user_pages: u32,
+    homes: Vec<Home>,
+    /// By logical page, a bit: whether it has been written and not been trimmed.
+    valid: Vec<u64>,
+    /// By block: 1 + its logical block, or 0.
+    owners: Vec<u32>,
+    planes: Vec<PlaneState>,
+    /// Free blocks of all planes.
+    free_blocks: u32,
+    /// By plane: open logical blocks, the least recently written first.
+    recent: Lists,
+    allocator: Allocator,
+    free: FreeBlocks,
+    /// What it was built from, to build it again when the memory has been lost.
+    plan: Box<Plan>,
+}
+
+impl BlockMap {
+    /// An empty map over a pristine array.
+    pub fn new(plan: &Plan) -> Self {
+        let layout = plan.layout;
+        let logical = logical_blocks(plan) as usize;
+        let policy = match &plan.config.mapping {
+            Family::BlockMapping(policy) => policy.clone(),
+            _ => BlockMapping::default(),
+        };
+        let plane = PlaneState {
+            free: layout.blocks_per_plane,
+            ..PlaneState::default()
+        };
+        Self {
+            layout,
+            open_blocks: policy.open_blocks,
+            user_pages: plan.user_pages,
+            homes: vec![Home::default(); logical],
+            valid: vec![0; plan.user_pages.div_ceil(u64::BITS) as usize],
+            owners: vec![0; layout.blocks() as usize],
+            planes: vec![plane; layout.planes() as usize],
+            free_blocks: layout.blocks(),
+            recent: Lists::new(layout.planes() as usize, logical),
+            allocator: Allocator::new(&plan.config.allocate, plan.dimensions),
+            free: FreeBlocks::new(&plan.config.wear, &layout),
+            plan: Box::new(plan.clone()),
+        }
+    }
+
+    /// The logical block of a page, and its place there.
+    #[inline]
+    fn split(&self, page: Lpn) -> (LogicalBlock, u32) {
+        let pages = self.layout.pages_per_block;
+        (LogicalBlock(page.0 / pages), page.0 % pages)
+    }
+    #[inline]
+    fn page(&self, logical: LogicalBlock, offset: u32) -> Lpn {
+        Lpn(logical.0 * self.layout.pages_per_block + offset)
+    }
+    /// The plane of a logical block.
+    #[inline]
+    fn plane_of(&self, logical: LogicalBlock) -> Plane {
+        let home = self.allocator.home(Lpn(logical.0));
+        home.unwrap_or_else(|| unreachable!("allocation is static"))
+    }
+    #[inline]
+    fn home(&self, logical: LogicalBlock) -> &Home {
+        &self.homes[logical.0 as usize]
+    }
+    #[inline]
+    fn home_mut(&mut self, logical: LogicalBlock) -> &mut Home {
+        &mut self.homes[logical.0 as usize]
+    }
+
+    #[inline]
+    fn is_valid(&self, page: Lpn) -> bool {
+        page.0 < self.user_pages && self.valid[page.index() / 64] >> (page.0 % 64) & 1 == 1
+    }
+    #[inline]
+    fn set_valid(&mut self, page: Lpn, valid: bool) {
+        let word = &mut self.valid[page.index() / 64];
+        let bit = 1 << (page.0 % 64);
+        *word = if valid { *word | bit } else { *word & !bit };
+    }
+    /// Valid pages of a logical block from `from` to before `to`.
+    fn count_valid(&self, logical: LogicalBlock, from: u32, to: u32) -> u32 {
+        (from..to)
+            .filter(|offset| self.is_valid(self.page(logical, *offset)))
+            .count() as u32
+    }
+
+    fn is_worked_on(&self, plane: Plane, logical: LogicalBlock) -> bool {
+        let work = &self.planes[plane.index()].work;
+        work.as_ref().is_some_and(|work| work.logical == logical)
+    }
+
+    /// Takes a free block for a logical block: it becomes the data block, or, if there is one, its
+    /// replacement.
+    fn open(&mut self, plane: Plane, logical: LogicalBlock, block: Block) {
+        let state = &mut self.planes[plane.index()];
+        state.free -= 1;
+        self.free_blocks -= 1;
+        self.owners[block.index()] = logical.0 + 1;
+        let home = &mut self.homes[logical.0 as usize];
+        home.next = 0;
+        if home.data.is_none() {
+            home.data = Some(block);
+            return;
+        }
+        home.replacement = Some(block);
+        if home.head.is_none() {
+            state.open += 1;
+            self.recent.push_back(plane.index(), logical.0);
+        }
+    }
+
+    fn is_free(&mut self, block: Block, erases: u32) {
+        let plane = self.layout.plane_of(block);
+        self.planes[plane.index()].free += 1;
+        self.free_blocks += 1;
+        self.free.erased(plane, block, erases);
+    }
+
+    /// A logical block is the one written last.
+    fn touch(&mut self, plane: Plane, logical: LogicalBlock) {
+        if self.home(logical).replacement.is_some() {
+            self.recent.remove(plane.index(), logical.0);
+            self.recent.push_back(plane.index(), logical.0);
+        }
+    }
+
+    /// The next page of a logical block is programmed.
+    fn append(&mut self, logical: LogicalBlock) -> Option<Ppn> {
+        let layout = self.layout;
+        let home = self.home_mut(logical);
+        let block = home.writer()?;
+        home.next += 1;
+        Some(layout.page(block, home.next - 1))
+    }
+
+    /// Places a write whose turn it is.
+    fn place(&mut self, plane: Plane, page: Lpn) -> Option<Ppn> {
+        let (logical, offset) = self.split(page);
+        if self.is_worked_on(plane, logical) || self.need(plane, logical, offset) != Need::Nothing {
+            return None;
+        }
+        if self.needs_block(logical, offset) {
+            let block = self.free.take(plane)?;
+            self.open(plane, logical, block);
+        }
+        self.touch(plane, logical);
+        self.append(logical)
+    }
+
+    fn audit_home(&self, logical: LogicalBlock) -> Result<(), String> {
+        let home = self.home(logical);
+        let fail = |what: &str| Err(format!("logical block {} {what}: {home:?}", logical.0));
+        if home
+            .blocks()
+            .any(|block| self.owners[block.index()] != logical.0 + 1)
+        {
+            return fail("lies in a block that another owns");
+        }
+        let valid = |from| self.count_valid(logical, from, self.layout.pages_per_block);
+        if home.writer().is_none() && (home.head.is_some() || valid(0) > 0) {
+            return fail("has no data block");
+        }
+        if home.head.is_none() && home.replacement.is_none() && valid(home.next) > 0 {
+            return fail("has pages beyond its last programmed one");
+        }
+        Ok(())
+    }
+
+    fn audit_plane(&self, plane: Plane) -> Result<(), String> {
+        let state = &self.planes[plane.index()];
+        let layout = &self.layout;
+        let blocks = (0..layout.blocks_per_plane).map(|block| layout.block(plane, block));
+        let owned = blocks
+            .filter(|block| self.owners[block.index()] != 0)
+            .count() as u32;
+        let free = layout.blocks_per_plane - owned;
+        let logical = (0..self.homes.len() as u32).map(LogicalBlock);
+        let is_open = |logical: &LogicalBlock| {
+            let home = self.home(*logical);
+            home.replacement.or(home.head).is_some()
+        };
+        let open = logical
+            .filter(|logical| self.plane_of(*logical) == plane)
+            .filter(is_open)
+            .count() as u32;
+        if [free, open] == [state.free, state.open] {
+            return Ok(());
+        }
+        Err(format!(
+            "plane {}: free blocks and open logical blocks are {:?}, the books say {:?}",
+            plane.0,
+            [free, open],
+            [state.free, state.open]
+        ))
+    }
+}
+
+impl Mapping for BlockMap {
+    fn user_pages(&self) -> u32 {
+        self.user_pages
+    }
+    #[inline]
+    fn free_blocks(&self) -> u32 {
+        self.free_blocks
+    }
+    #[inline]
+    fn free_blocks_of(&self, plane: Plane) -> u32 {
+        self.planes[plane.index()].free
+    }
+    fn valid_pages(&self) -> u64 {
+        self.valid
+            .iter()
+            .map(|word| u64::from(word.count_ones()))
+            .sum()
+    }
+    #[inline]
+    fn lookup(&self, page: Lpn) -> Option<Ppn> {
+        if !self.is_valid(page) {
+            return None;
+        }
+        let (logical, offset) = self.split(page);
+        let block = self.home(logical).holder(offset)?;
+        Some(self.layout.page(block, offset))
+    }
+    /// Writes of a logical block that wait are placed in the order in which they were first asked
+    /// for: each decides what is copied for it.
+    #[inline]
+    fn write(&mut self, page: Lpn) -> Written {
+        let (logical, offset) = self.split(page);
+        let plane = self.plane_of(logical);
+        let wanted = self.home(logical).wanted;
+        if wanted == 0 || wanted == offset + 1 {
+            if let Some(place) = self.place(plane, page) {
+                self.home_mut(logical).wanted = 0;
+                self.set_valid(page, true);
+                return Written::Placed(place);
+            }
+            self.home_mut(logical).wanted = offset + 1;
+        }
+        Written::Wait(Want::Update(plane, logical))
+    }
+    fn trim(&mut self, page: Lpn) {
+        self.set_valid(page, false);
+    }
+    /// Collections come with the writes that need them.
+    #[inline]
+    fn wants_collection(&self, _plane: Plane) -> bool {
+        false
+    }
+    fn collect(&mut self, want: Want) -> Option<Collection> {
+        self.start(want)
+    }
+    fn is_over(&self, job: JobId) -> bool {
+        self.is_done(Plane(job.0))
+    }
+    fn step(&mut self, job: JobId) -> Step {
+        self.next_step(Plane(job.0))
+    }
+    fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn> {
+        let logical = self.planes[job.index()].work.as_ref()?.logical;
+        let offset = self.layout.page_in_block(from);
+        debug_assert_eq!(offset, self.home(logical).next, "one page at a time");
+        if !self.is_valid(self.page(logical, offset)) {
+            return None;
+        }
+        self.append(logical)
+    }
+    fn erased(&mut self, block: Block, erases: u32) {
+        self.owners[block.index()] = 0;
+        self.is_free(block, erases);
+        self.is_erased(block);
+    }
+    /// Nothing can be collected before a write needs it.
+    fn full(&self, _plane: Plane) -> Option<Want> {
+        None
+    }
+    fn shortage(&self, _plane: Plane, _first: Lpn, _pages: u32) -> Option<Want> {
+        None
+    }
+    fn cost(&self, want: Want) -> Cost {
+        self.cost_of(want)
+    }
+    fn recover(&mut self, flash: &Flash<'_>) -> Recovery {
+        *self = Self::new(&self.plan.clone());
+        self.reread(flash)
+    }
+    fn audit(&self) -> Result<(), String> {
+        for logical in (0..self.homes.len() as u32).map(LogicalBlock) {
+            self.audit_home(logical)?;
+        }
+        let free: u32 = self.planes.iter().map(|plane| plane.free).sum();
+        if free != self.free_blocks {
+            return Err(format!(
+                "the planes have {free} free blocks, the books say {}",
+                self.free_blocks
+            ));
+        }
+        (0..self.layout.planes()).try_for_each(|plane| self.audit_plane(Plane(plane)))
+    }
+}

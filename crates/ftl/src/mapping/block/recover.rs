@@ -1,0 +1,163 @@
+//! The books anew, from the spare areas.
+
+use wordline_nand::{Block, Plane};
+
+use super::{BlockMap, LogicalBlock};
+use crate::mapping::Mapping;
+use crate::recovery::{Flash, Owner, Recovery, Tag};
+use crate::wear::Spend;
+
+/// A block that can be read in some page, and the orders of the first and the last such page.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    logical: LogicalBlock,
+    block: Block,
+    first: u64,
+    last: u64,
+}
+
+impl BlockMap {
+    fn owner(&self, tag: Tag) -> LogicalBlock {
+        match tag.owner {
+            Owner::Host(page) => self.split(page).0,
+            Owner::Own(label) => LogicalBlock(label),
+        }
+    }
+
+    /// Pages that only keep the order tell whose block it is, too.
+    fn identify(&self, flash: &Flash<'_>, block: Block) -> Option<Found> {
+        let mut tags = flash.pages(block).filter_map(|(_, tag)| tag);
+        let first = tags.next()?;
+        let last = tags.last().unwrap_or(first);
+        let logical = self.owner(first);
+        ((logical.0 as usize) < self.homes.len()).then_some(Found {
+            logical,
+            block,
+            first: first.order,
+            last: last.order,
+        })
+    }
+
+    /// Takes in what the spare areas say. A block that can be read in no page is to be erased.
+    pub(super) fn reread(&mut self, flash: &Flash<'_>) -> Recovery {
+        let mut recovery = Recovery::default();
+        let mut found = Vec::new();
+        self.free_blocks = 0;
+        for plane in (0..self.layout.planes()).map(Plane) {
+            while self.free.take(plane).is_some() {}
+            self.planes[plane.index()].free = 0;
+        }
+        for block in (0..self.layout.blocks()).map(Block) {
+            recovery.pages_read += u64::from(flash.array.programmed(block).max(1));
+            if flash.array.programmed(block) == 0 {
+                self.is_free(block, flash.array.erases()[block.index()]);
+            } else if let Some(block) = self.identify(flash, block) {
+                found.push(block);
+            } else {
+                recovery.erase.push(block);
+            }
+        }
+        self.assemble(flash, found, &mut recovery);
+        recovery
+    }
+
+    /// Makes logical blocks of what was found.
+    fn assemble(&mut self, flash: &Flash<'_>, mut found: Vec<Found>, recovery: &mut Recovery) {
+        found.sort_by_key(|found| (found.logical, found.first));
+        let mut open = Vec::new();
+        for group in found.chunk_by(|one, other| one.logical == other.logical) {
+            let mut blocks: Vec<Block> = group.iter().map(|found| found.block).collect();
+            self.drop_copy(flash, &mut blocks, recovery);
+            self.settle(flash, group[0].logical, &blocks);
+            if blocks.len() > 1 {
+                open.push((group[1].last, group[1].logical));
+            }
+        }
+        open.sort_unstable();
+        for (_, logical) in open {
+            let plane = self.plane_of(logical);
+            self.planes[plane.index()].open += 1;
+            self.recent.push_back(plane.index(), logical.0);
+        }
+    }
+
+    /// A replacement block that holds no version of its own is given up.
+    fn drop_copy(&self, flash: &Flash<'_>, blocks: &mut Vec<Block>, recovery: &mut Recovery) {
+        let Some((last, older)) = blocks.split_last() else {
+            return;
+        };
+        let version = |block: Block, offset| {
+            let tag = flash.tag(self.layout.page(block, offset))?;
+            self.is_host(flash, block, offset).then_some(tag.sequence)
+        };
+        let is_copy = |offset| {
+            let copied = version(*last, offset);
+            copied.is_none() || older.iter().any(|&block| version(block, offset) == copied)
+        };
+        if !older.is_empty() && (0..flash.array.programmed(*last)).all(is_copy) {
+            recovery.erase.push(*last);
+            blocks.pop();
+        }
+    }
+
+    /// The blocks of a logical block, oldest first. The oldest is its data block, the second the
+    /// replacement block, which is gone on with where it ended. If the page at which it ended cannot
+    /// be read and is in the data block, it cannot have its place any more: the replacement block is
+    /// a head.
+    fn settle(&mut self, flash: &Flash<'_>, logical: LogicalBlock, blocks: &[Block]) {
+        let pages = self.layout.pages_per_block;
+        for block in blocks {
+            self.owners[block.index()] = logical.0 + 1;
+        }
+        match *blocks {
+            [data] => {
+                let home = self.home_mut(logical);
+                home.data = Some(data);
+                home.next = flash.array.programmed(data);
+            }
+            [data, replacement, ..] => {
+                let lost = self.lost(flash, data, replacement);
+                let home = self.home_mut(logical);
+                home.data = Some(data);
+                if let Some(offset) = lost {
+                    home.head = Some(replacement);
+                    home.head_pages = offset;
+                    home.next = pages;
+                } else {
+                    home.replacement = Some(replacement);
+                    home.next = flash.array.programmed(replacement);
+                }
+            }
+            [] => {}
+        }
+        self.revive(flash, logical);
+    }
+
+    fn is_host(&self, flash: &Flash<'_>, block: Block, offset: u32) -> bool {
+        let tag = flash.tag(self.layout.page(block, offset));
+        tag.is_some_and(|tag| matches!(tag.owner, Owner::Host(_)))
+            && offset < flash.array.programmed(block)
+    }
+
+    /// The page of a replacement block that cannot be read, and is still in the data block.
+    fn lost(&self, flash: &Flash<'_>, data: Block, replacement: Block) -> Option<u32> {
+        (0..flash.array.programmed(replacement)).find(|&offset| {
+            let page = self.layout.page(replacement, offset);
+            flash.tag(page).is_none() && self.is_host(flash, data, offset)
+        })
+    }
+
+    /// Which pages of a logical block there are. A page that the replacement block has skipped to
+    /// keep the order was trimmed, or never written.
+    fn revive(&mut self, flash: &Flash<'_>, logical: LogicalBlock) {
+        for offset in 0..self.layout.pages_per_block {
+            let page = self.page(logical, offset);
+            let holder = self.home(logical).holder(offset);
+            if page.0 < self.user_pages()
+                && holder.is_some_and(|block| self.is_host(flash, block, offset))
+            {
+                self.set_valid(page, true);
+            }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! What is done before a write: gaps are filled, replacement blocks are completed.
+
+use wordline_nand::{Block, Plane};
+
+use super::{BlockMap, LogicalBlock};
+use crate::job::{Collection, Cost, GcKind, JobId, Step};
+use crate::mapping::Want;
+use crate::wear::Spend;
+
+/// What a write needs before it can be placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    Nothing,
+    /// The pages before it are programmed, in a free block if need be.
+    Fill,
+    /// The replacement block of a logical block takes the place of its data block.
+    Complete(LogicalBlock),
+}
+
+/// A collection in progress. Pages are copied one at a time, as by a controller with memory for one:
+/// the block that is copied to is programmed in order.
+#[derive(Clone, Debug)]
+pub(super) struct Work {
+    /// The logical block that is copied.
+    pub logical: LogicalBlock,
+    /// Its pages are copied up to here.
+    end: u32,
+    /// Whether a program has been handed out that has to be waited for.
+    handed: bool,
+    /// Blocks whose erase has not been handed out.
+    old: Vec<Block>,
+    /// Blocks that are not erased yet.
+    erasing: u32,
+}
+
+impl Work {
+    fn new(logical: LogicalBlock, end: u32, old: Vec<Block>) -> Self {
+        Self {
+            logical,
+            end,
+            handed: false,
+            erasing: old.len() as u32,
+            old,
+        }
+    }
+}
+
+impl BlockMap {
+    /// Whether a page of a logical block goes to a block that has yet to be taken.
+    pub(super) fn needs_block(&self, logical: LogicalBlock, offset: u32) -> bool {
+        let home = self.home(logical);
+        home.replacement.is_none() && (home.data.is_none() || offset < home.next)
+    }
+
+    pub(super) fn need(&self, plane: Plane, logical: LogicalBlock, offset: u32) -> Need {
+        let home = self.home(logical);
+        let state = &self.planes[plane.index()];
+        let mut next = home.next;
+        if home.head.is_some() {
+            return Need::Complete(logical);
+        } else if self.needs_block(logical, offset) {
+            if home.data.is_some() && state.open >= self.open_blocks {
+                let oldest = self.recent.front(plane.index());
+                return oldest.map_or(Need::Nothing, |oldest| Need::Complete(LogicalBlock(oldest)));
+            }
+            next = 0;
+        } else if offset < next {
+            return Need::Complete(logical);
+        }
+        if offset == next {
+            Need::Nothing
+        } else {
+            Need::Fill
+        }
+    }
+
+    pub(super) fn start(&mut self, want: Want) -> Option<Collection> {
+        let Want::Update(plane, logical) = want else {
+            return None;
+        };
+        if self.planes[plane.index()].work.is_some() {
+            return None;
+        }
+        let offset = self.home(logical).wanted.checked_sub(1)?;
+        let kind = match self.need(plane, logical, offset) {
+            Need::Nothing => return None,
+            Need::Fill => self.fill(plane, logical, offset)?,
+            Need::Complete(logical) => self.complete(plane, logical)?,
+        };
+        Some(Collection {
+            job: JobId::of(plane),
+            kind,
+        })
+    }
+
+    fn fill(&mut self, plane: Plane, logical: LogicalBlock, offset: u32) -> Option<GcKind> {
+        if self.needs_block(logical, offset) {
+            let block = self.free.take(plane)?;
+            self.open(plane, logical, block);
+        }
+        self.touch(plane, logical);
+        let work = Work::new(logical, offset, Vec::new());
+        self.planes[plane.index()].work = Some(work);
+        Some(GcKind::Partial)
+    }
+
+    /// One past the last valid page of a logical block.
+    fn end(&self, logical: LogicalBlock) -> u32 {
+        let pages = (0..self.layout.pages_per_block).rev();
+        let mut valid = pages.filter(|offset| self.is_valid(self.page(logical, *offset)));
+        valid.next().map_or(0, |last| last + 1)
+    }
+
+    fn complete(&mut self, plane: Plane, logical: LogicalBlock) -> Option<GcKind> {
+        let old: Vec<Block> = self.home(logical).kept().collect();
+        if self.home(logical).replacement.is_none() {
+            let block = self.free.take(plane)?;
+            self.open(plane, logical, block);
+        }
+        let end = self.end(logical);
+        let kind = if end > self.home(logical).next {
+            GcKind::Full
+        } else {
+            GcKind::Switch
+        };
+        self.planes[plane.index()].work = Some(Work::new(logical, end, old));
+        Some(kind)
+    }
+
+    /// The next page that has to be programmed in the place of the work.
+    fn copy(&mut self, logical: LogicalBlock, end: u32) -> Option<Step> {
+        let next = self.home(logical).next;
+        if next >= end {
+            return None;
+        }
+        if self.is_valid(self.page(logical, next)) {
+            let from = self.home(logical).holder(next)?;
+            return Some(Step::Move(self.layout.page(from, next)));
+        }
+        let place = self.append(logical)?;
+        Some(Step::Program {
+            place,
+            label: logical.0,
+        })
+    }
+
+    pub(super) fn next_step(&mut self, plane: Plane) -> Step {
+        let Some(work) = &mut self.planes[plane.index()].work else {
+            return Step::Done;
+        };
+        if std::mem::take(&mut work.handed) {
+            return Step::Wait;
+        }
+        let (logical, end) = (work.logical, work.end);
+        if let Some(step) = self.copy(logical, end) {
+            if let Some(work) = &mut self.planes[plane.index()].work {
+                work.handed = true;
+            }
+            return step;
+        }
+        let work = &mut self.planes[plane.index()].work;
+        match work.as_mut().and_then(|work| work.old.pop()) {
+            Some(block) => Step::Erase(block),
+            None if work.as_ref().is_some_and(|work| work.erasing > 0) => Step::Wait,
+            None => {
+                *work = None;
+                Step::Done
+            }
+        }
+    }
+
+    /// Whether a plane's work has no step left.
+    pub(super) fn is_done(&self, plane: Plane) -> bool {
+        self.planes[plane.index()]
+            .work
+            .as_ref()
+            .is_none_or(|work| work.erasing == 0 && self.home(work.logical).next >= work.end)
+    }
+
+    /// A block of a plane's work is erased. After the last one, the replacement block is the data
+    /// block.
+    pub(super) fn is_erased(&mut self, block: Block) {
+        let plane = self.layout.plane_of(block);
+        let state = &mut self.planes[plane.index()];
+        let Some(work) = &mut state.work else {
+            return;
+        };
+        let logical = work.logical;
+        let home = &mut self.homes[logical.0 as usize];
+        home.data.take_if(|data| *data == block);
+        home.head.take_if(|head| *head == block);
+        work.erasing -= 1;
+        if work.erasing > 0 {
+            return;
+        }
+        home.data = home.replacement.take();
+        home.head_pages = 0;
+        self.recent.remove(plane.index(), logical.0);
+        state.open -= 1;
+        state.work = None;
+    }
+
+    pub(super) fn cost_of(&self, want: Want) -> Cost {
+        let Want::Update(plane, logical) = want else {
+            return Cost::default();
+        };
+        let Some(offset) = self.home(logical).wanted.checked_sub(1) else {
+            return Cost::default();
+        };
+        match self.need(plane, logical, offset) {
+            Need::Nothing => Cost::default(),
+            Need::Fill if self.needs_block(logical, offset) => self.copies(logical, 0, offset),
+            Need::Fill => self.copies(logical, self.home(logical).next, offset),
+            Need::Complete(logical) => {
+                let home = self.home(logical);
+                let next = home.replacement.map_or(0, |_| home.next);
+                Cost {
+                    blocks: home.kept().count() as u32,
+                    ..self.copies(logical, next, self.end(logical))
+                }
+            }
+        }
+    }
+
+    fn copies(&self, logical: LogicalBlock, from: u32, to: u32) -> Cost {
+        let pages = self.count_valid(logical, from, to);
+        Cost {
+            pages,
+            blocks: 0,
+            own_pages: to.saturating_sub(from) - pages,
+        }
+    }
+}
