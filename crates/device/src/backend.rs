@@ -115,6 +115,16 @@ impl BackEnd {
         }
     }
 
+    /// The same back end once the power has failed: nothing is queued or under way.
+    pub fn after(before: &Self, plan: &Plan) -> Self {
+        let mut back_end = Self::new(plan);
+        back_end.draws = before.draws.clone();
+        for (state, before) in back_end.book.dies.iter_mut().zip(&before.book.dies) {
+            state.usage = before.usage;
+        }
+        back_end
+    }
+
     #[inline]
     pub fn get(&self, slot: Slot) -> &Transaction {
         &self.book.transactions[slot as usize]
@@ -148,6 +158,23 @@ impl BackEnd {
     #[inline]
     pub fn stirred(&mut self) -> Option<Die> {
         self.stirred.take()
+    }
+
+    /// Programs and erases that the arrays are at, be it that they are laid aside: what they leave
+    /// if the power fails cannot be read.
+    pub fn under_way(&self) -> Vec<(Operation, Ppn)> {
+        let mut found = Vec::new();
+        for state in &self.book.dies {
+            for job in state.aside.as_deref().into_iter().chain([&state.job]) {
+                let mut slot = if job.under_way { job.head } else { NONE };
+                while slot != NONE {
+                    let transaction = self.get(slot);
+                    found.push((job.operation, transaction.target));
+                    slot = transaction.next;
+                }
+            }
+        }
+        found
     }
 
     /// Takes an operation on without a place in the queue of its die; [`BackEnd::commit`] gives it one.
@@ -470,9 +497,11 @@ impl BackEnd {
                     1 => Operation::Program,
                     _ => Operation::Erase,
                 };
+                let job = &mut self.book.dies[die.index()].job;
+                job.under_way = false;
                 let Job {
                     head, busy_since, ..
-                } = self.book.dies[die.index()].job;
+                } = *job;
                 self.book
                     .observe_array(now, die, confirm, busy_since, probe);
                 Some(Worked { head, operation })

@@ -4,12 +4,15 @@ mod collect;
 mod commit;
 mod idle;
 mod job;
+mod power;
 
 use std::collections::VecDeque;
 
 use commit::Queue;
 use idle::Idling;
 use job::{Jobs, Waiter};
+pub use power::PowerCut;
+use power::Spares;
 use rustc_hash::FxHashMap;
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::{JobId, Lpn, Mapping, Want, Written};
@@ -139,6 +142,8 @@ pub(crate) struct Controller<M> {
     /// Held writes that wait for a block anywhere.
     stalled_anywhere: VecDeque<u32>,
     verification: Option<Box<Verification>>,
+    /// Spare areas, if the power may fail.
+    spares: Option<Box<Spares>>,
     /// Free blocks, as last observed.
     free_blocks: u32,
 }
@@ -173,6 +178,7 @@ impl<M: Mapping> Controller<M> {
             stalled: vec![VecDeque::new(); planes],
             stalled_anywhere: VecDeque::new(),
             verification: None,
+            spares: None,
             free_blocks,
         }
     }
@@ -182,7 +188,11 @@ impl<M: Mapping> Controller<M> {
         plan: &Precondition,
         go_on: impl FnMut(u64) -> bool,
     ) -> Result<Preconditioned, DeviceError> {
-        let preconditioned = plan.run(&mut self.mapping, &mut self.array, self.layout, go_on)?;
+        let (mapping, array) = (&mut self.mapping, &mut self.array);
+        let preconditioned = match &mut self.spares {
+            None => plan.run(mapping, array, self.layout, (), go_on)?,
+            Some(spares) => plan.run(mapping, array, self.layout, &mut spares.journal, go_on)?,
+        };
         self.free_blocks = self.mapping.free_blocks();
         Ok(preconditioned)
     }
@@ -636,6 +646,10 @@ impl<M: Mapping> Controller<M> {
             ..Order::new(Purpose::Write, place, owner, page.0)
         };
         let slot = self.give(now, &order, queue);
+        if let Some(spares) = &mut self.spares {
+            let tag = spares.journal.of_host(page);
+            spares.carry(slot, Some(tag));
+        }
         if let Some(verification) = &mut self.verification {
             let content = verification.shadow.write(page, version, base, place);
             verification.note(slot, content, version);
@@ -716,6 +730,11 @@ impl<M: Mapping> Controller<M> {
             Operation::Erase => self.array.erase(self.layout.block_of(place)),
         };
         touched.map_err(|violation| DeviceError::Violation { at: now, violation })?;
+        if let Some(spares) = &mut self.spares
+            && matches!(operation, Operation::Program | Operation::Move)
+        {
+            spares.programmed(slot, target);
+        }
         if let Some(verification) = &mut self.verification {
             let content = &mut verification.contents[slot as usize];
             match operation {

@@ -22,6 +22,9 @@ pub enum DeviceError {
     /// A read returned something else than what was written.
     #[error("{0}")]
     Verification(String),
+    /// A power cut that nothing was kept for.
+    #[error("the power cannot fail: spare areas are kept from the start of a run that expects it")]
+    NoSpares,
     /// A request outside the device.
     #[error(
         "request at byte {offset} of {bytes} bytes ends beyond the device's {capacity} bytes; fit the requests to the device"

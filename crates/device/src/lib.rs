@@ -20,6 +20,7 @@ pub mod ssd;
 
 pub use backend::Usage;
 pub use compose::Composition;
+pub use controller::PowerCut;
 pub use error::DeviceError;
 pub use event::Event;
 pub use host::Interface;

@@ -1,6 +1,7 @@
 //! Bringing a device into the state in which it is measured, without timing.
 
 use wordline_ftl::instant::{Instant, InstantError, Work};
+use wordline_ftl::recovery::Note;
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::Stream;
 use wordline_nand::{Array, Layout};
@@ -47,14 +48,14 @@ pub struct Preconditioned {
 const STRIDE: u64 = 1 << 16;
 
 /// A device being preconditioned.
-struct Filler<'a, M, G> {
-    device: Instant<'a, M>,
+struct Filler<'a, M, N, G> {
+    device: Instant<'a, M, N>,
     random: Stream,
     pages: u64,
     go_on: G,
 }
 
-impl<M: Mapping, G: FnMut(u64) -> bool> Filler<'_, M, G> {
+impl<M: Mapping, N: Note, G: FnMut(u64) -> bool> Filler<'_, M, N, G> {
     /// Writes `count` pages chosen by `page`; false if it was ended early.
     fn write(
         &mut self,
@@ -102,16 +103,18 @@ impl<M: Mapping, G: FnMut(u64) -> bool> Filler<'_, M, G> {
 }
 
 impl Precondition {
-    /// Carries it out. `go_on` hears how many pages have been written and may end it early.
+    /// Carries it out. `note` hears of every program; `go_on` hears how many pages have been written
+    /// and may end it early.
     pub fn run(
         &self,
         mapping: &mut impl Mapping,
         array: &mut Array,
         layout: Layout,
+        note: impl Note,
         go_on: impl FnMut(u64) -> bool,
     ) -> Result<Preconditioned, InstantError> {
         let mut done = Preconditioned::default();
-        let device = Instant::new(mapping, array, layout);
+        let device = Instant::noting(mapping, array, layout, note);
         let random = Stream::new(self.seed, "precondition");
         let pages = u64::from(self.fill_pages);
         let mut filler = Filler {

@@ -16,6 +16,9 @@ use wordline_nand::{Layout, Ppn};
 /// Content that stands for "never written".
 const UNWRITTEN: u64 = 0;
 
+/// Content that stands for "cannot be read".
+const TORN: u64 = 2;
+
 /// A host write of a page or a part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
@@ -41,8 +44,12 @@ struct Write {
 #[derive(Clone, Debug, Default)]
 struct PageHistory {
     writes: VecDeque<Write>,
+    /// The number of the last version, be it that a power cut took it.
+    last: u32,
     acknowledged: u32,
     readers: u32,
+    /// Whether the last version that was acknowledged is a trim.
+    trimmed: bool,
 }
 
 /// Histories kept for a page beyond those a running read may still return.
@@ -117,8 +124,10 @@ impl Shadow {
             };
             PageHistory {
                 writes: VecDeque::from([first]),
+                last: 0,
                 acknowledged: 0,
                 readers: 0,
+                trimmed: false,
             }
         })
     }
@@ -135,11 +144,10 @@ impl Shadow {
     ) -> Version {
         self.writes_followed += 1;
         let history = self.history(page, filled);
-        let last = history.writes.back();
-        let (number, base) =
-            last.map_or((0, UNWRITTEN), |last| (last.version.number, last.content));
+        let base = history.writes.back().map_or(UNWRITTEN, |last| last.content);
+        history.last += 1;
         let version = Version {
-            number: number + 1,
+            number: history.last,
             from,
             bytes,
             partial,
@@ -157,9 +165,9 @@ impl Shadow {
     /// The host discards `page`; `filled` says whether the device maps it now.
     pub fn issue_trim(&mut self, now: Time, page: Lpn, filled: bool) -> Version {
         let history = self.history(page, filled);
-        let number = history.writes.back().map_or(0, |last| last.version.number) + 1;
+        history.last += 1;
         let version = Version {
-            number,
+            number: history.last,
             from: 0,
             bytes: 0,
             partial: false,
@@ -209,6 +217,9 @@ impl Shadow {
                 .find(|write| write.version == version)
             {
                 write.acknowledged = Some(now);
+                if version.number == history.acknowledged {
+                    history.trimmed = write.content == UNWRITTEN;
+                }
             }
             Self::prune(history);
         }
@@ -247,6 +258,79 @@ impl Shadow {
             place,
             history,
         ))
+    }
+    /// The power failed while the array was at this page.
+    pub fn tear(&mut self, place: Ppn) {
+        self.contents[place.index()] = TORN;
+    }
+    /// The power has failed, and the device has recovered: `place` tells where each page is. Each must
+    /// hold the last version that was acknowledged, or a later one; a page that was trimmed may hold
+    /// an earlier one again. From here on it is what it holds.
+    pub fn cut(
+        &mut self,
+        now: Time,
+        user_pages: u32,
+        place: impl Fn(Lpn) -> Option<Ppn>,
+    ) -> Result<(), String> {
+        for page in (0..user_pages).map(Lpn) {
+            let place = place(page);
+            let content = place.map_or(UNWRITTEN, |place| self.contents[place.index()]);
+            match self.pages.get_mut(&page) {
+                Some(history) => {
+                    Self::settle(&self.layout, now, page, content, place, history)?;
+                }
+                None if content == UNWRITTEN || content == whole(page, 0) => {}
+                None => {
+                    return Err(format!(
+                        "verification failed at {now}, after a power cut: logical page {} holds what was never written there",
+                        page.0
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn settle(
+        layout: &Layout,
+        now: Time,
+        page: Lpn,
+        content: u64,
+        place: Option<Ppn>,
+        history: &mut PageHistory,
+    ) -> Result<(), String> {
+        let acknowledged = history.acknowledged;
+        let holds = |write: &&Write| {
+            let late = write.version.number >= acknowledged || history.trimmed;
+            late && write.content == content
+        };
+        let found = history.writes.iter().rev().find(holds).cloned();
+        let first = history.writes.front();
+        let forgotten = first.is_some_and(|first| first.version.number > 0);
+        let kept = match found {
+            Some(write) => write,
+            None if history.trimmed && forgotten && content != TORN => Write {
+                version: Version {
+                    number: acknowledged,
+                    from: 0,
+                    bytes: 0,
+                    partial: false,
+                },
+                content,
+                issued: now,
+                acknowledged: Some(now),
+                place,
+            },
+            None => {
+                let text = Self::describe(layout, now, page, acknowledged, content, place, history);
+                return Err(format!("after a power cut: {text}"));
+            }
+        };
+        history.acknowledged = kept.version.number;
+        history.trimmed = kept.content == UNWRITTEN;
+        history.readers = 0;
+        history.writes = VecDeque::from([kept]);
+        Ok(())
     }
     /// What a page that maps nowhere returns.
     pub const fn unwritten() -> u64 {

@@ -5,7 +5,7 @@ use wordline_kernel::{EventQueue, Probe, Time};
 use wordline_nand::Array;
 
 use crate::backend::Usage;
-use crate::controller::{Controller, Done};
+use crate::controller::{Controller, Done, PowerCut};
 use crate::error::DeviceError;
 use crate::event::Event;
 use crate::host::{self, Act, Command, Connect, Connection, Ticket};
@@ -133,6 +133,32 @@ impl<M: Mapping> Ssd<M> {
         go_on: impl FnMut(u64) -> bool,
     ) -> Result<Preconditioned, DeviceError> {
         self.controller.precondition(plan, go_on)
+    }
+    /// From now on the power can fail; to be called on a pristine device.
+    pub fn expect_power_cuts(&mut self) {
+        self.controller.expect_power_cuts();
+    }
+    /// The power fails and comes back at once, and the device recovers. `plan` is what it was built
+    /// from. The owner forgets all events, and submits nothing before [`PowerCut::time`] is over.
+    /// Requests that were not complete are lost; [`Ssd::completed`] tells of them too, but the probe
+    /// does not hear of them.
+    pub fn cut_power(&mut self, now: Time, plan: &Plan) -> Result<PowerCut, DeviceError> {
+        let mut cut = self.controller.cut_power(now, plan)?;
+        cut.requests_lost = self.outstanding;
+        self.connection = Connection::new(&plan.interface, plan.queue_depth, &plan.streams);
+        let Tickets { held, vacant, .. } = std::mem::take(&mut self.tickets);
+        let mut lost = vec![true; held.len()];
+        for ticket in vacant {
+            lost[ticket as usize] = false;
+        }
+        let held = held.iter().zip(0..).zip(lost).filter(|(_, lost)| *lost);
+        self.completed
+            .extend(held.map(|((held, ticket), _)| Completed {
+                ticket,
+                stream: held.request.stream,
+            }));
+        self.outstanding = 0;
+        Ok(cut)
     }
     /// From now on, every read is checked against a shadow store.
     pub fn verify(&mut self) {

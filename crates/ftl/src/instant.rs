@@ -8,6 +8,7 @@ use wordline_nand::{Array, Layout, Plane, Ppn, Violation};
 use crate::job::{Collection, JobId, Step};
 use crate::lpn::Lpn;
 use crate::mapping::{Mapping, Want, Written};
+use crate::recovery::Note;
 
 /// Writes that could not be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -55,11 +56,13 @@ impl Work {
 
 /// A mapping and its array, without a clock.
 #[derive(Debug)]
-pub struct Instant<'a, M> {
+pub struct Instant<'a, M, N = ()> {
     mapping: &'a mut M,
     array: &'a mut Array,
     layout: Layout,
     work: Work,
+    /// Who hears of every program.
+    note: N,
     /// Steps that were handed out together.
     steps: Vec<Step>,
 }
@@ -67,11 +70,19 @@ pub struct Instant<'a, M> {
 impl<'a, M: Mapping> Instant<'a, M> {
     /// Writes through `mapping` to `array`.
     pub fn new(mapping: &'a mut M, array: &'a mut Array, layout: Layout) -> Self {
+        Self::noting(mapping, array, layout, ())
+    }
+}
+
+impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
+    /// Writes through `mapping` to `array`, and tells `note` of every program.
+    pub fn noting(mapping: &'a mut M, array: &'a mut Array, layout: Layout, note: N) -> Self {
         Self {
             mapping,
             array,
             layout,
             work: Work::default(),
+            note,
             steps: Vec::new(),
         }
     }
@@ -88,6 +99,7 @@ impl<'a, M: Mapping> Instant<'a, M> {
             Written::Wait(want) => self.make_room(page, want)?,
         };
         self.array.program(place)?;
+        self.note.host(place, page);
         self.work.written += 1;
         let plane = self.layout.plane_of(self.layout.block_of(place));
         if self.mapping.wants_collection(plane) {
@@ -172,12 +184,14 @@ impl<'a, M: Mapping> Instant<'a, M> {
                 self.array.read(from)?;
                 if let Some(to) = self.mapping.relocate(job, from) {
                     self.array.program(to)?;
+                    self.note.copy(from, to);
                     self.work.moved += 1;
                 }
             }
             Step::Read(place) => self.array.read(place)?,
-            Step::Program { place, .. } => {
+            Step::Program { place, label } => {
                 self.array.program(place)?;
+                self.note.own(place, label);
                 self.work.own += 1;
             }
             Step::Erase(block) => {

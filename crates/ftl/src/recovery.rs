@@ -73,6 +73,105 @@ impl Spare {
     }
 }
 
+/// Hears of every page that is programmed.
+pub trait Note {
+    /// A page of the host has been programmed.
+    fn host(&mut self, place: Ppn, page: Lpn);
+    /// A copy of a page has been programmed.
+    fn copy(&mut self, from: Ppn, to: Ppn);
+    /// A page of the mapping's own has been programmed.
+    fn own(&mut self, place: Ppn, label: u32);
+}
+
+impl<N: Note> Note for &mut N {
+    fn host(&mut self, place: Ppn, page: Lpn) {
+        N::host(self, place, page);
+    }
+    fn copy(&mut self, from: Ppn, to: Ppn) {
+        N::copy(self, from, to);
+    }
+    fn own(&mut self, place: Ppn, label: u32) {
+        N::own(self, place, label);
+    }
+}
+
+impl Note for () {
+    #[inline]
+    fn host(&mut self, _place: Ppn, _page: Lpn) {}
+    #[inline]
+    fn copy(&mut self, _from: Ppn, _to: Ppn) {}
+    #[inline]
+    fn own(&mut self, _place: Ppn, _label: u32) {}
+}
+
+/// The spare areas of a device, and the numbers that the next pages get.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    /// What has been programmed.
+    pub spare: Spare,
+    user_pages: u32,
+    sequence: u64,
+    order: u64,
+}
+
+impl Journal {
+    /// Of a pristine array.
+    pub fn new(layout: &Layout, user_pages: u32) -> Self {
+        Self {
+            spare: Spare::new(layout),
+            user_pages,
+            sequence: 0,
+            order: 0,
+        }
+    }
+    fn next(&mut self, owner: Owner) -> Tag {
+        self.sequence += 1;
+        self.order += 1;
+        Tag {
+            owner,
+            sequence: self.sequence,
+            order: self.order,
+        }
+    }
+    /// What a page of the host that is placed now will say.
+    pub fn of_host(&mut self, page: Lpn) -> Tag {
+        self.next(Owner::Host(page))
+    }
+    /// What a page of the mapping's own that is placed now will say.
+    pub fn of_own(&mut self, label: u32) -> Tag {
+        self.next(Owner::Own(label))
+    }
+    /// What a copy that is placed now will say; `None` if the page it is made of cannot be read.
+    pub fn of_copy(&mut self, from: Ppn) -> Option<Tag> {
+        self.order += 1;
+        let tag = self.spare.read(from, self.user_pages)?;
+        Some(Tag {
+            order: self.order,
+            ..tag
+        })
+    }
+    /// The flash, as a recovery reads it.
+    pub fn flash<'a>(&'a self, array: &'a Array, layout: Layout) -> Flash<'a> {
+        Flash::new(array, layout, &self.spare, self.user_pages)
+    }
+}
+
+impl Note for Journal {
+    fn host(&mut self, place: Ppn, page: Lpn) {
+        let tag = self.of_host(page);
+        self.spare.write(place, tag);
+    }
+    fn copy(&mut self, from: Ppn, to: Ppn) {
+        if let Some(tag) = self.of_copy(from) {
+            self.spare.write(to, tag);
+        }
+    }
+    fn own(&mut self, place: Ppn, label: u32) {
+        let tag = self.of_own(label);
+        self.spare.write(place, tag);
+    }
+}
+
 /// The flash as a recovery reads it, page by page.
 #[derive(Debug)]
 pub struct Flash<'a> {

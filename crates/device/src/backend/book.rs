@@ -47,6 +47,8 @@ pub(super) struct Job {
     pub(super) operation: Operation,
     pub(super) gc: bool,
     pub(super) pages: u32,
+    /// Whether the array is programming or erasing for it.
+    pub(super) under_way: bool,
     /// Whether another die of the package was occupied at the same time.
     pub(super) interleaved: bool,
     pub(super) began: Time,
@@ -67,6 +69,7 @@ pub(super) const IDLE: Job = Job {
     operation: Operation::Read,
     gc: false,
     pages: 0,
+    under_way: false,
     interleaved: false,
     began: Time::ZERO,
     since: Time::ZERO,

@@ -55,6 +55,7 @@ impl<P: Probe<Observation>> Listen for Ear<'_, P> {
         state.job.parts.cell += ready - now;
         state.usage.cell += ready - now;
         if let Some(kind) = kind(confirm) {
+            state.job.under_way = kind > 0;
             state.usage.array[kind] += work.time() * u64::from(state.job.pages);
         }
     }

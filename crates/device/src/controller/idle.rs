@@ -76,6 +76,11 @@ impl Idling {
         }))
     }
 
+    /// The device begins anew.
+    pub fn wake(&mut self, now: Time) {
+        self.since = now;
+    }
+
     /// Commands whose tags have come.
     fn tags(&self, now: Time) -> impl Iterator<Item = &Request> {
         let known = now + self.attention.ahead;

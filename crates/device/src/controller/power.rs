@@ -1,0 +1,167 @@
+//! The power fails: what is left is the flash, and the books are built anew from it.
+
+use wordline_ftl::Mapping;
+use wordline_ftl::recovery::{Journal, Tag};
+use wordline_kernel::Time;
+use wordline_nand::{Operation, Plane, Ppn};
+
+use super::Controller;
+use super::commit::Queue;
+use super::idle::Idling;
+use super::job::Jobs;
+use crate::backend::{BackEnd, Slot};
+use crate::error::DeviceError;
+use crate::plan::Plan;
+
+/// What a power cut cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PowerCut {
+    /// Requests that were under way; the host has to ask again.
+    pub requests_lost: u32,
+    /// Pages that were being programmed and cannot be read.
+    pub pages_torn: u32,
+    /// Blocks that were being erased.
+    pub erases_torn: u32,
+    /// Pages whose spare areas the recovery read.
+    pub pages_read: u64,
+    /// Blocks that the recovery erased.
+    pub blocks_erased: u32,
+    /// How long the recovery took: reads and erases spread over the dies, which work side by side.
+    pub time: Time,
+}
+
+/// The spare areas, and what the pages on their way will say.
+#[derive(Clone, Debug)]
+pub(super) struct Spares {
+    pub journal: Journal,
+    /// By transaction: the tag that it programs.
+    tags: Vec<Option<Tag>>,
+}
+
+impl Spares {
+    pub fn new(journal: Journal) -> Self {
+        Self {
+            journal,
+            tags: Vec::new(),
+        }
+    }
+    pub fn carry(&mut self, slot: Slot, tag: Option<Tag>) {
+        let slot = slot as usize;
+        if self.tags.len() <= slot {
+            self.tags.resize(slot + 1, None);
+        }
+        self.tags[slot] = tag;
+    }
+    /// The array has programmed the page of a transaction.
+    pub fn programmed(&mut self, slot: Slot, place: Ppn) {
+        match self.tags.get(slot as usize).copied().flatten() {
+            Some(tag) => self.journal.spare.write(place, tag),
+            None => self.journal.spare.clear(place),
+        }
+    }
+}
+
+impl<M: Mapping> Controller<M> {
+    /// From now on the spare areas of all pages are kept, so that the power can fail. To be called
+    /// on a pristine device.
+    pub fn expect_power_cuts(&mut self) {
+        let journal = Journal::new(&self.layout, self.mapping.user_pages());
+        self.spares = Some(Box::new(Spares::new(journal)));
+    }
+
+    /// The power fails, and comes back at once. Nothing that was under way happens any more: the
+    /// owner forgets all events. Then the device recovers; it is ready after [`PowerCut::time`].
+    pub fn cut_power(&mut self, now: Time, plan: &Plan) -> Result<PowerCut, DeviceError> {
+        let Some(mut spares) = self.spares.take() else {
+            return Err(DeviceError::NoSpares);
+        };
+        let mut cut = PowerCut {
+            requests_lost: self.serving,
+            ..PowerCut::default()
+        };
+        for (operation, place) in self.backend.under_way() {
+            self.tear(now, operation, place, &mut spares, &mut cut)?;
+        }
+        self.forget(now, plan);
+        let flash = spares.journal.flash(&self.array, self.layout);
+        let recovery = self.mapping.recover(&flash);
+        self.spares = Some(spares);
+        for block in &recovery.erase {
+            let erased = self.array.erase(*block);
+            erased.map_err(|violation| DeviceError::Violation { at: now, violation })?;
+            if let Some(verification) = &mut self.verification {
+                verification.shadow.erase(self.layout.page(*block, 0));
+            }
+            let erases = self.array.erases()[block.index()];
+            self.mapping.erased(*block, erases);
+        }
+        self.free_blocks = self.mapping.free_blocks();
+        cut.pages_read = recovery.pages_read;
+        cut.blocks_erased = recovery.erase.len() as u32;
+        let each = |count: u64| count.div_ceil(u64::from(self.layout.dies));
+        let chains = &plan.part.chains;
+        let read = chains.unloaded(Operation::Read, 0).0 * each(cut.pages_read);
+        let erase = chains.unloaded(Operation::Erase, 0).0 * each(cut.blocks_erased.into());
+        cut.time = Time(read + erase);
+        if let Some(verification) = &mut self.verification {
+            let mapping = &self.mapping;
+            let audited = mapping.audit();
+            let checked = audited.and_then(|()| {
+                let place = |page| mapping.lookup(page);
+                verification.shadow.cut(now, mapping.user_pages(), place)
+            });
+            checked.map_err(DeviceError::Verification)?;
+        }
+        Ok(cut)
+    }
+
+    /// What the array was at when the power failed cannot be read.
+    fn tear(
+        &mut self,
+        now: Time,
+        operation: Operation,
+        place: Ppn,
+        spares: &mut Spares,
+        cut: &mut PowerCut,
+    ) -> Result<(), DeviceError> {
+        let pages = if operation == Operation::Erase {
+            cut.erases_torn += 1;
+            let first = self.layout.page(self.layout.block_of(place), 0).0;
+            first..first + self.array.programmed(self.layout.block_of(place))
+        } else {
+            cut.pages_torn += 1;
+            let programmed = self.array.program(place);
+            programmed.map_err(|violation| DeviceError::Violation { at: now, violation })?;
+            place.0..place.0 + 1
+        };
+        for page in pages.map(Ppn) {
+            spares.journal.spare.clear(page);
+            if let Some(verification) = &mut self.verification {
+                verification.shadow.tear(page);
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything that was in memory is lost, the map too.
+    fn forget(&mut self, now: Time, plan: &Plan) {
+        self.backend = BackEnd::after(&self.backend, plan);
+        self.queue = Queue::new(plan);
+        self.jobs = Jobs::new(self.layout.planes() as usize);
+        self.idling = Idling::new(plan);
+        self.remaining.clear();
+        self.done.clear();
+        self.held.clear();
+        self.vacant_held.clear();
+        self.pending.clear();
+        self.serving = 0;
+        self.superseding.fill(0);
+        self.stalled_anywhere.clear();
+        for plane in (0..self.layout.planes()).map(Plane) {
+            self.stalled[plane.index()].clear();
+        }
+        if let Some(idling) = &mut self.idling {
+            idling.wake(now);
+        }
+    }
+}
