@@ -84,6 +84,13 @@ impl LogicalMap {
         choice
     }
 
+    /// Whether a merge takes a free block and gains none: all that the logical block has is in the
+    /// write buffer.
+    pub(super) fn only_takes(&self, logical: LogicalBlock) -> bool {
+        let state = self.logical[logical.0 as usize];
+        state.blocks == 0 && state.buffered > 0
+    }
+
     /// Pages that a merge has to copy.
     fn to_copy(&self, logical: LogicalBlock, choice: &Choice) -> u32 {
         let stay = choice.kept.iter().chain(&choice.target);
@@ -140,6 +147,12 @@ impl LogicalMap {
             (_, false) => GcKind::Partial,
             (_, true) => GcKind::Full,
         };
+        // What the host writes meanwhile before the cursor stays in the write buffer.
+        let in_place = choice.kept.iter().chain(&choice.target);
+        let cursor = in_place
+            .filter(|_| self.rules.in_place)
+            .map(|block| self.members[block.index()].used.into());
+        let cursor = cursor.max().unwrap_or(0);
         let stay = choice.kept.iter().map(|block| (*block, Role::Data));
         let filled = choice.target.iter().map(|block| (*block, Role::Target));
         for (block, role) in stay.chain(filled) {
@@ -156,7 +169,7 @@ impl LogicalMap {
         self.planes[plane.index()].merge = Some(Merge {
             logical,
             stage: Stage::Copying,
-            cursor: 0,
+            cursor,
             target: choice.target,
             erases: Vec::new(),
             sources: choice.sources,

@@ -518,8 +518,13 @@ impl Mapping for LogicalMap {
             Want::Update(plane, logical) => (plane, logical),
             Want::Anywhere => return None,
         };
-        if self.planes[plane.index()].merge.is_some() {
+        let state = &self.planes[plane.index()];
+        if state.merge.is_some() {
             return None;
+        }
+        if state.free <= self.reserve_blocks && self.only_takes(logical) {
+            let gains = LogicalBlock(self.recent.front(plane.index())?);
+            return self.merge(plane, gains);
         }
         self.merge(plane, logical)
     }
