@@ -5,6 +5,7 @@ use wordline_nand::Layout;
 
 use crate::Config;
 use crate::allocate::{Allocate, Dimensions};
+use crate::mapping::Family;
 use crate::mapping::logical::Rules;
 
 /// A translation layer that can be built: every number checked, nothing optional.
@@ -55,6 +56,24 @@ fn least_reserve(config: &Config) -> u32 {
     Rules::of(&config.mapping).map_or(1, |rules| rules.data_blocks)
 }
 
+/// Whether the schedule can do anything for the mapping.
+fn schedule_makes_sense(config: &Config) -> Result<(), PlanError> {
+    let schedule = &config.gc.schedule;
+    let in_idle_time = schedule.policy().attention().is_some();
+    match &config.mapping {
+        Family::BlockMapping(_) if in_idle_time => Err(PlanError {
+            key: "ftl.gc.schedule",
+            reason: format!(
+                "{} collects in idle time, and block mapping has no update blocks: nothing can be \
+                 collected before the write that needs it, or be put off",
+                schedule.name()
+            ),
+            remedy: "use on-demand or incremental, or another ftl.mapping".into(),
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// `ratio` of `count`, rounded down; a product that misses a whole number by the rounding of its
 /// factors is that number, so that 0.29 of 100 is 29.
 fn share(ratio: f64, count: u32) -> u32 {
@@ -87,9 +106,11 @@ impl Plan {
             seed,
         };
         plan.check_shape()?;
-        match Rules::of(&config.mapping) {
-            Some(rules) => plan.check_logical(&rules)?,
-            None => plan.check_room()?,
+        schedule_makes_sense(config)?;
+        match (&config.mapping, Rules::of(&config.mapping)) {
+            (_, Some(rules)) => plan.check_logical(&rules)?,
+            (Family::BlockMapping(policy), _) => policy.check(&plan)?,
+            _ => plan.check_room()?,
         }
         Ok(plan)
     }

@@ -71,7 +71,7 @@ impl BlockMapping {
         }
         if self.open_blocks == 0 {
             return Err(PlanError {
-                key: "ftl.mapping.open_blocks",
+                key: "ftl.mapping.block.open_blocks",
                 reason: "without a replacement block nothing can be written twice".into(),
                 remedy: "allow one at least".into(),
             });
@@ -90,7 +90,7 @@ impl BlockMapping {
                  needed beside them (replacement blocks {}, reserve {})",
                 self.open_blocks, plan.reserve_blocks
             ),
-            remedy: "raise it, lower ftl.mapping.open_blocks, or give a plane more blocks".into(),
+            remedy: "raise it, lower ftl.mapping.block.open_blocks, or give a plane more blocks".into(),
         })
     }
 }

@@ -4,6 +4,7 @@
 //! mapping merges where a page mapping moves). The device asks for one decision at a time and
 //! carries it out.
 
+pub mod block;
 pub mod buffered;
 pub mod hybrid;
 pub mod log_block;
@@ -139,6 +140,7 @@ macro_rules! members {
 
 members! {
     "page" => Page(page, PageMap),
+    "block" => BlockMapping(block, BlockMap),
     "log-block" => LogBlock(log_block, LogBlockMap),
     "hybrid" => Hybrid(hybrid, HybridMap),
     "buffered" => Buffered(buffered, BufferedMap),

@@ -1,0 +1,364 @@
+//! Block mapping: its collections in scenarios worked out by hand, and what random writes cost.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use wordline_ftl::allocate::dynamic::Dynamic;
+use wordline_ftl::allocate::r#static::Static;
+use wordline_ftl::allocate::{Allocate, Dimensions};
+use wordline_ftl::gc::schedule::Scheduling;
+use wordline_ftl::instant::{Instant, Work};
+use wordline_ftl::mapping::Family;
+use wordline_ftl::mapping::block::{BlockMap, BlockMapping};
+use wordline_ftl::recovery::Journal;
+use wordline_ftl::{
+    Collection, Config, GcKind, JobId, LogicalBlock, Lpn, Mapping, Plan, PlanError, Step, Want,
+    Written,
+};
+use wordline_kernel::Stream;
+use wordline_nand::{Array, Geometry, Layout, Plane, Ppn};
+
+fn config(open_blocks: u32) -> Config {
+    Config {
+        over_provisioning_ratio: 0.5,
+        mapping: Family::BlockMapping(BlockMapping { open_blocks }),
+        ..Config::default()
+    }
+}
+
+fn plan(config: &Config, planes: u32, blocks: u32, pages: u32) -> Result<Plan, PlanError> {
+    let geometry = Geometry {
+        dies_per_package: 1,
+        planes_per_die: 1,
+        blocks_per_plane: blocks,
+        pages_per_block: pages,
+        ..Geometry::default()
+    };
+    let layout = Layout::new(&geometry, planes).unwrap();
+    let dimensions = Dimensions {
+        channels: planes,
+        ways: 1,
+        dies: 1,
+        planes: 1,
+    };
+    Plan::new(config, layout, dimensions, 1)
+}
+
+struct Bench {
+    map: BlockMap,
+    array: Array,
+    layout: Layout,
+    journal: Journal,
+}
+
+impl Bench {
+    fn of(plan: &Plan) -> Self {
+        Self {
+            map: BlockMap::new(plan),
+            array: Array::new(plan.layout, u32::MAX),
+            layout: plan.layout,
+            journal: Journal::new(&plan.layout, plan.user_pages),
+        }
+    }
+    /// One plane of 20 blocks of 4 pages, half of it for the host.
+    fn new(open_blocks: u32) -> Self {
+        Self::of(&plan(&config(open_blocks), 1, 20, 4).unwrap())
+    }
+    fn write(&mut self, pages: impl IntoIterator<Item = u32>) -> Work {
+        let journal = &mut self.journal;
+        let mut device = Instant::noting(&mut self.map, &mut self.array, self.layout, journal);
+        for page in pages {
+            device.write(Lpn(page)).unwrap();
+        }
+        let work = device.work();
+        self.map.audit().unwrap();
+        work
+    }
+    fn place(&self, page: u32) -> (u32, u32) {
+        let place = self.map.lookup(Lpn(page)).unwrap();
+        let block = self.layout.block_of(place);
+        (block.0, self.layout.page_in_block(place))
+    }
+    /// What the next write of a page waits for, and what it costs.
+    fn needs(&mut self, page: u32) -> (GcKind, u32, u32, u32) {
+        let mut map = self.map.clone();
+        let Written::Wait(want) = map.write(Lpn(page)) else {
+            panic!("page {page} has room");
+        };
+        let cost = map.cost(want);
+        let Collection { kind, .. } = map.collect(want).unwrap();
+        (kind, cost.pages, cost.own_pages, cost.blocks)
+    }
+    /// The power fails between two operations.
+    fn cut(&mut self) {
+        let flash = self.journal.flash(&self.array, self.layout);
+        let recovery = self.map.recover(&flash);
+        for block in recovery.erase {
+            self.array.erase(block).unwrap();
+            let erases = self.array.erases()[block.index()];
+            self.map.erased(block, erases);
+        }
+        self.map.audit().unwrap();
+    }
+}
+
+/// (copies, fillers, erases)
+fn spent(work: Work) -> (u64, u64, u64) {
+    (work.moved, work.own, work.erased)
+}
+
+#[test]
+fn every_page_has_its_place_in_a_block() {
+    let mut bench = Bench::new(1);
+    assert_eq!(spent(bench.write(0..40)), (0, 0, 0));
+    for page in 0..40 {
+        assert_eq!(bench.place(page), (page / 4, page % 4));
+    }
+}
+
+/// A second version in order: the erase of the first falls due when the place is needed.
+#[test]
+fn sequential_writes_cost_an_erase_a_block_and_no_copy() {
+    let mut bench = Bench::new(1);
+    bench.write(0..40);
+    assert_eq!(spent(bench.write(0..4)), (0, 0, 0));
+    assert_eq!(bench.needs(4), (GcKind::Switch, 0, 0, 1));
+    assert_eq!(spent(bench.write(4..40)), (0, 0, 9));
+}
+
+#[test]
+fn pages_before_a_write_are_copied_first() {
+    let mut bench = Bench::new(2);
+    bench.write(0..40);
+    assert_eq!(bench.needs(6), (GcKind::Partial, 2, 0, 0));
+    assert_eq!(spent(bench.write([6])), (2, 0, 0));
+    let places = [4, 5, 6, 7].map(|page| bench.place(page));
+    assert_eq!(places, [(10, 0), (10, 1), (10, 2), (1, 3)]);
+}
+
+/// Page 2 is written, and again: page 3 is copied, the old block erased, and pages 0 and 1 are
+/// copied anew.
+#[test]
+fn a_place_that_was_passed_completes_the_block() {
+    let mut bench = Bench::new(2);
+    bench.write(0..40);
+    bench.write([2]);
+    assert_eq!(bench.needs(2), (GcKind::Full, 1, 0, 1));
+    assert_eq!(spent(bench.write([2])), (3, 0, 1));
+}
+
+/// With two replacement blocks, the third logical block closes the one that was written least
+/// recently: the second, of which one page is left to copy. Erased blocks are taken last.
+#[test]
+fn the_least_recently_written_gives_way() {
+    let mut bench = Bench::new(2);
+    bench.write(0..40);
+    assert_eq!(spent(bench.write([0])), (0, 0, 0));
+    assert_eq!(spent(bench.write([4, 5, 6])), (0, 0, 0));
+    assert_eq!(spent(bench.write([1])), (0, 0, 0));
+    assert_eq!(bench.needs(8), (GcKind::Full, 1, 0, 1));
+    assert_eq!(spent(bench.write([8])), (1, 0, 1));
+    assert_eq!(
+        [0, 4, 7, 8].map(|page| bench.place(page).0),
+        [10, 11, 11, 12]
+    );
+}
+
+/// Nothing was written before page 2: two pages are programmed for the order only. Behind it there
+/// is room without a replacement block, before it not.
+#[test]
+fn where_nothing_was_written_a_filler_keeps_the_order() {
+    let mut bench = Bench::new(1);
+    assert_eq!(bench.needs(2), (GcKind::Partial, 0, 2, 0));
+    assert_eq!(spent(bench.write([2])), (0, 2, 0));
+    assert_eq!(bench.map.lookup(Lpn(0)), None);
+    assert_eq!(spent(bench.write([3])), (0, 0, 0));
+    assert_eq!(spent(bench.write([0])), (0, 0, 0));
+    // Page 1 was never written, pages 2 and 3 were.
+    assert_eq!(bench.needs(0), (GcKind::Full, 2, 1, 1));
+    assert_eq!(spent(bench.write([0])), (2, 1, 1));
+}
+
+#[test]
+fn a_trimmed_page_is_not_copied() {
+    let mut bench = Bench::new(1);
+    bench.write(0..40);
+    bench.map.trim(Lpn(0));
+    bench.map.trim(Lpn(3));
+    assert_eq!(bench.map.lookup(Lpn(0)), None);
+    assert_eq!(bench.map.valid_pages(), 38);
+    // Page 0 is filled, page 1 copied, page 3 left out.
+    assert_eq!(spent(bench.write([2])), (1, 1, 0));
+    assert_eq!(spent(bench.write([2])), (1, 1, 1));
+}
+
+/// Trimmed between its read and its copy: a filler takes its place.
+#[test]
+fn a_page_trimmed_while_it_is_copied_leaves_a_filler() {
+    let mut bench = Bench::new(1);
+    bench.write(0..40);
+    let want = Want::Update(Plane(0), LogicalBlock(0));
+    assert_eq!(bench.map.write(Lpn(1)), Written::Wait(want));
+    let job = bench.map.collect(want).unwrap().job;
+    assert_eq!(bench.map.step(job), Step::Move(Ppn(0)));
+    assert_eq!(bench.map.step(job), Step::Wait);
+    bench.map.trim(Lpn(0));
+    assert_eq!(bench.map.relocate(job, Ppn(0)), None);
+    let place = Ppn(40);
+    assert_eq!(bench.map.step(job), Step::Program { place, label: 0 });
+    assert_eq!(bench.map.step(job), Step::Wait);
+    assert_eq!(bench.map.step(job), Step::Done);
+    assert_eq!(bench.map.write(Lpn(1)), Written::Placed(Ppn(41)));
+}
+
+/// Writes of a logical block stay in their order: the second one waits for the first, though its
+/// place would be the next.
+#[test]
+fn writes_of_a_logical_block_are_placed_in_their_order() {
+    let mut bench = Bench::new(1);
+    bench.write(0..40);
+    let want = Want::Update(Plane(0), LogicalBlock(0));
+    assert_eq!(bench.map.write(Lpn(2)), Written::Wait(want));
+    assert_eq!(bench.map.write(Lpn(0)), Written::Wait(want));
+    assert_eq!(bench.map.collect(want).unwrap().kind, GcKind::Partial);
+    assert_eq!(bench.map.collect(want), None);
+}
+
+#[test]
+fn logical_blocks_go_to_the_planes_in_turn() {
+    let mut bench = Bench::of(&plan(&config(1), 3, 20, 4).unwrap());
+    bench.write(0..36);
+    for page in 0..36 {
+        let place = bench.map.lookup(Lpn(page)).unwrap();
+        let plane = bench.layout.plane_of(bench.layout.block_of(place));
+        assert_eq!(plane, Plane(page / 4 % 3));
+    }
+    assert_eq!(JobId::of(Plane(2)).index(), 2);
+}
+
+/// Copies a write of uniform random writes over `logical` logical blocks of P pages, m of which have
+/// a replacement block at a time.
+///
+/// Every write programs the blocks it opens from the first page to the last, so its programs are P a
+/// replacement block opened. One is opened unless the logical block has one already, which is so
+/// with probability m / N (the m written last are any of N), and the page lies behind the one
+/// written before it there, which is so with probability (P - 1) / 2P. So a write costs
+/// P (1 - m / N (P - 1) / 2P) programs, its own among them: (P - 1)(1 - m / 2N) copies.
+#[test]
+fn random_writes_cost_between_half_a_block_and_a_whole_one() {
+    for (logical, open, pages) in [
+        (1, 1, 16),
+        (8, 8, 8),
+        (20, 1, 16),
+        (20, 4, 16),
+        (20, 10, 64),
+    ] {
+        let mut bench = Bench::of(&plan(&config(open), 1, 2 * logical + 2, pages).unwrap());
+        let user = u64::from(logical * pages);
+        assert!(user <= bench.map.user_pages().into());
+        bench.write(0..logical * pages);
+        let mut random = Stream::new(1, "block.writes");
+        let mut writes = |count| {
+            let pages: Vec<u32> = (0..count).map(|_| random.below(user) as u32).collect();
+            bench.write(pages)
+        };
+        writes(1_000);
+        let count = 40_000;
+        let work = writes(count);
+        let (n, m, p) = (f64::from(logical), f64::from(open), f64::from(pages));
+        let expected = (p - 1.0) * (1.0 - m / (2.0 * n));
+        let found = work.moved as f64 / f64::from(count);
+        // Copies of a write differ from their mean by P / 2 at the most, on average: that of 40,000
+        // writes has a standard error below P / 400.
+        assert!(
+            (found - expected).abs() < 4.0 * p / 400.0,
+            "{logical} {open} {pages}: {found} copies, {expected} expected"
+        );
+        assert_eq!(work.own, 0);
+    }
+}
+
+/// Between the writes of a few random rounds the power fails; nothing is lost, and the books go on.
+#[test]
+fn after_a_power_cut_replacement_blocks_are_gone_on_with() {
+    let mut bench = Bench::new(2);
+    bench.write(0..40);
+    bench.write([2, 5]);
+    let before: Vec<_> = (0..40).map(|page| bench.place(page)).collect();
+    bench.cut();
+    let after: Vec<_> = (0..40).map(|page| bench.place(page)).collect();
+    assert_eq!(before, after);
+    // Page 3 is the next one of its replacement block; nothing is copied for it.
+    assert_eq!(spent(bench.write([3])), (0, 0, 0));
+    assert_eq!(spent(bench.write([6, 7])), (0, 0, 0));
+}
+
+/// The program of page 1 was cut off: it cannot have its place beside page 0 any more, and both
+/// blocks are copied into another.
+#[test]
+fn a_torn_page_costs_a_copy_of_the_block() {
+    let mut bench = Bench::new(2);
+    bench.write(0..40);
+    bench.write([0]);
+    bench.array.program(Ppn(41)).unwrap();
+    bench.journal.spare.clear(Ppn(41));
+    bench.cut();
+    assert_eq!([0, 1, 2, 3].map(|page| bench.place(page).0), [10, 0, 0, 0]);
+    assert_eq!(bench.needs(1), (GcKind::Full, 4, 0, 2));
+    assert_eq!(spent(bench.write([1])), (5, 0, 2));
+}
+
+/// A replacement block that holds copies only is given up.
+#[test]
+fn a_copy_that_was_cut_off_is_erased() {
+    let mut bench = Bench::new(2);
+    bench.write(0..40);
+    let want = Want::Update(Plane(0), LogicalBlock(0));
+    assert_eq!(bench.map.write(Lpn(2)), Written::Wait(want));
+    let job = bench.map.collect(want).unwrap().job;
+    assert_eq!(bench.map.step(job), Step::Move(Ppn(0)));
+    let place = bench.map.relocate(job, Ppn(0)).unwrap();
+    bench.array.program(place).unwrap();
+    let tag = bench.journal.of_copy(Ppn(0)).unwrap();
+    bench.journal.spare.write(place, tag);
+    bench.cut();
+    assert_eq!(bench.place(0), (0, 0));
+    assert_eq!(bench.map.free_blocks(), 10);
+    assert_eq!(bench.array.erases()[10], 1);
+}
+
+/// 20 blocks with 10 logical blocks: 9 replacement blocks and a reserve of 1 fit, 10 do not.
+#[test]
+fn a_device_has_room_for_data_replacement_and_reserve() {
+    assert!(plan(&config(9), 1, 20, 4).is_ok());
+    let error = plan(&config(10), 1, 20, 4).unwrap_err();
+    assert_eq!(error.key, "ftl.over_provisioning_ratio");
+    assert!(error.reason.contains("10 of its 20 blocks"), "{error}");
+    let error = plan(&config(0), 1, 20, 4).unwrap_err();
+    assert_eq!(error.key, "ftl.mapping.block.open_blocks");
+}
+
+#[test]
+fn dynamic_allocation_is_refused() {
+    let of = |allocate| Config {
+        allocate,
+        ..config(1)
+    };
+    assert!(plan(&of(Allocate::Static(Static::default())), 2, 20, 4).is_ok());
+    let error = plan(&of(Allocate::Dynamic(Dynamic::default())), 2, 20, 4).unwrap_err();
+    assert_eq!(error.key, "ftl.allocate");
+}
+
+#[test]
+fn schedules_that_use_idle_time_are_refused() {
+    for schedule in Scheduling::defaults() {
+        let mut config = config(1);
+        let name = schedule.name();
+        config.gc.schedule = schedule;
+        match plan(&config, 1, 20, 4) {
+            Ok(_) => assert!(["on-demand", "incremental"].contains(&name), "{name}"),
+            Err(error) => {
+                assert_eq!(error.key, "ftl.gc.schedule");
+                assert!(!["on-demand", "incremental"].contains(&name), "{name}");
+            }
+        }
+    }
+}
