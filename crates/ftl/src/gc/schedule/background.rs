@@ -50,6 +50,7 @@ impl Schedule for Background {
         if since < milliseconds(self.after_ms) || !low {
             return None;
         }
-        idle.full.map(|want| (want, Trigger::Background))
+        let want = idle.delayed.or(idle.full)?;
+        Some((want, Trigger::Background))
     }
 }

@@ -565,8 +565,13 @@ impl Mapping for LogicalMap {
         self.put_off(logical);
         true
     }
+    /// First what replacement has put off, then, if free blocks are fewer than they should be, the
+    /// logical block least recently written of which a merge gains one.
     fn delayed(&self, plane: Plane) -> Option<Want> {
-        let logical = self.delayed.front(plane.index())?;
+        let put_off = self.delayed.front(plane.index());
+        let few = self.planes[plane.index()].free < self.start_blocks;
+        let oldest = self.recent.front(plane.index()).filter(|_| few);
+        let logical = put_off.or(oldest)?;
         Some(Want::Update(plane, LogicalBlock(logical)))
     }
     fn full(&self, plane: Plane) -> Option<Want> {
