@@ -144,6 +144,8 @@ pub struct InputCounts {
     pub writes: u64,
     /// Trims admitted.
     pub trims: u64,
+    /// Of all these, requests that a power cut took.
+    pub lost: u64,
     /// Flushes left out.
     pub flushes_ignored: u64,
 }
@@ -164,6 +166,7 @@ impl InputCounts {
             reads: self.reads + other.reads,
             writes: self.writes + other.writes,
             trims: self.trims + other.trims,
+            lost: self.lost + other.lost,
             flushes_ignored: self.flushes_ignored + other.flushes_ignored,
         }
     }

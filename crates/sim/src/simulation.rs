@@ -30,6 +30,8 @@ pub struct Options {
     pub verify: bool,
     /// Requests to simulate at most.
     pub max_requests: Option<u64>,
+    /// The power fails at random, once in so many requests on average.
+    pub power_cut_every: Option<u64>,
     /// The timeline to write, if any.
     pub timeline: Option<TimelineOptions>,
 }
@@ -437,6 +439,14 @@ impl<'a> Host<'a> {
             self.intakes[stream as usize].completed(now);
         }
     }
+    /// The power has failed: what was under way is lost, and closed loops go on with the next.
+    fn lost(&mut self, now: Time, store: &mut impl Store) {
+        for stream in store.completed() {
+            let intake = &mut self.intakes[stream as usize];
+            intake.counts.lost += 1;
+            intake.completed(now);
+        }
+    }
     /// Tells the device what comes next, as far as it wants to hear of it.
     #[cold]
     fn announce<S: Store>(&mut self, now: Time, store: &mut S, queue: &mut EventQueue<S::Event>) {
@@ -483,11 +493,59 @@ impl Ended {
     }
 }
 
+/// When the power fails, at random: after a request that is drawn, and some events more.
+struct PowerCuts {
+    plans: Vec<wordline_device::Plan>,
+    random: Stream,
+    every: u64,
+    /// Requests issued after which it fails next.
+    after_requests: u64,
+    /// Events after which it fails, once those requests are issued.
+    at_event: Option<u64>,
+}
+
+/// Most events between the request that a cut is drawn for and the cut.
+const EVENTS_TO_CUT: u64 = 256;
+
+impl PowerCuts {
+    fn new(plan: &Plan, every: u64) -> Self {
+        let streams = &plan.streams;
+        let mut cuts = Self {
+            plans: plan
+                .devices()
+                .map(|device| device.device(streams))
+                .collect(),
+            random: Stream::new(plan.seed, "power"),
+            every,
+            after_requests: 0,
+            at_event: None,
+        };
+        cuts.draw(0);
+        cuts
+    }
+    fn draw(&mut self, issued: u64) {
+        self.after_requests = issued + 1 + self.random.below(2 * self.every);
+        self.at_event = None;
+    }
+    /// Whether the power fails now.
+    fn is_due(&mut self, issued: u64, events: u64) -> bool {
+        if issued < self.after_requests {
+            return false;
+        }
+        let random = &mut self.random;
+        let at = *self
+            .at_event
+            .get_or_insert_with(|| events + random.below(EVENTS_TO_CUT));
+        events >= at
+    }
+}
+
 fn serve<S: Store>(
     store: &mut S,
     host: &mut Host<'_>,
     audience: &mut impl Audience<S::Observation>,
     watcher: &mut Watcher<'_>,
+    mut cuts: Option<PowerCuts>,
 ) -> Ended {
     let mut queue = EventQueue::<S::Event>::default();
     let mut ended = Ended::new(None);
@@ -552,6 +610,24 @@ fn serve<S: Store>(
             return ended;
         }
         host.completed(now, store);
+        if let Some(cuts) = &mut cuts
+            && cuts.is_due(host.issued(), ended.events)
+        {
+            cuts.draw(host.issued());
+            queue = EventQueue::default();
+            match store.cut_power(now, &cuts.plans, audience) {
+                Ok(cut) => ended.now += cut.time,
+                Err(error) => {
+                    ended.stop = Some(Stop::Store(error.to_string()));
+                    return ended;
+                }
+            }
+            ended.digest.mix(ended.now.0);
+            host.lost(ended.now, store);
+            if foretold {
+                host.announce(ended.now, store, &mut queue);
+            }
+        }
     }
     ended.stop = host.error().map(Stop::Workload);
     ended
@@ -591,6 +667,9 @@ pub fn run(
     };
     let recorder = Recorder::new(plan, options.requests);
     let mut ssds = devices::pristine(plan);
+    if options.power_cut_every.is_some() {
+        ssds.iter_mut().for_each(Ssd::expect_power_cuts);
+    }
     let memory = resident_bytes();
     let mut watcher = Watcher {
         watch,
@@ -609,6 +688,9 @@ pub fn run(
     if options.verify {
         ssds.iter_mut().for_each(Ssd::verify);
     }
+    let cuts = options
+        .power_cut_every
+        .map(|every| PowerCuts::new(plan, every));
     let work = Work {
         ssds,
         preconditioned,
@@ -616,11 +698,12 @@ pub fn run(
         timeline,
     };
     let left = match &plan.array {
-        None => work.on_one(&mut host, &mut watcher),
-        Some(array) => work.on_array(array, &mut host, &mut watcher),
+        None => work.on_one(&mut host, &mut watcher, cuts),
+        Some(array) => work.on_array(array, &mut host, &mut watcher, cuts),
     };
     let Left {
         ended,
+        resident_bytes,
         recorder,
         members,
         timeline,
@@ -644,7 +727,7 @@ pub fn run(
         wall: wall.elapsed(),
         cpu: cpu.elapsed(),
         events: ended.events,
-        resident_bytes: resident_bytes().saturating_sub(memory),
+        resident_bytes: resident_bytes.saturating_sub(memory),
     };
     let asked: Vec<Asked> = host.intakes.iter().map(Intake::asked).collect();
     let first_arrival = outcome::first_arrival(&asked);
@@ -685,6 +768,8 @@ struct Work {
 /// What a run has left, to be summed up.
 struct Left {
     ended: Ended,
+    /// Before anything was summed up.
+    resident_bytes: u64,
     recorder: Recorder,
     /// What was recorded of each member of an array.
     members: Vec<Recorder>,
@@ -697,7 +782,12 @@ impl Work {
         self.preconditioned.iter().any(|done| done.stopped)
     }
 
-    fn on_one(mut self, host: &mut Host<'_>, watcher: &mut Watcher<'_>) -> Left {
+    fn on_one(
+        mut self,
+        host: &mut Host<'_>,
+        watcher: &mut Watcher<'_>,
+        cuts: Option<PowerCuts>,
+    ) -> Left {
         let stopped = self.is_stopped();
         let mut ssd = self.ssds.remove(0);
         let mut audience = Single {
@@ -710,10 +800,11 @@ impl Work {
         let ended = if stopped {
             Ended::new(Some(Stop::Interrupted))
         } else {
-            serve(&mut ssd, host, &mut audience, watcher)
+            serve(&mut ssd, host, &mut audience, watcher, cuts)
         };
         Left {
             ended,
+            resident_bytes: resident_bytes(),
             recorder: audience.recorder,
             members: Vec::new(),
             timeline: audience.timeline,
@@ -726,6 +817,7 @@ impl Work {
         array: &plan::Array,
         host: &mut Host<'_>,
         watcher: &mut Watcher<'_>,
+        cuts: Option<PowerCuts>,
     ) -> Left {
         let stopped = self.is_stopped();
         if let Some(timeline) = &mut self.timeline {
@@ -737,12 +829,14 @@ impl Work {
         let ended = if stopped {
             Ended::new(Some(Stop::Interrupted))
         } else {
-            serve(&mut store, host, &mut audience, watcher)
+            serve(&mut store, host, &mut audience, watcher, cuts)
         };
+        let resident_bytes = resident_bytes();
         let (recorder, members, timeline) = audience.into_parts();
         let devices = store.members().zip(self.preconditioned);
         Left {
             ended,
+            resident_bytes,
             recorder,
             members,
             timeline,

@@ -237,6 +237,7 @@ pub(super) fn plan(config: &Config, array: &Array, seed: u64) -> Result<Plan, Co
             disks,
             members,
         }),
+        workload: config.workload.clone(),
         seed,
         ..first
     })

@@ -228,7 +228,8 @@ pub fn preset_page() -> String {
         "# Presets\n\n{NOTICE}\n\
          Devices that come with the program: run one by its name, or start a configuration from it \
          with `base = \"name\"`. Each is a file of [presets](../../presets) and states every value \
-         of its device. User capacity is what the host can address.\n\n\
+         of its device. User capacity is what the host can address. The number of devices of \
+         an array comes first.\n\n\
          | preset | user capacity | channels x ways x dies x planes | page | read, program, erase |\n\
          |---|---|---|---|---|\n"
     );
@@ -248,10 +249,14 @@ fn summary(page: &mut String, preset: &Preset) {
     };
     let Ok(plan) = loaded.plan(0) else { return };
     let d = plan.dimensions;
+    let several = match &plan.array {
+        Some(array) => format!("{} x ", array.members.len()),
+        None => String::new(),
+    };
     let timing = &loaded.config.nand.timing;
     let _ = writeln!(
         page,
-        "| [{0}](#{0}) | {1:.1} GiB | {2} x {3} x {4} x {5} | {6} KiB | {7}, {8}, {9} us |",
+        "| [{0}](#{0}) | {1:.1} GiB | {several}{2} x {3} x {4} x {5} | {6} KiB | {7}, {8}, {9} us |",
         preset.name,
         plan.user_bytes() as f64 / f64::from(1 << 30),
         d.channels,
