@@ -205,6 +205,80 @@ impl<'a> Flash<'a> {
     }
 }
 
+/// The copies of a page's latest version: the first and the last in the order of their placement.
+#[derive(Clone, Copy, Debug)]
+struct Copies {
+    sequence: u64,
+    first: (u64, Ppn),
+    last: (u64, Ppn),
+}
+
+/// Where the latest version of every page is. A collection that was cut off leaves two copies of a
+/// version. On each plane either the first ones count or the last ones, whichever leave more blocks
+/// to erase: a collection that was copying is undone, one that was erasing is finished, and the
+/// blocks that it had taken, or those that it was to gain, are gained.
+#[derive(Clone, Debug)]
+pub(crate) struct Latest(Vec<Option<Copies>>);
+
+impl Latest {
+    /// Of so many pages, none of which has been found.
+    pub fn new(pages: usize) -> Self {
+        Self(vec![None; pages])
+    }
+    /// A copy of a page has been found.
+    pub fn note(&mut self, page: u32, place: Ppn, tag: Tag) {
+        let found = &mut self.0[page as usize];
+        let here = (tag.order, place);
+        match found {
+            Some(known) if known.sequence > tag.sequence => {}
+            Some(known) if known.sequence == tag.sequence => {
+                known.first = known.first.min(here);
+                known.last = known.last.max(here);
+            }
+            _ => {
+                *found = Some(Copies {
+                    sequence: tag.sequence,
+                    first: here,
+                    last: here,
+                });
+            }
+        }
+    }
+    /// The pages that were found: each with its place, and with the order of its placement. What
+    /// was placed again, and counts where it was before, has the highest order of all.
+    pub fn decide(&self, flash: &Flash<'_>) -> impl Iterator<Item = (u32, Ppn, u64)> {
+        let finished = self.finished(flash);
+        let layout = flash.layout;
+        let pages = (0..).zip(&self.0);
+        pages.filter_map(move |(page, copies)| {
+            let Copies { first, last, .. } = (*copies)?;
+            let plane = layout.plane_of(layout.block_of(first.1));
+            Some(if first == last || finished[plane.index()] {
+                (page, last.1, last.0)
+            } else {
+                (page, first.1, u64::MAX)
+            })
+        })
+    }
+    /// By plane, whether the last copies count.
+    fn finished(&self, flash: &Flash<'_>) -> Vec<bool> {
+        let layout = flash.layout;
+        let mut held = vec![[false; 2]; layout.blocks() as usize];
+        for Copies { first, last, .. } in self.0.iter().flatten() {
+            held[layout.block_of(first.1).index()][0] = true;
+            held[layout.block_of(last.1).index()][1] = true;
+        }
+        let mut gained = vec![[0_u32; 2]; layout.planes() as usize];
+        for (block, held) in (0..).map(Block).zip(held) {
+            let gained = &mut gained[layout.plane_of(block).index()];
+            for (gained, held) in gained.iter_mut().zip(held) {
+                *gained += u32::from(!held);
+            }
+        }
+        gained.iter().map(|[first, last]| last > first).collect()
+    }
+}
+
 /// What a recovery took, and what is left to do before the device can be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {

@@ -12,7 +12,7 @@ use crate::block::{Blocks, Phase};
 use crate::gc::victim::{Choose, Chooser};
 use crate::job::{Collection, Cost, GcKind, JobId, Step};
 use crate::lpn::Lpn;
-use crate::recovery::{Flash, Owner, Recovery, Tag};
+use crate::recovery::{Flash, Latest, Owner, Recovery};
 use crate::wear::{FreeBlocks, Spend};
 
 /// Any logical page may be in any physical page; the whole map is in memory, so that a look-up
@@ -265,28 +265,36 @@ impl PageMap {
 
     /// Takes in what the spare areas say: each page is where its latest copy is.
     fn reread(&mut self, flash: &Flash<'_>, recovery: &mut Recovery) {
-        let mut latest = vec![(0, 0); self.map.len()];
+        let mut latest = Latest::new(self.map.len());
+        let mut spent = Vec::new();
         for block in (0..self.layout.blocks()).map(Block) {
             recovery.pages_read += u64::from(flash.array.programmed(block).max(1));
+            let mut of_host = true;
             for (place, tag) in flash.pages(block) {
-                let Some(Tag {
-                    owner: Owner::Host(page),
-                    sequence,
-                    order,
-                }) = tag
-                else {
+                let Some(tag) = tag else {
                     continue;
                 };
-                self.owners[place.index()] = page.0 + 1;
-                if self.map[page.index()] == 0 || latest[page.index()] < (sequence, order) {
-                    latest[page.index()] = (sequence, order);
-                    self.map[page.index()] = place.0 + 1;
+                if let Owner::Host(page) = tag.owner {
+                    self.owners[place.index()] = page.0 + 1;
+                    latest.note(page.0, place, tag);
+                } else {
+                    of_host = false;
                 }
             }
+            if of_host && flash.array.programmed(block) > 0 {
+                spent.push(block);
+            }
         }
-        for place in self.map.iter().filter(|place| **place != 0) {
-            self.blocks.gain(self.layout.block_of(Ppn(place - 1)));
+        for (page, place, _) in latest.decide(flash) {
+            self.map[page as usize] = place.0 + 1;
+            self.blocks.gain(self.layout.block_of(place));
         }
+        // Neither free nor anybody's until they are erased.
+        spent.retain(|block| self.blocks.valid(*block) == 0);
+        for block in &spent {
+            self.blocks.enter(*block, Phase::Victim);
+        }
+        recovery.erase = spent;
     }
 
     /// Which blocks of a plane are free, which go on taking programs, and which are full.
@@ -297,6 +305,9 @@ impl PageMap {
         let layout = self.layout;
         for block in (0..layout.blocks_per_plane).map(|block| layout.block(plane, block)) {
             let programmed = flash.array.programmed(block);
+            if self.blocks.phase(block) == Phase::Victim {
+                continue;
+            }
             if programmed == 0 {
                 let erases = flash.array.erases()[block.index()];
                 self.free.erased(plane, block, erases);

@@ -6,7 +6,7 @@ use super::record::{BLOCKS, Record};
 use super::{LogicalBlock, LogicalMap, MERGING, Member, RECORD, Role, STRAY};
 use crate::block::Phase;
 use crate::lpn::Lpn;
-use crate::recovery::{Flash, Owner, Recovery, Tag};
+use crate::recovery::{Flash, Latest, Owner, Recovery};
 use crate::wear::Spend;
 
 /// What a plane turns out to hold.
@@ -20,25 +20,13 @@ struct Found {
     free: u32,
 }
 
-/// The copies of a page's latest version: the first and the last in the order of their placement.
-#[derive(Clone, Copy, Debug)]
-struct Copies {
-    sequence: u64,
-    first: (u64, Ppn),
-    last: (u64, Ppn),
-}
-
 impl LogicalMap {
-    /// Reads all spare areas. A merge that was cut off leaves two copies of a version. On each plane
-    /// either the first ones count or the last ones, whichever leave more blocks to erase: a merge
-    /// that was copying is undone, one that was erasing is finished, and the blocks that it had
-    /// taken, or those that it was to gain, are gained.
+    /// Reads all spare areas.
     pub(super) fn rebuild(&mut self, flash: &Flash<'_>) -> Recovery {
         let mut recovery = Recovery::default();
-        let copies = self.reread(flash, &mut recovery);
+        self.reread(flash, &mut recovery);
         self.free_blocks = 0;
         for plane in (0..self.layout.planes()).map(Plane) {
-            self.decide(flash, plane, &copies);
             let mut found = self.sort_blocks(flash, plane, &mut recovery);
             self.planes[plane.index()].free = found.free;
             self.free_blocks += found.free;
@@ -62,72 +50,24 @@ impl LogicalMap {
         recovery
     }
 
-    /// The first and the last copy of the latest version of every page.
-    fn reread(&mut self, flash: &Flash<'_>, recovery: &mut Recovery) -> Vec<Option<Copies>> {
-        let mut copies: Vec<Option<Copies>> = vec![None; self.map.len()];
+    fn reread(&mut self, flash: &Flash<'_>, recovery: &mut Recovery) {
+        let mut latest = Latest::new(self.map.len());
         for block in (0..self.layout.blocks()).map(Block) {
             recovery.pages_read += u64::from(flash.array.programmed(block).max(1));
             for (place, tag) in flash.pages(block) {
-                let Some(Tag {
-                    owner: Owner::Host(page),
-                    sequence,
-                    order,
-                }) = tag
-                else {
-                    continue;
-                };
-                self.owners[place.index()] = page.0 + 1;
-                let found = &mut copies[page.index()];
-                match found {
-                    Some(known) if known.sequence == sequence => {
-                        known.first = known.first.min((order, place));
-                        known.last = known.last.max((order, place));
-                    }
-                    Some(known) if known.sequence > sequence => {}
-                    _ => {
-                        *found = Some(Copies {
-                            sequence,
-                            first: (order, place),
-                            last: (order, place),
-                        });
-                    }
+                if let Some(tag) = tag
+                    && let Owner::Host(page) = tag.owner
+                {
+                    self.owners[place.index()] = page.0 + 1;
+                    latest.note(page.0, place, tag);
                 }
             }
         }
-        copies
-    }
-
-    /// Where the pages of a plane are.
-    fn decide(&mut self, flash: &Flash<'_>, plane: Plane, copies: &[Option<Copies>]) {
-        let blocks = self.layout.blocks_per_plane as usize;
-        let mut held = [vec![0_u32; blocks], vec![0_u32; blocks]];
-        for Copies { first, last, .. } in copies.iter().flatten() {
-            for (held, (_, place)) in held.iter_mut().zip([first, last]) {
-                let block = self.layout.block_of(*place);
-                if self.layout.plane_of(block) == plane {
-                    held[self.layout.block_in_plane(block) as usize] += 1;
-                }
-            }
-        }
-        let [by_first, by_last] = held.map(|held| {
-            let blank = |(block, held): &(u32, u32)| {
-                let block = self.layout.block(plane, *block);
-                *held == 0 && flash.array.programmed(block) > 0
-            };
-            (0..).zip(held).filter(blank).count()
-        });
-        for (page, copies) in copies.iter().enumerate() {
-            let Some(Copies { first, last, .. }) = copies else {
-                continue;
-            };
-            let (_, place) = if by_last > by_first { last } else { first };
-            let block = self.layout.block_of(*place);
-            if self.layout.plane_of(block) == plane {
-                self.map[page] = place.0 + 1;
-                self.blocks.gain(block);
-                let (logical, _) = self.shape.of(Lpn(page as u32));
-                self.logical[logical.0 as usize].valid += 1;
-            }
+        for (page, place, _) in latest.decide(flash) {
+            self.map[page as usize] = place.0 + 1;
+            self.blocks.gain(self.layout.block_of(place));
+            let (logical, _) = self.shape.of(Lpn(page));
+            self.logical[logical.0 as usize].valid += 1;
         }
     }
 
