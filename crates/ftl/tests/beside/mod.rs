@@ -1,0 +1,1081 @@
+//! A device without a clock around any mapping family, and beside it what every page must hold.
+//!
+//! Operations of a plane are done in the order in which they were handed out; planes are independent
+//! of each other. Between any two operations anything may happen.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use wordline_ftl::allocate::r#static::Static;
+use wordline_ftl::allocate::{Allocate, Dimensions};
+use wordline_ftl::config::Gc;
+use wordline_ftl::gc::victim::Victim;
+use wordline_ftl::mapping::Family;
+use wordline_ftl::mapping::buffered::Buffered;
+use wordline_ftl::mapping::hybrid::Hybrid;
+use wordline_ftl::mapping::log_block::LogBlock;
+use wordline_ftl::mapping::logical::shape::Stripe;
+use wordline_ftl::recovery::{Flash, Owner, Spare, Tag};
+use wordline_ftl::wear::Wear;
+use wordline_ftl::{Collection, Config, JobId, Lpn, Map, Mapping, Plan, Step, Want, Written};
+use wordline_kernel::Stream;
+use wordline_nand::{Array, Block, Geometry, Layout, Plane, Ppn};
+
+/// At most so many writes of the host are under way, as in its queue.
+const DEPTH: usize = 16;
+
+/// Every family as it is by default, and variants of those whose parameters change what they do.
+pub fn variants() -> Vec<Family> {
+    let mut variants = Family::defaults();
+    variants.extend([
+        Family::LogBlock(LogBlock {
+            record_erases: false,
+            stripe: Stripe::Page,
+        }),
+        Family::Hybrid(Hybrid {
+            data_blocks: 1,
+            update_blocks: 1,
+            ..Hybrid::default()
+        }),
+        Family::Hybrid(Hybrid {
+            data_blocks: 3,
+            update_blocks: 2,
+            record_erases: false,
+            stripe: Stripe::Page,
+        }),
+        Family::Buffered(Buffered {
+            buffer_ratio: 0.3,
+            record_erases: false,
+            ..Buffered::default()
+        }),
+    ]);
+    variants
+}
+
+/// A device of 1 to 4 planes with 6 to 40 blocks of 2 to 16 pages, any policies that go with the
+/// family, and as little over-provisioning as a plan accepts, or a few pages more.
+pub fn fullest(family: &Family, random: &mut Stream) -> Plan {
+    loop {
+        let mut below = |bound: u64| random.below(bound) as u32;
+        let (channels, planes) =
+            [(1, 1), (2, 1), (1, 2), (3, 1), (2, 2), (4, 1)][below(6) as usize];
+        let dimensions = Dimensions {
+            channels,
+            ways: 1,
+            dies: 1,
+            planes,
+        };
+        let geometry = Geometry {
+            dies_per_package: 1,
+            planes_per_die: planes,
+            blocks_per_plane: 6 + below(35),
+            pages_per_block: 2 + below(15),
+            ..Geometry::default()
+        };
+        let layout = Layout::new(&geometry, channels).unwrap();
+        let victims = Victim::defaults();
+        let wears = Wear::defaults();
+        let allocations = Allocate::defaults();
+        let gc = Gc {
+            victim: victims[below(victims.len() as u64) as usize].clone(),
+            start_free_ratio: f64::from(below(30)) / 100.0,
+            hard_free_ratio: f64::from(below(15)) / 100.0,
+            own_block: below(2) == 0,
+            ..Gc::default()
+        };
+        let mut config = Config {
+            mapping: family.clone(),
+            allocate: allocations[below(allocations.len() as u64) as usize].clone(),
+            wear: wears[below(wears.len() as u64) as usize].clone(),
+            gc,
+            ..Config::default()
+        };
+        let slack = if below(2) == 0 { 0 } else { below(12) };
+        for _ in 0..2 {
+            let plan = |spare: u32| {
+                let over_provisioning_ratio = f64::from(spare) / f64::from(layout.pages());
+                let config = Config {
+                    over_provisioning_ratio,
+                    ..config.clone()
+                };
+                Plan::new(&config, layout, dimensions, 1).ok()
+            };
+            let least = (0..layout.pages()).find(|&spare| plan(spare).is_some());
+            if let Some(plan) = least.and_then(|least| plan(least + slack)) {
+                return plan;
+            }
+            config.allocate = Allocate::Static(Static::default());
+        }
+    }
+}
+
+/// How the device around a mapping works.
+#[derive(Clone, Copy, Debug)]
+pub struct Ability {
+    /// Pages are moved inside their plane, so that their place is known when the read begins.
+    internal: bool,
+    /// Collections begin as soon as free blocks are few; otherwise only when a write waits.
+    at_threshold: bool,
+    /// A free block takes the place of a full update block.
+    replaces: bool,
+    /// Planes are collected without need.
+    idle: bool,
+    /// The power fails.
+    cuts: bool,
+}
+
+impl Ability {
+    pub fn drawn(random: &mut Stream, cuts: bool) -> Self {
+        let mut any = || random.below(2) == 0;
+        Self {
+            internal: any() && any(),
+            at_threshold: any(),
+            replaces: any(),
+            idle: any(),
+            cuts,
+        }
+    }
+}
+
+/// Which page the host names next.
+#[derive(Clone, Copy, Debug)]
+pub enum Load {
+    Uniform,
+    /// Nine of ten in one tenth of the pages.
+    Skewed(u64),
+    /// Runs of consecutive pages.
+    Runs {
+        next: u32,
+        left: u32,
+    },
+    /// All pages in order.
+    Sequential(u32),
+}
+
+impl Load {
+    pub fn drawn(random: &mut Stream) -> Self {
+        match random.below(4) {
+            0 => Self::Uniform,
+            1 => Self::Skewed(random.bits()),
+            2 => Self::Runs { next: 0, left: 0 },
+            _ => Self::Sequential(random.below(1 << 20) as u32),
+        }
+    }
+    fn next(&mut self, user: u32, random: &mut Stream) -> Lpn {
+        let any = random.below(user.into()) as u32;
+        Lpn(match self {
+            Self::Uniform => any,
+            Self::Skewed(hot) if random.below(10) > 0 => {
+                ((*hot + random.below(u64::from(user).div_ceil(10))) % u64::from(user)) as u32
+            }
+            Self::Skewed(_) => any,
+            Self::Runs { next, left } => {
+                if *left == 0 {
+                    (*next, *left) = (any, 1 + random.below(40) as u32);
+                }
+                (*next, *left) = ((*next + 1) % user, *left - 1);
+                *next
+            }
+            Self::Sequential(next) => {
+                *next = (*next + 1) % user;
+                *next
+            }
+        })
+    }
+}
+
+/// What a page of the flash holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Content {
+    owner: Owner,
+    /// Of a host page, which write of it.
+    version: u64,
+    sequence: u64,
+    order: u64,
+}
+
+/// An operation on its way to the array.
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    /// A write, and the block of the copy that it supersedes.
+    HostProgram(Ppn, Content, Option<Block>),
+    HostRead(Ppn, Content),
+    MoveRead(JobId, Ppn),
+    MoveProgram(JobId, Ppn, Content),
+    /// Inside the plane.
+    Move(JobId, Ppn, Ppn, Content),
+    OwnRead(JobId, Ppn),
+    OwnProgram(JobId, Ppn, Content),
+    Erase(JobId, Block),
+}
+
+/// Who waits for a job that brings a part of the map.
+#[derive(Clone, Copy, Debug)]
+enum Waiter {
+    Read(Lpn),
+    Change(Lpn),
+}
+
+/// A job in progress.
+#[derive(Debug, Default)]
+struct Job {
+    /// A collection, not a fetch.
+    collects: bool,
+    /// Steps handed out and not done.
+    outstanding: u32,
+    /// One step at a time.
+    stepwise: bool,
+    /// It has stopped between two steps.
+    paused: bool,
+    /// A page that had been read when it stopped.
+    in_hand: Option<(Ppn, Content)>,
+    waiters: Vec<Waiter>,
+}
+
+/// What is known of a logical page.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    /// Writes that were placed.
+    issued: u64,
+    /// The version that a look-up must find; 0 if none.
+    current: u64,
+    /// The newest version that was done, counted from the last cut.
+    done: u64,
+    /// Versions up to this one are trimmed: they may be found again after a cut, or not.
+    trimmed: u64,
+}
+
+/// A request of the host that changes a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    Write,
+    Trim,
+}
+
+/// What must have happened for a run to mean something.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seen {
+    writes: u64,
+    reads: u64,
+    trims: u64,
+    flash: u64,
+    waits: u64,
+    collections: u64,
+    on_demand: u64,
+    fetches: u64,
+    stops: u64,
+    overtaken: u64,
+    replaced: u64,
+    kept: u64,
+    cuts: u64,
+    torn: u64,
+    cut_erases: u64,
+    recovery_erases: u64,
+}
+
+impl Seen {
+    pub fn add(&mut self, other: &Self) {
+        self.writes += other.writes;
+        self.reads += other.reads;
+        self.trims += other.trims;
+        self.flash += other.flash;
+        self.waits += other.waits;
+        self.collections += other.collections;
+        self.on_demand += other.on_demand;
+        self.fetches += other.fetches;
+        self.stops += other.stops;
+        self.overtaken += other.overtaken;
+        self.replaced += other.replaced;
+        self.kept += other.kept;
+        self.cuts += other.cuts;
+        self.torn += other.torn;
+        self.cut_erases += other.cut_erases;
+        self.recovery_erases += other.recovery_erases;
+    }
+    /// Requests of the host and operations of the flash.
+    pub fn operations(&self) -> u64 {
+        self.writes + self.reads + self.trims + self.flash
+    }
+    /// Whether all that every family can come across was seen, and so often.
+    pub fn saw(&self, least: u64, cuts: bool) -> bool {
+        let always = [self.trims, self.waits, self.collections, self.on_demand];
+        let always = always.into_iter().chain([self.kept]);
+        let after = [self.torn, self.cut_erases].into_iter();
+        let mut all = always.chain(after.filter(|_| cuts));
+        all.all(|seen| seen >= least)
+    }
+    /// Whether what some families come across was seen.
+    pub fn saw_everything(&self) -> bool {
+        let some = [self.stops, self.overtaken, self.replaced];
+        some.into_iter().all(|seen| seen > 100)
+    }
+}
+
+/// A mapping with the flash and the host around it.
+pub struct Device {
+    plan: Plan,
+    ability: Ability,
+    layout: Layout,
+    map: Map,
+    array: Array,
+    spare: Spare,
+    /// What each page holds, and what it will hold when all that was handed out is done.
+    contents: Vec<Option<Content>>,
+    planned: Vec<Option<Content>>,
+    queues: Vec<VecDeque<Operation>>,
+    jobs: BTreeMap<JobId, Job>,
+    /// Changes of pages that wait, by page in their order; the first waits for room or for a job.
+    held: HashMap<Lpn, VecDeque<Change>>,
+    /// Pages whose first change waits for room, in their order.
+    stalled: VecDeque<Lpn>,
+    /// By block: programs on their way that supersede a page of it.
+    superseding: Vec<u32>,
+    /// Erases that wait for those.
+    kept: Vec<(JobId, Block)>,
+    known: Vec<Known>,
+    sequence: u64,
+    order: u64,
+    pub seen: Seen,
+}
+
+impl Device {
+    pub fn new(plan: Plan, ability: Ability) -> Self {
+        let layout = plan.layout;
+        let pages = layout.pages() as usize;
+        Self {
+            map: Map::new(&plan),
+            array: Array::new(layout, u32::MAX),
+            spare: Spare::new(&layout),
+            contents: vec![None; pages],
+            planned: vec![None; pages],
+            queues: vec![VecDeque::new(); layout.planes() as usize],
+            jobs: BTreeMap::new(),
+            held: HashMap::new(),
+            stalled: VecDeque::new(),
+            superseding: vec![0; layout.blocks() as usize],
+            kept: Vec::new(),
+            known: vec![Known::default(); plan.user_pages as usize],
+            sequence: 0,
+            order: 0,
+            seen: Seen::default(),
+            layout,
+            ability,
+            plan,
+        }
+    }
+    fn planes(&self) -> impl Iterator<Item = Plane> + use<> {
+        (0..self.layout.planes()).map(Plane)
+    }
+    fn pages_of(&self, block: Block) -> std::ops::Range<usize> {
+        let first = self.layout.page(block, 0).index();
+        first..first + self.layout.pages_per_block as usize
+    }
+    fn enqueue(&mut self, place: Ppn, operation: Operation) {
+        let plane = self.layout.plane_of(self.layout.block_of(place));
+        self.queues[plane.index()].push_back(operation);
+    }
+    /// Content that goes to a page.
+    fn plan_program(&mut self, place: Ppn, content: Content) -> Content {
+        self.order += 1;
+        let content = Content {
+            order: self.order,
+            ..content
+        };
+        let before = self.planned[place.index()].replace(content);
+        assert_eq!(before, None, "{place:?} is to hold {content:?}");
+        content
+    }
+
+    // The host.
+
+    fn read(&mut self, page: Lpn) {
+        self.seen.reads += 1;
+        self.read_on(page);
+    }
+    fn read_on(&mut self, page: Lpn) {
+        if let Some(job) = self.map.fetch(page, false) {
+            return self.wait_for(job, Waiter::Read(page));
+        }
+        if let Some((place, content)) = self.look_up(page) {
+            self.enqueue(place, Operation::HostRead(place, content));
+        }
+    }
+    /// Where the page is, checked.
+    fn look_up(&self, page: Lpn) -> Option<(Ppn, Content)> {
+        let current = self.known[page.index()].current;
+        let Some(place) = self.map.lookup(page) else {
+            assert_eq!(current, 0, "{page:?} is lost");
+            return None;
+        };
+        let content = self.planned[place.index()];
+        let content = content.unwrap_or_else(|| panic!("{page:?} is at {place:?}, which is empty"));
+        let found = (content.owner, content.version);
+        assert_eq!(found, (Owner::Host(page), current), "at {place:?}");
+        Some((place, content))
+    }
+
+    fn change(&mut self, page: Lpn, change: Change) {
+        match change {
+            Change::Write => self.seen.writes += 1,
+            Change::Trim => self.seen.trims += 1,
+        }
+        if let Some(later) = self.held.get_mut(&page) {
+            later.push_back(change);
+            return;
+        }
+        self.held.insert(page, VecDeque::from([change]));
+        self.advance(page);
+    }
+    /// Carries out the changes of a page, as far as they can be.
+    fn advance(&mut self, page: Lpn) {
+        while let Some(&change) = self.held.get(&page).and_then(VecDeque::front) {
+            if let Some(job) = self.map.fetch(page, true) {
+                return self.wait_for(job, Waiter::Change(page));
+            }
+            match change {
+                Change::Trim => self.trim(page),
+                Change::Write => {
+                    if let Err(want) = self.place(page) {
+                        self.seen.waits += 1;
+                        self.stalled.push_back(page);
+                        return self.demand(want);
+                    }
+                }
+            }
+            self.next_change(page);
+        }
+    }
+    fn next_change(&mut self, page: Lpn) {
+        let Some(changes) = self.held.get_mut(&page) else {
+            return;
+        };
+        changes.pop_front();
+        if changes.is_empty() {
+            self.held.remove(&page);
+        }
+    }
+    fn trim(&mut self, page: Lpn) {
+        self.map.trim(page);
+        let known = &mut self.known[page.index()];
+        known.trimmed = known.issued;
+        known.current = 0;
+        assert_eq!(self.map.lookup(page), None, "{page:?} is trimmed");
+    }
+    /// Finds a place for a write, or what it has to wait for.
+    fn place(&mut self, page: Lpn) -> Result<(), Want> {
+        let before = self.look_up(page).map(|(place, _)| place);
+        let place = match self.map.write(page) {
+            Written::Placed(place) => place,
+            Written::Wait(want) => self.replace(page, want)?,
+        };
+        let superseded = before.map(|before| self.layout.block_of(before));
+        if let Some(block) = superseded {
+            self.superseding[block.index()] += 1;
+        }
+        self.sequence += 1;
+        let known = &mut self.known[page.index()];
+        known.issued += 1;
+        known.current = known.issued;
+        let content = Content {
+            owner: Owner::Host(page),
+            version: known.issued,
+            sequence: self.sequence,
+            order: 0,
+        };
+        let content = self.plan_program(place, content);
+        self.enqueue(place, Operation::HostProgram(place, content, superseded));
+        let plane = self.layout.plane_of(self.layout.block_of(place));
+        if self.ability.at_threshold && self.map.wants_collection(plane) {
+            self.collect(Want::Free(plane));
+        }
+        Ok(())
+    }
+    fn replace(&mut self, page: Lpn, want: Want) -> Result<Ppn, Want> {
+        let Want::Update(_, block) = want else {
+            return Err(want);
+        };
+        if !self.ability.replaces || !self.map.replace(block) {
+            return Err(want);
+        }
+        self.seen.replaced += 1;
+        match self.map.write(page) {
+            Written::Placed(place) => Ok(place),
+            Written::Wait(want) => Err(want),
+        }
+    }
+    /// A write waits for room: what is collected there goes on without a stop, or begins.
+    fn demand(&mut self, want: Want) {
+        let planes: Vec<Plane> = match want {
+            Want::Free(plane) | Want::Update(plane, _) => vec![plane],
+            Want::Anywhere => self.planes().collect(),
+        };
+        for plane in planes {
+            let id = JobId::of(plane);
+            if self.jobs.contains_key(&id) {
+                self.press(id);
+            } else if want != Want::Anywhere {
+                self.seen.on_demand += u64::from(self.collect(want));
+            } else if self.map.wants_collection(plane) {
+                self.seen.on_demand += u64::from(self.collect(Want::Free(plane)));
+            }
+        }
+    }
+    fn place_stalled(&mut self) {
+        let mut waiting = std::mem::take(&mut self.stalled);
+        while let Some(page) = waiting.pop_front() {
+            match self.place(page) {
+                Ok(()) => {
+                    self.next_change(page);
+                    self.advance(page);
+                }
+                Err(want) => {
+                    self.stalled.push_back(page);
+                    self.demand(want);
+                }
+            }
+        }
+    }
+
+    // The jobs.
+
+    /// Starts a collection; false if there is one already, or nothing to gain.
+    fn collect(&mut self, want: Want) -> bool {
+        let (Want::Free(plane) | Want::Update(plane, _)) = want else {
+            return false;
+        };
+        let collection = self.map.collect(want);
+        if self.jobs.contains_key(&JobId::of(plane)) {
+            assert_eq!(collection, None, "two collections of a plane at once");
+            return false;
+        }
+        let Some(Collection { job, .. }) = collection else {
+            return false;
+        };
+        assert_eq!(job, JobId::of(plane), "the job of {want:?}");
+        self.seen.collections += 1;
+        let stepwise = self.seen.collections % 2 == 0 && self.stalled.is_empty();
+        let started = Job {
+            collects: true,
+            stepwise,
+            ..Job::default()
+        };
+        self.jobs.insert(job, started);
+        self.go_on(job);
+        true
+    }
+    fn wait_for(&mut self, id: JobId, waiter: Waiter) {
+        assert!(id.0 >= self.layout.planes(), "{id:?} is of a plane");
+        let begins = !self.jobs.contains_key(&id);
+        self.jobs.entry(id).or_default().waiters.push(waiter);
+        if begins {
+            self.seen.fetches += 1;
+            self.go_on(id);
+            assert!(self.jobs.contains_key(&id), "a fetch has a step at least");
+        }
+    }
+    fn press(&mut self, id: JobId) {
+        if let Some(job) = self.jobs.get_mut(&id) {
+            job.stepwise = false;
+            self.resume(id);
+        }
+    }
+    fn resume(&mut self, id: JobId) {
+        let Some(job) = self.jobs.get_mut(&id).filter(|job| job.paused) else {
+            return;
+        };
+        job.paused = false;
+        if let Some((from, content)) = job.in_hand.take() {
+            self.put_down(id, from, content);
+        }
+        self.go_on(id);
+    }
+    /// Hands out steps until the job has to wait.
+    fn go_on(&mut self, id: JobId) {
+        while let Some(job) = self.jobs.get_mut(&id) {
+            let outstanding = job.outstanding;
+            if job.stepwise && outstanding > 0 {
+                return;
+            }
+            let was_over = self.map.is_over(id);
+            let step = self.map.step(id);
+            if was_over && outstanding == 0 {
+                assert!(
+                    matches!(step, Step::Wait | Step::Done),
+                    "{id:?} was over: {step:?}"
+                );
+            }
+            match step {
+                Step::Wait if outstanding > 0 => return,
+                Step::Wait => {}
+                Step::Done => {
+                    assert_eq!(outstanding, 0, "{id:?} is over and has steps on their way");
+                    assert!(self.map.is_over(id), "{id:?} is done and not over");
+                    return self.over(id);
+                }
+                step => self.take(id, step),
+            }
+        }
+    }
+    fn take(&mut self, id: JobId, step: Step) {
+        let Some(job) = self.jobs.get_mut(&id) else {
+            return;
+        };
+        job.outstanding += 1;
+        match step {
+            Step::Move(from) => {
+                let content = self.planned[from.index()];
+                let content = content.unwrap_or_else(|| panic!("{from:?} is moved and empty"));
+                if !self.ability.internal {
+                    self.enqueue(from, Operation::MoveRead(id, from));
+                } else if let Some(to) = self.map.relocate(id, from) {
+                    let plane = |place| self.layout.plane_of(self.layout.block_of(place));
+                    assert_eq!(plane(to), plane(from), "{from:?} leaves its plane");
+                    let copy = self.plan_program(to, content);
+                    self.enqueue(from, Operation::Move(id, from, to, copy));
+                } else {
+                    job.outstanding -= 1;
+                }
+            }
+            Step::Read(place) => self.enqueue(place, Operation::OwnRead(id, place)),
+            Step::Program { place, label } => {
+                self.sequence += 1;
+                let content = Content {
+                    owner: Owner::Own(label),
+                    version: 0,
+                    sequence: self.sequence,
+                    order: 0,
+                };
+                let content = self.plan_program(place, content);
+                self.enqueue(place, Operation::OwnProgram(id, place, content));
+            }
+            Step::Erase(block) => {
+                self.check_unused(block);
+                if self.superseding[block.index()] > 0 {
+                    self.seen.kept += 1;
+                    self.kept.push((id, block));
+                } else {
+                    self.plan_erase(id, block);
+                }
+            }
+            Step::Wait | Step::Done => {}
+        }
+    }
+    fn plan_erase(&mut self, id: JobId, block: Block) {
+        let pages = self.pages_of(block);
+        self.planned[pages].fill(None);
+        let first = self.layout.page(block, 0);
+        self.enqueue(first, Operation::Erase(id, block));
+    }
+    /// No page of a block that is going to be erased is looked up there.
+    fn check_unused(&self, block: Block) {
+        for place in self.pages_of(block) {
+            if let Some(Content {
+                owner: Owner::Host(page),
+                ..
+            }) = self.contents[place]
+            {
+                let found = self.map.lookup(page);
+                assert_ne!(found, Some(Ppn(place as u32)), "{block:?} holds {page:?}");
+            }
+        }
+    }
+    /// A program that supersedes a page of `block` is done.
+    fn is_superseded(&mut self, block: Block) {
+        self.superseding[block.index()] -= 1;
+        if self.superseding[block.index()] > 0 {
+            return;
+        }
+        if let Some(place) = self.kept.iter().position(|(_, kept)| *kept == block) {
+            let (id, block) = self.kept.swap_remove(place);
+            self.plan_erase(id, block);
+        }
+    }
+    /// Programs the copy of a page that has been read, if it is still current; whether it is.
+    fn put_down(&mut self, id: JobId, from: Ppn, content: Content) -> bool {
+        let Some(to) = self.map.relocate(id, from) else {
+            self.seen.overtaken += 1;
+            return false;
+        };
+        if let Owner::Host(page) = content.owner {
+            assert_eq!(
+                content.version,
+                self.known[page.index()].current,
+                "{page:?} is moved from {from:?}"
+            );
+        }
+        let copy = self.plan_program(to, content);
+        if let Some(job) = self.jobs.get_mut(&id) {
+            job.outstanding += 1;
+        }
+        self.enqueue(to, Operation::MoveProgram(id, to, copy));
+        true
+    }
+    /// A page that a job moves has been read.
+    fn has_read(&mut self, id: JobId, from: Ppn, content: Content) {
+        let Some(job) = self.jobs.get_mut(&id) else {
+            panic!("{from:?} is read for {id:?}, which is over");
+        };
+        job.outstanding -= 1;
+        if job.stepwise && (self.order + u64::from(from.0)) % 3 == 0 {
+            job.in_hand = Some((from, content));
+            job.paused = true;
+            self.seen.stops += 1;
+            return;
+        }
+        if !self.put_down(id, from, content) {
+            self.one_less(id);
+        }
+    }
+    fn step_done(&mut self, id: JobId) {
+        let Some(job) = self.jobs.get_mut(&id) else {
+            panic!("a step of {id:?} is done, which is over");
+        };
+        job.outstanding -= 1;
+        self.one_less(id);
+    }
+    fn one_less(&mut self, id: JobId) {
+        let Some(job) = self.jobs.get_mut(&id).filter(|job| job.outstanding == 0) else {
+            return;
+        };
+        if job.stepwise && self.order % 2 == 0 && !self.map.is_over(id) {
+            job.paused = true;
+            self.seen.stops += 1;
+            return;
+        }
+        self.go_on(id);
+    }
+    fn over(&mut self, id: JobId) {
+        let Some(job) = self.jobs.remove(&id) else {
+            return;
+        };
+        for waiter in job.waiters {
+            match waiter {
+                Waiter::Read(page) => self.read_on(page),
+                Waiter::Change(page) => self.advance(page),
+            }
+        }
+        if job.collects {
+            self.place_stalled();
+            let plane = Plane(id.0);
+            if self.ability.at_threshold && self.map.wants_collection(plane) {
+                self.collect(Want::Free(plane));
+            }
+        }
+    }
+
+    // The flash.
+
+    /// Carries out the next operation of a plane.
+    fn carry_out(&mut self, plane: Plane) -> bool {
+        let Some(operation) = self.queues[plane.index()].pop_front() else {
+            return false;
+        };
+        self.seen.flash += 1;
+        match operation {
+            Operation::HostProgram(place, content, superseded) => {
+                self.program(place, content);
+                if let Owner::Host(page) = content.owner {
+                    let known = &mut self.known[page.index()];
+                    known.done = known.done.max(content.version);
+                }
+                if let Some(block) = superseded {
+                    self.is_superseded(block);
+                }
+            }
+            Operation::HostRead(place, content) => {
+                let found = self.array_read(place);
+                let named = |content: Content| (content.owner, content.version);
+                assert_eq!(named(found), named(content), "a read of {place:?}");
+            }
+            Operation::MoveRead(id, place) => {
+                let content = self.array_read(place);
+                self.has_read(id, place, content);
+            }
+            Operation::MoveProgram(id, place, content) => {
+                self.program(place, content);
+                self.step_done(id);
+            }
+            Operation::Move(id, from, to, content) => {
+                let found = self.array_read(from);
+                assert_eq!(found.owner, content.owner, "moved from {from:?}");
+                assert_eq!(found.version, content.version, "moved from {from:?}");
+                self.program(to, content);
+                self.step_done(id);
+            }
+            Operation::OwnRead(id, place) => {
+                let content = self.array_read(place);
+                assert!(matches!(content.owner, Owner::Own(_)), "{content:?}");
+                self.step_done(id);
+            }
+            Operation::OwnProgram(id, place, content) => {
+                self.program(place, content);
+                self.step_done(id);
+            }
+            Operation::Erase(id, block) => {
+                self.erase(block);
+                self.step_done(id);
+            }
+        }
+        true
+    }
+    fn array_read(&self, place: Ppn) -> Content {
+        assert_eq!(self.array.read(place), Ok(()));
+        let content = self.contents[place.index()];
+        content.unwrap_or_else(|| panic!("{place:?} cannot be read"))
+    }
+    fn program(&mut self, place: Ppn, content: Content) {
+        assert_eq!(self.array.program(place), Ok(()), "{content:?}");
+        self.contents[place.index()] = Some(content);
+        let Content {
+            owner,
+            sequence,
+            order,
+            ..
+        } = content;
+        let tag = Tag {
+            owner,
+            sequence,
+            order,
+        };
+        self.spare.write(place, tag);
+    }
+    fn erase(&mut self, block: Block) {
+        assert_eq!(self.array.erase(block), Ok(()));
+        for place in self.pages_of(block) {
+            self.contents[place] = None;
+            self.spare.clear(Ppn(place as u32));
+        }
+        let erases = self.array.erases()[block.index()];
+        self.map.erased(block, erases);
+    }
+
+    // What happens.
+
+    /// Anything.
+    pub fn step(&mut self, load: &mut Load, random: &mut Stream) {
+        let user = self.plan.user_pages;
+        let plane = Plane(random.below(self.layout.planes().into()) as u32);
+        match random.below(100) {
+            0..28 if self.under_way() < DEPTH => {
+                self.change(load.next(user, random), Change::Write)
+            }
+            28..32 if self.under_way() < DEPTH => {
+                self.change(load.next(user, random), Change::Trim);
+            }
+            32..40 => self.read(load.next(user, random)),
+            40..44 if self.ability.idle => self.idle(plane, random),
+            44..52 => {
+                let stopped = self.jobs.iter().filter(|(_, job)| job.paused);
+                let stopped: Vec<JobId> = stopped.map(|(id, _)| *id).collect();
+                if !stopped.is_empty() {
+                    self.resume(stopped[random.below(stopped.len() as u64) as usize]);
+                }
+            }
+            52 if self.ability.cuts && random.below(6) == 0 => self.cut(random),
+            _ => {
+                self.carry_out(plane);
+            }
+        }
+    }
+    /// Changes that wait, and the longest queue of a plane.
+    fn under_way(&self) -> usize {
+        let queue = self.queues.iter().map(VecDeque::len).max().unwrap_or(0);
+        let held: usize = self.held.values().map(VecDeque::len).sum();
+        held + queue / 4
+    }
+    /// Collects what nothing waits for.
+    fn idle(&mut self, plane: Plane, random: &mut Stream) {
+        let collecting = self.jobs.contains_key(&JobId::of(plane));
+        match random.below(4) {
+            0 => {
+                if let Some(want) = self.map.delayed(plane) {
+                    assert_eq!(wanted_plane(want), plane);
+                    self.map.cost(want);
+                    self.collect(want);
+                }
+            }
+            1 => {
+                if let Some(want) = self.map.full(plane) {
+                    assert_eq!(wanted_plane(want), plane);
+                    let cost = self.map.cost(want);
+                    let gains = self.collect(want);
+                    assert!(gains || collecting, "{want:?} of {cost:?} gains nothing");
+                }
+            }
+            2 => {
+                let first = Lpn(random.below(self.plan.user_pages.into()) as u32);
+                let pages = 1 + random.below(20) as u32;
+                if let Some(want) = self.map.shortage(plane, first, pages) {
+                    assert_eq!(wanted_plane(want), plane);
+                    self.map.cost(want);
+                    self.collect(want);
+                }
+            }
+            _ => {
+                if self.map.wants_collection(plane) {
+                    self.collect(Want::Free(plane));
+                }
+            }
+        }
+    }
+    /// Goes on without new requests until nothing is left to do: all writes are served then.
+    pub fn drain(&mut self) {
+        for _ in 0..1_000_000 {
+            let mut busy = false;
+            for plane in self.planes() {
+                busy |= self.carry_out(plane);
+            }
+            let paused = self.jobs.iter().filter(|(_, job)| job.paused);
+            let paused: Vec<JobId> = paused.map(|(id, _)| *id).collect();
+            for id in paused {
+                self.resume(id);
+                busy = true;
+            }
+            if busy {
+                continue;
+            }
+            assert!(
+                self.jobs.is_empty(),
+                "jobs that do not end: {:?}",
+                self.jobs
+            );
+            if self.held.is_empty() {
+                return;
+            }
+            let waiting = self.stalled.len();
+            self.place_stalled();
+            let gained = !self.jobs.is_empty() || self.stalled.len() < waiting;
+            assert!(gained, "writes wait for ever under {:?}", self.plan);
+        }
+        panic!("no end of collections under {:?}", self.plan);
+    }
+    /// The books against what was written.
+    pub fn compare(&self) {
+        if let Err(fault) = self.map.audit() {
+            panic!("{fault} under {:?}", self.plan);
+        }
+        let mut current = 0;
+        for page in (0..self.plan.user_pages).map(Lpn) {
+            current += u64::from(self.look_up(page).is_some());
+        }
+        assert!(self.map.valid_pages() >= current);
+        let mut all = 0;
+        for plane in self.planes() {
+            let blocks = 0..self.layout.blocks_per_plane;
+            let blank = |block: &u32| {
+                let block = self.layout.block(plane, *block);
+                let mut pages = self.pages_of(block);
+                self.array.programmed(block) == 0 && pages.all(|page| self.planned[page].is_none())
+            };
+            let blank = blocks.filter(blank).count() as u32;
+            let free = self.map.free_blocks_of(plane);
+            assert!(
+                free <= blank,
+                "{free} blocks of {plane:?} free, {blank} blank"
+            );
+            all += free;
+        }
+        assert_eq!(all, self.map.free_blocks());
+    }
+
+    // The power.
+
+    /// The power fails, and comes back. What was handed out and not begun is lost. A program that a
+    /// plane was at leaves a page that cannot be read; an erase leaves its block as it was, or with
+    /// pages that cannot be read.
+    fn cut(&mut self, random: &mut Stream) {
+        self.seen.cuts += 1;
+        for plane in self.planes() {
+            let queue = std::mem::take(&mut self.queues[plane.index()]);
+            let Some(&first) = queue.front() else {
+                continue;
+            };
+            let torn = random.below(2) == 0;
+            match first {
+                Operation::HostProgram(place, ..)
+                | Operation::MoveProgram(_, place, _)
+                | Operation::Move(_, _, place, _)
+                | Operation::OwnProgram(_, place, _)
+                    if torn =>
+                {
+                    assert_eq!(self.array.program(place), Ok(()));
+                    self.spare.clear(place);
+                    self.seen.torn += 1;
+                }
+                Operation::Erase(_, block) => {
+                    self.seen.cut_erases += 1;
+                    if torn {
+                        self.make_unreadable(block);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.jobs.clear();
+        self.held.clear();
+        self.stalled.clear();
+        self.superseding.fill(0);
+        self.kept.clear();
+        self.planned.clone_from(&self.contents);
+        self.recover(random);
+    }
+    fn make_unreadable(&mut self, block: Block) {
+        for place in self.pages_of(block) {
+            self.contents[place] = None;
+            self.spare.clear(Ppn(place as u32));
+        }
+    }
+    fn recover(&mut self, random: &mut Stream) {
+        let flash = Flash::new(&self.array, self.layout, &self.spare, self.plan.user_pages);
+        let recovery = self.map.recover(&flash);
+        assert!(recovery.pages_read > 0);
+        for page in (0..self.plan.user_pages).map(Lpn) {
+            self.check_recovered(page);
+        }
+        for block in recovery.erase {
+            if random.below(8) == 0 {
+                self.seen.cuts += 1;
+                if random.below(2) == 0 {
+                    self.make_unreadable(block);
+                }
+                self.planned.clone_from(&self.contents);
+                return self.recover(random);
+            }
+            self.seen.recovery_erases += 1;
+            self.check_unused(block);
+            let pages = self.pages_of(block);
+            self.planned[pages].fill(None);
+            self.erase(block);
+        }
+        self.compare();
+    }
+    /// A page is found in the version that was done last; a trimmed one in any version, or not.
+    fn check_recovered(&mut self, page: Lpn) {
+        let found = self.map.lookup(page);
+        let content = found.map(|place| {
+            let content = self.contents[place.index()];
+            content.unwrap_or_else(|| panic!("{page:?} is recovered at {place:?}, unreadable"))
+        });
+        let known = &mut self.known[page.index()];
+        let version = content.map_or(0, |content| {
+            assert_eq!(content.owner, Owner::Host(page), "at {found:?}");
+            content.version
+        });
+        if known.done > known.trimmed {
+            assert_eq!(version, known.done, "{page:?} after a power cut");
+        } else {
+            assert!(version <= known.trimmed, "{page:?} after a power cut");
+        }
+        known.current = version;
+        if version > 0 {
+            // It has come back, and stays.
+            (known.done, known.trimmed) = (version, 0);
+        }
+    }
+}
+
+fn wanted_plane(want: Want) -> Plane {
+    match want {
+        Want::Free(plane) | Want::Update(plane, _) => plane,
+        Want::Anywhere => panic!("nothing is wanted of any plane without a write"),
+    }
+}
