@@ -146,11 +146,16 @@ def breakdown(summary: Mapping[str, Any]) -> Figure | None:
     )
 
 
-def erases(blocks: pl.DataFrame, blocks_per_plane: int) -> Figure | None:
+PLACE = ("member", "channel", "way", "die", "plane")
+"""The columns that say which plane a row is of; the first in arrays only."""
+
+
+def erases(blocks: pl.DataFrame) -> Figure | None:
     """Erases of each block, a row per plane; neighbours are averaged on large devices."""
-    if blocks.is_empty() or not blocks_per_plane:
+    if blocks.is_empty():
         return None
-    place = ["channel", "way", "die", "plane"]
+    blocks_per_plane = cast("int", (blocks["block"] + blocks["blocks"]).max())
+    place = [name for name in PLACE if name in blocks.columns]
     planes = blocks.select(place).unique().sort(pl.all()).rows()
     per_row = math.ceil(len(planes) / MOST_ROWS)
     per_column = math.ceil(blocks_per_plane / MOST_COLUMNS)
@@ -162,7 +167,7 @@ def erases(blocks: pl.DataFrame, blocks_per_plane: int) -> Figure | None:
             "blocks",
             total=pl.col("erases") * pl.col("blocks"),
         )
-        .group_by("channel", "block")
+        .group_by(place[0], "block")
         .agg(pl.col("total").sum() / pl.col("blocks").sum())
     )
     grid: Grid = [[None] * columns for _ in range(rows)]
@@ -219,10 +224,13 @@ def _exact(value: float) -> float:
 
 
 def _plane_names(planes: Sequence[tuple[int, ...]]) -> str:
-    name = "c{} w{} d{} p{}".format
+    def name(plane: tuple[int, ...]) -> str:
+        letters = (name[0] for name in PLACE[-len(plane) :])
+        return " ".join(f"{letter}{place}" for letter, place in zip(letters, plane, strict=True))
+
     if len(planes) == 1:
-        return name(*planes[0])
-    return f"{name(*planes[0])} – {name(*planes[-1])}"
+        return name(planes[0])
+    return f"{name(planes[0])} – {name(planes[-1])}"
 
 
 def _curve(latency: pl.DataFrame, summary: Mapping[str, Any], op: str) -> list[tuple[float, float]]:

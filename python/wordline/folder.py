@@ -18,6 +18,7 @@ NAMES = frozenset(
         "config.resolved.toml",
         "requests.parquet",
         "series.parquet",
+        "members.parquet",
         "latency.parquet",
         "dies.parquet",
         "blocks.parquet",

@@ -86,7 +86,6 @@ def from_folder(path: Path) -> str:
 
 
 def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
-    device = summary["device"]
     no_requests = "No request completed."
     return [
         Chart(
@@ -147,11 +146,10 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
         Chart(
             "erases",
             "Erases by block",
-            "A row is a plane: channel c, way w, die d, plane p. Even colour is even wear. Erases "
-            "before the measurement are included.",
-            charts.erases(tables.blocks, device["blocks"] // max(1, device["planes"]))
-            if summary["flash"]["erases_per_block_max"]
-            else None,
+            ("A row is a plane: " + "member m, " * bool(summary["members"]))
+            + "channel c, way w, die d, plane p. Even colour is even wear. Erases before the "
+            "measurement are included.",
+            charts.erases(tables.blocks) if summary["flash"]["erases_per_block_max"] else None,
             "No block was erased.",
         ),
         Chart(

@@ -78,7 +78,7 @@ class Result:
 
         index, stream, op, offset, bytes, arrival_ps, latency_ps, and the parts that sum to it
         exactly: host_queue_ps, link_wait_ps, link_ps, queue_ps, die_wait_ps, bus_wait_ps, bus_ps,
-        cell_ps, gc_ps.
+        cell_ps, gc_ps; of an array also member, the one that the part done last went to.
         Raises WordlineError if the run was made with requests=False.
         """
         if "requests" not in self._outcome.tables:
@@ -91,6 +91,17 @@ class Result:
         amplification, collection, and the share of the interval that each channel and die was
         busy."""
         return Table(self._outcome, "series")
+
+    @property
+    def members(self) -> Table:
+        """The series of each member of an array: member, and columns as of `series`. The intervals
+        of one member are not those of another.
+
+        Raises WordlineError if the device is no array.
+        """
+        if "members" not in self._outcome.tables:
+            raise WordlineError("the device is no array; give it an [array] table")
+        return Table(self._outcome, "members")
 
     @property
     def latency(self) -> Table:

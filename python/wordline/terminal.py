@@ -234,6 +234,8 @@ def _summary(summary: Mapping[str, Any]) -> Iterable[RenderableType]:
     yield _latencies(summary)
     if len(summary["streams"]) > 1:
         yield _streams(summary)
+    if summary["members"]:
+        yield _members(summary["members"])
     yield _key_figures(summary)
     for note in summary["notes"]:
         yield Text(f"Note: {note}", style="dim")
@@ -309,6 +311,33 @@ def _stream(stream: Mapping[str, Any], *, compared: bool) -> list[str]:
         slowdown = stream["slowdown"] and stream["slowdown"]["all"]
         cells += [duration(alone), number(slowdown)]
     return cells
+
+
+def _members(members: Sequence[Mapping[str, Any]]) -> Table:
+    """What went to each device of an array, and what it did of it."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("Member", style="bold", overflow="fold", min_width=9)
+    for heading in ("requests", "mean", "p99", "max", "bytes", "busy dies", "GC runs", "WA"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for member in members:
+        latency, flash = member["latency"]["all"], member["flash"]
+        disks = ", ".join(str(disk) for disk in member["disks"])
+        table.add_row(
+            member["name"] + (f" ({disks})" if disks else ""),
+            whole(latency["count"]),
+            duration(latency["mean_us"]),
+            duration(latency["p99_us"]),
+            duration(latency["max_us"]),
+            share(member["bytes_share"]),
+            share(member["utilisation"]["die_mean"]),
+            whole(flash["gc_runs"]),
+            number(flash["write_amplification"]),
+        )
+    table.caption_justify = "left"
+    by_disk = any(member["disks"] for member in members)
+    of_disks = "; in brackets the disks of the trace" if by_disk else ""
+    table.caption = Text(f"requests: the parts that went to a member{of_disks}", style="dim")
+    return table
 
 
 def _fairness(fairness: Mapping[str, Any]) -> str:
