@@ -269,6 +269,13 @@ def cli() -> None:
     help="Follow every page and stop at the first read that is not the newest write.",
 )
 @click.option(
+    "--power-cut-every",
+    type=int,
+    metavar="N",
+    help="Let the power fail at random, once in N requests on average, and recover; with --verify "
+    "every page is checked after each. [default: never]",
+)
+@click.option(
     "--timeline",
     metavar="FILE",
     help="Also write a timeline of channels, dies and planes, which Perfetto opens.",

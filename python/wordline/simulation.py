@@ -76,6 +76,7 @@ def run(
     seed: int = 1,
     requests: bool = True,
     verify: bool = False,
+    power_cut_every: int | None = None,
     format: str | None = None,
     on_bad_line: OnBadLine = "error",
     time_order: TimeOrder = "error",
@@ -114,6 +115,8 @@ def run(
                   "shared" gives them the same addresses, a number selects one
     fit           a request beyond the device's end: "error", "wrap" around, or "scale" addresses
     max_requests  end after so many requests
+    power_cut_every  let the power fail at random, once in so many requests on average; the device
+                  recovers, requests under way are lost, and with `verify` every page is checked
     progress      True for a bar on standard error, or a function that is called with a Progress
     out           folder for the output files; None to write none (see `Result.write`)
     timeline      file for a timeline of channels, dies and planes, which Perfetto opens; None to
@@ -135,6 +138,11 @@ def run(
         "requests": flag("requests", requests),
         "verify": flag("verify", verify),
         "max_requests": None if max_requests is None else whole("max_requests", max_requests, 1),
+        "power_cut_every": (
+            None
+            if power_cut_every is None
+            else whole("power_cut_every", power_cut_every, 1, 1 << 40)
+        ),
         "slowdown": flag("slowdown", slowdown),
     }
     load = _Load(paths(trace), named(streams))

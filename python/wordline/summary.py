@@ -4,7 +4,8 @@ from typing import Literal, TypedDict
 
 
 class Device(TypedDict):
-    """The device that was simulated."""
+    """The device that was simulated; of an array, sums over its members, and of the first what adds
+    to nothing."""
 
     name: str
     capacity_bytes: int
@@ -307,6 +308,54 @@ class Precondition(TypedDict):
     erases: int
 
 
+class Power(TypedDict):
+    """Power cuts and the recoveries from them; None if the power never failed."""
+
+    cuts: int
+    requests_lost: int
+    pages_torn: int
+    erases_torn: int
+    recovery_pages_read: int
+    recovery_blocks_erased: int
+    recovery_mean_ms: float
+    recovery_longest_ms: float
+
+
+class MemberInput(TypedDict):
+    """What of the requests went to a member: parts of those of the array."""
+
+    requests: int
+    reads: int
+    writes: int
+    trims: int
+    read_bytes: int
+    written_bytes: int
+    unwritten_pages_read: int
+
+
+class Member(TypedDict):
+    """A device of an array."""
+
+    name: str
+    disks: list[int]
+    device: Device
+    input: MemberInput
+    busy_s: float
+    latency: Latencies
+    breakdown: Breakdowns
+    worst_case: WorstCases
+    excess: Excesses
+    throughput: Throughput
+    bytes_share: float | None
+    flash: Flash
+    collections: list[Collections]
+    commands: Commands
+    utilisation: Utilisation
+    execution: Execution
+    energy: Energy
+    precondition: Precondition
+
+
 class Verification(TypedDict):
     """How much `verify` looked at."""
 
@@ -353,8 +402,10 @@ class Summary(TypedDict):
     throughput: Throughput
     streams: list[Stream]
     fairness: Fairness | None
+    members: list[Member]
     flash: Flash
     collections: list[Collections]
+    power: Power | None
     commands: Commands
     utilisation: Utilisation
     execution: Execution

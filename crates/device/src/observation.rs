@@ -5,6 +5,8 @@ use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::Time;
 use wordline_nand::{Die, Operation, Plane, Ppn};
 
+use crate::controller::PowerCut;
+
 /// What the host asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
@@ -180,6 +182,9 @@ pub enum Observation {
     },
     /// A free block has taken the place of a full update block.
     Replaced,
+    /// The power has failed and come back, and the device has recovered: it is ready after
+    /// [`PowerCut::time`].
+    PowerCut(PowerCut),
     /// The number of free blocks has changed.
     FreeBlocks {
         /// Free blocks of the whole device.

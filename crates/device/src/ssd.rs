@@ -142,7 +142,12 @@ impl<M: Mapping> Ssd<M> {
     /// from. The owner forgets all events, and submits nothing before [`PowerCut::time`] is over.
     /// Requests that were not complete are lost; [`Ssd::completed`] tells of them too, but the probe
     /// does not hear of them.
-    pub fn cut_power(&mut self, now: Time, plan: &Plan) -> Result<PowerCut, DeviceError> {
+    pub fn cut_power(
+        &mut self,
+        now: Time,
+        plan: &Plan,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<PowerCut, DeviceError> {
         let mut cut = self.controller.cut_power(now, plan)?;
         cut.requests_lost = self.outstanding;
         self.connection = Connection::new(&plan.interface, plan.queue_depth, &plan.streams);
@@ -158,6 +163,7 @@ impl<M: Mapping> Ssd<M> {
                 stream: held.request.stream,
             }));
         self.outstanding = 0;
+        probe.observe(now, Observation::PowerCut(cut));
         Ok(cut)
     }
     /// From now on, every read is checked against a shadow store.

@@ -172,6 +172,7 @@ fn run(
         requests: option(options, "requests")?.unwrap_or(false),
         verify: option(options, "verify")?.unwrap_or(false),
         max_requests: option(options, "max_requests")?,
+        power_cut_every: option(options, "power_cut_every")?,
         timeline: timeline_options(options)?,
         slowdown: option(options, "slowdown")?.unwrap_or(false),
     };

@@ -125,6 +125,10 @@ impl Several {
                 };
                 self.whole.observe(now, occupied);
             }
+            Observation::PowerCut(_) => {
+                self.serving = 0;
+                self.whole.observe(now, observation);
+            }
             other => self.whole.observe(now, other),
         }
     }

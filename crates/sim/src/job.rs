@@ -37,6 +37,8 @@ pub struct Job {
     pub verify: bool,
     /// Requests to simulate at most.
     pub max_requests: Option<u64>,
+    /// The power fails at random, once in so many requests on average.
+    pub power_cut_every: Option<u64>,
     /// The timeline to write, if any.
     pub timeline: Option<TimelineOptions>,
     /// Whether each stream is run alone afterwards, to see how much the others slowed it down.
@@ -327,6 +329,7 @@ impl Job {
             requests: self.requests,
             verify: self.verify,
             max_requests: self.max_requests,
+            power_cut_every: self.power_cut_every,
             timeline: self.timeline.clone(),
         }
     }

@@ -19,9 +19,9 @@ macro_rules! metrics {
 }
 
 metrics! {
-    "device.capacity_bytes", "B", "All pages of the device.";
+    "device.capacity_bytes", "B", "All pages of the device; of all members of an array.";
     "device.user_bytes", "B", "What the host can address: the capacity less over-provisioning.";
-    "device.over_provisioning_ratio", "", "(capacity - user) / capacity, as configured.";
+    "device.over_provisioning_ratio", "", "(capacity - user) / capacity, as configured; of an array that of its first member, as are the ways, the pages of a block and the bytes of a page.";
     "device.channels", "", "Channels.";
     "device.ways", "", "Packages on a channel.";
     "device.dies", "", "Dies of the whole device.";
@@ -96,6 +96,30 @@ metrics! {
     "fairness.slowdown_ratio", "", "Smallest slowdown / largest slowdown: 1 if all suffer alike (Gabor, Weiss and Mendelson, MICRO 2006; of response times as in Tavakkol et al., FLIN, ISCA 2018). With --slowdown.";
     "fairness.weighted_speedup", "", "Sum over the streams of mean response time alone / beside the others: as many as there are streams if nobody is slowed down (Snavely and Tullsen, ASPLOS 2000). With --slowdown.";
     "fairness.harmonic_speedup", "", "Harmonic mean of the same ratios, streams / sum of slowdowns (Luo, Gummaraju and Franklin, ISPASS 2001). With --slowdown.";
+    "members[].name", "", "Name of a member of the array; `members` is empty without one.";
+    "members[].disks[]", "", "Disks of the trace that it holds, if requests go by disk.";
+    "members[].device", "", "The member itself, as `device`.";
+    "members[].input.requests", "", "Reads and writes completed in the member. A request that is split counts in every member that it touches, with the part there; so do all numbers of a member.";
+    "members[].input.reads", "", "Of these, reads.";
+    "members[].input.writes", "", "Of these, writes.";
+    "members[].input.trims", "", "Trims completed in the member.";
+    "members[].input.read_bytes", "B", "Bytes of these reads; all members together have those of the array.";
+    "members[].input.written_bytes", "B", "Bytes of these writes.";
+    "members[].input.unwritten_pages_read", "", "Pages read there that were never written.";
+    "members[].busy_s", "s", "Simulated time in which the member held a part of a request.";
+    "members[].latency", "us", "Response times of the parts, as `latency`: from the arrival of the request at the array.";
+    "members[].breakdown", "us", "Where their time went, as `breakdown`; the wait for a slot of the member is host queue.";
+    "members[].worst_case", "us", "The longest of each interval, as `worst_case`. Members can have intervals of different width.";
+    "members[].excess", "us", "What they took beyond the marginal response time, as `excess`.";
+    "members[].throughput", "", "Parts and their bytes a second, as `throughput`.";
+    "members[].bytes_share", "", "Share of the bytes of all completed requests that went to the member.";
+    "members[].flash", "", "What happened to its flash, as `flash`.";
+    "members[].collections", "", "Its collections, as `collections`.";
+    "members[].commands", "", "The commands of its dies, as `commands`.";
+    "members[].utilisation", "", "How busy its channels and dies were, as `utilisation`.";
+    "members[].execution", "", "What its dies did with their time, as `execution`.";
+    "members[].energy", "mJ", "What its flash took, as `energy`.";
+    "members[].precondition", "", "What happened to it before the run, as `precondition`.";
     "flash.host_page_writes", "", "Pages that the host wrote, whole or in part.";
     "flash.pages_trimmed", "", "Pages that the host discarded, whole ones only.";
     "flash.page_programs", "", "Pages programmed, for the host, for garbage collection and for the mapping itself.";
@@ -124,6 +148,14 @@ metrics! {
     "collections[].blocks_erased", "", "Blocks that they erased.";
     "collections[].time_s", "s", "From start to end, stops included, summed up.";
     "collections[].longest_ms", "ms", "The longest.";
+    "power.cuts", "", "Power cuts; the table is there with --power-cut-every.";
+    "power.requests_lost", "", "Requests that were under way then; they are in no other number.";
+    "power.pages_torn", "", "Pages that were being programmed then and cannot be read.";
+    "power.erases_torn", "", "Blocks that were being erased then.";
+    "power.recovery_pages_read", "", "Pages whose spare areas the recoveries read; one of every erased block.";
+    "power.recovery_blocks_erased", "", "Blocks that the recoveries erased.";
+    "power.recovery_mean_ms", "ms", "Mean time of a recovery: its reads and erases, spread over the dies.";
+    "power.recovery_longest_ms", "ms", "The longest recovery.";
     "commands.total", "", "Commands that dies carried out; each works on one page or block, or on several in different planes.";
     "commands.plain", "", "Of these, on one plane, with no other die of the package occupied (no flash-level parallelism; non-PAL in Jung 2013).";
     "commands.planes_shared", "", "On several planes at once (plane sharing; PAL1).";

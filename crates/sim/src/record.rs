@@ -1,6 +1,6 @@
 //! Turns what a device tells into metrics.
 
-use wordline_device::{Observation, Op, PageParts, Parts};
+use wordline_device::{Observation, Op, PageParts, Parts, PowerCut};
 use wordline_ftl::GcKind;
 use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::{Probe, Time};
@@ -407,6 +407,33 @@ pub struct Record {
     pub commands: [u64; 4],
     /// Collections, by kind and trigger; in the order in which they came first.
     pub collections: Vec<Collections>,
+    /// Power cuts.
+    pub power: Power,
+}
+
+/// Power cuts and the recoveries from them. Devices that fail at the same time fail together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Power {
+    /// How many.
+    pub cuts: u64,
+    /// When the last one was.
+    last: Option<Time>,
+    /// What they cost, all of them together; the time is the sum of the recoveries.
+    pub cost: PowerCut,
+    /// The longest recovery.
+    pub longest: Time,
+}
+
+impl Power {
+    fn add(&mut self, now: Time, cut: &PowerCut) {
+        let together = self.last == Some(now);
+        let time = self.cost.time;
+        self.cost.join(cut);
+        self.cost.time = if together { time } else { time + cut.time };
+        self.cuts += u64::from(!together);
+        self.last = Some(now);
+        self.longest = self.longest.max(cut.time);
+    }
 }
 
 /// Most intervals of an automatic width whose longest response times are told.
@@ -456,6 +483,7 @@ impl Recorder {
             dies: Busy::new(grid, dies),
             commands: [0; 4],
             collections: Vec::new(),
+            power: Power::default(),
         };
         Self {
             record,
@@ -503,6 +531,15 @@ impl Recorder {
         if self.in_flight == 0 {
             self.rest(now);
         }
+    }
+
+    /// Nothing is in flight any more.
+    fn power_cut(&mut self, now: Time, cut: &PowerCut) {
+        if self.in_flight > 0 {
+            self.rest(now);
+            self.in_flight = 0;
+        }
+        self.record.power.add(now, cut);
     }
 
     /// The device has been busy until now.
@@ -711,6 +748,7 @@ impl Probe<Observation> for Recorder {
                     .collected(kind, trigger, moved, erased, now - from);
             }
             Observation::Admitted { in_flight } => self.admitted(now, in_flight),
+            Observation::PowerCut(cut) => self.power_cut(now, &cut),
             Observation::Array { .. } | Observation::FreeBlocks { .. } => {}
         }
     }

@@ -14,7 +14,7 @@ use crate::devices::Device;
 use crate::fairness::{Fairness, StreamSummary, streams};
 use crate::members::{MemberSummary, members};
 use crate::outcome::{Asked, Outcome, Part};
-use crate::record::{Collections, FlashCounts, PartSums, Record, Served};
+use crate::record::{Collections, FlashCounts, PartSums, Power, Record, Served};
 use crate::slow::{ExcessSummary, WorstCase};
 
 /// Version of the summary's format.
@@ -43,6 +43,7 @@ pub struct Summary {
     pub members: Vec<MemberSummary>,
     pub flash: FlashSummary,
     pub collections: Vec<CollectionSummary>,
+    pub power: Option<PowerSummary>,
     pub commands: CommandSummary,
     pub utilisation: Utilisation,
     pub execution: Execution,
@@ -178,6 +179,37 @@ pub struct FlashSummary {
     pub erases_per_block_spread: u32,
     pub valid_pages: u64,
     pub free_blocks: u64,
+}
+
+/// Power cuts and the recoveries from them.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct PowerSummary {
+    pub cuts: u64,
+    pub requests_lost: u64,
+    pub pages_torn: u64,
+    pub erases_torn: u64,
+    pub recovery_pages_read: u64,
+    pub recovery_blocks_erased: u64,
+    pub recovery_mean_ms: f64,
+    pub recovery_longest_ms: f64,
+}
+
+impl PowerSummary {
+    /// None if the power never failed.
+    fn new(power: &Power) -> Option<Self> {
+        let cost = power.cost;
+        (power.cuts > 0).then(|| Self {
+            cuts: power.cuts,
+            requests_lost: cost.requests_lost.into(),
+            pages_torn: cost.pages_torn.into(),
+            erases_torn: cost.erases_torn.into(),
+            recovery_pages_read: cost.pages_read,
+            recovery_blocks_erased: cost.blocks_erased.into(),
+            recovery_mean_ms: cost.time.as_secs() * 1e3 / power.cuts as f64,
+            recovery_longest_ms: power.longest.as_secs() * 1e3,
+        })
+    }
 }
 
 /// Collections of one kind that were started for the same reason.
@@ -540,6 +572,7 @@ impl Summary {
                 .iter()
                 .map(CollectionSummary::new)
                 .collect(),
+            power: PowerSummary::new(&record.power),
             commands: CommandSummary::new(record.commands, &flash),
             execution: Execution::new(usage(devices), span),
             utilisation: Utilisation::new(record, span),

@@ -278,6 +278,7 @@ impl Tracks {
             | Observation::PageTrimmed
             | Observation::OwnPage { .. }
             | Observation::Replaced
+            | Observation::PowerCut(_)
             | Observation::Collected { .. } => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use wordline_device::{DeviceError, Observation as Heard, Parts, Request, Ssd};
+use wordline_device::{DeviceError, Observation as Heard, Parts, Plan, PowerCut, Request, Ssd};
 use wordline_ftl::Mapping;
 use wordline_kernel::{Digest, EventQueue, Probe, Time};
 
@@ -104,6 +104,11 @@ impl Joins {
         }
         self.open.push(open);
         self.open.len() as Join - 1
+    }
+    /// All requests under way.
+    fn into_open(self) -> Vec<Request> {
+        let open = self.open.into_iter().filter(|open| open.left > 0);
+        open.map(|open| open.request).collect()
     }
     /// A part is done; the request, if it was the last one.
     fn part_done(&mut self, join: Join) -> Option<Request> {
@@ -358,6 +363,34 @@ impl<M: Mapping> Store for Array<M> {
         handled.map_err(|error| disk.fault(error))?;
         self.settle(now, member, queue, probe);
         self.feed(now, member, queue, probe)
+    }
+    fn cut_power(
+        &mut self,
+        now: Time,
+        plans: &[Plan],
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<PowerCut, ArrayError> {
+        let mut all = PowerCut::default();
+        for ((member, disk), plan) in (0..).zip(&mut self.members).zip(plans) {
+            let heard = &mut self.heard;
+            let mut ear = Ear {
+                member,
+                probe,
+                heard,
+            };
+            let cut = disk.ssd.cut_power(now, plan, &mut ear);
+            all.join(&cut.map_err(|error| disk.fault(error))?);
+            disk.ssd.completed().for_each(drop);
+            disk.lines.clear();
+            disk.waiting = 0;
+        }
+        self.waiting = 0;
+        self.heard.clear();
+        self.scheduled = EventQueue::default();
+        let lost = std::mem::take(&mut self.joins).into_open();
+        all.requests_lost = lost.len() as u32;
+        self.completed.extend(lost.iter().map(|request| request.stream));
+        Ok(all)
     }
     fn completed(&mut self) -> impl Iterator<Item = u32> + '_ {
         self.completed.drain(..)

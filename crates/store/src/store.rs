@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use wordline_device::{DeviceError, Request, Ssd};
+use wordline_device::{DeviceError, Plan, PowerCut, Request, Ssd};
 use wordline_ftl::Mapping;
 use wordline_kernel::{Digest, EventQueue, Probe, Time};
 
@@ -39,6 +39,16 @@ pub trait Store {
         queue: &mut EventQueue<Self::Event>,
         probe: &mut impl Probe<Self::Observation>,
     ) -> Result<(), Self::Error>;
+    /// The power of all devices fails and comes back at once, and they recover; `plans` are what they
+    /// were built from. The owner forgets all events and submits nothing before the time of the cut
+    /// is over. Requests that were not complete are lost: [`Store::completed`] tells of them too, the
+    /// probe does not.
+    fn cut_power(
+        &mut self,
+        now: Time,
+        plans: &[Plan],
+        probe: &mut impl Probe<Self::Observation>,
+    ) -> Result<PowerCut, Self::Error>;
     /// The streams of the requests that are complete since this was last asked, one by one in the
     /// order of completion.
     fn completed(&mut self) -> impl Iterator<Item = u32> + '_;
@@ -82,6 +92,14 @@ impl<M: Mapping> Store for Ssd<M> {
         probe: &mut impl Probe<Self::Observation>,
     ) -> Result<(), DeviceError> {
         Ssd::handle(self, now, event, queue, probe)
+    }
+    fn cut_power(
+        &mut self,
+        now: Time,
+        plans: &[Plan],
+        probe: &mut impl Probe<Self::Observation>,
+    ) -> Result<PowerCut, DeviceError> {
+        Ssd::cut_power(self, now, &plans[0], probe)
     }
     #[inline]
     fn completed(&mut self) -> impl Iterator<Item = u32> + '_ {

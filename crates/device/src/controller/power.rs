@@ -30,6 +30,18 @@ pub struct PowerCut {
     pub time: Time,
 }
 
+impl PowerCut {
+    /// With that of another device, at the same time: they recover side by side.
+    pub fn join(&mut self, other: &Self) {
+        self.requests_lost += other.requests_lost;
+        self.pages_torn += other.pages_torn;
+        self.erases_torn += other.erases_torn;
+        self.pages_read += other.pages_read;
+        self.blocks_erased += other.blocks_erased;
+        self.time = self.time.max(other.time);
+    }
+}
+
 /// The spare areas, and what the pages on their way will say.
 #[derive(Clone, Debug)]
 pub(super) struct Spares {
