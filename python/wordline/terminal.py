@@ -315,29 +315,36 @@ def _stream(stream: Mapping[str, Any], *, compared: bool) -> list[str]:
 
 def _members(members: Sequence[Mapping[str, Any]]) -> Table:
     """What went to each device of an array, and what it did of it."""
+    by_disk = any(member["disks"] for member in members)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("Member", style="bold", overflow="fold", min_width=9)
-    for heading in ("requests", "mean", "p99", "max", "bytes", "busy dies", "GC runs", "WA"):
+    if by_disk:
+        table.add_column("disks")
+    for heading in ("requests", "mean", "p99", "max", "bytes", "dies", "GC runs", "WA"):
         table.add_column(heading, justify="right", no_wrap=True)
     for member in members:
-        latency, flash = member["latency"]["all"], member["flash"]
-        disks = ", ".join(str(disk) for disk in member["disks"])
-        table.add_row(
-            member["name"] + (f" ({disks})" if disks else ""),
-            whole(latency["count"]),
-            duration(latency["mean_us"]),
-            duration(latency["p99_us"]),
-            duration(latency["max_us"]),
-            share(member["bytes_share"]),
-            share(member["utilisation"]["die_mean"]),
-            whole(flash["gc_runs"]),
-            number(flash["write_amplification"]),
-        )
+        table.add_row(member["name"], *_disks(member) * by_disk, *_member(member))
     table.caption_justify = "left"
-    by_disk = any(member["disks"] for member in members)
-    of_disks = "; in brackets the disks of the trace" if by_disk else ""
-    table.caption = Text(f"requests: the parts that went to a member{of_disks}", style="dim")
+    table.caption = Text("requests: the parts that went to a member; dies: busy", style="dim")
     return table
+
+
+def _disks(member: Mapping[str, Any]) -> list[str]:
+    return [", ".join(str(disk) for disk in member["disks"])]
+
+
+def _member(member: Mapping[str, Any]) -> list[str]:
+    latency, flash = member["latency"]["all"], member["flash"]
+    return [
+        whole(latency["count"]),
+        duration(latency["mean_us"]),
+        duration(latency["p99_us"]),
+        duration(latency["max_us"]),
+        share(member["bytes_share"]),
+        share(member["utilisation"]["die_mean"]),
+        whole(flash["gc_runs"]),
+        number(flash["write_amplification"]),
+    ]
 
 
 def _fairness(fairness: Mapping[str, Any]) -> str:
