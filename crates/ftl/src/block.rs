@@ -13,6 +13,8 @@ pub enum Phase {
     Closed = 2,
     /// Being collected.
     Victim = 3,
+    /// Not free: it holds pages of the mapping's own.
+    Own = 4,
 }
 
 /// All blocks. Four bytes each, zero for a free block and so untouched before its first use.
@@ -45,7 +47,8 @@ impl Blocks {
             0 => Phase::Free,
             1 => Phase::Active,
             2 => Phase::Closed,
-            _ => Phase::Victim,
+            3 => Phase::Victim,
+            _ => Phase::Own,
         }
     }
     /// Moves a block on in its life.

@@ -24,6 +24,12 @@ impl Lists {
     pub fn front(&self, list: usize) -> Option<u32> {
         self.front[list].checked_sub(1)
     }
+    /// The item behind `item` in `list`, which holds it.
+    #[inline]
+    pub fn after(&self, list: usize, item: u32) -> Option<u32> {
+        let next = self.next[item as usize];
+        (next != self.front[list]).then(|| next - 1)
+    }
     /// Puts `item`, which is in no list, behind all others of `list`.
     #[inline]
     pub fn push_back(&mut self, list: usize, item: u32) {
@@ -82,7 +88,9 @@ mod tests {
                 home[item as usize] = Some(list);
             }
             for (list, queue) in naive.iter().enumerate() {
-                assert_eq!(lists.front(list), queue.front().copied());
+                let along = |item: &u32| lists.after(list, *item);
+                let items = std::iter::successors(lists.front(list), along);
+                assert!(items.eq(queue.iter().copied()));
             }
         }
     }

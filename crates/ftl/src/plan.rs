@@ -15,6 +15,8 @@ pub struct Plan {
     pub layout: Layout,
     /// How its planes are wired.
     pub dimensions: Dimensions,
+    /// Size of a page.
+    pub page_bytes: u32,
     /// Pages the host can address.
     pub user_pages: u32,
     /// A plane collects while it has fewer free blocks than this.
@@ -81,10 +83,21 @@ fn share(ratio: f64, count: u32) -> u32 {
 }
 
 impl Plan {
-    /// Checks `config` against the array.
+    /// Checks `config` against an array of pages of 4096 bytes.
     pub fn new(
         config: &Config,
         layout: Layout,
+        dimensions: Dimensions,
+        seed: u64,
+    ) -> Result<Self, PlanError> {
+        Self::of_pages(config, layout, 4096, dimensions, seed)
+    }
+
+    /// Checks `config` against an array of pages of `page_bytes`.
+    pub fn of_pages(
+        config: &Config,
+        layout: Layout,
+        page_bytes: u32,
         dimensions: Dimensions,
         seed: u64,
     ) -> Result<Self, PlanError> {
@@ -99,6 +112,7 @@ impl Plan {
         let plan = Self {
             layout,
             dimensions,
+            page_bytes,
             user_pages: share(1.0 - spare, layout.pages()),
             start_blocks,
             reserve_blocks,
@@ -110,6 +124,10 @@ impl Plan {
         match (&config.mapping, Rules::of(&config.mapping)) {
             (_, Some(rules)) => plan.check_logical(&rules)?,
             (Family::BlockMapping(policy), _) => policy.check(&plan)?,
+            (Family::Dftl(dftl), _) => {
+                dftl.check(page_bytes)?;
+                plan.check_room()?;
+            }
             _ => plan.check_room()?,
         }
         Ok(plan)
@@ -119,7 +137,16 @@ impl Plan {
     pub fn spare_blocks(&self) -> u32 {
         let user = self.user_pages.div_ceil(self.layout.planes());
         let filled = user.div_ceil(self.layout.pages_per_block);
-        self.layout.blocks_per_plane.saturating_sub(filled)
+        let taken = filled.saturating_add(self.own_blocks());
+        self.layout.blocks_per_plane.saturating_sub(taken)
+    }
+
+    /// Blocks of a plane that the mapping keeps for pages of its own.
+    fn own_blocks(&self) -> u32 {
+        match &self.config.mapping {
+            Family::Dftl(dftl) => dftl.shape(self).blocks,
+            _ => 0,
+        }
     }
 
     /// The books count the pages of a block in 16 bits, and allocation walks the planes by their
@@ -188,14 +215,28 @@ impl Plan {
         })
     }
 
+    fn no_room_for_map(&self, filled: u32, kept: u64, own: u32) -> PlanError {
+        PlanError {
+            key: "ftl.over_provisioning_ratio",
+            reason: format!(
+                "of the {} blocks of a plane, {filled} are filled by its user pages, {own} are for \
+                 translation pages, and garbage collection needs {kept}",
+                self.layout.blocks_per_plane
+            ),
+            remedy: "raise it, lower ftl.gc.start_free_ratio or ftl.mapping.dftl.spare_ratio, or \
+                     give a plane more blocks"
+                .into(),
+        }
+    }
+
     /// Collection must be able to reach its threshold, in whatever order pages are written.
     ///
     /// It can go on while a closed block of the plane has an invalid page, and each such block it
     /// erases leaves fewer invalid pages in the plane. When it cannot go on, every closed block is
     /// full of valid pages, so no more are closed than the plane's user pages fill; beside them
-    /// there are only the active blocks, whatever they hold, and free ones. If all three fit with
-    /// the threshold's count of free blocks, that count is reached, and because it is above the
-    /// reserve, the host can write again.
+    /// there are only the active blocks, whatever they hold, blocks of the mapping's own, and free
+    /// ones. If all of them fit with the threshold's count of free blocks, that count is reached,
+    /// and because it is above the reserve, the host can write again.
     ///
     /// Dynamic allocation may gather more than its share of the user pages on a plane, which then
     /// takes no more. All planes cannot be so at once: each would hold more than its share.
@@ -212,8 +253,12 @@ impl Plan {
         let filled = user / self.layout.pages_per_block;
         let active = 1 + u32::from(self.config.gc.own_block);
         let kept = u64::from(self.start_blocks) + u64::from(active);
-        if u64::from(filled) + kept <= u64::from(blocks) {
+        let own = self.own_blocks();
+        if u64::from(filled) + kept + u64::from(own) <= u64::from(blocks) {
             return Ok(());
+        }
+        if own > 0 {
+            return Err(self.no_room_for_map(filled, kept, own));
         }
         Err(PlanError {
             key: "ftl.over_provisioning_ratio",

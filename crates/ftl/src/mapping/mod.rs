@@ -6,6 +6,7 @@
 
 pub mod block;
 pub mod buffered;
+pub mod dftl;
 pub mod hybrid;
 pub mod log_block;
 pub mod logical;
@@ -45,6 +46,32 @@ pub enum Written {
     Wait(Want),
 }
 
+/// What has become of look-ups in a map of which a cache is in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MapCache {
+    /// Requests for pages whose entries were in memory.
+    pub hits: u64,
+    /// Requests for pages whose entries were not.
+    pub misses: u64,
+    /// Entries that left the cache.
+    pub evictions: u64,
+    /// Those of them that had changed since their translation page was written.
+    pub dirty_evictions: u64,
+}
+
+impl MapCache {
+    /// What has come since `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: Self) -> Self {
+        Self {
+            hits: self.hits - earlier.hits,
+            misses: self.misses - earlier.misses,
+            evictions: self.evictions - earlier.evictions,
+            dirty_evictions: self.dirty_evictions - earlier.dirty_evictions,
+        }
+    }
+}
+
 /// A mapping family, as the device uses it. No method takes time; the operations that follow do.
 pub trait Mapping {
     /// Pages the host can address.
@@ -62,6 +89,10 @@ pub trait Mapping {
     /// need nothing.
     #[inline]
     fn fetch(&mut self, _page: Lpn, _update: bool) -> Option<JobId> {
+        None
+    }
+    /// What has become of the look-ups since the map was built, if part of the map is in flash.
+    fn map_cache(&self) -> Option<MapCache> {
         None
     }
     /// Finds a place for a new copy of a page; the one before is invalid from now on.
@@ -144,6 +175,7 @@ members! {
     "log-block" => LogBlock(log_block, LogBlockMap),
     "hybrid" => Hybrid(hybrid, HybridMap),
     "buffered" => Buffered(buffered, BufferedMap),
+    "dftl" => Dftl(dftl, DftlMap),
 }
 
 impl Default for Family {
@@ -175,6 +207,9 @@ impl Mapping for Map {
     #[inline]
     fn fetch(&mut self, page: Lpn, update: bool) -> Option<JobId> {
         each!(self, map => map.fetch(page, update))
+    }
+    fn map_cache(&self) -> Option<MapCache> {
+        each!(self, map => map.map_cache())
     }
     #[inline]
     fn write(&mut self, page: Lpn) -> Written {

@@ -64,8 +64,10 @@ enum Stage {
 /// What a plane has at hand.
 #[derive(Clone, Copy, Debug)]
 struct PlaneState {
-    /// Free blocks.
+    /// Free blocks, those that are kept not counted.
     free: u32,
+    /// Free blocks kept for pages of the mapping's own.
+    kept: u32,
     /// Invalid pages in blocks that may be collected.
     stale: u32,
     /// What is being collected: the reserve holds the pages of one block.
@@ -80,17 +82,17 @@ struct PlaneState {
 /// pages that were never written: eight bytes a page used.
 #[derive(Clone, Debug)]
 pub struct PageMap {
-    layout: Layout,
+    pub(super) layout: Layout,
     start_blocks: u32,
     reserve_blocks: u32,
     /// Which active block collection writes to: 0 the host's, 1 its own.
     collection_active: usize,
-    /// By logical page: 1 + its physical page, or 0.
-    map: Vec<u32>,
+    /// By logical page: 1 + its physical page, or 0. Pages of the mapping's own are behind the host's.
+    pub(super) map: Vec<u32>,
     /// By physical page: 1 + the logical page last programmed there, as its spare area would say.
     /// The copy is current if the map points back.
-    owners: Vec<u32>,
-    blocks: Blocks,
+    pub(super) owners: Vec<u32>,
+    pub(super) blocks: Blocks,
     planes: Vec<PlaneState>,
     /// Free blocks of all planes.
     free_blocks: u32,
@@ -104,9 +106,15 @@ pub struct PageMap {
 impl PageMap {
     /// An empty map over a pristine array.
     pub fn new(plan: &Plan) -> Self {
+        Self::with_own(plan, 0, 0)
+    }
+    /// The same with room for `pages` pages of the mapping's own, for which `kept` blocks of every
+    /// plane are kept.
+    pub(super) fn with_own(plan: &Plan, pages: u32, kept: u32) -> Self {
         let layout = plan.layout;
         let plane = PlaneState {
-            free: layout.blocks_per_plane,
+            free: layout.blocks_per_plane - kept,
+            kept,
             stale: 0,
             victim: None,
             active: [Active::default(); 2],
@@ -116,11 +124,11 @@ impl PageMap {
             start_blocks: plan.start_blocks,
             reserve_blocks: plan.reserve_blocks,
             collection_active: usize::from(plan.config.gc.own_block),
-            map: vec![0; plan.user_pages as usize],
+            map: vec![0; (plan.user_pages + pages) as usize],
             owners: vec![0; layout.pages() as usize],
             blocks: Blocks::new(layout),
             planes: vec![plane; layout.planes() as usize],
-            free_blocks: layout.blocks(),
+            free_blocks: layout.blocks() - layout.planes() * kept,
             allocator: Allocator::new(&plan.config.allocate, plan.dimensions),
             chooser: Chooser::new(&plan.config.gc.victim, &layout, plan.seed),
             free: FreeBlocks::new(&plan.config.wear, &layout),
@@ -202,7 +210,7 @@ impl PageMap {
     }
 
     #[inline]
-    fn invalidate(&mut self, page: Ppn) {
+    pub(super) fn invalidate(&mut self, page: Ppn) {
         let block = self.layout.block_of(page);
         self.blocks.lose(block);
         if self.blocks.phase(block) == Phase::Closed {
@@ -213,8 +221,64 @@ impl PageMap {
         }
     }
 
+    /// Free blocks of a plane that are kept for pages of the mapping's own.
+    pub(super) fn kept(&self, plane: Plane) -> u32 {
+        self.planes[plane.index()].kept
+    }
+    /// Keeps another free block of a plane, unless the host's reserve would have to be broken into.
+    pub(super) fn keep(&mut self, plane: Plane) -> bool {
+        if !self.may_keep(plane) {
+            return false;
+        }
+        let state = &mut self.planes[plane.index()];
+        state.free -= 1;
+        state.kept += 1;
+        self.free_blocks -= 1;
+        true
+    }
+    /// Takes one of the kept blocks of a plane; there is one.
+    pub(super) fn open_kept(&mut self, plane: Plane) -> Block {
+        let block = self.free.take(plane);
+        let block = block.unwrap_or_else(|| unreachable!("free blocks are counted"));
+        self.planes[plane.index()].kept -= 1;
+        self.blocks.enter(block, Phase::Own);
+        block
+    }
+    /// Whether [`Self::keep`] would keep a block.
+    pub(super) fn may_keep(&self, plane: Plane) -> bool {
+        self.planes[plane.index()].free > self.reserve_blocks
+    }
+    /// A page of the mapping's own, by its number in the map, is programmed in `place`.
+    pub(super) fn put_own(&mut self, page: u32, place: Ppn) {
+        if let Some(old) = self.lookup(Lpn(page)) {
+            self.invalidate(old);
+        }
+        self.owners[place.index()] = page + 1;
+        self.map[page as usize] = place.0 + 1;
+        self.blocks.gain(self.layout.block_of(place));
+    }
+    /// A block that held pages of the mapping's own is erased, for the `erases`th time: it is kept
+    /// again, or anyone's.
+    pub(super) fn own_erased(&mut self, block: Block, erases: u32, kept: bool) {
+        self.blocks.enter(block, Phase::Free);
+        let plane = self.layout.plane_of(block);
+        let state = &mut self.planes[plane.index()];
+        if kept {
+            state.kept += 1;
+        } else {
+            state.free += 1;
+            self.free_blocks += 1;
+        }
+        self.free.erased(plane, block, erases);
+    }
+    /// Whether a collection has moved all pages and has its block left to erase.
+    pub(super) fn is_moved(&self, plane: Plane) -> bool {
+        let victim = self.planes[plane.index()].victim;
+        victim.is_some_and(|victim| victim.stage == Stage::Moved)
+    }
+
     fn audit_plane(&self, plane: Plane) -> Result<(), String> {
-        let mut blocks = [0; 4];
+        let mut blocks = [0; 5];
         let mut stale = 0;
         for block in (0..self.layout.blocks_per_plane).map(|block| self.layout.block(plane, block))
         {
@@ -227,10 +291,10 @@ impl PageMap {
         let state = &self.planes[plane.index()];
         let open = |active: &&Active| active.next < active.end;
         let active = state.active.iter().filter(open).count() as u32;
-        let [free, found_active, _, victims] = blocks;
+        let [free, found_active, _, victims, _] = blocks;
         let found = [free, found_active, victims, stale];
         let booked = [
-            state.free,
+            state.free + state.kept,
             active,
             state.victim.is_some().into(),
             state.stale,
@@ -263,8 +327,11 @@ impl PageMap {
         None
     }
 
-    /// Takes in what the spare areas say: each page is where its latest copy is.
-    fn reread(&mut self, flash: &Flash<'_>, recovery: &mut Recovery) {
+    /// Takes in what the spare areas say: each page is where its latest copy is. Returns, by page,
+    /// the order of that copy.
+    pub(super) fn reread(&mut self, flash: &Flash<'_>, recovery: &mut Recovery) -> Vec<u64> {
+        self.free_blocks = 0;
+        let user_pages = self.plan.user_pages;
         let mut latest = Latest::new(self.map.len());
         let mut spent = Vec::new();
         for block in (0..self.layout.blocks()).map(Block) {
@@ -274,18 +341,23 @@ impl PageMap {
                 let Some(tag) = tag else {
                     continue;
                 };
-                if let Owner::Host(page) = tag.owner {
-                    self.owners[place.index()] = page.0 + 1;
-                    latest.note(page.0, place, tag);
-                } else {
-                    of_host = false;
+                let page = match tag.owner {
+                    Owner::Host(page) => page.0,
+                    Owner::Own(label) => user_pages.saturating_add(label),
+                };
+                of_host &= page < user_pages;
+                if (page as usize) < self.map.len() {
+                    self.owners[place.index()] = page + 1;
+                    latest.note(page, place, tag);
                 }
             }
             if of_host && flash.array.programmed(block) > 0 {
                 spent.push(block);
             }
         }
-        for (page, place, _) in latest.decide(flash) {
+        let mut orders = vec![0; self.map.len()];
+        for (page, place, order) in latest.decide(flash) {
+            orders[page as usize] = order;
             self.map[page as usize] = place.0 + 1;
             self.blocks.gain(self.layout.block_of(place));
         }
@@ -295,17 +367,20 @@ impl PageMap {
             self.blocks.enter(*block, Phase::Victim);
         }
         recovery.erase = spent;
+        orders
     }
 
-    /// Which blocks of a plane are free, which go on taking programs, and which are full.
-    fn sort_blocks(&mut self, flash: &Flash<'_>, plane: Plane) {
+    /// Which blocks of a plane are free, which go on taking programs, and which are full. Up to
+    /// `kept` of the free ones are kept, but none of the host's reserve. Blocks of the mapping's own
+    /// pages are left alone.
+    pub(super) fn sort_blocks(&mut self, flash: &Flash<'_>, plane: Plane, kept: u32) {
         while self.free.take(plane).is_some() {}
         let mut open = Vec::new();
-        let mut free = 0;
+        let mut free = 0_u32;
         let layout = self.layout;
         for block in (0..layout.blocks_per_plane).map(|block| layout.block(plane, block)) {
             let programmed = flash.array.programmed(block);
-            if self.blocks.phase(block) == Phase::Victim {
+            if matches!(self.blocks.phase(block), Phase::Own | Phase::Victim) {
                 continue;
             }
             if programmed == 0 {
@@ -319,8 +394,10 @@ impl PageMap {
                 self.close(plane, block);
             }
         }
-        self.planes[plane.index()].free = free;
-        self.free_blocks += free;
+        let kept = kept.min(free.saturating_sub(self.reserve_blocks));
+        self.planes[plane.index()].free = free - kept;
+        self.planes[plane.index()].kept = kept;
+        self.free_blocks += free - kept;
         self.reopen(plane, &open);
     }
 
@@ -508,10 +585,9 @@ impl Mapping for PageMap {
     fn recover(&mut self, flash: &Flash<'_>) -> Recovery {
         *self = Self::new(&self.plan.clone());
         let mut recovery = Recovery::default();
-        self.free_blocks = 0;
         self.reread(flash, &mut recovery);
         for plane in (0..self.layout.planes()).map(Plane) {
-            self.sort_blocks(flash, plane);
+            self.sort_blocks(flash, plane, 0);
         }
         recovery
     }

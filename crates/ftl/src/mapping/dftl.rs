@@ -1,0 +1,367 @@
+//! Page mapping with a map in flash.
+
+mod area;
+mod cache;
+mod job;
+mod recency;
+mod recover;
+mod shape;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+use wordline_nand::{Block, Plane, Ppn};
+
+use self::area::{Area, Room};
+use self::cache::Cache;
+use self::job::Job;
+pub use self::shape::Shape;
+use super::page::PageMap;
+use super::{MapCache, Mapping, Want, Written};
+use crate::Plan;
+use crate::allocate::Order;
+use crate::job::{Collection, Cost, JobId, Step};
+use crate::lpn::Lpn;
+use crate::recovery::{Flash, Recovery};
+
+/// Any logical page may be in any physical page, as with page mapping, but the map is in flash: in
+/// translation pages, each with the entries of consecutive logical pages. In memory are a cache of
+/// map entries and the places of the translation pages.
+///
+/// A look-up costs nothing if the entry is in the cache, and else the read of its translation page.
+/// The entry that leaves the cache for it costs nothing if its translation page is up to date, and
+/// else a read (unless that page was never written) and a program of it, before the request goes
+/// on; whatever else has changed in that translation page is written with it. A write changes the
+/// entry in the cache. A collection moves pages within their plane; it changes the entries of the moved
+/// pages in the cache if they are there, and else reads and programs their translation pages, each once,
+/// before it erases its block.
+///
+/// Translation pages go to the planes in turn, by their number. They have blocks of their own, a
+/// fixed number a plane; wear levelling chooses these blocks as it does others. When a plane has no
+/// block left for them but the last, whoever writes a translation page there first cleans the block
+/// with the fewest current ones: these are read and programmed elsewhere and the block is erased. If
+/// that cannot be, because others are at it, the entry that was to leave stays, and the cache is larger
+/// than it should be for a while.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dftl {
+    /// Memory for the cache. A cached entry takes twice `entry_bytes`: for the logical page and its
+    /// place. If it is not given, the cache has room for one in 32 entries. Bytes.
+    pub cache_bytes: Option<u64>,
+    /// Size of a map entry in a translation page. Bytes.
+    pub entry_bytes: u32,
+    /// Which entry leaves the cache: with 0 the least recently used one. Otherwise this share of the
+    /// cache is for entries that have been used again since they came (segmented LRU), and the least
+    /// recently used one of the others leaves. Ratio, 0 to 1.
+    pub protected_ratio: f64,
+    /// Whether all changed entries in the cache that are in the same translation page are written
+    /// when one of them leaves. If not, only those that leave.
+    pub batch_update: bool,
+    /// Room for translation pages beyond the current ones, as a share of these, besides two blocks a
+    /// plane. Ratio.
+    pub spare_ratio: f64,
+}
+
+impl Default for Dftl {
+    fn default() -> Self {
+        Self {
+            cache_bytes: None,
+            entry_bytes: 4,
+            protected_ratio: 0.0,
+            batch_update: true,
+            spare_ratio: 0.25,
+        }
+    }
+}
+
+impl Cited for Dftl {
+    const PAPER: &'static str = "A. Gupta, Y. Kim and B. Urgaonkar, DFTL: a flash translation layer employing demand-based selective caching of page-level address mappings, ASPLOS 2009";
+}
+
+/// Entries that a miss lets out of a cache that is larger than it should be.
+const LET_OUT: u32 = 2;
+
+/// A page-mapped translation layer with a demand-cached map.
+///
+/// The map is kept as page mapping keeps it, translation pages as logical pages behind the host's;
+/// what is in memory and what only in flash is kept beside it. 17 bytes a page used.
+#[derive(Clone, Debug)]
+pub struct DftlMap {
+    pages: PageMap,
+    user_pages: u32,
+    shape: Shape,
+    cache: Cache,
+    /// By plane.
+    areas: Vec<Area>,
+    /// Planes in the order in which translation pages go to them.
+    order: Vec<Plane>,
+    /// Collections by plane, and then fetches by translation page.
+    jobs: Vec<Job>,
+    /// By translation page: whether a job has it to rewrite.
+    rewriting: Vec<bool>,
+    plan: Box<Plan>,
+}
+
+impl DftlMap {
+    /// An empty map over a pristine array.
+    pub fn new(plan: &Plan) -> Self {
+        let shape = Shape::of_plan(plan);
+        let planes = plan.layout.planes() as usize;
+        let pages = shape.pages as usize;
+        let (entries, protected) = (shape.cache_entries, shape.protected_entries);
+        Self {
+            pages: PageMap::with_own(plan, shape.pages, shape.blocks),
+            user_pages: plan.user_pages,
+            shape,
+            cache: Cache::new(plan.user_pages, entries, protected),
+            areas: vec![Area::default(); planes],
+            order: Order::default().planes(plan.dimensions),
+            jobs: vec![Job::default(); planes + pages],
+            rewriting: vec![false; pages],
+            plan: Box::new(plan.clone()),
+        }
+    }
+    /// Where a translation page lives.
+    fn home(&self, label: u32) -> Plane {
+        self.order[label as usize % self.order.len()]
+    }
+    /// The translation page of a page.
+    #[inline]
+    fn label(&self, page: u32) -> u32 {
+        page / self.shape.entries
+    }
+    /// The pages whose entries are in a translation page.
+    fn entries(&self, label: u32) -> std::ops::Range<u32> {
+        let first = label * self.shape.entries;
+        first
+            ..self
+                .user_pages
+                .min(first.saturating_add(self.shape.entries))
+    }
+    /// Where the current copy of a translation page is, if it was ever written.
+    fn directory(&self, label: u32) -> Option<Ppn> {
+        self.pages.lookup(Lpn(self.user_pages + label))
+    }
+    fn fetch_of(&self, label: u32) -> JobId {
+        JobId(self.layout().planes() + label)
+    }
+    fn layout(&self) -> wordline_nand::Layout {
+        self.plan.layout
+    }
+
+    /// The entry of `page` is not in memory: the job that brings it.
+    #[cold]
+    fn miss(&mut self, page: u32, update: bool) -> Option<JobId> {
+        let label = self.label(page);
+        let id = self.fetch_of(label);
+        let awaited = self.cache.is_awaited(page);
+        if awaited && self.jobs[id.index()].brings(page) {
+            self.cache.wait(page);
+            return Some(id);
+        }
+        self.cache.counts.misses += 1;
+        for _ in 0..LET_OUT {
+            if !self.cache.is_full() || !self.let_one_out(id) {
+                break;
+            }
+        }
+        let on_flash = self.directory(label).is_some();
+        let job = &mut self.jobs[id.index()];
+        if !job.is_begun() && !on_flash && !job.has_rewrites() {
+            self.cache.insert(page);
+            self.cache.begin(page, update);
+            return None;
+        }
+        job.bring(page, on_flash);
+        self.cache.expect();
+        self.cache.wait(page);
+        Some(id)
+    }
+    /// An entry leaves the cache; its translation page, if it has to be rewritten, is `id`'s to
+    /// rewrite.
+    fn let_one_out(&mut self, id: JobId) -> bool {
+        let Some(page) = self.cache.next_out(|page| self.may_leave(page)) else {
+            return false;
+        };
+        if self.cache.evict(page) {
+            self.owe(self.label(page), id);
+        }
+        true
+    }
+    /// Whether the change of an entry, if there is one, can be written.
+    fn may_leave(&self, page: u32) -> bool {
+        let label = self.label(page);
+        if !self.cache.is_dirty(page) || self.rewriting[label as usize] {
+            return true;
+        }
+        let home = self.home(label);
+        self.areas[home.index()].room(home, &self.pages) != Room::None
+    }
+    /// A translation page has to be rewritten: by `id`, unless another job is at it.
+    fn owe(&mut self, label: u32, id: JobId) {
+        let rewriting = &mut self.rewriting[label as usize];
+        if !*rewriting {
+            *rewriting = true;
+            self.jobs[id.index()].owe(label);
+        }
+    }
+    /// Blocks of a plane that translation pages have or may take.
+    fn owned_blocks(&self, plane: Plane) -> u32 {
+        self.areas[plane.index()].blocks() + self.pages.kept(plane)
+    }
+    /// What has to be written of translation pages for each page that a collection moves.
+    fn rewritten_per_move(&self) -> f64 {
+        let cached = f64::from(self.shape.cache_entries) / f64::from(self.user_pages.max(1));
+        (1.0 - cached).max(0.0)
+    }
+}
+
+impl Mapping for DftlMap {
+    fn user_pages(&self) -> u32 {
+        self.user_pages
+    }
+    /// Those that are kept for translation pages not counted.
+    #[inline]
+    fn free_blocks(&self) -> u32 {
+        self.pages.free_blocks()
+    }
+    #[inline]
+    fn free_blocks_of(&self, plane: Plane) -> u32 {
+        self.pages.free_blocks_of(plane)
+    }
+    fn valid_pages(&self) -> u64 {
+        self.pages.valid_pages()
+    }
+    #[inline]
+    fn lookup(&self, page: Lpn) -> Option<Ppn> {
+        self.pages.lookup(page)
+    }
+    #[inline]
+    fn fetch(&mut self, page: Lpn, update: bool) -> Option<JobId> {
+        if self.cache.is_in_memory(page.0) {
+            self.cache.hit(page.0, update);
+            return None;
+        }
+        self.miss(page.0, update)
+    }
+    fn map_cache(&self) -> Option<MapCache> {
+        Some(self.cache.counts)
+    }
+    fn write(&mut self, page: Lpn) -> Written {
+        let written = self.pages.write(page);
+        if let Written::Placed(_) = written {
+            self.cache.change(page.0);
+        }
+        written
+    }
+    fn trim(&mut self, page: Lpn) {
+        if self.pages.lookup(page).is_none() {
+            return self.cache.leave(page.0);
+        }
+        self.pages.trim(page);
+        self.cache.change(page.0);
+    }
+    #[inline]
+    fn wants_collection(&self, plane: Plane) -> bool {
+        self.pages.wants_collection(plane)
+    }
+    fn collect(&mut self, want: Want) -> Option<Collection> {
+        self.pages.collect(want)
+    }
+    fn is_over(&self, job: JobId) -> bool {
+        if job.0 < self.layout().planes() {
+            return self.pages.is_over(job);
+        }
+        self.jobs[job.index()].is_over()
+    }
+    fn step(&mut self, job: JobId) -> Step {
+        if job.0 < self.layout().planes() {
+            return self.step_collection(job);
+        }
+        self.step_fetch(job)
+    }
+    fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn> {
+        let to = self.pages.relocate(job, from)?;
+        let page = self.pages.owners[to.index()] - 1;
+        if self.cache.moved(page) {
+            self.owe(self.label(page), job);
+        }
+        Some(to)
+    }
+    fn erased(&mut self, block: Block, erases: u32) {
+        let plane = self.layout().plane_of(block);
+        if self.is_of_map(block) {
+            self.areas[plane.index()].erased();
+            let kept = self.owned_blocks(plane) < self.shape.blocks;
+            self.pages.own_erased(block, erases, kept);
+            return;
+        }
+        self.pages.erased(block, erases);
+        if self.owned_blocks(plane) < self.shape.blocks {
+            self.pages.keep(plane);
+        }
+    }
+    fn delayed(&self, plane: Plane) -> Option<Want> {
+        self.pages.delayed(plane)
+    }
+    fn full(&self, plane: Plane) -> Option<Want> {
+        self.pages.full(plane)
+    }
+    fn shortage(&self, plane: Plane, first: Lpn, pages: u32) -> Option<Want> {
+        let pages = pages.min(self.user_pages.saturating_sub(first.0));
+        self.pages.shortage(plane, first, pages)
+    }
+    /// Of a block as with page mapping, and of a translation page for each page that is moved and has
+    /// no entry in the cache.
+    fn cost(&self, want: Want) -> Cost {
+        let cost = self.pages.cost(want);
+        let rewritten = (f64::from(cost.pages) * self.rewritten_per_move()) as u32;
+        Cost {
+            own_pages: rewritten.min(self.shape.pages),
+            ..cost
+        }
+    }
+    fn recover(&mut self, flash: &Flash<'_>) -> Recovery {
+        self.read_again(flash)
+    }
+    fn audit(&self) -> Result<(), String> {
+        self.pages.audit()?;
+        self.cache.audit()?;
+        self.audit_rewrites()?;
+        (0..self.layout().planes()).try_for_each(|plane| self.audit_area(Plane(plane)))
+    }
+}
+
+impl DftlMap {
+    fn audit_rewrites(&self) -> Result<(), String> {
+        let lost =
+            |page: &u32| self.cache.is_owed(*page) && !self.rewriting[self.label(*page) as usize];
+        match (0..self.user_pages).find(lost) {
+            Some(page) => Err(format!(
+                "the map entry of page {page} has changed and is written by none"
+            )),
+            None => Ok(()),
+        }
+    }
+    fn audit_area(&self, plane: Plane) -> Result<(), String> {
+        let area = &self.areas[plane.index()];
+        let of_plane = |block| self.layout().block(plane, block);
+        let blocks = (0..self.layout().blocks_per_plane).map(of_plane);
+        let found = blocks.filter(|block| self.is_of_map(*block)).count() as u32;
+        if found != area.blocks() {
+            return Err(format!(
+                "plane {}: {found} blocks hold translation pages, the books say {}",
+                plane.0,
+                area.blocks()
+            ));
+        }
+        let (left, spoken) = (area.left(plane, &self.pages), area.spoken());
+        if spoken > left {
+            return Err(format!(
+                "plane {}: {spoken} translation pages are to come, and {left} fit",
+                plane.0
+            ));
+        }
+        Ok(())
+    }
+}

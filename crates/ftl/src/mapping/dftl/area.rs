@@ -1,0 +1,213 @@
+//! The blocks of a plane that hold translation pages.
+
+use std::collections::VecDeque;
+
+use wordline_nand::{Block, Plane, Ppn};
+
+use crate::job::{JobId, Step};
+use crate::mapping::page::PageMap;
+
+/// Whether a plane can take one more translation page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Room {
+    /// It has a page for it.
+    Page,
+    /// Once a block of its translation pages is cleaned.
+    Clean,
+    /// Not before others have done what they are at.
+    None,
+}
+
+/// How far cleaning is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Reading,
+    Copying,
+    Erasing,
+    Erased,
+}
+
+/// A block of translation pages that is being cleaned: its current pages are copied, and it is
+/// erased.
+#[derive(Clone, Debug)]
+struct Cleaning {
+    /// The job that does it.
+    job: JobId,
+    victim: Block,
+    /// The next page of the victim to look at.
+    cursor: u32,
+    /// Translation pages that are read and not copied yet.
+    copies: VecDeque<u32>,
+    /// Pages spoken for: as many as may still be copied.
+    spoken: u32,
+    stage: Stage,
+}
+
+/// The translation blocks of a plane: one takes programs, the others are full. What is left of it and
+/// the blocks that [`PageMap`] keeps free are the room for translation pages. A page is promised only
+/// while a block's worth is left over, or is to be gained from the block that is being cleaned; so
+/// cleaning always has room for its copies.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Area {
+    full: Vec<Block>,
+    /// The next page to program.
+    next: u32,
+    /// One past the last page of its block; equal to `next` when there is no room.
+    end: u32,
+    /// Pages promised or to be copied that have no place yet.
+    spoken: u32,
+    cleaning: Option<Cleaning>,
+}
+
+impl Area {
+    /// After a loss of power: `full` are full, or as good as; `open` takes programs from the given
+    /// page on.
+    pub fn found(full: Vec<Block>, open: Option<(Ppn, u32)>) -> Self {
+        let (next, end) = open.map_or((0, 0), |(next, end)| (next.0, end));
+        Self {
+            full,
+            next,
+            end,
+            ..Self::default()
+        }
+    }
+    /// Blocks that hold translation pages.
+    pub fn blocks(&self) -> u32 {
+        let open = self.next < self.end;
+        self.full.len() as u32 + u32::from(open) + u32::from(self.cleaning.is_some())
+    }
+    /// Pages that have been promised, or are about to be copied.
+    pub fn spoken(&self) -> u32 {
+        self.spoken
+    }
+    /// Pages that are left, spoken for or not.
+    pub fn left(&self, plane: Plane, pages: &PageMap) -> u32 {
+        self.end - self.next + pages.kept(plane) * pages.layout.pages_per_block
+    }
+    /// The full block with the fewest current pages, as its place in the list and their number.
+    fn cheapest(&self, pages: &PageMap) -> Option<(usize, u32)> {
+        let valid = |(place, block): (usize, &Block)| (place, pages.blocks.valid(*block));
+        let blocks = self.full.iter().enumerate().map(valid);
+        blocks.min_by_key(|(_, valid)| *valid)
+    }
+    /// Whether `plane` can take one more translation page.
+    pub fn room(&self, plane: Plane, pages: &PageMap) -> Room {
+        let block = pages.layout.pages_per_block;
+        let left = self.left(plane, pages).saturating_sub(self.spoken);
+        if self.cleaning.is_some() {
+            return if left > 0 { Room::Page } else { Room::None };
+        }
+        if left >= block {
+            return Room::Page;
+        }
+        let more = if pages.may_keep(plane) { block } else { 0 };
+        match self.cheapest(pages) {
+            Some((_, valid)) if valid < block && valid <= left + more => Room::Clean,
+            _ => Room::None,
+        }
+    }
+    /// One more translation page of `plane`, which has room, will be programmed.
+    pub fn promise(&mut self) {
+        self.spoken += 1;
+    }
+    /// A promise is kept, or no longer needed.
+    pub fn redeem(&mut self) {
+        self.spoken -= 1;
+    }
+    /// Begins to clean a block of `plane`, as a part of `job`.
+    pub fn clean(&mut self, plane: Plane, job: JobId, pages: &mut PageMap) {
+        let Some((place, valid)) = self.cheapest(pages) else {
+            return;
+        };
+        if self.left(plane, pages) < self.spoken + valid {
+            pages.keep(plane);
+        }
+        self.spoken += valid;
+        self.cleaning = Some(Cleaning {
+            job,
+            victim: self.full.remove(place),
+            cursor: 0,
+            copies: VecDeque::new(),
+            spoken: valid,
+            stage: Stage::Reading,
+        });
+    }
+    /// The place of the next translation page of `plane`, which has been spoken for.
+    pub fn place(&mut self, plane: Plane, pages: &mut PageMap) -> Ppn {
+        if self.next == self.end {
+            let block = pages.open_kept(plane);
+            self.next = pages.layout.page(block, 0).0;
+            self.end = self.next + pages.layout.pages_per_block;
+        }
+        let place = Ppn(self.next);
+        self.next += 1;
+        if self.next == self.end {
+            self.full.push(pages.layout.block_of(place));
+        }
+        place
+    }
+    /// The block that was being cleaned is erased.
+    pub fn erased(&mut self) {
+        self.cleaning = None;
+    }
+
+    /// The next current page of the block that is being cleaned.
+    fn next_page(&mut self, pages: &PageMap) -> Option<(Ppn, u32)> {
+        let cleaning = self.cleaning.as_mut()?;
+        let first = pages.layout.page(cleaning.victim, 0).0;
+        while cleaning.cursor < pages.layout.pages_per_block {
+            let place = Ppn(first + cleaning.cursor);
+            cleaning.cursor += 1;
+            let owner = pages.owners[place.index()];
+            if owner != 0 && pages.map[owner as usize - 1] == place.0 + 1 {
+                return Some((place, owner - 1));
+            }
+        }
+        None
+    }
+    /// What cleaning does next; `None` when that of `job` is over.
+    pub fn step(&mut self, job: JobId, pages: &PageMap) -> Option<Clean> {
+        if self.cleaning.as_ref()?.job != job {
+            return None;
+        }
+        let next = self.next_page(pages);
+        let cleaning = self.cleaning.as_mut()?;
+        Some(match cleaning.stage {
+            Stage::Reading => {
+                if let Some((place, page)) = next {
+                    cleaning.copies.push_back(page);
+                    return Some(Clean::Step(Step::Read(place)));
+                }
+                cleaning.stage = Stage::Copying;
+                Clean::Step(Step::Wait)
+            }
+            Stage::Copying => {
+                while let Some(page) = cleaning.copies.pop_front() {
+                    cleaning.spoken -= 1;
+                    self.spoken -= 1;
+                    let place = Ppn(pages.map[page as usize] - 1);
+                    if pages.layout.block_of(place) == cleaning.victim {
+                        return Some(Clean::Copy(page));
+                    }
+                }
+                self.spoken -= cleaning.spoken;
+                cleaning.spoken = 0;
+                cleaning.stage = Stage::Erasing;
+                Clean::Step(Step::Wait)
+            }
+            Stage::Erasing => {
+                cleaning.stage = Stage::Erased;
+                Clean::Step(Step::Erase(cleaning.victim))
+            }
+            Stage::Erased => Clean::Step(Step::Wait),
+        })
+    }
+}
+
+/// What cleaning does next.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Clean {
+    Step(Step),
+    /// Program a new copy of a translation page, given by its number in the map.
+    Copy(u32),
+}

@@ -1,0 +1,200 @@
+//! The map entries in memory.
+
+use super::recency::Recency;
+use crate::mapping::MapCache;
+
+/// The entry is in the cache.
+const CACHED: u8 = 1;
+/// It is cached, and its translation page does not say so yet.
+const DIRTY: u8 = 2;
+/// It is not cached and its translation page is out of date: the change is held beside the cache
+/// until that page has been rewritten.
+const OWED: u8 = 4;
+/// A write has fetched it and has not been placed yet.
+const WRITING: u8 = 8;
+/// From here on, the requests that wait for it or have not yet taken it up are counted.
+const AWAITED: u8 = 16;
+
+/// State of the entries of all host pages, one byte each, zero for those that are only in flash.
+#[derive(Clone, Debug)]
+pub(super) struct Cache {
+    capacity: u32,
+    cached: u32,
+    /// Entries that jobs will bring.
+    arriving: u32,
+    states: Vec<u8>,
+    recency: Recency,
+    pub counts: MapCache,
+}
+
+impl Cache {
+    /// An empty cache of `capacity` entries, `protected` of which may be protected.
+    pub fn new(pages: u32, capacity: u32, protected: u32) -> Self {
+        Self {
+            capacity,
+            cached: 0,
+            arriving: 0,
+            states: vec![0; pages as usize],
+            recency: Recency::new(pages, protected),
+            counts: MapCache::default(),
+        }
+    }
+    #[inline]
+    fn is(&self, page: u32, flag: u8) -> bool {
+        self.states[page as usize] & flag != 0
+    }
+    fn set(&mut self, page: u32, flag: u8) {
+        self.states[page as usize] |= flag;
+    }
+    fn clear(&mut self, page: u32, flag: u8) {
+        self.states[page as usize] &= !flag;
+    }
+    /// Whether the entry need not be read from flash.
+    #[inline]
+    pub fn is_in_memory(&self, page: u32) -> bool {
+        self.is(page, CACHED | OWED)
+    }
+    pub fn is_dirty(&self, page: u32) -> bool {
+        self.is(page, DIRTY)
+    }
+    /// Whether a request waits for the entry.
+    pub fn is_awaited(&self, page: u32) -> bool {
+        self.states[page as usize] >= AWAITED
+    }
+    /// Whether a request uses or is about to use the entry.
+    pub fn is_in_use(&self, page: u32) -> bool {
+        self.states[page as usize] >= WRITING
+    }
+    /// Whether one more entry does not fit.
+    pub fn is_full(&self) -> bool {
+        self.cached + self.arriving >= self.capacity
+    }
+    /// The entry that leaves next, of those that no request uses and that `may_leave`.
+    pub fn next_out(&self, may_leave: impl Fn(u32) -> bool) -> Option<u32> {
+        self.recency
+            .next_out(|page| !self.is_in_use(page) && may_leave(page))
+    }
+
+    /// An entry in memory is used; `update`: for a write, which is to be placed.
+    #[inline]
+    pub fn hit(&mut self, page: u32, update: bool) {
+        if self.is(page, OWED) {
+            self.take_back(page..page + 1);
+        } else if !self.is_awaited(page) {
+            self.recency.touch(page);
+        }
+        if self.is_awaited(page) {
+            self.states[page as usize] -= AWAITED;
+        } else {
+            self.counts.hits += 1;
+        }
+        self.begin(page, update);
+    }
+    /// An entry that has just come in is used, `update`: for a write, which is to be placed.
+    pub fn begin(&mut self, page: u32, update: bool) {
+        if update {
+            self.set(page, WRITING);
+        }
+    }
+    /// A request waits for the entry, which a job brings.
+    pub fn wait(&mut self, page: u32) {
+        let state = &mut self.states[page as usize];
+        *state = state.checked_add(AWAITED).unwrap_or(*state);
+    }
+    /// A job will bring one more entry.
+    pub fn expect(&mut self) {
+        self.arriving += 1;
+    }
+    /// A job has brought an entry.
+    pub fn arrive(&mut self, page: u32) {
+        self.arriving -= 1;
+        if !self.is_in_memory(page) {
+            self.insert(page);
+        }
+    }
+    /// Takes an entry in as its translation page has it.
+    pub fn insert(&mut self, page: u32) {
+        self.cached += 1;
+        self.set(page, CACHED);
+        self.recency.insert(page);
+    }
+    /// The page has been placed or trimmed: its entry has changed.
+    #[inline]
+    pub fn change(&mut self, page: u32) {
+        self.clear(page, WRITING | OWED);
+        if !self.is(page, CACHED) {
+            self.insert(page);
+        }
+        self.set(page, DIRTY);
+    }
+    /// The page was to be changed and is not.
+    pub fn leave(&mut self, page: u32) {
+        self.clear(page, WRITING);
+    }
+    /// The page has been moved. True if its translation page has to be rewritten for that: the entry
+    /// is not cached.
+    pub fn moved(&mut self, page: u32) -> bool {
+        let cached = self.is(page, CACHED);
+        self.set(page, if cached { DIRTY } else { OWED });
+        !cached
+    }
+    /// An entry leaves the cache. True if its translation page has to be rewritten.
+    pub fn evict(&mut self, page: u32) -> bool {
+        let dirty = self.is_dirty(page);
+        self.counts.evictions += 1;
+        self.counts.dirty_evictions += u64::from(dirty);
+        self.cached -= 1;
+        self.recency.remove(page);
+        self.clear(page, CACHED | DIRTY);
+        if dirty {
+            self.set(page, OWED);
+        }
+        dirty
+    }
+    /// A translation page with the entries `pages` is rewritten: with what is owed, and with what is
+    /// dirty, if that goes along (`batch`). Whether there was anything to write.
+    pub fn settle(&mut self, pages: std::ops::Range<u32>, batch: bool) -> bool {
+        let written = if batch { OWED | DIRTY } else { OWED };
+        let mut any = 0;
+        for state in &mut self.states[pages.start as usize..pages.end as usize] {
+            any |= *state;
+            *state &= !written;
+        }
+        any & written != 0
+    }
+    /// A translation page with the entries `pages` cannot be rewritten: what is owed is cached.
+    pub fn take_back(&mut self, pages: std::ops::Range<u32>) {
+        for page in pages {
+            if self.is(page, OWED) {
+                self.clear(page, OWED);
+                self.insert(page);
+                self.set(page, DIRTY);
+            }
+        }
+    }
+    /// Checks the books against each other.
+    pub fn audit(&self) -> Result<(), String> {
+        let cached = |state: &&u8| **state & CACHED != 0;
+        let found = self.states.iter().filter(cached).count() as u32;
+        let listed = self.recency.in_order().count() as u32;
+        if (found, listed) != (self.cached, self.cached) {
+            return Err(format!(
+                "{found} map entries are cached and {listed} are in order, the books say {}",
+                self.cached
+            ));
+        }
+        let torn = |page: &u32| {
+            let state = self.states[*page as usize];
+            (state & CACHED == 0 && state & DIRTY != 0)
+                || (state & CACHED != 0 && state & OWED != 0)
+        };
+        match (0..self.states.len() as u32).find(torn) {
+            Some(page) => Err(format!("the map entry of page {page} is in two places")),
+            None => Ok(()),
+        }
+    }
+    /// Whether the change of an entry is held beside the cache.
+    pub fn is_owed(&self, page: u32) -> bool {
+        self.is(page, OWED)
+    }
+}

@@ -1,0 +1,199 @@
+//! What fetches and collections do with translation pages.
+
+use std::collections::VecDeque;
+
+use wordline_nand::Plane;
+
+use super::DftlMap;
+use super::area::{Clean, Room};
+use crate::job::{JobId, Step};
+use crate::mapping::Mapping;
+
+/// The part of a job that deals with translation pages: those to read are read, all at once, then
+/// programmed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Job {
+    /// Whether the translation page that is fetched is still to be read.
+    target: bool,
+    /// The pages whose entries are fetched; a fetch is in progress if there are any.
+    arrivals: Vec<u32>,
+    /// Translation pages to rewrite that are not read yet.
+    owed: VecDeque<u32>,
+    /// Those that are read.
+    read: VecDeque<u32>,
+    /// Whether those that are read are being programmed.
+    programming: bool,
+    /// Whether anything was handed out after the last wait.
+    handed_out: bool,
+    /// The plane where a block is being cleaned first.
+    cleaning: Option<Plane>,
+}
+
+impl Job {
+    pub fn is_begun(&self) -> bool {
+        !self.arrivals.is_empty()
+    }
+    /// Whether it will bring the entry of `page`.
+    pub fn brings(&self, page: u32) -> bool {
+        self.arrivals.contains(&page)
+    }
+    /// It is to bring the entry of `page`; `on_flash`: there is a translation page to read.
+    pub fn bring(&mut self, page: u32, on_flash: bool) {
+        if !self.is_begun() {
+            self.target = on_flash;
+        }
+        self.arrivals.push(page);
+    }
+    /// It is to rewrite a translation page.
+    pub fn owe(&mut self, label: u32) {
+        self.owed.push_back(label);
+    }
+    pub fn has_rewrites(&self) -> bool {
+        !self.owed.is_empty() || !self.read.is_empty()
+    }
+    /// Whether a fetch has no step left, all before being done.
+    pub fn is_over(&self) -> bool {
+        !self.target && !self.has_rewrites() && !self.handed_out && self.cleaning.is_none()
+    }
+}
+
+impl DftlMap {
+    /// Before a collection erases its block, the map in flash says where the moved pages are.
+    pub(super) fn step_collection(&mut self, id: JobId) -> Step {
+        if self.pages.is_moved(Plane(id.0))
+            && let Some(step) = self.rewrite(id)
+        {
+            return step;
+        }
+        self.pages.step(id)
+    }
+
+    pub(super) fn step_fetch(&mut self, id: JobId) -> Step {
+        let label = id.0 - self.layout().planes();
+        let place = self.directory(label);
+        let job = &mut self.jobs[id.index()];
+        if std::mem::take(&mut job.target)
+            && let Some(place) = place
+        {
+            job.handed_out = true;
+            return Step::Read(place);
+        }
+        if let Some(step) = self.rewrite(id) {
+            return step;
+        }
+        for page in std::mem::take(&mut self.jobs[id.index()].arrivals) {
+            self.cache.arrive(page);
+        }
+        Step::Done
+    }
+
+    /// The next step for the translation pages that a job rewrites; `None` if there are none left and
+    /// all steps are done.
+    fn rewrite(&mut self, id: JobId) -> Option<Step> {
+        loop {
+            if let Some(plane) = self.jobs[id.index()].cleaning {
+                if let Some(step) = self.clean(plane, id) {
+                    return Some(step);
+                }
+                self.jobs[id.index()].cleaning = None;
+            }
+            let step = if self.jobs[id.index()].programming {
+                self.program_next(id)
+            } else {
+                self.read_next(id)
+            };
+            let job = &mut self.jobs[id.index()];
+            if step.is_some() {
+                job.handed_out = true;
+                return step;
+            }
+            if job.cleaning.is_some() {
+                continue;
+            }
+            if std::mem::take(&mut job.handed_out) {
+                return Some(Step::Wait);
+            }
+            if job.programming {
+                job.programming = false;
+            } else if job.read.is_empty() {
+                return None;
+            } else {
+                job.programming = true;
+            }
+        }
+    }
+
+    /// Reads the next translation page to rewrite, once there is room for its next copy. Stops when a
+    /// block has to be cleaned first.
+    fn read_next(&mut self, id: JobId) -> Option<Step> {
+        while let Some(&label) = self.jobs[id.index()].owed.front() {
+            let home = self.home(label);
+            let area = &mut self.areas[home.index()];
+            match area.room(home, &self.pages) {
+                Room::Page => area.promise(),
+                Room::Clean => {
+                    area.clean(home, id, &mut self.pages);
+                    self.jobs[id.index()].cleaning = Some(home);
+                    return None;
+                }
+                Room::None => {
+                    self.jobs[id.index()].owed.pop_front();
+                    self.give_up(label);
+                    continue;
+                }
+            }
+            let job = &mut self.jobs[id.index()];
+            job.owed.pop_front();
+            job.read.push_back(label);
+            if let Some(place) = self.directory(label) {
+                return Some(Step::Read(place));
+            }
+        }
+        None
+    }
+
+    /// Programs the next translation page that has been read, if it still has to be.
+    fn program_next(&mut self, id: JobId) -> Option<Step> {
+        while let Some(label) = self.jobs[id.index()].read.pop_front() {
+            let home = self.home(label);
+            self.areas[home.index()].redeem();
+            self.rewriting[label as usize] = false;
+            if self.settle(label) {
+                return Some(self.program(label));
+            }
+        }
+        None
+    }
+
+    /// Takes the changes of a translation page as written; whether there were any.
+    fn settle(&mut self, label: u32) -> bool {
+        let batch = self.shape.batch_update;
+        self.cache.settle(self.entries(label), batch)
+    }
+
+    /// A translation page cannot be rewritten: its entries stay in memory.
+    fn give_up(&mut self, label: u32) {
+        self.rewriting[label as usize] = false;
+        self.cache.take_back(self.entries(label));
+    }
+
+    /// Programs a new copy of a translation page.
+    fn program(&mut self, label: u32) -> Step {
+        let home = self.home(label);
+        let place = self.areas[home.index()].place(home, &mut self.pages);
+        self.pages.put_own(self.user_pages + label, place);
+        Step::Program { place, label }
+    }
+
+    /// What cleaning a block of translation pages of `plane`, as a part of `id`, does next.
+    fn clean(&mut self, plane: Plane, id: JobId) -> Option<Step> {
+        match self.areas[plane.index()].step(id, &self.pages)? {
+            Clean::Step(step) => Some(step),
+            Clean::Copy(page) => {
+                let label = page - self.user_pages;
+                self.settle(label);
+                Some(self.program(label))
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Which of the cached entries leaves first.
+
+use crate::lists::Lists;
+
+const PROBATION: usize = 0;
+const PROTECTED: usize = 1;
+
+/// Entries that are looked at, from the oldest on, for one that may leave. Those that may not are
+/// few: entries in use, and for a moment those whose translation page cannot be written.
+const LOOK: usize = 64;
+
+/// Segmented LRU over keys `0..keys` (Karedla, Love and Wherry, Caching strategies to improve disk
+/// system performance, IEEE Computer 27(3), 1994). What comes in is on probation; what is used again
+/// there is protected; the protected entry that was used longest ago goes back on probation when there
+/// are too many. Without protected entries it is LRU.
+#[derive(Clone, Debug)]
+pub(super) struct Recency {
+    lists: Lists,
+    protected: Vec<bool>,
+    /// Protected entries at most.
+    room: u32,
+    /// Protected entries.
+    held: u32,
+}
+
+impl Recency {
+    /// No entries; `room` of them may be protected.
+    pub fn new(keys: u32, room: u32) -> Self {
+        let flags = if room > 0 { keys as usize } else { 0 };
+        Self {
+            lists: Lists::new(2, keys as usize),
+            protected: vec![false; flags],
+            room,
+            held: 0,
+        }
+    }
+    /// An entry comes in.
+    pub fn insert(&mut self, key: u32) {
+        self.lists.push_back(PROBATION, key);
+    }
+    /// An entry is used again.
+    #[inline]
+    pub fn touch(&mut self, key: u32) {
+        let protected = self.is_protected(key);
+        self.lists.remove(usize::from(protected), key);
+        self.lists.push_back(usize::from(self.room > 0), key);
+        if self.room > 0 && !protected {
+            self.protect(key);
+        }
+    }
+    fn protect(&mut self, key: u32) {
+        self.protected[key as usize] = true;
+        self.held += 1;
+        if self.held > self.room
+            && let Some(oldest) = self.lists.front(PROTECTED)
+        {
+            self.remove(oldest);
+            self.insert(oldest);
+        }
+    }
+    /// An entry leaves.
+    pub fn remove(&mut self, key: u32) {
+        let protected = self.is_protected(key);
+        self.lists.remove(usize::from(protected), key);
+        if protected {
+            self.protected[key as usize] = false;
+            self.held -= 1;
+        }
+    }
+    /// The entry that leaves next, of those that may.
+    pub fn next_out(&self, may_leave: impl Fn(u32) -> bool) -> Option<u32> {
+        self.in_order().take(LOOK).find(|key| may_leave(*key))
+    }
+    /// All entries, the first to leave first.
+    pub fn in_order(&self) -> impl Iterator<Item = u32> + '_ {
+        [PROBATION, PROTECTED].into_iter().flat_map(move |list| {
+            let after = move |key: &u32| self.lists.after(list, *key);
+            std::iter::successors(self.lists.front(list), after)
+        })
+    }
+    #[inline]
+    fn is_protected(&self, key: u32) -> bool {
+        self.protected.get(key as usize).copied().unwrap_or(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Recency;
+
+    fn order(recency: &Recency) -> Vec<u32> {
+        recency.in_order().collect()
+    }
+
+    #[test]
+    fn without_protection_the_least_recently_used_leaves() {
+        let mut recency = Recency::new(10, 0);
+        for key in [1, 2, 3, 4] {
+            recency.insert(key);
+        }
+        recency.touch(2);
+        recency.touch(1);
+        assert_eq!(order(&recency), [3, 4, 2, 1]);
+        recency.remove(4);
+        assert_eq!(order(&recency), [3, 2, 1]);
+        assert_eq!(recency.next_out(|key| key != 3), Some(2));
+    }
+
+    /// Karedla et al. 1994, figure 3: hits move to the protected segment, whose least recently used
+    /// entry falls back to the most recently used end of probation.
+    #[test]
+    fn with_protection_what_was_used_twice_outlives_what_came_later() {
+        let mut recency = Recency::new(10, 2);
+        for key in [1, 2, 3, 4] {
+            recency.insert(key);
+        }
+        recency.touch(1);
+        recency.touch(2);
+        assert_eq!(order(&recency), [3, 4, 1, 2]);
+        recency.touch(3);
+        assert_eq!(order(&recency), [4, 1, 2, 3]);
+        recency.remove(2);
+        recency.insert(5);
+        recency.touch(4);
+        assert_eq!(order(&recency), [1, 5, 3, 4]);
+    }
+}

@@ -1,0 +1,69 @@
+//! The map after a loss of power.
+
+use wordline_nand::{Block, Plane, Ppn};
+
+use super::DftlMap;
+use super::area::Area;
+use crate::block::Phase;
+use crate::lpn::Lpn;
+use crate::mapping::Mapping;
+use crate::recovery::{Flash, Owner, Recovery};
+
+impl DftlMap {
+    /// Whether a block holds translation pages.
+    pub(super) fn is_of_map(&self, block: Block) -> bool {
+        self.pages.blocks.phase(block) == Phase::Own
+    }
+
+    /// Pages and translation pages are where their latest copies are. An entry whose page was placed
+    /// after the latest copy of its translation page is changed and not written: it is in the cache.
+    pub(super) fn read_again(&mut self, flash: &Flash<'_>) -> Recovery {
+        *self = Self::new(&self.plan.clone());
+        let mut recovery = Recovery::default();
+        let orders = self.pages.reread(flash, &mut recovery);
+        for plane in (0..self.layout().planes()).map(Plane) {
+            self.areas[plane.index()] = self.find_area(flash, plane);
+            let missing = self
+                .shape
+                .blocks
+                .saturating_sub(self.areas[plane.index()].blocks());
+            self.pages.sort_blocks(flash, plane, missing);
+        }
+        for page in 0..self.user_pages {
+            let label = self.label(page);
+            let order = |page: u32| orders[page as usize];
+            let written = self
+                .directory(label)
+                .map(|_| order(self.user_pages + label));
+            if self.lookup(Lpn(page)).is_some()
+                && written.is_none_or(|written| written < order(page))
+            {
+                self.cache.change(page);
+            }
+        }
+        recovery
+    }
+
+    /// The blocks of a plane that hold translation pages. One that is not full goes on taking
+    /// programs.
+    fn find_area(&mut self, flash: &Flash<'_>, plane: Plane) -> Area {
+        let layout = self.layout();
+        let mut full = Vec::new();
+        let mut open = None;
+        for block in (0..layout.blocks_per_plane).map(|block| layout.block(plane, block)) {
+            let tag = flash.pages(block).find_map(|(_, tag)| tag);
+            if !matches!(tag.map(|tag| tag.owner), Some(Owner::Own(_))) {
+                continue;
+            }
+            self.pages.blocks.enter(block, Phase::Own);
+            let programmed = flash.array.programmed(block);
+            if programmed < layout.pages_per_block && open.is_none() {
+                let first = layout.page(block, 0).0;
+                open = Some((Ppn(first + programmed), first + layout.pages_per_block));
+            } else {
+                full.push(block);
+            }
+        }
+        Area::found(full, open)
+    }
+}

@@ -1,0 +1,103 @@
+//! How large the parts of a map in flash are.
+
+use super::Dftl;
+use crate::mapping::Family;
+use crate::plan::{Plan, PlanError};
+
+/// A map in flash, in numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Map entries in a translation page.
+    pub entries: u32,
+    /// Translation pages.
+    pub pages: u32,
+    /// Blocks of every plane that are for translation pages.
+    pub blocks: u32,
+    /// Entries in the cache.
+    pub cache_entries: u32,
+    /// Entries in the cache that may be protected.
+    pub protected_entries: u32,
+    /// Whether all changes of a translation page in the cache are written together.
+    pub batch_update: bool,
+}
+
+impl Shape {
+    /// Of a plan of this family that has been checked; of the default parameters, if it is of another.
+    pub(super) fn of_plan(plan: &Plan) -> Self {
+        match &plan.config.mapping {
+            Family::Dftl(dftl) => dftl.shape(plan),
+            _ => Dftl::default().shape(plan),
+        }
+    }
+}
+
+impl Dftl {
+    /// What the parameters mean on an array; all numbers are at least 1, but for the protected
+    /// entries.
+    pub(crate) fn shape(&self, plan: &Plan) -> Shape {
+        let layout = plan.layout;
+        let entries = (plan.page_bytes / self.entry_bytes.max(1)).max(1);
+        let pages = plan.user_pages.div_ceil(entries).max(1);
+        let of_plane = f64::from(pages.div_ceil(layout.planes()));
+        let filled =
+            of_plane * (1.0 + self.spare_ratio.max(0.0)) / f64::from(layout.pages_per_block);
+        let cached = match self.cache_bytes {
+            Some(bytes) => bytes / (2 * u64::from(self.entry_bytes.max(1))),
+            None => u64::from(plan.user_pages.div_ceil(32)),
+        };
+        let cache_entries = cached.clamp(1, u64::from(plan.user_pages.max(1))) as u32;
+        Shape {
+            entries,
+            pages,
+            blocks: (filled.ceil() as u32).saturating_add(2),
+            cache_entries,
+            protected_entries: (f64::from(cache_entries) * self.protected_ratio) as u32,
+            batch_update: self.batch_update,
+        }
+    }
+
+    /// Refuses what has no meaning on pages of `page_bytes`.
+    pub(crate) fn check(&self, page_bytes: u32) -> Result<(), PlanError> {
+        let error = |key, reason: String, remedy: &str| {
+            let remedy = remedy.into();
+            Err(PlanError {
+                key,
+                reason,
+                remedy,
+            })
+        };
+        if self.entry_bytes == 0 || self.entry_bytes > page_bytes {
+            return error(
+                "ftl.mapping.dftl.entry_bytes",
+                format!(
+                    "a map entry of {} bytes is none, or does not fit into a page of {page_bytes}",
+                    self.entry_bytes
+                ),
+                "give 4 or 8",
+            );
+        }
+        let least = 2 * u64::from(self.entry_bytes);
+        if let Some(bytes) = self.cache_bytes.filter(|bytes| *bytes < least) {
+            return error(
+                "ftl.mapping.dftl.cache_bytes",
+                format!("{bytes} bytes hold no entry, which takes {least}"),
+                "give more, or leave it out",
+            );
+        }
+        if !(0.0..1.0).contains(&self.protected_ratio) {
+            return error(
+                "ftl.mapping.dftl.protected_ratio",
+                format!("{} is not a ratio", self.protected_ratio),
+                "give a number from 0 up to, not including, 1",
+            );
+        }
+        if !(0.0..=100.0).contains(&self.spare_ratio) {
+            return error(
+                "ftl.mapping.dftl.spare_ratio",
+                format!("{} is no share of the translation pages", self.spare_ratio),
+                "give a number from 0 to 100",
+            );
+        }
+        Ok(())
+    }
+}
