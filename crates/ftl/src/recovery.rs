@@ -275,7 +275,7 @@ impl Latest {
                 *gained += u32::from(!held);
             }
         }
-        gained.iter().map(|[first, last]| last > first).collect()
+        gained.iter().map(|[first, last]| last >= first).collect()
     }
 }
 

@@ -2,7 +2,9 @@
 
 use wordline_nand::{Block, Plane, Ppn};
 
-use super::{FILLER, IN_DELAYED, LogicalBlock, LogicalMap, MERGING, Role, SOURCE, STRAY};
+use super::{
+    FILLER, IN_DELAYED, IN_RECENT, LogicalBlock, LogicalMap, MERGING, Role, SOURCE, STRAY,
+};
 use crate::job::{Collection, Cost, GcKind, JobId, Step};
 use crate::lpn::Lpn;
 
@@ -89,6 +91,34 @@ impl LogicalMap {
     pub(super) fn only_takes(&self, logical: LogicalBlock) -> bool {
         let state = self.logical[logical.0 as usize];
         state.blocks == 0 && state.buffered > 0
+    }
+
+    /// Free blocks that a merge takes.
+    pub(super) fn takes(&self, logical: LogicalBlock) -> u32 {
+        let choice = self.choose(logical);
+        let pages = self.layout.pages_per_block;
+        let copies = self.to_copy(logical, &choice);
+        let room = |block: Block| pages - u32::from(self.members[block.index()].used);
+        match choice.target {
+            Some(_) if self.rules.in_place => 0,
+            Some(block) => copies.saturating_sub(room(block)).div_ceil(pages),
+            None => copies.div_ceil(pages),
+        }
+    }
+
+    /// The logical block whose merge gains a block and takes fewest before. After a power cut a plane
+    /// may have less than its reserve, because trimmed pages have come back.
+    #[cold]
+    pub(super) fn to_merge_in_need(&self, plane: Plane) -> Option<LogicalBlock> {
+        let blocks = (0..self.logical.len() as u32).map(LogicalBlock);
+        let gains = |block: &LogicalBlock| {
+            let is_recent = self.logical[block.0 as usize].bits & IN_RECENT != 0;
+            is_recent && self.shape.home(*block) == plane
+        };
+        let block = blocks
+            .filter(gains)
+            .min_by_key(|block| self.takes(*block))?;
+        (self.takes(block) <= self.planes[plane.index()].free).then_some(block)
     }
 
     /// Pages that a merge has to copy.

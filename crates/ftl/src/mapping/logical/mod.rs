@@ -522,8 +522,9 @@ impl Mapping for LogicalMap {
         if state.merge.is_some() {
             return None;
         }
-        if state.free <= self.reserve_blocks && self.only_takes(logical) {
-            let gains = LogicalBlock(self.recent.front(plane.index())?);
+        let is_short = state.free < self.reserve_blocks && self.takes(logical) > state.free;
+        if is_short || state.free <= self.reserve_blocks && self.only_takes(logical) {
+            let gains = self.to_merge_in_need(plane)?;
             return self.merge(plane, gains);
         }
         self.merge(plane, logical)
