@@ -7,6 +7,7 @@ use crate::Config;
 use crate::allocate::{Allocate, Dimensions};
 use crate::mapping::Family;
 use crate::mapping::logical::Rules;
+use crate::wear::Wear;
 
 /// A translation layer that can be built: every number checked, nothing optional.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +57,27 @@ fn ratio(key: &'static str, value: f64) -> Result<f64, PlanError> {
 /// Free blocks that a collection may need before it frees any.
 fn least_reserve(config: &Config) -> u32 {
     Rules::of(&config.mapping).map_or(1, |rules| rules.data_blocks)
+}
+
+/// Free blocks beyond the reserve that a move for the sake of even wear needs.
+fn spare_for_wear(config: &Config) -> u32 {
+    let in_reserve = matches!(config.mapping, Family::BlockMapping(_));
+    u32::from(matches!(config.wear, Wear::Static(_)) && !in_reserve)
+}
+
+/// Whether the mapping can move data for the sake of even wear.
+fn wear_makes_sense(config: &Config) -> Result<(), PlanError> {
+    if !matches!(config.wear, Wear::Static(_)) || Rules::of(&config.mapping).is_none() {
+        return Ok(());
+    }
+    Err(PlanError {
+        key: "ftl.wear",
+        reason: format!(
+            "static wear levelling moves blocks, and {} empties blocks by merges only",
+            config.mapping.name()
+        ),
+        remedy: "use dynamic, or another ftl.mapping".into(),
+    })
 }
 
 /// Whether the schedule can do anything for the mapping.
@@ -108,7 +130,8 @@ impl Plan {
         let start = ratio("ftl.gc.start_free_ratio", config.gc.start_free_ratio)?;
         let hard = ratio("ftl.gc.hard_free_ratio", config.gc.hard_free_ratio)?;
         let reserve_blocks = share(hard, layout.blocks_per_plane).max(least_reserve(config));
-        let start_blocks = share(start, layout.blocks_per_plane).max(reserve_blocks + 1);
+        let start_blocks =
+            share(start, layout.blocks_per_plane).max(reserve_blocks + 1 + spare_for_wear(config));
         let plan = Self {
             layout,
             dimensions,
@@ -121,6 +144,7 @@ impl Plan {
         };
         plan.check_shape()?;
         schedule_makes_sense(config)?;
+        wear_makes_sense(config)?;
         match (&config.mapping, Rules::of(&config.mapping)) {
             (_, Some(rules)) => plan.check_logical(&rules)?,
             (Family::BlockMapping(policy), _) => policy.check(&plan)?,
@@ -251,7 +275,7 @@ impl Plan {
         let blocks = self.layout.blocks_per_plane;
         let user = self.user_pages.div_ceil(self.layout.planes());
         let filled = user / self.layout.pages_per_block;
-        let active = 1 + u32::from(self.config.gc.own_block);
+        let active = 1 + u32::from(self.config.gc.own_block) + spare_for_wear(&self.config);
         let kept = u64::from(self.start_blocks) + u64::from(active);
         let own = self.own_blocks();
         if u64::from(filled) + kept + u64::from(own) <= u64::from(blocks) {

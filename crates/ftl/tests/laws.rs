@@ -236,7 +236,7 @@ fn dynamic_allocation_goes_round_and_skips_planes_without_room() {
 fn spend_law(wear: &Wear, free: &[(Block, u32)]) -> Option<Block> {
     let next = match wear {
         Wear::None(_) => free.first(),
-        Wear::Dynamic(_) => free.iter().min_by_key(|(_, erases)| *erases),
+        Wear::Dynamic(_) | Wear::Static(_) => free.iter().min_by_key(|(_, erases)| *erases),
     };
     next.map(|(block, _)| *block)
 }
@@ -342,7 +342,7 @@ fn equal_seeds_give_equal_states_and_others_other_random_choices() {
         for allocate in Allocate::defaults() {
             for wear in Wear::defaults() {
                 let mut config = config(&allocate, &victim, &wear, true);
-                config.over_provisioning_ratio = 0.4;
+                config.over_provisioning_ratio = 0.6;
                 assert_eq!(state(&config, 1), state(&config, 1), "{config:?}");
                 let random = matches!(victim, Victim::Random(_) | Victim::DChoices(_));
                 assert_eq!(state(&config, 1) != state(&config, 2), random, "{config:?}");

@@ -71,7 +71,7 @@ fn every_combination_of_policies_agrees_with_the_naive_map() {
     let mut random = Stream::new(1, "oracle.combinations");
     for config in configs() {
         for load in LOADS {
-            let plan = fullest(&config, planes(2, 2, 2, 2), 5, 2, 0).unwrap();
+            let plan = fullest(&config, planes(2, 2, 2, 2), 7, 2, 0).unwrap();
             Pair::new(plan).run(load, 60, 20, &mut random);
         }
     }

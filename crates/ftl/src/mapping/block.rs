@@ -44,8 +44,8 @@ use work::{Need, Work};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BlockMapping {
-    /// Replacement blocks of a plane that are in use at once. Count, at least 1.
-    #[schemars(range(min = 1))]
+    /// Replacement blocks of a plane that are in use at once. Count, 1 to 65,536.
+    #[schemars(range(min = 1, max = 65_536))]
     pub open_blocks: u32,
 }
 
@@ -90,7 +90,8 @@ impl BlockMapping {
                  needed beside them (replacement blocks {}, reserve {})",
                 self.open_blocks, plan.reserve_blocks
             ),
-            remedy: "raise it, lower ftl.mapping.block.open_blocks, or give a plane more blocks".into(),
+            remedy: "raise it, lower ftl.mapping.block.open_blocks, or give a plane more blocks"
+                .into(),
         })
     }
 }
@@ -143,6 +144,8 @@ struct PlaneState {
     free: u32,
     /// Logical blocks with a replacement block or a head.
     open: u32,
+    /// Whether the last collection was for the sake of even wear: the next is not.
+    leveled: bool,
     /// The collection in progress.
     work: Option<Work>,
 }

@@ -30,7 +30,12 @@ impl Cited for Page {
 enum Writer {
     Host,
     Collection,
+    /// A collection for the sake of even wear.
+    Wear,
 }
+
+/// The active block for data that moves for the sake of even wear.
+const FOR_WEAR: usize = 2;
 
 /// The block of a plane that takes programs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,6 +53,8 @@ struct Victim {
     /// The next page of the victim to look at.
     cursor: u32,
     stage: Stage,
+    /// Whether it is collected for the sake of even wear.
+    for_wear: bool,
 }
 
 /// How far a collection is.
@@ -72,8 +79,11 @@ struct PlaneState {
     stale: u32,
     /// What is being collected: the reserve holds the pages of one block.
     victim: Option<Victim>,
-    /// Active blocks: the host's (and, if shared, collection's), and collection's own.
-    active: [Active; 2],
+    /// Whether the last collection was for the sake of even wear: the next is not.
+    leveled: bool,
+    /// Active blocks: the host's (and, if shared, collection's), collection's own, and that for data
+    /// that moves for the sake of even wear.
+    active: [Active; 3],
 }
 
 /// A page-mapped translation layer.
@@ -117,7 +127,8 @@ impl PageMap {
             kept,
             stale: 0,
             victim: None,
-            active: [Active::default(); 2],
+            leveled: false,
+            active: [Active::default(); 3],
         };
         Self {
             layout,
@@ -160,14 +171,14 @@ impl PageMap {
     /// Programs `page` on `plane`, which has room: assigns the next page of the active block.
     #[inline]
     fn append(&mut self, plane: Plane, writer: Writer, page: Lpn) -> Ppn {
-        let which = if writer == Writer::Host {
-            0
-        } else {
-            self.collection_active
+        let which = match writer {
+            Writer::Host => 0,
+            Writer::Collection => self.collection_active,
+            Writer::Wear => FOR_WEAR,
         };
         let mut active = self.planes[plane.index()].active[which];
         if active.next == active.end {
-            active = self.open(plane);
+            active = self.open(plane, writer);
         }
         let place = Ppn(active.next);
         active.next += 1;
@@ -183,7 +194,7 @@ impl PageMap {
     }
 
     #[cold]
-    fn open(&mut self, plane: Plane) -> Active {
+    fn open(&mut self, plane: Plane, writer: Writer) -> Active {
         let state = &mut self.planes[plane.index()];
         assert!(
             state.free > 0,
@@ -192,7 +203,10 @@ impl PageMap {
         );
         state.free -= 1;
         self.free_blocks -= 1;
-        let block = self.free.take(plane);
+        let block = match writer {
+            Writer::Wear => self.free.take_worn(plane),
+            Writer::Host | Writer::Collection => self.free.take(plane),
+        };
         let block = block.unwrap_or_else(|| unreachable!("free blocks are counted"));
         self.blocks.enter(block, Phase::Active);
         let first = self.layout.page(block, 0).0;
@@ -311,6 +325,39 @@ impl PageMap {
 }
 
 impl PageMap {
+    /// The active block of collection's that `block` is.
+    fn active_of_collection(&self, plane: Plane, block: Block) -> Option<usize> {
+        let active = &self.planes[plane.index()].active;
+        let is_block = |which: &usize| {
+            let Active { next, end } = active[*which];
+            next < end && self.layout.block_of(Ppn(next)) == block
+        };
+        (1..active.len()).find(is_block)
+    }
+
+    /// A block whose data is to move for the sake of even wear, taken out of the blocks that may be
+    /// chosen. Not twice in a row, and not into the reserve. Collection's own active blocks may be
+    /// open for ever where little is moved, so that they can be such blocks, too.
+    fn rested(&mut self, plane: Plane) -> Option<Block> {
+        let state = &self.planes[plane.index()];
+        if state.leveled || state.free <= self.reserve_blocks {
+            return None;
+        }
+        let may_move = |block| match self.blocks.phase(block) {
+            Phase::Closed => true,
+            Phase::Active => self.active_of_collection(plane, block).is_some(),
+            _ => false,
+        };
+        let block = self.free.rested(plane, may_move)?;
+        if let Some(which) = self.active_of_collection(plane, block) {
+            self.planes[plane.index()].active[which] = Active::default();
+            self.close(plane, block);
+        }
+        self.chooser
+            .withdraw(plane, block, self.blocks.valid(block));
+        Some(block)
+    }
+
     /// The next page of the victim that holds a current copy.
     #[inline]
     fn next_to_move(&mut self, plane: Plane) -> Option<Ppn> {
@@ -380,11 +427,14 @@ impl PageMap {
         let layout = self.layout;
         for block in (0..layout.blocks_per_plane).map(|block| layout.block(plane, block)) {
             let programmed = flash.array.programmed(block);
+            let erases = flash.array.erases()[block.index()];
+            if programmed > 0 {
+                self.free.in_use(plane, block, erases);
+            }
             if matches!(self.blocks.phase(block), Phase::Own | Phase::Victim) {
                 continue;
             }
             if programmed == 0 {
-                let erases = flash.array.erases()[block.index()];
                 self.free.erased(plane, block, erases);
                 free += 1;
             } else if programmed < self.layout.pages_per_block {
@@ -472,21 +522,28 @@ impl Mapping for PageMap {
         let Want::Free(plane) = want else {
             return None;
         };
-        let state = &mut self.planes[plane.index()];
+        let state = &self.planes[plane.index()];
         if state.stale == 0 || state.victim.is_some() {
             return None;
         }
-        let block = self.chooser.choose(plane, &self.blocks)?;
+        let rested = self.rested(plane);
+        let (block, kind) = match rested {
+            Some(block) => (block, GcKind::Wear),
+            None => (self.chooser.choose(plane, &self.blocks)?, GcKind::Move),
+        };
         self.blocks.enter(block, Phase::Victim);
+        let state = &mut self.planes[plane.index()];
+        state.leveled = rested.is_some();
         state.stale -= self.layout.pages_per_block - self.blocks.valid(block);
         state.victim = Some(Victim {
             block,
             cursor: 0,
             stage: Stage::Moving,
+            for_wear: state.leveled,
         });
         Some(Collection {
             job: JobId::of(plane),
-            kind: GcKind::Move,
+            kind,
         })
     }
     fn is_over(&self, job: JobId) -> bool {
@@ -521,7 +578,12 @@ impl Mapping for PageMap {
         }
         let block = self.layout.block_of(from);
         self.blocks.lose(block);
-        Some(self.append(self.layout.plane_of(block), Writer::Collection, page))
+        let plane = self.layout.plane_of(block);
+        let writer = match &self.planes[plane.index()].victim {
+            Some(victim) if victim.for_wear => Writer::Wear,
+            _ => Writer::Collection,
+        };
+        Some(self.append(plane, writer, page))
     }
     fn erased(&mut self, block: Block, erases: u32) {
         let valid = self.blocks.valid(block);

@@ -1,7 +1,8 @@
-//! Which free block is written next.
+//! Which free block is written next, and whose data moves for even wear.
 
 pub mod dynamic;
 pub mod none;
+pub mod r#static;
 
 use wordline_nand::{Block, Layout, Plane};
 
@@ -11,6 +12,17 @@ pub trait Spend {
     fn erased(&mut self, plane: Plane, block: Block, erases: u32);
     /// Takes a free block of `plane`. There is one: the caller counts.
     fn take(&mut self, plane: Plane) -> Option<Block>;
+    /// Takes the free block of `plane` for data that seldom changes. There is one.
+    fn take_worn(&mut self, plane: Plane) -> Option<Block> {
+        self.take(plane)
+    }
+    /// `block` is not free; it has been erased `erases` times. For books that are built anew.
+    fn in_use(&mut self, _plane: Plane, _block: Block, _erases: u32) {}
+    /// The block of `plane` whose data is to go to [`Spend::take_worn`] for the sake of even wear,
+    /// if there is one among those that `may_move`.
+    fn rested(&self, _plane: Plane, _may_move: impl Fn(Block) -> bool) -> Option<Block> {
+        None
+    }
 }
 
 macro_rules! members {
@@ -41,6 +53,15 @@ macro_rules! members {
             fn take(&mut self, plane: Plane) -> Option<Block> {
                 match self { $(Self::$Variant(state) => state.take(plane)),+ }
             }
+            fn take_worn(&mut self, plane: Plane) -> Option<Block> {
+                match self { $(Self::$Variant(state) => state.take_worn(plane)),+ }
+            }
+            fn in_use(&mut self, plane: Plane, block: Block, erases: u32) {
+                match self { $(Self::$Variant(state) => state.in_use(plane, block, erases)),+ }
+            }
+            fn rested(&self, plane: Plane, may_move: impl Fn(Block) -> bool) -> Option<Block> {
+                match self { $(Self::$Variant(state) => state.rested(plane, may_move)),+ }
+            }
         }
     };
 }
@@ -48,6 +69,7 @@ macro_rules! members {
 members! {
     "none" => None(none),
     "dynamic" => Dynamic(dynamic),
+    "static" => Static(r#static),
 }
 
 impl Default for Wear {

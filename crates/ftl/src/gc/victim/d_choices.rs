@@ -64,4 +64,7 @@ impl Choose for State {
         let best = draws.min_by_key(|&place| blocks.valid(self.sets.get(plane, place)))?;
         Some(self.sets.remove(plane, best))
     }
+    fn withdraw(&mut self, plane: Plane, block: Block, _valid: u32) {
+        self.sets.withdraw(plane, block);
+    }
 }

@@ -45,4 +45,7 @@ impl Choose for State {
         self.lists.remove(plane.index(), block);
         Some(Block(block))
     }
+    fn withdraw(&mut self, plane: Plane, block: Block, _valid: u32) {
+        self.lists.remove(plane.index(), block.0);
+    }
 }

@@ -71,4 +71,8 @@ impl Choose for State {
         self.lowest[plane.index()] = 0;
         None
     }
+    fn withdraw(&mut self, plane: Plane, block: Block, valid: u32) {
+        self.lists
+            .remove(plane.index() * self.counts + valid as usize, block.0);
+    }
 }

@@ -10,7 +10,8 @@ use wordline_nand::{Block, Layout, Plane};
 
 use crate::block::Blocks;
 
-/// Chooses the victims of one device. Every step is constant or logarithmic in the blocks.
+/// Chooses the victims of one device. Every step is constant or logarithmic in the blocks, but for
+/// [`Choose::withdraw`].
 pub trait Choose {
     /// `block` of `plane` is full now and may be chosen; it holds `valid` valid pages.
     fn closed(&mut self, plane: Plane, block: Block, valid: u32);
@@ -18,6 +19,9 @@ pub trait Choose {
     fn invalidated(&mut self, plane: Plane, block: Block, valid: u32);
     /// Takes the next victim of `plane` out of the blocks that may be chosen.
     fn choose(&mut self, plane: Plane, blocks: &Blocks) -> Option<Block>;
+    /// `block`, which may be chosen and holds `valid` valid pages, is collected for another reason:
+    /// it is taken out. At most linear in the blocks of the plane.
+    fn withdraw(&mut self, plane: Plane, block: Block, valid: u32);
 }
 
 macro_rules! members {
@@ -53,6 +57,9 @@ macro_rules! members {
             #[inline]
             fn choose(&mut self, plane: Plane, blocks: &Blocks) -> Option<Block> {
                 match self { $(Self::$Variant(state) => state.choose(plane, blocks)),+ }
+            }
+            fn withdraw(&mut self, plane: Plane, block: Block, valid: u32) {
+                match self { $(Self::$Variant(state) => state.withdraw(plane, block, valid)),+ }
             }
         }
     };

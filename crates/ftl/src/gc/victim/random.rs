@@ -48,4 +48,7 @@ impl Choose for State {
                 .remove(plane, self.random.below(size.into()) as u32)
         })
     }
+    fn withdraw(&mut self, plane: Plane, block: Block, _valid: u32) {
+        self.sets.withdraw(plane, block);
+    }
 }

@@ -38,4 +38,11 @@ impl PlaneSets {
         self.members[base + place as usize] = self.members[base + *size as usize];
         Block(block)
     }
+    /// Takes a member out; linear in the members.
+    pub fn withdraw(&mut self, plane: Plane, block: Block) {
+        let place = (0..self.size(plane)).find(|&place| self.get(plane, place) == block);
+        if let Some(place) = place {
+            self.remove(plane, place);
+        }
+    }
 }

@@ -51,10 +51,13 @@ impl BlockMap {
             recovery.pages_read += u64::from(flash.array.programmed(block).max(1));
             if flash.array.programmed(block) == 0 {
                 self.is_free(block, flash.array.erases()[block.index()]);
-            } else if let Some(block) = self.identify(flash, block) {
-                found.push(block);
-            } else {
-                recovery.erase.push(block);
+                continue;
+            }
+            let erases = flash.array.erases()[block.index()];
+            self.free.in_use(self.layout.plane_of(block), block, erases);
+            match self.identify(flash, block) {
+                Some(found_block) => found.push(found_block),
+                None => recovery.erase.push(block),
             }
         }
         self.assemble(flash, found, &mut recovery);

@@ -82,7 +82,13 @@ impl BlockMap {
             return None;
         }
         let offset = self.home(logical).wanted.checked_sub(1)?;
-        let kind = match self.need(plane, logical, offset) {
+        let need = self.need(plane, logical, offset);
+        let rested = self.rested(plane).filter(|_| need != Need::Nothing);
+        self.planes[plane.index()].leveled = rested.is_some();
+        if let Some(logical) = rested {
+            return self.level(plane, logical);
+        }
+        let kind = match need {
             Need::Nothing => return None,
             Need::Fill => self.fill(plane, logical, offset)?,
             Need::Complete(logical) => self.complete(plane, logical)?,
@@ -90,6 +96,31 @@ impl BlockMap {
         Some(Collection {
             job: JobId::of(plane),
             kind,
+        })
+    }
+
+    /// The logical block that is to move for the sake of even wear: one that lies in one block. Not
+    /// twice in a row.
+    fn rested(&self, plane: Plane) -> Option<LogicalBlock> {
+        let owner = |block: Block| self.owners[block.index()].checked_sub(1).map(LogicalBlock);
+        let is_whole =
+            |block| owner(block).is_some_and(|logical| self.home(logical).blocks().eq([block]));
+        if self.planes[plane.index()].leveled {
+            return None;
+        }
+        self.free.rested(plane, is_whole).and_then(owner)
+    }
+
+    /// Copies a logical block to the free block that has been erased most.
+    fn level(&mut self, plane: Plane, logical: LogicalBlock) -> Option<Collection> {
+        let old: Vec<Block> = self.home(logical).kept().collect();
+        let block = self.free.take_worn(plane)?;
+        self.open(plane, logical, block);
+        let work = Work::new(logical, self.end(logical), old);
+        self.planes[plane.index()].work = Some(work);
+        Some(Collection {
+            job: JobId::of(plane),
+            kind: GcKind::Wear,
         })
     }
 

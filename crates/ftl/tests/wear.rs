@@ -1,0 +1,191 @@
+//! Static wear levelling: what it bounds, and what that costs.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::config::Gc;
+use wordline_ftl::gc::victim::Victim;
+use wordline_ftl::instant::Instant;
+use wordline_ftl::mapping::Family;
+use wordline_ftl::wear::Wear;
+use wordline_ftl::wear::dynamic::Dynamic;
+use wordline_ftl::wear::r#static::Static;
+use wordline_ftl::{Config, Lpn, Map, Mapping, Plan, PlanError};
+use wordline_kernel::Stream;
+use wordline_nand::{Array, Block, Geometry, Layout, Plane};
+
+const PLANES: u32 = 2;
+const BLOCKS: u32 = 64;
+const PAGES: u32 = 8;
+
+fn at(threshold_erases: u32) -> Wear {
+    Wear::Static(Static { threshold_erases })
+}
+
+fn plan(mapping: &Family, wear: &Wear, victim: &Victim) -> Result<Plan, PlanError> {
+    let geometry = Geometry {
+        dies_per_package: 1,
+        planes_per_die: 1,
+        blocks_per_plane: BLOCKS,
+        pages_per_block: PAGES,
+        ..Geometry::default()
+    };
+    let layout = Layout::new(&geometry, PLANES).unwrap();
+    let dimensions = Dimensions {
+        channels: PLANES,
+        ways: 1,
+        dies: 1,
+        planes: 1,
+    };
+    let config = Config {
+        over_provisioning_ratio: 0.25,
+        mapping: mapping.clone(),
+        wear: wear.clone(),
+        gc: Gc {
+            victim: victim.clone(),
+            ..Gc::default()
+        },
+        ..Config::default()
+    };
+    Plan::new(&config, layout, dimensions, 1)
+}
+
+/// Most minus fewest erases within a plane.
+fn spread(array: &Array, layout: &Layout) -> u32 {
+    let of = |plane| {
+        let blocks = (0..BLOCKS).map(|block| layout.block(Plane(plane), block));
+        let erases = blocks.map(|block: Block| array.erases()[block.index()]);
+        erases.clone().max().unwrap() - erases.min().unwrap()
+    };
+    (0..PLANES).map(of).max().unwrap()
+}
+
+/// Fills the device and then writes its first tenth at random, nothing else: the spread at half of
+/// the writes and at their end, and the blocks erased.
+fn skewed(plan: &Plan, writes: u64) -> ([u32; 2], u64) {
+    let mut map = Map::new(plan);
+    let mut array = Array::new(plan.layout, u32::MAX);
+    let mut random = Stream::new(1, "wear.writes");
+    let hot = u64::from(plan.user_pages / 10);
+    let mut device = Instant::new(&mut map, &mut array, plan.layout);
+    for page in 0..plan.user_pages {
+        device.write(Lpn(page)).unwrap();
+    }
+    let mut half = || {
+        let mut device = Instant::new(&mut map, &mut array, plan.layout);
+        for _ in 0..writes / 2 {
+            device.write(Lpn(random.below(hot) as u32)).unwrap();
+        }
+        let erased = device.work().erased;
+        map.audit().unwrap();
+        (spread(&array, &plan.layout), erased)
+    };
+    let ((first, one), (second, other)) = (half(), half());
+    ([first, second], one + other)
+}
+
+/// Enough writes for hundreds of erases of each block that is used: in block mapping a write costs
+/// half an erase and more, in the others one for a block of them.
+fn writes(family: &Family) -> u64 {
+    if family.name() == "block" {
+        40_000
+    } else {
+        200_000
+    }
+}
+
+/// The most erased block gets ahead of the threshold only as far as the blocks in circulation are
+/// erased while those with cold data are moved one by one, two erases here.
+#[test]
+fn the_spread_of_erases_stays_at_the_threshold() {
+    let mut levelled = 0;
+    for family in Family::defaults() {
+        for victim in Victim::defaults() {
+            for threshold in [8, 32] {
+                let Ok(plan) = plan(&family, &at(threshold), &victim) else {
+                    continue;
+                };
+                let (spreads, _) = skewed(&plan, writes(&family));
+                for spread in spreads {
+                    assert!(
+                        spread <= threshold + 2,
+                        "{family:?} {victim:?} {threshold}: {spreads:?}"
+                    );
+                }
+                levelled += 1;
+            }
+        }
+    }
+    assert!(levelled >= 16);
+}
+
+/// Cold blocks are never erased, and the others ever more often.
+#[test]
+fn without_it_the_spread_grows() {
+    for family in Family::defaults() {
+        if plan(&family, &at(8), &Victim::default()).is_err() {
+            continue;
+        }
+        let plan = plan(&family, &Wear::Dynamic(Dynamic {}), &Victim::default()).unwrap();
+        let ([first, second], _) = skewed(&plan, writes(&family));
+        assert!(
+            first > 100 && second > first * 3 / 2,
+            "{family:?}: {first}, {second}"
+        );
+    }
+}
+
+/// While the erases of a plane's N blocks rise by the threshold T, N T blocks are erased, and each
+/// block with cold data is moved once: 1 / T of all erases if every block held cold data. Here nine
+/// tenths of the user pages are cold, on three quarters of the blocks.
+#[test]
+fn the_moves_cost_the_share_of_cold_blocks_by_the_threshold() {
+    for family in Family::defaults() {
+        for threshold in [8, 16, 32] {
+            let Ok(with) = plan(&family, &at(threshold), &Victim::default()) else {
+                continue;
+            };
+            let without = plan(&family, &Wear::Dynamic(Dynamic {}), &Victim::default()).unwrap();
+            let (_, with) = skewed(&with, writes(&family));
+            let (_, without) = skewed(&without, writes(&family));
+            let extra = with as f64 / without as f64 - 1.0;
+            let least = 0.9 * 0.75 / f64::from(threshold);
+            let most = 1.0 / f64::from(threshold);
+            assert!(
+                (least * 0.9..most).contains(&extra),
+                "{family:?}: {extra} more erases with a threshold of {threshold}"
+            );
+        }
+    }
+}
+
+/// Whatever the threshold, a move comes with a collection that is needed anyhow: it does not feed
+/// on itself.
+#[test]
+fn without_a_threshold_erases_double_at_most() {
+    for family in Family::defaults() {
+        for threshold in [0, 1] {
+            let Ok(with) = plan(&family, &at(threshold), &Victim::default()) else {
+                continue;
+            };
+            let without = plan(&family, &Wear::Dynamic(Dynamic {}), &Victim::default()).unwrap();
+            let writes = writes(&family) / 10;
+            let (_, with) = skewed(&with, writes);
+            let (_, without) = skewed(&without, writes);
+            assert!(
+                with <= 2 * without + 100,
+                "{family:?}: {with}, {without} without"
+            );
+        }
+    }
+}
+
+#[test]
+fn families_that_merge_refuse_it() {
+    for family in Family::defaults() {
+        let merges = ["log-block", "hybrid", "buffered"].contains(&family.name());
+        match plan(&family, &at(8), &Victim::default()) {
+            Ok(_) => assert!(!merges, "{family:?}"),
+            Err(error) => assert!(merges && error.key == "ftl.wear", "{error}"),
+        }
+    }
+}
