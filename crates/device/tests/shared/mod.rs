@@ -84,7 +84,8 @@ impl Probe<Observation> for Tally {
             | Observation::Bus { .. }
             | Observation::Array { .. }
             | Observation::Die { .. }
-            | Observation::FreeBlocks { .. } => {}
+            | Observation::FreeBlocks { .. }
+            | Observation::PowerCut(_) => {}
         }
     }
 }

@@ -18,13 +18,17 @@ use crate::mapping::Want;
 #[serde(default, deny_unknown_fields)]
 pub struct Agc {
     /// Commands whose tags are looked at before their data comes.
+    #[schemars(range(min = 0, max = 256))]
     pub look_ahead_requests: u32,
     /// How long before its data a tag comes at most, in milliseconds.
+    #[schemars(range(min = 0.0, max = 1e9))]
     pub look_ahead_ms: f64,
     /// An idle period without a tag is a long one after as many milliseconds.
+    #[schemars(range(min = 0.0, max = 1e9))]
     pub long_idle_ms: f64,
     /// Blocks are compacted in long idle periods while less than this share of a plane's spare
     /// blocks is free (free block threshold). Ratio, 0 to 1.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub compact_below_ratio: f64,
 }
 

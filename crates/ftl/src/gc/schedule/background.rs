@@ -14,8 +14,10 @@ use crate::mapping::Want;
 #[serde(default, deny_unknown_fields)]
 pub struct Background {
     /// How long the device is idle before it begins, in milliseconds.
+    #[schemars(range(min = 0.0, max = 1e9))]
     pub after_ms: f64,
     /// Share of a plane's spare blocks that is to be free. Ratio, 0 to 1.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub free_ratio: f64,
 }
 

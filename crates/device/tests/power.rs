@@ -1,0 +1,163 @@
+//! Power cuts in time: at any event, of any family, under any schedule, nothing that the host was told
+//! is safe may be lost, and the device goes on.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod shared;
+
+use shared::{Load, Tally, plan};
+use wordline_device::{Composition, DeviceError, Event, Op, Plan, Precondition, Request, Ssd};
+use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::gc::schedule::Scheduling;
+use wordline_ftl::mapping::Family;
+use wordline_ftl::{Config, Map};
+use wordline_kernel::{EventQueue, Stream, Time};
+
+/// What became of a run with power cuts.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Seen {
+    cuts: u32,
+    lost: u64,
+    torn: u32,
+    recoveries: Time,
+}
+
+/// Keeps the device busy, with pauses, and cuts its power after `gap` events at most, again and again.
+fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Seen, DeviceError> {
+    let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
+    ssd.expect_power_cuts();
+    let mut random = Stream::new(seed, "power");
+    let precondition = Precondition {
+        fill_pages: random.below(u64::from(plan.ftl.user_pages) + 1) as u32,
+        overwrite_pages: 0,
+        settle: None,
+        seed,
+    };
+    ssd.precondition(&precondition, |_| true)?;
+    ssd.verify();
+    let load = Load {
+        requests,
+        read_ratio: 0.3,
+        grain_bytes: if random.below(2) == 0 { 4096 } else { 512 },
+        most_bytes: 4096 << random.below(4),
+        footprint_ratio: if random.below(2) == 0 { 1.0 } else { 0.3 },
+    };
+    let mut queue = EventQueue::<Event>::default();
+    let (mut tally, mut seen) = (Tally::default(), Seen::default());
+    let (mut now, mut issued, mut pause) = (Time::ZERO, 0, Time::ZERO);
+    let mut left = 1 + random.below(gap);
+    loop {
+        while issued < requests && ssd.takes(0) && now >= pause {
+            let (mut op, offset, bytes) = load.next(ssd.user_bytes(), &mut random);
+            if random.below(12) == 0 {
+                op = Op::Trim;
+            }
+            let request = Request {
+                stream: 0,
+                op,
+                offset,
+                bytes,
+                arrival: now,
+            };
+            ssd.submit(now, request, &mut queue, &mut tally)?;
+            issued += 1;
+            if random.below(200) == 0 {
+                pause = now + Time::from_ms(1 + random.below(2_000));
+            }
+        }
+        match queue.pop() {
+            Some((time, event)) => {
+                now = time;
+                ssd.handle(now, event, &mut queue, &mut tally)?;
+            }
+            None if issued < requests => now = now.max(pause),
+            None => break,
+        }
+        ssd.completed().for_each(drop);
+        left -= 1;
+        if left == 0 {
+            left = 1 + random.below(gap);
+            queue = EventQueue::default();
+            let cut = ssd.cut_power(now, plan, &mut tally)?;
+            assert_eq!(ssd.completed().count() as u32, cut.requests_lost);
+            now += cut.time;
+            seen.cuts += 1;
+            seen.lost += u64::from(cut.requests_lost);
+            seen.torn += cut.pages_torn;
+            seen.recoveries += cut.time;
+        }
+    }
+    let (family, schedule) = (&plan.ftl.config.mapping, &plan.ftl.config.gc.schedule);
+    assert_eq!(
+        ssd.outstanding(),
+        0,
+        "every request is served or lost: {family:?}, {schedule:?}, seed {seed}, {seen:?}"
+    );
+    assert_eq!(tally.requests + seen.lost, requests);
+    Ok(seen)
+}
+
+/// A small random device; none if the family has no room on it or no use for the schedule.
+fn draw(family: &Family, schedule: &Scheduling, random: &mut Stream) -> Option<Plan> {
+    let dimensions = Dimensions {
+        channels: 1 + random.below(2) as u32,
+        ways: 1 + random.below(2) as u32,
+        dies: 1,
+        planes: 1 + random.below(2) as u32,
+    };
+    let mut config = Config {
+        over_provisioning_ratio: 0.15 + 0.45 * random.unit(),
+        mapping: family.clone(),
+        ..Config::default()
+    };
+    config.gc.schedule = schedule.clone();
+    config.gc.own_block = random.below(3) > 0;
+    let blocks = 10 + random.below(30) as u32;
+    let pages = 2 + random.below(14) as u32;
+    let depth = 1 + random.below(24) as u32;
+    let mut plan = plan(&config, dimensions, blocks, pages, depth)?;
+    if random.below(2) == 0 {
+        let mut all = Composition::defaults().into_iter();
+        plan.composition = all.find(|member| member.name() == "greedy").unwrap();
+    }
+    Some(plan)
+}
+
+#[test]
+fn nothing_acknowledged_is_lost() {
+    let mut random = Stream::new(5, "draw");
+    let (mut runs, mut all) = (0, Seen::default());
+    for round in 0..ROUNDS {
+        for family in Family::defaults() {
+            for schedule in Scheduling::defaults() {
+                let Some(plan) = draw(&family, &schedule, &mut random) else {
+                    continue;
+                };
+                let told = format!("{} {} {round}", family.name(), schedule.name());
+                let seen = run(&plan, round, 400, 600).unwrap_or_else(|error| {
+                    panic!("{told}: {error}\n{:?}", plan.ftl)
+                });
+                runs += 1;
+                all.cuts += seen.cuts;
+                all.torn += seen.torn;
+                all.lost += seen.lost;
+            }
+        }
+    }
+    assert!(runs > 20 * ROUNDS, "only {runs} runs");
+    assert!(all.cuts > runs as u32 && all.torn > 0 && all.lost > 0, "{all:?}");
+}
+
+const ROUNDS: u64 = 600;
+
+/// The same cuts, the same losses.
+#[test]
+fn cuts_are_reproducible() {
+    let mut random = Stream::new(9, "draw");
+    let mut plans = std::iter::repeat_with(|| {
+        draw(&Family::default(), &Scheduling::default(), &mut random)
+    });
+    let plan = plans.find_map(|plan| plan).unwrap();
+    let seen = run(&plan, 3, 600, 500).unwrap();
+    assert!(seen.cuts > 0);
+    assert_eq!(run(&plan, 3, 600, 500).unwrap(), seen);
+}
