@@ -320,12 +320,12 @@ def _members(members: Sequence[Mapping[str, Any]]) -> Table:
     table.add_column("Member", style="bold", overflow="fold", min_width=9)
     if by_disk:
         table.add_column("disks")
-    for heading in ("requests", "mean", "p99", "max", "bytes", "dies", "GC runs", "WA"):
+    for heading in ("requests", "mean", "p99", "max", "bytes", "GC runs", "WA"):
         table.add_column(heading, justify="right", no_wrap=True)
     for member in members:
         table.add_row(member["name"], *_disks(member) * by_disk, *_member(member))
     table.caption_justify = "left"
-    table.caption = Text("requests: the parts that went to a member; dies: busy", style="dim")
+    table.caption = Text("requests: the parts that went to a member", style="dim")
     return table
 
 
@@ -341,7 +341,6 @@ def _member(member: Mapping[str, Any]) -> list[str]:
         duration(latency["p99_us"]),
         duration(latency["max_us"]),
         share(member["bytes_share"]),
-        share(member["utilisation"]["die_mean"]),
         whole(flash["gc_runs"]),
         number(flash["write_amplification"]),
     ]
