@@ -416,6 +416,11 @@ impl LogicalMap {
     /// The block that takes the next write of a logical block, or what has to be gained first.
     #[inline]
     fn room(&mut self, plane: Plane, logical: LogicalBlock) -> Result<Block, Want> {
+        let state = &self.planes[plane.index()];
+        if state.free < self.reserve_blocks && state.merge.is_none() {
+            // A merge that the power has cut off comes first, before writes make it larger.
+            return Err(Want::Free(plane));
+        }
         match self.active(logical) {
             Some(block) => Ok(block),
             None => self.make_room(plane, logical),
