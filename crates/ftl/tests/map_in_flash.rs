@@ -1,0 +1,429 @@
+//! A map in flash: what look-ups, updates and collections cost, counted by hand; hit ratios against
+//! theory; and a cache as large as the map against page mapping.
+#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+
+use std::collections::BTreeSet;
+
+use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::instant::{Instant, Work};
+use wordline_ftl::mapping::Family;
+use wordline_ftl::mapping::dftl::{Dftl, DftlMap};
+use wordline_ftl::{Config, JobId, Lpn, Mapping, PageMap, Plan, Step, Want, Written};
+use wordline_kernel::Stream;
+use wordline_nand::{Array, Geometry, Layout, Plane};
+
+/// Bytes of an entry in the cache, by default.
+const CACHED: u64 = 8;
+
+/// A plane of `blocks` blocks of 16 pages, with `entries` map entries in a page.
+fn plan(mapping: Family, blocks: u32, entries: u32, spare: f64) -> Plan {
+    let dimensions = Dimensions {
+        channels: 1,
+        ways: 1,
+        dies: 1,
+        planes: 1,
+    };
+    let geometry = Geometry {
+        dies_per_package: 1,
+        planes_per_die: 1,
+        blocks_per_plane: blocks,
+        pages_per_block: 16,
+        ..Geometry::default()
+    };
+    let layout = Layout::new(&geometry, 1).unwrap();
+    let config = Config {
+        over_provisioning_ratio: spare,
+        mapping,
+        ..Config::default()
+    };
+    Plan::of_pages(&config, layout, 4 * entries, dimensions, 1).unwrap()
+}
+
+fn dftl(cached: u64) -> Dftl {
+    Dftl {
+        cache_bytes: Some(cached * CACHED),
+        ..Dftl::default()
+    }
+}
+
+/// What a job has done to translation pages.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Cost {
+    reads: u32,
+    /// Labels of the translation pages that were programmed.
+    programs: Vec<u32>,
+    erases: u32,
+}
+
+fn reads(reads: u32) -> Cost {
+    Cost {
+        reads,
+        ..Cost::default()
+    }
+}
+
+/// A device that counts.
+struct Device {
+    plan: Plan,
+    map: DftlMap,
+    array: Array,
+}
+
+impl Device {
+    /// 64 blocks, half of which the host can fill, with 8 entries in a translation page.
+    fn new(dftl: Dftl) -> Self {
+        let plan = plan(Family::Dftl(dftl), 64, 8, 0.5);
+        Self {
+            map: DftlMap::new(&plan),
+            array: Array::new(plan.layout, u32::MAX),
+            plan,
+        }
+    }
+    /// Carries a job out; the pages that it moves, and its cost.
+    fn run(&mut self, id: JobId) -> (Vec<Lpn>, Cost) {
+        let mut cost = Cost::default();
+        let mut moved = Vec::new();
+        loop {
+            match self.map.step(id) {
+                Step::Done => return (moved, cost),
+                Step::Wait => {}
+                Step::Read(place) => {
+                    self.array.read(place).unwrap();
+                    cost.reads += 1;
+                }
+                Step::Program { place, label } => {
+                    self.array.program(place).unwrap();
+                    cost.programs.push(label);
+                }
+                Step::Move(from) => {
+                    let user = (0..self.plan.user_pages).map(Lpn);
+                    let page = user
+                        .clone()
+                        .find(|page| self.map.lookup(*page) == Some(from));
+                    moved.push(page.unwrap());
+                    let to = self.map.relocate(id, from).unwrap();
+                    self.array.program(to).unwrap();
+                }
+                Step::Erase(block) => {
+                    self.array.erase(block).unwrap();
+                    let erases = self.array.erases()[block.index()];
+                    self.map.erased(block, erases);
+                    cost.erases += 1;
+                }
+            }
+        }
+    }
+    fn fetch(&mut self, page: u32, update: bool) -> Cost {
+        let Some(id) = self.map.fetch(Lpn(page), update) else {
+            return Cost::default();
+        };
+        let (_, cost) = self.run(id);
+        assert_eq!(self.map.fetch(Lpn(page), update), None);
+        self.map.audit().unwrap();
+        cost
+    }
+    fn read(&mut self, page: u32) -> Cost {
+        self.fetch(page, false)
+    }
+    fn write(&mut self, page: u32) -> Cost {
+        let cost = self.fetch(page, true);
+        let Written::Placed(place) = self.map.write(Lpn(page)) else {
+            panic!("no room for page {page}");
+        };
+        self.array.program(place).unwrap();
+        cost
+    }
+}
+
+/// Two entries fit; pages 0 to 7 are in translation page 0, 8 to 15 in 1, and so on. A star is an
+/// entry that its translation page does not know, the least recently used entry stands first.
+#[test]
+fn a_miss_reads_a_translation_page_and_a_dirty_entry_that_leaves_costs_a_read_and_a_program() {
+    let mut device = Device::new(dftl(2));
+    let programs = |reads, label| Cost {
+        reads,
+        programs: vec![label],
+        ..Cost::default()
+    };
+    assert_eq!(device.write(0), reads(0)); // 0*: nothing is in flash yet
+    assert_eq!(device.write(8), reads(0)); // 0* 8*
+    assert_eq!(device.write(16), programs(0, 0)); // 8* 16*: 0 was never written before
+    assert_eq!(device.read(0), programs(1, 1)); // 16* 0
+    assert_eq!(device.read(16), reads(0)); // 0 16*
+    assert_eq!(device.read(9), reads(1)); // 16* 9: a clean entry leaves for nothing
+    assert_eq!(device.write(8), programs(1, 2)); // 9 8*
+    assert_eq!(device.read(17), reads(1)); // 8* 17
+    assert_eq!(device.read(0), programs(2, 1)); // 17 0: translation page 1 is read and rewritten
+    let counts = device.map.map_cache().unwrap();
+    assert_eq!((counts.hits, counts.misses), (1, 8));
+    assert_eq!((counts.evictions, counts.dirty_evictions), (6, 4));
+}
+
+/// Gupta et al. 2009, section 4.3: batch updates.
+#[test]
+fn what_is_dirty_in_the_same_translation_page_is_written_with_it() {
+    for batch_update in [true, false] {
+        let mut device = Device::new(Dftl {
+            batch_update,
+            ..dftl(3)
+        });
+        for page in [0, 1, 8] {
+            assert_eq!(device.write(page), reads(0));
+        }
+        assert_eq!(device.write(16).programs, [0]); // 1* 8* 16*
+        let cost = device.write(24); // 1 leaves
+        if batch_update {
+            assert_eq!(cost, reads(0));
+        } else {
+            assert_eq!((cost.reads, cost.programs), (1, vec![0]));
+        }
+    }
+}
+
+#[test]
+fn requests_for_the_same_translation_page_wait_for_one_read_of_it() {
+    let mut device = Device::new(dftl(8));
+    for page in 0..40 {
+        device.write(page);
+    }
+    let jobs = [0, 1, 2, 3].map(|page| device.map.fetch(Lpn(page), false).unwrap());
+    assert!(jobs.iter().all(|job| *job == jobs[0]));
+    let (_, cost) = device.run(jobs[0]);
+    // Of 32* to 39*, the first left, and its translation page is rewritten for it and the others.
+    assert_eq!((cost.reads, cost.programs), (1, vec![4]));
+    for page in 0..4 {
+        assert_eq!(device.map.fetch(Lpn(page), false), None);
+    }
+    let counts = device.map.map_cache().unwrap();
+    assert_eq!((counts.hits, counts.misses), (0, 44));
+}
+
+/// With one cached entry, that of the page written last.
+#[test]
+fn a_collection_rewrites_each_translation_page_of_uncached_moved_pages_once() {
+    let mut device = Device::new(dftl(1));
+    let mut random = Stream::new(1, "map.collection");
+    let user = device.plan.user_pages;
+    let mut collections = 0;
+    for number in 0..20 * user {
+        let page = if number < user {
+            number
+        } else {
+            random.below(user.into()) as u32
+        };
+        device.write(page);
+        let last = page;
+        while device.map.wants_collection(Plane(0)) {
+            let Some(collection) = device.map.collect(Want::Free(Plane(0))) else {
+                break;
+            };
+            let (moved, mut cost) = device.run(collection.job);
+            device.map.audit().unwrap();
+            if cost.erases > 1 {
+                continue; // Translation blocks had to be cleaned on the way.
+            }
+            let uncached = moved.iter().filter(|page| page.0 != last);
+            let labels: BTreeSet<u32> = uncached.map(|page| page.0 / 8).collect();
+            cost.programs.sort_unstable();
+            assert!(labels.iter().eq(&cost.programs), "{labels:?}, {cost:?}");
+            assert_eq!(cost.reads as usize, labels.len());
+            collections += 1;
+        }
+    }
+    assert!(collections > 100, "{collections}");
+}
+
+fn precondition<M: Mapping>(mut map: M, plan: &Plan) -> (M, Work) {
+    let mut array = Array::new(plan.layout, u32::MAX);
+    let mut device = Instant::new(&mut map, &mut array, plan.layout);
+    let mut random = Stream::new(1, "map.writes");
+    let user = u64::from(plan.user_pages);
+    for page in 0..user {
+        device.write(Lpn(page as u32)).unwrap();
+    }
+    for _ in 0..8 * user {
+        device.write(Lpn(random.below(user) as u32)).unwrap();
+    }
+    let work = device.work();
+    (map, work)
+}
+
+/// Nothing ever leaves the cache. The page map has as many blocks as are not kept for translation
+/// pages.
+#[test]
+fn with_a_cache_as_large_as_the_map_it_is_page_mapping() {
+    let cached = plan(Family::Dftl(dftl(1 << 20)), 50, 128, 0.3);
+    let kept = 50 - DftlMap::new(&cached).free_blocks();
+    assert_eq!(kept, 3);
+    let pages = 47.0 * 16.0;
+    let spare = 1.0 - f64::from(cached.user_pages) / pages;
+    let whole = plan(Family::default(), 50 - kept, 128, spare);
+    assert_eq!(whole.user_pages, cached.user_pages);
+    let (map, work) = precondition(DftlMap::new(&cached), &cached);
+    let (_, expected) = precondition(PageMap::new(&whole), &whole);
+    assert_eq!(work, expected);
+    assert!(work.moved > work.written / 2);
+    assert_eq!(map.map_cache().unwrap().evictions, 0);
+}
+
+/// Without batches and collections, each entry that leaves dirty costs a program.
+#[test]
+fn every_dirty_entry_that_leaves_is_a_program() {
+    let dftl = Dftl {
+        batch_update: false,
+        spare_ratio: 100.0,
+        ..dftl(10)
+    };
+    let plan = plan(Family::Dftl(dftl), 400, 64, 0.9);
+    let mut map = DftlMap::new(&plan);
+    let mut array = Array::new(plan.layout, u32::MAX);
+    let mut device = Instant::new(&mut map, &mut array, plan.layout);
+    let mut random = Stream::new(1, "map.programs");
+    for _ in 0..150 {
+        device
+            .write(Lpn(random.below(plan.user_pages.into()) as u32))
+            .unwrap();
+    }
+    let work = device.work();
+    let counts = map.map_cache().unwrap();
+    assert_eq!(work.erased, 0);
+    assert!(counts.dirty_evictions > 100);
+    assert_eq!(work.own, counts.dirty_evictions);
+}
+
+/// The hit ratio of LRU under independent requests with these probabilities (H. Che, Y. Tung and
+/// Z. Wang, Hierarchical Web caching systems, IEEE JSAC 20(7), 2002): an entry is there if it was
+/// asked for within the characteristic time, which is such that as many are there as fit.
+fn che(probabilities: &[f64], capacity: f64) -> f64 {
+    let there = |p: f64, time: f64| 1.0 - (-p * time).exp();
+    let filled = |time| probabilities.iter().map(|p| there(*p, time)).sum::<f64>();
+    let (mut low, mut high) = (0.0, 1e9);
+    for _ in 0..200 {
+        let middle = f64::midpoint(low, high);
+        if filled(middle) < capacity {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    probabilities.iter().map(|p| p * there(*p, low)).sum()
+}
+
+/// Hit ratio of reads with these probabilities.
+fn hit_ratio(probabilities: &[f64], dftl: Dftl) -> f64 {
+    let plan = plan(Family::Dftl(dftl), 300, 64, 0.3);
+    let mut map = DftlMap::new(&plan);
+    let mut array = Array::new(plan.layout, u32::MAX);
+    let mut device = Instant::new(&mut map, &mut array, plan.layout);
+    for page in 0..probabilities.len() {
+        device.write(Lpn(page as u32)).unwrap();
+    }
+    let cumulative: Vec<f64> = probabilities
+        .iter()
+        .scan(0.0, |sum, p| {
+            *sum += p;
+            Some(*sum)
+        })
+        .collect();
+    let mut random = Stream::new(1, "map.reads");
+    let mut ask = |map: &mut DftlMap, count: u32| {
+        for _ in 0..count {
+            let at = random.unit();
+            let page = cumulative
+                .partition_point(|sum| *sum < at)
+                .min(cumulative.len() - 1);
+            if let Some(id) = map.fetch(Lpn(page as u32), false) {
+                while map.step(id) != Step::Done {}
+                assert_eq!(map.fetch(Lpn(page as u32), false), None);
+            }
+        }
+    };
+    ask(&mut map, 30_000);
+    let before = map.map_cache().unwrap();
+    ask(&mut map, 300_000);
+    let counts = map.map_cache().unwrap().since(before);
+    assert_eq!(counts.hits + counts.misses, 300_000);
+    counts.hits as f64 / 300_000.0
+}
+
+fn zipf(pages: u32, exponent: f64) -> Vec<f64> {
+    let weights = (1..=pages).map(|rank| f64::from(rank).powf(-exponent));
+    let sum: f64 = weights.clone().sum();
+    weights.map(|weight| weight / sum).collect()
+}
+
+/// The standard deviation of a ratio over 300,000 requests is at most 0.001.
+#[test]
+fn hits_of_lru_are_as_che_says() {
+    for exponent in [0.0, 0.8, 1.2] {
+        let probabilities = zipf(3_000, exponent);
+        for cached in [30, 300, 1_500] {
+            let found = hit_ratio(&probabilities, dftl(cached));
+            let expected = che(&probabilities, cached as f64);
+            assert!(
+                (found - expected).abs() < 0.006,
+                "exponent {exponent}, {cached} cached: {found}, Che says {expected}"
+            );
+        }
+    }
+}
+
+/// Under independent requests, what was asked for twice is worth more than what came last.
+#[test]
+fn protected_entries_raise_the_hits_under_skew() {
+    let probabilities = zipf(3_000, 0.8);
+    let lru = hit_ratio(&probabilities, dftl(100));
+    let segmented = Dftl {
+        protected_ratio: 0.5,
+        ..dftl(100)
+    };
+    let segmented = hit_ratio(&probabilities, segmented);
+    assert!(segmented > lru + 0.01, "{segmented} against {lru}");
+}
+
+#[test]
+fn a_map_that_cannot_be_is_refused_with_its_key() {
+    let wrong = |dftl: Dftl, spare: f64| {
+        let config = Config {
+            over_provisioning_ratio: spare,
+            mapping: Family::Dftl(dftl),
+            ..Config::default()
+        };
+        let sound = plan(Family::default(), 64, 8, 0.5);
+        Plan::of_pages(&config, sound.layout, 32, sound.dimensions, 1)
+    };
+    let key = |dftl, spare| wrong(dftl, spare).unwrap_err().key;
+    let default = Dftl::default;
+    let of = |entry_bytes| Dftl {
+        entry_bytes,
+        ..default()
+    };
+    assert_eq!(key(of(0), 0.5), "ftl.mapping.dftl.entry_bytes");
+    assert_eq!(key(of(64), 0.5), "ftl.mapping.dftl.entry_bytes");
+    let cached = Dftl {
+        cache_bytes: Some(7),
+        ..default()
+    };
+    assert_eq!(key(cached, 0.5), "ftl.mapping.dftl.cache_bytes");
+    for ratio in [-0.1, 1.0, f64::NAN] {
+        let protected = Dftl {
+            protected_ratio: ratio,
+            ..default()
+        };
+        assert_eq!(key(protected, 0.5), "ftl.mapping.dftl.protected_ratio");
+    }
+    for ratio in [-0.1, 1e9, f64::NAN] {
+        let spare = Dftl {
+            spare_ratio: ratio,
+            ..default()
+        };
+        assert_eq!(key(spare, 0.5), "ftl.mapping.dftl.spare_ratio");
+    }
+    // 870 user pages fill 54 blocks of 64. Their 109 translation pages with a quarter to spare fill
+    // 9, and two more are kept. Collection needs 3 (0.05 of 64) and two to write to.
+    let error = wrong(default(), 0.15).unwrap_err();
+    assert_eq!(error.key, "ftl.over_provisioning_ratio");
+    for number in ["64 blocks", "54 are filled", "11 are for", "needs 5"] {
+        assert!(error.reason.contains(number), "{error}");
+    }
+}
