@@ -136,8 +136,11 @@ impl<M: Mapping> Controller<M> {
         job.stepwise = false;
         if job.paused {
             self.jobs.unpause(id);
-            let over = self.run(now, id, queue, probe);
-            assert!(!over, "a job that stopped has a step left");
+            if self.run(now, id, queue, probe)
+                && let Some(job) = self.jobs.end(id)
+            {
+                self.collection_over(now, &job, queue, probe);
+            }
         }
     }
 
@@ -428,23 +431,35 @@ impl<M: Mapping> Controller<M> {
         let Some(job) = self.jobs.end(id) else {
             return Ok(());
         };
+        for waiter in &job.waiters {
+            self.go_on(now, *waiter, queue, probe)?;
+        }
+        self.collection_over(now, &job, queue, probe);
+        Ok(())
+    }
+
+    /// A job has ended: if it was a collection, writes that waited for room go on.
+    fn collection_over(
+        &mut self,
+        now: Time,
+        job: &Job,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
         let Some(Collecting {
             plane,
             kind,
             trigger,
         }) = job.collecting
         else {
-            for waiter in job.waiters {
-                self.go_on(now, waiter, queue, probe)?;
-            }
-            return Ok(());
+            return;
         };
         let Job {
             moved,
             erased,
             started,
             ..
-        } = job;
+        } = *job;
         probe.observe(
             now,
             Observation::Collected {
@@ -462,11 +477,11 @@ impl<M: Mapping> Controller<M> {
             self.free_blocks_are_few(now, plane, queue, probe);
         }
         self.use_idle_time(now, plane, queue, probe);
-        Ok(())
     }
 
     /// Writes that waited for room in a plane go on, in their order. Those that wait for the room
-    /// of a logical block do not hold up others.
+    /// of a logical block do not hold up others, and may be in the way of earlier ones: all are
+    /// asked again until none finds a place.
     fn place_stalled(
         &mut self,
         now: Time,
@@ -474,24 +489,36 @@ impl<M: Mapping> Controller<M> {
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) {
-        let mut waiting = std::mem::take(&mut self.stalled[plane.index()]);
-        let mut left = VecDeque::new();
-        let mut wanted = None;
-        while let Some(tag) = waiting.pop_front() {
-            let Err(want) = self.place_held(now, tag, queue, probe) else {
-                continue;
-            };
-            left.push_back(tag);
-            wanted = wanted.or(Some(want));
-            if want == Want::Free(plane) {
-                left.append(&mut waiting);
+        let mut wanted = Vec::new();
+        loop {
+            let mut waiting = std::mem::take(&mut self.stalled[plane.index()]);
+            let asked = waiting.len();
+            let mut left = VecDeque::new();
+            wanted.clear();
+            while let Some(tag) = waiting.pop_front() {
+                let Err(want) = self.place_held(now, tag, queue, probe) else {
+                    continue;
+                };
+                left.push_back(tag);
+                wanted.push(want);
+                if want == Want::Free(plane) {
+                    left.append(&mut waiting);
+                }
+            }
+            let done =
+                left.is_empty() || left.len() == asked || wanted.contains(&Want::Free(plane));
+            let later = &mut self.stalled[plane.index()];
+            left.append(later);
+            *later = left;
+            if done {
+                break;
             }
         }
-        let later = &mut self.stalled[plane.index()];
-        left.append(later);
-        *later = left;
-        if let Some(want) = wanted {
+        for want in wanted {
             self.demand(now, want, queue, probe);
+            if self.jobs.collects(plane) {
+                break;
+            }
         }
     }
 
