@@ -624,6 +624,11 @@ fn serve<S: Store>(
             }
             ended.digest.mix(ended.now.0);
             host.lost(ended.now, store);
+            if let Err(error) = store.resume(ended.now, &mut queue, audience) {
+                ended.stop = Some(Stop::Store(error.to_string()));
+                return ended;
+            }
+            host.completed(ended.now, store);
             if foretold {
                 host.announce(ended.now, store, &mut queue);
             }

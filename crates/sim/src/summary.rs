@@ -197,11 +197,11 @@ pub struct PowerSummary {
 
 impl PowerSummary {
     /// None if the power never failed.
-    fn new(power: &Power) -> Option<Self> {
+    fn new(power: &Power, requests_lost: u64) -> Option<Self> {
         let cost = power.cost;
         (power.cuts > 0).then(|| Self {
             cuts: power.cuts,
-            requests_lost: cost.requests_lost.into(),
+            requests_lost,
             pages_torn: cost.pages_torn.into(),
             erases_torn: cost.erases_torn.into(),
             recovery_pages_read: cost.pages_read,
@@ -572,7 +572,7 @@ impl Summary {
                 .iter()
                 .map(CollectionSummary::new)
                 .collect(),
-            power: PowerSummary::new(&record.power),
+            power: PowerSummary::new(&record.power, outcome.counts().lost),
             commands: CommandSummary::new(record.commands, &flash),
             execution: Execution::new(usage(devices), span),
             utilisation: Utilisation::new(record, span),

@@ -81,6 +81,7 @@ impl<M: Mapping> Member<M> {
 #[derive(Clone, Copy, Debug)]
 struct Open {
     request: Request,
+    parts: u32,
     /// Parts that are not done.
     left: u32,
 }
@@ -96,6 +97,7 @@ impl Joins {
     fn begin(&mut self, request: Request, parts: usize) -> Join {
         let open = Open {
             request,
+            parts: parts as u32,
             left: parts as u32,
         };
         if let Some(join) = self.vacant.pop() {
@@ -105,10 +107,22 @@ impl Joins {
         self.open.push(open);
         self.open.len() as Join - 1
     }
-    /// All requests under way.
-    fn into_open(self) -> Vec<Request> {
-        let open = self.open.into_iter().filter(|open| open.left > 0);
-        open.map(|open| open.request).collect()
+    /// Forgets the requests of which not all parts are among those that wait, and returns them.
+    fn forget_begun(&mut self, waiting: impl Iterator<Item = Join>) -> Vec<Request> {
+        let mut parts = vec![0; self.open.len()];
+        waiting.for_each(|join| parts[join as usize] += 1);
+        let mut lost = Vec::new();
+        for (join, (open, waiting)) in self.open.iter_mut().zip(parts).enumerate() {
+            if open.left > 0 && waiting < open.parts {
+                open.left = 0;
+                self.vacant.push(join as Join);
+                lost.push(open.request);
+            }
+        }
+        lost
+    }
+    fn is_open(&self, join: Join) -> bool {
+        self.open[join as usize].left > 0
     }
     /// A part is done; the request, if it was the last one.
     fn part_done(&mut self, join: Join) -> Option<Request> {
@@ -265,6 +279,24 @@ impl<M: Mapping> Array<M> {
         }
     }
 
+    /// Forgets what the members had begun with, and the requests that it was of. Those that no member
+    /// had taken anything of wait on.
+    fn lose_begun(&mut self) -> Vec<Request> {
+        let lines = self.members.iter().flat_map(|member| &member.lines);
+        let waiting = lines.flatten().map(|part| part.join);
+        let lost = self.joins.forget_begun(waiting);
+        self.heard.clear();
+        self.waiting = 0;
+        for member in &mut self.members {
+            for line in &mut member.lines {
+                line.retain(|part| self.joins.is_open(part.join));
+            }
+            member.waiting = member.lines.iter().map(VecDeque::len).sum();
+            self.waiting += member.waiting;
+        }
+        lost
+    }
+
     /// Splits a request into `self.extents`.
     fn split(&mut self, request: &Request) -> Result<(), ArrayError> {
         let Request { offset, bytes, .. } = *request;
@@ -381,16 +413,23 @@ impl<M: Mapping> Store for Array<M> {
             let cut = disk.ssd.cut_power(now, plan, &mut ear);
             all.join(&cut.map_err(|error| disk.fault(error))?);
             disk.ssd.completed().for_each(drop);
-            disk.lines.clear();
-            disk.waiting = 0;
         }
-        self.waiting = 0;
-        self.heard.clear();
-        self.scheduled = EventQueue::default();
-        let lost = std::mem::take(&mut self.joins).into_open();
+        let lost = self.lose_begun();
         all.requests_lost = lost.len() as u32;
-        self.completed.extend(lost.iter().map(|request| request.stream));
+        self.completed
+            .extend(lost.iter().map(|request| request.stream));
         Ok(all)
+    }
+    fn resume(
+        &mut self,
+        now: Time,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<(), ArrayError> {
+        for member in 0..self.members.len() as u32 {
+            self.feed(now, member, queue, probe)?;
+        }
+        Ok(())
     }
     fn completed(&mut self) -> impl Iterator<Item = u32> + '_ {
         self.completed.drain(..)

@@ -40,15 +40,22 @@ pub trait Store {
         probe: &mut impl Probe<Self::Observation>,
     ) -> Result<(), Self::Error>;
     /// The power of all devices fails and comes back at once, and they recover; `plans` are what they
-    /// were built from. The owner forgets all events and submits nothing before the time of the cut
-    /// is over. Requests that were not complete are lost: [`Store::completed`] tells of them too, the
-    /// probe does not.
+    /// were built from. The owner forgets all events, resumes when the time of the cut is over, and
+    /// submits nothing before. Requests that a device had taken a part of are lost:
+    /// [`Store::completed`] tells of them too, the probe does not.
     fn cut_power(
         &mut self,
         now: Time,
         plans: &[Plan],
         probe: &mut impl Probe<Self::Observation>,
     ) -> Result<PowerCut, Self::Error>;
+    /// The power is back: what still waits outside the devices is handed over to them.
+    fn resume(
+        &mut self,
+        now: Time,
+        queue: &mut EventQueue<Self::Event>,
+        probe: &mut impl Probe<Self::Observation>,
+    ) -> Result<(), Self::Error>;
     /// The streams of the requests that are complete since this was last asked, one by one in the
     /// order of completion.
     fn completed(&mut self) -> impl Iterator<Item = u32> + '_;
@@ -100,6 +107,15 @@ impl<M: Mapping> Store for Ssd<M> {
         probe: &mut impl Probe<Self::Observation>,
     ) -> Result<PowerCut, DeviceError> {
         Ssd::cut_power(self, now, &plans[0], probe)
+    }
+    /// Nothing waits outside.
+    fn resume(
+        &mut self,
+        _now: Time,
+        _queue: &mut EventQueue<Self::Event>,
+        _probe: &mut impl Probe<Self::Observation>,
+    ) -> Result<(), DeviceError> {
+        Ok(())
     }
     #[inline]
     fn completed(&mut self) -> impl Iterator<Item = u32> + '_ {

@@ -46,10 +46,11 @@ fn plan(channels: u32, interface: &Interface) -> Plan {
     }
 }
 
-/// A disk that is full and verified.
+/// A disk that is full and verified, and bears power cuts.
 fn disk(channels: u32, interface: &Interface) -> Ssd<Map> {
     let plan = plan(channels, interface);
     let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
+    ssd.expect_power_cuts();
     let fill = Precondition {
         fill_pages: ssd.mapping().user_pages(),
         overwrite_pages: 0,
@@ -95,12 +96,25 @@ fn load(user_bytes: u64, count: u64, mean_gap_us: u64, most_bytes: u64) -> Vec<R
 /// A request that is done: when it was issued, when it was done, and its parts.
 type Done = (Time, Time, Parts);
 
-/// Issues requests at their times, as far as the store takes them.
+/// Issues requests at their times, as far as the store takes them. The digest of the run.
 fn replay<S: Store>(
     store: &mut S,
     requests: &[Request],
     probe: &mut impl Probe<S::Observation>,
 ) -> u64 {
+    replay_with_cuts(store, requests, &[], 0, probe).0
+}
+
+/// The same, with a power cut after every so many events unless there are no plans; and how many
+/// requests were lost.
+fn replay_with_cuts<S: Store>(
+    store: &mut S,
+    requests: &[Request],
+    plans: &[Plan],
+    events_to_cut: u64,
+    probe: &mut impl Probe<S::Observation>,
+) -> (u64, usize) {
+    let (mut events, mut lost) = (0, 0);
     let mut queue = EventQueue::<S::Event>::default();
     let mut digest = Digest::default();
     let mut now = Time::ZERO;
@@ -118,9 +132,22 @@ fn replay<S: Store>(
             completed += store.completed().count();
             continue;
         }
+        if !plans.is_empty() && events == events_to_cut {
+            events = 0;
+            now = due.unwrap_or(now);
+            queue = EventQueue::default();
+            let cut = store.cut_power(now, plans, probe);
+            now += cut.unwrap_or_else(|error| panic!("{error}")).time;
+            lost += store.completed().count();
+            let resumed = store.resume(now, &mut queue, probe);
+            resumed.unwrap_or_else(|error| panic!("{error}"));
+            completed += store.completed().count();
+            continue;
+        }
         let Some((at, event)) = queue.pop() else {
             break;
         };
+        events += 1;
         now = at;
         digest.mix(now.0);
         S::mix(event, &mut digest);
@@ -128,8 +155,9 @@ fn replay<S: Store>(
         handled.unwrap_or_else(|error| panic!("{error}"));
         completed += store.completed().count();
     }
+    completed += lost;
     assert_eq!(completed, requests.len(), "every request is told of once");
-    digest.value()
+    (digest.value(), lost)
 }
 
 /// Hears of requests, and of the parts that they consist of.
@@ -181,6 +209,15 @@ fn striped(sizes: &[u64]) -> Layout {
     Layout::striped(8192, sizes)
 }
 
+fn same(heard: &[Done], expected: &[Done], what: &str) {
+    let pairs = heard.iter().zip(expected);
+    let first = pairs
+        .enumerate()
+        .find(|(_, (heard, expected))| heard != expected);
+    assert_eq!(first, None, "{what}");
+    assert_eq!(heard.len(), expected.len(), "{what}");
+}
+
 #[test]
 fn an_array_of_one_device_is_that_device() {
     for interface in interfaces() {
@@ -193,8 +230,44 @@ fn an_array_of_one_device_is_that_device() {
                 let (mut expected, mut heard) = (Heard::default(), Heard::default());
                 replay(&mut single, &requests, &mut expected);
                 replay(&mut one, &requests, &mut heard);
-                assert_eq!(heard.whole, expected.whole, "{}", interface.name());
+                same(&heard.whole, &expected.whole, interface.name());
             }
+        }
+    }
+}
+
+/// What no device had taken yet is served after a power cut, by an array as by a disk with a host that
+/// waits for it.
+#[test]
+fn an_array_of_one_device_bears_power_cuts_as_that_device() {
+    for interface in interfaces() {
+        for gap_us in [50, 5000] {
+            let plans = [plan(2, &interface)];
+            let mut single = disk(2, &interface);
+            let requests = load(single.user_bytes(), 1000, gap_us, 40_000);
+            let mut one = array(striped, vec![disk(2, &interface)]);
+            let (mut expected, mut heard) = (Heard::default(), Heard::default());
+            let (_, lost) = replay_with_cuts(&mut single, &requests, &plans, 700, &mut expected);
+            let (_, also) = replay_with_cuts(&mut one, &requests, &plans, 700, &mut heard);
+            same(&heard.whole, &expected.whole, interface.name());
+            assert_eq!(also, lost);
+            assert!(lost > 0, "something was under way");
+        }
+    }
+}
+
+#[test]
+fn arrays_bear_power_cuts() {
+    for interface in interfaces() {
+        for layout in [striped, Layout::concatenated] {
+            let channels = [1, 2, 1];
+            let plans = channels.map(|channels| plan(channels, &interface));
+            let mut store = array(layout, channels.map(|one| disk(one, &interface)).into());
+            let requests = load(store.user_bytes(), 1500, 100, 60_000);
+            let mut heard = Heard::default();
+            let (_, lost) = replay_with_cuts(&mut store, &requests, &plans, 900, &mut heard);
+            assert_eq!(heard.whole.len() + lost, requests.len());
+            assert!(lost > 0, "something was under way");
         }
     }
 }
@@ -261,7 +334,7 @@ fn members_one_behind_the_other_do_not_disturb_each_other() {
         replay(&mut store, &requests, &mut heard);
         let issued: Vec<Time> = own.iter().map(|request| request.arrival).collect();
         heard.whole.retain(|(arrival, ..)| issued.contains(arrival));
-        assert_eq!(heard.whole, expected.whole, "{}", interface.name());
+        same(&heard.whole, &expected.whole, interface.name());
         assert!(!heard.members.contains_key(&2), "nothing happened there");
     }
 }

@@ -17,6 +17,7 @@ const STRICT: TraceOptions = TraceOptions {
     volumes: Volumes::One,
     fit: Fit::Error,
     capacity_bytes: None,
+    disks: Vec::new(),
 };
 
 /// Reads to the end: the number of requests, or the error.
