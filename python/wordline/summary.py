@@ -246,6 +246,16 @@ class Flash(TypedDict):
     free_blocks: int
 
 
+class MapCache(TypedDict):
+    """Look-ups in a map of which a cache is in memory; None if the whole map is."""
+
+    hits: int
+    misses: int
+    hit_ratio: float | None
+    evictions: int
+    dirty_evictions: int
+
+
 class Collections(TypedDict):
     """Collections of one kind that were started for the same reason."""
 
@@ -404,6 +414,7 @@ class Summary(TypedDict):
     fairness: Fairness | None
     members: list[Member]
     flash: Flash
+    map_cache: MapCache | None
     collections: list[Collections]
     power: Power | None
     commands: Commands

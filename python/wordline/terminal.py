@@ -380,6 +380,13 @@ def _key_figures(summary: Mapping[str, Any]) -> Table:
         f"{whole(flash['page_programs'])} pages programmed for "
         f"{whole(flash['host_page_writes'])} written, {whole(flash['erases'])} erases",
     )
+    if cache := summary["map_cache"]:
+        grid.add_row(
+            "Map",
+            f"{share(cache['hit_ratio'])} of {whole(cache['hits'] + cache['misses'])} look-ups in "
+            f"memory, {whole(flash['own_page_reads'])} pages read, "
+            f"{whole(flash['own_page_programs'])} programmed",
+        )
     grid.add_row("Collection", _collection(flash))
     grid.add_row(
         "Busy",

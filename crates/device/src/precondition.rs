@@ -2,7 +2,7 @@
 
 use wordline_ftl::instant::{Instant, InstantError, Work};
 use wordline_ftl::recovery::Note;
-use wordline_ftl::{Lpn, Mapping};
+use wordline_ftl::{Lpn, MapCache, Mapping};
 use wordline_kernel::Stream;
 use wordline_nand::{Array, Layout};
 
@@ -42,6 +42,8 @@ pub struct Preconditioned {
     pub unsettled: bool,
     /// Whether it was ended early.
     pub stopped: bool,
+    /// What became of the look-ups, if part of the map is in flash.
+    pub map_cache: Option<MapCache>,
 }
 
 /// Pages written between two looks at whether to go on.
@@ -106,6 +108,21 @@ impl Precondition {
     /// Carries it out. `note` hears of every program; `go_on` hears how many pages have been written
     /// and may end it early.
     pub fn run(
+        &self,
+        mapping: &mut impl Mapping,
+        array: &mut Array,
+        layout: Layout,
+        note: impl Note,
+        go_on: impl FnMut(u64) -> bool,
+    ) -> Result<Preconditioned, InstantError> {
+        let done = self.write(mapping, array, layout, note, go_on)?;
+        Ok(Preconditioned {
+            map_cache: mapping.map_cache(),
+            ..done
+        })
+    }
+
+    fn write(
         &self,
         mapping: &mut impl Mapping,
         array: &mut Array,

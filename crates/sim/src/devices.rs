@@ -2,7 +2,7 @@
 
 use wordline_device::precondition::{self, Preconditioned};
 use wordline_device::{Precondition, Ssd, Usage};
-use wordline_ftl::{Map, Mapping};
+use wordline_ftl::{Map, MapCache, Mapping};
 
 use crate::config::Plan;
 use crate::config::plan::{Settle, Stream};
@@ -23,6 +23,8 @@ pub struct Device {
     pub valid_pages: u64,
     /// Erased blocks.
     pub free_blocks: u32,
+    /// What became of look-ups during the run, if part of the map is in flash.
+    pub map_cache: Option<MapCache>,
     /// Page reads compared with the shadow store, and page writes followed, if the run was verified.
     pub verified: Option<(u64, u64)>,
 }
@@ -30,6 +32,8 @@ pub struct Device {
 impl Device {
     pub(crate) fn of(ssd: &Ssd<Map>, preconditioned: Preconditioned) -> Self {
         let shadow = ssd.shadow();
+        let map_cache = ssd.mapping().map_cache();
+        let before = preconditioned.map_cache.unwrap_or_default();
         Self {
             preconditioned,
             erases: ssd.array().erases().to_vec(),
@@ -37,6 +41,7 @@ impl Device {
             user_pages: ssd.mapping().user_pages(),
             valid_pages: ssd.mapping().valid_pages(),
             free_blocks: ssd.mapping().free_blocks(),
+            map_cache: map_cache.map(|counts| counts.since(before)),
             verified: shadow.map(|shadow| (shadow.reads_checked, shadow.writes_followed)),
         }
     }

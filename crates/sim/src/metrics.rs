@@ -127,7 +127,7 @@ metrics! {
     "flash.erases", "", "Blocks erased during the run.";
     "flash.write_amplification", "", "Pages programmed per page that the host wrote.";
     "flash.read_modify_writes", "", "Partial writes that had to read the rest of their page.";
-    "flash.own_page_reads", "", "Pages that the mapping read for itself: parts of the map.";
+    "flash.own_page_reads", "", "Pages that the mapping read for itself: parts of the map, for requests and for collections.";
     "flash.own_page_programs", "", "Pages that the mapping programmed for itself: parts of the map, records of erases, and pages that only fill a block.";
     "flash.gc_runs", "", "Collections: blocks moved, logical blocks merged.";
     "flash.blocks_replaced", "", "Free blocks that took the place of full update blocks, so that a collection could wait.";
@@ -141,6 +141,11 @@ metrics! {
     "flash.erases_per_block_spread", "", "Most erases of a block less fewest.";
     "flash.valid_pages", "", "Pages that hold current data at the end.";
     "flash.free_blocks", "", "Erased blocks at the end.";
+    "map_cache.hits", "", "Requests for pages whose map entries were in memory. Null, as all of these, if the whole map is.";
+    "map_cache.misses", "", "Requests for pages whose map entries had to be brought into memory, which takes a read unless nothing of their translation page is in flash.";
+    "map_cache.hit_ratio", "", "Hits, of hits and misses.";
+    "map_cache.evictions", "", "Map entries that left memory.";
+    "map_cache.dirty_evictions", "", "Those of them that had changed since their translation page was written, so that it was to be written.";
     "collections[].kind", "", "How the collections of this row gained room: move (valid pages of a block), switch, partial or full merge, wear (a block moved for even wear). One row for each kind and trigger that came up.";
     "collections[].trigger", "", "What they were started for: free-blocks or update-block (on demand, while the host is served), look-ahead, compaction, retroactive, background.";
     "collections[].runs", "", "How many.";

@@ -58,6 +58,7 @@ impl Outcome {
                 .then(|| windows.iter().sum::<f64>() / windows.len() as f64),
             unsettled: all().any(|done| done.unsettled),
             stopped: all().any(|done| done.stopped),
+            map_cache: None,
         }
     }
     /// Each device with what was planned and recorded of it.

@@ -4,6 +4,7 @@ use serde::Serialize;
 use wordline_device::host::nvme::Arbitration;
 use wordline_device::precondition::Preconditioned;
 use wordline_device::{Interface, Usage};
+use wordline_ftl::MapCache;
 use wordline_kernel::Time;
 use wordline_nand::Energy;
 use wordline_observe::{Busy, Histogram};
@@ -42,6 +43,7 @@ pub struct Summary {
     pub fairness: Option<Fairness>,
     pub members: Vec<MemberSummary>,
     pub flash: FlashSummary,
+    pub map_cache: Option<MapCacheSummary>,
     pub collections: Vec<CollectionSummary>,
     pub power: Option<PowerSummary>,
     pub commands: CommandSummary,
@@ -179,6 +181,32 @@ pub struct FlashSummary {
     pub erases_per_block_spread: u32,
     pub valid_pages: u64,
     pub free_blocks: u64,
+}
+
+/// Look-ups in maps of which a cache is in memory.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct MapCacheSummary {
+    pub hits: u64,
+    pub misses: u64,
+    pub hit_ratio: Option<f64>,
+    pub evictions: u64,
+    pub dirty_evictions: u64,
+}
+
+impl MapCacheSummary {
+    /// None if the maps are in memory.
+    fn new(devices: &[Device]) -> Option<Self> {
+        let counts = devices.iter().filter_map(|device| device.map_cache);
+        let all = counts.reduce(MapCache::plus)?;
+        Some(Self {
+            hits: all.hits,
+            misses: all.misses,
+            hit_ratio: ratio(all.hits, all.hits + all.misses),
+            evictions: all.evictions,
+            dirty_evictions: all.dirty_evictions,
+        })
+    }
 }
 
 /// Power cuts and the recoveries from them.
@@ -504,9 +532,9 @@ fn share(busy: &Busy, span: Time) -> (f64, f64) {
     (shares.sum::<f64>() / totals.len().max(1) as f64, max)
 }
 
-/// Programs per page that the host wrote, if it wrote any.
-pub(crate) fn ratio(programs: u64, host: u64) -> Option<f64> {
-    (host > 0).then(|| programs as f64 / host as f64)
+/// A part of a whole, or programs per page that the host wrote; none of nothing.
+pub(crate) fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 /// The mean of counts; zero without any.
@@ -567,6 +595,7 @@ impl Summary {
             fairness: (plan.streams.len() > 1).then(|| Fairness::new(outcome.contest.as_ref())),
             members: members(outcome),
             flash: FlashSummary::new(&flash, devices),
+            map_cache: MapCacheSummary::new(devices),
             collections: record
                 .collections
                 .iter()

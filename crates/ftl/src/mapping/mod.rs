@@ -60,6 +60,16 @@ pub struct MapCache {
 }
 
 impl MapCache {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            hits: self.hits + other.hits,
+            misses: self.misses + other.misses,
+            evictions: self.evictions + other.evictions,
+            dirty_evictions: self.dirty_evictions + other.dirty_evictions,
+        }
+    }
     /// What has come since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: Self) -> Self {
@@ -120,7 +130,9 @@ pub trait Mapping {
     fn replace(&mut self, _block: LogicalBlock) -> bool {
         false
     }
-    /// What replacement has put off on a plane and has waited longest.
+    /// What has been put off on a plane and has waited longest: the merge of a logical block whose
+    /// update block was replaced, or what would gain free blocks where they are fewer than they
+    /// should be.
     fn delayed(&self, _plane: Plane) -> Option<Want> {
         None
     }

@@ -206,7 +206,8 @@ impl Plan {
             dies: nand.geometry.dies_per_package,
             planes: nand.geometry.planes_per_die,
         };
-        let ftl = wordline_ftl::Plan::new(&config.ftl, layout, dimensions, seed)
+        let page_bytes = nand.geometry.page_bytes;
+        let ftl = wordline_ftl::Plan::of_pages(&config.ftl, layout, page_bytes, dimensions, seed)
             .map_err(|error| check::ftl(config, error))?;
         Ok(Self {
             name: config.name.clone(),

@@ -18,7 +18,9 @@ impl DftlMap {
     /// Pages and translation pages are where their latest copies are. An entry whose page was placed
     /// after the latest copy of its translation page is changed and not written: it is in the cache.
     pub(super) fn read_again(&mut self, flash: &Flash<'_>) -> Recovery {
+        let counts = self.cache.counts;
         *self = Self::new(&self.plan.clone());
+        self.cache.counts = counts;
         let mut recovery = Recovery::default();
         let orders = self.pages.reread(flash, &mut recovery);
         for plane in (0..self.layout().planes()).map(Plane) {
