@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use proptest::prelude::*;
 use wordline_workload::{
-    Align, Counts, Fit, Format, Op, Request, Source, TimeOrder, Trace, TraceOptions, Volumes,
+    Align, Counts, Disk, Fit, Format, Op, Request, Source, TimeOrder, Trace, TraceOptions, Volumes,
 };
 
 /// Time (ns), kind, offset, bytes, volume.
@@ -191,6 +191,41 @@ proptest! {
             let moved = request.offset as f64 - share;
             // a page of rounding each way, and down to end at the capacity
             prop_assert!(moved <= 8192.0 && moved >= -8192.0 - row.3 as f64, "{moved}");
+        }
+    }
+
+    /// A disk with a place of its own among others gets what it would get alone, at that place.
+    #[test]
+    fn disks_are_fitted_each_by_itself(rows in rows(true), sectors in 64_u64..5000) {
+        let places = (0_u64..4).map(|number| Disk {
+            number: number as u32,
+            start: number * 512 * 10_000,
+            bytes: 512 * (sectors + number),
+        });
+        let disks: Vec<Disk> = places.collect();
+        for fit in [Fit::Wrap, Fit::Scale] {
+            let options = TraceOptions {
+                time_order: TimeOrder::Clamp, fit, disks: disks.clone(), ..TraceOptions::default()
+            };
+            let (all, _) = play(&rows, &options);
+            for disk in &disks {
+                let own: Vec<Row> = rows.iter().copied().filter(|row| row.4 == disk.number).collect();
+                let options = TraceOptions {
+                    time_order: TimeOrder::Clamp, fit, capacity_bytes: Some(disk.bytes),
+                    ..TraceOptions::as_recorded()
+                };
+                if own.is_empty() {
+                    continue;
+                }
+                let (alone, _) = play(&own, &options);
+                let place = |request: &Request| (request.op, request.offset, request.bytes);
+                let alone = alone.iter().map(|request| {
+                    let start = if request.bytes > 0 { disk.start } else { 0 };
+                    (request.op, request.offset + start, request.bytes)
+                });
+                let among = all.iter().filter(|request| request.volume == disk.number);
+                prop_assert!(among.map(place).eq(alone), "disk {}", disk.number);
+            }
         }
     }
 }
