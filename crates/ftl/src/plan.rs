@@ -215,11 +215,18 @@ impl Plan {
                 remedy: "use ftl.allocate = \"static\"".into(),
             });
         }
-        if !(0.0..1.0).contains(&rules.buffer_ratio) {
+        let is_buffered = matches!(self.config.mapping, Family::Buffered(_));
+        let buffer_blocks = rules.buffer_blocks(self.layout.blocks_per_plane);
+        let fits = (0.0..1.0).contains(&rules.buffer_ratio);
+        if is_buffered && !(fits && buffer_blocks > 0) {
             return Err(PlanError {
                 key: "ftl.mapping.buffered.buffer_ratio",
-                reason: format!("{} is not a ratio", rules.buffer_ratio),
-                remedy: "give a number above 0 and below 1".into(),
+                reason: format!(
+                    "{} of the {} blocks of a plane is no block",
+                    rules.buffer_ratio, self.layout.blocks_per_plane
+                ),
+                remedy: "give a number below 1 that makes a block at least, or use log-block"
+                    .into(),
             });
         }
         let blocks = self.layout.blocks_per_plane;

@@ -251,6 +251,7 @@ pub fn policies() -> Vec<Member> {
         wordline_ftl::mapping::Family::members(),
         wordline_ftl::allocate::Allocate::members(),
         wordline_ftl::gc::victim::Victim::members(),
+        wordline_ftl::gc::schedule::Scheduling::members(),
         wordline_ftl::wear::Wear::members(),
         replay::Mode::members(),
         generate::Pattern::members(),
