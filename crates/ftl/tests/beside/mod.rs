@@ -10,7 +10,9 @@ use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::config::Gc;
 use wordline_ftl::gc::victim::Victim;
 use wordline_ftl::mapping::Family;
+use wordline_ftl::mapping::block::BlockMapping;
 use wordline_ftl::mapping::buffered::Buffered;
+use wordline_ftl::mapping::dftl::Dftl;
 use wordline_ftl::mapping::hybrid::Hybrid;
 use wordline_ftl::mapping::log_block::LogBlock;
 use wordline_ftl::mapping::logical::shape::Stripe;
@@ -27,6 +29,14 @@ const DEPTH: usize = 16;
 pub fn variants() -> Vec<Family> {
     let mut variants = Family::defaults();
     variants.extend([
+        Family::BlockMapping(BlockMapping { open_blocks: 1 }),
+        Family::Dftl(Dftl {
+            entry_bytes: 256,
+            cache_bytes: Some(8192),
+            protected_ratio: 0.5,
+            batch_update: false,
+            ..Dftl::default()
+        }),
         Family::LogBlock(LogBlock {
             record_erases: false,
             stripe: Stripe::Page,
@@ -465,7 +475,10 @@ impl Device {
         let before = self.look_up(page).map(|(place, _)| place);
         let place = match self.map.write(page) {
             Written::Placed(place) => place,
-            Written::Wait(want) => self.replace(page, want)?,
+            Written::Wait(want) => {
+                self.check_wait(want);
+                self.replace(page, want)?
+            }
         };
         let superseded = before.map(|before| self.layout.block_of(before));
         if let Some(block) = superseded {
@@ -490,16 +503,37 @@ impl Device {
         Ok(())
     }
     fn replace(&mut self, page: Lpn, want: Want) -> Result<Ppn, Want> {
-        let Want::Update(_, block) = want else {
+        let Want::Update(plane, block) = want else {
             return Err(want);
         };
-        if !self.ability.replaces || !self.map.replace(block) {
+        if !self.ability.replaces {
+            return Err(want);
+        }
+        if !self.map.replace(block) {
+            let spare = self.map.free_blocks_of(plane) > self.plan.reserve_blocks;
+            let replaces = self.plan.config.mapping.name() != "block";
+            assert!(!spare || !replaces, "{want:?} and a free block to spare");
             return Err(want);
         }
         self.seen.replaced += 1;
         match self.map.write(page) {
             Written::Placed(place) => Ok(place),
-            Written::Wait(want) => Err(want),
+            Written::Wait(want) => panic!("{want:?} after a replacement"),
+        }
+    }
+    /// Free blocks above the reserve are there for writes.
+    fn check_wait(&self, want: Want) {
+        for plane in self.planes() {
+            let waits = match want {
+                Want::Anywhere => true,
+                Want::Free(waits) => waits == plane,
+                Want::Update(..) => false,
+            };
+            let free = self.map.free_blocks_of(plane);
+            assert!(
+                !waits || free <= self.plan.reserve_blocks,
+                "{want:?}, {free} free"
+            );
         }
     }
     /// A write waits for room: what is collected there goes on without a stop, or begins.
