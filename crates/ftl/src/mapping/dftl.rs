@@ -57,8 +57,8 @@ pub struct Dftl {
     /// Whether all changed entries in the cache that are in the same translation page are written
     /// when one of them leaves. If not, only those that leave.
     pub batch_update: bool,
-    /// Room for translation pages beyond the current ones, as a share of these, besides two blocks a
-    /// plane. Ratio.
+    /// Room for translation pages beyond the current ones, as a share of these. A plane keeps as many
+    /// blocks as both fill, rounded down, and two more. Ratio.
     pub spare_ratio: f64,
 }
 

@@ -49,7 +49,7 @@ impl Dftl {
         Shape {
             entries,
             pages,
-            blocks: (filled.ceil() as u32).saturating_add(2),
+            blocks: (filled as u32).saturating_add(2),
             cache_entries,
             protected_entries: (f64::from(cache_entries) * self.protected_ratio) as u32,
             batch_update: self.batch_update,
