@@ -131,7 +131,7 @@ fn bursts(user_bytes: u64, count: usize, random: &mut Stream) -> Vec<Request> {
     let most = 1 + random.below(6);
     let (mut now, mut requests) = (Time::ZERO, Vec::new());
     while requests.len() < count {
-        for _ in 0..1 + random.below(40) {
+        for _ in 0..=random.below(40) {
             let space = if random.below(3) == 0 { pages } else { hot };
             let bytes = ((1 + random.below(most * PAGE / grain)) * grain).min(space * PAGE);
             let offset = random.below((space * PAGE - bytes) / grain + 1) * grain;

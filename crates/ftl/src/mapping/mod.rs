@@ -229,7 +229,7 @@ impl Mapping for Map {
     }
     #[inline]
     fn trim(&mut self, page: Lpn) {
-        each!(self, map => map.trim(page))
+        each!(self, map => map.trim(page));
     }
     #[inline]
     fn wants_collection(&self, plane: Plane) -> bool {
@@ -253,7 +253,7 @@ impl Mapping for Map {
     }
     #[inline]
     fn erased(&mut self, block: Block, erases: u32) {
-        each!(self, map => map.erased(block, erases))
+        each!(self, map => map.erased(block, erases));
     }
     #[inline]
     fn replace(&mut self, block: LogicalBlock) -> bool {

@@ -120,6 +120,7 @@ pub fn fullest(family: &Family, random: &mut Stream) -> Plan {
 
 /// How the device around a mapping works.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::struct_excessive_bools)] // abilities are independent of each other
 pub struct Ability {
     /// Pages are moved inside their plane, so that their place is known when the read begins.
     internal: bool,
@@ -173,11 +174,10 @@ impl Load {
     fn next(&mut self, user: u32, random: &mut Stream) -> Lpn {
         let any = random.below(user.into()) as u32;
         Lpn(match self {
-            Self::Uniform => any,
             Self::Skewed(hot) if random.below(10) > 0 => {
                 ((*hot + random.below(u64::from(user).div_ceil(10))) % u64::from(user)) as u32
             }
-            Self::Skewed(_) => any,
+            Self::Uniform | Self::Skewed(_) => any,
             Self::Runs { next, left } => {
                 if *left == 0 {
                     (*next, *left) = (any, 1 + random.below(40) as u32);
@@ -586,7 +586,7 @@ impl Device {
         };
         assert_eq!(job, JobId::of(plane), "the job of {want:?}");
         self.seen.collections += 1;
-        let stepwise = self.seen.collections % 2 == 0 && self.stalled.is_empty();
+        let stepwise = self.seen.collections.is_multiple_of(2) && self.stalled.is_empty();
         let started = Job {
             collects: true,
             stepwise,
@@ -749,7 +749,7 @@ impl Device {
             panic!("{from:?} is read for {id:?}, which is over");
         };
         job.outstanding -= 1;
-        if job.stepwise && (self.order + u64::from(from.0)) % 3 == 0 {
+        if job.stepwise && (self.order + u64::from(from.0)).is_multiple_of(3) {
             job.in_hand = Some((from, content));
             job.paused = true;
             self.seen.stops += 1;
@@ -770,7 +770,7 @@ impl Device {
         let Some(job) = self.jobs.get_mut(&id).filter(|job| job.outstanding == 0) else {
             return;
         };
-        if job.stepwise && self.order % 2 == 0 && !self.map.is_over(id) {
+        if job.stepwise && self.order.is_multiple_of(2) && !self.map.is_over(id) {
             job.paused = true;
             self.seen.stops += 1;
             return;
@@ -824,7 +824,8 @@ impl Device {
                 let content = self.array_read(place);
                 self.has_read(id, place, content);
             }
-            Operation::MoveProgram(id, place, content) => {
+            Operation::MoveProgram(id, place, content)
+            | Operation::OwnProgram(id, place, content) => {
                 self.program(place, content);
                 self.step_done(id);
             }
@@ -838,10 +839,6 @@ impl Device {
             Operation::OwnRead(id, place) => {
                 let content = self.array_read(place);
                 assert!(matches!(content.owner, Owner::Own(_)), "{content:?}");
-                self.step_done(id);
-            }
-            Operation::OwnProgram(id, place, content) => {
-                self.program(place, content);
                 self.step_done(id);
             }
             Operation::Erase(id, block) => {
@@ -890,7 +887,7 @@ impl Device {
         let plane = Plane(random.below(self.layout.planes().into()) as u32);
         match random.below(100) {
             0..28 if self.under_way() < DEPTH => {
-                self.change(load.next(user, random), Change::Write)
+                self.change(load.next(user, random), Change::Write);
             }
             28..32 if self.under_way() < DEPTH => {
                 self.change(load.next(user, random), Change::Trim);

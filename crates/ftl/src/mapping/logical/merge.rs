@@ -291,14 +291,13 @@ impl LogicalMap {
         };
         let pages = self.layout.pages_per_block;
         let used = |block: Block| u32::from(self.members[block.index()].used);
-        let target = match target.filter(|&block| used(block) < pages) {
-            Some(block) => block,
-            None => {
-                if let Some(full) = target {
-                    self.members[full.index()].set_role(Role::Data);
-                }
-                self.open(plane, logical, Role::Target)
+        let target = if let Some(block) = target.filter(|&block| used(block) < pages) {
+            block
+        } else {
+            if let Some(full) = target {
+                self.members[full.index()].set_role(Role::Data);
             }
+            self.open(plane, logical, Role::Target)
         };
         let fills = self.rules.in_place && used_of(self, target) < offset;
         let merge = self.planes[plane.index()].merge.as_mut()?;
