@@ -72,6 +72,24 @@ impl Bench {
         self.map.audit().unwrap();
         work
     }
+    fn run(&mut self, job: JobId) {
+        loop {
+            match self.map.step(job) {
+                Step::Move(from) => {
+                    if let Some(to) = self.map.relocate(job, from) {
+                        self.array.program(to).unwrap();
+                    }
+                }
+                Step::Program { place, .. } => self.array.program(place).unwrap(),
+                Step::Erase(block) => {
+                    self.array.erase(block).unwrap();
+                    self.map.erased(block, self.array.erases()[block.index()]);
+                }
+                Step::Done => return,
+                Step::Wait | Step::Read(_) => {}
+            }
+        }
+    }
     fn place(&self, page: u32) -> (u32, u32) {
         let place = self.map.lookup(Lpn(page)).unwrap();
         let block = self.layout.block_of(place);
@@ -360,5 +378,40 @@ fn schedules_that_use_idle_time_are_refused() {
                 assert!(!["on-demand", "incremental"].contains(&name), "{name}");
             }
         }
+    }
+}
+
+/// As a device asks: whenever a collection is over, for all writes that wait, in their order. Page 1
+/// is written again while page 2 waits, and asked for before it once.
+#[test]
+fn no_write_waits_without_a_collection() {
+    let mut bench = Bench::new(1);
+    bench.write(0..40);
+    let want = Want::Update(Plane(0), LogicalBlock(0));
+    let mut waiting = vec![1, 2];
+    let mut again = vec![1];
+    let mut rounds = 0;
+    while !waiting.is_empty() {
+        let mut left = Vec::new();
+        for page in waiting {
+            match bench.map.write(Lpn(page)) {
+                Written::Wait(_) => left.push(page),
+                Written::Placed(place) => {
+                    bench.array.program(place).unwrap();
+                    let later = again.pop().filter(|_| page == 1);
+                    if later.is_some_and(|page| bench.map.write(Lpn(page)) == Written::Wait(want)) {
+                        left.insert(0, 1);
+                    }
+                }
+            }
+        }
+        left.sort_by_key(|page| std::cmp::Reverse(*page));
+        waiting = left;
+        if !waiting.is_empty() {
+            let job = bench.map.collect(want).unwrap().job;
+            bench.run(job);
+        }
+        rounds += 1;
+        assert!(rounds < 10, "{waiting:?} wait");
     }
 }

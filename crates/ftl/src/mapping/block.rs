@@ -113,8 +113,10 @@ struct Home {
     replacement: Option<Block>,
     /// The next page to program, of the replacement block or else the data block.
     next: u32,
-    /// 1 + the page that a write waits for, or 0.
+    /// 1 + the page whose write is to be placed before others of the logical block, or 0; and how many
+    /// collections of the plane were over when it was asked for.
     wanted: u32,
+    asked: u32,
 }
 
 impl Home {
@@ -144,7 +146,9 @@ struct PlaneState {
     free: u32,
     /// Logical blocks with a replacement block or a head.
     open: u32,
-    /// Whether the last collection was for the sake of even wear: the next is not.
+    /// Collections that are over, modulo 2^32.
+    over: u32,
+    /// Whether the last block was erased for the sake of even wear: the next is not.
     leveled: bool,
     /// The collection in progress.
     work: Option<Work>,
@@ -241,6 +245,15 @@ impl BlockMap {
         (from..to)
             .filter(|offset| self.is_valid(self.page(logical, *offset)))
             .count() as u32
+    }
+
+    /// The page whose write of a logical block comes first: that which was asked for first since the
+    /// plane's last collection was over. After it, all that wait are asked for anew, in their order.
+    #[inline]
+    fn wanted(&self, plane: Plane, logical: LogicalBlock) -> Option<u32> {
+        let home = self.home(logical);
+        let is_current = home.asked == self.planes[plane.index()].over;
+        home.wanted.checked_sub(1).filter(|_| is_current)
     }
 
     fn is_worked_on(&self, plane: Plane, logical: LogicalBlock) -> bool {
@@ -381,20 +394,23 @@ impl Mapping for BlockMap {
         let block = self.home(logical).holder(offset)?;
         Some(self.layout.page(block, offset))
     }
-    /// Writes of a logical block that wait are placed in the order in which they were first asked
-    /// for: each decides what is copied for it.
+    /// A write of a logical block that waits decides what is copied for it, and others of the logical
+    /// block wait behind it: nothing that it needs changes but by a collection.
     #[inline]
     fn write(&mut self, page: Lpn) -> Written {
         let (logical, offset) = self.split(page);
         let plane = self.plane_of(logical);
-        let wanted = self.home(logical).wanted;
-        if wanted == 0 || wanted == offset + 1 {
+        let wanted = self.wanted(plane, logical);
+        if wanted.is_none_or(|wanted| wanted == offset) {
             if let Some(place) = self.place(plane, page) {
                 self.home_mut(logical).wanted = 0;
                 self.set_valid(page, true);
                 return Written::Placed(place);
             }
-            self.home_mut(logical).wanted = offset + 1;
+            let over = self.planes[plane.index()].over;
+            let home = self.home_mut(logical);
+            home.wanted = offset + 1;
+            home.asked = over;
         }
         Written::Wait(Want::Update(plane, logical))
     }

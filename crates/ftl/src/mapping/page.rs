@@ -86,6 +86,17 @@ struct PlaneState {
     active: [Active; 3],
 }
 
+impl PlaneState {
+    /// The active block of collection's own that `block` is.
+    fn active_of_collection(&self, layout: &Layout, block: Block) -> Option<usize> {
+        let is_block = |which: &usize| {
+            let Active { next, end } = self.active[*which];
+            next < end && layout.block_of(Ppn(next)) == block
+        };
+        (1..self.active.len()).find(is_block)
+    }
+}
+
 /// A page-mapped translation layer.
 ///
 /// Map and owners are dense arrays of 32-bit words that stay untouched, and so cost nothing, for
@@ -325,16 +336,6 @@ impl PageMap {
 }
 
 impl PageMap {
-    /// The active block of collection's that `block` is.
-    fn active_of_collection(&self, plane: Plane, block: Block) -> Option<usize> {
-        let active = &self.planes[plane.index()].active;
-        let is_block = |which: &usize| {
-            let Active { next, end } = active[*which];
-            next < end && self.layout.block_of(Ppn(next)) == block
-        };
-        (1..active.len()).find(is_block)
-    }
-
     /// A block whose data is to move for the sake of even wear, taken out of the blocks that may be
     /// chosen. Not twice in a row, and not into the reserve. Collection's own active blocks may be
     /// open for ever where little is moved, so that they can be such blocks, too.
@@ -343,13 +344,15 @@ impl PageMap {
         if state.leveled || state.free <= self.reserve_blocks {
             return None;
         }
-        let may_move = |block| match self.blocks.phase(block) {
+        let (blocks, layout) = (&self.blocks, &self.layout);
+        let of_collection = |block| state.active_of_collection(layout, block).is_some();
+        let may_move = |block| match blocks.phase(block) {
             Phase::Closed => true,
-            Phase::Active => self.active_of_collection(plane, block).is_some(),
+            Phase::Active => of_collection(block),
             _ => false,
         };
         let block = self.free.rested(plane, may_move)?;
-        if let Some(which) = self.active_of_collection(plane, block) {
+        if let Some(which) = state.active_of_collection(layout, block) {
             self.planes[plane.index()].active[which] = Active::default();
             self.close(plane, block);
         }

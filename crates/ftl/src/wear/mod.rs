@@ -19,8 +19,8 @@ pub trait Spend {
     /// `block` is not free; it has been erased `erases` times. For books that are built anew.
     fn in_use(&mut self, _plane: Plane, _block: Block, _erases: u32) {}
     /// The block of `plane` whose data is to go to [`Spend::take_worn`] for the sake of even wear,
-    /// if there is one among those that `may_move`.
-    fn rested(&self, _plane: Plane, _may_move: impl Fn(Block) -> bool) -> Option<Block> {
+    /// if there is one among those that `may_move`. It has to be moved then.
+    fn rested(&mut self, _plane: Plane, _may_move: impl Fn(Block) -> bool) -> Option<Block> {
         None
     }
 }
@@ -59,7 +59,7 @@ macro_rules! members {
             fn in_use(&mut self, plane: Plane, block: Block, erases: u32) {
                 match self { $(Self::$Variant(state) => state.in_use(plane, block, erases)),+ }
             }
-            fn rested(&self, plane: Plane, may_move: impl Fn(Block) -> bool) -> Option<Block> {
+            fn rested(&mut self, plane: Plane, may_move: impl Fn(Block) -> bool) -> Option<Block> {
                 match self { $(Self::$Variant(state) => state.rested(plane, may_move)),+ }
             }
         }

@@ -10,11 +10,15 @@ use wordline_nand::{Block, Layout, Plane};
 use super::{Pristine, Spend};
 
 /// As dynamic wear levelling; besides, data that stays where it is does not keep its block from
-/// wear. When the most erased block of a plane has been erased more than `threshold_erases` times
-/// more often than a block that holds data, the data of the least erased such block moves to the
-/// free block that has been erased most, and its block is free for data that changes often
-/// (collections of kind `wear`). At most one such move comes before each collection that is needed
-/// anyhow, and none without one.
+/// wear. When a block is written that has been erased over `threshold_erases` times more often than
+/// another of its plane that holds data, the data of the least erased such block moves to the free
+/// block that has been erased most, and its block is free for data that changes often (collections of
+/// kind `wear`). Between two blocks that are erased anyhow there is at most one such move, and none
+/// without a collection that is needed.
+///
+/// The least erased free block is written next, so that the most erased block of a plane falls back
+/// while it waits. What is compared is therefore a block that was written in spite of its erases, and
+/// not the most erased one: that would be given data that is not cold, and be erased the more.
 ///
 /// Page mapping (`page`, `dftl`) gathers moved data in blocks of its own, one a plane, which has to
 /// have room for it. Block mapping (`block`) copies a logical block without a replacement block as a
@@ -52,8 +56,8 @@ pub struct State {
     used: Vec<BTreeSet<(u32, Block)>>,
     /// By block.
     erases: Vec<u32>,
-    /// By plane, the most erases of a block.
-    most: Vec<u32>,
+    /// By plane, the most erases of a block that was taken since data moved the last time.
+    level: Vec<u32>,
     sequence: u64,
 }
 
@@ -66,7 +70,7 @@ impl State {
             free: vec![BTreeSet::new(); planes],
             used: vec![BTreeSet::new(); planes],
             erases: vec![0; layout.blocks() as usize],
-            most: vec![0; planes],
+            level: vec![0; planes],
             sequence: 0,
         }
     }
@@ -78,8 +82,6 @@ impl State {
         let before = &mut self.erases[block.index()];
         self.used[plane.index()].remove(&(*before, block));
         *before = erases;
-        let most = &mut self.most[plane.index()];
-        *most = erases.max(*most);
     }
 }
 
@@ -94,6 +96,8 @@ impl Spend for State {
             Some(block) => block,
             None => self.free[plane.index()].pop_first()?.2,
         };
+        let level = &mut self.level[plane.index()];
+        *level = self.erases[block.index()].max(*level);
         Some(self.enter_use(plane, block))
     }
     fn take_worn(&mut self, plane: Plane) -> Option<Block> {
@@ -106,16 +110,14 @@ impl Spend for State {
         self.leave_use(plane, block, erases);
         self.enter_use(plane, block);
     }
-    /// None if the free blocks have been erased as seldom: nothing would be gained.
-    fn rested(&self, plane: Plane, may_move: impl Fn(Block) -> bool) -> Option<Block> {
-        let (plane, threshold) = (plane.index(), self.threshold);
-        let is_rested = |erases: u32| self.most[plane] - erases > threshold;
+    fn rested(&mut self, plane: Plane, may_move: impl Fn(Block) -> bool) -> Option<Block> {
+        let plane = plane.index();
         let (worn, _, _) = *self.free[plane].last()?;
-        let blocks = self.used[plane]
-            .iter()
-            .take_while(|(erases, _)| is_rested(*erases))
-            .map(|(_, block)| *block);
-        let mut rested = blocks.filter(|block| may_move(*block));
-        rested.next().filter(|_| !is_rested(worn))
+        let most = self.level[plane].min(worn).checked_sub(self.threshold)?;
+        let rested = self.used[plane].range(..(most, Block(0)));
+        let mut blocks = rested.map(|(_, block)| *block);
+        let block = blocks.find(|block| may_move(*block))?;
+        self.level[plane] = 0;
+        Some(block)
     }
 }

@@ -81,11 +81,12 @@ impl BlockMap {
         if self.planes[plane.index()].work.is_some() {
             return None;
         }
-        let offset = self.home(logical).wanted.checked_sub(1)?;
+        let offset = self.wanted(plane, logical)?;
         let need = self.need(plane, logical, offset);
-        let rested = self.rested(plane).filter(|_| need != Need::Nothing);
-        self.planes[plane.index()].leveled = rested.is_some();
-        if let Some(logical) = rested {
+        if need == Need::Nothing {
+            return None;
+        }
+        if let Some(logical) = self.rested(plane) {
             return self.level(plane, logical);
         }
         let kind = match need {
@@ -99,22 +100,28 @@ impl BlockMap {
         })
     }
 
-    /// The logical block that is to move for the sake of even wear: one that lies in one block. Not
-    /// twice in a row.
-    fn rested(&self, plane: Plane) -> Option<LogicalBlock> {
-        let owner = |block: Block| self.owners[block.index()].checked_sub(1).map(LogicalBlock);
-        let is_whole =
-            |block| owner(block).is_some_and(|logical| self.home(logical).blocks().eq([block]));
+    /// The logical block that is to move for the sake of even wear: one that lies in one block. Once
+    /// for a block that is completed at most.
+    fn rested(&mut self, plane: Plane) -> Option<LogicalBlock> {
         if self.planes[plane.index()].leveled {
             return None;
         }
-        self.free.rested(plane, is_whole).and_then(owner)
+        let (owners, homes) = (&self.owners, &self.homes);
+        let owner = |block: Block| owners[block.index()].checked_sub(1);
+        let is_whole = |block| {
+            owner(block).is_some_and(|logical| homes[logical as usize].blocks().eq([block]))
+        };
+        self.free
+            .rested(plane, is_whole)
+            .and_then(owner)
+            .map(LogicalBlock)
     }
 
     /// Copies a logical block to the free block that has been erased most.
     fn level(&mut self, plane: Plane, logical: LogicalBlock) -> Option<Collection> {
         let old: Vec<Block> = self.home(logical).kept().collect();
         let block = self.free.take_worn(plane)?;
+        self.planes[plane.index()].leveled = true;
         self.open(plane, logical, block);
         let work = Work::new(logical, self.end(logical), old);
         self.planes[plane.index()].work = Some(work);
@@ -148,6 +155,7 @@ impl BlockMap {
             let block = self.free.take(plane)?;
             self.open(plane, logical, block);
         }
+        self.planes[plane.index()].leveled = false;
         let end = self.end(logical);
         let kind = if end > self.home(logical).next {
             GcKind::Full
@@ -176,6 +184,15 @@ impl BlockMap {
     }
 
     pub(super) fn next_step(&mut self, plane: Plane) -> Step {
+        let step = self.go_on(plane);
+        if step == Step::Done {
+            let over = &mut self.planes[plane.index()].over;
+            *over = over.wrapping_add(1);
+        }
+        step
+    }
+
+    fn go_on(&mut self, plane: Plane) -> Step {
         let Some(work) = &mut self.planes[plane.index()].work else {
             return Step::Done;
         };
@@ -235,7 +252,7 @@ impl BlockMap {
         let Want::Update(plane, logical) = want else {
             return Cost::default();
         };
-        let Some(offset) = self.home(logical).wanted.checked_sub(1) else {
+        let Some(offset) = self.wanted(plane, logical) else {
             return Cost::default();
         };
         match self.need(plane, logical, offset) {
