@@ -647,8 +647,7 @@ impl<M: Mapping> Controller<M> {
         };
         let slot = self.give(now, &order, queue);
         if let Some(spares) = &mut self.spares {
-            let tag = spares.journal.of_host(page);
-            spares.carry(slot, Some(tag));
+            spares.carry_host(slot, page);
         }
         if let Some(verification) = &mut self.verification {
             let content = verification.shadow.write(page, version, base, place);

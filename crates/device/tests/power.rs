@@ -119,6 +119,7 @@ fn draw(family: &Family, schedule: &Scheduling, random: &mut Stream) -> Option<P
         let mut all = Composition::defaults().into_iter();
         plan.composition = all.find(|member| member.name() == "greedy").unwrap();
     }
+    plan.internal_data_move = random.below(2) == 0;
     Some(plan)
 }
 

@@ -141,14 +141,22 @@ impl Journal {
     pub fn of_own(&mut self, label: u32) -> Tag {
         self.next(Owner::Own(label))
     }
-    /// What a copy that is placed now will say; `None` if the page it is made of cannot be read.
+    /// What a copy that is placed now will say; `None` if the page it is made of, which has been
+    /// programmed, cannot be read.
     pub fn of_copy(&mut self, from: Ppn) -> Option<Tag> {
+        let order = self.place_copy();
+        self.of_placed_copy(from, order)
+    }
+    /// A copy is placed now of a page that need not have been programmed yet: the copy's number
+    /// among all that is placed.
+    pub fn place_copy(&mut self) -> u64 {
         self.order += 1;
+        self.order
+    }
+    /// What a copy says that got its number before, once the page it is made of has been programmed.
+    pub fn of_placed_copy(&self, from: Ppn, order: u64) -> Option<Tag> {
         let tag = self.spare.read(from, self.user_pages)?;
-        Some(Tag {
-            order: self.order,
-            ..tag
-        })
+        Some(Tag { order, ..tag })
     }
     /// The flash, as a recovery reads it.
     pub fn flash<'a>(&'a self, array: &'a Array, layout: Layout) -> Flash<'a> {

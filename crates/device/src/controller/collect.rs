@@ -270,13 +270,12 @@ impl<M: Mapping> Controller<M> {
     ) {
         let slot = self.give(now, order, queue);
         if let Some(spares) = &mut self.spares {
-            let tag = match order.purpose {
-                Purpose::MoveProgram => spares.journal.of_copy(Ppn(order.tag)),
-                Purpose::Move => spares.journal.of_copy(order.place),
-                Purpose::OwnProgram | Purpose::MapProgram => Some(spares.journal.of_own(order.tag)),
-                _ => None,
-            };
-            spares.carry(slot, tag);
+            match order.purpose {
+                Purpose::MoveProgram => spares.carry_copy(slot, Ppn(order.tag)),
+                Purpose::Move => spares.carry_copy(slot, order.place),
+                Purpose::OwnProgram | Purpose::MapProgram => spares.carry_own(slot, order.tag),
+                _ => {}
+            }
         }
         if let Some(verification) = &mut self.verification {
             verification.note(slot, content, NO_VERSION);

@@ -1,7 +1,7 @@
 //! The power fails: what is left is the flash, and the books are built anew from it.
 
-use wordline_ftl::Mapping;
 use wordline_ftl::recovery::{Journal, Tag};
+use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::Time;
 use wordline_nand::{Operation, Plane, Ppn};
 
@@ -42,31 +42,64 @@ impl PowerCut {
     }
 }
 
+/// What a page on its way will say.
+#[derive(Clone, Copy, Debug)]
+enum Carried {
+    Nothing,
+    Tag(Tag),
+    /// What the page says that it is a copy of. That one may be on its way itself: a move inside a
+    /// plane is queued behind its program.
+    Copy {
+        from: Ppn,
+        order: u64,
+    },
+}
+
 /// The spare areas, and what the pages on their way will say.
 #[derive(Clone, Debug)]
 pub(super) struct Spares {
     pub journal: Journal,
-    /// By transaction: the tag that it programs.
-    tags: Vec<Option<Tag>>,
+    /// By transaction.
+    carried: Vec<Carried>,
 }
 
 impl Spares {
     pub fn new(journal: Journal) -> Self {
         Self {
             journal,
-            tags: Vec::new(),
+            carried: Vec::new(),
         }
     }
-    pub fn carry(&mut self, slot: Slot, tag: Option<Tag>) {
+    fn carry(&mut self, slot: Slot, carried: Carried) {
         let slot = slot as usize;
-        if self.tags.len() <= slot {
-            self.tags.resize(slot + 1, None);
+        if self.carried.len() <= slot {
+            self.carried.resize(slot + 1, Carried::Nothing);
         }
-        self.tags[slot] = tag;
+        self.carried[slot] = carried;
+    }
+    /// A transaction programs a page of the host.
+    pub fn carry_host(&mut self, slot: Slot, page: Lpn) {
+        let tag = self.journal.of_host(page);
+        self.carry(slot, Carried::Tag(tag));
+    }
+    /// A transaction programs a page of the mapping's own.
+    pub fn carry_own(&mut self, slot: Slot, label: u32) {
+        let tag = self.journal.of_own(label);
+        self.carry(slot, Carried::Tag(tag));
+    }
+    /// A transaction programs a copy of a page.
+    pub fn carry_copy(&mut self, slot: Slot, from: Ppn) {
+        let order = self.journal.place_copy();
+        self.carry(slot, Carried::Copy { from, order });
     }
     /// The array has programmed the page of a transaction.
     pub fn programmed(&mut self, slot: Slot, place: Ppn) {
-        match self.tags.get(slot as usize).copied().flatten() {
+        let tag = match self.carried.get(slot as usize) {
+            Some(Carried::Tag(tag)) => Some(*tag),
+            Some(Carried::Copy { from, order }) => self.journal.of_placed_copy(*from, *order),
+            Some(Carried::Nothing) | None => None,
+        };
+        match tag {
             Some(tag) => self.journal.spare.write(place, tag),
             None => self.journal.spare.clear(place),
         }
