@@ -12,6 +12,7 @@ from wordline._wordline import WordlineError
 from wordline.study.figure import Claim, Figure, Numbers, Plot, Published, Row, Setup, Study
 
 STUDIES = {
+    "gc": "Garbage collection scheduling: collections in idle time, in advance and put off",
     "nand": "A NAND package by itself: operation modes, latency variation, dies and planes",
     "palloc": "Page allocation strategies: 24 orders of channels, ways, dies and planes",
     "paq": "Physically addressed queueing: schedulers that know where pages are",

@@ -1,0 +1,175 @@
+"""Charts over schemes, and the published numbers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from wordline.figures import LINEAR, decades, figure, line
+from wordline.study.figure import Numbers
+from wordline.study.gc.schemes import SCHEMES
+
+PUBLISHED = Numbers("wordline.study.gc")
+# The marginal response time (section 7.6.3). Milliseconds.
+MARGIN_MS = 30
+# Groups of requests that a chart of response times shows.
+GROUPS = 600
+
+
+def over_days(
+    values: Mapping[str, Sequence[float | None]], days: int, margin: bool = True
+) -> dict[str, Any]:
+    """A line for each scheme over the intervals of the load. Milliseconds, by scheme."""
+    most = max(len(one) for one in values.values())
+    x = [(place + 0.5) * days / most for place in range(most)]
+    data = [
+        line(SCHEMES[scheme].title, SCHEMES[scheme].colour, x[: len(one)], _us(one))
+        | {"customdata": list(one), "hovertemplate": "%{customdata:.4~g} ms"}
+        for scheme, one in values.items()
+    ]
+    return figure(
+        data,
+        height=360,
+        xaxis={"title": {"text": "day"}, "dtick": 1, "range": [0, days]},
+        yaxis=_latency("longest response time", values.values()),
+        shapes=[_level(1000.0 * MARGIN_MS)] if margin else [],
+    )
+
+
+def in_order(name: str, scheme: str, values_us: Sequence[float], top_us: float) -> dict[str, Any]:
+    """Longest and mean response time of groups of requests in their order. Microseconds."""
+    group = max(1, -(-len(values_us) // GROUPS))
+    groups = [values_us[at : at + group] for at in range(0, len(values_us), group)]
+    x = [float(at) for at in range(0, len(values_us), group)]
+    colour = SCHEMES[scheme].colour
+    longest, means = [max(one) for one in groups], [sum(one) / len(one) for one in groups]
+    data = [
+        line(name, colour, x, [_short(one / 1000) for one in values], **more)
+        | {"mode": "lines", "hovertemplate": "%{y:.4~g} ms"}
+        for name, values, more in (
+            (f"{name}: longest of {group}", longest, {}),
+            (f"{name}: mean", means, {"opacity": 0.6}),
+        )
+    ]
+    data[1]["line"] = {"color": "#8b929c", "width": 1.2}
+    lowest = min(means) / 1000
+    return figure(
+        data,
+        height=250,
+        hovermode="x unified",
+        xaxis={"title": {"text": "request"}},
+        yaxis=_milliseconds("response time", [lowest, top_us / 1000]),
+        shapes=[_level(float(MARGIN_MS))],
+    )
+
+
+def beyond(values: Mapping[str, Mapping[float, int]]) -> dict[str, Any]:
+    """Requests with a longer excess. By scheme, excess in microseconds."""
+    most = max((max(one, default=1.0) for one in values.values()), default=1.0)
+    steps = sorted({us for one in values.values() for us in one if us})
+    data = [
+        line(
+            f"{SCHEMES[scheme].title} ({one.get(0.0, 0):,})",
+            SCHEMES[scheme].colour,
+            steps,
+            [one.get(us, 0) for us in steps],
+        )
+        | {"mode": "lines", "hovertemplate": "%{y:,}"}
+        for scheme, one in values.items()
+    ]
+    return figure(
+        data,
+        height=330,
+        hovermode="x unified",
+        xaxis=decades("excess waiting time", [1000.0, most]),
+        yaxis={"title": {"text": "requests with a longer one"}, **LINEAR},
+    )
+
+
+def bars(
+    values: Mapping[str, Mapping[str, float]],
+    colours: Mapping[str, str],
+    unit: str,
+    *,
+    stacked: bool = False,
+    log: bool = False,
+) -> dict[str, Any]:
+    """A bar, or a part of one, for each series of each place. By place, series."""
+    data: list[dict[str, Any]] = [
+        {
+            "type": "bar",
+            "name": name,
+            "x": list(values),
+            "y": [one.get(name) for one in values.values()],
+            "marker": {"color": colour},
+            "hovertemplate": f"%{{x}}, {name}: %{{y:.4~g}} {unit}<extra></extra>",
+        }
+        for name, colour in colours.items()
+    ]
+    scale = {"type": "log", "dtick": 1, "exponentformat": "none"} if log else LINEAR
+    return figure(
+        data,
+        height=360,
+        barmode="stack" if stacked else "group",
+        hovermode="closest",
+        xaxis={"type": "category"},
+        yaxis={"title": {"text": f"{unit} (log)" if log else unit}, **scale},
+    )
+
+
+def lines(
+    values: Mapping[str, Mapping[float, float]],
+    colours: Mapping[str, str],
+    x_title: str,
+    unit: str,
+    *,
+    log: bool = False,
+    category: bool = False,
+) -> dict[str, Any]:
+    """A line for each series. By series, x."""
+    data = [
+        line(name, colours[name], list(one), list(one.values()))
+        | {"mode": "lines+markers", "hovertemplate": f"%{{y:.4~g}} {unit}"}
+        for name, one in values.items()
+    ]
+    scale = {"type": "log", "dtick": 1, "exponentformat": "none"} if log else LINEAR
+    return figure(
+        data,
+        height=360,
+        hovermode="x unified",
+        xaxis={"title": {"text": x_title}, "type": "category" if category else "linear"},
+        yaxis={"title": {"text": f"{unit} (log)" if log else unit}, **scale},
+    )
+
+
+def _us(values: Sequence[float | None]) -> list[float | None]:
+    return [None if one is None else _short(1000 * one) for one in values]
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.4g}")
+
+
+def _latency(title: str, values: Any) -> dict[str, Any]:
+    """An axis of microseconds for times in milliseconds."""
+    return decades(title, [1000 * one for each in values for one in each if one])
+
+
+def _milliseconds(title: str, values: Sequence[float]) -> dict[str, Any]:
+    """An axis of milliseconds."""
+    scale = decades(title, [1000 * one for one in values])
+    return scale | {
+        "tickvals": [one / 1000 for one in scale["tickvals"]],
+        "range": [end - 3 for end in scale["range"]],
+    }
+
+
+def _level(y: float) -> dict[str, Any]:
+    """A line at the marginal response time."""
+    return {
+        "type": "line",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": y,
+        "y1": y,
+        "line": {"color": "#c0392b", "width": 1, "dash": "dot"},
+    }

@@ -1,0 +1,152 @@
+"""Figures 7.1 and 7.11: what the host sees, and what the device does."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+import wordline
+from wordline.config import Value
+from wordline.course import views
+from wordline.study.figure import Claim, Figure, Plot, Row, Setup
+from wordline.study.gc.charts import MARGIN_MS, PUBLISHED
+from wordline.study.gc.loads import (
+    BUSY_BACK_TO_BACK,
+    BUSY_WRITES,
+    LONG_OF_PAUSES,
+    TABLE,
+    Kind,
+    Request,
+    requests,
+    written,
+)
+from wordline.study.gc.runs import WORN, Load, case, late, longest_ms, mean_ms
+from wordline.study.gc.schemes import BOTH, NEW, SCHEMES, SIX, H, L
+from wordline.summary import Summary
+
+# 2048 KB at random, as in the document's figure.
+LARGE_REQUESTS, LARGE_PAGES = 60, 512
+SECTION_REQUESTS = 900
+# Intervals of the pictures.
+INTERVALS = 800
+# Like a pristine disk: the mean response time of writes is within so many per cent.
+LIKE = 25
+
+
+def figures(setup: Setup) -> list[Figure]:
+    """Both pictures."""
+    mix = Kind(1.0, LARGE_PAGES, 0.359, 0.346, 2.0)
+    busy = Kind(BUSY_WRITES, TABLE[5].pages, BUSY_BACK_TO_BACK,
+                (1 - BUSY_BACK_TO_BACK) * LONG_OF_PAUSES, 2.0)  # fmt: skip
+    large = list(requests(lambda _: mix, LARGE_REQUESTS, 31))
+    section = list(requests(lambda _: busy, SECTION_REQUESTS, 33))
+    return [_overview(setup, large), _section(setup, section)]
+
+
+def _runs(
+    setup: Setup, name: str, load: Sequence[Request], schemes: Sequence[str]
+) -> tuple[dict[str, Summary], dict[str, pl.DataFrame]]:
+    """Summaries, and what happened interval by interval. By scheme."""
+    summaries: dict[str, Summary] = {}
+    series: dict[str, pl.DataFrame] = {}
+    end = load[-1].at / 1e9 + 1
+    with written({name: load}) as paths:
+        for scheme in schemes:
+            result = _run(setup, Load(name, paths[name], end, worn=True), paths[name], scheme)
+            summaries[scheme] = result.summary
+            rows = result.series.polars()
+            series[SCHEMES[scheme].title] = rows.filter(pl.col("start_s") < end)
+    return summaries, series
+
+
+def _run(setup: Setup, load: Load, path: Path, scheme: str) -> wordline.Result:
+    more: dict[str, Value] = {
+        "series.interval_ms": round(1000 * load.duration_s / INTERVALS, 3),
+        "series.intervals": 4 * INTERVALS,
+    }
+    one = case(load, scheme, more)
+    result = wordline.run(SIX, path, overrides=one.overrides, requests=False)
+    setup.note(f"{SIX}, {one.label}", result.config)
+    return result
+
+
+def _rows(found: dict[str, Summary]) -> list[Row]:
+    rows: list[Row] = []
+    for scheme, summary in found.items():
+        title = SCHEMES[scheme].title
+        rows += [
+            Row(f"{title}: mean of writes", mean_ms(summary), "ms"),
+            Row(f"{title}: longest", longest_ms(summary), "ms"),
+            Row(f"{title}: beyond {MARGIN_MS} ms", float(late(summary)), ""),
+            Row(f"{title}: time of the dies for collections",
+                summary["flash"]["gc_die_time_s"], "s"),
+        ]  # fmt: skip
+    return rows
+
+
+def _picture(title: str, series: dict[str, pl.DataFrame]) -> list[Plot]:
+    drawn = views(series)
+    caption = (
+        "Above what the host sees, below what the device does: bars are the share of the dies' "
+        "time that collections took, in one colour beside requests, in another while there were "
+        "none."
+    )
+    return [Plot(title, caption, drawn)] if drawn else []
+
+
+def _overview(setup: Setup, load: Sequence[Request]) -> Figure:
+    found, series = _runs(setup, "2 MiB at random", load, (NEW, L, BOTH))
+    new, old, both = (mean_ms(found[scheme]) for scheme in (NEW, L, BOTH))
+    return Figure(
+        id="7.1",
+        title="Figure 7.1: what the user sees",
+        section="7.1",
+        measured=f"{LARGE_REQUESTS} writes of 2,048 KiB at random, with the pauses of section 7.6, "
+        "on a pristine disk under L-FTL, and on a worn one under L-FTL and AGC+DGC "
+        f"({100 * WORN:g} % of the pages overwritten at random beforehand).",
+        rows=_rows(found),
+        plots=_picture("User view and real view", series),
+        claims=[
+            Claim("Under AGC+DGC the worn disk answers like a pristine one (mean within "
+                  f"{LIKE} %, or sooner)", both <= new * (1 + LIKE / 100),
+                  f"{both:.0f} and {new:.0f} ms"),
+            Claim("under L-FTL it does not", old > new * (1 + LIKE / 100),
+                  f"{old:.0f} and {new:.0f} ms"),
+        ],
+        data={"mean_ms": {scheme: mean_ms(one) for scheme, one in found.items()}},
+    )  # fmt: skip
+
+
+def _section(setup: Setup, load: Sequence[Request]) -> Figure:
+    found, series = _runs(setup, "write-intensive section", load, (NEW, L, H, BOTH))
+    means = {scheme: mean_ms(one) for scheme, one in found.items()}
+    overhead = {scheme: means[scheme] - means[NEW] for scheme in (L, H, BOTH)}
+    removed = {scheme: 100 * (1 - overhead[scheme] / overhead[L]) for scheme in (H, BOTH)}
+    return Figure(
+        id="7.11",
+        title="Figure 7.11: a write-intensive section",
+        section="7.6.2",
+        measured=f"{SECTION_REQUESTS} requests with 80 % writes, of the sizes of disk 5, 90 % of "
+        "them at once. What collections cost is the mean response time of writes beyond that on a "
+        "pristine disk.",
+        rows=[
+            Row("H-FTL: removed of what collections cost under L-FTL", removed[H], "%",
+                PUBLISHED("7.11", "overhead that H removes")),
+            Row("AGC+DGC: removed", removed[BOTH], "%"),
+            *_rows(found),
+        ],
+        plots=_picture(
+            "User view and real view",
+            {name: one for name, one in series.items() if name != SCHEMES[NEW].title},
+        ),
+        claims=[
+            Claim("H-FTL removes about 40 % of what collections cost (within 10 points)",
+                  abs(removed[H] - 40) <= 10, f"{removed[H]:.1f} %",
+                  because="with writes as spread as recorded, two blocks that share their update "
+                  "blocks are merged nearly as often as one, and have twice as many pages"),
+            Claim("H-FTL removes some of it", removed[H] > 0, f"{removed[H]:.1f} %"),
+            Claim("AGC+DGC hides all on-demand collections", late(found[BOTH]) == 0,
+                  f"{late(found[BOTH])} late"),
+        ],
+        data={"mean_ms": means, "removed_percent": removed},
+    )  # fmt: skip
