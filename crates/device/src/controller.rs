@@ -144,6 +144,8 @@ pub(crate) struct Controller<M> {
     verification: Option<Box<Verification>>,
     /// Spare areas, if the power may fail.
     spares: Option<Box<Spares>>,
+    /// Whether pages are followed: for verification, or in spare areas.
+    follows: bool,
     /// Free blocks, as last observed.
     free_blocks: u32,
 }
@@ -179,6 +181,7 @@ impl<M: Mapping> Controller<M> {
             stalled_anywhere: VecDeque::new(),
             verification: None,
             spares: None,
+            follows: false,
             free_blocks,
         }
     }
@@ -208,6 +211,7 @@ impl<M: Mapping> Controller<M> {
             versions: Vec::new(),
         };
         self.verification = Some(Box::new(verification));
+        self.follows = true;
     }
     /// Bytes the host can address.
     pub fn user_bytes(&self) -> u64 {
@@ -646,12 +650,8 @@ impl<M: Mapping> Controller<M> {
             ..Order::new(Purpose::Write, place, owner, page.0)
         };
         let slot = self.give(now, &order, queue);
-        if let Some(spares) = &mut self.spares {
-            spares.carry_host(slot, page);
-        }
-        if let Some(verification) = &mut self.verification {
-            let content = verification.shadow.write(page, version, base, place);
-            verification.note(slot, content, version);
+        if self.follows {
+            self.follow_write(slot, page, version, base, place);
         }
         let plane = self.layout.plane_of(self.layout.block_of(place));
         if self.mapping.wants_collection(plane) {
@@ -729,6 +729,27 @@ impl<M: Mapping> Controller<M> {
             Operation::Erase => self.array.erase(self.layout.block_of(place)),
         };
         touched.map_err(|violation| DeviceError::Violation { at: now, violation })?;
+        if self.follows {
+            self.follow(slot, operation, place, target);
+        }
+        Ok(())
+    }
+
+    /// What a host write carries.
+    #[cold]
+    fn follow_write(&mut self, slot: Slot, page: Lpn, version: Version, base: u64, place: Ppn) {
+        if let Some(spares) = &mut self.spares {
+            spares.carry_host(slot, page);
+        }
+        if let Some(verification) = &mut self.verification {
+            let content = verification.shadow.write(page, version, base, place);
+            verification.note(slot, content, version);
+        }
+    }
+
+    /// What the array has done to its pages.
+    #[cold]
+    fn follow(&mut self, slot: Slot, operation: Operation, place: Ppn, target: Ppn) {
         if let Some(spares) = &mut self.spares
             && matches!(operation, Operation::Program | Operation::Move)
         {
@@ -744,7 +765,6 @@ impl<M: Mapping> Controller<M> {
                 Operation::Erase => verification.shadow.erase(place),
             }
         }
-        Ok(())
     }
 
     /// A transaction has left the back end.
@@ -791,8 +811,7 @@ impl<M: Mapping> Controller<M> {
                 self.move_page(now, slot, place, JobId(owner), queue, probe)?;
             }
             Purpose::MoveProgram | Purpose::Move => {
-                self.jobs.moved(JobId(owner));
-                self.step_done(now, JobId(owner), queue, probe)?;
+                self.page_moved(now, JobId(owner), queue, probe)?;
             }
             Purpose::Erase => {
                 self.block_erased(now, place, JobId(owner), probe);

@@ -145,7 +145,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Whether a job stops at the checkpoint that it is at.
-    fn must_stop(&self, collecting: &Collecting) -> bool {
+    fn must_stop(&self, collecting: Collecting) -> bool {
         let plane = collecting.plane;
         let die = self.layout.die_of(plane);
         let checkpoint = Checkpoint {
@@ -168,7 +168,7 @@ impl<M: Mapping> Controller<M> {
         let mut place = 0;
         while let Some(id) = self.jobs.paused(place) {
             let collecting = self.jobs.get(id).and_then(|job| job.collecting);
-            if collecting.is_some_and(|collecting| self.must_stop(&collecting)) {
+            if collecting.is_some_and(|collecting| self.must_stop(collecting)) {
                 place += 1;
                 continue;
             }
@@ -189,44 +189,48 @@ impl<M: Mapping> Controller<M> {
         probe: &mut impl Probe<Observation>,
     ) -> bool {
         if let Some((from, content)) = self.jobs.get(id).and_then(|job| job.in_hand.take()) {
-            self.put_down(now, id, from, content, queue, probe);
+            let begun = self.put_down(now, id, from, content, queue, probe);
+            if let Some(job) = self.jobs.get(id) {
+                job.outstanding += u32::from(begun);
+            }
         }
-        loop {
-            let Some(job) = self.jobs.get(id) else {
-                return false;
-            };
-            let (stepwise, outstanding) = (job.stepwise, job.outstanding);
+        let Some(job) = self.jobs.get(id) else {
+            return false;
+        };
+        let (stepwise, of_map) = (job.stepwise, job.collecting.is_none());
+        let mut outstanding = job.outstanding;
+        let over = loop {
             if stepwise && outstanding > 0 {
-                return false;
+                break false;
             }
             match self.mapping.step(id) {
-                Step::Done => return true,
-                Step::Wait if outstanding > 0 => return false,
+                Step::Done => break true,
+                Step::Wait if outstanding > 0 => break false,
                 Step::Wait => {}
-                step => self.take(now, id, step, queue, probe),
+                step => outstanding += u32::from(self.take(now, id, of_map, step, queue, probe)),
             }
+        };
+        if let Some(job) = self.jobs.get(id) {
+            job.outstanding = outstanding;
         }
+        over
     }
 
-    /// Carries a step out.
+    /// Carries a step out; false if there is nothing to wait for.
+    #[inline]
     fn take(
         &mut self,
         now: Time,
         id: JobId,
+        of_map: bool,
         step: Step,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
-    ) {
-        let Some(job) = self.jobs.get(id) else {
-            return;
-        };
-        job.outstanding += 1;
-        let of_map = job.collecting.is_none();
+    ) -> bool {
         let order = match step {
             Step::Move(from) if self.internal_data_move => {
                 let Some(target) = self.mapping.relocate(id, from) else {
-                    job.outstanding -= 1;
-                    return;
+                    return false;
                 };
                 self.observe_free_blocks(now, probe);
                 Order {
@@ -254,13 +258,18 @@ impl<M: Mapping> Controller<M> {
                 self.observe_free_blocks(now, probe);
                 Order::new(purpose, place, id.0, label)
             }
-            Step::Erase(block) => return self.erase(now, id, block, queue),
-            Step::Wait | Step::Done => return,
+            Step::Erase(block) => {
+                self.erase(now, id, block, queue);
+                return true;
+            }
+            Step::Wait | Step::Done => return false,
         };
         self.give_for_job(now, &order, 0, queue);
+        true
     }
 
     /// Puts an operation of a job on its way, with the content that it carries.
+    #[inline]
     fn give_for_job(
         &mut self,
         now: Time,
@@ -269,6 +278,13 @@ impl<M: Mapping> Controller<M> {
         queue: &mut EventQueue<Event>,
     ) {
         let slot = self.give(now, order, queue);
+        if self.follows {
+            self.follow_job(slot, order, content);
+        }
+    }
+
+    #[cold]
+    fn follow_job(&mut self, slot: Slot, order: &Order, content: u64) {
         if let Some(spares) = &mut self.spares {
             match order.purpose {
                 Purpose::MoveProgram => spares.carry_copy(slot, Ppn(order.tag)),
@@ -321,11 +337,11 @@ impl<M: Mapping> Controller<M> {
         let Some(job) = self.jobs.get(id) else {
             return Ok(());
         };
-        job.outstanding -= 1;
         let (stepwise, collecting) = (job.stepwise, job.collecting);
-        if stepwise && collecting.is_some_and(|collecting| self.must_stop(&collecting)) {
+        if stepwise && collecting.is_some_and(|collecting| self.must_stop(collecting)) {
             if let Some(job) = self.jobs.get(id) {
                 job.in_hand = Some((from, content));
+                job.outstanding -= 1;
             }
             self.jobs.pause(id);
             return Ok(());
@@ -333,10 +349,12 @@ impl<M: Mapping> Controller<M> {
         if self.put_down(now, id, from, content, queue, probe) {
             return Ok(());
         }
-        self.go_on_with(now, id, queue, probe)
+        self.step_done(now, id, queue, probe)
     }
 
-    /// Programs the copy of a page that has been read, if it is still the current one.
+    /// Programs the copy of a page that has been read, if it is still the current one; the step that
+    /// has begun with the read goes on.
+    #[inline]
     fn put_down(
         &mut self,
         now: Time,
@@ -349,9 +367,6 @@ impl<M: Mapping> Controller<M> {
         let Some(to) = self.mapping.relocate(id, from) else {
             return false;
         };
-        if let Some(job) = self.jobs.get(id) {
-            job.outstanding += 1;
-        }
         self.observe_free_blocks(now, probe);
         let order = Order::new(Purpose::MoveProgram, to, id.0, from.0);
         self.give_for_job(now, &order, content, queue);
@@ -375,9 +390,9 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// A step of a job is done.
+    /// A page has been moved.
     #[inline]
-    pub(super) fn step_done(
+    pub(super) fn page_moved(
         &mut self,
         now: Time,
         id: JobId,
@@ -385,14 +400,14 @@ impl<M: Mapping> Controller<M> {
         probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         if let Some(job) = self.jobs.get(id) {
-            job.outstanding -= 1;
+            job.moved += 1;
         }
-        self.go_on_with(now, id, queue, probe)
+        self.step_done(now, id, queue, probe)
     }
 
-    /// A job has one step less on its way: it stops, goes on, or is over.
+    /// A step of a job is done: with the last one on its way, it stops, goes on, or is over.
     #[inline]
-    fn go_on_with(
+    pub(super) fn step_done(
         &mut self,
         now: Time,
         id: JobId,
@@ -402,12 +417,13 @@ impl<M: Mapping> Controller<M> {
         let Some(job) = self.jobs.get(id) else {
             return Ok(());
         };
+        job.outstanding -= 1;
         if job.outstanding > 0 {
             return Ok(());
         }
         let (stepwise, collecting) = (job.stepwise, job.collecting);
         if stepwise
-            && collecting.is_some_and(|collecting| self.must_stop(&collecting))
+            && collecting.is_some_and(|collecting| self.must_stop(collecting))
             && !self.mapping.is_over(id)
         {
             self.jobs.pause(id);

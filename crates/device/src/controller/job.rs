@@ -46,7 +46,7 @@ pub(super) struct Job {
 /// All jobs, by number.
 #[derive(Clone, Debug)]
 pub(super) struct Jobs {
-    jobs: Vec<Option<Job>>,
+    all: Vec<Option<Job>>,
     /// Those that have stopped, in the order in which they did.
     paused: Vec<JobId>,
     /// Blocks whose erase waits for programs that supersede pages of them, and their jobs.
@@ -56,25 +56,25 @@ pub(super) struct Jobs {
 impl Jobs {
     pub fn new(planes: usize) -> Self {
         Self {
-            jobs: vec![None; planes],
+            all: vec![None; planes],
             paused: Vec::new(),
             kept: Vec::new(),
         }
     }
     #[inline]
     pub fn get(&mut self, id: JobId) -> Option<&mut Job> {
-        self.jobs.get_mut(id.index())?.as_mut()
+        self.all.get_mut(id.index())?.as_mut()
     }
     /// Whether a plane is being collected, be it that the collection has stopped.
     #[inline]
     pub fn collects(&self, plane: Plane) -> bool {
-        self.jobs[plane.index()].is_some()
+        self.all[plane.index()].is_some()
     }
     pub fn start(&mut self, now: Time, id: JobId, collecting: Option<Collecting>, stepwise: bool) {
-        if self.jobs.len() <= id.index() {
-            self.jobs.resize(id.index() + 1, None);
+        if self.all.len() <= id.index() {
+            self.all.resize(id.index() + 1, None);
         }
-        self.jobs[id.index()] = Some(Job {
+        self.all[id.index()] = Some(Job {
             collecting,
             started: now,
             outstanding: 0,
@@ -87,14 +87,7 @@ impl Jobs {
         });
     }
     pub fn end(&mut self, id: JobId) -> Option<Job> {
-        self.jobs[id.index()].take()
-    }
-    /// A page has been moved.
-    #[inline]
-    pub fn moved(&mut self, id: JobId) {
-        if let Some(job) = self.get(id) {
-            job.moved += 1;
-        }
+        self.all[id.index()].take()
     }
     pub fn pause(&mut self, id: JobId) {
         if let Some(job) = self.get(id)
