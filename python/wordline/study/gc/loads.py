@@ -182,12 +182,13 @@ def of_member(setup: Setup, disks: Sequence[int]) -> Iterator[Request]:
     """The loads of disks that lie one behind the other on a member."""
     if len(disks) == 1:
         return of_disk(setup, disks[0])
-    shifted = (
-        (Request(one.at, one.writes, one.first + place * OF_64_GB * BLOCK, one.pages)
-         for one in of_disk(setup, disk))
-        for place, disk in enumerate(disks)
-    )  # fmt: skip
+    shifted = (_shifted(of_disk(setup, disk), place) for place, disk in enumerate(disks))
     return heapq.merge(*shifted, key=lambda one: one.at)
+
+
+def _shifted(load: Iterable[Request], place: int) -> Iterator[Request]:
+    first = place * OF_64_GB * BLOCK
+    return (Request(one.at, one.writes, first + one.first, one.pages) for one in load)
 
 
 @contextmanager

@@ -152,7 +152,8 @@ def _high(found: Mapping[str, Course]) -> Figure:
             Claim("AGC alone collects more than the baseline", runs[AGC] > runs[L] + PLANES,
                   f"{runs[AGC]:,} and {runs[L]:,}",
                   because="it collects on demand only, as L-FTL does (see figure 7.8)"),
-            Claim("so does DGC alone", runs[DGC] > runs[L] + PLANES, f"{runs[DGC]:,} and {runs[L]:,}",
+            Claim("so does DGC alone", runs[DGC] > runs[L] + PLANES,
+                  f"{runs[DGC]:,} and {runs[L]:,}",
                   because="the collections that it puts off are those that L-FTL makes; the "
                   "pages that come meanwhile make some of them unnecessary"),
             Claim("AGC and DGC together hide all", late_of[BOTH] == 0, f"{late_of[BOTH]} late"),
