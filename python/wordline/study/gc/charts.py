@@ -5,7 +5,7 @@ from typing import Any
 
 from wordline.figures import LINEAR, decades, figure, line
 from wordline.study.figure import Numbers
-from wordline.study.gc.schemes import SCHEMES
+from wordline.study.gc.schemes import BOTH, SCHEMES
 
 PUBLISHED = Numbers("wordline.study.gc")
 # The marginal response time (section 7.6.3). Milliseconds.
@@ -21,7 +21,10 @@ def over_days(
     most = max(len(one) for one in values.values())
     x = [(place + 0.5) * days / most for place in range(most)]
     data = [
-        line(SCHEMES[scheme].title, SCHEMES[scheme].colour, x[: len(one)], _us(one))
+        _dashed(
+            SCHEMES[scheme].title,
+            line(SCHEMES[scheme].title, SCHEMES[scheme].colour, x[: len(one)], _us(one)),
+        )
         | {"customdata": list(one), "hovertemplate": "%{customdata:.4~g} ms"}
         for scheme, one in values.items()
     ]
@@ -110,7 +113,7 @@ def bars(
         height=360,
         barmode="stack" if stacked else "group",
         hovermode="closest",
-        xaxis={"type": "category"},
+        xaxis={"type": "category", "tickangle": -45 if len(values) > 6 else 0},
         yaxis={"title": {"text": f"{unit} (log)" if log else unit}, **scale},
     )
 
@@ -126,7 +129,7 @@ def lines(
 ) -> dict[str, Any]:
     """A line for each series. By series, x."""
     data = [
-        line(name, colours[name], list(one), list(one.values()))
+        _dashed(name, line(name, colours[name], list(one), list(one.values())))
         | {"mode": "lines+markers", "hovertemplate": f"%{{y:.4~g}} {unit}"}
         for name, one in values.items()
     ]
@@ -138,6 +141,13 @@ def lines(
         xaxis={"title": {"text": x_title}, "type": "category" if category else "linear"},
         yaxis={"title": {"text": f"{unit} (log)" if log else unit}, **scale},
     )
+
+
+def _dashed(scheme: str, drawn: dict[str, Any]) -> dict[str, Any]:
+    """AGC+DGC, which lies on others, lets them be seen."""
+    if scheme == SCHEMES[BOTH].title:
+        drawn["line"] |= {"dash": "dash"}
+    return drawn
 
 
 def _us(values: Sequence[float | None]) -> list[float | None]:

@@ -88,10 +88,10 @@ def figure(setup: Setup) -> Figure:
             ),
         ],
         plots=[
-            Plot("Worst case", "Longest response time.", bars(worst, colours, "ms", log=True)),
-            Plot("Late requests", f"Beyond {MARGIN_MS} ms.", bars(late, colours, "% of requests")),
+            Plot("Worst case", "Longest response time.", bars(_brief(worst), colours, "ms", log=True)),
+            Plot("Late requests", f"Beyond {MARGIN_MS} ms.", bars(_brief(late), colours, "% of requests")),
             Plot("Pauses", "Between requests of the whole recording.",
-                 bars({name: pauses[name] for name in names}, KINDS, "% of intervals",
+                 bars(_brief({name: pauses[name] for name in names}), KINDS, "% of intervals",
                       stacked=True)),
         ] if names else [],
         explanation=[
@@ -119,3 +119,8 @@ def _by_title(
     runs: Mapping[tuple[str, str], Summary], name: str, measure: Callable[[Summary], float]
 ) -> dict[str, float]:
     return {SCHEMES[scheme].title: measure(runs[name, scheme]) for scheme in STRATEGIES}
+
+
+def _brief(values: Mapping[str, Mapping[str, float]]) -> dict[str, Mapping[str, float]]:
+    """By the name of the workload without that of the file."""
+    return {name.split(" (")[0]: one for name, one in values.items()}
