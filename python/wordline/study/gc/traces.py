@@ -88,8 +88,10 @@ def figure(setup: Setup) -> Figure:
             ),
         ],
         plots=[
-            Plot("Worst case", "Longest response time.", bars(_brief(worst), colours, "ms", log=True)),
-            Plot("Late requests", f"Beyond {MARGIN_MS} ms.", bars(_brief(late), colours, "% of requests")),
+            Plot("Worst case", "Longest response time.",
+                 bars(_brief(worst), colours, "ms", log=True)),
+            Plot("Late requests", f"Beyond {MARGIN_MS} ms.",
+                 bars(_brief(late), colours, "% of requests")),
             Plot("Pauses", "Between requests of the whole recording.",
                  bars(_brief({name: pauses[name] for name in names}), KINDS, "% of intervals",
                       stacked=True)),
