@@ -11,7 +11,6 @@ use std::collections::VecDeque;
 use commit::Queue;
 use idle::Idling;
 use job::{Jobs, Waiter};
-pub use power::PowerCut;
 use power::Spares;
 use rustc_hash::FxHashMap;
 use wordline_ftl::gc::schedule::Scheduling;

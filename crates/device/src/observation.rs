@@ -5,7 +5,7 @@ use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::Time;
 use wordline_nand::{Die, Operation, Plane, Ppn};
 
-use crate::controller::PowerCut;
+use crate::power_cut::PowerCut;
 
 /// What the host asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,12 +5,13 @@ use wordline_kernel::{EventQueue, Probe, Time};
 use wordline_nand::Array;
 
 use crate::backend::Usage;
-use crate::controller::{Controller, Done, PowerCut};
+use crate::controller::{Controller, Done};
 use crate::error::DeviceError;
 use crate::event::Event;
 use crate::host::{self, Act, Command, Connect, Connection, Ticket};
 use crate::observation::{Observation, Op, PageParts, Parts};
 use crate::plan::Plan;
+use crate::power_cut::PowerCut;
 use crate::precondition::{Precondition, Preconditioned};
 use crate::request::Request;
 use crate::shadow::Shadow;

@@ -1,0 +1,32 @@
+//! What a power cut costs.
+
+use wordline_kernel::Time;
+
+/// What a power cut cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PowerCut {
+    /// Requests that were under way; the host has to ask again.
+    pub requests_lost: u32,
+    /// Pages that were being programmed and cannot be read.
+    pub pages_torn: u32,
+    /// Blocks that were being erased.
+    pub erases_torn: u32,
+    /// Pages whose spare areas the recovery read.
+    pub pages_read: u64,
+    /// Blocks that the recovery erased.
+    pub blocks_erased: u32,
+    /// How long the recovery took: reads and erases spread over the dies, which work side by side.
+    pub time: Time,
+}
+
+impl PowerCut {
+    /// With that of another device, at the same time: they recover side by side.
+    pub fn join(&mut self, other: &Self) {
+        self.requests_lost += other.requests_lost;
+        self.pages_torn += other.pages_torn;
+        self.erases_torn += other.erases_torn;
+        self.pages_read += other.pages_read;
+        self.blocks_erased += other.blocks_erased;
+        self.time = self.time.max(other.time);
+    }
+}
