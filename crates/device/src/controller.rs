@@ -201,9 +201,15 @@ impl<M: Mapping> Controller<M> {
     /// From now on, every read is checked against a shadow store.
     pub fn verify(&mut self) {
         let mapping = &self.mapping;
-        let shadow = Shadow::new(self.layout, mapping.user_pages(), |page| {
+        let mut shadow = Shadow::new(self.layout, mapping.user_pages(), |page| {
             mapping.lookup(page)
         });
+        if let Some(spares) = &self.spares {
+            let flash = spares.journal.flash(&self.array, self.layout);
+            for (page, place) in flash.copies(|page| mapping.lookup(page)) {
+                shadow.copy_of(page, place);
+            }
+        }
         let verification = Verification {
             shadow,
             contents: Vec::new(),

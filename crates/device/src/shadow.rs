@@ -60,6 +60,8 @@ const KEPT: usize = 8;
 pub struct Shadow {
     layout: Layout,
     pages: FxHashMap<Lpn, PageHistory>,
+    /// By logical page, a bit: whether it was filled before the first write seen here.
+    filled: Vec<u64>,
     /// By physical page: what it holds.
     contents: Vec<u64>,
     /// Reads checked.
@@ -90,18 +92,32 @@ impl Shadow {
     /// A shadow of a device whose pages were filled at once: `place` tells where each page is.
     pub fn new(layout: Layout, user_pages: u32, place: impl Fn(Lpn) -> Option<Ppn>) -> Self {
         let mut contents = vec![UNWRITTEN; layout.pages() as usize];
+        let mut filled = vec![0; user_pages.div_ceil(u64::BITS) as usize];
         for page in (0..user_pages).map(Lpn) {
             if let Some(place) = place(page) {
                 contents[place.index()] = whole(page, 0);
+                filled[page.index() / 64] |= 1 << (page.0 % 64);
             }
         }
         Self {
             layout,
             pages: FxHashMap::default(),
+            filled,
             contents,
             reads_checked: 0,
             writes_followed: 0,
         }
+    }
+
+    /// A copy of what `page` holds, left by a collection; a recovery may go back to it.
+    pub fn copy_of(&mut self, page: Lpn, place: Ppn) {
+        self.contents[place.index()] = whole(page, 0);
+    }
+
+    /// What a page held before the first write seen here.
+    fn first(&self, page: Lpn) -> u64 {
+        let filled = self.filled[page.index() / 64] >> (page.0 % 64) & 1 == 1;
+        if filled { whole(page, 0) } else { UNWRITTEN }
     }
 
     /// Whether the page held anything before the first write seen here decides what version 0 is,
@@ -275,14 +291,15 @@ impl Shadow {
         for page in (0..user_pages).map(Lpn) {
             let place = place(page);
             let content = place.map_or(UNWRITTEN, |place| self.contents[place.index()]);
+            let first = self.first(page);
             match self.pages.get_mut(&page) {
                 Some(history) => {
                     Self::settle(&self.layout, now, page, content, place, history)?;
                 }
-                None if content == UNWRITTEN || content == whole(page, 0) => {}
+                None if content == first => {}
                 None => {
                     return Err(format!(
-                        "verification failed at {now}, after a power cut: logical page {} holds what was never written there",
+                        "verification failed at {now}, after a power cut: logical page {} does not hold what it held before the run",
                         page.0
                     ));
                 }

@@ -5,10 +5,11 @@
 mod shared;
 
 use shared::{Load, closed_loop, plan};
-use wordline_device::DeviceError;
+use wordline_device::{DeviceError, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::recovery::{Flash, Recovery};
 use wordline_ftl::{Collection, Config, Cost, JobId, Lpn, Mapping, PageMap, Step, Want, Written};
+use wordline_kernel::Time;
 use wordline_nand::{Block, Plane, Ppn};
 
 /// What goes wrong: look-ups from the given call on, or the given move.
@@ -20,6 +21,8 @@ enum Fault {
     LostMove(u32),
     /// A read of a written page claims that it was never written.
     Forgotten(u32),
+    /// A recovery loses a page.
+    Unrecovered(Lpn),
 }
 
 #[derive(Debug)]
@@ -106,7 +109,11 @@ impl Mapping for Faulty {
         self.map.cost(want)
     }
     fn recover(&mut self, flash: &Flash<'_>) -> Recovery {
-        self.map.recover(flash)
+        let recovery = self.map.recover(flash);
+        if let Fault::Unrecovered(page) = self.fault {
+            self.map.trim(page);
+        }
+        recovery
     }
     fn audit(&self) -> Result<(), String> {
         self.map.audit()
@@ -178,4 +185,32 @@ fn a_lost_move_is_caught_by_the_array_or_by_the_shadow() {
         }
         other => panic!("{other}"),
     }
+}
+
+/// The host has not touched the page since the device was filled.
+#[test]
+fn a_page_that_a_recovery_loses_is_caught() {
+    let dimensions = Dimensions {
+        channels: 1,
+        ways: 1,
+        dies: 1,
+        planes: 1,
+    };
+    let plan = plan(&Config::default(), dimensions, 64, 8, 8).unwrap();
+    let fault = Fault::Unrecovered(Lpn(7));
+    let mut ssd = Ssd::new(&plan, Faulty::new(PageMap::new(&plan.ftl), fault));
+    ssd.expect_power_cuts();
+    let precondition = Precondition {
+        fill_pages: 20,
+        overwrite_pages: 0,
+        settle: None,
+        seed: 1,
+    };
+    ssd.precondition(&precondition, |_| true).unwrap();
+    ssd.verify();
+    let cut = ssd.cut_power(Time::ZERO, &plan, &mut ());
+    let Err(DeviceError::Verification(message)) = cut else {
+        panic!("not verified")
+    };
+    assert!(message.contains("logical page 7"), "{message}");
 }

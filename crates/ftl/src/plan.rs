@@ -238,11 +238,22 @@ impl Plan {
         Err(PlanError {
             key: "ftl.over_provisioning_ratio",
             reason: format!(
-                "the {logical} logical blocks of a plane, its records and its write buffer need {kept} \
-                 of its {blocks} blocks, and garbage collection {} more",
+                "the data blocks of the {logical} logical blocks of a plane ({} each), {} blocks for \
+                 records and {} for the write buffer take {kept} of its {blocks} blocks, and garbage \
+                 collection needs {} more",
+                rules.data_blocks,
+                rules.record_blocks(),
+                rules.buffer_blocks(blocks),
                 self.start_blocks
             ),
-            remedy: "raise it, lower ftl.gc.start_free_ratio, or give a plane more blocks".into(),
+            remedy: format!(
+                "raise it, lower {}ftl.gc.start_free_ratio, or give a plane more blocks",
+                match self.config.mapping {
+                    Family::Hybrid(_) => "ftl.mapping.hybrid.data_blocks or ",
+                    Family::Buffered(_) => "ftl.mapping.buffered.buffer_ratio or ",
+                    _ => "",
+                }
+            ),
         })
     }
 

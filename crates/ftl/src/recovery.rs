@@ -205,6 +205,20 @@ impl<'a> Flash<'a> {
     pub fn tag(&self, place: Ppn) -> Option<Tag> {
         self.spare.read(place, self.user_pages)
     }
+    /// All pages of the host that hold the version of the current copy, which `current` finds: that
+    /// copy, and those that collections have left behind.
+    pub fn copies(&self, current: impl Fn(Lpn) -> Option<Ppn>) -> impl Iterator<Item = (Lpn, Ppn)> {
+        let blocks = (0..self.layout.blocks()).map(Block);
+        let pages = blocks.flat_map(|block| self.pages(block));
+        pages.filter_map(move |(place, tag)| {
+            let tag = tag?;
+            let Owner::Host(page) = tag.owner else {
+                return None;
+            };
+            let latest = self.tag(current(page)?)?;
+            (latest.sequence == tag.sequence).then_some((page, place))
+        })
+    }
     /// Pages of a block that have been programmed, be it in vain, with what they say.
     pub fn pages(&self, block: Block) -> impl Iterator<Item = (Ppn, Option<Tag>)> + '_ {
         let first = self.layout.page(block, 0).0;

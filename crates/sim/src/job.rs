@@ -111,6 +111,11 @@ pub enum JobError {
         /// Its name.
         name: String,
     },
+    /// Slowdowns beside power cuts.
+    #[error(
+        "{0}: with power cuts the requests of a stream alone are not those beside the others; leave out --slowdown or --power-cut-every"
+    )]
+    SlowdownOfCuts(String),
     /// Slowdowns of a single stream.
     #[error(
         "{0}: a slowdown is what streams cost each other, and there is one only; give several ([[streams]], --stream NAME=FILE), or leave --slowdown out"
@@ -180,6 +185,9 @@ impl Job {
         let given = self.streams.iter().map(|(name, _)| name.as_str());
         let loaded = loaded.with_streams(given)?;
         let plan = loaded.plan(self.seed)?;
+        if self.slowdown && self.power_cut_every.is_some() {
+            return Err(JobError::SlowdownOfCuts(self.config_name.clone()));
+        }
         if self.slowdown && plan.streams.len() < 2 {
             return Err(JobError::OneStream(self.config_name.clone()));
         }

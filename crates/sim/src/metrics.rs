@@ -125,7 +125,7 @@ metrics! {
     "flash.page_programs", "", "Pages programmed, for the host, for garbage collection and for the mapping itself.";
     "flash.page_reads", "", "Pages read from flash, for the host, for partial writes and for garbage collection.";
     "flash.erases", "", "Blocks erased during the run.";
-    "flash.write_amplification", "", "Pages programmed per page that the host wrote.";
+    "flash.write_amplification", "", "Pages programmed per page that the host wrote. With power cuts, pages that were placed and never programmed are among those written.";
     "flash.read_modify_writes", "", "Partial writes that had to read the rest of their page.";
     "flash.own_page_reads", "", "Pages that the mapping read for itself: parts of the map, for requests and for collections.";
     "flash.own_page_programs", "", "Pages that the mapping programmed for itself: parts of the map, records of erases, and pages that only fill a block.";
@@ -150,7 +150,7 @@ metrics! {
     "collections[].trigger", "", "What they were started for: free-blocks or update-block (on demand, while the host is served), look-ahead, compaction, retroactive, background.";
     "collections[].runs", "", "How many.";
     "collections[].pages_moved", "", "Pages that they moved.";
-    "collections[].blocks_erased", "", "Blocks that they erased.";
+    "collections[].blocks_erased", "", "Blocks that they erased. With `dftl`, blocks of translation pages that are erased beside them count in `flash.erases` only.";
     "collections[].time_s", "s", "From start to end, stops included, summed up.";
     "collections[].longest_ms", "ms", "The longest.";
     "power.cuts", "", "Power cuts; the table is there with --power-cut-every.";

@@ -826,6 +826,15 @@ fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
             grouped(unwritten)
         ));
     }
+    if let Some(power) = summary.power {
+        notes.push(format!(
+            "The power failed {} times: {} requests under way were lost and are in no other number; recoveries took {:.3} ms on average, {:.3} ms at most.",
+            grouped(power.cuts),
+            grouped(power.requests_lost),
+            power.recovery_mean_ms,
+            power.recovery_longest_ms,
+        ));
+    }
     if counts.flushes_ignored > 0 {
         notes.push(format!(
             "{} flushes of the input were left out: without a write buffer they change nothing.",

@@ -212,14 +212,19 @@ impl<M: Mapping> Controller<M> {
 
     fn idle_work(&self, now: Time, plane: Plane) -> Option<(Want, Trigger)> {
         let idling = self.idling.as_ref()?;
+        let period = idling.period(now);
+        let shortage = match period {
+            Period::Short { .. } => self.shortage(now, plane),
+            Period::Empty { .. } => None,
+        };
         let idle = Idle {
-            period: idling.period(now),
+            period,
             free_blocks: self.mapping.free_blocks_of(plane),
             start_blocks: idling.start_blocks,
             spare_blocks: idling.spare_blocks,
             delayed: self.mapping.delayed(plane),
             full: self.mapping.full(plane),
-            shortage: self.shortage(now, plane),
+            shortage,
         };
         self.scheduling.policy().idle(&idle)
     }
