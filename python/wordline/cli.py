@@ -272,8 +272,8 @@ def cli() -> None:
     "--power-cut-every",
     type=int,
     metavar="N",
-    help="Let the power fail at random, once in N requests on average, and recover, which reads the "
-    "whole device; with --verify every page is checked after each. [default: never]",
+    help="Let the power fail at random, once in N requests on average, and recover, which reads "
+    "the whole device; with --verify every page is checked after each. [default: never]",
 )
 @click.option(
     "--timeline",
