@@ -123,12 +123,16 @@ const CLOCK_ENDED: &str = "simulated time has reached its end after 103 days; sh
                            with replay.mode.open-loop.time_scale";
 
 /// How the run ended before its time.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 enum Stop {
+    #[error("{CLOCK_ENDED}")]
     Clock,
+    #[error("interrupted")]
     Interrupted,
+    #[error(transparent)]
     Workload(WorkloadError),
     /// The device, or the array: what it said.
+    #[error("{0}")]
     Store(String),
 }
 
@@ -714,13 +718,7 @@ pub fn run(
         timeline,
         devices,
     } = left;
-    let mut error = match ended.stop {
-        None => None,
-        Some(Stop::Interrupted) => Some("interrupted".to_owned()),
-        Some(Stop::Clock) => Some(CLOCK_ENDED.to_owned()),
-        Some(Stop::Workload(ref error)) => Some(error.to_string()),
-        Some(Stop::Store(ref error)) => Some(error.clone()),
-    };
+    let mut error = ended.stop.as_ref().map(ToString::to_string);
     if error.is_none() {
         let counts = host.intakes.iter().map(|intake| intake.counts);
         let served = counts.map(|counts| counts.issued() - counts.lost);
