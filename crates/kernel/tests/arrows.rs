@@ -13,19 +13,20 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("nand", &["kernel"]),
     ("workload", &["kernel"]),
     ("observe", &["kernel"]),
-    ("ftl", &["nand", "kernel"]),
-    ("device", &["ftl", "nand", "kernel"]),
-    ("store", &["device", "ftl", "nand", "kernel"]),
+    ("cache", &["kernel"]),
+    ("ftl", &["cache", "nand", "kernel"]),
+    ("device", &["cache", "ftl", "nand", "kernel"]),
+    ("store", &["cache", "device", "ftl", "nand", "kernel"]),
     (
         "sim",
         &[
-            "store", "device", "ftl", "nand", "workload", "observe", "kernel",
+            "store", "device", "ftl", "cache", "nand", "workload", "observe", "kernel",
         ],
     ),
     (
         "py",
         &[
-            "sim", "store", "device", "ftl", "nand", "workload", "observe", "kernel",
+            "sim", "store", "device", "ftl", "cache", "nand", "workload", "observe", "kernel",
         ],
     ),
 ];

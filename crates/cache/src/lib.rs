@@ -1,0 +1,20 @@
+//! Caches: replacement policies, ghost lists, runs over traces, miss-ratio curves.
+//!
+//! Knows no storage word besides read, write and dirty. A cache knows its keys by small dense
+//! numbers ([`Entry`]); whoever owns the entries gives the numbers, answers what a policy may ask
+//! of them and hears what leaves ([`Owner`]).
+//!
+//! ```
+//! use wordline_cache::{Entry, Replace, Replacement, Replacing};
+//!
+//! let mut lru = Replacing::new(&Replacement::default(), 2);
+//! let hits = [0, 1, 0, 2, 1].map(|number| lru.access(Entry(number), false, &mut ()));
+//! assert_eq!(hits, [false, false, true, false, false]);
+//! ```
+
+pub mod list;
+pub mod replacement;
+pub mod trace;
+
+pub use replacement::{Entry, Owner, Replace, Replacement, Replacing, Visit};
+pub use trace::{Counts, Requests};

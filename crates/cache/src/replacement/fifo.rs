@@ -1,0 +1,76 @@
+//! First in, first out.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{Entry, Owner, Replace};
+use crate::list::Lists;
+
+/// The entry that came first, whatever has been asked for since.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Fifo {}
+
+impl Cited for Fifo {
+    const PAPER: &'static str = "";
+}
+
+/// The residents, the newest in front.
+#[derive(Clone, Debug)]
+pub struct State {
+    lists: Lists<1>,
+    capacity: usize,
+}
+
+impl State {
+    /// An empty cache of `capacity` entries.
+    pub fn new(_policy: &Fifo, capacity: usize) -> Self {
+        Self {
+            lists: Lists::new(),
+            capacity,
+        }
+    }
+    /// Evicts until `count` are resident or fewer.
+    #[inline]
+    fn shrink(&mut self, count: usize, owner: &mut impl Owner) {
+        while self.len() > count
+            && let Some(oldest) = self.lists.pop_back(0)
+        {
+            owner.evicted(oldest);
+            owner.forgotten(oldest);
+        }
+    }
+}
+
+impl Replace for State {
+    #[inline]
+    fn access(&mut self, entry: Entry, _write: bool, owner: &mut impl Owner) -> bool {
+        if self.lists.contains(entry) {
+            return true;
+        }
+        self.shrink(self.capacity - 1, owner);
+        self.lists.push_front(0, entry);
+        false
+    }
+    #[inline]
+    fn contains(&self, entry: Entry) -> bool {
+        self.lists.contains(entry)
+    }
+    fn len(&self) -> usize {
+        self.lists.len(0)
+    }
+    fn capacity(&self) -> usize {
+        self.capacity
+    }
+    fn remove(&mut self, entry: Entry, owner: &mut impl Owner) {
+        if self.lists.contains(entry) {
+            self.lists.unlink(entry);
+            owner.forgotten(entry);
+        }
+    }
+    fn resize(&mut self, capacity: usize, owner: &mut impl Owner) {
+        self.capacity = capacity;
+        self.shrink(capacity, owner);
+    }
+}

@@ -1,0 +1,221 @@
+//! Which entry leaves a cache when another needs its place.
+//!
+//! A policy knows entries by their numbers and keeps all its state in dense arrays by number, grown
+//! on demand. It decides who leaves; it asks the [`Owner`] what it needs to know of an entry, and
+//! tells it who left and of whom it remembers nothing.
+//!
+//! A policy is one file with its parameters (a config table, its doc comment and its source) and a
+//! type `State` that implements [`Replace`] and has `new(&parameters, capacity)`; and one line in
+//! the list of members below.
+
+pub mod fifo;
+pub mod lru;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::trace::{self, Counts, Requests};
+
+/// A key that a cache knows, by a small number. Numbers are dense; the owner gives them.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(transparent)]
+pub struct Entry(pub u32);
+
+impl Entry {
+    /// Numbers are smaller than this: links of lists have 28 bits.
+    pub const LIMIT: u32 = (1 << 28) - 16;
+
+    /// The number, as an index.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Who owns the entries: what a policy may ask of them, and what it is told. A policy asks only
+/// about residents.
+pub trait Owner {
+    /// Whether what the cache holds is newer than what lies below it.
+    #[inline]
+    fn is_dirty(&self, _: Entry) -> bool {
+        false
+    }
+    /// How long a write of the entry would have to wait below, in picoseconds.
+    #[inline]
+    fn load(&self, _: Entry) -> u64 {
+        0
+    }
+    /// Whether the place it would be written to is being collected.
+    #[inline]
+    fn is_collecting(&self, _: Entry) -> bool {
+        false
+    }
+    /// It leaves the cache; the owner writes it back if it is dirty. Called before the newcomer
+    /// counts as resident, and never for the newcomer.
+    #[inline]
+    fn evicted(&mut self, _: Entry) {}
+    /// The policy remembers nothing of it: its number may be given to another key. Called after
+    /// `evicted` or during `remove`, at once or when the entry leaves the ghosts; never for the
+    /// entry that is being accessed.
+    #[inline]
+    fn forgotten(&mut self, _: Entry) {}
+}
+
+/// Nobody: nothing is dirty, nothing is loaded, nothing is heard.
+impl Owner for () {}
+
+impl<O: Owner + ?Sized> Owner for &mut O {
+    fn is_dirty(&self, entry: Entry) -> bool {
+        (**self).is_dirty(entry)
+    }
+    fn load(&self, entry: Entry) -> u64 {
+        (**self).load(entry)
+    }
+    fn is_collecting(&self, entry: Entry) -> bool {
+        (**self).is_collecting(entry)
+    }
+    fn evicted(&mut self, entry: Entry) {
+        (**self).evicted(entry);
+    }
+    fn forgotten(&mut self, entry: Entry) {
+        (**self).forgotten(entry);
+    }
+}
+
+/// A replacement policy.
+pub trait Replace {
+    /// A request for an entry: whether it was resident. If not, it is afterwards, and others may
+    /// have been evicted for it.
+    fn access(&mut self, entry: Entry, write: bool, owner: &mut impl Owner) -> bool;
+    /// Whether an entry is resident.
+    fn contains(&self, entry: Entry) -> bool;
+    /// Whether an entry is a ghost: not resident, but known.
+    fn remembers(&self, _entry: Entry) -> bool {
+        false
+    }
+    /// How many are resident.
+    fn len(&self) -> usize;
+    /// Whether none is resident.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// How many may be resident.
+    fn capacity(&self) -> usize;
+    /// The entry is gone (trimmed, invalidated): neither resident nor ghost afterwards. If it was
+    /// known, the owner hears `forgotten` of it, and of ghosts that are forgotten with it, but never `evicted`.
+    fn remove(&mut self, entry: Entry, owner: &mut impl Owner);
+    /// Changes the capacity, at least 1. Residents that do not fit are evicted by the policy's rule.
+    fn resize(&mut self, capacity: usize, owner: &mut impl Owner);
+
+    /// Whether the policy has to be told what lies ahead, before every access.
+    fn foresees(&self) -> bool {
+        false
+    }
+    /// The position of the next request of the entry about to be accessed, after this one;
+    /// `u32::MAX` if there is none.
+    fn foresee(&mut self, _next: u32) {}
+    /// A whole trace. A policy whose rule allows something faster than one `access` after the other
+    /// overrides this, for an empty cache and with the same counts.
+    fn replay(mut self, requests: &Requests) -> Counts
+    where
+        Self: Sized,
+    {
+        trace::one_by_one(&mut self, requests)
+    }
+}
+
+/// Something to do with a policy whose type it is told: [`Replacing::visit`] chooses once, instead
+/// of at every request.
+pub trait Visit {
+    /// What comes of it.
+    type Answer;
+    /// Does it.
+    fn visit(self, policy: &mut impl Replace) -> Self::Answer;
+}
+
+macro_rules! members {
+    ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
+        wordline_kernel::family! {
+            /// Which entry leaves the buffer when another needs its place?
+            pub enum Replacement at "buffer.replacement" {
+                $($tag => $Variant($file::$Variant)),+
+            }
+        }
+
+        /// The policy of a cache, with its state.
+        #[derive(Clone, Debug)]
+        #[allow(missing_docs)]
+        pub enum Replacing { $($Variant($file::State)),+ }
+
+        impl Replacing {
+            /// An empty cache of `capacity` entries; of 1 if that is zero.
+            pub fn new(policy: &Replacement, capacity: usize) -> Self {
+                let capacity = capacity.max(1);
+                match policy { $(Replacement::$Variant(policy) => Self::$Variant($file::State::new(policy, capacity))),+ }
+            }
+            /// Does something that knows the type of the policy.
+            pub fn visit<V: Visit>(&mut self, visitor: V) -> V::Answer {
+                match self { $(Self::$Variant(state) => visitor.visit(state)),+ }
+            }
+        }
+
+        impl Replace for Replacing {
+            #[inline]
+            fn access(&mut self, entry: Entry, write: bool, owner: &mut impl Owner) -> bool {
+                match self { $(Self::$Variant(state) => state.access(entry, write, owner)),+ }
+            }
+            fn contains(&self, entry: Entry) -> bool {
+                match self { $(Self::$Variant(state) => state.contains(entry)),+ }
+            }
+            fn remembers(&self, entry: Entry) -> bool {
+                match self { $(Self::$Variant(state) => state.remembers(entry)),+ }
+            }
+            fn len(&self) -> usize {
+                match self { $(Self::$Variant(state) => state.len()),+ }
+            }
+            fn capacity(&self) -> usize {
+                match self { $(Self::$Variant(state) => state.capacity()),+ }
+            }
+            fn remove(&mut self, entry: Entry, owner: &mut impl Owner) {
+                match self { $(Self::$Variant(state) => state.remove(entry, owner)),+ }
+            }
+            fn resize(&mut self, capacity: usize, owner: &mut impl Owner) {
+                let capacity = capacity.max(1);
+                match self { $(Self::$Variant(state) => state.resize(capacity, owner)),+ }
+            }
+            fn foresees(&self) -> bool {
+                match self { $(Self::$Variant(state) => state.foresees()),+ }
+            }
+            fn foresee(&mut self, next: u32) {
+                match self { $(Self::$Variant(state) => state.foresee(next)),+ }
+            }
+            fn replay(self, requests: &Requests) -> Counts {
+                match self { $(Self::$Variant(state) => state.replay(requests)),+ }
+            }
+        }
+    };
+}
+
+members! {
+    "lru" => Lru(lru),
+    "fifo" => Fifo(fifo),
+}
+
+impl Default for Replacement {
+    fn default() -> Self {
+        Self::Lru(lru::Lru::default())
+    }
+}
