@@ -12,6 +12,7 @@
 //! assert_eq!(hits, [false, false, true, false, false]);
 //! ```
 
+pub mod curve;
 pub mod list;
 pub mod replacement;
 pub mod trace;

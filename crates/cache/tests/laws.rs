@@ -1,5 +1,5 @@
 //! The laws of replacement, over every member.
-#![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // outside test functions too, this file is a test
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use wordline_cache::{Entry, Owner, Replace, Replacement, Replacing};
 use wordline_kernel::Stream;
 
 /// Members with other parameters than the default ones.
-const VARIANTS: &[&str] = &[];
+const VARIANTS: &[&str] = &[r#"{"arc": {"p": "integer"}}"#];
 
 fn policies() -> Vec<Replacement> {
     let variants = VARIANTS

@@ -8,6 +8,8 @@
 //! type `State` that implements [`Replace`] and has `new(&parameters, capacity)`; and one line in
 //! the list of members below.
 
+pub mod arc;
+pub mod clock;
 pub mod fifo;
 pub mod lru;
 
@@ -212,6 +214,8 @@ macro_rules! members {
 members! {
     "lru" => Lru(lru),
     "fifo" => Fifo(fifo),
+    "clock" => Clock(clock),
+    "arc" => Arc(arc),
 }
 
 impl Default for Replacement {

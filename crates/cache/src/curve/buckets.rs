@@ -1,0 +1,72 @@
+//! Histograms whose buckets grow with what they count.
+
+/// A bucket is never wider than its lowest value divided by two to the power of this.
+const PRECISION: u32 = 12;
+const EXACT: u64 = 1 << (PRECISION + 1);
+
+/// Weights by value: each value by itself below 2^13, 4,096 equal buckets between powers of two above.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Buckets(Vec<f64>);
+
+/// The values from `low` to just below `high`, and what they weigh.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub(super) struct Bucket {
+    pub(super) low: u64,
+    pub(super) high: u64,
+    pub(super) weight: f64,
+}
+
+impl Buckets {
+    #[inline]
+    pub(super) fn add(&mut self, value: u64, weight: f64) {
+        let index = index(value);
+        if index >= self.0.len() {
+            self.0.resize(index + 1, 0.0);
+        }
+        self.0[index] += weight;
+    }
+    /// The buckets that hold something, in ascending order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Bucket> {
+        let filled = |&(_, &weight): &(usize, &f64)| weight > 0.0;
+        let counted = self.0.iter().enumerate().filter(filled);
+        counted.map(|(index, &weight)| {
+            let (low, high) = range(index as u64);
+            Bucket { low, high, weight }
+        })
+    }
+}
+
+#[inline]
+fn index(value: u64) -> usize {
+    if value < EXACT {
+        return value as usize;
+    }
+    let shift = value.ilog2() - PRECISION;
+    ((u64::from(shift) << PRECISION) + (value >> shift)) as usize
+}
+
+fn range(index: u64) -> (u64, u64) {
+    if index < EXACT {
+        return (index, index + 1);
+    }
+    let shift = (index >> PRECISION) - 1;
+    let lead = index - (shift << PRECISION);
+    (lead << shift, (lead + 1) << shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_lies_in_its_bucket_and_buckets_leave_no_gap() {
+        let mut end = 0;
+        for at in 0..index(1 << 40) {
+            let (low, high) = range(at as u64);
+            assert_eq!(low, end, "bucket {at} begins where the one before it ends");
+            assert_eq!((index(low), index(high - 1)), (at, at));
+            assert!(low < EXACT || (high - low) << PRECISION <= low);
+            end = high;
+        }
+    }
+}

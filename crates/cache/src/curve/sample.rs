@@ -1,0 +1,106 @@
+//! Sampling by key.
+
+use std::error::Error;
+use std::fmt;
+
+use rustc_hash::FxHashMap;
+use wordline_kernel::Stream;
+use wordline_kernel::random::splitmix;
+
+use crate::replacement::Entry;
+
+/// The share of the keys that is looked at: above 0, at most 1.
+#[derive(Copy, Clone, Debug, PartialEq, PartialOrd)]
+pub struct Rate(f64);
+
+/// A number that is not a sampling rate.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct RateError(f64);
+
+impl Rate {
+    /// Every key.
+    pub const ALL: Self = Self(1.0);
+
+    /// A share of the keys.
+    pub fn new(rate: f64) -> Result<Self, RateError> {
+        if rate > 0.0 && rate <= 1.0 {
+            return Ok(Self(rate));
+        }
+        Err(RateError(rate))
+    }
+    /// The share, above 0 and at most 1.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl fmt::Display for RateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(rate) = self;
+        write!(
+            f,
+            "sampling rate {rate}: give a number above 0 and at most 1"
+        )
+    }
+}
+
+impl Error for RateError {}
+
+/// Which keys are looked at: those whose hash is not above a limit.
+///
+/// The hash is splitmix64 of the key and a salt of 64 random bits drawn from the seed. It is a bijection, so that no
+/// two keys share a hash. (Keys are often small numbers. A seed combined with them as it is would only
+/// exchange them among each other, and samples of different seeds would be the same samples.)
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Sample {
+    salt: u64,
+    limit: u64,
+}
+
+impl Sample {
+    pub(super) fn new(rate: Rate, seed: u64) -> Self {
+        Self {
+            salt: Stream::new(seed, "curve.sample").bits(),
+            limit: ((rate.0 * 2.0_f64.powi(64)) as u64).saturating_sub(1),
+        }
+    }
+    /// The share of all hashes that is taken.
+    pub(super) fn rate(self) -> f64 {
+        (self.limit as f64 + 1.0) / 2.0_f64.powi(64)
+    }
+    /// The hash of a key, if it is taken.
+    #[inline]
+    pub(super) fn take(self, key: u64) -> Option<u64> {
+        let hash = splitmix(key ^ self.salt);
+        (hash <= self.limit).then_some(hash)
+    }
+    /// From here on `hash` and what lies above is not taken.
+    pub(super) fn end_below(&mut self, hash: u64) {
+        self.limit = hash.saturating_sub(1);
+    }
+}
+
+/// Small numbers for the keys looked at, known by their hashes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Numbers(FxHashMap<u64, Entry>);
+
+impl Numbers {
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+    /// The number of a hash; the next one if it has none.
+    #[inline]
+    pub(super) fn of(&mut self, hash: u64) -> Entry {
+        let next = Entry(self.0.len() as u32);
+        *self.0.entry(hash).or_insert(next)
+    }
+    pub(super) fn get(&self, hash: u64) -> Option<Entry> {
+        self.0.get(&hash).copied()
+    }
+    pub(super) fn insert(&mut self, hash: u64, entry: Entry) {
+        self.0.insert(hash, entry);
+    }
+    pub(super) fn remove(&mut self, hash: u64) {
+        self.0.remove(&hash);
+    }
+}

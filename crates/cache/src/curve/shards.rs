@@ -1,0 +1,189 @@
+//! SHARDS: curves from a sample of the keys (Waldspurger, Park, Garthwaite and Ahmad, "Efficient MRC Construction with
+//! SHARDS", FAST 2015).
+//!
+//! Of the keys a share R is looked at, chosen by their hash, so that a key is looked at always or never. Between two
+//! requests for such a key lie R times as many sampled keys as there are keys; the stack distance among the
+//! sampled, divided by R, estimates the true one, and each request stands for 1/R of them.
+//!
+//! Both kinds adjust (section 3.5, SHARDS-adj): popular keys make the sampled requests more or fewer than R of all; the
+//! difference to the number expected is counted as requests of distance zero, as if hot keys had been
+//! left out or taken in.
+
+use std::collections::BinaryHeap;
+use std::num::NonZeroU32;
+
+use super::buckets::{Bucket, Buckets};
+use super::exact::{count, steps};
+use super::sample::{Numbers, Rate, Sample};
+use super::stack::Stack;
+use super::{Corner, Curve};
+use crate::replacement::Entry;
+
+/// SHARDS at a fixed rate (section 3.2). Memory grows with the share of the keys that is looked at. At rate
+/// 1 it is the exact curve.
+#[derive(Clone, Debug)]
+pub struct ShardsRate {
+    sample: Sample,
+    numbers: Numbers,
+    stack: Stack,
+    distances: Vec<u64>,
+    requests: u64,
+    sampled: u64,
+}
+
+impl ShardsRate {
+    /// A sample of the keys; which, depends on the seed alone.
+    pub fn new(rate: Rate, seed: u64) -> Self {
+        Self {
+            sample: Sample::new(rate, seed),
+            numbers: Numbers::default(),
+            stack: Stack::default(),
+            distances: Vec::new(),
+            requests: 0,
+            sampled: 0,
+        }
+    }
+    /// More requests.
+    #[inline]
+    pub fn extend(&mut self, keys: impl IntoIterator<Item = u64>) {
+        let sample = self.sample;
+        for key in keys {
+            self.requests += 1;
+            if let Some(hash) = sample.take(key) {
+                self.look_at(hash);
+            }
+        }
+    }
+    #[cold]
+    fn look_at(&mut self, hash: u64) {
+        self.sampled += 1;
+        let entry = self.numbers.of(hash);
+        if let Some(distance) = self.stack.touch(entry) {
+            count(&mut self.distances, distance);
+        }
+    }
+    /// The requests of the keys that were looked at.
+    pub fn sampled(&self) -> u64 {
+        self.sampled
+    }
+    /// The estimate from the requests until now.
+    pub fn curve(&self) -> Curve {
+        let weight = 1.0 / self.sample.rate();
+        let more = self.requests as f64 - self.sampled as f64 * weight;
+        let footprint = (self.stack.len() as f64 * weight).round() as u64;
+        Curve::new(
+            self.requests,
+            footprint,
+            steps(&self.distances, weight, more),
+        )
+    }
+}
+
+/// SHARDS at a fixed size (section 3.3): starts with every key and lowers the rate when there would be more keys to
+/// look at than there is room for, by dropping the one of the largest hash.
+///
+/// Counts of a higher rate are to weigh less afterwards; here each request weighs 1/R of the R of
+/// its time instead, which is the same but for a common factor. Distances are exact below 8,192 and
+/// kept to one part in 4,096 above, so that memory grows with the logarithm of the footprint.
+#[derive(Clone, Debug)]
+pub struct ShardsSize {
+    sample: Sample,
+    room: usize,
+    /// The keys looked at, largest hash first.
+    largest: BinaryHeap<(u64, Entry)>,
+    numbers: Numbers,
+    stack: Stack,
+    distances: Buckets,
+    requests: u64,
+    weighed: f64,
+}
+
+impl ShardsSize {
+    /// A sample of at most `keys` keys; which, depends on the seed and on the keys that come.
+    pub fn new(keys: NonZeroU32, seed: u64) -> Self {
+        Self {
+            sample: Sample::new(Rate::ALL, seed),
+            room: keys.get() as usize,
+            largest: BinaryHeap::new(),
+            numbers: Numbers::default(),
+            stack: Stack::default(),
+            distances: Buckets::default(),
+            requests: 0,
+            weighed: 0.0,
+        }
+    }
+    /// More requests.
+    #[inline]
+    pub fn extend(&mut self, keys: impl IntoIterator<Item = u64>) {
+        for key in keys {
+            self.requests += 1;
+            if let Some(hash) = self.sample.take(key) {
+                self.look_at(hash);
+            }
+        }
+    }
+    fn look_at(&mut self, hash: u64) {
+        let weight = 1.0 / self.sample.rate();
+        self.weighed += weight;
+        if let Some(entry) = self.numbers.get(hash) {
+            if let Some(distance) = self.stack.touch(entry) {
+                self.distances
+                    .add((f64::from(distance) * weight) as u64, weight);
+            }
+            return;
+        }
+        let entry = match self.drop_largest(hash) {
+            Some(entry) => entry,
+            None => return,
+        };
+        self.numbers.insert(hash, entry);
+        self.largest.push((hash, entry));
+        self.stack.touch(entry);
+    }
+    /// Makes room for a key: its number; none if it is itself the one to be dropped.
+    fn drop_largest(&mut self, hash: u64) -> Option<Entry> {
+        if self.largest.len() < self.room {
+            return Some(Entry(self.largest.len() as u32));
+        }
+        let &(largest, entry) = self.largest.peek()?;
+        self.sample.end_below(largest.max(hash));
+        if hash > largest {
+            return None;
+        }
+        self.largest.pop();
+        self.numbers.remove(largest);
+        self.stack.remove(entry);
+        Some(entry)
+    }
+    /// The keys that are looked at.
+    pub fn keys(&self) -> usize {
+        self.numbers.len()
+    }
+    /// The rate in force: of the keys seen until now, about this share is looked at.
+    pub fn rate(&self) -> f64 {
+        self.sample.rate()
+    }
+    /// The estimate from the requests until now.
+    pub fn curve(&self) -> Curve {
+        let mut hits = self.requests as f64 - self.weighed;
+        let first = Corner { size: 1.0, hits };
+        let rest = self.distances.iter().flat_map(|bucket| {
+            let Bucket { low, high, weight } = bucket;
+            let before = Corner {
+                size: low as f64,
+                hits,
+            };
+            hits += weight;
+            [
+                before,
+                Corner {
+                    size: high as f64,
+                    hits,
+                },
+            ]
+        });
+        let corners: Vec<Corner> = std::iter::once(first).chain(rest).collect();
+        let footprint = (self.keys() as f64 / self.sample.rate()).round() as u64;
+        Curve::new(self.requests, footprint, corners)
+    }
+}

@@ -1,0 +1,150 @@
+//! Stack distances.
+
+use crate::replacement::Entry;
+
+/// Slots of the smallest stack.
+const SMALLEST: usize = 1 << 12;
+
+/// An LRU stack of any depth that tells how deep an entry lies: how many others were touched since it was.
+///
+/// Time is a row of slots, one a touch, of which only the last of each entry is marked; what lies between is a
+/// count of marks. Over the 64-bit words of marks stands a binary tree whose nodes count the marks in their right
+/// half, so that one way up from a word both sums what lies behind it and takes a mark away. The word that
+/// is being filled is not in the tree. When the slots have run out the marks are moved together; twice as many slots as
+/// entries make that a constant cost a touch.
+///
+/// A touch takes logarithmic time; the memory is 4 bytes by the largest number of an entry and about a byte by entry
+/// on the stack. Fewer than 2^31 entries.
+#[derive(Clone, Debug)]
+pub(super) struct Stack {
+    /// By entry: the slot of its last touch plus one; zero if it is not on the stack.
+    last: Vec<u32>,
+    marks: Vec<u64>,
+    /// By node, the root being 1 and the children of `n` being `2n` and `2n + 1`.
+    right: Vec<u32>,
+    /// The next free slot.
+    now: usize,
+    /// Marks in the word of the next free slot.
+    filling: u32,
+    depth: usize,
+}
+
+impl Default for Stack {
+    fn default() -> Self {
+        let words = SMALLEST / 64;
+        Self {
+            last: Vec::new(),
+            marks: vec![0; words],
+            right: vec![0; words],
+            now: 0,
+            filling: 0,
+            depth: 0,
+        }
+    }
+}
+
+impl Stack {
+    /// Entries on the stack.
+    pub(super) fn len(&self) -> usize {
+        self.depth
+    }
+    /// Brings an entry to the top. How many entries lay above it; none if it was not on the stack.
+    #[inline]
+    pub(super) fn touch(&mut self, entry: Entry) -> Option<u32> {
+        let index = entry.index();
+        if index >= self.last.len() {
+            self.last.resize(index + 1, 0);
+        }
+        if self.now == self.marks.len() * 64 {
+            self.compact();
+        }
+        let above = match self.last[index] {
+            0 => {
+                self.depth += 1;
+                None
+            }
+            slot => Some(self.take(slot as usize - 1)),
+        };
+        self.marks[self.now / 64] |= 1 << (self.now % 64);
+        self.now += 1;
+        self.filling += 1;
+        self.last[index] = self.now as u32;
+        if self.now.is_multiple_of(64) {
+            self.filled();
+        }
+        above
+    }
+    /// Takes an entry off the stack, if it is on it.
+    pub(super) fn remove(&mut self, entry: Entry) {
+        let Some(slot) = self.last.get_mut(entry.index()) else {
+            return;
+        };
+        let slot = std::mem::take(slot);
+        if slot != 0 {
+            self.take(slot as usize - 1);
+            self.depth -= 1;
+        }
+    }
+    /// Clears the mark of a slot; how many marks lie behind it.
+    #[inline]
+    fn take(&mut self, slot: usize) -> u32 {
+        let word = slot / 64;
+        let marks = &mut self.marks[word];
+        let mut behind = (*marks >> (slot % 64) >> 1).count_ones();
+        *marks &= !(1 << (slot % 64));
+        if word == self.now / 64 {
+            self.filling -= 1;
+            return behind;
+        }
+        behind += self.filling;
+        let mut node = word + self.marks.len();
+        while node > 1 {
+            let from_right = (node & 1) as u32;
+            node /= 2;
+            let right = &mut self.right[node];
+            behind += *right & from_right.wrapping_sub(1);
+            *right -= from_right;
+        }
+        behind
+    }
+    /// Enters the word in front of the next free slot into the tree.
+    fn filled(&mut self) {
+        let mut node = self.now / 64 - 1 + self.marks.len();
+        while node > 1 {
+            self.right[node / 2] += (node & 1) as u32 * self.filling;
+            node /= 2;
+        }
+        self.filling = 0;
+    }
+    /// Moves the marks together, in as many slots as leave half of them free.
+    #[cold]
+    fn compact(&mut self) {
+        let mut before = 0;
+        let starts: Vec<u32> = (self.marks.iter())
+            .map(|marks| {
+                let start = before;
+                before += marks.count_ones();
+                start
+            })
+            .collect();
+        for last in self.last.iter_mut().filter(|last| **last != 0) {
+            let slot = *last as usize - 1;
+            let lower = self.marks[slot / 64] & ((1 << (slot % 64)) - 1);
+            *last = starts[slot / 64] + lower.count_ones() + 1;
+        }
+        let words = (2 * self.depth).next_power_of_two().max(SMALLEST) / 64;
+        self.now = self.depth;
+        self.filling = (self.depth % 64) as u32;
+        self.marks = vec![0; words];
+        let full = self.depth / 64;
+        self.marks[..full].fill(u64::MAX);
+        self.marks[full] = (1 << self.filling) - 1;
+        self.right = vec![0; words];
+        for node in 1..words {
+            let height = words.ilog2() - node.ilog2();
+            let width = 1_usize << (height - 1);
+            let first = ((2 * node + 1) << (height - 1)) - words;
+            self.right[node] = (full.clamp(first, first + width) - first) as u32 * 64;
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Adaptive replacement cache.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{Entry, Owner, Replace};
+use crate::list::Lists;
+
+/// How the share of what was asked for once adapts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Adaptation {
+    /// By |B2| / |B1| (or its inverse), at least 1, as a real number: the paper's.
+    #[default]
+    Real,
+    /// By the same quotient rounded down, so that the share is always a whole number of entries.
+    Integer,
+}
+
+/// Two lists of residents, of those asked for once and of those asked for again, and two of ghosts
+/// that left them, as many again as the cache holds. A request for a ghost moves the share `p` of
+/// the cache that its list may fill. After a removal places are filled before anybody is evicted.
+/// When the cache becomes smaller, residents leave by the same rule, then `p` is at most the
+/// capacity, then ghosts leave until the paper's bounds hold.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Arc {
+    /// Whether `p` is a `real` number, as in the paper, or an `integer`. Both are in use; they
+    /// differ by up to 2.5 points of hit ratio.
+    pub p: Adaptation,
+}
+
+impl Cited for Arc {
+    const PAPER: &'static str =
+        "N. Megiddo and D. Modha, ARC: A self-tuning, low overhead replacement cache, FAST 2003";
+}
+
+/// Residents asked for once.
+const T1: usize = 0;
+/// Residents asked for again.
+const T2: usize = 1;
+/// Ghosts of `T1`.
+const B1: usize = 2;
+/// Ghosts of `T2`.
+const B2: usize = 3;
+
+/// The lists, the most recent in front.
+#[derive(Clone, Debug)]
+pub struct State {
+    lists: Lists<4>,
+    adaptation: Adaptation,
+    capacity: usize,
+    p: f64,
+}
+
+impl State {
+    /// An empty cache of `capacity` entries.
+    pub fn new(policy: &Arc, capacity: usize) -> Self {
+        Self {
+            lists: Lists::new(),
+            adaptation: policy.p,
+            capacity,
+            p: 0.0,
+        }
+    }
+    /// How far a hit among the ghosts of one list moves the share, given those of the other.
+    fn step(&self, hit: usize, other: usize) -> f64 {
+        let quotient = self.lists.len(other) as f64 / self.lists.len(hit) as f64;
+        match self.adaptation {
+            Adaptation::Real => quotient.max(1.0),
+            Adaptation::Integer => quotient.floor().max(1.0),
+        }
+    }
+    /// Evicts one, into the ghosts. `in_b2` says whether it makes room for one of `B2`.
+    fn replace(&mut self, in_b2: bool, owner: &mut impl Owner) {
+        let once = self.lists.len(T1) as f64;
+        let over = once > self.p || in_b2 && once == self.p;
+        let from_t1 = over && once > 0.0 || self.lists.is_empty(T2);
+        let (from, to) = if from_t1 { (T1, B1) } else { (T2, B2) };
+        if let Some(victim) = self.lists.back(from) {
+            self.lists.move_to_front(to, victim);
+            owner.evicted(victim);
+        }
+    }
+    /// Evicts one if there is no place left.
+    fn make_room(&mut self, in_b2: bool, owner: &mut impl Owner) {
+        if self.len() >= self.capacity {
+            self.replace(in_b2, owner);
+        }
+    }
+    fn forget(&mut self, ghosts: usize, owner: &mut impl Owner) {
+        if let Some(oldest) = self.lists.pop_back(ghosts) {
+            owner.forgotten(oldest);
+        }
+    }
+    /// Entries and ghosts of the first list.
+    fn first(&self) -> usize {
+        self.lists.len(T1) + self.lists.len(B1)
+    }
+    fn all(&self) -> usize {
+        self.first() + self.lists.len(T2) + self.lists.len(B2)
+    }
+    /// Makes a place for an entry that nothing is known of.
+    fn admit(&mut self, owner: &mut impl Owner) {
+        if self.lists.len(T1) == self.capacity {
+            if let Some(oldest) = self.lists.pop_back(T1) {
+                owner.evicted(oldest);
+                owner.forgotten(oldest);
+            }
+            return;
+        }
+        if self.first() == self.capacity {
+            self.forget(B1, owner);
+        } else if self.all() == 2 * self.capacity {
+            self.forget(B2, owner);
+        }
+        self.make_room(false, owner);
+    }
+}
+
+impl Replace for State {
+    #[inline]
+    fn access(&mut self, entry: Entry, _write: bool, owner: &mut impl Owner) -> bool {
+        match self.lists.list(entry) {
+            Some(T1 | T2) => {
+                self.lists.move_to_front(T2, entry);
+                return true;
+            }
+            Some(B1) => {
+                self.p = (self.p + self.step(B1, B2)).min(self.capacity as f64);
+                self.make_room(false, owner);
+                self.lists.move_to_front(T2, entry);
+            }
+            Some(_) => {
+                self.p = (self.p - self.step(B2, B1)).max(0.0);
+                self.make_room(true, owner);
+                self.lists.move_to_front(T2, entry);
+            }
+            None => {
+                self.admit(owner);
+                self.lists.push_front(T1, entry);
+            }
+        }
+        false
+    }
+    #[inline]
+    fn contains(&self, entry: Entry) -> bool {
+        matches!(self.lists.list(entry), Some(T1 | T2))
+    }
+    fn remembers(&self, entry: Entry) -> bool {
+        matches!(self.lists.list(entry), Some(B1 | B2))
+    }
+    fn len(&self) -> usize {
+        self.lists.len(T1) + self.lists.len(T2)
+    }
+    fn capacity(&self) -> usize {
+        self.capacity
+    }
+    fn remove(&mut self, entry: Entry, owner: &mut impl Owner) {
+        if self.lists.contains(entry) {
+            self.lists.unlink(entry);
+            owner.forgotten(entry);
+        }
+    }
+    fn resize(&mut self, capacity: usize, owner: &mut impl Owner) {
+        self.capacity = capacity;
+        while self.len() > capacity {
+            self.replace(false, owner);
+        }
+        self.p = self.p.min(capacity as f64);
+        while self.first() > capacity {
+            self.forget(B1, owner);
+        }
+        while self.all() > 2 * capacity {
+            self.forget(B2, owner);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Clock.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{Entry, Owner, Replace};
+use crate::list::Lists;
+
+/// First in, first out with a second chance: a hit sets the reference bit of an entry (clear when
+/// it comes); the hand clears bits that are set and evicts the first entry whose bit is not. A
+/// newcomer gets the place just behind the hand.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Clock {}
+
+impl Cited for Clock {
+    const PAPER: &'static str =
+        "F. J. Corbató, A paging experiment with the Multics system, MIT Project MAC, 1968";
+}
+
+/// The residents in the order in which the hand comes to them, the next one at the back. The mark
+/// is the reference bit.
+#[derive(Clone, Debug)]
+pub struct State {
+    lists: Lists<1>,
+    capacity: usize,
+}
+
+impl State {
+    /// An empty cache of `capacity` entries.
+    pub fn new(_policy: &Clock, capacity: usize) -> Self {
+        Self {
+            lists: Lists::new(),
+            capacity,
+        }
+    }
+    /// Evicts until `count` are resident or fewer.
+    #[inline]
+    fn shrink(&mut self, count: usize, owner: &mut impl Owner) {
+        while self.len() > count
+            && let Some(next) = self.lists.pop_back(0)
+        {
+            if self.lists.mark(next) == 1 {
+                self.lists.set_mark(next, 0);
+                self.lists.push_front(0, next);
+            } else {
+                owner.evicted(next);
+                owner.forgotten(next);
+            }
+        }
+    }
+}
+
+impl Replace for State {
+    #[inline]
+    fn access(&mut self, entry: Entry, _write: bool, owner: &mut impl Owner) -> bool {
+        if self.lists.contains(entry) {
+            self.lists.set_mark(entry, 1);
+            return true;
+        }
+        self.shrink(self.capacity - 1, owner);
+        self.lists.push_front(0, entry);
+        false
+    }
+    #[inline]
+    fn contains(&self, entry: Entry) -> bool {
+        self.lists.contains(entry)
+    }
+    fn len(&self) -> usize {
+        self.lists.len(0)
+    }
+    fn capacity(&self) -> usize {
+        self.capacity
+    }
+    fn remove(&mut self, entry: Entry, owner: &mut impl Owner) {
+        if self.lists.contains(entry) {
+            self.lists.unlink(entry);
+            self.lists.set_mark(entry, 0);
+            owner.forgotten(entry);
+        }
+    }
+    fn resize(&mut self, capacity: usize, owner: &mut impl Owner) {
+        self.capacity = capacity;
+        self.shrink(capacity, owner);
+    }
+}
