@@ -13,6 +13,7 @@
 //! ```
 
 pub mod curve;
+pub mod heap;
 pub mod list;
 pub mod replacement;
 pub mod trace;

@@ -9,9 +9,16 @@
 //! the list of members below.
 
 pub mod arc;
+pub mod belady;
 pub mod clock;
 pub mod fifo;
+pub mod lfu;
+pub mod lirs;
 pub mod lru;
+pub mod s3_fifo;
+pub mod sieve;
+pub mod two_q;
+pub mod unbounded;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -216,10 +223,22 @@ members! {
     "fifo" => Fifo(fifo),
     "clock" => Clock(clock),
     "arc" => Arc(arc),
+    "two-q" => TwoQ(two_q),
+    "lirs" => Lirs(lirs),
+    "lfu" => Lfu(lfu),
+    "sieve" => Sieve(sieve),
+    "s3-fifo" => S3Fifo(s3_fifo),
+    "belady" => Belady(belady),
+    "unbounded" => Unbounded(unbounded),
 }
 
 impl Default for Replacement {
     fn default() -> Self {
         Self::Lru(lru::Lru::default())
     }
+}
+
+/// A part of a capacity, rounded down, at least one entry.
+fn share(capacity: usize, ratio: f64) -> usize {
+    ((capacity as f64 * ratio) as usize).max(1)
 }

@@ -1,0 +1,94 @@
+//! Belady's MIN.
+
+use std::cmp::Reverse;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{Entry, Owner, Replace};
+use crate::heap::Heap;
+
+/// The entry whose next request lies farthest ahead: no policy that has to take in every entry
+/// asked for has fewer misses. Knows the future, so it is a ceiling for the others, and runs on
+/// traces only; where nothing is foreseen, and among entries that are not asked for again, it is
+/// LRU. Writes count like reads; write-backs are not minimised.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Belady {}
+
+impl Cited for Belady {
+    const PAPER: &'static str = "L. A. Belady, A study of replacement algorithms for a virtual-storage computer, \
+                                 IBM Systems Journal 5(2), 1966";
+}
+
+/// The residents by their next request, the farthest first, then by their last.
+#[derive(Clone, Debug)]
+pub struct State {
+    heap: Heap<(Reverse<u32>, u64)>,
+    capacity: usize,
+    requests: u64,
+    /// Of the entry about to be accessed.
+    next: u32,
+}
+
+impl State {
+    /// An empty cache of `capacity` entries.
+    pub fn new(_policy: &Belady, capacity: usize) -> Self {
+        Self {
+            heap: Heap::new(),
+            capacity,
+            requests: 0,
+            next: u32::MAX,
+        }
+    }
+    /// Evicts until `count` are resident or fewer.
+    #[inline]
+    fn shrink(&mut self, count: usize, owner: &mut impl Owner) {
+        while self.heap.len() > count
+            && let Some((_, entry)) = self.heap.pop()
+        {
+            owner.evicted(entry);
+            owner.forgotten(entry);
+        }
+    }
+}
+
+impl Replace for State {
+    #[inline]
+    fn access(&mut self, entry: Entry, _write: bool, owner: &mut impl Owner) -> bool {
+        let hit = self.heap.contains(entry);
+        if !hit {
+            self.shrink(self.capacity - 1, owner);
+        }
+        self.requests += 1;
+        let next = std::mem::replace(&mut self.next, u32::MAX);
+        self.heap.set(entry, (Reverse(next), self.requests));
+        hit
+    }
+    #[inline]
+    fn contains(&self, entry: Entry) -> bool {
+        self.heap.contains(entry)
+    }
+    fn len(&self) -> usize {
+        self.heap.len()
+    }
+    fn capacity(&self) -> usize {
+        self.capacity
+    }
+    fn remove(&mut self, entry: Entry, owner: &mut impl Owner) {
+        if self.heap.remove(entry) {
+            owner.forgotten(entry);
+        }
+    }
+    fn resize(&mut self, capacity: usize, owner: &mut impl Owner) {
+        self.capacity = capacity;
+        self.shrink(capacity, owner);
+    }
+    fn foresees(&self) -> bool {
+        true
+    }
+    fn foresee(&mut self, next: u32) {
+        self.next = next;
+    }
+}

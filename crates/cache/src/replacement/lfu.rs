@@ -1,0 +1,111 @@
+//! Least frequently used.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{Entry, Owner, Replace};
+use crate::heap::Heap;
+
+/// The entry that has been asked for least often since it came in; of several the one that has not
+/// been asked for the longest. Counts end when an entry leaves (in-cache LFU), so that nothing has
+/// to be kept of what is not in the cache. With `aging` it is LFU-DA: counts are raised by the rank
+/// of the entry evicted last, so that what was popular long ago leaves in the end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Lfu {
+    /// Whether the rank of an entry is its count plus the rank that the last evicted entry had when
+    /// this one was last asked for (dynamic aging).
+    pub aging: bool,
+}
+
+impl Cited for Lfu {
+    const PAPER: &'static str = "M. Arlitt et al., Evaluating content management techniques for Web proxy \
+                                 caches, Performance Evaluation Review 27(4), 2000 (aging)";
+}
+
+/// Who leaves first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    /// The count, with the age of the cache at the last request.
+    aged: u64,
+    /// When it was last asked for, in requests; tells all ranks apart.
+    last: u64,
+    /// How often it was asked for.
+    count: u64,
+}
+
+/// The residents by rank.
+#[derive(Clone, Debug)]
+pub struct State {
+    policy: Lfu,
+    heap: Heap<Rank>,
+    capacity: usize,
+    requests: u64,
+    /// The rank of the one evicted last, if the cache ages.
+    age: u64,
+}
+
+impl State {
+    /// An empty cache of `capacity` entries.
+    pub fn new(policy: &Lfu, capacity: usize) -> Self {
+        Self {
+            policy: policy.clone(),
+            heap: Heap::new(),
+            capacity,
+            requests: 0,
+            age: 0,
+        }
+    }
+    /// Evicts until `count` are resident or fewer.
+    #[inline]
+    fn shrink(&mut self, count: usize, owner: &mut impl Owner) {
+        while self.heap.len() > count
+            && let Some((rank, entry)) = self.heap.pop()
+        {
+            if self.policy.aging {
+                self.age = rank.aged;
+            }
+            owner.evicted(entry);
+            owner.forgotten(entry);
+        }
+    }
+}
+
+impl Replace for State {
+    #[inline]
+    fn access(&mut self, entry: Entry, _write: bool, owner: &mut impl Owner) -> bool {
+        let before = self.heap.key(entry).map(|rank| rank.count);
+        if before.is_none() {
+            self.shrink(self.capacity - 1, owner);
+        }
+        let count = before.unwrap_or(0) + 1;
+        self.requests += 1;
+        let rank = Rank {
+            aged: count + self.age,
+            last: self.requests,
+            count,
+        };
+        self.heap.set(entry, rank);
+        before.is_some()
+    }
+    #[inline]
+    fn contains(&self, entry: Entry) -> bool {
+        self.heap.contains(entry)
+    }
+    fn len(&self) -> usize {
+        self.heap.len()
+    }
+    fn capacity(&self) -> usize {
+        self.capacity
+    }
+    fn remove(&mut self, entry: Entry, owner: &mut impl Owner) {
+        if self.heap.remove(entry) {
+            owner.forgotten(entry);
+        }
+    }
+    fn resize(&mut self, capacity: usize, owner: &mut impl Owner) {
+        self.capacity = capacity;
+        self.shrink(capacity, owner);
+    }
+}

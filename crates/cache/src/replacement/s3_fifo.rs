@@ -1,0 +1,170 @@
+//! S3-FIFO.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{Entry, Owner, Replace, share};
+use crate::list::Lists;
+
+/// Three queues, first in, first out. What comes in goes through a small queue; what was hit there
+/// moves on to the main queue, the rest leaves and is remembered in a ghost queue. What comes back
+/// while it is remembered goes to the main queue at once. There an entry goes round once more for
+/// every hit, of which it counts three at most. The ghost queue remembers as many as the main queue
+/// may hold.
+///
+/// Evicted is from the small queue, unless that is below its share. As in the simulator of the
+/// authors, nothing is evicted without need: Algorithm 1 also evicts from the main queue when an
+/// entry moves there and makes it full.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct S3Fifo {
+    /// Share of the small queue in the capacity, 0 to 1; rounded down, at least one entry.
+    pub small_ratio: f64,
+    /// Hits in the small queue, 1 to 3, from which on an entry moves to the main queue. Algorithm 1
+    /// says 2, figure 5 of the paper 1.
+    pub promotion_hits: u8,
+}
+
+impl Default for S3Fifo {
+    fn default() -> Self {
+        Self {
+            small_ratio: 0.1,
+            promotion_hits: 2,
+        }
+    }
+}
+
+impl Cited for S3Fifo {
+    const PAPER: &'static str =
+        "J. Yang et al., FIFO queues are all you need for cache eviction, SOSP 2023";
+}
+
+const SMALL: usize = 0;
+const MAIN: usize = 1;
+const GHOST: usize = 2;
+/// More hits than these are not told apart.
+const MOST_HITS: u8 = 3;
+
+/// The three queues, the newest in front; marks of residents are their hits.
+#[derive(Clone, Debug)]
+pub struct State {
+    policy: S3Fifo,
+    lists: Lists<3>,
+    capacity: usize,
+    /// Share of the main queue, and of the ghosts.
+    main: usize,
+}
+
+impl State {
+    /// An empty cache of `capacity` entries.
+    pub fn new(policy: &S3Fifo, capacity: usize) -> Self {
+        Self {
+            policy: policy.clone(),
+            lists: Lists::new(),
+            capacity,
+            main: main_share(policy, capacity),
+        }
+    }
+    /// Evicts until `count` are resident or fewer.
+    #[inline]
+    fn shrink(&mut self, count: usize, owner: &mut impl Owner) {
+        while self.len() > count {
+            if self.lists.is_empty(SMALL) || self.lists.len(MAIN) > self.main {
+                self.evict_from_main(owner);
+            } else {
+                self.evict_from_small(owner);
+            }
+        }
+    }
+    /// Evicts the first of the small queue that is not to move to the main queue, if there is one.
+    fn evict_from_small(&mut self, owner: &mut impl Owner) {
+        while let Some(oldest) = self.lists.pop_back(SMALL) {
+            if self.lists.mark(oldest) < self.policy.promotion_hits {
+                owner.evicted(oldest);
+                self.lists.push_front(GHOST, oldest);
+                self.trim(owner);
+                return;
+            }
+            self.push(MAIN, oldest, 0);
+        }
+    }
+    /// Evicts the first of the main queue that has no hits left.
+    fn evict_from_main(&mut self, owner: &mut impl Owner) {
+        while let Some(oldest) = self.lists.pop_back(MAIN) {
+            let hits = self.lists.mark(oldest);
+            if hits == 0 {
+                owner.evicted(oldest);
+                owner.forgotten(oldest);
+                return;
+            }
+            self.push(MAIN, oldest, hits - 1);
+        }
+    }
+    #[inline]
+    fn push(&mut self, list: usize, entry: Entry, hits: u8) {
+        self.lists.push_front(list, entry);
+        self.lists.set_mark(entry, hits);
+    }
+    /// Forgets ghosts that are too many, the oldest first.
+    #[inline]
+    fn trim(&mut self, owner: &mut impl Owner) {
+        while self.lists.len(GHOST) > self.main
+            && let Some(oldest) = self.lists.pop_back(GHOST)
+        {
+            owner.forgotten(oldest);
+        }
+    }
+}
+
+/// Entries of the main queue.
+fn main_share(policy: &S3Fifo, capacity: usize) -> usize {
+    capacity - share(capacity, policy.small_ratio).min(capacity)
+}
+
+impl Replace for State {
+    #[inline]
+    fn access(&mut self, entry: Entry, _write: bool, owner: &mut impl Owner) -> bool {
+        let list = match self.lists.list(entry) {
+            None => SMALL,
+            // It leaves the ghosts before anybody is evicted, who might push it out.
+            Some(GHOST) => {
+                self.lists.unlink(entry);
+                MAIN
+            }
+            Some(_) => {
+                let hits = self.lists.mark(entry) + 1;
+                self.lists.set_mark(entry, hits.min(MOST_HITS));
+                return true;
+            }
+        };
+        self.shrink(self.capacity - 1, owner);
+        self.push(list, entry, 0);
+        false
+    }
+    #[inline]
+    fn contains(&self, entry: Entry) -> bool {
+        matches!(self.lists.list(entry), Some(SMALL | MAIN))
+    }
+    fn remembers(&self, entry: Entry) -> bool {
+        self.lists.list(entry) == Some(GHOST)
+    }
+    fn len(&self) -> usize {
+        self.lists.len(SMALL) + self.lists.len(MAIN)
+    }
+    fn capacity(&self) -> usize {
+        self.capacity
+    }
+    fn remove(&mut self, entry: Entry, owner: &mut impl Owner) {
+        if self.lists.contains(entry) {
+            self.lists.unlink(entry);
+            owner.forgotten(entry);
+        }
+    }
+    fn resize(&mut self, capacity: usize, owner: &mut impl Owner) {
+        self.capacity = capacity;
+        self.main = main_share(&self.policy, capacity);
+        self.shrink(capacity, owner);
+        self.trim(owner);
+    }
+}

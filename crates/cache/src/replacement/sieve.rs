@@ -1,0 +1,100 @@
+//! SIEVE.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{Entry, Owner, Replace};
+use crate::list::Lists;
+
+/// A hand moves from the oldest entry to the newest and evicts the first that has not been hit
+/// since it last came by. What was hit stays where it is, so that the newest entries are sifted
+/// soon and popular ones gather behind the hand. A hit sets a bit and moves nothing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sieve {}
+
+impl Cited for Sieve {
+    const PAPER: &'static str = "Y. Zhang et al., SIEVE is simpler than LRU: An efficient turn-key eviction \
+                                 algorithm for web caches, NSDI 2024";
+}
+
+/// The residents, the newest in front; the mark of one that has been hit is 1.
+#[derive(Clone, Debug)]
+pub struct State {
+    lists: Lists<1>,
+    /// Where the next search begins; at the oldest if none.
+    hand: Option<Entry>,
+    capacity: usize,
+}
+
+impl State {
+    /// An empty cache of `capacity` entries.
+    pub fn new(_policy: &Sieve, capacity: usize) -> Self {
+        Self {
+            lists: Lists::new(),
+            hand: None,
+            capacity,
+        }
+    }
+    /// Evicts until `count` are resident or fewer.
+    #[inline]
+    fn shrink(&mut self, count: usize, owner: &mut impl Owner) {
+        while self.len() > count
+            && let Some(oldest) = self.lists.back(0)
+        {
+            let mut victim = self.hand.unwrap_or(oldest);
+            while self.lists.mark(victim) != 0 {
+                self.lists.set_mark(victim, 0);
+                victim = self.lists.toward_front(victim).unwrap_or(oldest);
+            }
+            self.pass(victim);
+            self.lists.unlink(victim);
+            owner.evicted(victim);
+            owner.forgotten(victim);
+        }
+    }
+    /// Moves the hand past a resident, to the next newer one.
+    #[inline]
+    fn pass(&mut self, entry: Entry) {
+        self.hand = self.lists.toward_front(entry);
+    }
+}
+
+impl Replace for State {
+    #[inline]
+    fn access(&mut self, entry: Entry, _write: bool, owner: &mut impl Owner) -> bool {
+        if self.lists.contains(entry) {
+            self.lists.set_mark(entry, 1);
+            return true;
+        }
+        self.shrink(self.capacity - 1, owner);
+        self.lists.push_front(0, entry);
+        self.lists.set_mark(entry, 0);
+        false
+    }
+    #[inline]
+    fn contains(&self, entry: Entry) -> bool {
+        self.lists.contains(entry)
+    }
+    fn len(&self) -> usize {
+        self.lists.len(0)
+    }
+    fn capacity(&self) -> usize {
+        self.capacity
+    }
+    fn remove(&mut self, entry: Entry, owner: &mut impl Owner) {
+        if !self.lists.contains(entry) {
+            return;
+        }
+        if self.hand == Some(entry) {
+            self.pass(entry);
+        }
+        self.lists.unlink(entry);
+        owner.forgotten(entry);
+    }
+    fn resize(&mut self, capacity: usize, owner: &mut impl Owner) {
+        self.capacity = capacity;
+        self.shrink(capacity, owner);
+    }
+}

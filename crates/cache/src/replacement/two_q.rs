@@ -1,0 +1,148 @@
+//! 2Q, the full version.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{Entry, Owner, Replace, share};
+use crate::list::Lists;
+
+/// What comes in passes through a queue (A1in), first in, first out, where hits change nothing, and
+/// is remembered for a while after it has left (A1out). What comes back while it is remembered goes
+/// to an LRU list (Am): only that holds what was asked for again after a while. Evicted is from the
+/// queue while that is above its share, else from the LRU list.
+///
+/// An entry that comes back leaves A1out before room is made for it; the paper leaves open whether
+/// making room may push it out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TwoQ {
+    /// Entries that A1in keeps (Kin), relative to the capacity; rounded down, at least one.
+    pub in_ratio: f64,
+    /// Entries that A1out remembers (Kout), relative to the capacity; rounded down, at least one.
+    pub out_ratio: f64,
+}
+
+impl Default for TwoQ {
+    fn default() -> Self {
+        Self {
+            in_ratio: 0.25,
+            out_ratio: 0.5,
+        }
+    }
+}
+
+impl Cited for TwoQ {
+    const PAPER: &'static str = "T. Johnson and D. Shasha, 2Q: A low overhead high performance buffer management \
+                                 replacement algorithm, VLDB 1994";
+}
+
+const A1_IN: usize = 0;
+const A1_OUT: usize = 1;
+const AM: usize = 2;
+
+/// A1in, A1out and Am, the newest in front.
+#[derive(Clone, Debug)]
+pub struct State {
+    policy: TwoQ,
+    lists: Lists<3>,
+    capacity: usize,
+    k_in: usize,
+    k_out: usize,
+}
+
+impl State {
+    /// An empty cache of `capacity` entries.
+    pub fn new(policy: &TwoQ, capacity: usize) -> Self {
+        Self {
+            policy: policy.clone(),
+            lists: Lists::new(),
+            capacity,
+            k_in: share(capacity, policy.in_ratio),
+            k_out: share(capacity, policy.out_ratio),
+        }
+    }
+    /// Evicts until `count` are resident or fewer.
+    #[inline]
+    fn shrink(&mut self, count: usize, owner: &mut impl Owner) {
+        while self.len() > count {
+            if self.lists.len(A1_IN) > self.k_in || self.lists.is_empty(AM) {
+                self.evict_from_a1_in(owner);
+            } else {
+                self.evict_from_am(owner);
+            }
+        }
+    }
+    #[inline]
+    fn evict_from_a1_in(&mut self, owner: &mut impl Owner) {
+        if let Some(oldest) = self.lists.pop_back(A1_IN) {
+            owner.evicted(oldest);
+            self.lists.push_front(A1_OUT, oldest);
+            self.trim(owner);
+        }
+    }
+    #[inline]
+    fn evict_from_am(&mut self, owner: &mut impl Owner) {
+        if let Some(last) = self.lists.pop_back(AM) {
+            owner.evicted(last);
+            owner.forgotten(last);
+        }
+    }
+    /// Forgets what is too much in A1out, the oldest first.
+    #[inline]
+    fn trim(&mut self, owner: &mut impl Owner) {
+        while self.lists.len(A1_OUT) > self.k_out
+            && let Some(oldest) = self.lists.pop_back(A1_OUT)
+        {
+            owner.forgotten(oldest);
+        }
+    }
+}
+
+impl Replace for State {
+    #[inline]
+    fn access(&mut self, entry: Entry, _write: bool, owner: &mut impl Owner) -> bool {
+        let list = match self.lists.list(entry) {
+            None => A1_IN,
+            Some(A1_OUT) => {
+                self.lists.unlink(entry);
+                AM
+            }
+            Some(list) => {
+                if list == AM {
+                    self.lists.move_to_front(AM, entry);
+                }
+                return true;
+            }
+        };
+        self.shrink(self.capacity - 1, owner);
+        self.lists.push_front(list, entry);
+        false
+    }
+    #[inline]
+    fn contains(&self, entry: Entry) -> bool {
+        matches!(self.lists.list(entry), Some(A1_IN | AM))
+    }
+    fn remembers(&self, entry: Entry) -> bool {
+        self.lists.list(entry) == Some(A1_OUT)
+    }
+    fn len(&self) -> usize {
+        self.lists.len(A1_IN) + self.lists.len(AM)
+    }
+    fn capacity(&self) -> usize {
+        self.capacity
+    }
+    fn remove(&mut self, entry: Entry, owner: &mut impl Owner) {
+        if self.lists.contains(entry) {
+            self.lists.unlink(entry);
+            owner.forgotten(entry);
+        }
+    }
+    fn resize(&mut self, capacity: usize, owner: &mut impl Owner) {
+        self.capacity = capacity;
+        self.k_in = share(capacity, self.policy.in_ratio);
+        self.k_out = share(capacity, self.policy.out_ratio);
+        self.shrink(capacity, owner);
+        self.trim(owner);
+    }
+}
