@@ -19,4 +19,4 @@ pub mod replacement;
 pub mod trace;
 
 pub use replacement::{Entry, Owner, Replace, Replacement, Replacing, Visit};
-pub use trace::{Counts, Requests};
+pub use trace::{Counts, Intake, Requests, TraceError, Width};

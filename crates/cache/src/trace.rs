@@ -3,9 +3,60 @@
 //! The keys of a trace are given dense numbers once, in order of first appearance; then every
 //! policy and size runs over the numbers.
 
-use rustc_hash::FxHashMap;
+mod intern;
+
+use std::io::{self, Read};
+
+use thiserror::Error;
 
 use crate::replacement::{Entry, Owner, Replace};
+use intern::Interner;
+
+/// Why a trace cannot be taken in.
+#[derive(Debug, Error)]
+pub enum TraceError {
+    /// More distinct keys than there are numbers.
+    #[error(
+        "the trace has more than {} distinct keys; take larger pages or a part of the trace",
+        Entry::LIMIT
+    )]
+    Footprint,
+    /// More requests than places that fit four bytes.
+    #[error("the trace has more than {} requests; take a part of it", u32::MAX - 1)]
+    Length,
+    /// The last key of a binary trace is incomplete.
+    #[error(
+        "the trace ends {over} bytes after its last whole key of {width} bytes; name the width its keys have"
+    )]
+    Torn {
+        /// Bytes left over.
+        over: usize,
+        /// Bytes of a key.
+        width: usize,
+    },
+    /// The file cannot be read.
+    #[error("the trace cannot be read: {0}")]
+    Read(#[from] io::Error),
+}
+
+/// How the keys of a binary trace are written: one after the other, little-endian, nothing between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// Four bytes a key.
+    Four,
+    /// Eight bytes a key.
+    Eight,
+}
+
+impl Width {
+    /// Bytes of a key.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::Four => 4,
+            Self::Eight => 8,
+        }
+    }
+}
 
 /// A set of small numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,20 +69,28 @@ impl Bits {
         word >> (index % 64) & 1 != 0
     }
     #[inline]
-    fn set(&mut self, index: usize, value: bool) {
+    fn insert(&mut self, index: usize) {
         let word = index / 64;
         if self.0.len() <= word {
-            if !value {
-                return;
-            }
             self.0.resize(word + 1, 0);
         }
-        let bit = 1 << (index % 64);
-        self.0[word] = if value {
-            self.0[word] | bit
-        } else {
-            self.0[word] & !bit
-        };
+        self.0[word] |= 1 << (index % 64);
+    }
+    /// Takes a number out; whether it was in.
+    #[inline]
+    fn take(&mut self, index: usize) -> bool {
+        let was = self.get(index);
+        if was {
+            self.0[index / 64] &= !(1 << (index % 64));
+        }
+        was
+    }
+    /// Whether no number was ever put in.
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+    fn count(&self) -> u64 {
+        self.0.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 }
 
@@ -44,17 +103,90 @@ pub struct Requests {
     footprint: u32,
 }
 
+/// Takes the requests of a trace one by one.
+#[derive(Clone, Debug, Default)]
+pub struct Intake {
+    interner: Interner,
+    requests: Requests,
+}
+
+impl Intake {
+    /// The next request.
+    #[inline]
+    pub fn push(&mut self, key: u64, write: bool) -> Result<(), TraceError> {
+        let place = self.requests.len();
+        if place >= u32::MAX as usize - 1 {
+            return Err(TraceError::Length);
+        }
+        let number = self.interner.number(key).ok_or(TraceError::Footprint)?;
+        self.requests.numbers.push(number);
+        if write {
+            self.requests.writes.insert(place);
+        }
+        Ok(())
+    }
+    /// Reads of the keys in some bytes.
+    fn take(&mut self, bytes: &[u8], width: Width) -> Result<(), TraceError> {
+        self.requests.numbers.reserve(bytes.len() / width.bytes());
+        match width {
+            Width::Four => {
+                let (keys, _) = bytes.as_chunks();
+                keys.iter()
+                    .try_for_each(|key| self.push(u32::from_le_bytes(*key).into(), false))
+            }
+            Width::Eight => {
+                let (keys, _) = bytes.as_chunks();
+                keys.iter()
+                    .try_for_each(|key| self.push(u64::from_le_bytes(*key), false))
+            }
+        }
+    }
+    /// All of them.
+    pub fn finish(self) -> Requests {
+        Requests {
+            footprint: self.interner.len(),
+            ..self.requests
+        }
+    }
+}
+
+/// Bytes read from a file at once.
+const CHUNK: usize = 1 << 18;
+
 impl Requests {
     /// Reads of keys.
-    pub fn from_keys(keys: impl IntoIterator<Item = u64>) -> Self {
-        let mut requests = Self::default();
-        let mut index = FxHashMap::default();
+    pub fn from_keys(keys: impl IntoIterator<Item = u64>) -> Result<Self, TraceError> {
+        let mut intake = Intake::default();
         for key in keys {
-            let next = index.len() as u32;
-            requests.numbers.push(*index.entry(key).or_insert(next));
+            intake.push(key, false)?;
         }
-        requests.footprint = index.len() as u32;
-        requests
+        Ok(intake.finish())
+    }
+    /// The reads of a binary trace of nothing but keys.
+    pub fn read(mut file: impl Read, width: Width) -> Result<Self, TraceError> {
+        let mut intake = Intake::default();
+        let mut chunk = vec![0; CHUNK];
+        let mut filled = 0;
+        loop {
+            let read = match file.read(&mut chunk[filled..]) {
+                Ok(0) => break,
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error.into()),
+            };
+            filled += read;
+            let whole = filled - filled % width.bytes();
+            intake.take(&chunk[..whole], width)?;
+            chunk.copy_within(whole..filled, 0);
+            filled -= whole;
+        }
+        if filled > 0 {
+            return Err(TraceError::Torn {
+                over: filled,
+                width: width.bytes(),
+            });
+        }
+        Ok(intake.finish())
     }
     /// How many.
     pub fn len(&self) -> usize {
@@ -114,9 +246,29 @@ impl Counts {
 
 /// Keeps the dirty bits of a run and counts who leaves.
 #[derive(Debug, Default)]
-struct Leaving {
+pub(crate) struct Leaving {
     dirty: Bits,
-    counts: Counts,
+    evictions: u64,
+    write_backs: u64,
+}
+
+impl Leaving {
+    /// A resident is written.
+    #[inline]
+    pub(crate) fn written(&mut self, entry: Entry) {
+        self.dirty.insert(entry.index());
+    }
+    /// What came of a run with these hits.
+    pub(crate) fn counts(&self, requests: &Requests, hits: u64, write_hits: u64) -> Counts {
+        Counts {
+            requests: requests.len() as u64,
+            writes: requests.writes.count(),
+            hits,
+            write_hits,
+            evictions: self.evictions,
+            write_backs: self.write_backs,
+        }
+    }
 }
 
 impl Owner for Leaving {
@@ -126,35 +278,49 @@ impl Owner for Leaving {
     }
     #[inline]
     fn evicted(&mut self, entry: Entry) {
-        self.counts.evictions += 1;
-        if self.dirty.get(entry.index()) {
-            self.dirty.set(entry.index(), false);
-            self.counts.write_backs += 1;
-        }
+        self.evictions += 1;
+        self.write_backs += u64::from(self.dirty.take(entry.index()));
     }
 }
 
 /// One request after the other.
 pub fn one_by_one(policy: &mut impl Replace, requests: &Requests) -> Counts {
-    let mut owner = Leaving::default();
     let next = if policy.foresees() {
         requests.next()
     } else {
         Vec::new()
     };
-    for (place, &number) in requests.numbers.iter().enumerate() {
+    each(requests, |place, entry, write, owner| {
         if let Some(&next) = next.get(place) {
             policy.foresee(next);
         }
-        let write = requests.is_write(place);
-        let hit = policy.access(Entry(number), write, &mut owner);
-        owner.counts.hits += u64::from(hit);
+        policy.access(entry, write, owner)
+    })
+}
+
+/// Does something for each request, by its place, entry and whether it writes, that says whether it
+/// was a hit and tells who is evicted.
+#[inline]
+pub(crate) fn each(
+    requests: &Requests,
+    mut access: impl FnMut(usize, Entry, bool, &mut Leaving) -> bool,
+) -> Counts {
+    let mut owner = Leaving::default();
+    let (mut hits, mut write_hits) = (0, 0);
+    if requests.writes.is_empty() {
+        for (place, &number) in requests.numbers.iter().enumerate() {
+            hits += u64::from(access(place, Entry(number), false, &mut owner));
+        }
+        return owner.counts(requests, hits, 0);
+    }
+    for (place, &number) in requests.numbers.iter().enumerate() {
+        let (entry, write) = (Entry(number), requests.is_write(place));
+        let hit = access(place, entry, write, &mut owner);
+        hits += u64::from(hit);
         if write {
-            owner.counts.writes += 1;
-            owner.counts.write_hits += u64::from(hit);
-            owner.dirty.set(number as usize, true);
+            write_hits += u64::from(hit);
+            owner.written(entry);
         }
     }
-    owner.counts.requests = requests.len() as u64;
-    owner.counts
+    owner.counts(requests, hits, write_hits)
 }

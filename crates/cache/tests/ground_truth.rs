@@ -16,7 +16,7 @@ fn hits(policy: &str, requests: &Requests) -> [u64; 3] {
 
 #[test]
 fn zipf_hit_counts_are_those_of_other_simulators() {
-    let requests = Requests::from_keys(zipf::keys(10_000_000));
+    let requests = Requests::from_keys(zipf::keys(10_000_000)).unwrap();
     assert_eq!(requests.footprint(), 763_274);
     let expected = [
         (r#""lru""#, [5_632_348, 7_538_588, 8_889_420]),

@@ -1,0 +1,75 @@
+//! How many requests a second of processor time replacement policies take, on the zipf trace that
+//! the ground truth is held on.
+//!
+//! `cargo run --release -p wordline-cache --example speed [POLICY...]`
+#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+
+#[path = "../tests/shared/zipf.rs"]
+mod zipf;
+
+use std::fs::File;
+use std::io::{Seek, Write};
+
+use cpu_time::ProcessTime;
+use wordline_cache::{Replace, Replacement, Replacing, Requests, Width};
+use wordline_kernel::random::splitmix;
+
+const COUNT: usize = 10_000_000;
+const REPEATS: usize = 5;
+const SIZES: [usize; 3] = [7_632, 76_327, 381_637];
+
+/// Says what something took at best, in seconds of processor time, and the requests a second.
+fn timed<T>(what: &str, mut work: impl FnMut() -> T) -> T {
+    let (mut best, mut answer) = (f64::INFINITY, None);
+    for _ in 0..REPEATS {
+        let begun = ProcessTime::now();
+        answer = Some(work());
+        best = best.min(begun.elapsed().as_secs_f64());
+    }
+    let rate = COUNT as f64 / best / 1e6;
+    println!("{what:<36} {best:6.3} s {rate:7.1} M/s");
+    answer.unwrap()
+}
+
+fn plain(id: u64) -> u64 {
+    id
+}
+
+fn tempfile() -> File {
+    let path = std::env::temp_dir().join(format!("wordline-speed-{}", std::process::id()));
+    let mut options = File::options();
+    let file = options
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(&path)
+        .unwrap();
+    std::fs::remove_file(path).unwrap();
+    file
+}
+
+fn main() {
+    let keys = zipf::keys(COUNT);
+    let mut requests = Requests::default();
+    for (what, key) in [("dense", plain as fn(u64) -> u64), ("scattered", splitmix)] {
+        let bytes: Vec<u8> = keys.iter().flat_map(|&id| key(id).to_le_bytes()).collect();
+        let mut file = tempfile();
+        file.write_all(&bytes).unwrap();
+        let what = format!("read file, {what} keys of 8 bytes");
+        requests = timed(&what, || {
+            file.rewind().unwrap();
+            Requests::read(&file, Width::Eight).unwrap()
+        });
+    }
+    let names: Vec<String> = std::env::args().skip(1).collect();
+    for policy in Replacement::defaults() {
+        if !names.is_empty() && !names.iter().any(|name| name == policy.name()) {
+            continue;
+        }
+        for size in SIZES {
+            let what = format!("{} {size}", policy.name());
+            let counts = timed(&what, || Replacing::new(&policy, size).replay(&requests));
+            assert_eq!(counts.requests, COUNT as u64);
+        }
+    }
+}
