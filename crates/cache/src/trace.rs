@@ -259,16 +259,23 @@ impl Leaving {
         self.dirty.insert(entry.index());
     }
     /// What came of a run with these hits.
-    pub(crate) fn counts(&self, requests: &Requests, hits: u64, write_hits: u64) -> Counts {
+    pub(crate) fn counts(&self, requests: &Requests, hits: Hits) -> Counts {
         Counts {
             requests: requests.len() as u64,
             writes: requests.writes.count(),
-            hits,
-            write_hits,
+            hits: hits.all,
+            write_hits: hits.of_writes,
             evictions: self.evictions,
             write_backs: self.write_backs,
         }
     }
+}
+
+/// Requests that found their key resident.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Hits {
+    all: u64,
+    of_writes: u64,
 }
 
 impl Owner for Leaving {
@@ -290,12 +297,14 @@ pub fn one_by_one(policy: &mut impl Replace, requests: &Requests) -> Counts {
     } else {
         Vec::new()
     };
-    each(requests, |place, entry, write, owner| {
+    let mut owner = Leaving::default();
+    let hits = each(requests, &mut owner, |place, entry, write, owner| {
         if let Some(&next) = next.get(place) {
             policy.foresee(next);
         }
         policy.access(entry, write, owner)
-    })
+    });
+    owner.counts(requests, hits)
 }
 
 /// Does something for each request, by its place, entry and whether it writes, that says whether it
@@ -303,24 +312,24 @@ pub fn one_by_one(policy: &mut impl Replace, requests: &Requests) -> Counts {
 #[inline]
 pub(crate) fn each(
     requests: &Requests,
+    owner: &mut Leaving,
     mut access: impl FnMut(usize, Entry, bool, &mut Leaving) -> bool,
-) -> Counts {
-    let mut owner = Leaving::default();
-    let (mut hits, mut write_hits) = (0, 0);
+) -> Hits {
+    let mut hits = Hits::default();
     if requests.writes.is_empty() {
         for (place, &number) in requests.numbers.iter().enumerate() {
-            hits += u64::from(access(place, Entry(number), false, &mut owner));
+            hits.all += u64::from(access(place, Entry(number), false, owner));
         }
-        return owner.counts(requests, hits, 0);
+        return hits;
     }
     for (place, &number) in requests.numbers.iter().enumerate() {
         let (entry, write) = (Entry(number), requests.is_write(place));
-        let hit = access(place, entry, write, &mut owner);
-        hits += u64::from(hit);
+        let hit = access(place, entry, write, owner);
+        hits.all += u64::from(hit);
         if write {
-            write_hits += u64::from(hit);
+            hits.of_writes += u64::from(hit);
             owner.written(entry);
         }
     }
-    owner.counts(requests, hits, write_hits)
+    hits
 }

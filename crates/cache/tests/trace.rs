@@ -127,9 +127,17 @@ impl Owner for Book {
     }
 }
 
+fn policies() -> Vec<Replacement> {
+    let integer = serde_json::from_str(r#"{"arc": {"p": "integer"}}"#).unwrap();
+    Replacement::defaults()
+        .into_iter()
+        .chain([integer])
+        .collect()
+}
+
 #[test]
 fn a_whole_trace_counts_as_its_requests_do() {
-    for policy in Replacement::defaults() {
+    for policy in policies() {
         for (seed, capacity) in [1, 2, 3, 10, 60, 150, 5_000].into_iter().enumerate() {
             let requests = mixed(seed as u64, seed % 3 != 0);
             let mut book = Book::default();

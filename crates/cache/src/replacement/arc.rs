@@ -1,11 +1,14 @@
 //! Adaptive replacement cache.
 
+mod replay;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
 use super::{Entry, Owner, Replace};
 use crate::list::Lists;
+use crate::trace::{self, Counts, Requests};
 
 /// How the share of what was asked for once adapts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -36,6 +39,15 @@ impl Cited for Arc {
         "N. Megiddo and D. Modha, ARC: A self-tuning, low overhead replacement cache, FAST 2003";
 }
 
+/// How far a hit among the ghosts of one list moves the share, given those of the other.
+fn step(adaptation: Adaptation, hit: usize, other: usize) -> f64 {
+    let quotient = other as f64 / hit as f64;
+    match adaptation {
+        Adaptation::Real => quotient.max(1.0),
+        Adaptation::Integer => quotient.floor().max(1.0),
+    }
+}
+
 /// Residents asked for once.
 const T1: usize = 0;
 /// Residents asked for again.
@@ -64,13 +76,8 @@ impl State {
             p: 0.0,
         }
     }
-    /// How far a hit among the ghosts of one list moves the share, given those of the other.
     fn step(&self, hit: usize, other: usize) -> f64 {
-        let quotient = self.lists.len(other) as f64 / self.lists.len(hit) as f64;
-        match self.adaptation {
-            Adaptation::Real => quotient.max(1.0),
-            Adaptation::Integer => quotient.floor().max(1.0),
-        }
+        step(self.adaptation, self.lists.len(hit), self.lists.len(other))
     }
     /// Evicts one, into the ghosts. `in_b2` says whether it makes room for one of `B2`.
     fn replace(&mut self, in_b2: bool, owner: &mut impl Owner) {
@@ -175,5 +182,11 @@ impl Replace for State {
         while self.all() > 2 * capacity {
             self.forget(B2, owner);
         }
+    }
+    fn replay(mut self, requests: &Requests) -> Counts {
+        let empty = self.all() == 0;
+        let counts = empty.then(|| replay::replay(self.adaptation, self.capacity, requests));
+        let counts = counts.flatten();
+        counts.unwrap_or_else(|| trace::one_by_one(&mut self, requests))
     }
 }

@@ -6,6 +6,7 @@ use wordline_kernel::slot::Cited;
 
 use super::{Entry, Owner, Replace};
 use crate::list::Lists;
+use crate::trace::{self, Counts, Leaving, Requests};
 
 /// The entry that came first, whatever has been asked for since.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -72,5 +73,35 @@ impl Replace for State {
     fn resize(&mut self, capacity: usize, owner: &mut impl Owner) {
         self.capacity = capacity;
         self.shrink(capacity, owner);
+    }
+    /// A resident is one that came with one of the last misses, as many as there are places. Who
+    /// has left is counted when it comes again, or at the end.
+    fn replay(mut self, requests: &Requests) -> Counts {
+        if !self.is_empty() {
+            return trace::one_by_one(&mut self, requests);
+        }
+        let mut came = vec![0_u32; requests.footprint() as usize]; // with which miss, from 1; zero: never
+        let capacity = u32::try_from(self.capacity).unwrap_or(u32::MAX);
+        let mut misses = 0_u32;
+        let mut owner = Leaving::default();
+        let hits = trace::each(requests, &mut owner, |_, entry, _, owner| {
+            let with = came[entry.index()];
+            let hit = with > misses.saturating_sub(capacity);
+            if !hit {
+                misses += 1;
+                came[entry.index()] = misses;
+                if with > 0 {
+                    owner.evicted(entry);
+                }
+            }
+            hit
+        });
+        let oldest = misses.saturating_sub(capacity);
+        for (number, &with) in came.iter().enumerate() {
+            if with > 0 && with <= oldest {
+                owner.evicted(Entry(number as u32));
+            }
+        }
+        owner.counts(requests, hits)
     }
 }
