@@ -6,7 +6,7 @@ pub struct Sieve {
     capacity: usize,
     /// Oldest first, with the bit "visited".
     queue: Vec<(u32, bool)>,
-    /// Place in the queue at which the next search begins; past the end it begins at the oldest.
+    /// Place in the queue at which the next search begins.
     hand: usize,
 }
 
@@ -15,28 +15,25 @@ impl Sieve {
         Self {
             capacity,
             queue: Vec::new(),
-            hand: usize::MAX,
+            hand: 0,
         }
     }
     fn shrink(&mut self, size: usize) {
         while self.queue.len() > size {
-            if self.hand >= self.queue.len() {
-                self.hand = 0;
-            }
             if self.queue[self.hand].1 {
                 self.queue[self.hand].1 = false;
                 self.hand += 1;
             } else {
-                // The next younger moves to the place of the one that goes.
+                // The next younger one moves to the place of the one that goes.
                 self.queue.remove(self.hand);
-                self.rest();
             }
+            self.wrap();
         }
     }
-    /// Past the youngest the hand points at nothing, and stays so when others come in behind it.
-    fn rest(&mut self) {
-        if self.hand == self.queue.len() {
-            self.hand = usize::MAX;
+    /// After the youngest comes the oldest.
+    fn wrap(&mut self) {
+        if self.hand >= self.queue.len() {
+            self.hand = 0;
         }
     }
 }
@@ -56,10 +53,10 @@ impl Naive for Sieve {
             return;
         };
         self.queue.remove(at);
-        if self.hand != usize::MAX && at < self.hand {
+        if at < self.hand {
             self.hand -= 1;
         }
-        self.rest();
+        self.wrap();
     }
     fn resize(&mut self, capacity: usize, _: &World) {
         self.capacity = capacity;
