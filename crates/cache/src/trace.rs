@@ -3,6 +3,7 @@
 //! The keys of a trace are given dense numbers once, in order of first appearance; then every
 //! policy and size runs over the numbers.
 
+mod bits;
 mod intern;
 
 use std::io::{self, Read};
@@ -10,6 +11,7 @@ use std::io::{self, Read};
 use thiserror::Error;
 
 use crate::replacement::{Entry, Owner, Replace};
+pub(crate) use bits::Bits;
 use intern::Interner;
 
 /// Why a trace cannot be taken in.
@@ -55,42 +57,6 @@ impl Width {
             Self::Four => 4,
             Self::Eight => 8,
         }
-    }
-}
-
-/// A set of small numbers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Bits(Vec<u64>);
-
-impl Bits {
-    #[inline]
-    fn get(&self, index: usize) -> bool {
-        let word = self.0.get(index / 64).copied().unwrap_or(0);
-        word >> (index % 64) & 1 != 0
-    }
-    #[inline]
-    fn insert(&mut self, index: usize) {
-        let word = index / 64;
-        if self.0.len() <= word {
-            self.0.resize(word + 1, 0);
-        }
-        self.0[word] |= 1 << (index % 64);
-    }
-    /// Takes a number out; whether it was in.
-    #[inline]
-    fn take(&mut self, index: usize) -> bool {
-        let was = self.get(index);
-        if was {
-            self.0[index / 64] &= !(1 << (index % 64));
-        }
-        was
-    }
-    /// Whether no number was ever put in.
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-    fn count(&self) -> u64 {
-        self.0.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 }
 

@@ -6,7 +6,7 @@ use wordline_kernel::slot::Cited;
 
 use super::{Entry, Owner, Replace};
 use crate::list::Lists;
-use crate::trace::{self, Counts, Leaving, Requests};
+use crate::trace::{self, Bits, Counts, Leaving, Requests};
 
 /// The entry that has not been asked for the longest.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -76,27 +76,26 @@ impl Replace for State {
         self.shrink(capacity, owner);
     }
     /// A resident is one whose last request is not older than that of the least recent: no list is
-    /// needed, only the place of the last request of each entry, and a second look at the trace by
-    /// a tail that passes the requests that were not the last of their entry.
+    /// needed, only the place of the last request of each entry, a bit for the places that are the
+    /// last of their entry, and the place of the least recent.
     fn replay(mut self, requests: &Requests) -> Counts {
         if !self.is_empty() {
             return trace::one_by_one(&mut self, requests);
         }
-        let numbers = requests.numbers();
         let mut last = vec![0; requests.footprint() as usize]; // one more than the place, zero: none
-        let (mut tail, mut vacant) = (0, self.capacity);
+        let mut live = Bits::with_capacity(requests.len() + 1);
+        let (mut tail, mut vacant) = (1, self.capacity);
         let mut owner = Leaving::default();
         let hits = trace::each(requests, &mut owner, |place, entry, _, owner| {
             let before = std::mem::replace(&mut last[entry.index()], place as u32 + 1);
-            let hit = before > tail;
+            live.remove(before as usize);
+            live.insert(place + 1);
+            let hit = before >= tail;
             if !hit && vacant > 0 {
                 vacant -= 1;
-            } else if !hit {
-                while last[numbers[tail as usize] as usize] != tail + 1 {
-                    tail += 1;
-                }
-                owner.evicted(Entry(numbers[tail as usize]));
-                tail += 1;
+            } else if !hit && let Some(least) = live.next(tail as usize) {
+                owner.evicted(Entry(requests.numbers()[least - 1]));
+                tail = least as u32 + 1;
             }
             hit
         });

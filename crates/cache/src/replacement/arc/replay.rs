@@ -1,78 +1,65 @@
 //! ARC over a whole trace, without linked lists.
 //!
 //! Entries leave T1 for B1 in the order in which they came to T1, so T1 and B1 are one order cut in
-//! two, and so are T2 and B2. An order is a log of arrivals and two places in it: the border between
-//! ghosts and residents, and the end of the ghosts. An entry remembers its last arrival; arrivals
-//! that are not the last of their entry are passed over.
+//! two, and so are T2 and B2. An order is a bit for every request that was the last of one of its
+//! entries, and two places in the trace: the border between ghosts and residents, and the end of the
+//! ghosts.
 
 use super::{Adaptation, Counts, Entry, Owner, Requests, step};
-use crate::trace::{self, Leaving};
+use crate::trace::{self, Bits, Leaving};
 
 /// T1 and B1 (0), or T2 and B2 (1).
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Order {
-    arrivals: Vec<u32>,
-    /// Residents arrived here or later.
-    border: u32,
-    /// Ghosts arrived here or later.
-    end: u32,
+    /// Places of the last requests of its entries.
+    last: Bits,
+    /// Those of residents are not below.
+    border: usize,
+    /// Those of ghosts are not below.
+    end: usize,
     residents: usize,
     ghosts: usize,
 }
 
-/// The last arrival of an entry: one more than its place in the log, times two, plus the order.
-/// Zero: nothing is known of it.
-type Arrival = u32;
-
-fn arrival(place: u32, order: usize) -> Arrival {
-    (place + 1) << 1 | order as u32
-}
-
 #[derive(Debug)]
-struct Replay {
+struct Replay<'a> {
+    numbers: &'a [u32],
     orders: [Order; 2],
-    arrivals: Vec<Arrival>,
+    /// By entry: one more than the place of its last request, times two, plus its order. Zero:
+    /// nothing is known of it.
+    known: Vec<u32>,
     adaptation: Adaptation,
     capacity: usize,
     p: f64,
 }
 
-impl Replay {
-    /// Puts an entry in front of an order.
+impl Replay<'_> {
+    /// The entry of a request is in front of an order.
     #[inline]
-    fn arrive(&mut self, order: usize, entry: Entry) {
-        let log = &mut self.orders[order].arrivals;
-        self.arrivals[entry.index()] = arrival(log.len() as u32, order);
-        log.push(entry.0);
-        self.orders[order].residents += 1;
-    }
-    /// The first place of an order, from one on, that is the last arrival of its entry.
-    #[inline]
-    fn live(&self, order: usize, mut place: u32) -> (u32, Entry) {
-        let log = &self.orders[order].arrivals;
-        loop {
-            let entry = Entry(log[place as usize]);
-            if self.arrivals[entry.index()] == arrival(place, order) {
-                return (place, entry);
-            }
-            place += 1;
-        }
+    fn arrive(&mut self, order: usize, place: usize, entry: Entry) {
+        let to = &mut self.orders[order];
+        to.last.insert(place);
+        to.residents += 1;
+        self.known[entry.index()] = (place as u32 + 1) << 1 | order as u32;
     }
     /// The least recent resident of an order becomes a ghost.
     fn evict(&mut self, order: usize, owner: &mut Leaving) {
-        let (place, victim) = self.live(order, self.orders[order].border);
         let order = &mut self.orders[order];
-        order.border = place + 1;
-        order.residents -= 1;
-        order.ghosts += 1;
-        owner.evicted(victim);
+        if let Some(place) = order.last.next(order.border) {
+            order.border = place + 1;
+            order.residents -= 1;
+            order.ghosts += 1;
+            owner.evicted(Entry(self.numbers[place]));
+        }
     }
     /// Forgets the least recent ghost of an order.
     fn forget(&mut self, order: usize) {
-        let (place, oldest) = self.live(order, self.orders[order].end);
-        self.arrivals[oldest.index()] = 0;
-        self.orders[order].end = place + 1;
-        self.orders[order].ghosts -= 1;
+        let order = &mut self.orders[order];
+        if let Some(place) = order.last.next(order.end) {
+            order.end = place + 1;
+            order.ghosts -= 1;
+            self.known[self.numbers[place] as usize] = 0;
+        }
     }
     fn replace(&mut self, in_b2: bool, owner: &mut Leaving) {
         let [first, second] = &self.orders;
@@ -84,7 +71,7 @@ impl Replay {
         self.evict(usize::from(!(over && once > 0.0)), owner);
     }
     /// An entry that nothing is known of.
-    fn admit(&mut self, entry: Entry, owner: &mut Leaving) {
+    fn admit(&mut self, place: usize, entry: Entry, owner: &mut Leaving) {
         let [first, second] = &self.orders;
         let known = first.residents + first.ghosts;
         if first.residents == self.capacity {
@@ -98,10 +85,10 @@ impl Replay {
             }
             self.replace(false, owner);
         }
-        self.arrive(0, entry);
+        self.arrive(0, place, entry);
     }
     /// A ghost of an order comes back.
-    fn revive(&mut self, order: usize, entry: Entry, owner: &mut Leaving) {
+    fn revive(&mut self, order: usize, place: usize, entry: Entry, owner: &mut Leaving) {
         let (hit, other) = (self.orders[order].ghosts, self.orders[1 - order].ghosts);
         let step = step(self.adaptation, hit, other);
         self.p = match order {
@@ -110,22 +97,27 @@ impl Replay {
         };
         self.replace(order == 1, owner);
         self.orders[order].ghosts -= 1;
-        self.arrive(1, entry);
+        self.arrive(1, place, entry);
     }
     #[inline]
-    fn access(&mut self, entry: Entry, owner: &mut Leaving) -> bool {
-        let last = self.arrivals[entry.index()];
-        let order = (last & 1) as usize;
-        let hit = last >> 1 > self.orders[order].border;
-        if hit {
-            self.orders[order].residents -= 1;
-            self.arrive(1, entry);
-        } else if last == 0 {
-            self.admit(entry, owner);
-        } else {
-            self.revive(order, entry, owner);
+    fn access(&mut self, place: usize, entry: Entry, owner: &mut Leaving) -> bool {
+        let known = self.known[entry.index()];
+        let order = (known & 1) as usize;
+        let last = (known >> 1) as usize; // one more than the place
+        let from = &mut self.orders[order];
+        if last > from.border {
+            from.last.remove(last - 1);
+            from.residents -= 1;
+            self.arrive(1, place, entry);
+            return true;
         }
-        hit
+        if known == 0 {
+            self.admit(place, entry, owner);
+        } else {
+            from.last.remove(last - 1);
+            self.revive(order, place, entry, owner);
+        }
+        false
     }
 }
 
@@ -138,16 +130,24 @@ pub(super) fn replay(
     if requests.len() >= 1 << 31 {
         return None;
     }
+    let order = || Order {
+        last: Bits::with_capacity(requests.len()),
+        border: 0,
+        end: 0,
+        residents: 0,
+        ghosts: 0,
+    };
     let mut replay = Replay {
-        orders: Default::default(),
-        arrivals: vec![0; requests.footprint() as usize],
+        numbers: requests.numbers(),
+        orders: [order(), order()],
+        known: vec![0; requests.footprint() as usize],
         adaptation,
         capacity,
         p: 0.0,
     };
     let mut owner = Leaving::default();
-    let hits = trace::each(requests, &mut owner, |_, entry, _, owner| {
-        replay.access(entry, owner)
+    let hits = trace::each(requests, &mut owner, |place, entry, _, owner| {
+        replay.access(place, entry, owner)
     });
     Some(owner.counts(requests, hits))
 }

@@ -1,0 +1,91 @@
+//! Sets of small numbers.
+
+/// A set of small numbers, a bit each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Bits(Vec<u64>);
+
+impl Bits {
+    /// An empty set with room for the numbers below `count`.
+    pub(crate) fn with_capacity(count: usize) -> Self {
+        Self(vec![0; count.div_ceil(64)])
+    }
+    #[inline]
+    pub(crate) fn get(&self, number: usize) -> bool {
+        let word = self.0.get(number / 64).copied().unwrap_or(0);
+        word >> (number % 64) & 1 != 0
+    }
+    #[inline]
+    pub(crate) fn insert(&mut self, number: usize) {
+        let word = number / 64;
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= 1 << (number % 64);
+    }
+    /// Takes a number out.
+    #[inline]
+    pub(crate) fn remove(&mut self, number: usize) {
+        if let Some(word) = self.0.get_mut(number / 64) {
+            *word &= !(1 << (number % 64));
+        }
+    }
+    /// Takes a number out; whether it was in.
+    #[inline]
+    pub(crate) fn take(&mut self, number: usize) -> bool {
+        let was = self.get(number);
+        if was {
+            self.remove(number);
+        }
+        was
+    }
+    /// The least number that is in and not below `from`, if there is one.
+    #[inline]
+    pub(crate) fn next(&self, from: usize) -> Option<usize> {
+        let mut word = from / 64;
+        let mut bits = self.0.get(word)? & u64::MAX << (from % 64);
+        while bits == 0 {
+            word += 1;
+            bits = *self.0.get(word)?;
+        }
+        Some(word * 64 + bits.trailing_zeros() as usize)
+    }
+    /// Whether there is room for no number.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+    pub(crate) fn count(&self) -> u64 {
+        self.0.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use wordline_kernel::Stream;
+
+    use super::*;
+
+    #[test]
+    fn bits_are_a_set() {
+        let mut random = Stream::new(1, "bits");
+        let (mut bits, mut set) = (Bits::default(), BTreeSet::new());
+        for _ in 0..20_000 {
+            let (number, from) = (random.below(700) as usize, random.below(800) as usize);
+            match random.below(3) {
+                0 => {
+                    bits.insert(number);
+                    set.insert(number);
+                }
+                1 => assert_eq!(bits.take(number), set.remove(&number)),
+                _ => {
+                    bits.remove(number);
+                    set.remove(&number);
+                }
+            }
+            assert_eq!(bits.get(from), set.contains(&from));
+            assert_eq!(bits.next(from), set.range(from..).next().copied());
+            assert_eq!(bits.count() as usize, set.len());
+        }
+    }
+}
