@@ -126,7 +126,7 @@ impl Times {
 /// The curve of requests by the time since the last for their key, each of which stands for `weight` requests; `more` on
 /// top were for the key just requested. Within a bucket times are taken to be spread evenly.
 fn curve(between: &Buckets, requests: u64, footprint: u64, weight: f64, more: f64) -> Curve {
-    let all = requests as f64;
+    let all = requests.max(1) as f64;
     let survive = |hits: f64| (1.0 - hits / all).clamp(0.0, 1.0);
     // The state at a time: requests for a key at most as old, and the size whose average eviction time it is.
     let (mut time, mut hits, mut size) = (0_u64, 0.0, 0.0);

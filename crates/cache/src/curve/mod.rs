@@ -104,6 +104,11 @@ impl Curve {
             }
             kept.push(Corner { hits, ..corner });
         }
+        while let [.., before, last] = &kept[..]
+            && before.hits == last.hits
+        {
+            kept.pop();
+        }
         Self {
             corners: kept,
             requests,

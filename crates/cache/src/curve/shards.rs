@@ -8,6 +8,8 @@
 //! Both kinds adjust (section 3.5, SHARDS-adj): popular keys make the sampled requests more or fewer than R of all; the
 //! difference to the number expected is counted as requests of distance zero, as if hot keys had been
 //! left out or taken in.
+//!
+//! Sizes below 1/R are not resolved: the curve is a straight line there.
 
 use std::collections::BinaryHeap;
 use std::num::NonZeroU32;
@@ -127,14 +129,13 @@ impl ShardsSize {
         self.weighed += weight;
         if let Some(entry) = self.numbers.get(hash) {
             if let Some(distance) = self.stack.touch(entry) {
-                self.distances
-                    .add((f64::from(distance) * weight) as u64, weight);
+                let scaled = (f64::from(distance) * weight) as u64;
+                self.distances.add(scaled, weight);
             }
             return;
         }
-        let entry = match self.drop_largest(hash) {
-            Some(entry) => entry,
-            None => return,
+        let Some(entry) = self.drop_largest(hash) else {
+            return;
         };
         self.numbers.insert(hash, entry);
         self.largest.push((hash, entry));
@@ -165,24 +166,22 @@ impl ShardsSize {
     }
     /// The estimate from the requests until now.
     pub fn curve(&self) -> Curve {
+        let resolved = 1.0 / self.sample.rate();
         let mut hits = self.requests as f64 - self.weighed;
-        let first = Corner { size: 1.0, hits };
-        let rest = self.distances.iter().flat_map(|bucket| {
-            let Bucket { low, high, weight } = bucket;
-            let before = Corner {
-                size: low as f64,
-                hits,
-            };
+        let mut corners = Vec::new();
+        for Bucket { low, high, weight } in self.distances.iter() {
+            let size = (low as f64).max(resolved);
+            corners.push(Corner { size, hits });
             hits += weight;
-            [
-                before,
-                Corner {
-                    size: high as f64,
-                    hits,
-                },
-            ]
-        });
-        let corners: Vec<Corner> = std::iter::once(first).chain(rest).collect();
+            let size = (high as f64).max(resolved);
+            corners.push(Corner { size, hits });
+        }
+        if corners.is_empty() {
+            corners.push(Corner {
+                size: resolved,
+                hits,
+            });
+        }
         let footprint = (self.keys() as f64 / self.sample.rate()).round() as u64;
         Curve::new(self.requests, footprint, corners)
     }

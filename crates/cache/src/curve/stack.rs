@@ -148,3 +148,34 @@ impl Stack {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wordline_kernel::Stream;
+
+    /// Entries come, go and come back, a few or thousands at a time, beside a list.
+    #[test]
+    fn depths_are_those_of_a_list_whatever_is_taken_off() {
+        for (seed, entries) in [(1, 1), (2, 2), (3, 70), (4, 3_000)] {
+            let mut stream = Stream::new(seed, "stack");
+            let (mut stack, mut list) = (Stack::default(), Vec::new());
+            for step in 0..20_000 {
+                let entry = Entry(stream.below(entries) as u32);
+                let place = list.iter().rposition(|&other| other == entry);
+                let above = place.map(|place| (list.len() - 1 - place) as u32);
+                if let Some(place) = place {
+                    list.remove(place);
+                }
+                if stream.below(4) == 0 {
+                    stack.remove(entry);
+                } else {
+                    let found = stack.touch(entry);
+                    assert_eq!(found, above, "step {step}, {entries} entries");
+                    list.push(entry);
+                }
+                assert_eq!(stack.len(), list.len());
+            }
+        }
+    }
+}
