@@ -7,7 +7,13 @@ use wordline_cache::{Entry, Owner, Replace, Replacement, Replacing};
 use wordline_kernel::Stream;
 
 /// Members with other parameters than the default ones.
-const VARIANTS: &[&str] = &[r#"{"arc": {"p": "integer"}}"#];
+const VARIANTS: &[&str] = &[
+    r#"{"arc": {"p": "integer"}}"#,
+    r#"{"cflru": {"window_ratio": 1.0}}"#,
+    r#"{"gcar-cflru": {"window_ratio": 1.0}}"#,
+    r#"{"lcr": {"window_ratio": 1.0}}"#,
+    r#"{"lcr": {"window_ratio": 0.0}}"#,
+];
 
 fn policies() -> Vec<Replacement> {
     let variants = VARIANTS
@@ -127,11 +133,19 @@ impl Bench {
             self.owner.collecting.insert(other);
         }
     }
+    /// The owner writes an entry back and keeps it.
+    fn clean(&mut self) {
+        let entry = self.draw();
+        if self.owner.dirty.remove(&entry) {
+            self.policy.cleaned(entry);
+        }
+    }
     fn step(&mut self) {
         match self.random.below(40) {
             0 => self.resize(),
             1 | 2 => self.remove(),
             3..6 => self.disturb(),
+            6 => self.clean(),
             _ => self.access(),
         }
     }

@@ -10,8 +10,11 @@
 
 pub mod arc;
 pub mod belady;
+pub mod cflru;
 pub mod clock;
 pub mod fifo;
+pub mod gcar_cflru;
+pub mod lcr;
 pub mod lfu;
 pub mod lirs;
 pub mod lru;
@@ -19,6 +22,7 @@ pub mod s3_fifo;
 pub mod sieve;
 pub mod two_q;
 pub mod unbounded;
+mod window;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -129,6 +133,10 @@ pub trait Replace {
     /// Changes the capacity, at least 1. Residents that do not fit are evicted by the policy's rule.
     fn resize(&mut self, capacity: usize, owner: &mut impl Owner);
 
+    /// The owner has written a resident back and keeps it. Policies may take a resident that they
+    /// found dirty for dirty until it leaves, unless they hear of this.
+    fn cleaned(&mut self, _entry: Entry) {}
+
     /// Whether the policy has to be told what lies ahead, before every access.
     fn foresees(&self) -> bool {
         false
@@ -205,6 +213,9 @@ macro_rules! members {
                 let capacity = capacity.max(1);
                 match self { $(Self::$Variant(state) => state.resize(capacity, owner)),+ }
             }
+            fn cleaned(&mut self, entry: Entry) {
+                match self { $(Self::$Variant(state) => state.cleaned(entry)),+ }
+            }
             fn foresees(&self) -> bool {
                 match self { $(Self::$Variant(state) => state.foresees()),+ }
             }
@@ -230,6 +241,9 @@ members! {
     "s3-fifo" => S3Fifo(s3_fifo),
     "belady" => Belady(belady),
     "unbounded" => Unbounded(unbounded),
+    "cflru" => Cflru(cflru),
+    "gcar-cflru" => GcarCflru(gcar_cflru),
+    "lcr" => Lcr(lcr),
 }
 
 impl Default for Replacement {

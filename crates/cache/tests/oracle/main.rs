@@ -10,6 +10,7 @@ mod queues;
 mod s3_fifo;
 mod sieve;
 mod two_q;
+mod window;
 
 use naive::{Naive, World};
 use wordline_cache::replacement::arc::Adaptation;
@@ -26,6 +27,9 @@ const VARIANTS: &[&str] = &[
     r#"{ "lfu": { "aging": true } }"#,
     r#"{ "s3-fifo": { "small_ratio": 0.35, "promotion_hits": 1 } }"#,
     r#"{ "s3-fifo": { "small_ratio": 1.0, "promotion_hits": 3 } }"#,
+    r#"{ "cflru": { "window_ratio": 1.0 } }"#,
+    r#"{ "gcar-cflru": { "window_ratio": 0.7 } }"#,
+    r#"{ "lcr": { "window_ratio": 1.0 } }"#,
 ];
 
 fn policies() -> impl Iterator<Item = Replacement> {
@@ -56,6 +60,9 @@ fn twin(policy: &Replacement, capacity: usize) -> Box<dyn Naive> {
         }
         Replacement::Belady(_) => Box::new(belady::Belady::new(capacity)),
         Replacement::Unbounded(_) => Box::new(belady::Unbounded::default()),
+        Replacement::Cflru(p) => Box::new(window::Window::cflru(capacity, p.window_ratio)),
+        Replacement::GcarCflru(p) => Box::new(window::Window::gcar_cflru(capacity, p.window_ratio)),
+        Replacement::Lcr(p) => Box::new(window::Window::lcr(capacity, p.window_ratio)),
     }
 }
 
@@ -154,6 +161,16 @@ impl Pair {
         self.policy.resize(capacity, &mut self.keeper);
         self.twin.resize(capacity, &self.keeper.world);
     }
+    /// The owner writes some back and keeps them.
+    fn clean(&mut self) {
+        for key in 0..self.keys {
+            if self.random.below(8) == 0
+                && std::mem::take(&mut self.keeper.world.dirty[key as usize])
+            {
+                self.policy.cleaned(Entry(key));
+            }
+        }
+    }
     /// The loads of places and who is collecting change.
     fn disturb(&mut self) {
         for key in 0..self.keys as usize {
@@ -169,6 +186,7 @@ impl Pair {
             0 => self.resize(),
             1..6 => self.remove(),
             6..20 => self.disturb(),
+            20 => self.clean(),
             _ => self.access(),
         }
         for entry in self.keeper.gone.drain(..) {

@@ -1,0 +1,77 @@
+//! Clean first among those whose chip does not collect.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::window::Window;
+use super::{Entry, Owner, Replace};
+
+/// CFLRU that keeps entries, clean and dirty, whose chip is collecting garbage: requests for them
+/// would have to wait. Of the window of the LRU list leaves the least recently used clean entry
+/// whose chip does not collect, else the least recently used dirty one whose chip does not; if all
+/// chips collect, the least recently used of all.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct GcarCflru {
+    /// Entries of the window, relative to the capacity; rounded down, at least one. Published sweeps
+    /// reach from 1/64 to 1 and improve up to a half; a quarter leaves most of the cache to recency.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub window_ratio: f64,
+}
+
+impl Default for GcarCflru {
+    fn default() -> Self {
+        Self { window_ratio: 0.25 }
+    }
+}
+
+impl Cited for GcarCflru {
+    const PAPER: &'static str = "S. Wu, Y. Lin, B. Mao and H. Jiang, GCaR: Garbage collection aware cache management with improved performance for flash-based SSDs, ICS 2016";
+}
+
+/// The residents.
+#[derive(Clone, Debug)]
+pub struct State(Window);
+
+impl State {
+    /// An empty cache of `capacity` entries.
+    pub fn new(policy: &GcarCflru, capacity: usize) -> Self {
+        Self(Window::new(policy.window_ratio, capacity))
+    }
+}
+
+/// The least recent clean entry of the window whose chip does not collect, else the least recent
+/// whose chip does not, else the tail.
+fn choose<O: Owner>(window: &mut Window, owner: &O) -> Option<Entry> {
+    let free = |entry: Entry| !owner.is_collecting(entry);
+    let victim = window.clean(owner, free);
+    let victim = victim.or_else(|| window.iter().find(|&entry| free(entry)));
+    victim.or(window.tail())
+}
+
+impl Replace for State {
+    #[inline]
+    fn access(&mut self, entry: Entry, _write: bool, owner: &mut impl Owner) -> bool {
+        self.0.access(entry, owner, choose)
+    }
+    #[inline]
+    fn contains(&self, entry: Entry) -> bool {
+        self.0.contains(entry)
+    }
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn capacity(&self) -> usize {
+        self.0.capacity()
+    }
+    fn remove(&mut self, entry: Entry, owner: &mut impl Owner) {
+        self.0.remove(entry, owner);
+    }
+    fn resize(&mut self, capacity: usize, owner: &mut impl Owner) {
+        self.0.resize(capacity, owner, choose);
+    }
+    fn cleaned(&mut self, entry: Entry) {
+        self.0.cleaned(entry);
+    }
+}
