@@ -1,8 +1,9 @@
-//! CPU seconds of miss-ratio curves, reading the file of keys included, and how far the estimates are off.
+//! CPU seconds of miss-ratio curves, reading the file of keys included, and how far the estimates
+//! are off.
 //!
-//! `curve [FILE]`: keys as 64-bit little-endian numbers, or 32-bit ones if the name says `32le`. Without a file,
-//! 10,000,000 requests for 1,000,000 keys, the i-th in proportion to 1/i; they are written to the
-//! directory of temporary files first.
+//! `curve [FILE]`: keys as 64-bit little-endian numbers, or 32-bit ones if the name says `32le`.
+//! Without a file, 10,000,000 requests for 1,000,000 keys, the i-th in proportion to 1/i; they are
+//! written to the directory of temporary files first.
 #![allow(clippy::print_stdout)]
 
 #[path = "../tests/shared/zipf.rs"]
@@ -34,7 +35,7 @@ fn main() -> Result<()> {
     time("reading alone", || {
         let mut sum = 0_u64;
         read(&path, |keys| {
-            sum = keys.iter().copied().fold(sum, u64::wrapping_add)
+            sum = keys.iter().copied().fold(sum, u64::wrapping_add);
         })?;
         Ok(sum)
     })?;

@@ -1,5 +1,5 @@
-//! Miss-ratio curves: the exact one against a naive list, the LRU policy and other simulators; the estimates against
-//! the exact one and against what theory says of them.
+//! Miss-ratio curves: the exact one against a naive list, the LRU policy and other simulators; the
+//! estimates against the exact one and against what theory says of them.
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
 #[path = "shared/zipf.rs"]
@@ -110,8 +110,8 @@ fn the_exact_curve_is_lru_at_every_size() {
     }
 }
 
-/// LRU hits of other simulators; the errors of SHARDS and AET that others found on the same trace, about 0.002 and
-/// 0.003.
+/// LRU hits of other simulators; the errors of SHARDS and AET that others found on the same trace,
+/// about 0.002 and 0.003.
 #[test]
 fn ten_million_requests_agree_with_other_simulators() {
     let keys = zipf::keys(10_000_000);
@@ -156,8 +156,8 @@ fn a_sample_of_everything_is_the_exact_curve() {
     assert_eq!(aet.curve(), Aet::of(&requests(&keys)));
 }
 
-/// Uniform draws have a straight curve, so that the noise of the distances cannot bend it: the mean over
-/// many hashes is the exact one. The keys are small and so are the seeds.
+/// Uniform draws have a straight curve, so that the noise of the distances cannot bend it: the mean
+/// over many hashes is the exact one. The keys are small and so are the seeds.
 #[test]
 fn estimates_of_straight_curves_have_no_bias() {
     let keys = draws("no bias", 40_000, 2_000, 1);
@@ -173,7 +173,8 @@ fn estimates_of_straight_curves_have_no_bias() {
         for size in sizes {
             let off = |curve: &Curve| curve.miss_ratio(size) - exact.miss_ratio(size);
             let found = Interval::of(&curves.iter().map(off).collect::<Vec<_>>());
-            // Twice the 95 % interval is passed once in 10,000 times by chance; draws and seeds are fixed.
+            // Twice the 95 % interval is passed once in 10,000 times by chance; draws and seeds are
+            // fixed.
             assert!(
                 found.mean.abs() < 2.0 * found.half_width,
                 "fixed {kind}, {size} entries: {found:?}"
@@ -182,8 +183,9 @@ fn estimates_of_straight_curves_have_no_bias() {
     }
 }
 
-/// Every key is sampled with probability R, independently: the number of keys sampled is binomial, and so is
-/// how many two hashes have in common. (A seed that only exchanges the keys among each other keeps the number.)
+/// Every key is sampled with probability R, independently of other keys and seeds: the number of
+/// keys sampled is binomial. (Were a seed only to exchange small keys among each other, it would be
+/// the same for all.)
 #[test]
 fn samples_of_different_seeds_are_independent() {
     let (keys, share, seeds) = (1 << 14, 0.05, 300);
@@ -198,13 +200,14 @@ fn samples_of_different_seeds_are_independent() {
         (found.mean - keys as f64).abs() < 4.0 * standard_error,
         "{found:?}"
     );
-    // The standard deviation of a sample of 300 is within 17 % of the true one at four standard errors.
+    // The standard deviation of a sample of 300 is within 17 % of the true one at four standard
+    // errors.
     let spread = found.half_width / 1.968 / standard_error;
     assert!((0.83..1.17).contains(&spread), "{spread} of a binomial's");
 }
 
-/// The distinct keys, from the smallest hashes: the k-minimum-values estimate, whose relative standard error is
-/// 1/sqrt(k - 2) (Beyer et al., SIGMOD 2007).
+/// The distinct keys, from the smallest hashes: the k-minimum-values estimate, whose relative
+/// standard error is 1/sqrt(k - 2) (Beyer et al., SIGMOD 2007).
 #[test]
 fn a_fixed_number_of_keys_is_never_exceeded_and_estimates_the_footprint() {
     let keys = draws("footprint", 50_000, 30_000, 2);
@@ -262,8 +265,8 @@ fn a_cyclic_scan_is_a_cliff_at_its_footprint() {
     }
 }
 
-/// Independent draws with known probabilities: AET is Che's approximation, whose characteristic time solves
-/// size = sum of 1 - (1 - p)^t, and whose hit ratio is the sum of p (1 - (1 - p)^t).
+/// Independent draws with known probabilities: AET is Che's approximation, whose characteristic
+/// time solves size = sum of 1 - (1 - p)^t, and whose hit ratio is the sum of p (1 - (1 - p)^t).
 #[test]
 fn aet_of_independent_draws_is_che_s_approximation() {
     let keys: u64 = 1_000;
@@ -350,7 +353,7 @@ fn traces_of_nothing_or_little_have_curves() {
     }
     // No key that is looked at, but every request is for the same one.
     let same = vec![7; 1_000];
-    let unseen = (0..).find(|&seed| {
+    let unseen = (0..1_000).find(|&seed| {
         let mut shards = ShardsRate::new(rate(0.1), seed);
         shards.extend([7]);
         shards.sampled() == 0
@@ -426,7 +429,8 @@ fn intervals_are_student_s() {
     assert_eq!(found.mean, 3.0);
     assert!((found.half_width - 2.776 * (2.5_f64 / 5.0).sqrt()).abs() < 1e-12);
     assert_eq!(Interval::of(&[1.0]).half_width, f64::INFINITY);
-    // Many: alternating zeros and ones; t at 100 degrees of freedom is 1.9840, at 10,000 it is 1.9602.
+    // Many: alternating zeros and ones; t at 100 degrees of freedom is 1.9840, at 10,000 it is
+    // 1.9602.
     for (samples, t) in [(101_u32, 1.9840), (10_001, 1.9602)] {
         let values: Vec<f64> = (0..samples).map(|i| f64::from(i % 2)).collect();
         let n = f64::from(samples);

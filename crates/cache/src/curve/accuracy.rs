@@ -60,7 +60,8 @@ impl Method {
 pub struct Interval {
     /// The mean of the samples.
     pub mean: f64,
-    /// The true mean lies within this of `mean` with 95 % confidence; infinite with fewer than two samples.
+    /// The true mean lies within this of `mean` with 95 % confidence; infinite with fewer than two
+    /// samples.
     pub half_width: f64,
 }
 
@@ -78,8 +79,8 @@ impl Interval {
     }
 }
 
-/// The 97.5 % point of Student's t distribution: the tabulated values, and beyond 30 degrees of freedom the
-/// expansion of Fisher and Cornish, good to 1e-4 there.
+/// The 97.5 % point of Student's t distribution: the tabulated values, and beyond 30 degrees of
+/// freedom the expansion of Fisher and Cornish, good to 1e-4 there.
 fn student(freedom: usize) -> f64 {
     const POINTS: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
@@ -102,13 +103,15 @@ pub struct Accuracy {
     pub method: Method,
     /// The mean absolute error of the miss ratio over the sizes ([`Curve::difference`]).
     pub error: Interval,
-    /// The mean error with its sign: above zero where the method promises more misses than there are.
+    /// The mean error with its sign: above zero where the method promises more misses than there
+    /// are.
     pub bias: Interval,
     /// The largest error at any size and with any hash.
     pub largest: f64,
 }
 
-/// The errors of a method against the exact curve of the same trace, with the hashes of seeds 0 to `hashes - 1`.
+/// The errors of a method against the exact curve of the same trace, with the hashes of seeds 0 to
+/// `hashes - 1`.
 pub fn accuracy(requests: &Requests, exact: &Curve, method: Method, hashes: u32) -> Accuracy {
     let found: Vec<_> = (0..u64::from(hashes))
         .map(|seed| exact.difference(&method.curve(requests, seed)))

@@ -1,13 +1,14 @@
-//! AET: curves from the times between requests (Hu et al., "Kinetic Modeling of Data Eviction in Cache", USENIX ATC
-//! 2016; "Fast Miss Ratio Curve Modeling for Storage Cache", ACM TOS 2018).
+//! AET: curves from the times between requests (Hu et al., "Kinetic Modeling of Data Eviction in
+//! Cache", USENIX ATC 2016; "Fast Miss Ratio Curve Modeling for Storage Cache", ACM TOS 2018).
 //!
-//! Time is counted in requests. P(t) is the share of the requests whose key is not requested again within
-//! t. An entry in an LRU cache moves down by one place exactly if the request is for a key further down or not cached, so the model lets one of
-//! age t move P(t) places a request. The age at which it has moved through a cache of c entries is the average
-//! eviction time: c is the sum of P(0) to P(AET(c) - 1), and the miss ratio is P(AET(c)).
+//! Time is counted in requests. P(t) is the share of the requests whose key is not requested again
+//! within t. An entry in an LRU cache moves down by one place exactly if the request is for a key
+//! further down or not cached, so the model lets one of age t move P(t) places a request. The age
+//! at which it has moved through a cache of c entries is the average eviction time: c is the sum of
+//! P(0) to P(AET(c) - 1), and the miss ratio is P(AET(c)).
 //!
-//! The requests are taken for alike all the time: where phases differ, as with scans, the model is off by more
-//! than a sample is.
+//! The requests are taken for alike all the time: where phases differ, as with scans, the model is
+//! off by more than a sample is.
 
 use super::buckets::{Bucket, Buckets};
 use super::sample::{Numbers, Rate, Sample};
@@ -49,8 +50,9 @@ impl Aet {
     }
 }
 
-/// AET over a share of the keys, chosen by their hash as in SHARDS, and adjusted as there: sampled requests too few or
-/// too many count as requests for the key just requested. The times are those of all requests, so none has to be scaled.
+/// AET over a share of the keys, chosen by their hash as in SHARDS, and adjusted as there: sampled
+/// requests too few or too many count as requests for the key just requested. The times are those
+/// of all requests, so none has to be scaled.
 #[derive(Clone, Debug)]
 pub struct AetRate {
     sample: Sample,
@@ -123,12 +125,14 @@ impl Times {
     }
 }
 
-/// The curve of requests by the time since the last for their key, each of which stands for `weight` requests; `more` on
-/// top were for the key just requested. Within a bucket times are taken to be spread evenly.
+/// The curve of requests by the time since the last for their key, each of which stands for
+/// `weight` requests; `more` on top were for the key just requested. Within a bucket times are
+/// taken to be spread evenly.
 fn curve(between: &Buckets, requests: u64, footprint: u64, weight: f64, more: f64) -> Curve {
     let all = requests.max(1) as f64;
     let survive = |hits: f64| (1.0 - hits / all).clamp(0.0, 1.0);
-    // The state at a time: requests for a key at most as old, and the size whose average eviction time it is.
+    // The state at a time: requests for a key at most as old, and the size whose average eviction
+    // time it is.
     let (mut time, mut hits, mut size) = (0_u64, 0.0, 0.0);
     let mut corners = Vec::new();
     let first = Bucket {

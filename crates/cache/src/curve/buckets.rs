@@ -4,7 +4,8 @@
 const PRECISION: u32 = 12;
 const EXACT: u64 = 1 << (PRECISION + 1);
 
-/// Weights by value: each value by itself below 2^13, 4,096 equal buckets between powers of two above.
+/// Weights by value: each value by itself below 2^13, 4,096 equal buckets between powers of two
+/// above.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Buckets(Vec<f64>);
 

@@ -5,9 +5,9 @@ use super::{Corner, Curve};
 use crate::replacement::Entry;
 use crate::trace::Requests;
 
-/// The miss-ratio curve by stack distances (Mattson et al., "Evaluation techniques for storage hierarchies", IBM
-/// Systems Journal 1970): a request hits in an LRU cache exactly if fewer other keys than it has entries were
-/// requested since the last request for its key.
+/// The miss-ratio curve by stack distances (Mattson et al., "Evaluation techniques for storage
+/// hierarchies", IBM Systems Journal 1970): a request hits in an LRU cache exactly if fewer other
+/// keys than it has entries were requested since the last request for its key.
 ///
 /// Logarithmic time a request, about 13 bytes by key.
 #[derive(Clone, Debug, Default)]
@@ -27,8 +27,8 @@ impl Exact {
         }
         exact.curve()
     }
-    /// One more request. The number of other entries that were requested since the last one for this; none
-    /// if it is the first.
+    /// One more request. The number of other entries that were requested since the last one for
+    /// this; none if it is the first.
     #[inline]
     pub fn request(&mut self, entry: Entry) -> Option<u32> {
         self.requests += 1;
@@ -36,7 +36,8 @@ impl Exact {
         count(&mut self.distances, distance);
         Some(distance)
     }
-    /// The curve of the requests until now. Its hits are those of an LRU cache at every size, to the last.
+    /// The curve of the requests until now. Its hits are those of an LRU cache at every size, to
+    /// the last.
     pub fn curve(&self) -> Curve {
         let footprint = self.stack.len() as u64;
         Curve::new(self.requests, footprint, steps(&self.distances, 1.0, 0.0))
@@ -53,8 +54,8 @@ pub(super) fn count(distances: &mut Vec<u64>, distance: u32) {
     distances[index] += 1;
 }
 
-/// Corners of the curve of requests by stack distance, where a request stands for `weight` requests and a distance
-/// for `weight` times as much. `more` requests of distance zero come on top.
+/// Corners of the curve of requests by stack distance, where a request stands for `weight` requests
+/// and a distance for `weight` times as much. `more` requests of distance zero come on top.
 pub(super) fn steps(distances: &[u64], weight: f64, more: f64) -> impl Iterator<Item = Corner> {
     let mut hits = more + distances.first().map_or(0.0, |&once| once as f64 * weight);
     let first = Corner { size: weight, hits };

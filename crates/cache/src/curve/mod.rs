@@ -1,5 +1,5 @@
-//! Miss-ratio curves: which share of its requests an LRU cache would miss, for every size at once, from
-//! one pass over the requests.
+//! Miss-ratio curves: which share of its requests an LRU cache would miss, for every size at once,
+//! from one pass over the requests.
 //!
 //! | method | finds | memory | counts |
 //! |---|---|---|---|
@@ -8,8 +8,8 @@
 //! | [`ShardsSize`] | an estimate | a fixed number of keys | the requests for these |
 //! | [`Aet`], [`AetRate`] | what a model says | every key; a share of them | the times between requests |
 //!
-//! Reads and writes count alike: both bring their key into the cache, and the curve is that of all requests
-//! together. A curve of the reads alone would not be that of any cache.
+//! Reads and writes count alike: both bring their key into the cache, and the curve is that of all
+//! requests together. A curve of the reads alone would not be that of any cache.
 
 mod accuracy;
 mod aet;
@@ -31,8 +31,8 @@ const COMPARED: u64 = 1 << 20;
 /// Misses by cache size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// In ascending order of size, none twice. Straight between two of them; no hits at size 0; level
-    /// behind the last.
+    /// In ascending order of size, none twice. Straight between two of them; no hits at size 0;
+    /// level behind the last.
     corners: Vec<Corner>,
     requests: u64,
     footprint: u64,
@@ -68,7 +68,8 @@ pub enum Axis {
     Logarithmic,
 }
 
-/// How far the miss ratios of a curve are from those of another, over the sizes from 1 to the footprint.
+/// How far the miss ratios of a curve are from those of another, over the sizes from 1 to the
+/// footprint.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct Difference {
     /// Mean of the absolute differences.
@@ -82,8 +83,8 @@ pub struct Difference {
 }
 
 impl Curve {
-    /// The curve through `corners`, in ascending order of size. Of corners of one size the last counts, and
-    /// more hits than requests, or fewer than none, are the nearest possible number.
+    /// The curve through `corners`, in ascending order of size. Of corners of one size the last
+    /// counts, and more hits than requests, or fewer than none, are the nearest possible number.
     fn new(requests: u64, footprint: u64, corners: impl IntoIterator<Item = Corner>) -> Self {
         let most = requests as f64;
         let mut kept = vec![ORIGIN];
@@ -133,9 +134,9 @@ impl Curve {
         let after = self.after(size as f64, 0);
         self.ratio(self.between(size as f64, after))
     }
-    /// The corners that a plot needs, in ascending order of size, from size 1 to the last at which anything
-    /// changes. The straight line between two neighbours, on an axis drawn as said, passes every corner
-    /// left out between them within `tolerance` of its miss ratio.
+    /// The corners that a plot needs, in ascending order of size, from size 1 to the last at which
+    /// anything changes. The straight line between two neighbours, on an axis drawn as said, passes
+    /// every corner left out between them within `tolerance` of its miss ratio.
     pub fn points(&self, tolerance: f64, axis: Axis) -> Vec<Point> {
         let first = Point {
             size: 1.0,
@@ -155,8 +156,9 @@ impl Curve {
         }
         kept
     }
-    /// How far `other` is from this curve over the sizes from 1 to this curve's footprint: at every size if
-    /// they are at most 2^20, otherwise at 2^20 sizes in equal steps, the last of which is the footprint.
+    /// How far `other` is from this curve over the sizes from 1 to this curve's footprint: at every
+    /// size if they are at most 2^20, otherwise at 2^20 sizes in equal steps, the last of which is
+    /// the footprint.
     pub fn difference(&self, other: &Self) -> Difference {
         let count = self.footprint.min(COMPARED);
         let mut found = Difference::default();
@@ -206,8 +208,8 @@ impl Curve {
 }
 
 /// Points left out as long as one straight line passes all of them closely enough: the slopes from
-/// the last point kept that do (Williams, "An efficient algorithm for the piecewise linear approximation of
-/// planar curves", 1978).
+/// the last point kept that do (Williams, "An efficient algorithm for the piecewise linear
+/// approximation of planar curves", 1978).
 struct Cone {
     axis: Axis,
     tolerance: f64,

@@ -48,9 +48,10 @@ impl Error for RateError {}
 
 /// Which keys are looked at: those whose hash is not above a limit.
 ///
-/// The hash is splitmix64 of the key and a salt of 64 random bits drawn from the seed. It is a bijection, so that no
-/// two keys share a hash. (Keys are often small numbers. A seed combined with them as it is would only
-/// exchange them among each other, and samples of different seeds would be the same samples.)
+/// The hash is splitmix64 of the key and a salt of 64 random bits drawn from the seed. It is a
+/// bijection, so that no two keys share a hash. (Keys are often small numbers. A seed combined with
+/// them as it is would only exchange them among each other, and samples of different seeds would be
+/// the same samples.)
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Sample {
     salt: u64,

@@ -1,13 +1,14 @@
-//! SHARDS: curves from a sample of the keys (Waldspurger, Park, Garthwaite and Ahmad, "Efficient MRC Construction with
-//! SHARDS", FAST 2015).
+//! SHARDS: curves from a sample of the keys (Waldspurger, Park, Garthwaite and Ahmad, "Efficient
+//! MRC Construction with SHARDS", FAST 2015).
 //!
-//! Of the keys a share R is looked at, chosen by their hash, so that a key is looked at always or never. Between two
-//! requests for such a key lie R times as many sampled keys as there are keys; the stack distance among the
-//! sampled, divided by R, estimates the true one, and each request stands for 1/R of them.
+//! Of the keys a share R is looked at, chosen by their hash, so that a key is looked at always or
+//! never. Between two requests for such a key lie R times as many sampled keys as there are keys;
+//! the stack distance among the sampled, divided by R, estimates the true one, and each request
+//! stands for 1/R of them.
 //!
-//! Both kinds adjust (section 3.5, SHARDS-adj): popular keys make the sampled requests more or fewer than R of all; the
-//! difference to the number expected is counted as requests of distance zero, as if hot keys had been
-//! left out or taken in.
+//! Both kinds adjust (SHARDS-adj, in the paper's evaluation): popular keys make the sampled
+//! requests more or fewer than R of all; the difference to the number expected is counted as
+//! requests of distance zero, as if hot keys had been left out or taken in.
 //!
 //! Sizes below 1/R are not resolved: the curve is a straight line there.
 
@@ -21,8 +22,8 @@ use super::stack::Stack;
 use super::{Corner, Curve};
 use crate::replacement::Entry;
 
-/// SHARDS at a fixed rate (section 3.2). Memory grows with the share of the keys that is looked at. At rate
-/// 1 it is the exact curve.
+/// SHARDS at a fixed rate. Memory grows with the share of the keys that is looked at. At rate 1 it
+/// is the exact curve.
 #[derive(Clone, Debug)]
 pub struct ShardsRate {
     sample: Sample,
@@ -81,8 +82,8 @@ impl ShardsRate {
     }
 }
 
-/// SHARDS at a fixed size (section 3.3): starts with every key and lowers the rate when there would be more keys to
-/// look at than there is room for, by dropping the one of the largest hash.
+/// SHARDS at a fixed size: starts with every key and lowers the rate when there would be more keys
+/// to look at than there is room for, by dropping the one of the largest hash.
 ///
 /// Counts of a higher rate are to weigh less afterwards; here each request weighs 1/R of the R of
 /// its time instead, which is the same but for a common factor. Distances are exact below 8,192 and
@@ -141,7 +142,8 @@ impl ShardsSize {
         self.largest.push((hash, entry));
         self.stack.touch(entry);
     }
-    /// Makes room for a key: its number; none if it is itself the one to be dropped.
+    /// Makes room for a key: its number; none if it is itself the one to be dropped. It takes over
+    /// the number of the one dropped, and when it is touched, its place on the stack.
     fn drop_largest(&mut self, hash: u64) -> Option<Entry> {
         if self.largest.len() < self.room {
             return Some(Entry(self.largest.len() as u32));
@@ -153,7 +155,6 @@ impl ShardsSize {
         }
         self.largest.pop();
         self.numbers.remove(largest);
-        self.stack.remove(entry);
         Some(entry)
     }
     /// The keys that are looked at.
@@ -184,5 +185,113 @@ impl ShardsSize {
         }
         let footprint = (self.keys() as f64 / self.sample.rate()).round() as u64;
         Curve::new(self.requests, footprint, corners)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// As the paper writes it: a list for the stack, counts by scaled distance that are all scaled
+    /// again whenever the rate falls, and the adjustment at the end.
+    struct Paper {
+        sample: Sample,
+        room: usize,
+        list: Vec<u64>,
+        counts: BTreeMap<u64, f64>,
+        sampled: f64,
+        requests: f64,
+    }
+
+    impl Paper {
+        fn new(sample: Sample, room: usize) -> Self {
+            Self {
+                sample,
+                room,
+                list: Vec::new(),
+                counts: BTreeMap::new(),
+                sampled: 0.0,
+                requests: 0.0,
+            }
+        }
+        fn request(&mut self, key: u64) {
+            self.requests += 1.0;
+            let Some(hash) = self.sample.take(key) else {
+                return;
+            };
+            self.sampled += 1.0;
+            if let Some(place) = self.list.iter().position(|&other| other == hash) {
+                self.list.remove(place);
+                let distance = (self.list.len() - place) as f64;
+                let scaled = (distance / self.sample.rate()) as u64;
+                *self.counts.entry(scaled).or_default() += 1.0;
+            }
+            self.list.push(hash);
+            if self.list.len() > self.room {
+                self.lower();
+            }
+        }
+        fn lower(&mut self) {
+            let largest = self.list.iter().copied().max().unwrap();
+            self.list.retain(|&hash| hash < largest);
+            let before = self.sample.rate();
+            self.sample.end_below(largest);
+            let factor = self.sample.rate() / before;
+            self.sampled *= factor;
+            self.counts.values_mut().for_each(|count| *count *= factor);
+        }
+        fn miss_ratio(&self, size: u64) -> f64 {
+            let expected = self.requests * self.sample.rate();
+            let hits: f64 = self.counts.range(..size).map(|(_, count)| count).sum();
+            let adjusted = hits + expected - self.sampled;
+            1.0 - (adjusted / expected).clamp(0.0, 1.0)
+        }
+    }
+
+    fn keys() -> Vec<u64> {
+        let mut stream = wordline_kernel::Stream::new(1, "shards");
+        let skewed = |_| (stream.unit().powi(3) * 5_000.0) as u64;
+        (0..30_000).map(skewed).chain(0..2_000).collect()
+    }
+
+    #[test]
+    fn a_fixed_size_is_as_the_paper_has_it() {
+        for (room, seed) in [(1, 1), (10, 2), (100, 3), (1_000, 4), (100, 5)] {
+            let mut paper = Paper::new(Sample::new(Rate::ALL, seed), room as usize);
+            let mut shards = ShardsSize::new(NonZeroU32::new(room).unwrap(), seed);
+            for key in keys() {
+                paper.request(key);
+                shards.extend([key]);
+                assert_eq!(shards.rate(), paper.sample.rate());
+                assert_eq!(shards.keys(), paper.list.len());
+            }
+            let curve = shards.curve();
+            let resolved = (1.0 / shards.rate()).ceil() as u64;
+            for size in (resolved..8_000).step_by(7) {
+                let apart = curve.miss_ratio(size) - paper.miss_ratio(size);
+                assert!(apart.abs() < 1e-9, "{room} keys, size {size}: {apart}");
+            }
+        }
+    }
+
+    /// The paper's curve is known at the multiples of 1/R alone.
+    #[test]
+    fn a_fixed_rate_is_as_the_paper_has_it() {
+        for (step, seed) in [(1_u32, 1), (2, 2), (16, 3), (64, 4)] {
+            let rate = Rate::new(1.0 / f64::from(step)).unwrap();
+            let mut paper = Paper::new(Sample::new(rate, seed), usize::MAX);
+            let mut shards = ShardsRate::new(rate, seed);
+            shards.extend(keys());
+            for key in keys() {
+                paper.request(key);
+            }
+            let curve = shards.curve();
+            for size in (1..100).map(|times| times * u64::from(step)) {
+                let apart = curve.miss_ratio(size) - paper.miss_ratio(size);
+                assert!(apart.abs() < 1e-9, "1 in {step}, size {size}: {apart}");
+            }
+        }
     }
 }
