@@ -44,6 +44,7 @@ fn plan() -> Plan {
         queue_depth: 32,
         interface: Interface::default(),
         streams: Vec::new(),
+        buffer: None,
         ftl: ftl.unwrap_or_else(|error| unreachable!("{error}")),
     }
 }
@@ -79,6 +80,7 @@ fn serve_of(ssd: &mut Ssd<PageMap>, op: Op, bytes: u64) -> Time {
             let request = Request {
                 stream: 0,
                 op,
+                fua: false,
                 offset: if bytes > 4096 {
                     issued * bytes
                 } else {

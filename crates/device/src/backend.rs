@@ -217,7 +217,7 @@ impl BackEnd {
         purpose: Purpose,
         queue: &mut EventQueue<Event>,
     ) {
-        self.loads[die.index()].committed += u32::from(!purpose.is_gc());
+        *self.loads[die.index()].of(purpose.operation()) += u32::from(!purpose.is_gc());
         let idle = self.book.dies[die.index()].job.head == NONE;
         if idle && self.planes == 1 {
             self.start(now, die, slot, 1, queue);
@@ -439,9 +439,14 @@ impl BackEnd {
             transaction.parts.add(&parts);
             slot = transaction.next;
         }
-        let Job { pages, gc, .. } = self.book.dies[die.index()].job;
+        let Job {
+            pages,
+            operation,
+            gc,
+            ..
+        } = self.book.dies[die.index()].job;
         if !gc {
-            self.loads[die.index()].committed -= pages;
+            *self.loads[die.index()].of(operation) -= pages;
         }
         self.leave(now, die, pages, probe);
         head

@@ -1,7 +1,9 @@
-//! The `[ssd]` and `[host]` tables.
+//! The `[ssd]`, `[buffer]` and `[host]` tables.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use wordline_cache::Replacement;
 
 use crate::compose::Composition;
 use crate::host::Interface;
@@ -47,6 +49,40 @@ impl Default for Host {
         Self {
             queue_depth: 32,
             interface: Interface::default(),
+        }
+    }
+}
+
+/// The DRAM buffer between the host interface and the translation layer (`[buffer]`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Buffer {
+    /// What it holds, in whole pages; 0 for no buffer. KiB, 0 to 16777216.
+    #[schemars(range(min = 0, max = 16_777_216))]
+    pub capacity_kib: u32,
+    /// Which page leaves when another needs its place.
+    pub replacement: Replacement,
+    /// Whether a write is done only when the flash holds it; the page stays in the buffer for reads. Otherwise a write is done when its data is in the buffer (write-back).
+    pub write_through: bool,
+    /// Whether capacitors keep the memory alive in a power cut until its dirty pages are saved; they are in the buffer again afterwards. Without them they are lost.
+    pub capacitors: bool,
+    /// From asking the memory until the first byte. ns, 0 to 1000000.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub access_ns: u32,
+    /// Rate of the memory's one port, which carries host data in and out and flash data in and out. MB/s, 1 to 1000000.
+    #[schemars(range(min = 1.0, max = 1_000_000.0))]
+    pub mb_per_s: f64,
+}
+
+impl Default for Buffer {
+    fn default() -> Self {
+        Self {
+            capacity_kib: 0,
+            replacement: Replacement::default(),
+            write_through: false,
+            capacitors: false,
+            access_ns: 100,
+            mb_per_s: 3200.0,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What a disk does with a request once it is in the device: pages, places, collections.
 
+mod chips;
 mod collect;
 mod commit;
 mod idle;
@@ -8,6 +9,8 @@ mod power;
 
 use std::collections::VecDeque;
 
+pub use chips::ChipLoad;
+use chips::Chips;
 use commit::Queue;
 use idle::Idling;
 use job::{Jobs, Waiter};
@@ -19,6 +22,7 @@ use wordline_kernel::{EventQueue, Probe, Time};
 use wordline_nand::{Array, Block, Die, Event as Flash, Layout, Operation, Ppn};
 
 use crate::backend::{BackEnd, Order, Purpose, Slot, Usage, Worked};
+use crate::buffer::{Cargo, Work};
 use crate::error::DeviceError;
 use crate::event::Event;
 use crate::host::Ticket;
@@ -123,6 +127,7 @@ pub(crate) struct Controller<M> {
     /// Requests that are done with, in the order in which they were; the owner clears it.
     pub done: Vec<Done>,
     jobs: Jobs,
+    chips: Chips,
     scheduling: Scheduling,
     /// What the device does when it is idle; `None` if its schedule never asks.
     idling: Option<Box<Idling>>,
@@ -168,6 +173,7 @@ impl<M: Mapping> Controller<M> {
             remaining: Vec::new(),
             done: Vec::new(),
             jobs: Jobs::new(planes),
+            chips: Chips::new(plan),
             scheduling: plan.ftl.config.gc.schedule.clone(),
             idling: Idling::new(plan),
             serving: 0,
@@ -250,33 +256,69 @@ impl<M: Mapping> Controller<M> {
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
+        if request.op == Op::Flush {
+            // What is done is in the flash.
+            self.expect(ticket, 1);
+            self.page_done(now, ticket, PageParts::NONE, queue);
+            return Ok(());
+        }
         let end = request.offset + request.bytes;
         let first = request.offset / self.page_bytes;
         let last = (end - 1) / self.page_bytes;
-        let owner = ticket as usize;
-        if self.remaining.len() <= owner {
-            self.remaining.resize(owner + 1, 0);
-        }
-        self.remaining[owner] = (last - first) as u32 + 1;
-        self.serving += 1;
-        if let Some(line) = &mut self.queue {
-            line.begin(ticket);
-        }
+        self.expect(ticket, (last - first) as u32 + 1);
         for page in first..=last {
             let from = request.offset.max(page * self.page_bytes) - page * self.page_bytes;
             let bytes = end.min((page + 1) * self.page_bytes) - page * self.page_bytes - from;
             let page = Lpn(page as u32);
+            let whole = bytes == self.page_bytes;
             let (from, bytes) = (from as u32, bytes as u32);
+            let cargo = Cargo { from, bytes, whole };
             match request.op {
                 Op::Read => self.read(now, ticket, page, queue, probe)?,
-                Op::Write => self.write(now, ticket, page, from, bytes, false, queue, probe),
-                Op::Trim if u64::from(bytes) == self.page_bytes => {
-                    self.write(now, ticket, page, from, bytes, true, queue, probe);
-                }
-                Op::Trim => self.page_done(now, ticket, PageParts::default(), queue),
+                Op::Write => self.write(now, ticket, page, cargo, false, queue, probe),
+                Op::Trim if whole => self.write(now, ticket, page, cargo, true, queue, probe),
+                Op::Trim | Op::Flush => self.page_done(now, ticket, PageParts::NONE, queue),
             }
         }
         Ok(())
+    }
+
+    /// Begins with what the buffer asks for a page.
+    pub fn begin_page(
+        &mut self,
+        now: Time,
+        ticket: Ticket,
+        page: Lpn,
+        work: Work,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<(), DeviceError> {
+        self.expect(ticket, 1);
+        let all = Cargo {
+            from: 0,
+            bytes: self.page_bytes as u32,
+            whole: true,
+        };
+        match work {
+            Work::Fetch => self.read(now, ticket, page, queue, probe)?,
+            Work::Destage(cargo) => self.write(now, ticket, page, cargo, false, queue, probe),
+            Work::Trim => self.write(now, ticket, page, all, true, queue, probe),
+        }
+        Ok(())
+    }
+
+    /// A request of so many pages begins.
+    #[inline]
+    fn expect(&mut self, ticket: Ticket, pages: u32) {
+        let owner = ticket as usize;
+        if self.remaining.len() <= owner {
+            self.remaining.resize(owner + 1, 0);
+        }
+        self.remaining[owner] = pages;
+        self.serving += 1;
+        if let Some(line) = &mut self.queue {
+            line.begin(ticket);
+        }
     }
 
     #[inline]
@@ -356,13 +398,12 @@ impl<M: Mapping> Controller<M> {
         now: Time,
         owner: u32,
         page: Lpn,
-        from: u32,
-        bytes: u32,
+        cargo: Cargo,
         trim: bool,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) {
-        let whole = u64::from(bytes) == self.page_bytes;
+        let Cargo { from, bytes, whole } = cargo;
         let mut version = NO_VERSION;
         if let Some(verification) = &mut self.verification {
             let filled = self.mapping.lookup(page).is_some();
@@ -559,6 +600,7 @@ impl<M: Mapping> Controller<M> {
         self.held[tag as usize].fragment.since = now;
         match want {
             Want::Free(plane) | Want::Update(plane, _) => {
+                self.chips.stalls(self.layout.die_of(plane));
                 self.stalled[plane.index()].push_back(tag);
             }
             Want::Anywhere => self.stalled_anywhere.push_back(tag),
@@ -685,8 +727,8 @@ impl<M: Mapping> Controller<M> {
         probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         match event {
-            // The interface's own.
-            Event::Host(_) => {}
+            // The interface's own, and the buffer's.
+            Event::Host(_) | Event::Buffer(_) => {}
             Event::Begin => self.backend.begin(now, &self.array, queue),
             Event::Schedule => self.schedule(now, queue, probe),
             Event::Idle => self.look_whether_idle(now, queue, probe)?,

@@ -11,6 +11,8 @@ pub enum Event {
     Schedule,
     /// The device looks at whether it is idle.
     Idle,
+    /// Something in the buffer.
+    Buffer(crate::buffer::Event),
     /// Something between the host and the device.
     Host(crate::host::Event),
 }
@@ -24,6 +26,7 @@ impl Event {
             Self::Begin => u64::MAX,
             Self::Schedule => u64::MAX - 1,
             Self::Idle => u64::MAX - 2,
+            Self::Buffer(event) => 1 << 61 | event.code(),
             Self::Host(event) => 1 << 62 | event.code(),
         }
     }

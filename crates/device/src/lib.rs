@@ -4,12 +4,14 @@
 //! so that several devices can share one.
 
 pub mod backend;
+pub mod buffer;
 pub mod compose;
 pub mod config;
 mod controller;
 pub mod error;
 pub mod event;
 pub mod host;
+mod link;
 pub mod observation;
 pub mod plan;
 pub mod power_cut;
@@ -21,6 +23,7 @@ pub mod ssd;
 
 pub use backend::Usage;
 pub use compose::Composition;
+pub use controller::ChipLoad;
 pub use error::DeviceError;
 pub use event::Event;
 pub use host::Interface;

@@ -16,6 +16,8 @@ pub enum Op {
     Write,
     /// Discard.
     Trim,
+    /// Make everything that is done last.
+    Flush,
 }
 
 /// Where the time of a page went, from the moment in which its request began in the device.
@@ -74,6 +76,11 @@ pub struct Parts {
     pub link_wait: Time,
     /// Command, data and completion on the host's link, and the fixed costs of crossing it.
     pub link: Time,
+    /// Waiting in the DRAM buffer: for memory, for its port, or for work of the flash that another
+    /// request began.
+    pub buffer_wait: Time,
+    /// Data moving between the host and the DRAM buffer.
+    pub buffer: Time,
     /// In the device.
     pub page: PageParts,
 }
@@ -82,7 +89,8 @@ impl Parts {
     /// The response time.
     #[inline]
     pub fn total(&self) -> Time {
-        self.host_queue + self.link_wait + self.link + self.page.total()
+        let crossing = self.host_queue + self.link_wait + self.link;
+        crossing + self.buffer_wait + self.buffer + self.page.total()
     }
 }
 
@@ -151,7 +159,24 @@ pub enum Observation {
         /// For garbage collection.
         gc: bool,
     },
-    /// A host write of (part of) a page has been placed.
+    /// A request has come to a page in the DRAM buffer.
+    Buffered {
+        /// Read or write.
+        op: Op,
+        /// Whether the page was there; for a read, all bytes asked for.
+        hit: bool,
+    },
+    /// A page leaves the DRAM buffer.
+    BufferEvicted {
+        /// Whether it has to be written to the flash first.
+        dirty: bool,
+    },
+    /// A page goes from the DRAM buffer to the flash.
+    Destaged {
+        /// Whether it has to be completed from the flash.
+        partial: bool,
+    },
+    /// A write of (part of) a page has been placed: of the host, or of the DRAM buffer if there is one.
     PageWritten,
     /// A page was read from flash to complete a partial write.
     PageMerged,

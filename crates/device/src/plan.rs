@@ -1,7 +1,9 @@
 //! A device that can be built.
 
-use wordline_nand::Part;
+use wordline_kernel::Time;
+use wordline_nand::{Operation, Part};
 
+use crate::buffer;
 use crate::compose::{Compose, Composition};
 use crate::host::{Interface, Stream};
 use crate::schedule::Scheduler;
@@ -29,6 +31,8 @@ pub struct Plan {
     pub interface: Interface,
     /// Streams of the host; one by default if there are none.
     pub streams: Vec<Stream>,
+    /// The DRAM buffer, if there is one.
+    pub buffer: Option<buffer::Plan>,
     /// The translation layer.
     pub ftl: wordline_ftl::Plan,
 }
@@ -41,6 +45,11 @@ impl Plan {
     /// Channels of the device.
     pub fn channels(&self) -> u32 {
         self.part.layout.dies / self.dies_per_channel
+    }
+    /// How long so many pages take to be read, spread over the dies.
+    pub fn read_time(&self, pages: u32) -> Time {
+        let read = self.part.chains.unloaded(Operation::Read, 0);
+        Time(read.0 * u64::from(pages.div_ceil(self.part.layout.dies)))
     }
     /// Bytes the host can address.
     pub fn user_bytes(&self) -> u64 {

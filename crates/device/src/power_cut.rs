@@ -7,6 +7,10 @@ use wordline_kernel::Time;
 pub struct PowerCut {
     /// Requests that were under way; the host has to ask again.
     pub requests_lost: u32,
+    /// Pages in the DRAM buffer that were newer than the flash, and are lost.
+    pub pages_lost: u32,
+    /// Pages in the DRAM buffer that were newer than the flash, and were saved by its capacitors.
+    pub pages_saved: u32,
     /// Pages that were being programmed and cannot be read.
     pub pages_torn: u32,
     /// Blocks that were being erased.
@@ -23,6 +27,8 @@ impl PowerCut {
     /// With that of another device, at the same time: they recover side by side.
     pub fn join(&mut self, other: &Self) {
         self.requests_lost += other.requests_lost;
+        self.pages_lost += other.pages_lost;
+        self.pages_saved += other.pages_saved;
         self.pages_torn += other.pages_torn;
         self.erases_torn += other.erases_torn;
         self.pages_read += other.pages_read;

@@ -349,6 +349,13 @@ impl Shadow {
         history.writes = VecDeque::from([kept]);
         Ok(())
     }
+    /// The number of the version that the flash is known to hold: of the last one acknowledged, after a
+    /// power cut of the one found; 0 for what was there before the run.
+    pub fn holds(&self, page: Lpn) -> u32 {
+        self.pages
+            .get(&page)
+            .map_or(0, |history| history.acknowledged)
+    }
     /// What a page that maps nowhere returns.
     pub const fn unwritten() -> u64 {
         UNWRITTEN

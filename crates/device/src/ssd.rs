@@ -2,10 +2,11 @@
 
 use wordline_ftl::Mapping;
 use wordline_kernel::{EventQueue, Probe, Time};
-use wordline_nand::Array;
+use wordline_nand::{Array, Die};
 
 use crate::backend::Usage;
-use crate::controller::{Controller, Done};
+use crate::buffer::{Around, Ask, Buffer, Served};
+use crate::controller::{ChipLoad, Controller, Done};
 use crate::error::DeviceError;
 use crate::event::Event;
 use crate::host::{self, Act, Command, Connect, Connection, Ticket};
@@ -26,6 +27,8 @@ struct Held {
     submitted: Time,
     began: Time,
     finished: Time,
+    /// In the DRAM buffer: waiting, and being moved.
+    buffer: [Time; 2],
     parts: PageParts,
 }
 
@@ -48,6 +51,7 @@ impl Tickets {
             submitted: now,
             began: now,
             finished: now,
+            buffer: [Time::ZERO; 2],
             parts: PageParts::NONE,
         };
         if let Some(ticket) = self.vacant.pop() {
@@ -59,9 +63,38 @@ impl Tickets {
     }
 }
 
+/// The DRAM buffer, and what it has asked of the flash.
+#[derive(Clone, Debug)]
+struct Buffered {
+    buffer: Buffer,
+    /// By ticket: what was asked for, and when.
+    asked: Vec<Option<(Ask, Time)>>,
+}
+
+impl Buffered {
+    fn new(plan: &Plan, user_pages: u32) -> Option<Box<Self>> {
+        let buffer = Buffer::new(plan.buffer.as_ref()?, plan.page_bytes, user_pages);
+        let asked = Vec::new();
+        Some(Box::new(Self { buffer, asked }))
+    }
+    fn note(&mut self, now: Time, ticket: Ticket, ask: Ask) {
+        let ticket = ticket as usize;
+        if self.asked.len() <= ticket {
+            self.asked.resize(ticket + 1, None);
+        }
+        self.asked[ticket] = Some((ask, now));
+    }
+    /// The tickets of all that was asked for, which is off.
+    fn forget(&mut self) -> impl Iterator<Item = Ticket> + use<> {
+        let asked = std::mem::take(&mut self.asked).into_iter().zip(0..);
+        asked.filter_map(|(asked, ticket)| asked.map(|_| ticket))
+    }
+}
+
 /// The device side of the interface.
 struct Inside<'a, M, P> {
     controller: &'a mut Controller<M>,
+    buffer: Option<&'a mut Buffered>,
     tickets: &'a mut Tickets,
     queue: &'a mut EventQueue<Event>,
     probe: &'a mut P,
@@ -81,9 +114,19 @@ impl<M: Mapping, P: Probe<Observation>> Act for Inside<'_, M, P> {
         let held = &mut self.tickets.held[ticket as usize];
         held.began = now;
         let request = held.request;
-        let begun = self
-            .controller
-            .begin(now, ticket, &request, self.queue, self.probe);
+        let begun = match &mut self.buffer {
+            None => self
+                .controller
+                .begin(now, ticket, &request, self.queue, self.probe),
+            Some(buffered) => {
+                let mut around = Around {
+                    flash: self.controller,
+                    queue: self.queue,
+                    probe: self.probe,
+                };
+                buffered.buffer.begin(now, ticket, &request, &mut around)
+            }
+        };
         if let Err(error) = begun {
             self.error.get_or_insert(error);
         }
@@ -92,6 +135,77 @@ impl<M: Mapping, P: Probe<Observation>> Act for Inside<'_, M, P> {
     fn complete(&mut self, _now: Time, ticket: Ticket) {
         self.tickets.begun -= 1;
         self.tickets.complete.push(ticket);
+    }
+}
+
+impl<M: Mapping, P: Probe<Observation>> Inside<'_, M, P> {
+    /// Hands what the buffer asks for to the flash, what the flash has done to the buffer, and tells
+    /// the interface of what the buffer is done with, until nothing is left.
+    fn pump(&mut self, now: Time, connection: &mut Connection) {
+        while let Some(buffered) = &mut self.buffer {
+            if let Some(ask) = buffered.buffer.asks.pop_front() {
+                let Some(error) = self.ask(now, ask).err() else {
+                    continue;
+                };
+                self.error.get_or_insert(error);
+                return;
+            }
+            if !self.controller.done.is_empty() {
+                let done = std::mem::take(&mut self.controller.done);
+                for Done { ticket, parts } in done {
+                    let Some((ask, began)) = buffered.asked[ticket as usize].take() else {
+                        continue;
+                    };
+                    self.tickets.vacant.push(ticket);
+                    let mut around = Around {
+                        flash: self.controller,
+                        queue: self.queue,
+                        probe: self.probe,
+                    };
+                    let heard = buffered
+                        .buffer
+                        .flash_done(now, &ask, began, &parts, &mut around);
+                    if let Err(error) = heard {
+                        self.error.get_or_insert(error);
+                        return;
+                    }
+                }
+                continue;
+            }
+            let Some(Served {
+                ticket,
+                wait,
+                dram,
+                flash,
+            }) = buffered.buffer.done.pop_front()
+            else {
+                return;
+            };
+            let held = &mut self.tickets.held[ticket as usize];
+            held.finished = now;
+            held.buffer = [wait, dram];
+            held.parts = flash;
+            connection.finished(now, ticket, self);
+        }
+    }
+
+    /// The flash is asked for something.
+    fn ask(&mut self, now: Time, ask: Ask) -> Result<(), DeviceError> {
+        let request = Request {
+            stream: 0,
+            op: Op::Read,
+            fua: false,
+            offset: 0,
+            bytes: 0,
+            arrival: now,
+        };
+        let ticket = self.tickets.issue(now, request);
+        if let Some(buffered) = &mut self.buffer {
+            buffered.note(now, ticket, ask);
+        }
+        let (queue, probe) = (&mut *self.queue, &mut *self.probe);
+        self.controller
+            .begin_page(now, ticket, ask.page, ask.work, queue, probe)
     }
 }
 
@@ -108,6 +222,7 @@ pub struct Completed {
 #[derive(Clone, Debug)]
 pub struct Ssd<M> {
     controller: Controller<M>,
+    buffer: Option<Box<Buffered>>,
     connection: Connection,
     tickets: Tickets,
     /// Requests handed over and not complete.
@@ -120,6 +235,7 @@ impl<M: Mapping> Ssd<M> {
     /// A pristine device.
     pub fn new(plan: &Plan, mapping: M) -> Self {
         Self {
+            buffer: Buffered::new(plan, mapping.user_pages()),
             controller: Controller::new(plan, mapping),
             connection: Connection::new(&plan.interface, plan.queue_depth, &plan.streams),
             tickets: Tickets::default(),
@@ -150,11 +266,24 @@ impl<M: Mapping> Ssd<M> {
         probe: &mut impl Probe<Observation>,
     ) -> Result<PowerCut, DeviceError> {
         let mut cut = self.controller.cut_power(now, plan)?;
+        if let Some(buffered) = &mut self.buffer {
+            let mut around = Around {
+                flash: &self.controller,
+                queue: &mut EventQueue::default(),
+                probe,
+            };
+            buffered.buffer.cut_power(now, &mut cut, &mut around)?;
+            cut.time += plan.read_time(cut.pages_saved);
+        }
         cut.requests_lost = self.outstanding;
         self.connection = Connection::new(&plan.interface, plan.queue_depth, &plan.streams);
         let Tickets { held, vacant, .. } = std::mem::take(&mut self.tickets);
         let mut lost = vec![true; held.len()];
-        for ticket in vacant {
+        let of_buffer = self
+            .buffer
+            .iter_mut()
+            .flat_map(|buffered| buffered.forget());
+        for ticket in vacant.into_iter().chain(of_buffer) {
             lost[ticket as usize] = false;
         }
         let held = held.iter().zip(0..).zip(lost).filter(|(_, lost)| *lost);
@@ -170,6 +299,22 @@ impl<M: Mapping> Ssd<M> {
     /// From now on, every read is checked against a shadow store.
     pub fn verify(&mut self) {
         self.controller.verify();
+        if let Some(buffered) = &mut self.buffer {
+            buffered.buffer.verify();
+        }
+    }
+    /// Pages in the DRAM buffer that are newer than the flash.
+    pub fn dirty_pages(&self) -> u32 {
+        let buffered = self.buffer.as_ref();
+        buffered.map_or(0, |buffered| buffered.buffer.dirty_pages())
+    }
+    /// What a die has to do.
+    pub fn chip_load(&self, die: Die) -> ChipLoad {
+        self.controller.chip_load(die)
+    }
+    /// How long what a die has to do takes.
+    pub fn chip_time(&self, die: Die) -> Time {
+        self.controller.chip_time(die)
     }
     /// Bytes the host can address.
     pub fn user_bytes(&self) -> u64 {
@@ -229,7 +374,8 @@ impl<M: Mapping> Ssd<M> {
     ) -> Result<Ticket, DeviceError> {
         let capacity = self.user_bytes();
         let end = request.offset.checked_add(request.bytes);
-        if end.is_none_or(|end| end > capacity) || request.bytes == 0 {
+        let empty = (request.bytes == 0) != (request.op == Op::Flush);
+        if end.is_none_or(|end| end > capacity) || empty {
             let Request { offset, bytes, .. } = request;
             return Err(DeviceError::BeyondEnd {
                 offset,
@@ -269,6 +415,18 @@ impl<M: Mapping> Ssd<M> {
                 connection.handle(now, event, inside);
             });
         }
+        if let Event::Buffer(event) = event {
+            let Some(buffered) = &mut self.buffer else {
+                return Ok(());
+            };
+            let mut around = Around {
+                flash: &self.controller,
+                queue: &mut *queue,
+                probe: &mut *probe,
+            };
+            buffered.buffer.handle(now, event, &mut around)?;
+            return self.cross(now, queue, probe, |_, _| ());
+        }
         self.controller.handle(now, event, queue, probe)?;
         if self.controller.done.is_empty() {
             return Ok(());
@@ -288,12 +446,16 @@ impl<M: Mapping> Ssd<M> {
     ) -> Result<(), DeviceError> {
         let mut inside = Inside {
             controller: &mut self.controller,
+            buffer: self.buffer.as_deref_mut(),
             tickets: &mut self.tickets,
             queue,
             probe,
             error: None,
         };
         act(&mut self.connection, &mut inside);
+        if inside.buffer.is_some() {
+            inside.pump(now, &mut self.connection);
+        }
         let mut place = 0;
         while let Some(&Done { ticket, parts }) = inside.controller.done.get(place) {
             place += 1;
@@ -323,6 +485,7 @@ impl<M: Mapping> Ssd<M> {
             submitted,
             began,
             finished,
+            buffer: [buffer_wait, buffer],
             parts: page,
         } = self.tickets.held[ticket as usize];
         self.tickets.vacant.push(ticket);
@@ -333,7 +496,7 @@ impl<M: Mapping> Ssd<M> {
         });
         let crossing = self.connection.crossing(ticket);
         debug_assert_eq!(
-            page.total(),
+            page.total() + buffer_wait + buffer,
             finished - began,
             "the parts of a page are its time"
         );
@@ -346,6 +509,8 @@ impl<M: Mapping> Ssd<M> {
             host_queue: (submitted - request.arrival) + crossing.slot_wait,
             link_wait: crossing.link_wait,
             link: crossing.link,
+            buffer_wait,
+            buffer,
             page,
         };
         let Request {
@@ -354,6 +519,7 @@ impl<M: Mapping> Ssd<M> {
             offset,
             bytes,
             arrival,
+            ..
         } = request;
         probe.observe(
             now,

@@ -143,6 +143,7 @@ fn bursts(user_bytes: u64, count: usize, random: &mut Stream) -> Vec<Request> {
             requests.push(Request {
                 stream: 0,
                 op,
+                fua: false,
                 offset,
                 bytes,
                 arrival: now,
@@ -308,6 +309,7 @@ fn write(page: u64, pages: u64, arrival: Time) -> Request {
     Request {
         stream: 0,
         op: Op::Write,
+        fua: false,
         offset: page * PAGE,
         bytes: pages * PAGE,
         arrival,

@@ -289,6 +289,7 @@ fn serve(plan: &Plan, fill_pages: u32, requests: &[(u64, Op, u64)]) -> (Held, Ss
             let request = Request {
                 stream: 0,
                 op,
+                fua: false,
                 offset: page * 4096,
                 bytes: 4096,
                 arrival,

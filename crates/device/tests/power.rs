@@ -54,6 +54,7 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Seen, DeviceEr
             let request = Request {
                 stream: 0,
                 op,
+                fua: false,
                 offset,
                 bytes,
                 arrival: now,

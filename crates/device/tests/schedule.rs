@@ -148,6 +148,7 @@ fn longest_wait(scheduler: Scheduler, victim: Victim) -> Time {
             let request = Request {
                 stream: 0,
                 op,
+                fua: false,
                 offset: (random.below(u64::from(plan.ftl.user_pages) / 2) * 2 + die) * 4096,
                 bytes: 4096,
                 arrival: now,

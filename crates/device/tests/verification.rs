@@ -57,6 +57,9 @@ impl Mapping for Faulty {
     fn valid_pages(&self) -> u64 {
         self.map.valid_pages()
     }
+    fn home_plane(&self, page: Lpn) -> Option<Plane> {
+        self.map.home_plane(page)
+    }
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
         let place = self.map.lookup(page);
         self.lookups.set(self.lookups.get() + 1);

@@ -88,6 +88,8 @@ pub struct Collection {
     pub job: JobId,
     /// How it gains room.
     pub kind: GcKind,
+    /// What it will cost, as far as it is known when it starts.
+    pub cost: Cost,
 }
 
 /// What a collection will cost (Jung 2013, eq. 7.2: `(load + write) n_valid + (erase + write') kappa`).

@@ -23,6 +23,8 @@ pub struct Device {
     pub valid_pages: u64,
     /// Erased blocks.
     pub free_blocks: u32,
+    /// Pages in the DRAM buffer that are newer than the flash.
+    pub dirty_pages: u64,
     /// What became of look-ups during the run, if part of the map is in flash.
     pub map_cache: Option<MapCache>,
     /// Page reads compared with the shadow store, and page writes followed, if the run was verified.
@@ -41,6 +43,7 @@ impl Device {
             user_pages: ssd.mapping().user_pages(),
             valid_pages: ssd.mapping().valid_pages(),
             free_blocks: ssd.mapping().free_blocks(),
+            dirty_pages: ssd.dirty_pages().into(),
             map_cache: map_cache.map(|counts| counts.since(before)),
             verified: shadow.map(|shadow| (shadow.reads_checked, shadow.writes_followed)),
         }
@@ -125,6 +128,7 @@ impl Plan {
             queue_depth: self.queue_depth,
             interface: self.interface.clone(),
             streams: streams.iter().map(Stream::at_the_interface).collect(),
+            buffer: self.buffer.clone(),
             ftl: self.ftl.clone(),
         }
     }

@@ -145,6 +145,8 @@ pub struct InputCounts {
     pub writes: u64,
     /// Trims admitted.
     pub trims: u64,
+    /// Flushes admitted.
+    pub flushes: u64,
     /// Of all these, requests that a power cut took.
     pub lost: u64,
     /// Flushes left out.
@@ -158,7 +160,7 @@ impl InputCounts {
     }
     /// Everything the device was asked for.
     pub fn issued(&self) -> u64 {
-        self.requests() + self.trims
+        self.requests() + self.trims + self.flushes
     }
     /// Those of two sources.
     #[must_use]
@@ -167,6 +169,7 @@ impl InputCounts {
             reads: self.reads + other.reads,
             writes: self.writes + other.writes,
             trims: self.trims + other.trims,
+            flushes: self.flushes + other.flushes,
             lost: self.lost + other.lost,
             flushes_ignored: self.flushes_ignored + other.flushes_ignored,
         }

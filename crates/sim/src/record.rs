@@ -14,7 +14,7 @@ use crate::config::Plan;
 use crate::config::plan::{Observe, Series};
 
 const PS: &str = "ps";
-const ROW: usize = 16;
+const ROW: usize = 18;
 const COLUMNS: [(Heading, Kind); ROW] = [
     (
         Heading::new("index", "", "Order of completion, from 0"),
@@ -25,8 +25,8 @@ const COLUMNS: [(Heading, Kind); ROW] = [
         Kind::U64,
     ),
     (
-        Heading::new("op", "", "read, write or trim"),
-        Kind::Word(&["read", "write", "trim"]),
+        Heading::new("op", "", "read, write, trim or flush"),
+        Kind::Word(&["read", "write", "trim", "flush"]),
     ),
     (
         Heading::new("offset", "B", "First byte of the request"),
@@ -61,6 +61,22 @@ const COLUMNS: [(Heading, Kind); ROW] = [
             "link_ps",
             PS,
             "Command, data and completion on the host's link",
+        ),
+        Kind::I64,
+    ),
+    (
+        Heading::new(
+            "buffer_wait_ps",
+            PS,
+            "Waiting in the DRAM buffer: for memory, for its port, or for work of the flash that another request began",
+        ),
+        Kind::I64,
+    ),
+    (
+        Heading::new(
+            "buffer_ps",
+            PS,
+            "Data moving between the host and the DRAM buffer",
         ),
         Kind::I64,
     ),
@@ -161,15 +177,17 @@ impl Rows {
 }
 
 /// Parts of a response time.
-pub const PARTS: usize = 9;
+pub const PARTS: usize = 11;
 
-/// Host queue, link wait, link, queue, die wait, bus wait, bus, cell, garbage collection.
+/// Host queue, link wait, link, buffer wait, buffer, queue, die wait, bus wait, bus, cell, garbage collection.
 #[inline]
 pub fn in_order(parts: &Parts) -> [Time; PARTS] {
     let Parts {
         host_queue,
         link_wait,
         link,
+        buffer_wait,
+        buffer,
         page,
     } = *parts;
     let PageParts {
@@ -181,7 +199,17 @@ pub fn in_order(parts: &Parts) -> [Time; PARTS] {
         gc,
     } = page;
     [
-        host_queue, link_wait, link, queue, die_wait, bus_wait, bus, cell, gc,
+        host_queue,
+        link_wait,
+        link,
+        buffer_wait,
+        buffer,
+        queue,
+        die_wait,
+        bus_wait,
+        bus,
+        cell,
+        gc,
     ]
 }
 
@@ -289,6 +317,33 @@ impl Merge for FlashCounts {
     }
 }
 
+/// What is counted of the DRAM buffer. Reads come first in every pair.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BufferCounts {
+    /// Pages of requests that were there.
+    pub hits: [u64; 2],
+    /// Pages of requests that were not.
+    pub misses: [u64; 2],
+    /// Pages that left: like those in the flash, and newer.
+    pub evictions: [u64; 2],
+    /// Pages that went to the flash.
+    pub destaged: u64,
+    /// Of those: pages that had to be completed from the flash.
+    pub destaged_partial: u64,
+}
+
+impl Merge for BufferCounts {
+    fn merge(&mut self, other: &Self) {
+        for kind in 0..2 {
+            self.hits[kind] += other.hits[kind];
+            self.misses[kind] += other.misses[kind];
+            self.evictions[kind] += other.evictions[kind];
+        }
+        self.destaged += other.destaged;
+        self.destaged_partial += other.destaged_partial;
+    }
+}
+
 /// What one interval of the series keeps.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cell {
@@ -300,6 +355,8 @@ pub struct Cell {
     pub busy: Time,
     /// The flash.
     pub flash: FlashCounts,
+    /// The DRAM buffer.
+    pub buffer: BufferCounts,
 }
 
 impl Merge for Cell {
@@ -310,6 +367,7 @@ impl Merge for Cell {
         }
         self.busy.merge(&other.busy);
         self.flash.merge(&other.flash);
+        self.buffer.merge(&other.buffer);
     }
 }
 
@@ -338,6 +396,8 @@ pub struct Served {
     pub bytes: [u64; 2],
     /// Trims.
     pub trims: u64,
+    /// Response times of flushes.
+    pub flushes: Histogram,
     /// When the last request was completed.
     pub last_completion: Time,
 }
@@ -350,6 +410,7 @@ impl Served {
             parts: Default::default(),
             bytes: [0; 2],
             trims: 0,
+            flushes: Histogram::default(),
             last_completion: Time::ZERO,
         }
     }
@@ -383,6 +444,7 @@ impl Merge for Served {
             self.bytes[op] += other.bytes[op];
         }
         self.trims += other.trims;
+        self.flushes.merge(&other.flushes);
         self.last_completion = self.last_completion.max(other.last_completion);
     }
 }
@@ -507,7 +569,7 @@ impl Recorder {
         self.record
             .streams
             .iter()
-            .map(|served| served.count() + served.trims)
+            .map(|served| served.count() + served.trims + served.flushes.count())
     }
     /// Bytes served so far, by stream.
     pub fn bytes(&self) -> Vec<u64> {
@@ -567,6 +629,9 @@ impl Recorder {
         let served = &mut record.streams[stream as usize];
         if op == Op::Trim {
             served.trims += 1;
+            served.last_completion = now;
+        } else if op == Op::Flush {
+            served.flushes.record(latency);
             served.last_completion = now;
         } else {
             served.add(now, index, bytes, latency, parts);
@@ -659,6 +724,14 @@ impl Record {
         sum.time += time;
         sum.longest = sum.longest.max(time);
     }
+    /// The counters of the DRAM buffer of the whole run.
+    pub fn buffer(&self) -> BufferCounts {
+        let mut total = BufferCounts::default();
+        self.series
+            .iter()
+            .for_each(|interval| total.merge(&interval.value.buffer));
+        total
+    }
     /// The flash counters of the whole run.
     pub fn flash(&self) -> FlashCounts {
         let mut total = FlashCounts::default();
@@ -715,6 +788,23 @@ impl Probe<Observation> for Recorder {
                         flash.page_programs += pages;
                     }
                 }
+            }
+            Observation::Buffered { op, hit } => {
+                let buffer = &mut self.record.series.at(now).buffer;
+                let counts = if hit {
+                    &mut buffer.hits
+                } else {
+                    &mut buffer.misses
+                };
+                counts[usize::from(op != Op::Read)] += 1;
+            }
+            Observation::BufferEvicted { dirty } => {
+                self.record.series.at(now).buffer.evictions[usize::from(dirty)] += 1;
+            }
+            Observation::Destaged { partial } => {
+                let buffer = &mut self.record.series.at(now).buffer;
+                buffer.destaged += 1;
+                buffer.destaged_partial += u64::from(partial);
             }
             Observation::PageWritten => self.record.series.at(now).flash.host_page_writes += 1,
             Observation::PageMerged => self.record.series.at(now).flash.read_modify_writes += 1,

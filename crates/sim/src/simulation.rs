@@ -151,6 +151,8 @@ struct Intake<'a> {
     counts: InputCounts,
     first_arrival: Option<Time>,
     open: bool,
+    /// Whether flushes are issued; without a buffer they change nothing.
+    flushes: bool,
     ahead: Option<Request>,
     /// What follows it, as far as the device wants to hear of it.
     beyond: VecDeque<Request>,
@@ -161,7 +163,7 @@ struct Intake<'a> {
 }
 
 impl<'a> Intake<'a> {
-    fn new(input: Input<'a>, stream: u32) -> Self {
+    fn new(input: Input<'a>, stream: u32, flushes: bool) -> Self {
         let Input { source, replay } = input;
         let tokens = match replay {
             Replay::OpenLoop { .. } => VecDeque::new(),
@@ -173,6 +175,7 @@ impl<'a> Intake<'a> {
             counts: InputCounts::default(),
             first_arrival: None,
             open: true,
+            flushes,
             ahead: None,
             beyond: VecDeque::new(),
             replay,
@@ -207,6 +210,7 @@ impl<'a> Intake<'a> {
             Op::Read => self.counts.reads += 1,
             Op::Write => self.counts.writes += 1,
             Op::Trim => self.counts.trims += 1,
+            Op::Flush => self.counts.flushes += 1,
         }
     }
     /// Whether it should be issued by time stamps that it does not have.
@@ -275,6 +279,7 @@ impl<'a> Intake<'a> {
                 wordline_workload::Op::Read => Op::Read,
                 wordline_workload::Op::Write => Op::Write,
                 wordline_workload::Op::Trim => Op::Trim,
+                wordline_workload::Op::Flush if self.flushes => Op::Flush,
                 wordline_workload::Op::Flush => {
                     self.counts.flushes_ignored += 1;
                     continue;
@@ -289,6 +294,7 @@ impl<'a> Intake<'a> {
             return Some(Request {
                 stream: self.stream,
                 op,
+                fua: false,
                 offset: next.offset,
                 bytes: next.bytes,
                 arrival,
@@ -358,11 +364,11 @@ struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    fn new(inputs: Vec<Input<'a>>, max_requests: Option<u64>) -> Self {
+    fn new(inputs: Vec<Input<'a>>, max_requests: Option<u64>, flushes: bool) -> Self {
         let streams = inputs.into_iter().zip(0..);
         let mut host = Self {
             intakes: streams
-                .map(|(input, stream)| Intake::new(input, stream))
+                .map(|(input, stream)| Intake::new(input, stream, flushes))
                 .collect(),
             left: max_requests.unwrap_or(u64::MAX),
             standing: Standing::default(),
@@ -666,7 +672,7 @@ pub fn run(
         "every stream has an input"
     );
     let (wall, cpu) = (Instant::now(), ProcessTime::now());
-    let mut host = Host::new(inputs, options.max_requests);
+    let mut host = Host::new(inputs, options.max_requests, plan.has_buffer());
     if let Some(fault) = host.untimed(plan).or_else(|| host.fault()) {
         return Err(fault);
     }

@@ -44,6 +44,7 @@ pub struct Summary {
     pub members: Vec<MemberSummary>,
     pub flash: FlashSummary,
     pub map_cache: Option<MapCacheSummary>,
+    pub buffer: Option<BufferSummary>,
     pub collections: Vec<CollectionSummary>,
     pub power: Option<PowerSummary>,
     pub commands: CommandSummary,
@@ -85,6 +86,7 @@ pub struct InputSummary {
     pub reads: u64,
     pub writes: u64,
     pub trims: u64,
+    pub flushes: u64,
     pub flushes_ignored: u64,
     pub lines_skipped: u64,
     pub requests_adjusted: u64,
@@ -139,6 +141,8 @@ pub struct Breakdown {
     pub host_queue_us: f64,
     pub link_wait_us: f64,
     pub link_us: f64,
+    pub buffer_wait_us: f64,
+    pub buffer_us: f64,
     pub queue_us: f64,
     pub die_wait_us: f64,
     pub bus_wait_us: f64,
@@ -209,12 +213,66 @@ impl MapCacheSummary {
     }
 }
 
+/// The DRAM buffer.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct BufferSummary {
+    pub read_hits: u64,
+    pub read_misses: u64,
+    pub write_hits: u64,
+    pub write_misses: u64,
+    pub hit_ratio: Option<f64>,
+    pub read_hit_ratio: Option<f64>,
+    pub write_hit_ratio: Option<f64>,
+    pub clean_evictions: u64,
+    pub dirty_evictions: u64,
+    pub clean_eviction_ratio: Option<f64>,
+    pub pages_destaged: u64,
+    pub pages_destaged_partial: u64,
+    pub dirty_pages_left: u64,
+    pub flushes: u64,
+    pub flush_mean_us: Option<f64>,
+    pub flush_max_us: Option<f64>,
+}
+
+impl BufferSummary {
+    /// None without a buffer.
+    pub(crate) fn new(plan: &Plan, record: &Record, devices: &[Device]) -> Option<Self> {
+        plan.devices().find(|device| device.buffer.is_some())?;
+        let counts = record.buffer();
+        let [reads, writes] = [0, 1].map(|op: usize| counts.hits[op] + counts.misses[op]);
+        let hits: u64 = counts.hits.iter().sum();
+        let evictions: u64 = counts.evictions.iter().sum();
+        let flushes = LatencySummary::new(&record.total.flushes);
+        Some(Self {
+            read_hits: counts.hits[0],
+            read_misses: counts.misses[0],
+            write_hits: counts.hits[1],
+            write_misses: counts.misses[1],
+            hit_ratio: ratio(hits, reads + writes),
+            read_hit_ratio: ratio(counts.hits[0], reads),
+            write_hit_ratio: ratio(counts.hits[1], writes),
+            clean_evictions: counts.evictions[0],
+            dirty_evictions: counts.evictions[1],
+            clean_eviction_ratio: ratio(counts.evictions[0], evictions),
+            pages_destaged: counts.destaged,
+            pages_destaged_partial: counts.destaged_partial,
+            dirty_pages_left: devices.iter().map(|device| device.dirty_pages).sum(),
+            flushes: flushes.count,
+            flush_mean_us: flushes.mean_us,
+            flush_max_us: flushes.max_us,
+        })
+    }
+}
+
 /// Power cuts and the recoveries from them.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct PowerSummary {
     pub cuts: u64,
     pub requests_lost: u64,
+    pub pages_lost: u64,
+    pub pages_saved: u64,
     pub pages_torn: u64,
     pub erases_torn: u64,
     pub recovery_pages_read: u64,
@@ -230,6 +288,8 @@ impl PowerSummary {
         (power.cuts > 0).then(|| Self {
             cuts: power.cuts,
             requests_lost,
+            pages_lost: cost.pages_lost.into(),
+            pages_saved: cost.pages_saved.into(),
             pages_torn: cost.pages_torn.into(),
             erases_torn: cost.erases_torn.into(),
             recovery_pages_read: cost.pages_read,
@@ -486,6 +546,8 @@ impl Breakdown {
             host_queue_us,
             link_wait_us,
             link_us,
+            buffer_wait_us,
+            buffer_us,
             queue_us,
             die_wait_us,
             bus_wait_us,
@@ -497,6 +559,8 @@ impl Breakdown {
             host_queue_us,
             link_wait_us,
             link_us,
+            buffer_wait_us,
+            buffer_us,
             queue_us,
             die_wait_us,
             bus_wait_us,
@@ -596,6 +660,7 @@ impl Summary {
             members: members(outcome),
             flash: FlashSummary::new(&flash, devices),
             map_cache: MapCacheSummary::new(devices),
+            buffer: BufferSummary::new(&outcome.plan, record, devices),
             collections: record
                 .collections
                 .iter()
@@ -689,6 +754,7 @@ fn input_summary(outcome: &Outcome, flash: &FlashCounts) -> InputSummary {
         reads: counts.reads,
         writes: counts.writes,
         trims: counts.trims,
+        flushes: counts.flushes,
         flushes_ignored: counts.flushes_ignored,
         read_bytes: served.bytes[0],
         written_bytes: served.bytes[1],
@@ -837,7 +903,7 @@ fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
     }
     if counts.flushes_ignored > 0 {
         notes.push(format!(
-            "{} flushes of the input were left out: without a write buffer they change nothing.",
+            "{} flushes of the input were left out: without a DRAM buffer they change nothing.",
             grouped(counts.flushes_ignored)
         ));
     }

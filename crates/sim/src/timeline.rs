@@ -278,6 +278,9 @@ impl Tracks {
             | Observation::PageTrimmed
             | Observation::OwnPage { .. }
             | Observation::Replaced
+            | Observation::Buffered { .. }
+            | Observation::BufferEvicted { .. }
+            | Observation::Destaged { .. }
             | Observation::PowerCut(_)
             | Observation::Collected { .. } => {}
         }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use wordline_device::{DeviceError, Observation as Heard, Parts, Plan, PowerCut, Request, Ssd};
+use wordline_device::{DeviceError, Observation as Heard, Op, Parts, Plan, PowerCut, Request, Ssd};
 use wordline_ftl::Mapping;
 use wordline_kernel::{Digest, EventQueue, Probe, Time};
 
@@ -264,6 +264,7 @@ impl<M: Mapping> Array<M> {
                 offset,
                 bytes,
                 arrival,
+                ..
             } = request;
             self.completed.push(stream);
             let whole = Observation::Request {
@@ -300,6 +301,17 @@ impl<M: Mapping> Array<M> {
     /// Splits a request into `self.extents`.
     fn split(&mut self, request: &Request) -> Result<(), ArrayError> {
         let Request { offset, bytes, .. } = *request;
+        if request.op == Op::Flush {
+            let members = 0..self.members.len() as u32;
+            let extents = members.map(|member| Extent {
+                member,
+                offset: 0,
+                bytes: 0,
+            });
+            self.extents.clear();
+            self.extents.extend(extents);
+            return Ok(());
+        }
         let capacity = self.layout.user_bytes();
         let end = offset.checked_add(bytes);
         if end.is_none_or(|end| end > capacity) || bytes == 0 {

@@ -42,6 +42,7 @@ fn plan(channels: u32, interface: &Interface) -> Plan {
         queue_depth: 4,
         interface: interface.clone(),
         streams: Vec::new(),
+        buffer: None,
         ftl: wordline_ftl::Plan::new(&config, layout, dimensions, 1).unwrap(),
     }
 }
@@ -85,6 +86,7 @@ fn load(user_bytes: u64, count: u64, mean_gap_us: u64, most_bytes: u64) -> Vec<R
         Request {
             stream: 0,
             op,
+            fua: false,
             offset: 512 * random.below((user_bytes - bytes) / 512 + 1),
             bytes,
             arrival,
@@ -345,6 +347,7 @@ fn a_request_beyond_the_end_is_refused() {
     let request = Request {
         stream: 0,
         op: Op::Read,
+        fua: false,
         offset: store.user_bytes() - 512,
         bytes: 1024,
         arrival: Time::ZERO,

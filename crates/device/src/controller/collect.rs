@@ -80,13 +80,17 @@ impl<M: Mapping> Controller<M> {
         if self.jobs.collects(plane) {
             return;
         }
-        let Some(Collection { job, kind }) = self.mapping.collect(want) else {
+        let Some(collection) = self.mapping.collect(want) else {
             return;
         };
+        let Collection { job, kind, .. } = collection;
+        let time = self.chips.time(&collection);
+        self.chips.begins(self.layout.die_of(plane), time);
         let collecting = Collecting {
             plane,
             kind,
             trigger,
+            time,
         };
         let stepwise = self.scheduling.policy().stepwise() && !self.is_waited_for(plane);
         self.jobs.start(now, job, Some(collecting), stepwise);
@@ -150,7 +154,7 @@ impl<M: Mapping> Controller<M> {
         let die = self.layout.die_of(plane);
         let checkpoint = Checkpoint {
             requests: self.serving,
-            on_die: self.backend.loads()[die.index()].committed,
+            on_die: self.backend.loads()[die.index()].committed(),
             free_blocks: self.mapping.free_blocks_of(plane),
             reserve_blocks: self.reserve_blocks,
         };
@@ -465,10 +469,12 @@ impl<M: Mapping> Controller<M> {
             plane,
             kind,
             trigger,
+            time,
         }) = job.collecting
         else {
             return;
         };
+        self.chips.ends(self.layout.die_of(plane), time);
         let Job {
             moved,
             erased,
@@ -512,6 +518,7 @@ impl<M: Mapping> Controller<M> {
             wanted.clear();
             while let Some(tag) = waiting.pop_front() {
                 let Err(want) = self.place_held(now, tag, queue, probe) else {
+                    self.chips.goes_on(self.layout.die_of(plane));
                     continue;
                 };
                 left.push_back(tag);

@@ -62,6 +62,11 @@ impl Queue {
         self.begun += 1;
     }
 
+    /// Operations that wait for a die, and how many of them are programs.
+    pub(super) fn waiting(&self, die: Die) -> (u32, u32) {
+        (self.line.of_die_count(die), self.line.programs_of_die(die))
+    }
+
     /// A request is done.
     pub(super) fn done(&mut self, ticket: u32) {
         self.scheduling.done(ticket);

@@ -22,6 +22,8 @@ pub(super) struct Collecting {
     pub plane: Plane,
     pub kind: GcKind,
     pub trigger: Trigger,
+    /// What it takes by itself, as known when it began.
+    pub time: Time,
 }
 
 /// A job in progress.

@@ -6,6 +6,7 @@ use wordline_kernel::Time;
 use wordline_nand::{Operation, Plane, Ppn};
 
 use super::Controller;
+use super::chips::Chips;
 use super::commit::Queue;
 use super::idle::Idling;
 use super::job::Jobs;
@@ -165,6 +166,7 @@ impl<M: Mapping> Controller<M> {
         self.backend = BackEnd::after(&self.backend, plan);
         self.queue = Queue::new(plan);
         self.jobs = Jobs::new(self.layout.planes() as usize);
+        self.chips = Chips::new(plan);
         self.idling = Idling::new(plan);
         self.remaining.clear();
         self.done.clear();

@@ -6,7 +6,6 @@
 //! [`Connect::finished`] add up to the picosecond.
 
 pub mod direct;
-mod link;
 pub mod nvme;
 mod queues;
 pub mod sata;

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 
-use super::link::{Link, Rate};
 use super::queues::{Queues, Weights};
 use super::{Act, Class, Command, Connect, Crossing, Event, Stream, Ticket};
+use crate::link::{Link, Rate};
 
 /// NVM Express over PCI Express: a pair of queues for each stream, a link for each direction. The host
 /// writes a command into its submission queue and rings; when the device has a slot, arbitration picks

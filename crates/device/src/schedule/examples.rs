@@ -70,7 +70,7 @@ impl Bench {
             }
             let waiting: Vec<_> = group.iter().map(|seat| self.line.remove(*seat)).collect();
             for waiting in &waiting {
-                self.loads[waiting.die.index()].committed += 1;
+                *self.loads[waiting.die.index()].of(waiting.operation) += 1;
             }
             chosen.push(waiting.iter().map(|waiting| waiting.slot).collect());
         }

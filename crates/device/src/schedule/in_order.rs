@@ -95,11 +95,11 @@ impl InOrder {
     fn is_used(&self, view: &View<'_>, die: Die) -> bool {
         let line = view.line;
         match self.conflict {
-            Conflict::Die => view.load(die).committed > 0,
+            Conflict::Die => view.load(die).committed() > 0,
             Conflict::Package => view.committed(line.package(die)) > 0,
             Conflict::Channel => {
                 let mut dies = line.dies_of_channel(line.channel(die));
-                dies.any(|die| view.load(die).committed > 0)
+                dies.any(|die| view.load(die).committed() > 0)
             }
         }
     }
@@ -139,7 +139,8 @@ fn goes_with(view: &View<'_>, group: &[Seat], seat: Seat) -> bool {
     let mut others = group
         .iter()
         .filter(|&&other| view.line.get(other).die == die);
-    view.load(die).committed == 0 && others.all(|&other| view.joins && view.line.fits(other, seat))
+    view.load(die).committed() == 0
+        && others.all(|&other| view.joins && view.line.fits(other, seat))
 }
 
 /// Whether two operations of a request want one die and cannot be one command.

@@ -71,6 +71,8 @@ const EMPTY: Ends = Ends {
 #[derive(Clone, Debug, Default)]
 struct Counts {
     dies: Vec<u32>,
+    /// Of those, programs.
+    programs: Vec<u32>,
     packages: Vec<u32>,
     channels: Vec<u32>,
 }
@@ -114,6 +116,7 @@ impl Line {
             packages: vec![EMPTY; packages],
             counts: Counts {
                 dies: vec![0; dies as usize],
+                programs: vec![0; dies as usize],
                 packages: vec![0; packages],
                 channels: vec![0; channels],
             },
@@ -175,6 +178,10 @@ impl Line {
     /// How many wait for a die.
     pub fn of_die_count(&self, die: Die) -> u32 {
         self.counts.dies[die.index()]
+    }
+    /// How many programs wait for a die.
+    pub fn programs_of_die(&self, die: Die) -> u32 {
+        self.counts.programs[die.index()]
     }
     /// How many wait for a package.
     pub fn of_package_count(&self, package: u32) -> u32 {
@@ -289,6 +296,10 @@ impl Line {
     fn count(&mut self, waiting: &Waiting, change: u32) {
         let package = self.package(waiting.die) as usize;
         let channel = self.channel(waiting.die) as usize;
+        if waiting.operation == Operation::Program {
+            let programs = &mut self.counts.programs[waiting.die.index()];
+            *programs = programs.wrapping_add(change);
+        }
         for count in [
             &mut self.counts.dies[waiting.die.index()],
             &mut self.counts.packages[package],

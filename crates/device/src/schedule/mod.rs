@@ -30,11 +30,29 @@ pub use line::{Line, Seat, Waiting};
 /// What is committed to a die.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
-    /// Operations of the host that are committed and not done. Those of collections are not counted:
-    /// what is committed while a die collects goes to the end of its queue.
-    pub committed: u32,
+    /// Reads of the host that are committed and not done.
+    pub reads: u32,
+    /// Programs of the host that are committed and not done.
+    pub programs: u32,
     /// Whether the array has started to work for the command that the die is at.
     pub array_begun: bool,
+}
+
+impl Load {
+    /// Operations of the host that are committed and not done. Those of collections are not counted:
+    /// what is committed while a die collects goes to the end of its queue.
+    #[inline]
+    pub fn committed(&self) -> u32 {
+        self.reads + self.programs
+    }
+    /// The count of an operation of the host.
+    #[inline]
+    pub(crate) fn of(&mut self, operation: Operation) -> &mut u32 {
+        match operation {
+            Operation::Read => &mut self.reads,
+            _ => &mut self.programs,
+        }
+    }
 }
 
 /// What a scheduler sees.
@@ -59,22 +77,22 @@ impl View<'_> {
     /// Operations of the host that are committed to a package and not done.
     pub fn committed(&self, package: u32) -> u32 {
         let dies = self.line.dies_of_package(package);
-        dies.map(|die| self.load(die).committed).sum()
+        dies.map(|die| self.load(die).committed()).sum()
     }
     /// Whether commands, addresses or data for a die of the package are still to be sent before its
     /// array can work.
     pub fn is_issuing(&self, package: u32) -> bool {
         let mut loads = self.line.dies_of_package(package).map(|die| self.load(die));
-        loads.any(|load| load.committed > 0 && !load.array_begun)
+        loads.any(|load| load.committed() > 0 && !load.array_begun)
     }
     /// Whether one that waits is ready and nothing else of the host is committed to its die.
     pub fn can_start(&self, seat: Seat) -> bool {
-        self.load(self.line.get(seat).die).committed == 0 && self.line.is_ready(seat)
+        self.load(self.line.get(seat).die).committed() == 0 && self.line.is_ready(seat)
     }
     /// Whether something waits for a die of the package to which nothing of the host is committed.
     pub fn can_take(&self, package: u32) -> bool {
         let mut dies = self.line.dies_of_package(package);
-        dies.any(|die| self.load(die).committed == 0 && self.line.of_die_count(die) > 0)
+        dies.any(|die| self.load(die).committed() == 0 && self.line.of_die_count(die) > 0)
     }
     /// The one in a package that has waited longest, if it has for longer than `bound` and is ready.
     /// None if `bound` is zero.

@@ -73,7 +73,7 @@ fn widest(view: &View<'_>, package: u32) -> Option<Seat> {
     let waits = |die: &Die| line.of_die_count(*die) > 0;
     let dies = line.dies_of_package(package).filter(waits);
     let mut dies: Vec<Die> = dies.collect();
-    dies.sort_by_key(|die| (view.load(*die).committed, die.0));
+    dies.sort_by_key(|die| (view.load(*die).committed(), die.0));
     let mut packed = Vec::new();
     for die in dies {
         let seats = line.of_package(package).take(LOOK);

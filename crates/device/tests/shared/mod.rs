@@ -37,6 +37,7 @@ pub fn plan(
         queue_depth,
         interface: Interface::default(),
         streams: Vec::new(),
+        buffer: None,
         ftl: wordline_ftl::Plan::new(config, layout, dimensions, 1).ok()?,
     })
 }
@@ -55,6 +56,11 @@ pub struct Tally {
     pub trimmed: u64,
     pub own: u64,
     pub replaced: u64,
+    /// Pages that requests found in the DRAM buffer, and did not.
+    pub hits: [u64; 2],
+    /// Pages that left it clean, and dirty.
+    pub evictions: [u64; 2],
+    pub destaged: u64,
 }
 
 impl Probe<Observation> for Tally {
@@ -80,6 +86,9 @@ impl Probe<Observation> for Tally {
             Observation::PageTrimmed => self.trimmed += 1,
             Observation::OwnPage { .. } => self.own += 1,
             Observation::Replaced => self.replaced += 1,
+            Observation::Buffered { hit, .. } => self.hits[usize::from(!hit)] += 1,
+            Observation::BufferEvicted { dirty } => self.evictions[usize::from(dirty)] += 1,
+            Observation::Destaged { .. } => self.destaged += 1,
             Observation::Admitted { .. }
             | Observation::Bus { .. }
             | Observation::Array { .. }
@@ -162,6 +171,7 @@ pub fn drive<M: Mapping>(
                 Request {
                     stream: 0,
                     op,
+                    fua: false,
                     offset,
                     bytes,
                     arrival: now,

@@ -394,6 +394,9 @@ impl Mapping for BlockMap {
         let block = self.home(logical).holder(offset)?;
         Some(self.layout.page(block, offset))
     }
+    fn home_plane(&self, page: Lpn) -> Option<Plane> {
+        Some(self.plane_of(self.split(page).0))
+    }
     /// A write of a logical block that waits decides what is copied for it, and others of the logical
     /// block wait behind it: nothing that it needs changes but by a collection.
     #[inline]

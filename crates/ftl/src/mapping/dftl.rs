@@ -237,6 +237,10 @@ impl Mapping for DftlMap {
         self.pages.lookup(page)
     }
     #[inline]
+    fn home_plane(&self, page: Lpn) -> Option<Plane> {
+        self.pages.home_plane(page)
+    }
+    #[inline]
     fn fetch(&mut self, page: Lpn, update: bool) -> Option<JobId> {
         if self.cache.is_in_memory(page.0) {
             self.cache.hit(page.0, update);

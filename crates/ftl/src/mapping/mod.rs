@@ -94,6 +94,8 @@ pub trait Mapping {
     fn valid_pages(&self) -> u64;
     /// Where the current copy of a page is, if it was ever written.
     fn lookup(&self, page: Lpn) -> Option<Ppn>;
+    /// The plane that every copy of a page goes to, if the address alone decides.
+    fn home_plane(&self, page: Lpn) -> Option<Plane>;
     /// What has to be done before the map entry of `page` is in memory, to be read or (`update`)
     /// changed: a job, or nothing. Ask again when the job is over. Families whose map is in memory
     /// need nothing.
@@ -215,6 +217,10 @@ impl Mapping for Map {
     #[inline]
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
         each!(self, map => map.lookup(page))
+    }
+    #[inline]
+    fn home_plane(&self, page: Lpn) -> Option<Plane> {
+        each!(self, map => map.home_plane(page))
     }
     #[inline]
     fn fetch(&mut self, page: Lpn, update: bool) -> Option<JobId> {

@@ -495,6 +495,10 @@ impl Mapping for PageMap {
         self.map[page.index()].checked_sub(1).map(Ppn)
     }
     #[inline]
+    fn home_plane(&self, page: Lpn) -> Option<Plane> {
+        self.allocator.home(page)
+    }
+    #[inline]
     fn write(&mut self, page: Lpn) -> Written {
         let (planes, reserve, shared) = (
             &self.planes,
@@ -537,7 +541,8 @@ impl Mapping for PageMap {
         self.blocks.enter(block, Phase::Victim);
         let state = &mut self.planes[plane.index()];
         state.leveled = rested.is_some();
-        state.stale -= self.layout.pages_per_block - self.blocks.valid(block);
+        let pages = self.blocks.valid(block);
+        state.stale -= self.layout.pages_per_block - pages;
         state.victim = Some(Victim {
             block,
             cursor: 0,
@@ -547,6 +552,11 @@ impl Mapping for PageMap {
         Some(Collection {
             job: JobId::of(plane),
             kind,
+            cost: Cost {
+                pages,
+                blocks: 1,
+                own_pages: 0,
+            },
         })
     }
     fn is_over(&self, job: JobId) -> bool {

@@ -285,6 +285,9 @@ impl Mapping for Beside {
     fn valid_pages(&self) -> u64 {
         self.map.valid_pages()
     }
+    fn home_plane(&self, page: Lpn) -> Option<Plane> {
+        self.map.home_plane(page)
+    }
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
         self.map.lookup(page)
     }

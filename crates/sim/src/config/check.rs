@@ -3,8 +3,9 @@
 use std::fmt::Display;
 
 use serde_json::Value;
+use wordline_device::buffer;
 use wordline_device::compose::Compose;
-use wordline_device::config::{Host, Ssd};
+use wordline_device::config::{Buffer, Host, Ssd};
 use wordline_device::schedule::{Schedule, Scheduler, Scheduling};
 use wordline_kernel::{Stream, Time};
 use wordline_nand::{Cell, Energy, Geometry, Layout, PageTypes, PerLevel, Suspend, Timing};
@@ -47,6 +48,43 @@ pub(super) fn queue_depth(host: &Host) -> Result<u32, ConfigError> {
         .with(&["host.interface"])),
         _ => Ok(depth),
     }
+}
+
+/// The DRAM buffer; none if it holds nothing.
+pub(super) fn buffer(
+    config: &Buffer,
+    page_bytes: u32,
+) -> Result<Option<buffer::Plan>, ConfigError> {
+    let pages = (u64::from(config.capacity_kib) * 1024 / u64::from(page_bytes)) as u32;
+    if config.capacity_kib == 0 {
+        return Ok(None);
+    }
+    if pages == 0 {
+        return Err(ConfigError::rule(
+            "buffer.capacity_kib",
+            config.capacity_kib,
+            format!("a page has {page_bytes} bytes, and the buffer holds whole pages"),
+            "give room for one page at least, or 0 for no buffer",
+        )
+        .with(&["nand.geometry.page_bytes"]));
+    }
+    if !buffer::Plan::takes(&config.replacement) {
+        return Err(ConfigError::rule(
+            "buffer.replacement",
+            config.replacement.name(),
+            "it is a ceiling for comparison: it knows the future, or has no size",
+            "take another; `wordline cache` runs it over a trace",
+        ));
+    }
+    Ok(Some(buffer::Plan {
+        pages,
+        replacement: config.replacement.clone(),
+        write_through: config.write_through,
+        capacitors: config.capacitors,
+        access: Time::from_ns(config.access_ns.into()),
+        // A byte takes 1e6 / MB/s picoseconds; in thousandths, so that no rate is rounded much.
+        port: ((config.mb_per_s * 1e3).round() as u64, 1_000_000_000),
+    }))
 }
 
 /// The scheduler; one that builds commands of several planes needs a composition that lets them be.

@@ -20,7 +20,7 @@ pub mod streams;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wordline_device::config::{Host, Ssd};
+use wordline_device::config::{Buffer, Host, Ssd};
 use wordline_device::{Composition, Interface};
 use wordline_kernel::slot::Member;
 use wordline_nand::{Arbitration, Cell, Energy, Geometry, PlaneRule, Scheduler, Suspend, Timing};
@@ -56,6 +56,8 @@ pub struct Config {
     pub nand: Nand,
     /// How packages are wired.
     pub ssd: Ssd,
+    /// The DRAM buffer between the host interface and the translation layer.
+    pub buffer: Buffer,
     /// What the host sees.
     pub host: Host,
     /// The flash translation layer.
@@ -89,6 +91,7 @@ impl Default for Config {
             source: String::new(),
             nand: Nand::default(),
             ssd: Ssd::default(),
+            buffer: Buffer::default(),
             host: Host::default(),
             ftl: wordline_ftl::Config::default(),
             array: None,
@@ -248,6 +251,7 @@ pub fn policies() -> Vec<Member> {
         Composition::members(),
         Interface::members(),
         wordline_device::Scheduler::members(),
+        wordline_cache::Replacement::members(),
         wordline_ftl::mapping::Family::members(),
         wordline_ftl::allocate::Allocate::members(),
         wordline_ftl::gc::victim::Victim::members(),

@@ -35,6 +35,8 @@ pub struct Plan {
     pub queue_depth: u32,
     /// How requests cross between the host and the device.
     pub interface: Interface,
+    /// The DRAM buffer, if there is one.
+    pub buffer: Option<wordline_device::buffer::Plan>,
     /// The devices, if there are several.
     pub array: Option<Array>,
     /// When the requests of a trace are issued; a generated workload has its own clock.
@@ -220,6 +222,7 @@ impl Plan {
             internal_data_move: check::internal_data_move(config)?,
             queue_depth: check::queue_depth(&config.host)?,
             interface: config.host.interface.clone(),
+            buffer: check::buffer(&config.buffer, page_bytes)?,
             replay: check::replay(&config.replay.mode)?,
             precondition: check::precondition(&config.precondition, ftl.user_pages)?,
             series: check::series(&config.series)?,
@@ -237,6 +240,11 @@ impl Plan {
         let members = self.array.iter().flat_map(|array| &array.members);
         let single = self.array.is_none().then_some(self);
         members.map(|member| &member.plan).chain(single)
+    }
+
+    /// Whether a device has a DRAM buffer.
+    pub fn has_buffer(&self) -> bool {
+        self.devices().any(|device| device.buffer.is_some())
     }
 
     /// All pages. Bytes.

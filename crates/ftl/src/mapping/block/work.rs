@@ -89,6 +89,7 @@ impl BlockMap {
         if let Some(logical) = self.rested(plane) {
             return self.level(plane, logical);
         }
+        let cost = self.cost_of(want);
         let kind = match need {
             Need::Nothing => return None,
             Need::Fill => self.fill(plane, logical, offset)?,
@@ -97,6 +98,7 @@ impl BlockMap {
         Some(Collection {
             job: JobId::of(plane),
             kind,
+            cost,
         })
     }
 
@@ -123,11 +125,17 @@ impl BlockMap {
         let block = self.free.take_worn(plane)?;
         self.planes[plane.index()].leveled = true;
         self.open(plane, logical, block);
+        let cost = Cost {
+            pages: self.end(logical),
+            blocks: old.len() as u32,
+            own_pages: 0,
+        };
         let work = Work::new(logical, self.end(logical), old);
         self.planes[plane.index()].work = Some(work);
         Some(Collection {
             job: JobId::of(plane),
             kind: GcKind::Wear,
+            cost,
         })
     }
 

@@ -172,6 +172,11 @@ impl LogicalMap {
         if copies == 0 && choice.sources.is_empty() {
             return None;
         }
+        let cost = Cost {
+            pages: copies,
+            blocks: choice.sources.len() as u32,
+            own_pages: 0,
+        };
         let kind = match (copies, choice.kept.is_empty() && choice.target.is_none()) {
             (0, _) => GcKind::Switch,
             (_, false) => GcKind::Partial,
@@ -208,6 +213,7 @@ impl LogicalMap {
         Some(Collection {
             job: JobId::of(plane),
             kind,
+            cost,
         })
     }
 

@@ -476,6 +476,9 @@ impl Mapping for LogicalMap {
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
         self.map[page.index()].checked_sub(1).map(Ppn)
     }
+    fn home_plane(&self, page: Lpn) -> Option<Plane> {
+        Some(self.shape.home(self.shape.of(page).0))
+    }
     fn write(&mut self, page: Lpn) -> Written {
         let (logical, offset) = self.shape.of(page);
         let plane = self.shape.home(logical);

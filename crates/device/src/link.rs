@@ -4,7 +4,7 @@ use wordline_kernel::Time;
 
 /// How fast a link is: `bytes` take `ps` picoseconds. Two integers, so that no rate is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rate {
+pub(crate) struct Rate {
     pub ps: u64,
     pub bytes: u64,
 }
@@ -27,7 +27,7 @@ impl Rate {
 
 /// A link that carries one thing at a time, first come, first served.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Link {
+pub(crate) struct Link {
     rate: Rate,
     free_at: Time,
 }

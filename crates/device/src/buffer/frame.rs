@@ -1,0 +1,146 @@
+//! What the buffer knows of pages: of those it holds, of those on their way, of those it remembers.
+
+use std::collections::VecDeque;
+
+use wordline_cache::Entry;
+use wordline_ftl::Lpn;
+
+/// Sectors of a page, a bit each.
+pub(super) type Sectors = u64;
+
+/// What of a page goes to the flash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cargo {
+    /// The first byte.
+    pub from: u32,
+    pub bytes: u32,
+    /// Whether it is the whole page; otherwise the rest is completed from the flash, and the gaps
+    /// between what was written.
+    pub whole: bool,
+}
+
+/// Somebody who waits until the flash holds what a page holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sync {
+    /// The part of a request.
+    pub part: u32,
+    /// Until the flash holds this version of the page.
+    pub version: u32,
+}
+
+/// A page that the buffer knows. Its flags are independent of each other.
+#[derive(Clone, Debug, Default)]
+#[allow(clippy::struct_excessive_bools)]
+pub(super) struct Frame {
+    pub page: Lpn,
+    /// Whether the replacement policy remembers it.
+    pub known: bool,
+    /// Whether it is resident; otherwise it is about to leave, or a ghost.
+    pub resident: bool,
+    /// Whether it has memory.
+    pub held: bool,
+    /// Whether its memory is not the buffer's: it left before it came in, and passes through.
+    pub passing: bool,
+    /// Whether it waits for memory of the buffer.
+    pub queued: bool,
+    /// Whether it is being read from the flash.
+    pub fetching: bool,
+    /// Whether it is on its way to the flash.
+    pub destaging: bool,
+    /// Sectors whose content is here, whole.
+    pub valid: Sectors,
+    /// Sectors that are newer here than in the flash, and not on their way.
+    pub dirty: Sectors,
+    /// Sectors on their way to the flash.
+    pub sending: Sectors,
+    /// Counts the writes of the page.
+    pub version: u32,
+    /// The version on its way, and what is sent of the page.
+    pub sent: u32,
+    pub cargo: Cargo,
+    /// The version that the flash holds.
+    pub durable: u32,
+    /// Parts that are being moved between the host and the memory.
+    pub moving: u32,
+    /// Parts that wait for memory or for the flash, in their order.
+    pub waiting: VecDeque<u32>,
+    pub syncs: Vec<Sync>,
+}
+
+impl Frame {
+    /// Whether something is under way with which the page has to stay.
+    pub fn is_busy(&self) -> bool {
+        self.fetching || self.destaging || self.moving > 0 || !self.waiting.is_empty()
+    }
+    /// Whether the flash does not hold all that was written.
+    pub fn is_ahead(&self) -> bool {
+        self.dirty | self.sending != 0
+    }
+}
+
+/// All of them, by number and by page.
+#[derive(Clone, Debug)]
+pub(super) struct Frames {
+    all: Vec<Frame>,
+    vacant: Vec<Entry>,
+    /// By logical page: one more than its number, or 0.
+    numbers: Vec<u32>,
+}
+
+impl Frames {
+    pub fn new(user_pages: u32) -> Self {
+        Self {
+            all: Vec::new(),
+            vacant: Vec::new(),
+            numbers: vec![0; user_pages as usize],
+        }
+    }
+    pub fn find(&self, page: Lpn) -> Option<Entry> {
+        self.numbers[page.index()].checked_sub(1).map(Entry)
+    }
+    /// The number of a page, which from now on it has.
+    pub fn enter(&mut self, page: Lpn) -> Entry {
+        if let Some(entry) = self.find(page) {
+            return entry;
+        }
+        let entry = self.vacant.pop().unwrap_or_else(|| {
+            self.all.push(Frame::default());
+            Entry(self.all.len() as u32 - 1)
+        });
+        self.all[entry.index()].page = page;
+        self.numbers[page.index()] = entry.0 + 1;
+        entry
+    }
+    /// Forgets a page that nobody needs any more.
+    pub fn release(&mut self, entry: Entry) {
+        let frame = std::mem::take(&mut self.all[entry.index()]);
+        self.numbers[frame.page.index()] = 0;
+        self.vacant.push(entry);
+    }
+    #[inline]
+    pub fn get(&self, entry: Entry) -> &Frame {
+        &self.all[entry.index()]
+    }
+    #[inline]
+    pub fn get_mut(&mut self, entry: Entry) -> &mut Frame {
+        &mut self.all[entry.index()]
+    }
+    /// Pages of which the flash does not hold all that was written, in the order of their numbers.
+    pub fn ahead(&self) -> Vec<Entry> {
+        let numbered = self.all.iter().zip(0..);
+        numbered
+            .filter(|(frame, _)| frame.held && frame.is_ahead())
+            .map(|(_, number)| Entry(number))
+            .collect()
+    }
+    /// Forgets everything; the pages whose newest content was here.
+    pub fn clear(&mut self) -> Vec<Frame> {
+        for frame in &self.all {
+            self.numbers[frame.page.index()] = 0;
+        }
+        self.vacant.clear();
+        let mut ahead = std::mem::take(&mut self.all);
+        ahead.retain(|frame| frame.held && frame.is_ahead());
+        ahead
+    }
+}

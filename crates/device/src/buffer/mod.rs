@@ -1,0 +1,882 @@
+//! The DRAM buffer between the host interface and the translation layer.
+//!
+//! Pages are the unit of replacement. A read whose bytes are all here is served from here; any
+//! other takes memory, and its page is read from the flash. A write takes memory and is done when its data
+//! is in it; a page of which only a part was written is completed by the translation layer when it
+//! leaves. A page that leaves and is newer than the flash is written to it first (destaged) and
+//! keeps its memory until it is there; whoever needs that memory waits, and nobody else does.
+//! Until it is gone, a page that leaves is still found here.
+//!
+//! All data goes through the memory's port, first come, first served. The parts of a request on one
+//! page take effect in the order in which they came.
+
+mod frame;
+mod power;
+mod verification;
+
+use std::collections::VecDeque;
+
+pub(crate) use frame::Cargo;
+use frame::{Frames, Sectors, Sync};
+use verification::Verification;
+use wordline_cache::replacement::{Owner, Replace, Replacing};
+use wordline_cache::{Entry, Replacement};
+use wordline_ftl::{Lpn, Mapping};
+use wordline_kernel::{EventQueue, Probe, Time};
+
+use crate::controller::Controller;
+use crate::error::DeviceError;
+use crate::event::Event as DeviceEvent;
+use crate::host::Ticket;
+use crate::link::{Link, Rate};
+use crate::observation::{Observation, Op, PageParts};
+use crate::request::Request;
+
+/// A buffer that can be built.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Pages it holds; at least 1.
+    pub pages: u32,
+    /// Which page leaves.
+    pub replacement: Replacement,
+    /// Whether a write is done only when the flash holds it.
+    pub write_through: bool,
+    /// Whether what is in it survives a power cut.
+    pub capacitors: bool,
+    /// From asking the memory until the first byte.
+    pub access: Time,
+    /// How fast its port is: this many bytes take this many picoseconds.
+    pub port: (u64, u64),
+}
+
+impl Plan {
+    /// Whether a policy can fill the buffer: it need not know the future, and keeps to a size.
+    pub fn takes(policy: &Replacement) -> bool {
+        let of_one = Replacing::new(policy, 1);
+        !of_one.foresees() && of_one.capacity() == 1
+    }
+}
+
+/// What the buffer schedules for itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The data of a part of a request is in the memory, or has left it.
+    Moved(u32),
+    /// A page that is destaged has left the memory.
+    Sent(Entry),
+}
+
+impl Event {
+    /// For the digest of a run; below 2^40.
+    #[inline]
+    pub fn code(self) -> u64 {
+        match self {
+            Self::Moved(part) => u64::from(part),
+            Self::Sent(entry) => 1 << 32 | u64::from(entry.0),
+        }
+    }
+}
+
+/// What is asked of the flash for a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// The whole page.
+    Fetch,
+    /// To hold what was written of it.
+    Destage(Cargo),
+    /// To forget it.
+    Trim,
+}
+
+/// Work for the flash that has come up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ask {
+    pub entry: Entry,
+    pub page: Lpn,
+    pub work: Work,
+    /// For a trim: the part of a request that waits for it.
+    pub part: u32,
+}
+
+/// A request of which all pages are done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Served {
+    pub ticket: Ticket,
+    /// Waiting for memory, for the port, or for work of the flash that another request began.
+    pub wait: Time,
+    /// Moving between the host and the memory.
+    pub dram: Time,
+    /// In the flash, for this request.
+    pub flash: PageParts,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Read,
+    Write,
+    Trim,
+    Flush,
+}
+
+/// What a request asks of one page.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    ticket: Ticket,
+    entry: Entry,
+    kind: Kind,
+    from: u32,
+    bytes: u32,
+    /// Whether it is done only when the flash holds it.
+    durable: bool,
+    /// The version of the page that it wrote.
+    version: u32,
+    /// Since when it waits.
+    since: Time,
+    wait: Time,
+    dram: Time,
+    flash: PageParts,
+}
+
+/// What the buffer acts on and tells.
+pub(crate) struct Around<'a, M, P> {
+    pub flash: &'a Controller<M>,
+    pub queue: &'a mut EventQueue<DeviceEvent>,
+    pub probe: &'a mut P,
+}
+
+/// What the replacement policy sees of pages and chips.
+struct Sight<'a, M> {
+    frames: &'a mut Frames,
+    flash: &'a Controller<M>,
+    left: &'a mut Vec<Gone>,
+}
+
+/// An entry that was evicted, or only forgotten.
+#[derive(Clone, Copy, Debug)]
+struct Gone {
+    entry: Entry,
+    evicted: bool,
+}
+
+impl<M: Mapping> Owner for Sight<'_, M> {
+    fn is_dirty(&self, entry: Entry) -> bool {
+        self.frames.get(entry).dirty != 0
+    }
+    fn load(&self, entry: Entry) -> u64 {
+        let chip = self.flash.chip_of(self.frames.get(entry).page);
+        chip.map_or(0, |die| self.flash.chip_time(die).0)
+    }
+    fn is_collecting(&self, entry: Entry) -> bool {
+        let chip = self.flash.chip_of(self.frames.get(entry).page);
+        chip.is_some_and(|die| self.flash.chip_load(die).collections > 0)
+    }
+    fn evicted(&mut self, entry: Entry) {
+        self.frames.get_mut(entry).resident = false;
+        let evicted = true;
+        self.left.push(Gone { entry, evicted });
+    }
+    fn forgotten(&mut self, entry: Entry) {
+        self.frames.get_mut(entry).known = false;
+        let evicted = false;
+        if self.left.iter().all(|gone| gone.entry != entry) {
+            self.left.push(Gone { entry, evicted });
+        }
+    }
+}
+
+/// The buffer.
+#[derive(Clone, Debug)]
+pub(crate) struct Buffer {
+    plan: Plan,
+    page_bytes: u32,
+    sector_bytes: u32,
+    port: Link,
+    policy: Replacing,
+    frames: Frames,
+    /// Pages of memory that nobody has.
+    free: u32,
+    /// Pages that wait for memory.
+    rooms: VecDeque<Entry>,
+    parts: Vec<Part>,
+    vacant: Vec<u32>,
+    /// By ticket: parts of the request that are not done.
+    remaining: Vec<u32>,
+    /// Work for the flash; the owner takes it away.
+    pub asks: VecDeque<Ask>,
+    /// Requests that are done; the owner takes them away.
+    pub done: VecDeque<Served>,
+    /// Who has left or was forgotten during an access; kept for its memory.
+    left: Vec<Gone>,
+    /// Pages that have to leave after a power cut.
+    late: Vec<Entry>,
+    verification: Option<Box<Verification>>,
+}
+
+impl Buffer {
+    /// An empty buffer before a device of so many pages.
+    pub fn new(plan: &Plan, page_bytes: u32, user_pages: u32) -> Self {
+        let (bytes, ps) = plan.port;
+        Self {
+            page_bytes,
+            sector_bytes: page_bytes.div_ceil(Sectors::BITS).max(512),
+            port: Link::new(Rate { ps, bytes }),
+            policy: Replacing::new(&plan.replacement, plan.pages as usize),
+            frames: Frames::new(user_pages),
+            free: plan.pages,
+            rooms: VecDeque::new(),
+            parts: Vec::new(),
+            vacant: Vec::new(),
+            remaining: Vec::new(),
+            asks: VecDeque::new(),
+            done: VecDeque::new(),
+            left: Vec::new(),
+            late: Vec::new(),
+            verification: None,
+            plan: plan.clone(),
+        }
+    }
+    /// From now on, what is read is held against what was written.
+    pub fn verify(&mut self) {
+        let sectors = self.page_bytes.div_ceil(self.sector_bytes);
+        self.verification = Some(Box::new(Verification::new(sectors)));
+    }
+    /// Pages that it holds and that are newer than the flash.
+    pub fn dirty_pages(&self) -> u32 {
+        self.frames.ahead().len() as u32
+    }
+
+    fn all(&self) -> Sectors {
+        let sectors = self.page_bytes.div_ceil(self.sector_bytes);
+        Sectors::MAX >> (Sectors::BITS - sectors)
+    }
+    /// Sectors from `from` up to `until`.
+    fn span(from: u32, until: u32) -> Sectors {
+        let below = |sector: u32| {
+            Sectors::MAX
+                .checked_shl(sector)
+                .map_or(Sectors::MAX, |mask| !mask)
+        };
+        below(until) & !below(from)
+    }
+    /// Sectors that a range touches.
+    fn touched(&self, from: u32, bytes: u32) -> Sectors {
+        Self::span(
+            from / self.sector_bytes,
+            (from + bytes).div_ceil(self.sector_bytes),
+        )
+    }
+    /// Sectors that a range covers whole; the last one of a page may be short.
+    fn covered(&self, from: u32, bytes: u32) -> Sectors {
+        let end = from + bytes;
+        let until = if end == self.page_bytes {
+            end.div_ceil(self.sector_bytes)
+        } else {
+            end / self.sector_bytes
+        };
+        let first = from.div_ceil(self.sector_bytes);
+        if first >= until {
+            0
+        } else {
+            Self::span(first, until)
+        }
+    }
+    /// The bytes of a row of sectors, from the first to the last.
+    fn bytes_of(&self, sectors: Sectors) -> (u32, u32) {
+        let from = sectors.trailing_zeros() * self.sector_bytes;
+        let until = (Sectors::BITS - sectors.leading_zeros()) * self.sector_bytes;
+        (from, until.min(self.page_bytes) - from)
+    }
+
+    fn part(&mut self, part: Part) -> u32 {
+        if let Some(place) = self.vacant.pop() {
+            self.parts[place as usize] = part;
+            return place;
+        }
+        self.parts.push(part);
+        self.parts.len() as u32 - 1
+    }
+    fn expect(&mut self, ticket: Ticket, parts: u32) {
+        let ticket = ticket as usize;
+        if self.remaining.len() <= ticket {
+            self.remaining.resize(ticket + 1, 0);
+        }
+        self.remaining[ticket] = parts;
+    }
+
+    /// Begins with a request, which lies within the device.
+    pub fn begin<M: Mapping, P: Probe<Observation>>(
+        &mut self,
+        now: Time,
+        ticket: Ticket,
+        request: &Request,
+        around: &mut Around<'_, M, P>,
+    ) -> Result<(), DeviceError> {
+        while let Some(entry) = self.late.pop() {
+            self.settle(now, entry, around)?;
+        }
+        if request.op == Op::Flush {
+            self.flush(now, ticket, around);
+            return Ok(());
+        }
+        let page_bytes = u64::from(self.page_bytes);
+        let end = request.offset + request.bytes;
+        let (first, last) = (request.offset / page_bytes, (end - 1) / page_bytes);
+        self.expect(ticket, (last - first) as u32 + 1);
+        for page in first..=last {
+            let from = request.offset.max(page * page_bytes) - page * page_bytes;
+            let bytes = end.min((page + 1) * page_bytes) - page * page_bytes - from;
+            let kind = match request.op {
+                Op::Read => Kind::Read,
+                Op::Write => Kind::Write,
+                Op::Trim | Op::Flush => Kind::Trim,
+            };
+            let part = Part {
+                ticket,
+                entry: Entry(0),
+                kind,
+                from: from as u32,
+                bytes: bytes as u32,
+                durable: kind == Kind::Write && (self.plan.write_through || request.fua),
+                version: 0,
+                since: now,
+                wait: Time::ZERO,
+                dram: Time::ZERO,
+                flash: PageParts::NONE,
+            };
+            self.arrive(now, Lpn(page as u32), part, around)?;
+        }
+        Ok(())
+    }
+
+    /// A part of a request comes.
+    fn arrive<M: Mapping, P: Probe<Observation>>(
+        &mut self,
+        now: Time,
+        page: Lpn,
+        mut part: Part,
+        around: &mut Around<'_, M, P>,
+    ) -> Result<(), DeviceError> {
+        if part.kind == Kind::Trim && part.bytes < self.page_bytes {
+            self.part_done(&part);
+            return Ok(());
+        }
+        let entry = self.frames.enter(page);
+        part.entry = entry;
+        let kind = part.kind;
+        if kind != Kind::Trim {
+            let needed = self.touched(part.from, part.bytes);
+            let frame = self.frames.get(entry);
+            let hit = frame.held && (kind == Kind::Write || needed & !frame.valid == 0);
+            let op = if kind == Kind::Read {
+                Op::Read
+            } else {
+                Op::Write
+            };
+            around.probe.observe(now, Observation::Buffered { op, hit });
+        }
+        let part = self.part(part);
+        self.frames.get_mut(entry).waiting.push_back(part);
+        if kind != Kind::Trim {
+            self.touch(now, entry, kind == Kind::Write, around)?;
+        }
+        self.advance(now, entry, around)
+    }
+
+    /// Tells the policy of a request for a page, and lets those leave that it names.
+    fn touch<M: Mapping, P: Probe<Observation>>(
+        &mut self,
+        now: Time,
+        entry: Entry,
+        write: bool,
+        around: &mut Around<'_, M, P>,
+    ) -> Result<(), DeviceError> {
+        let mut left = std::mem::take(&mut self.left);
+        let mut sight = Sight {
+            frames: &mut self.frames,
+            flash: around.flash,
+            left: &mut left,
+        };
+        self.policy.access(entry, write, &mut sight);
+        let frame = self.frames.get_mut(entry);
+        (frame.known, frame.resident) = (true, true);
+        if (!frame.held || frame.passing) && !frame.queued {
+            frame.queued = true;
+            self.rooms.push_back(entry);
+        }
+        for gone in left.drain(..) {
+            self.leave(now, gone, around)?;
+        }
+        self.left = left;
+        self.grant(now, around)
+    }
+
+    /// A page is not resident any more, or not even remembered.
+    fn leave<M: Mapping, P: Probe<Observation>>(
+        &mut self,
+        now: Time,
+        gone: Gone,
+        around: &mut Around<'_, M, P>,
+    ) -> Result<(), DeviceError> {
+        let Gone { entry, evicted } = gone;
+        let frame = self.frames.get_mut(entry);
+        if evicted {
+            let dirty = frame.dirty != 0;
+            let seen = Observation::BufferEvicted { dirty };
+            around.probe.observe(now, seen);
+        }
+        if frame.queued {
+            frame.queued = false;
+            self.rooms.retain(|other| *other != entry);
+            let frame = self.frames.get_mut(entry);
+            if !frame.held {
+                (frame.held, frame.passing) = (true, true);
+                return self.advance(now, entry, around);
+            }
+        }
+        self.settle(now, entry, around)
+    }
+
+    /// Pages that wait for memory get what there is.
+    fn grant<M: Mapping, P: Probe<Observation>>(
+        &mut self,
+        now: Time,
+        around: &mut Around<'_, M, P>,
+    ) -> Result<(), DeviceError> {
+        while self.free > 0
+            && let Some(entry) = self.rooms.pop_front()
+        {
+            self.free -= 1;
+            let frame = self.frames.get_mut(entry);
+            frame.queued = false;
+            frame.passing = false;
+            frame.held = true;
+            self.advance(now, entry, around)?;
+        }
+        Ok(())
+    }
+
+    /// The parts that wait for a page go on, as far as they can.
+    fn advance<M: Mapping, P: Probe<Observation>>(
+        &mut self,
+        now: Time,
+        entry: Entry,
+        around: &mut Around<'_, M, P>,
+    ) -> Result<(), DeviceError> {
+        loop {
+            let frame = self.frames.get(entry);
+            let Some(&place) = frame.waiting.front() else {
+                break;
+            };
+            let part = self.parts[place as usize];
+            let (held, fetching) = (frame.held, frame.fetching);
+            match part.kind {
+                Kind::Read => {
+                    let missing = self.touched(part.from, part.bytes) & !frame.valid;
+                    if !held || missing != 0 {
+                        if held && !fetching {
+                            self.fetch(entry);
+                        }
+                        return Ok(());
+                    }
+                    self.take_first(entry);
+                    self.check_read(now, entry, &part)?;
+                    self.move_data(now, place, around);
+                }
+                Kind::Write if !held => return Ok(()),
+                Kind::Write => {
+                    self.take_first(entry);
+                    self.write(place);
+                    self.move_data(now, place, around);
+                }
+                Kind::Trim if fetching => return Ok(()),
+                Kind::Trim => {
+                    self.take_first(entry);
+                    self.trim(now, place, around)?;
+                }
+                Kind::Flush => unreachable!("a flush waits for no page's memory"),
+            }
+        }
+        self.settle(now, entry, around)
+    }
+
+    fn take_first(&mut self, entry: Entry) {
+        self.frames.get_mut(entry).waiting.pop_front();
+    }
+
+    fn fetch(&mut self, entry: Entry) {
+        let frame = self.frames.get_mut(entry);
+        frame.fetching = true;
+        self.asks.push_back(Ask {
+            entry,
+            page: frame.page,
+            work: Work::Fetch,
+            part: 0,
+        });
+    }
+
+    /// Moves the data of a part between the host and the memory.
+    fn move_data<M: Mapping, P: Probe<Observation>>(
+        &mut self,
+        now: Time,
+        place: u32,
+        around: &mut Around<'_, M, P>,
+    ) {
+        let part = &mut self.parts[place as usize];
+        let length = self.port.time(part.bytes.into());
+        let wait = self.port.hold(now, length);
+        let dram = length + self.plan.access;
+        part.wait += now - part.since + wait;
+        part.dram += dram;
+        part.since = now + wait + dram;
+        self.frames.get_mut(part.entry).moving += 1;
+        let event = DeviceEvent::Buffer(Event::Moved(place));
+        around.queue.schedule(part.since, event);
+    }
+
+    /// A write changes its page.
+    fn write(&mut self, place: u32) {
+        let Part {
+            entry, from, bytes, ..
+        } = self.parts[place as usize];
+        let (touched, covered) = (self.touched(from, bytes), self.covered(from, bytes));
+        let frame = self.frames.get_mut(entry);
+        frame.valid |= covered;
+        frame.dirty |= touched;
+        frame.version += 1;
+        self.parts[place as usize].version = frame.version;
+        if let Some(verification) = &mut self.verification {
+            verification.write(frame.page, touched);
+        }
+    }
+
+    /// A page is discarded.
+    fn trim<M: Mapping, P: Probe<Observation>>(
+        &mut self,
+        now: Time,
+        place: u32,
+        around: &mut Around<'_, M, P>,
+    ) -> Result<(), DeviceError> {
+        let part = &mut self.parts[place as usize];
+        part.wait += now - part.since;
+        part.since = now;
+        let entry = part.entry;
+        let frame = self.frames.get_mut(entry);
+        (frame.valid, frame.dirty, frame.sending) = (0, 0, 0);
+        let page = frame.page;
+        if let Some(verification) = &mut self.verification {
+            verification.trim(page);
+        }
+        if frame.known && frame.waiting.is_empty() {
+            frame.resident = false;
+            if std::mem::take(&mut frame.queued) {
+                self.rooms.retain(|other| *other != entry);
+            }
+            let mut left = std::mem::take(&mut self.left);
+            let mut sight = Sight {
+                frames: &mut self.frames,
+                flash: around.flash,
+                left: &mut left,
+            };
+            self.policy.remove(entry, &mut sight);
+            for gone in left.drain(..).filter(|gone| gone.entry != entry) {
+                self.leave(now, gone, around)?;
+            }
+            self.left = left;
+        }
+        // Versions up to here need not reach the flash any more.
+        let frame = self.frames.get_mut(entry);
+        if !frame.destaging {
+            frame.durable = frame.version;
+            self.synced(now, entry, now, &PageParts::NONE);
+        }
+        self.asks.push_back(Ask {
+            entry,
+            page,
+            work: Work::Trim,
+            part: place,
+        });
+        Ok(())
+    }
+
+    /// All that was written so far goes to the flash.
+    fn flush<M: Mapping, P: Probe<Observation>>(
+        &mut self,
+        now: Time,
+        ticket: Ticket,
+        around: &mut Around<'_, M, P>,
+    ) {
+        let ahead = self.frames.ahead();
+        self.expect(ticket, ahead.len().max(1) as u32);
+        let part = Part {
+            ticket,
+            entry: Entry(0),
+            kind: Kind::Flush,
+            from: 0,
+            bytes: 0,
+            durable: true,
+            version: 0,
+            since: now,
+            wait: Time::ZERO,
+            dram: Time::ZERO,
+            flash: PageParts::NONE,
+        };
+        if ahead.is_empty() {
+            self.part_done(&part);
+        }
+        for entry in ahead {
+            let version = self.frames.get(entry).version;
+            let part = self.part(Part {
+                entry,
+                version,
+                ..part
+            });
+            let frame = self.frames.get_mut(entry);
+            frame.syncs.push(Sync { part, version });
+            self.destage(now, entry, around);
+        }
+    }
+
+    /// A page goes to the flash, unless it is on its way, or not newer.
+    fn destage<M: Mapping, P: Probe<Observation>>(
+        &mut self,
+        now: Time,
+        entry: Entry,
+        around: &mut Around<'_, M, P>,
+    ) {
+        let all = self.all();
+        let frame = self.frames.get_mut(entry);
+        if frame.destaging || frame.fetching || frame.dirty == 0 {
+            return;
+        }
+        frame.destaging = true;
+        frame.sending = std::mem::take(&mut frame.dirty);
+        frame.sent = frame.version;
+        let whole = frame.valid == all;
+        let sectors = if whole { all } else { frame.sending };
+        let here = frame.valid | frame.sending;
+        let page = frame.page;
+        let (from, bytes) = self.bytes_of(sectors);
+        self.frames.get_mut(entry).cargo = Cargo { from, bytes, whole };
+        if let Some(verification) = &mut self.verification {
+            verification.send(page, here);
+        }
+        let partial = !whole;
+        let seen = Observation::Destaged { partial };
+        around.probe.observe(now, seen);
+        let length = self.port.time(bytes.into());
+        let wait = self.port.hold(now, length);
+        let event = DeviceEvent::Buffer(Event::Sent(entry));
+        around.queue.schedule(now + wait + length, event);
+    }
+
+    /// Deals with an event that the buffer has scheduled.
+    pub fn handle<M: Mapping, P: Probe<Observation>>(
+        &mut self,
+        now: Time,
+        event: Event,
+        around: &mut Around<'_, M, P>,
+    ) -> Result<(), DeviceError> {
+        match event {
+            Event::Moved(place) => self.moved(now, place, around),
+            Event::Sent(entry) => {
+                self.sent(entry);
+                Ok(())
+            }
+        }
+    }
+
+    /// The data of a part is in the memory, or has left it.
+    fn moved<M: Mapping, P: Probe<Observation>>(
+        &mut self,
+        now: Time,
+        place: u32,
+        around: &mut Around<'_, M, P>,
+    ) -> Result<(), DeviceError> {
+        let part = self.parts[place as usize];
+        let frame = self.frames.get_mut(part.entry);
+        frame.moving -= 1;
+        if part.durable && frame.durable < part.version {
+            frame.syncs.push(Sync {
+                part: place,
+                version: part.version,
+            });
+        } else {
+            self.part_done(&part);
+            self.vacant.push(place);
+        }
+        self.settle(now, part.entry, around)
+    }
+
+    /// A page that is destaged has left the memory.
+    fn sent(&mut self, entry: Entry) {
+        let frame = self.frames.get(entry);
+        self.asks.push_back(Ask {
+            entry,
+            page: frame.page,
+            work: Work::Destage(frame.cargo),
+            part: 0,
+        });
+    }
+
+    /// The flash has done what it was asked for at `began`.
+    pub fn flash_done<M: Mapping, P: Probe<Observation>>(
+        &mut self,
+        now: Time,
+        ask: &Ask,
+        began: Time,
+        parts: &PageParts,
+        around: &mut Around<'_, M, P>,
+    ) -> Result<(), DeviceError> {
+        let entry = ask.entry;
+        match ask.work {
+            Work::Fetch => self.fetched(now, entry, began, parts, around),
+            Work::Destage { .. } => self.destaged(now, entry, began, parts, around),
+            Work::Trim => {
+                let mut part = self.parts[ask.part as usize];
+                part.wait += began - part.since;
+                part.flash = *parts;
+                self.part_done(&part);
+                self.vacant.push(ask.part);
+                Ok(())
+            }
+        }
+    }
+
+    /// A page is here; those who wait for it go on.
+    fn fetched<M: Mapping, P: Probe<Observation>>(
+        &mut self,
+        now: Time,
+        entry: Entry,
+        began: Time,
+        parts: &PageParts,
+        around: &mut Around<'_, M, P>,
+    ) -> Result<(), DeviceError> {
+        let all = self.all();
+        let frame = self.frames.get_mut(entry);
+        frame.fetching = false;
+        if let Some(verification) = &mut self.verification {
+            let here = frame.valid | frame.dirty | frame.sending;
+            verification.fetched(frame.page, all & !here);
+        }
+        frame.valid = all;
+        let length = self.port.time(self.page_bytes.into());
+        self.port.hold(now, length);
+        for place in 0..frame.waiting.len() {
+            let part = &mut self.parts[frame.waiting[place] as usize];
+            if part.kind == Kind::Read {
+                Self::waited_for_flash(now, part, began, parts);
+            }
+        }
+        self.advance(now, entry, around)
+    }
+
+    /// A part has waited for work of the flash: its parts are those of the part, if they began
+    /// behind it.
+    fn waited_for_flash(now: Time, part: &mut Part, began: Time, parts: &PageParts) {
+        if began >= part.since {
+            part.wait += began - part.since;
+            part.flash.add(parts);
+        } else {
+            part.wait += now - part.since;
+        }
+        part.since = now;
+    }
+
+    /// The flash holds a page as it was when it left the memory.
+    fn destaged<M: Mapping, P: Probe<Observation>>(
+        &mut self,
+        now: Time,
+        entry: Entry,
+        began: Time,
+        parts: &PageParts,
+        around: &mut Around<'_, M, P>,
+    ) -> Result<(), DeviceError> {
+        let frame = self.frames.get_mut(entry);
+        frame.destaging = false;
+        frame.sending = 0;
+        frame.durable = frame.sent;
+        if let Some(verification) = &mut self.verification {
+            verification.sent(frame.page);
+        }
+        if frame.dirty == 0 {
+            // What came later was discarded.
+            frame.durable = frame.version;
+        }
+        self.synced(now, entry, began, parts);
+        self.settle(now, entry, around)
+    }
+
+    /// Those who waited until the flash holds a version that it holds are done. It was at it since
+    /// `began`.
+    fn synced(&mut self, now: Time, entry: Entry, began: Time, parts: &PageParts) {
+        let frame = self.frames.get_mut(entry);
+        let durable = frame.durable;
+        let mut syncs = std::mem::take(&mut frame.syncs);
+        syncs.retain(|sync| {
+            let over = sync.version <= durable;
+            if over {
+                let mut part = self.parts[sync.part as usize];
+                Self::waited_for_flash(now, &mut part, began, parts);
+                self.part_done(&part);
+                self.vacant.push(sync.part);
+            }
+            !over
+        });
+        self.frames.get_mut(entry).syncs = syncs;
+    }
+
+    /// Sends to the flash what has to go there, and lets go of a page that nobody needs any more.
+    fn settle<M: Mapping, P: Probe<Observation>>(
+        &mut self,
+        now: Time,
+        entry: Entry,
+        around: &mut Around<'_, M, P>,
+    ) -> Result<(), DeviceError> {
+        let frame = self.frames.get(entry);
+        let wanted = !frame.syncs.is_empty() || (!frame.resident && frame.waiting.is_empty());
+        if frame.held && frame.dirty != 0 && wanted {
+            self.destage(now, entry, around);
+        }
+        let frame = self.frames.get_mut(entry);
+        if frame.resident || frame.is_busy() || !frame.syncs.is_empty() {
+            return Ok(());
+        }
+        let (held, passing) = (frame.held, frame.passing);
+        (frame.held, frame.passing, frame.valid) = (false, false, 0);
+        if !frame.known {
+            self.frames.release(entry);
+        }
+        if held && !passing {
+            self.free += 1;
+            self.grant(now, around)?;
+        }
+        Ok(())
+    }
+
+    fn check_read(&mut self, now: Time, entry: Entry, part: &Part) -> Result<(), DeviceError> {
+        let Some(verification) = &mut self.verification else {
+            return Ok(());
+        };
+        let page = self.frames.get(entry).page;
+        let sectors = {
+            let from = part.from / self.sector_bytes;
+            Self::span(from, (part.from + part.bytes).div_ceil(self.sector_bytes))
+        };
+        let checked = verification.read(now, page, sectors);
+        checked.map_err(DeviceError::Verification)
+    }
+
+    /// A part of a request is done; with the last one, so is the request.
+    fn part_done(&mut self, part: &Part) {
+        let remaining = &mut self.remaining[part.ticket as usize];
+        *remaining -= 1;
+        if *remaining == 0 {
+            self.done.push_back(Served {
+                ticket: part.ticket,
+                wait: part.wait,
+                dram: part.dram,
+                flash: part.flash,
+            });
+        }
+    }
+}

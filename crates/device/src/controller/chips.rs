@@ -1,0 +1,102 @@
+//! The load of the chips, kept as it changes.
+
+use wordline_ftl::{Collection, Lpn, Mapping};
+use wordline_kernel::Time;
+use wordline_nand::{Die, Operation, Plane};
+
+use super::Controller;
+use crate::plan::Plan;
+
+/// What a die has to do: what waits for it, and what it is at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChipLoad {
+    /// Reads of the host.
+    pub reads: u32,
+    /// Programs of the host, those included that wait for a free page in the die.
+    pub programs: u32,
+    /// Collections that have begun and are not over.
+    pub collections: u32,
+    /// How long these take without anything else: pages to move and blocks to erase, as known when
+    /// they began (Liu et al., LCR, eq. 2: `T_gc`).
+    pub collecting: Time,
+}
+
+/// What the back end does not know of the dies, and how long operations take.
+#[derive(Clone, Debug)]
+pub(super) struct Chips {
+    /// By die: programs that wait for a free page, collections and their time.
+    dies: Vec<ChipLoad>,
+    read: Time,
+    program: Time,
+    erase: Time,
+}
+
+impl Chips {
+    pub fn new(plan: &Plan) -> Self {
+        let time = |operation| plan.part.chains.unloaded(operation, 0);
+        Self {
+            dies: vec![ChipLoad::default(); plan.part.layout.dies as usize],
+            read: time(Operation::Read),
+            program: time(Operation::Program),
+            erase: time(Operation::Erase),
+        }
+    }
+    /// What a collection takes by itself.
+    pub fn time(&self, collection: &Collection) -> Time {
+        let cost = collection.cost;
+        let moves = u64::from(cost.pages) * (self.read.0 + self.program.0);
+        let own = u64::from(cost.own_pages) * self.program.0;
+        Time(moves + own + u64::from(cost.blocks) * self.erase.0)
+    }
+    pub fn begins(&mut self, die: Die, time: Time) {
+        let load = &mut self.dies[die.index()];
+        load.collections += 1;
+        load.collecting += time;
+    }
+    pub fn ends(&mut self, die: Die, time: Time) {
+        let load = &mut self.dies[die.index()];
+        load.collections -= 1;
+        load.collecting -= time;
+    }
+    /// A program waits for a free page in the die.
+    pub fn stalls(&mut self, die: Die) {
+        self.dies[die.index()].programs += 1;
+    }
+    /// One that did goes on.
+    pub fn goes_on(&mut self, die: Die) {
+        self.dies[die.index()].programs -= 1;
+    }
+}
+
+impl<M: Mapping> Controller<M> {
+    /// What a die has to do; constant time.
+    pub fn chip_load(&self, die: Die) -> ChipLoad {
+        let mut load = self.chips.dies[die.index()];
+        let committed = self.backend.loads()[die.index()];
+        load.reads += committed.reads;
+        load.programs += committed.programs;
+        if let Some(queue) = &self.queue {
+            let (all, programs) = queue.waiting(die);
+            load.reads += all - programs;
+            load.programs += programs;
+        }
+        load
+    }
+    /// How long what a die has to do takes: `N_R T_read + N_W T_write + P T_gc` (Liu et al., LCR, eq.
+    /// 2).
+    pub fn chip_time(&self, die: Die) -> Time {
+        let load = self.chip_load(die);
+        let reads = u64::from(load.reads) * self.chips.read.0;
+        let programs = u64::from(load.programs) * self.chips.program.0;
+        Time(reads + programs) + load.collecting
+    }
+    /// The die of a page's copy in the flash; of a page without one, that where its address puts it,
+    /// if the address decides.
+    pub fn chip_of(&self, page: Lpn) -> Option<Die> {
+        let layout = &self.layout;
+        let copy = self.mapping.lookup(page);
+        let die_of = |plane: Plane| layout.die_of(plane);
+        copy.map(|place| layout.die_of_page(place))
+            .or_else(|| self.mapping.home_plane(page).map(die_of))
+    }
+}

@@ -1,0 +1,184 @@
+//! The DRAM buffer: whatever policy fills it and whatever its size, reads return what was written,
+//! parts add up, every request is served, and a power cut takes no more than it may.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod shared;
+
+use shared::{Load, Tally, plan};
+use wordline_cache::Replacement;
+use wordline_device::{DeviceError, Event, Op, Plan, Precondition, Request, Ssd, buffer};
+use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::mapping::Family;
+use wordline_ftl::{Config, Map};
+use wordline_kernel::{EventQueue, Stream, Time};
+
+/// What becomes of a run.
+#[derive(Debug, Default)]
+struct Seen {
+    tally: Tally,
+    cuts: u32,
+    lost: u32,
+    saved: u32,
+    lost_requests: u64,
+}
+
+/// Keeps the device busy with reads, writes, trims, flushes and durable writes, verified; with `gap`
+/// its power fails after so many events at most.
+fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>) -> Result<Seen, DeviceError> {
+    let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
+    if gap.is_some() {
+        ssd.expect_power_cuts();
+    }
+    let mut random = Stream::new(seed, "buffer");
+    let precondition = Precondition {
+        fill_pages: random.below(u64::from(plan.ftl.user_pages) + 1) as u32,
+        overwrite_pages: random.below(2) * 400,
+        settle: None,
+        seed,
+    };
+    ssd.precondition(&precondition, |_| true)?;
+    ssd.verify();
+    let load = Load {
+        requests,
+        read_ratio: random.unit(),
+        grain_bytes: [4096, 512, 100][random.below(3) as usize],
+        most_bytes: 4096 << random.below(4),
+        footprint_ratio: [1.0, 0.3, 0.02][random.below(3) as usize],
+    };
+    let mut queue = EventQueue::<Event>::default();
+    let mut seen = Seen::default();
+    let (mut now, mut issued) = (Time::ZERO, 0);
+    let mut left = gap.map_or(u64::MAX, |gap| 1 + random.below(gap));
+    loop {
+        while issued < requests && ssd.takes(0) {
+            let (op, offset, bytes) = load.next(ssd.user_bytes(), &mut random);
+            let (op, offset, bytes) = match random.below(40) {
+                0 => (Op::Flush, 0, 0),
+                1 | 2 => (Op::Trim, offset, bytes),
+                _ => (op, offset, bytes),
+            };
+            let request = Request {
+                stream: 0,
+                op,
+                fua: random.below(10) == 0,
+                offset,
+                bytes,
+                arrival: now,
+            };
+            ssd.submit(now, request, &mut queue, &mut seen.tally)?;
+            issued += 1;
+        }
+        let Some((time, event)) = queue.pop() else {
+            break;
+        };
+        now = time;
+        ssd.handle(now, event, &mut queue, &mut seen.tally)?;
+        ssd.completed().for_each(drop);
+        left -= 1;
+        if left == 0 {
+            left = 1 + random.below(gap.unwrap_or(1));
+            queue = EventQueue::default();
+            let cut = ssd.cut_power(now, plan, &mut seen.tally)?;
+            assert_eq!(ssd.completed().count() as u32, cut.requests_lost);
+            now += cut.time;
+            seen.cuts += 1;
+            seen.lost += cut.pages_lost;
+            seen.saved += cut.pages_saved;
+            seen.lost_requests += u64::from(cut.requests_lost);
+        }
+    }
+    assert_eq!(ssd.outstanding(), 0, "every request is served or lost");
+    assert_eq!(seen.tally.requests + seen.lost_requests, requests);
+    Ok(seen)
+}
+
+/// A small random device with a buffer.
+fn draw(replacement: &Replacement, random: &mut Stream) -> Option<Plan> {
+    let dimensions = Dimensions {
+        channels: 1 + random.below(2) as u32,
+        ways: 1 + random.below(2) as u32,
+        dies: 1,
+        planes: 1 + random.below(2) as u32,
+    };
+    let families = Family::defaults();
+    let config = Config {
+        over_provisioning_ratio: 0.15 + 0.45 * random.unit(),
+        mapping: families[random.below(families.len() as u64) as usize].clone(),
+        ..Config::default()
+    };
+    let blocks = 10 + random.below(30) as u32;
+    let pages = 2 + random.below(14) as u32;
+    let depth = 1 + random.below(24) as u32;
+    let mut plan = plan(&config, dimensions, blocks, pages, depth)?;
+    plan.buffer = Some(buffer::Plan {
+        pages: 1 + random.below(40) as u32,
+        replacement: replacement.clone(),
+        write_through: random.below(4) == 0,
+        capacitors: random.below(2) == 0,
+        access: Time::from_ns(100 * random.below(2)),
+        port: (
+            [3_200_000, 100_000][random.below(2) as usize],
+            1_000_000_000,
+        ),
+    });
+    Some(plan)
+}
+
+/// All policies that a device can have.
+fn policies() -> Vec<Replacement> {
+    let mut all = Replacement::defaults();
+    all.retain(buffer::Plan::takes);
+    all
+}
+
+#[test]
+fn reads_return_what_was_written() {
+    let mut random = Stream::new(1, "draw");
+    let mut hits = [0; 2];
+    for round in 0..40 {
+        for policy in policies() {
+            let Some(plan) = draw(&policy, &mut random) else {
+                continue;
+            };
+            let told = format!("{} {round}: {:?}", policy.name(), plan.buffer);
+            let seen =
+                run(&plan, round, 500, None).unwrap_or_else(|error| panic!("{told}: {error}"));
+            for (sum, count) in hits.iter_mut().zip(seen.tally.hits) {
+                *sum += count;
+            }
+        }
+    }
+    assert!(hits[0] > 10_000 && hits[1] > 10_000, "{hits:?}");
+}
+
+#[test]
+fn a_power_cut_takes_no_more_than_it_may() {
+    let mut random = Stream::new(2, "draw");
+    let (mut cuts, mut lost, mut saved) = (0, 0, 0);
+    for round in 0..30 {
+        for policy in policies() {
+            let Some(plan) = draw(&policy, &mut random) else {
+                continue;
+            };
+            let told = format!("{} {round}: {:?}", policy.name(), plan.buffer);
+            let seen = run(&plan, round, 400, Some(600))
+                .unwrap_or_else(|error| panic!("{told}: {error}\n{:?}", plan.ftl.config));
+            let kept = plan.buffer.unwrap().capacitors;
+            assert!(
+                if kept {
+                    seen.lost == 0
+                } else {
+                    seen.saved == 0
+                },
+                "{told}"
+            );
+            cuts += seen.cuts;
+            lost += seen.lost;
+            saved += seen.saved;
+        }
+    }
+    assert!(
+        cuts > 1_000 && lost > 1_000 && saved > 1_000,
+        "{cuts} {lost} {saved}"
+    );
+}
