@@ -281,6 +281,26 @@ impl Input {
         .into())
     }
 
+    /// The next records of `length` bytes, as many as are at hand and at least one, or `None` at the end of
+    /// the file. The place is that of the last of them.
+    pub(crate) fn records(&mut self, length: usize) -> Result<Option<&[u8]>, Stop> {
+        if self.peek(length).len() < length {
+            return self.record(length);
+        }
+        let count = (self.end - self.start) / length;
+        let before = match self.place {
+            Place::Record { number, .. } => number,
+            _ => 0,
+        };
+        self.place = Place::Record {
+            number: before + count as u64,
+            byte: self.consumed + ((count - 1) * length) as u64,
+        };
+        let start = self.start;
+        self.consume(count * length);
+        Ok(Some(&self.buffer[start..start + count * length]))
+    }
+
     /// Consumes `length` bytes of a header, or fails if the file ends before.
     pub(crate) fn header(&mut self, length: usize) -> Result<(), Stop> {
         if self.peek(length).len() < length {

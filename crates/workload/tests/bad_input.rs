@@ -168,7 +168,7 @@ fn a_request_beyond_the_capacity_is_told_the_highest_address() {
 fn rubbish_and_emptiness_are_refused() {
     let names = "wordline, fio-iolog, srt, vscsi, systor, tectonic, pixel, msr, spc, tencent, \
                  diskmon, biotracer, blkparse, hil, disksim, ssdsim-us, mqsim, ssdsim, arc-lis, \
-                 keys32le";
+                 oracle-general, keys64le, keys32le";
     let unknown =
         format!("x.csv: the format is not recognised; name it with --format, one of {names}");
     let mut random = wordline_kernel::Stream::new(1, "rubbish");

@@ -25,8 +25,10 @@ mod disksim;
 mod fio_iolog;
 mod hil;
 mod keys32le;
+mod keys64le;
 mod mqsim;
 mod msr;
+mod oracle_general;
 mod pixel;
 mod spc;
 mod srt;
@@ -93,7 +95,68 @@ formats! {
     Mqsim "mqsim" mqsim ".mqsim" "MQSim ASCII: ns, device, LBA (512 B), sectors, 1 = read",
     Ssdsim "ssdsim" ssdsim ".ssdsim" "SSDsim ASCII: the columns of mqsim, and detected as that",
     ArcLis "arc-lis" arc_lis ".lis" "ARC paper: first block (512 B), blocks, ignored, number; no time, all reads",
+    OracleGeneral "oracle-general" oracle_general ".oracleGeneral" "libCacheSim binary: s (32 bits), object (64), size (B, 32), next request (64), all little-endian; an object counts as a page of 4 KiB and is read",
+    Keys64le "keys64le" keys64le ".keys64le" "64-bit little-endian numbers of 4-KiB blocks below 2^36, larger ones if it is named; no time, all reads",
     Keys32le "keys32le" keys32le ".keys32le" "32-bit little-endian numbers of 4-KiB blocks below 2^28; no time, all reads",
+}
+
+/// Where the key stands in a record of fixed length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// Bytes of a record.
+    pub(crate) length: usize,
+    width: Width,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Width {
+    /// The record is the key.
+    Four,
+    /// The record is the key.
+    Eight,
+    /// The key is eight bytes from the fifth on.
+    Inside,
+}
+
+impl Layout {
+    /// Appends the keys of whole records.
+    pub(crate) fn keys(self, records: &[u8], keys: &mut Vec<u64>) {
+        match self.width {
+            Width::Four => {
+                let (records, _) = records.as_chunks();
+                keys.extend(
+                    records
+                        .iter()
+                        .map(|key| u64::from(u32::from_le_bytes(*key))),
+                );
+            }
+            Width::Eight => {
+                let (records, _) = records.as_chunks();
+                keys.extend(records.iter().map(|key| u64::from_le_bytes(*key)));
+            }
+            Width::Inside => {
+                let records = records.chunks_exact(self.length);
+                keys.extend(records.map(|record| keys64le::little(&record[4..12])));
+            }
+        }
+    }
+}
+
+impl Format {
+    /// Whether its records are nothing but keys, of one page each.
+    pub fn is_keys(self) -> bool {
+        self.layout().is_some()
+    }
+    /// Where its keys stand, if its records are nothing but keys.
+    pub(crate) fn layout(self) -> Option<Layout> {
+        let (length, width) = match self {
+            Self::Keys32le => (4, Width::Four),
+            Self::Keys64le => (8, Width::Eight),
+            Self::OracleGeneral => (24, Width::Inside),
+            _ => return None,
+        };
+        Some(Layout { length, width })
+    }
 }
 
 macro_rules! renderers {

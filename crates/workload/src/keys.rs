@@ -1,0 +1,130 @@
+//! Traces of nothing but keys, read without making a request of every record.
+
+use std::path::Path;
+
+use crate::format::{Format, Layout, Probe};
+use crate::input::{Input, PROBE, Stop};
+use crate::{OnBadLine, TraceFile, TraceOptions, Volumes, WorkloadError};
+
+/// A trace in formats whose records are keys: [`Format::is_keys`]. A key is any 64-bit number and stands for
+/// one page; all are read. Files are taken one after the other.
+pub struct KeyTrace {
+    files: Vec<TraceFile>,
+    on_bad_line: OnBadLine,
+    open: Option<(Input, Layout)>,
+    next_file: usize,
+    keys: Vec<u64>,
+    lines_skipped: u64,
+    bytes_total: u64,
+    bytes_done: u64,
+}
+
+impl KeyTrace {
+    /// Opens a trace; `None` if not all files are of such a format, or a volume is asked for, which keys do
+    /// not have. Of the options, `format` and `on_bad_line` count.
+    pub fn open<P: AsRef<Path>>(
+        paths: &[P],
+        options: &TraceOptions,
+    ) -> Result<Option<Self>, WorkloadError> {
+        if matches!(options.volumes, Volumes::Only(_)) || paths.is_empty() {
+            return Ok(None);
+        }
+        let mut files = Vec::new();
+        let mut bytes_total = 0;
+        for path in paths {
+            let path = path.as_ref();
+            let Some(format) = keys_in(path, options.format)? else {
+                return Ok(None);
+            };
+            bytes_total += std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+            files.push(TraceFile {
+                path: path.to_owned(),
+                format,
+            });
+        }
+        Ok(Some(Self {
+            files,
+            on_bad_line: options.on_bad_line,
+            open: None,
+            next_file: 0,
+            keys: Vec::new(),
+            lines_skipped: 0,
+            bytes_total,
+            bytes_done: 0,
+        }))
+    }
+
+    /// The files with their formats.
+    pub fn files(&self) -> &[TraceFile] {
+        &self.files
+    }
+    /// Incomplete records at the end of files, left out.
+    pub fn lines_skipped(&self) -> u64 {
+        self.lines_skipped
+    }
+    /// The share of the bytes on disk that is read, 0 to 1; `None` if it cannot be known.
+    pub fn fraction(&self) -> Option<f64> {
+        if self.bytes_total == 0 {
+            return None;
+        }
+        let open = self.open.as_ref();
+        let open = open.map_or(0, |(input, _)| input.stream().bytes());
+        Some(((self.bytes_done + open) as f64 / self.bytes_total as f64).min(1.0))
+    }
+
+    /// The next keys, some thousands at a time; none at the end.
+    pub fn next_keys(&mut self) -> Result<&[u64], WorkloadError> {
+        self.keys.clear();
+        while self.keys.is_empty() {
+            if self.open.is_none() && !self.open_next()? {
+                break;
+            }
+            let Some((input, layout)) = &mut self.open else {
+                break;
+            };
+            match input.records(layout.length) {
+                Ok(Some(records)) => layout.keys(records, &mut self.keys),
+                Ok(None) => {
+                    self.bytes_done += input.stream().bytes();
+                    self.open = None;
+                }
+                Err(Stop::Broken(error)) => return Err(error),
+                Err(Stop::Bad(_)) if self.on_bad_line == OnBadLine::Skip => {
+                    self.lines_skipped += 1;
+                }
+                Err(Stop::Bad(fault)) => {
+                    let remedy = "fetch it again, or pass --on-bad-line skip";
+                    let (path, place) = (input.path(), input.place());
+                    return Err(WorkloadError::at(path, place, None, fault.reason, remedy));
+                }
+            }
+        }
+        Ok(&self.keys)
+    }
+
+    /// Opens the next file, if there is one.
+    fn open_next(&mut self) -> Result<bool, WorkloadError> {
+        let Some(file) = self.files.get(self.next_file) else {
+            return Ok(false);
+        };
+        self.next_file += 1;
+        let input = Input::open(&file.path)?;
+        self.open = file.format.layout().map(|layout| (input, layout));
+        Ok(true)
+    }
+}
+
+/// The format of a file, if its records are keys.
+fn keys_in(path: &Path, named: Option<Format>) -> Result<Option<Format>, WorkloadError> {
+    let mut input = Input::open(path)?;
+    let bytes = input.peek(PROBE).to_vec();
+    if bytes.is_empty() {
+        return Err(input.empty());
+    }
+    let probe = Probe {
+        bytes: &bytes,
+        whole: input.ended() && bytes.len() < PROBE,
+    };
+    let format = named.or_else(|| Format::of(&probe));
+    Ok(format.filter(|format| format.is_keys()))
+}
