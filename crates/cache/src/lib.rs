@@ -13,10 +13,14 @@
 //! ```
 
 pub mod curve;
+pub mod ghost;
 pub mod heap;
+pub mod index;
 pub mod list;
 pub mod replacement;
 pub mod trace;
 
+pub use ghost::Ghosts;
+pub use index::{Cache, Evicted, Full, Index};
 pub use replacement::{Entry, Owner, Replace, Replacement, Replacing, Visit};
 pub use trace::{Counts, Intake, Requests, TraceError, Width};

@@ -1,0 +1,150 @@
+//! Keys that left a cache.
+
+use crate::index::{Full, Index};
+use crate::list::Lists;
+use crate::replacement::Entry;
+
+/// A part of the list.
+#[derive(Clone, Copy, Debug, Default)]
+struct Segment {
+    len: usize,
+    /// The oldest of it.
+    last: Option<Entry>,
+    hits: u64,
+}
+
+/// A list of the keys that left a cache last, in segments of equal size from the most recent on,
+/// each with a counter of the requests that found their key there.
+///
+/// Behind an LRU cache, the hits of the first `k` segments are those that a cache larger by `k`
+/// segments would have had in addition (exactly so: the list continues the LRU stack). Operations take
+/// time in proportion to the segments whose borders they move.
+///
+/// ```
+/// use wordline_cache::Ghosts;
+///
+/// let mut ghosts = Ghosts::new(2, 1);
+/// for key in [7, 8, 9] {
+///     ghosts.left(key)?; // 7 is forgotten when 9 comes
+/// }
+/// assert_eq!((ghosts.find(8), ghosts.find(7)), (Some(1), None));
+/// assert_eq!(ghosts.hits().collect::<Vec<_>>(), [0, 1]);
+/// # Ok::<(), wordline_cache::Full>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Ghosts {
+    index: Index,
+    /// The most recent in front.
+    list: Lists<1>,
+    /// By entry.
+    segment_of: Vec<u32>,
+    segments: Vec<Segment>,
+    size: usize,
+}
+
+impl Ghosts {
+    /// An empty list of up to `segments` times `size` keys, each at least 1.
+    pub fn new(segments: usize, size: usize) -> Self {
+        Self {
+            index: Index::default(),
+            list: Lists::new(),
+            segment_of: Vec::new(),
+            segments: vec![Segment::default(); segments.max(1)],
+            size: size.max(1),
+        }
+    }
+    /// Keys in the list.
+    pub fn len(&self) -> usize {
+        self.list.len(0)
+    }
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Whether a key is in the list.
+    pub fn contains(&self, key: u64) -> bool {
+        self.index.get(key).is_some()
+    }
+    /// Requests that found their key, by segment, the most recent first.
+    pub fn hits(&self) -> impl Iterator<Item = u64> {
+        self.segments.iter().map(|segment| segment.hits)
+    }
+    /// Counts from zero again.
+    pub fn reset_hits(&mut self) {
+        for segment in &mut self.segments {
+            segment.hits = 0;
+        }
+    }
+    /// A key leaves the cache: it is the most recent of the list, and the oldest may be forgotten.
+    pub fn left(&mut self, key: u64) -> Result<(), Full> {
+        self.forget(key);
+        let entry = self.index.enter(key)?;
+        self.list.push_front(0, entry);
+        if self.segment_of.len() <= entry.index() {
+            self.segment_of.resize(entry.index() + 1, 0);
+        }
+        let mut moving = Some(entry);
+        for segment in 0..self.segments.len() {
+            let Some(entry) = moving else { return Ok(()) };
+            moving = self.enter(segment, entry);
+        }
+        if let Some(oldest) = moving {
+            self.drop(oldest);
+        }
+        Ok(())
+    }
+    /// A request for a key: the segment that it is in, if it is in one. It is counted there, and the
+    /// key leaves the list.
+    pub fn find(&mut self, key: u64) -> Option<usize> {
+        let entry = self.index.get(key)?;
+        let segment = self.segment_of[entry.index()] as usize;
+        self.segments[segment].hits += 1;
+        self.forget(key);
+        Some(segment)
+    }
+    /// Takes a key out of the list.
+    pub fn forget(&mut self, key: u64) {
+        let Some(entry) = self.index.get(key) else {
+            return;
+        };
+        let mut leaving = Some(entry);
+        for segment in self.segment_of[entry.index()] as usize..self.segments.len() {
+            let Some(entry) = leaving else { break };
+            leaving = self.leave(segment, entry);
+        }
+        self.drop(entry);
+    }
+
+    /// An entry becomes the first of a segment. Who has to go to the next one for it.
+    fn enter(&mut self, segment: usize, entry: Entry) -> Option<Entry> {
+        self.segment_of[entry.index()] = segment as u32;
+        let to = &mut self.segments[segment];
+        let last = *to.last.get_or_insert(entry);
+        if to.len < self.size {
+            to.len += 1;
+            return None;
+        }
+        to.last = self.list.toward_front(last);
+        Some(last)
+    }
+    /// An entry leaves a segment; the first of the next takes the last place. Who that is.
+    fn leave(&mut self, segment: usize, entry: Entry) -> Option<Entry> {
+        let from = &mut self.segments[segment];
+        let first_of_next = from.last.and_then(|last| self.list.toward_back(last));
+        if let Some(first) = first_of_next {
+            from.last = Some(first);
+            self.segment_of[first.index()] = segment as u32;
+            return Some(first);
+        }
+        from.len -= 1;
+        if from.last == Some(entry) {
+            let before = self.list.toward_front(entry);
+            from.last = before.filter(|_| from.len > 0);
+        }
+        None
+    }
+    fn drop(&mut self, entry: Entry) {
+        self.list.unlink(entry);
+        self.index.free(entry);
+    }
+}
