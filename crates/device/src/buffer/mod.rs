@@ -160,7 +160,7 @@ struct Gone {
 
 impl<M: Mapping> Owner for Sight<'_, M> {
     fn is_dirty(&self, entry: Entry) -> bool {
-        self.frames.get(entry).dirty != 0
+        self.frames.get(entry).is_ahead()
     }
     fn load(&self, entry: Entry) -> u64 {
         let chip = self.flash.chip_of(self.frames.get(entry).page);
@@ -566,6 +566,7 @@ impl Buffer {
         if let Some(verification) = &mut self.verification {
             verification.trim(page);
         }
+        self.policy.cleaned(entry);
         if frame.known && frame.waiting.is_empty() {
             frame.resident = false;
             if std::mem::take(&mut frame.queued) {
@@ -801,6 +802,7 @@ impl Buffer {
         if frame.dirty == 0 {
             // What came later was discarded.
             frame.durable = frame.version;
+            self.policy.cleaned(entry);
         }
         self.synced(now, entry, began, parts);
         self.settle(now, entry, around)
