@@ -13,6 +13,7 @@ mod two_q;
 mod window;
 
 use naive::{Naive, World};
+use window::{Rule, Window};
 use wordline_cache::replacement::arc::Adaptation;
 use wordline_cache::{Entry, Owner, Replace, Replacement, Replacing};
 use wordline_kernel::Stream;
@@ -60,9 +61,13 @@ fn twin(policy: &Replacement, capacity: usize) -> Box<dyn Naive> {
         }
         Replacement::Belady(_) => Box::new(belady::Belady::new(capacity)),
         Replacement::Unbounded(_) => Box::new(belady::Unbounded::default()),
-        Replacement::Cflru(p) => Box::new(window::Window::cflru(capacity, p.window_ratio)),
-        Replacement::GcarCflru(p) => Box::new(window::Window::gcar_cflru(capacity, p.window_ratio)),
-        Replacement::Lcr(p) => Box::new(window::Window::lcr(capacity, p.window_ratio)),
+        Replacement::Cflru(cflru) => {
+            Box::new(Window::new(capacity, cflru.window_ratio, Rule::Cflru))
+        }
+        Replacement::GcarCflru(gcar) => {
+            Box::new(Window::new(capacity, gcar.window_ratio, Rule::GcarCflru))
+        }
+        Replacement::Lcr(lcr) => Box::new(Window::new(capacity, lcr.window_ratio, Rule::Lcr)),
     }
 }
 
@@ -94,6 +99,8 @@ struct Pair {
     keeper: Keeper,
     random: Stream,
     keys: u32,
+    /// Tenths of the requests.
+    writes: u64,
     now: u32,
     /// Keys that come one after the other for a while.
     scan: u32,
@@ -116,8 +123,9 @@ impl Pair {
                 },
                 gone: Vec::new(),
             },
-            random,
             keys,
+            writes: random.below(11),
+            random,
             now: 0,
             scan: 0,
         }
@@ -139,7 +147,7 @@ impl Pair {
     }
     fn access(&mut self) {
         let key = self.draw();
-        let write = self.random.below(2) == 0;
+        let write = self.random.below(10) < self.writes;
         let next = match self.random.below(4) {
             0 => u32::MAX,
             _ => self.now + 1 + self.random.below(60) as u32,
@@ -186,7 +194,7 @@ impl Pair {
             0 => self.resize(),
             1..6 => self.remove(),
             6..20 => self.disturb(),
-            20 => self.clean(),
+            20..26 => self.clean(),
             _ => self.access(),
         }
         for entry in self.keeper.gone.drain(..) {

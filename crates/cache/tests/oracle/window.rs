@@ -1,87 +1,80 @@
-//! The policies that choose from the end of an LRU list.
+//! LRU lists that choose within a window at their end: CFLRU (Park et al., CASES 2006),
+//! GCaR-CFLRU (Wu et al., ICS 2016) and LCR (Liu et al., algorithm 1).
 
 use crate::naive::{Naive, World, take};
 
-/// Chooses from the window, whose least recently used entry is first; None: that one.
-type Choose = fn(&[u32], &World) -> Option<u32>;
+#[derive(Clone, Copy)]
+pub enum Rule {
+    /// The first clean one.
+    Cflru,
+    /// The same of those whose place is not being collected, else the first of those.
+    GcarCflru,
+    /// The first clean one, else the first with the smallest load.
+    Lcr,
+}
 
-/// An LRU list, the least recently used entry first.
 pub struct Window {
     capacity: usize,
     ratio: f64,
-    choose: Choose,
-    list: Vec<u32>,
+    rule: Rule,
+    /// The least recent first.
+    queue: Vec<u32>,
 }
 
 impl Window {
-    fn new(capacity: usize, ratio: f64, choose: Choose) -> Self {
-        let list = Vec::new();
+    pub fn new(capacity: usize, ratio: f64, rule: Rule) -> Self {
         Self {
             capacity,
             ratio,
-            choose,
-            list,
+            rule,
+            queue: Vec::new(),
         }
     }
-    /// CFLRU (Park et al. 2006).
-    pub fn cflru(capacity: usize, ratio: f64) -> Self {
-        Self::new(capacity, ratio, |window, world| {
-            let is_clean = |&&entry: &&u32| !world.dirty[entry as usize];
-            window.iter().find(is_clean).copied()
-        })
-    }
-    /// CFLRU that keeps what lies on chips that collect (Wu et al. 2016).
-    pub fn gcar_cflru(capacity: usize, ratio: f64) -> Self {
-        Self::new(capacity, ratio, |window, world| {
-            let free = |&&entry: &&u32| !world.collecting[entry as usize];
-            let free: Vec<u32> = window.iter().filter(free).copied().collect();
-            let is_clean = |&&entry: &&u32| !world.dirty[entry as usize];
-            free.iter().find(is_clean).or(free.first()).copied()
-        })
-    }
-    /// LCR (Liu et al. 2018, algorithm 1).
-    pub fn lcr(capacity: usize, ratio: f64) -> Self {
-        Self::new(capacity, ratio, |window, world| {
-            let (mut least, mut victim) = (u64::MAX, None);
-            for &entry in window {
-                if !world.dirty[entry as usize] {
-                    return Some(entry);
-                }
-                if world.load[entry as usize] < least {
-                    least = world.load[entry as usize];
-                    victim = Some(entry);
-                }
+    fn victim(&self, world: &World) -> u32 {
+        let size = ((self.capacity as f64 * self.ratio) as usize).max(1);
+        let window = &self.queue[..size.min(self.queue.len())];
+        let first = |wanted: &dyn Fn(usize) -> bool| {
+            let mut window = window.iter().copied();
+            window.find(|&entry| wanted(entry as usize))
+        };
+        let clean = first(&|entry| !world.dirty[entry]);
+        let free = |entry: usize| !world.collecting[entry];
+        let victim = match self.rule {
+            Rule::Cflru => clean,
+            Rule::GcarCflru => first(&|entry| !world.dirty[entry] && free(entry)).or(first(&free)),
+            Rule::Lcr => {
+                let loads = window.iter().map(|&entry| world.load[entry as usize]);
+                let least = loads.min();
+                clean.or(first(&|entry| Some(world.load[entry]) == least))
             }
-            victim
-        })
+        };
+        victim.unwrap_or(self.queue[0])
     }
     fn shrink(&mut self, size: usize, world: &World) {
-        while self.list.len() > size {
-            let part = (self.capacity as f64 * self.ratio).floor() as usize;
-            let window = &self.list[..part.clamp(1, self.list.len())];
-            let victim = (self.choose)(window, world).unwrap_or(self.list[0]);
-            take(&mut self.list, victim);
+        while self.queue.len() > size {
+            let victim = self.victim(world);
+            take(&mut self.queue, victim);
         }
     }
 }
 
 impl Naive for Window {
     fn access(&mut self, entry: u32, world: &World) -> bool {
-        let hit = take(&mut self.list, entry);
+        let hit = take(&mut self.queue, entry);
         if !hit {
             self.shrink(self.capacity - 1, world);
         }
-        self.list.push(entry);
+        self.queue.push(entry);
         hit
     }
     fn remove(&mut self, entry: u32) {
-        take(&mut self.list, entry);
+        take(&mut self.queue, entry);
     }
     fn resize(&mut self, capacity: usize, world: &World) {
         self.capacity = capacity;
         self.shrink(capacity, world);
     }
     fn residents(&self) -> Vec<u32> {
-        self.list.clone()
+        self.queue.clone()
     }
 }
