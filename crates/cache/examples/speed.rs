@@ -11,7 +11,8 @@ use std::fs::File;
 use std::io::{Seek, Write};
 
 use cpu_time::ProcessTime;
-use wordline_cache::{Replace, Replacement, Replacing, Requests, Width};
+use wordline_cache::trace::one_by_one;
+use wordline_cache::{Counts, Intake, Replace, Replacement, Replacing, Requests, Visit, Width};
 use wordline_kernel::random::splitmix;
 
 const COUNT: usize = 10_000_000;
@@ -27,8 +28,27 @@ fn timed<T>(what: &str, mut work: impl FnMut() -> T) -> T {
         best = best.min(begun.elapsed().as_secs_f64());
     }
     let rate = COUNT as f64 / best / 1e6;
-    println!("{what:<36} {best:6.3} s {rate:7.1} M/s");
+    println!("{what:<38} {best:6.3} s {rate:7.1} M/s");
     answer.unwrap()
+}
+
+/// Runs a policy without what it has for whole traces.
+struct OneByOne<'a>(&'a Requests);
+
+impl Visit for OneByOne<'_> {
+    type Answer = Counts;
+    fn visit(self, policy: &mut impl Replace) -> Counts {
+        one_by_one(policy, self.0)
+    }
+}
+
+/// The trace with three of ten requests as writes.
+fn with_writes(keys: &[u64]) -> Requests {
+    let mut intake = Intake::default();
+    for (place, &key) in keys.iter().enumerate() {
+        intake.push(key, splitmix(place as u64) % 10 < 3).unwrap();
+    }
+    intake.finish()
 }
 
 fn plain(id: u64) -> u64 {
@@ -61,15 +81,20 @@ fn main() {
             Requests::read(&file, Width::Eight).unwrap()
         });
     }
+    let written = with_writes(&keys);
     let names: Vec<String> = std::env::args().skip(1).collect();
     for policy in Replacement::defaults() {
         if !names.is_empty() && !names.iter().any(|name| name == policy.name()) {
             continue;
         }
         for size in SIZES {
+            let new = || Replacing::new(&policy, size);
             let what = format!("{} {size}", policy.name());
-            let counts = timed(&what, || Replacing::new(&policy, size).replay(&requests));
-            assert_eq!(counts.requests, COUNT as u64);
+            let counts = timed(&what, || new().replay(&requests));
+            let what = format!("{what}, one by one");
+            assert_eq!(counts, timed(&what, || new().visit(OneByOne(&requests))));
         }
+        let what = format!("{} {}, 30 % writes", policy.name(), SIZES[1]);
+        timed(&what, || Replacing::new(&policy, SIZES[1]).replay(&written));
     }
 }
