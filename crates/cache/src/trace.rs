@@ -91,6 +91,18 @@ impl Intake {
         }
         Ok(())
     }
+    /// The entry of a key that was requested.
+    pub fn known(&self, key: u64) -> Option<Entry> {
+        self.interner.known(key).map(Entry)
+    }
+    /// Requests until now.
+    pub fn len(&self) -> usize {
+        self.requests.len()
+    }
+    /// Whether there were none.
+    pub fn is_empty(&self) -> bool {
+        self.requests.is_empty()
+    }
     /// Reads of the keys in some bytes.
     fn take(&mut self, bytes: &[u8], width: Width) -> Result<(), TraceError> {
         self.requests.numbers.reserve(bytes.len() / width.bytes());

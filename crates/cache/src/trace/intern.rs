@@ -44,6 +44,14 @@ impl Interner {
         }
         Some(*known - 1)
     }
+    /// The number of a key that has one.
+    pub(super) fn known(&self, key: u64) -> Option<u32> {
+        let known = match self.direct.get(key as usize) {
+            Some(slot) if key < DIRECT as u64 => *slot,
+            _ => *self.hashed.get(&key)?,
+        };
+        known.checked_sub(1)
+    }
     /// How many numbers are given.
     pub(super) fn len(&self) -> u32 {
         self.count
