@@ -316,6 +316,11 @@ impl<M: Mapping> Ssd<M> {
     pub fn chip_time(&self, die: Die) -> Time {
         self.controller.chip_time(die)
     }
+    /// The same of all dies, in their order.
+    pub fn chip_times(&self) -> impl Iterator<Item = Time> + '_ {
+        let dies = 0..self.controller.usage().count() as u32;
+        dies.map(|die| self.chip_time(Die(die)))
+    }
     /// Bytes the host can address.
     pub fn user_bytes(&self) -> u64 {
         self.controller.user_bytes()

@@ -1,6 +1,8 @@
 //! From a configuration to results: Config, Plan, Simulation, Results.
 
 mod audience;
+pub mod cache;
+pub mod chip_load;
 pub mod config;
 pub mod devices;
 pub mod fairness;

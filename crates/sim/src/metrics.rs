@@ -149,6 +149,14 @@ metrics! {
     "map_cache.hit_ratio", "", "Hits, of hits and misses.";
     "map_cache.evictions", "", "Map entries that left memory.";
     "map_cache.dirty_evictions", "", "Those of them that had changed since their translation page was written, so that it was to be written.";
+    "chip_load.interval_ms", "ms", "Distance of the instants at which the load of the dies was looked at: `observe.chip_load_interval_ms`, doubled until no more than a million lie in the run. Null, as all of these, if that is 0.";
+    "chip_load.samples", "", "Instants at which a die had something to do; the numbers that follow are of these.";
+    "chip_load.idle_samples", "", "Instants at which none had.";
+    "chip_load.mean_us", "us", "How long what a die has to do takes without anything else (Liu et al., LCR, eq. 2): reads and programs of the host that wait for it or that it is at, and collections that have begun; mean of the dies, then of the instants.";
+    "chip_load.balance_p50", "", "Load balance rate: the most of any die against the mean of the dies; the median of the instants.";
+    "chip_load.balance_p90", "", "The rate that 90 % of the instants do not exceed.";
+    "chip_load.balance_max", "", "The highest.";
+    "chip_load.balance_above_10_ratio", "", "Share of the instants with a rate above 10.";
     "buffer.read_hits", "", "Pages of reads of which all bytes asked for were in the DRAM buffer. Null, as all of these, without one.";
     "buffer.read_misses", "", "Pages of reads that had to be read from the flash.";
     "buffer.write_hits", "", "Pages of writes that were in the buffer.";

@@ -6,6 +6,7 @@ use wordline_device::precondition::Preconditioned;
 use wordline_ftl::instant::Work;
 use wordline_kernel::Time;
 
+use crate::chip_load::ChipLoads;
 use crate::config::Plan;
 use crate::config::plan::Replay;
 use crate::devices::Device;
@@ -20,6 +21,8 @@ pub struct Outcome {
     pub record: Record,
     /// What was recorded of each member of the array, whose requests are parts of those above.
     pub members: Vec<Record>,
+    /// The load of the dies, if it was looked at.
+    pub chip_loads: Option<ChipLoads>,
     /// The devices at the end: the single one, or the members.
     pub devices: Vec<Device>,
     /// What each stream asked for; one of no name if the plan has no streams.

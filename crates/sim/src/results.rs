@@ -122,6 +122,9 @@ impl Results {
         if self.outcome.plan.array.is_some() {
             names.insert(1, "members");
         }
+        if self.outcome.chip_loads.is_some() {
+            names.push("chip_load");
+        }
         if self.rows.is_some() {
             names.insert(0, "requests");
         }
@@ -138,6 +141,10 @@ impl Results {
             "latency" => Some(tables::latency(&self.outcome.record)),
             "dies" => Some(tables::dies(&self.outcome)),
             "blocks" => Some(tables::blocks(&self.outcome)),
+            "chip_load" => {
+                let loads = self.outcome.chip_loads.as_ref()?;
+                Some(tables::chip_load(loads))
+            }
             "wear" => Some(tables::wear(&self.outcome)),
             _ => None,
         }

@@ -13,6 +13,7 @@ use wordline_store::{Array, ArrayError, Store};
 use wordline_workload::{Source, WorkloadError};
 
 use crate::audience::{Audience, Several, Single};
+use crate::chip_load::ChipLoads;
 use crate::config::Plan;
 use crate::config::plan::{self, Replay};
 use crate::devices::{self, Device};
@@ -490,6 +491,7 @@ struct Ended {
     events: u64,
     digest: Digest,
     stop: Option<Stop>,
+    chip_loads: Option<ChipLoads>,
 }
 
 impl Ended {
@@ -499,6 +501,16 @@ impl Ended {
             events: 0,
             digest: Digest::default(),
             stop,
+            chip_loads: None,
+        }
+    }
+    /// Looks at the dies, if it is time to, before something happens at `until`.
+    #[inline]
+    fn look(&mut self, until: Time, store: &impl Store) {
+        if let Some(loads) = &mut self.chip_loads
+            && loads.next() < until
+        {
+            loads.look(until, |times| store.chip_times(times));
         }
     }
 }
@@ -556,9 +568,11 @@ fn serve<S: Store>(
     audience: &mut impl Audience<S::Observation>,
     watcher: &mut Watcher<'_>,
     mut cuts: Option<PowerCuts>,
+    chip_loads: Option<ChipLoads>,
 ) -> Ended {
     let mut queue = EventQueue::<S::Event>::default();
     let mut ended = Ended::new(None);
+    ended.chip_loads = chip_loads;
     let foretold = store.tags() > 0;
     if foretold {
         host.announce(Time::ZERO, store, &mut queue);
@@ -587,6 +601,7 @@ fn serve<S: Store>(
                 ended.stop = Some(Stop::Clock);
                 return ended;
             }
+            ended.look(ended.now, store);
             ended.digest.mix(ended.now.0);
             ended.digest.mix(request.offset);
             ended.digest.mix(request.bytes);
@@ -611,6 +626,7 @@ fn serve<S: Store>(
             ended.stop = Some(Stop::Clock);
             return ended;
         }
+        ended.look(now, store);
         ended.now = now;
         ended.events += 1;
         ended.digest.mix(now.0);
@@ -711,6 +727,7 @@ pub fn run(
         preconditioned,
         recorder,
         timeline,
+        chip_loads: plan.observe.chip_load_interval.map(ChipLoads::every),
     };
     let left = match &plan.array {
         None => work.on_one(&mut host, &mut watcher, cuts),
@@ -752,6 +769,7 @@ pub fn run(
     let outcome = Outcome {
         plan: plan.clone(),
         record,
+        chip_loads: ended.chip_loads,
         members: members.collect(),
         devices,
         streams: asked,
@@ -773,6 +791,7 @@ struct Work {
     preconditioned: Vec<Preconditioned>,
     recorder: Recorder,
     timeline: Option<Box<Timeline>>,
+    chip_loads: Option<ChipLoads>,
 }
 
 /// What a run has left, to be summed up.
@@ -807,10 +826,11 @@ impl Work {
         if let Some(timeline) = &mut audience.timeline {
             timeline.begin([&ssd]);
         }
+        let loads = self.chip_loads.take();
         let ended = if stopped {
             Ended::new(Some(Stop::Interrupted))
         } else {
-            serve(&mut ssd, host, &mut audience, watcher, cuts)
+            serve(&mut ssd, host, &mut audience, watcher, cuts, loads)
         };
         Left {
             ended,
@@ -836,10 +856,11 @@ impl Work {
         let names = array.members.iter().map(|member| member.name.clone());
         let mut store = Array::new(array.layout.clone(), names.zip(self.ssds));
         let mut audience = Several::new(array, self.recorder, self.timeline);
+        let loads = self.chip_loads.take();
         let ended = if stopped {
             Ended::new(Some(Stop::Interrupted))
         } else {
-            serve(&mut store, host, &mut audience, watcher, cuts)
+            serve(&mut store, host, &mut audience, watcher, cuts, loads)
         };
         let resident_bytes = resident_bytes();
         let (recorder, members, timeline) = audience.into_parts();

@@ -9,6 +9,7 @@ use wordline_kernel::Time;
 use wordline_nand::Energy;
 use wordline_observe::{Busy, Histogram};
 
+use crate::chip_load::ChipLoadSummary;
 use crate::config::Plan;
 use crate::config::plan::Replay;
 use crate::devices::Device;
@@ -45,6 +46,7 @@ pub struct Summary {
     pub flash: FlashSummary,
     pub map_cache: Option<MapCacheSummary>,
     pub buffer: Option<BufferSummary>,
+    pub chip_load: Option<ChipLoadSummary>,
     pub collections: Vec<CollectionSummary>,
     pub power: Option<PowerSummary>,
     pub commands: CommandSummary,
@@ -661,6 +663,7 @@ impl Summary {
             flash: FlashSummary::new(&flash, devices),
             map_cache: MapCacheSummary::new(devices),
             buffer: BufferSummary::new(&outcome.plan, record, devices),
+            chip_load: outcome.chip_loads.as_ref().map(ChipLoadSummary::new),
             collections: record
                 .collections
                 .iter()

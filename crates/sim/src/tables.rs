@@ -6,6 +6,7 @@ use wordline_kernel::Time;
 use wordline_nand::Plane;
 use wordline_observe::{Busy, Heading, Interval, ObserveError, Table, Tally, Values};
 
+use crate::chip_load::{ChipLoads, Sample};
 use crate::config::Plan;
 use crate::outcome::Outcome;
 use crate::record::{Cell, Record};
@@ -514,6 +515,40 @@ pub fn wear(outcome: &Outcome) -> Result<Table, ObserveError> {
         (
             Heading::new("blocks", "", "Blocks with so many erases"),
             blocks.into(),
+        ),
+    ])
+}
+
+/// What the dies had to do at the instants at which they were looked at; those without anything are
+/// left out.
+pub fn chip_load(loads: &ChipLoads) -> Result<Table, ObserveError> {
+    let samples = loads.samples();
+    let column =
+        |of: &dyn Fn(&Sample) -> f64| Values::from(samples.iter().map(of).collect::<Vec<f64>>());
+    Table::new(vec![
+        (
+            Heading::new("time_s", "s", "Simulated time"),
+            column(&|sample| sample.at.as_secs()),
+        ),
+        (
+            Heading::new(
+                "mean_us",
+                "us",
+                "How long what a die had to do takes, mean of the dies",
+            ),
+            column(&|sample| us(sample.mean)),
+        ),
+        (
+            Heading::new("max_us", "us", "The same of the die that had most to do"),
+            column(&|sample| us(sample.max)),
+        ),
+        (
+            Heading::new(
+                "balance",
+                "",
+                "The one against the other: load balance rate",
+            ),
+            column(&Sample::balance),
         ),
     ])
 }

@@ -443,6 +443,9 @@ impl<M: Mapping> Store for Array<M> {
         }
         Ok(())
     }
+    fn chip_times(&self, times: &mut Vec<Time>) {
+        times.extend(self.members().flat_map(Ssd::chip_times));
+    }
     fn completed(&mut self) -> impl Iterator<Item = u32> + '_ {
         self.completed.drain(..)
     }

@@ -56,6 +56,8 @@ pub trait Store {
         queue: &mut EventQueue<Self::Event>,
         probe: &mut impl Probe<Self::Observation>,
     ) -> Result<(), Self::Error>;
+    /// Appends how long what each die has to do takes, die by die of all devices.
+    fn chip_times(&self, times: &mut Vec<Time>);
     /// The streams of the requests that are complete since this was last asked, one by one in the
     /// order of completion.
     fn completed(&mut self) -> impl Iterator<Item = u32> + '_;
@@ -116,6 +118,9 @@ impl<M: Mapping> Store for Ssd<M> {
         _probe: &mut impl Probe<Self::Observation>,
     ) -> Result<(), DeviceError> {
         Ok(())
+    }
+    fn chip_times(&self, times: &mut Vec<Time>) {
+        times.extend(Ssd::chip_times(self));
     }
     #[inline]
     fn completed(&mut self) -> impl Iterator<Item = u32> + '_ {

@@ -683,7 +683,24 @@ pub(super) fn observe(config: &super::Observe) -> Result<Observe, ConfigError> {
             "give at least 0.000000001, or 0 for an automatic width",
         ));
     }
+    let chip_load_ms = config.chip_load_interval_ms;
+    number(
+        "observe.chip_load_interval_ms",
+        chip_load_ms,
+        Bound::From(0.0),
+        day_ms,
+    )?;
+    let chip_load_interval = Time::from_ps((chip_load_ms * 1e9).round() as u64);
+    if chip_load_ms > 0.0 && chip_load_interval < Time::from_ns(1) {
+        return Err(ConfigError::rule(
+            "observe.chip_load_interval_ms",
+            chip_load_ms,
+            "an interval is shorter than a nanosecond",
+            "give at least 0.000001, or 0 for never",
+        ));
+    }
     Ok(Observe {
+        chip_load_interval: (chip_load_ms > 0.0).then_some(chip_load_interval),
         worst_case_interval: (interval_s > 0.0).then_some(interval),
         marginal_response: Time::from_ps((marginal_ms * 1e9).round() as u64),
     })

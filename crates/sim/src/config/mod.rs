@@ -7,7 +7,7 @@
 pub mod array;
 mod check;
 mod error;
-mod explain;
+pub(crate) mod explain;
 pub mod keys;
 mod load;
 mod merge;
@@ -224,6 +224,8 @@ impl Default for Series {
 pub struct Observe {
     /// Width of the intervals whose longest response times are told (`worst_case` of the summary); 0 chooses one that gives at most 64 of them. Seconds.
     pub worst_case_interval_s: f64,
+    /// Distance of the instants at which the load of the dies is looked at (`chip_load` of the results); 0 for never. A run of more than a million of them doubles it. Milliseconds.
+    pub chip_load_interval_ms: f64,
     /// Response time that is still all right; what a request takes beyond it is its excess (`excess` of the summary). Milliseconds.
     pub marginal_response_ms: f64,
 }
@@ -232,6 +234,7 @@ impl Default for Observe {
     fn default() -> Self {
         Self {
             worst_case_interval_s: 0.0,
+            chip_load_interval_ms: 0.0,
             marginal_response_ms: 30.0,
         }
     }

@@ -161,6 +161,8 @@ pub enum Series {
 pub struct Observe {
     /// Width of the intervals whose longest response times are kept; none for an automatic one.
     pub worst_case_interval: Option<Time>,
+    /// Distance of looks at the load of the dies, if there are any.
+    pub chip_load_interval: Option<Time>,
     /// Response time that is still all right.
     pub marginal_response: Time,
 }
