@@ -6,16 +6,16 @@ use crate::naive::{Naive, World, take};
 pub struct Queue {
     capacity: usize,
     moves: bool,
-    queue: Vec<u32>,
+    entries: Vec<u32>,
 }
 
 impl Queue {
     pub fn fifo(capacity: usize) -> Self {
-        let (moves, queue) = (false, Vec::new());
+        let (moves, entries) = (false, Vec::new());
         Self {
             capacity,
             moves,
-            queue,
+            entries,
         }
     }
     pub fn lru(capacity: usize) -> Self {
@@ -26,33 +26,33 @@ impl Queue {
         }
     }
     fn shrink(&mut self, size: usize) {
-        while self.queue.len() > size {
-            self.queue.remove(0);
+        while self.entries.len() > size {
+            self.entries.remove(0);
         }
     }
 }
 
 impl Naive for Queue {
     fn access(&mut self, entry: u32, _: &World) -> bool {
-        let hit = self.queue.contains(&entry);
+        let hit = self.entries.contains(&entry);
         if !hit {
             self.shrink(self.capacity - 1);
         }
         if !hit || self.moves {
-            take(&mut self.queue, entry);
-            self.queue.push(entry);
+            take(&mut self.entries, entry);
+            self.entries.push(entry);
         }
         hit
     }
     fn remove(&mut self, entry: u32) {
-        take(&mut self.queue, entry);
+        take(&mut self.entries, entry);
     }
     fn resize(&mut self, capacity: usize, _: &World) {
         self.capacity = capacity;
         self.shrink(capacity);
     }
     fn residents(&self) -> Vec<u32> {
-        self.queue.clone()
+        self.entries.clone()
     }
 }
 
