@@ -14,8 +14,8 @@ use crate::heap::Heap;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lfu {
-    /// Whether the rank of an entry is its count plus the rank that the last evicted entry had when
-    /// this one was last asked for (dynamic aging).
+    /// Whether the rank of an entry is its count plus the rank of the entry that had been evicted
+    /// last when this one was last asked for (dynamic aging).
     pub aging: bool,
 }
 

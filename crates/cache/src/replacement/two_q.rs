@@ -18,8 +18,10 @@ use crate::list::Lists;
 #[serde(default, deny_unknown_fields)]
 pub struct TwoQ {
     /// Entries that A1in keeps (Kin), relative to the capacity; rounded down, at least one.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub in_ratio: f64,
     /// Entries that A1out remembers (Kout), relative to the capacity; rounded down, at least one.
+    #[schemars(range(min = 0.0))]
     pub out_ratio: f64,
 }
 
