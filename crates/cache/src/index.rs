@@ -114,6 +114,9 @@ struct Handing<'a, D, F> {
 }
 
 impl<D, F: FnMut(Evicted<D>)> Owner for Handing<'_, D, F> {
+    fn key(&self, entry: Entry) -> u64 {
+        self.contents.index.key(entry)
+    }
     fn is_dirty(&self, entry: Entry) -> bool {
         self.contents.dirty.get(entry.index())
     }

@@ -119,6 +119,11 @@ impl Intake {
             }
         }
     }
+    /// All of them, and the key of each number.
+    pub fn finish_with_keys(self) -> (Requests, Vec<u64>) {
+        let keys = self.interner.keys();
+        (self.finish(), keys)
+    }
     /// All of them.
     pub fn finish(self) -> Requests {
         Requests {

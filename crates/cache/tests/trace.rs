@@ -38,6 +38,17 @@ fn keys_are_numbered_in_order_of_first_appearance() {
     assert_eq!(requests.numbers(), numbered(&keys));
     let distinct: BTreeSet<u64> = keys.iter().copied().collect();
     assert_eq!(requests.footprint() as usize, distinct.len());
+    let mut intake = Intake::default();
+    for key in &keys {
+        intake.push(*key, false).unwrap();
+    }
+    let (same, of_numbers) = intake.finish_with_keys();
+    assert_eq!(same, requests);
+    let back = requests
+        .numbers()
+        .iter()
+        .map(|number| of_numbers[*number as usize]);
+    assert!(back.eq(keys));
 }
 
 /// Hands out a few bytes at a time, and is interrupted now and then.

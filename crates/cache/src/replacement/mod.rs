@@ -6,13 +6,14 @@
 //!
 //! A policy is one file with its parameters (a config table, its doc comment and its source) and a
 //! type `State` that implements [`Replace`] and has `new(&parameters, capacity)`; and one line in
-//! the list of members below.
+//! the list of members below. Policies written elsewhere are [`foreign`].
 
 pub mod arc;
 pub mod belady;
 pub mod cflru;
 pub mod clock;
 pub mod fifo;
+pub mod foreign;
 pub mod gcar_cflru;
 pub mod lcr;
 pub mod lfu;
@@ -61,6 +62,11 @@ impl Entry {
 /// Who owns the entries: what a policy may ask of them, and what it is told. A policy asks only
 /// about residents.
 pub trait Owner {
+    /// The key that an entry stands for; policies that are not members know it by that.
+    #[inline]
+    fn key(&self, entry: Entry) -> u64 {
+        entry.0.into()
+    }
     /// Whether what the cache holds is newer than what lies below it.
     #[inline]
     fn is_dirty(&self, _: Entry) -> bool {
@@ -91,6 +97,9 @@ pub trait Owner {
 impl Owner for () {}
 
 impl<O: Owner + ?Sized> Owner for &mut O {
+    fn key(&self, entry: Entry) -> u64 {
+        (**self).key(entry)
+    }
     fn is_dirty(&self, entry: Entry) -> bool {
         (**self).is_dirty(entry)
     }
@@ -172,10 +181,7 @@ macro_rules! members {
             }
         }
 
-        /// The policy of a cache, with its state.
-        #[derive(Clone, Debug)]
-        #[allow(missing_docs)]
-        pub enum Replacing { $($Variant($file::State)),+ }
+        states! { $($Variant($file),)+ Foreign(foreign) }
 
         impl Replacing {
             /// An empty cache of `capacity` entries; of 1 if that is zero.
@@ -183,6 +189,18 @@ macro_rules! members {
                 let capacity = capacity.max(1);
                 match policy { $(Replacement::$Variant(policy) => Self::$Variant($file::State::new(policy, capacity))),+ }
             }
+        }
+    };
+}
+
+macro_rules! states {
+    ($($Variant:ident($file:ident)),+ $(,)?) => {
+        /// The policy of a cache, with its state.
+        #[derive(Clone, Debug)]
+        #[allow(missing_docs)]
+        pub enum Replacing { $($Variant($file::State)),+ }
+
+        impl Replacing {
             /// Does something that knows the type of the policy.
             pub fn visit<V: Visit>(&mut self, visitor: V) -> V::Answer {
                 match self { $(Self::$Variant(state) => visitor.visit(state)),+ }
@@ -244,6 +262,21 @@ members! {
     "cflru" => Cflru(cflru),
     "gcar-cflru" => GcarCflru(gcar_cflru),
     "lcr" => Lcr(lcr),
+}
+
+impl Replacing {
+    /// An empty cache of `capacity` entries under a policy that is not a member.
+    pub fn foreign(maker: &foreign::Maker, capacity: usize) -> Self {
+        Self::Foreign(foreign::State::new(maker, capacity))
+    }
+    /// What a policy that is not a member has got wrong; see [`foreign::State::fault`].
+    #[inline]
+    pub fn fault(&self) -> Option<&foreign::Fault> {
+        match self {
+            Self::Foreign(state) => state.fault(),
+            _ => None,
+        }
+    }
 }
 
 impl Default for Replacement {

@@ -52,6 +52,16 @@ impl Interner {
         };
         known.checked_sub(1)
     }
+    /// The keys in the order of their numbers.
+    pub(super) fn keys(&self) -> Vec<u64> {
+        let direct = self.direct.iter().zip(0..).filter(|(known, _)| **known > 0);
+        let hashed = self.hashed.iter().map(|(key, known)| (known, *key));
+        let mut keys = vec![0; self.count as usize];
+        for (known, key) in direct.chain(hashed) {
+            keys[*known as usize - 1] = key;
+        }
+        keys
+    }
     /// How many numbers are given.
     pub(super) fn len(&self) -> u32 {
         self.count
