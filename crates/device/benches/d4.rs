@@ -111,7 +111,7 @@ fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
 }
 
 #[library_benchmark]
-#[bench::rr4k(args = (filled(0), Op::Read), config = ceiling(2_165))]
+#[bench::rr4k(args = (filled(0), Op::Read), config = ceiling(2_200))]
 #[bench::rw4k(args = (filled(500_000), Op::Write), config = ceiling(16_115))]
 fn requests(mut ssd: Ssd<PageMap>, op: Op) -> (Time, Ssd<PageMap>) {
     (serve(&mut ssd, op), ssd)
@@ -119,7 +119,7 @@ fn requests(mut ssd: Ssd<PageMap>, op: Op) -> (Time, Ssd<PageMap>) {
 
 // Pages of sequential writes of 128 KiB.
 #[library_benchmark]
-#[bench::sw128k(args = (filled(0)), config = ceiling(2_225))]
+#[bench::sw128k(args = (filled(0)), config = ceiling(2_245))]
 fn sequential(mut ssd: Ssd<PageMap>) -> (Time, Ssd<PageMap>) {
     (serve_of(&mut ssd, Op::Write, 128 << 10), ssd)
 }

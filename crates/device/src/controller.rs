@@ -270,13 +270,17 @@ impl<M: Mapping> Controller<M> {
             let from = request.offset.max(page * self.page_bytes) - page * self.page_bytes;
             let bytes = end.min((page + 1) * self.page_bytes) - page * self.page_bytes - from;
             let page = Lpn(page as u32);
-            let whole = bytes == self.page_bytes;
-            let (from, bytes) = (from as u32, bytes as u32);
-            let cargo = Cargo { from, bytes, whole };
+            let cargo = || Cargo {
+                from: from as u32,
+                bytes: bytes as u32,
+                whole: bytes == self.page_bytes,
+            };
             match request.op {
                 Op::Read => self.read(now, ticket, page, queue, probe)?,
-                Op::Write => self.write(now, ticket, page, cargo, false, queue, probe),
-                Op::Trim if whole => self.write(now, ticket, page, cargo, true, queue, probe),
+                Op::Write => self.write(now, ticket, page, cargo(), false, queue, probe),
+                Op::Trim if bytes == self.page_bytes => {
+                    self.write(now, ticket, page, cargo(), true, queue, probe);
+                }
                 Op::Trim | Op::Flush => self.page_done(now, ticket, PageParts::NONE, queue),
             }
         }
@@ -284,6 +288,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Begins with what the buffer asks for a page.
+    #[cold]
     pub fn begin_page(
         &mut self,
         now: Time,

@@ -1,6 +1,7 @@
 //! How a run can fail in a device.
 
 use thiserror::Error;
+use wordline_cache::replacement::foreign::Fault;
 use wordline_ftl::instant::InstantError;
 use wordline_kernel::Time;
 use wordline_nand::Violation;
@@ -22,6 +23,9 @@ pub enum DeviceError {
     /// A read returned something else than what was written.
     #[error("{0}")]
     Verification(String),
+    /// A policy that came from elsewhere has gone wrong.
+    #[error(transparent)]
+    Policy(Fault),
     /// A power cut that nothing was kept for.
     #[error("the power cannot fail: spare areas are kept from the start of a run that expects it")]
     NoSpares,
@@ -37,4 +41,11 @@ pub enum DeviceError {
         /// What the host can address.
         capacity: u64,
     },
+}
+
+impl DeviceError {
+    /// Whether it is no fault: the user ended the run while a policy of theirs was at work.
+    pub fn is_interruption(&self) -> bool {
+        matches!(self, Self::Policy(Fault::Interrupted))
+    }
 }

@@ -1,11 +1,12 @@
 //! A solid-state disk: the interface to the host, and behind it the controller with its flash.
 
+use wordline_cache::replacement::foreign::Maker;
 use wordline_ftl::Mapping;
 use wordline_kernel::{EventQueue, Probe, Time};
 use wordline_nand::{Array, Die};
 
 use crate::backend::Usage;
-use crate::buffer::{Around, Ask, Buffer, Served};
+use crate::buffer::{self, Around, Ask, Buffer, Served};
 use crate::controller::{ChipLoad, Controller, Done};
 use crate::error::DeviceError;
 use crate::event::Event;
@@ -27,8 +28,6 @@ struct Held {
     submitted: Time,
     began: Time,
     finished: Time,
-    /// In the DRAM buffer: waiting, and being moved.
-    buffer: [Time; 2],
     parts: PageParts,
 }
 
@@ -46,19 +45,20 @@ struct Tickets {
 impl Tickets {
     #[inline]
     fn issue(&mut self, now: Time, request: Request) -> Ticket {
-        let held = Held {
+        if let Some(ticket) = self.vacant.pop() {
+            // The rest is set when the request begins and when it is done.
+            let held = &mut self.held[ticket as usize];
+            held.request = request;
+            held.submitted = now;
+            return ticket;
+        }
+        self.held.push(Held {
             request,
             submitted: now,
             began: now,
             finished: now,
-            buffer: [Time::ZERO; 2],
             parts: PageParts::NONE,
-        };
-        if let Some(ticket) = self.vacant.pop() {
-            self.held[ticket as usize] = held;
-            return ticket;
-        }
-        self.held.push(held);
+        });
         self.held.len() as Ticket - 1
     }
 }
@@ -69,13 +69,19 @@ struct Buffered {
     buffer: Buffer,
     /// By ticket: what was asked for, and when.
     asked: Vec<Option<(Ask, Time)>>,
+    /// By ticket of a request that is done: its waiting and moving in the buffer.
+    crossings: Vec<[Time; 2]>,
 }
 
 impl Buffered {
     fn new(plan: &Plan, user_pages: u32) -> Option<Box<Self>> {
-        let buffer = Buffer::new(plan.buffer.as_ref()?, plan.page_bytes, user_pages);
-        let asked = Vec::new();
-        Some(Box::new(Self { buffer, asked }))
+        let dies = plan.part.layout.dies;
+        let buffer = Buffer::new(plan.buffer.as_ref()?, plan.page_bytes, user_pages, dies);
+        Some(Box::new(Self {
+            buffer,
+            asked: Vec::new(),
+            crossings: Vec::new(),
+        }))
     }
     fn note(&mut self, now: Time, ticket: Ticket, ask: Ask) {
         let ticket = ticket as usize;
@@ -118,14 +124,7 @@ impl<M: Mapping, P: Probe<Observation>> Act for Inside<'_, M, P> {
             None => self
                 .controller
                 .begin(now, ticket, &request, self.queue, self.probe),
-            Some(buffered) => {
-                let mut around = Around {
-                    flash: self.controller,
-                    queue: self.queue,
-                    probe: self.probe,
-                };
-                buffered.buffer.begin(now, ticket, &request, &mut around)
-            }
+            Some(_) => self.begin_in_buffer(now, ticket, &request),
         };
         if let Err(error) = begun {
             self.error.get_or_insert(error);
@@ -139,54 +138,79 @@ impl<M: Mapping, P: Probe<Observation>> Act for Inside<'_, M, P> {
 }
 
 impl<M: Mapping, P: Probe<Observation>> Inside<'_, M, P> {
-    /// Hands what the buffer asks for to the flash, what the flash has done to the buffer, and tells
-    /// the interface of what the buffer is done with, until nothing is left.
-    fn pump(&mut self, now: Time, connection: &mut Connection) {
-        while let Some(buffered) = &mut self.buffer {
-            if let Some(ask) = buffered.buffer.asks.pop_front() {
-                let Some(error) = self.ask(now, ask).err() else {
-                    continue;
-                };
-                self.error.get_or_insert(error);
-                return;
-            }
-            if !self.controller.done.is_empty() {
-                let done = std::mem::take(&mut self.controller.done);
-                for Done { ticket, parts } in done {
-                    let Some((ask, began)) = buffered.asked[ticket as usize].take() else {
-                        continue;
-                    };
-                    self.tickets.vacant.push(ticket);
-                    let mut around = Around {
-                        flash: self.controller,
-                        queue: self.queue,
-                        probe: self.probe,
-                    };
-                    let heard = buffered
-                        .buffer
-                        .flash_done(now, &ask, began, &parts, &mut around);
-                    if let Err(error) = heard {
-                        self.error.get_or_insert(error);
-                        return;
-                    }
-                }
-                continue;
-            }
-            let Some(Served {
-                ticket,
-                wait,
-                dram,
-                flash,
-            }) = buffered.buffer.done.pop_front()
-            else {
-                return;
+    /// The buffer begins with a request.
+    #[cold]
+    fn begin_in_buffer(
+        &mut self,
+        now: Time,
+        ticket: Ticket,
+        request: &Request,
+    ) -> Result<(), DeviceError> {
+        let Some(buffered) = &mut self.buffer else {
+            return Ok(());
+        };
+        let mut around = Around {
+            flash: self.controller,
+            queue: self.queue,
+            probe: self.probe,
+        };
+        buffered.buffer.begin(now, ticket, request, &mut around)
+    }
+
+    /// Hands what the buffer asks for to the flash, and what the flash has done to the buffer, until
+    /// nothing is left but requests that are done.
+    #[cold]
+    fn pump(&mut self, now: Time) -> Result<(), DeviceError> {
+        loop {
+            let Some(buffered) = &mut self.buffer else {
+                return Ok(());
             };
-            let held = &mut self.tickets.held[ticket as usize];
-            held.finished = now;
-            held.buffer = [wait, dram];
-            held.parts = flash;
-            connection.finished(now, ticket, self);
+            if let Some(ask) = buffered.buffer.next_ask() {
+                self.ask(now, ask)?;
+            } else if self.controller.done.is_empty() {
+                let served = buffered.buffer.done.drain(..);
+                for Served {
+                    ticket,
+                    wait,
+                    dram,
+                    flash: parts,
+                } in served
+                {
+                    let place = ticket as usize;
+                    if buffered.crossings.len() <= place {
+                        buffered.crossings.resize(place + 1, [Time::ZERO; 2]);
+                    }
+                    buffered.crossings[place] = [wait, dram];
+                    self.controller.done.push(Done { ticket, parts });
+                }
+                return Ok(());
+            } else {
+                let done = std::mem::take(&mut self.controller.done);
+                self.hear(now, done)?;
+            }
         }
+    }
+
+    /// The flash has done what the buffer asked for.
+    fn hear(&mut self, now: Time, done: Vec<Done>) -> Result<(), DeviceError> {
+        for Done { ticket, parts } in done {
+            let Some(buffered) = &mut self.buffer else {
+                return Ok(());
+            };
+            let Some((ask, began)) = buffered.asked[ticket as usize].take() else {
+                continue;
+            };
+            self.tickets.vacant.push(ticket);
+            let mut around = Around {
+                flash: self.controller,
+                queue: self.queue,
+                probe: self.probe,
+            };
+            buffered
+                .buffer
+                .flash_done(now, &ask, began, &parts, &mut around)?;
+        }
+        Ok(())
     }
 
     /// The flash is asked for something.
@@ -303,6 +327,12 @@ impl<M: Mapping> Ssd<M> {
             buffered.buffer.verify();
         }
     }
+    /// Before the first request: policies of a maker choose who leaves the DRAM buffer, if there is
+    /// one, in place of the plan's. An error if it cannot make one.
+    pub fn evict_by(&mut self, maker: &Maker) -> Result<(), DeviceError> {
+        let buffered = self.buffer.as_mut();
+        buffered.map_or(Ok(()), |buffered| buffered.buffer.evict_by(maker))
+    }
     /// Pages in the DRAM buffer that are newer than the flash.
     pub fn dirty_pages(&self) -> u32 {
         let buffered = self.buffer.as_ref();
@@ -379,7 +409,7 @@ impl<M: Mapping> Ssd<M> {
     ) -> Result<Ticket, DeviceError> {
         let capacity = self.user_bytes();
         let end = request.offset.checked_add(request.bytes);
-        let empty = (request.bytes == 0) != (request.op == Op::Flush);
+        let empty = request.bytes == 0 && request.op != Op::Flush;
         if end.is_none_or(|end| end > capacity) || empty {
             let Request { offset, bytes, .. } = request;
             return Err(DeviceError::BeyondEnd {
@@ -421,21 +451,33 @@ impl<M: Mapping> Ssd<M> {
             });
         }
         if let Event::Buffer(event) = event {
-            let Some(buffered) = &mut self.buffer else {
-                return Ok(());
-            };
-            let mut around = Around {
-                flash: &self.controller,
-                queue: &mut *queue,
-                probe: &mut *probe,
-            };
-            buffered.buffer.handle(now, event, &mut around)?;
-            return self.cross(now, queue, probe, |_, _| ());
+            return self.handle_in_buffer(now, event, queue, probe);
         }
         self.controller.handle(now, event, queue, probe)?;
         if self.controller.done.is_empty() {
             return Ok(());
         }
+        self.cross(now, queue, probe, |_, _| ())
+    }
+
+    /// Deals with an event that the buffer has scheduled.
+    #[cold]
+    fn handle_in_buffer(
+        &mut self,
+        now: Time,
+        event: buffer::Event,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<(), DeviceError> {
+        let Some(buffered) = &mut self.buffer else {
+            return Ok(());
+        };
+        let mut around = Around {
+            flash: &self.controller,
+            queue: &mut *queue,
+            probe: &mut *probe,
+        };
+        buffered.buffer.handle(now, event, &mut around)?;
         self.cross(now, queue, probe, |_, _| ())
     }
 
@@ -458,18 +500,27 @@ impl<M: Mapping> Ssd<M> {
             error: None,
         };
         act(&mut self.connection, &mut inside);
-        if inside.buffer.is_some() {
-            inside.pump(now, &mut self.connection);
+        loop {
+            if inside.buffer.is_some()
+                && let Err(error) = inside.pump(now)
+            {
+                inside.error.get_or_insert(error);
+                break;
+            }
+            let mut place = 0;
+            while let Some(&Done { ticket, parts }) = inside.controller.done.get(place) {
+                place += 1;
+                let held = &mut inside.tickets.held[ticket as usize];
+                held.finished = now;
+                held.parts = parts;
+                self.connection.finished(now, ticket, &mut inside);
+            }
+            inside.controller.done.clear();
+            let buffered = inside.buffer.as_ref();
+            if buffered.is_none_or(|buffered| buffered.buffer.is_done()) {
+                break;
+            }
         }
-        let mut place = 0;
-        while let Some(&Done { ticket, parts }) = inside.controller.done.get(place) {
-            place += 1;
-            let held = &mut inside.tickets.held[ticket as usize];
-            held.finished = now;
-            held.parts = parts;
-            self.connection.finished(now, ticket, &mut inside);
-        }
-        inside.controller.done.clear();
         if let Some(error) = inside.error.take() {
             return Err(error);
         }
@@ -490,9 +541,12 @@ impl<M: Mapping> Ssd<M> {
             submitted,
             began,
             finished,
-            buffer: [buffer_wait, buffer],
             parts: page,
         } = self.tickets.held[ticket as usize];
+        let [buffer_wait, buffer] = match &self.buffer {
+            None => [Time::ZERO; 2],
+            Some(buffered) => buffered.crossings[ticket as usize],
+        };
         self.tickets.vacant.push(ticket);
         self.outstanding -= 1;
         self.completed.push(Completed {

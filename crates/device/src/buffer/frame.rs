@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use wordline_cache::Entry;
 use wordline_ftl::Lpn;
+use wordline_nand::Die;
 
 /// Sectors of a page, a bit each.
 pub(super) type Sectors = u64;
@@ -58,6 +59,8 @@ pub(super) struct Frame {
     /// The version on its way, and what is sent of the page.
     pub sent: u32,
     pub cargo: Cargo,
+    /// The chip that it is counted for until the flash has it.
+    pub chip: Option<Die>,
     /// The version that the flash holds.
     pub durable: u32,
     /// Parts that are being moved between the host and the memory.

@@ -19,10 +19,12 @@ use std::collections::VecDeque;
 pub(crate) use frame::Cargo;
 use frame::{Frames, Sectors, Sync};
 use verification::Verification;
+use wordline_cache::replacement::foreign::Maker;
 use wordline_cache::replacement::{Owner, Replace, Replacing};
 use wordline_cache::{Entry, Replacement};
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::{EventQueue, Probe, Time};
+use wordline_nand::Die;
 
 use crate::controller::Controller;
 use crate::error::DeviceError;
@@ -96,6 +98,8 @@ pub(crate) struct Ask {
     pub work: Work,
     /// For a trim: the part of a request that waits for it.
     pub part: u32,
+    /// Where it is counted until the flash has it.
+    chip: Option<Die>,
 }
 
 /// A request of which all pages are done.
@@ -148,7 +152,17 @@ pub(crate) struct Around<'a, M, P> {
 struct Sight<'a, M> {
     frames: &'a mut Frames,
     flash: &'a Controller<M>,
+    bound: &'a [Bound],
     left: &'a mut Vec<Gone>,
+}
+
+/// Work for a chip that has been decided on and that the flash does not have yet: it waits for the
+/// memory's port, or for the rest of a request. Who leaves next is to be told of it, or all pages
+/// that one request evicts would go to the chip that was idle before it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bound {
+    reads: u32,
+    programs: u32,
 }
 
 /// An entry that was evicted, or only forgotten.
@@ -159,12 +173,19 @@ struct Gone {
 }
 
 impl<M: Mapping> Owner for Sight<'_, M> {
+    fn key(&self, entry: Entry) -> u64 {
+        self.frames.get(entry).page.0.into()
+    }
     fn is_dirty(&self, entry: Entry) -> bool {
         self.frames.get(entry).is_ahead()
     }
     fn load(&self, entry: Entry) -> u64 {
         let chip = self.flash.chip_of(self.frames.get(entry).page);
-        chip.map_or(0, |die| self.flash.chip_time(die).0)
+        chip.map_or(0, |die| {
+            let bound = self.bound[die.index()];
+            let coming = self.flash.time_of(bound.reads, bound.programs);
+            (self.flash.chip_time(die) + coming).0
+        })
     }
     fn is_collecting(&self, entry: Entry) -> bool {
         let chip = self.flash.chip_of(self.frames.get(entry).page);
@@ -192,6 +213,8 @@ pub(crate) struct Buffer {
     sector_bytes: u32,
     port: Link,
     policy: Replacing,
+    /// Who makes the policy, if the plan does not name it.
+    maker: Option<Maker>,
     frames: Frames,
     /// Pages of memory that nobody has.
     free: u32,
@@ -203,6 +226,8 @@ pub(crate) struct Buffer {
     remaining: Vec<u32>,
     /// Work for the flash; the owner takes it away.
     pub asks: VecDeque<Ask>,
+    /// By die: how much of it there is, and of that which comes to it when it has left the memory.
+    bound: Vec<Bound>,
     /// Requests that are done; the owner takes them away.
     pub done: VecDeque<Served>,
     /// Who has left or was forgotten during an access; kept for its memory.
@@ -213,14 +238,15 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// An empty buffer before a device of so many pages.
-    pub fn new(plan: &Plan, page_bytes: u32, user_pages: u32) -> Self {
+    /// An empty buffer before a device of so many pages and dies.
+    pub fn new(plan: &Plan, page_bytes: u32, user_pages: u32, dies: u32) -> Self {
         let (bytes, ps) = plan.port;
         Self {
             page_bytes,
             sector_bytes: page_bytes.div_ceil(Sectors::BITS).max(512),
             port: Link::new(Rate { ps, bytes }),
             policy: Replacing::new(&plan.replacement, plan.pages as usize),
+            maker: None,
             frames: Frames::new(user_pages),
             free: plan.pages,
             rooms: VecDeque::new(),
@@ -228,6 +254,7 @@ impl Buffer {
             vacant: Vec::new(),
             remaining: Vec::new(),
             asks: VecDeque::new(),
+            bound: vec![Bound::default(); dies as usize],
             done: VecDeque::new(),
             left: Vec::new(),
             late: Vec::new(),
@@ -235,10 +262,36 @@ impl Buffer {
             plan: plan.clone(),
         }
     }
+    /// Before the first request: policies of a maker choose who leaves, in place of the plan's.
+    pub fn evict_by(&mut self, maker: &Maker) -> Result<(), DeviceError> {
+        self.maker = Some(maker.clone());
+        self.policy = self.fresh_policy();
+        self.faultless()
+    }
+    /// A policy for an empty buffer.
+    fn fresh_policy(&self) -> Replacing {
+        let pages = self.plan.pages as usize;
+        match &self.maker {
+            Some(maker) => Replacing::foreign(maker, pages),
+            None => Replacing::new(&self.plan.replacement, pages),
+        }
+    }
+    /// Whether the policy has done nothing wrong, which only one that the plan does not name can.
+    #[inline]
+    fn faultless(&self) -> Result<(), DeviceError> {
+        match self.policy.fault() {
+            Some(fault) => Err(DeviceError::Policy(fault.clone())),
+            None => Ok(()),
+        }
+    }
     /// From now on, what is read is held against what was written.
     pub fn verify(&mut self) {
         let sectors = self.page_bytes.div_ceil(self.sector_bytes);
         self.verification = Some(Box::new(Verification::new(sectors)));
+    }
+    /// Whether the owner has taken away all that it asks for and all that is done.
+    pub fn is_done(&self) -> bool {
+        self.asks.is_empty() && self.done.is_empty()
     }
     /// Pages that it holds and that are newer than the flash.
     pub fn dirty_pages(&self) -> u32 {
@@ -394,9 +447,11 @@ impl Buffer {
         let mut sight = Sight {
             frames: &mut self.frames,
             flash: around.flash,
+            bound: &self.bound,
             left: &mut left,
         };
         self.policy.access(entry, write, &mut sight);
+        self.faultless()?;
         let frame = self.frames.get_mut(entry);
         (frame.known, frame.resident) = (true, true);
         if (!frame.held || frame.passing) && !frame.queued {
@@ -474,7 +529,7 @@ impl Buffer {
                     let missing = self.touched(part.from, part.bytes) & !frame.valid;
                     if !held || missing != 0 {
                         if held && !fetching {
-                            self.fetch(entry);
+                            self.fetch(entry, around.flash);
                         }
                         return Ok(());
                     }
@@ -503,15 +558,33 @@ impl Buffer {
         self.frames.get_mut(entry).waiting.pop_front();
     }
 
-    fn fetch(&mut self, entry: Entry) {
+    fn fetch<M: Mapping>(&mut self, entry: Entry, flash: &Controller<M>) {
         let frame = self.frames.get_mut(entry);
         frame.fetching = true;
+        let chip = flash.chip_of(frame.page);
+        if let Some(die) = chip {
+            self.bound[die.index()].reads += 1;
+        }
         self.asks.push_back(Ask {
             entry,
             page: frame.page,
             work: Work::Fetch,
             part: 0,
+            chip,
         });
+    }
+
+    /// The next work for the flash, which has it now.
+    pub fn next_ask(&mut self) -> Option<Ask> {
+        let ask = self.asks.pop_front()?;
+        if let Some(die) = ask.chip {
+            let bound = &mut self.bound[die.index()];
+            match ask.work {
+                Work::Fetch => bound.reads -= 1,
+                Work::Destage(_) | Work::Trim => bound.programs -= 1,
+            }
+        }
+        Some(ask)
     }
 
     /// Moves the data of a part between the host and the memory.
@@ -576,9 +649,11 @@ impl Buffer {
             let mut sight = Sight {
                 frames: &mut self.frames,
                 flash: around.flash,
+                bound: &self.bound,
                 left: &mut left,
             };
             self.policy.remove(entry, &mut sight);
+            self.faultless()?;
             for gone in left.drain(..).filter(|gone| gone.entry != entry) {
                 self.leave(now, gone, around)?;
             }
@@ -595,6 +670,7 @@ impl Buffer {
             page,
             work: Work::Trim,
             part: place,
+            chip: None,
         });
         Ok(())
     }
@@ -652,6 +728,10 @@ impl Buffer {
         frame.destaging = true;
         frame.sending = std::mem::take(&mut frame.dirty);
         frame.sent = frame.version;
+        frame.chip = around.flash.chip_of(frame.page);
+        if let Some(die) = frame.chip {
+            self.bound[die.index()].programs += 1;
+        }
         let whole = frame.valid == all;
         let sectors = if whole { all } else { frame.sending };
         let here = frame.valid | frame.sending;
@@ -716,6 +796,7 @@ impl Buffer {
             page: frame.page,
             work: Work::Destage(frame.cargo),
             part: 0,
+            chip: frame.chip,
         });
     }
 

@@ -1,11 +1,11 @@
 //! The power fails: what becomes of the buffer.
 
 use rustc_hash::FxHashMap;
-use wordline_cache::replacement::{Replace, Replacing};
+use wordline_cache::replacement::Replace;
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::{Probe, Time};
 
-use super::{Around, Buffer, Sight};
+use super::{Around, Bound, Buffer, Sight};
 use crate::error::DeviceError;
 use crate::link::{Link, Rate};
 use crate::observation::Observation;
@@ -23,7 +23,7 @@ impl Buffer {
         around: &mut Around<'_, M, P>,
     ) -> Result<(), DeviceError> {
         let ahead = self.frames.clear();
-        self.policy = Replacing::new(&self.plan.replacement, self.plan.pages as usize);
+        self.policy = self.fresh_policy();
         let (bytes, ps) = self.plan.port;
         self.port = Link::new(Rate { ps, bytes });
         self.free = self.plan.pages;
@@ -32,6 +32,7 @@ impl Buffer {
         self.vacant.clear();
         self.remaining.clear();
         self.asks.clear();
+        self.bound.fill(Bound::default());
         self.done.clear();
         self.left.clear();
         self.late.clear();
@@ -47,6 +48,7 @@ impl Buffer {
         } else {
             cut.pages_lost = ahead.len() as u32;
         }
+        self.faultless()?;
         if let Some(verification) = &mut self.verification {
             let holds = |page| around.flash.shadow().map_or(0, |shadow| shadow.holds(page));
             let checked = verification.cut(now, holds, &saved, lossless);
@@ -67,6 +69,7 @@ impl Buffer {
         let mut sight = Sight {
             frames: &mut self.frames,
             flash: around.flash,
+            bound: &self.bound,
             left: &mut self.left,
         };
         let has_room = self.free > 0;

@@ -73,8 +73,9 @@ impl<M: Mapping> Controller<M> {
     pub fn chip_load(&self, die: Die) -> ChipLoad {
         let mut load = self.chips.dies[die.index()];
         let committed = self.backend.loads()[die.index()];
-        load.reads += committed.reads;
-        load.programs += committed.programs;
+        let [reads, programs] = committed.counts;
+        load.reads += reads;
+        load.programs += programs;
         if let Some(queue) = &self.queue {
             let (all, programs) = queue.waiting(die);
             load.reads += all - programs;
@@ -86,9 +87,12 @@ impl<M: Mapping> Controller<M> {
     /// 2).
     pub fn chip_time(&self, die: Die) -> Time {
         let load = self.chip_load(die);
-        let reads = u64::from(load.reads) * self.chips.read.0;
-        let programs = u64::from(load.programs) * self.chips.program.0;
-        Time(reads + programs) + load.collecting
+        self.time_of(load.reads, load.programs) + load.collecting
+    }
+    /// How long so many reads and programs take.
+    pub fn time_of(&self, reads: u32, programs: u32) -> Time {
+        let reads = u64::from(reads) * self.chips.read.0;
+        Time(reads + u64::from(programs) * self.chips.program.0)
     }
     /// The die of a page's copy in the flash; of a page without one, that where its address puts it,
     /// if the address decides.

@@ -30,10 +30,8 @@ pub use line::{Line, Seat, Waiting};
 /// What is committed to a die.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
-    /// Reads of the host that are committed and not done.
-    pub reads: u32,
-    /// Programs of the host that are committed and not done.
-    pub programs: u32,
+    /// Reads and programs of the host that are committed and not done.
+    pub(crate) counts: [u32; 2],
     /// Whether the array has started to work for the command that the die is at.
     pub array_begun: bool,
 }
@@ -43,15 +41,13 @@ impl Load {
     /// what is committed while a die collects goes to the end of its queue.
     #[inline]
     pub fn committed(&self) -> u32 {
-        self.reads + self.programs
+        let [reads, programs] = self.counts;
+        reads + programs
     }
     /// The count of an operation of the host.
     #[inline]
     pub(crate) fn of(&mut self, operation: Operation) -> &mut u32 {
-        match operation {
-            Operation::Read => &mut self.reads,
-            _ => &mut self.programs,
-        }
+        &mut self.counts[usize::from(operation != Operation::Read)]
     }
 }
 
