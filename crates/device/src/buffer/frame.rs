@@ -67,6 +67,8 @@ pub(super) struct Frame {
     pub moving: u32,
     /// Parts that wait for memory or for the flash, in their order.
     pub waiting: VecDeque<u32>,
+    /// Of these, writes: the page is as good as dirty.
+    pub writes: u32,
     pub syncs: Vec<Sync>,
 }
 

@@ -177,7 +177,8 @@ impl<M: Mapping> Owner for Sight<'_, M> {
         self.frames.get(entry).page.0.into()
     }
     fn is_dirty(&self, entry: Entry) -> bool {
-        self.frames.get(entry).is_ahead()
+        let frame = self.frames.get(entry);
+        frame.is_ahead() || frame.writes > 0
     }
     fn load(&self, entry: Entry) -> u64 {
         let chip = self.flash.chip_of(self.frames.get(entry).page);
@@ -428,7 +429,9 @@ impl Buffer {
             around.probe.observe(now, Observation::Buffered { op, hit });
         }
         let part = self.part(part);
-        self.frames.get_mut(entry).waiting.push_back(part);
+        let frame = self.frames.get_mut(entry);
+        frame.waiting.push_back(part);
+        frame.writes += u32::from(kind == Kind::Write);
         if kind != Kind::Trim {
             self.touch(now, entry, kind == Kind::Write, around)?;
         }
@@ -475,7 +478,7 @@ impl Buffer {
         let Gone { entry, evicted } = gone;
         let frame = self.frames.get_mut(entry);
         if evicted {
-            let dirty = frame.dirty != 0;
+            let dirty = frame.dirty != 0 || frame.writes > 0;
             let seen = Observation::BufferEvicted { dirty };
             around.probe.observe(now, seen);
         }
@@ -540,6 +543,7 @@ impl Buffer {
                 Kind::Write if !held => return Ok(()),
                 Kind::Write => {
                     self.take_first(entry);
+                    self.frames.get_mut(entry).writes -= 1;
                     self.write(place);
                     self.move_data(now, place, around);
                 }
