@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use thiserror::Error;
+use wordline_cache::replacement::foreign::Maker;
 use wordline_workload::generate::{self, Generator};
 use wordline_workload::{Disk, Fit, Request, Source, Trace, TraceOptions, Volumes, WorkloadError};
 
 use crate::config::plan::Replay;
 use crate::config::{ConfigError, Plan, load};
+use crate::given;
 use crate::results::{Provenance, Results};
 use crate::simulation::{Input, Options, Phase, Progress, SimulationError, Watch, run};
 use crate::summary::{InputFile, grouped};
@@ -43,6 +45,8 @@ pub struct Job {
     pub timeline: Option<TimelineOptions>,
     /// Whether each stream is run alone afterwards, to see how much the others slowed it down.
     pub slowdown: bool,
+    /// Whose policies choose who leaves the DRAM buffer, in place of `buffer.replacement`.
+    pub buffer_policy: Option<Maker>,
 }
 
 /// What a run leaves.
@@ -121,6 +125,16 @@ pub enum JobError {
         "{0}: a slowdown is what streams cost each other, and there is one only; give several ([[streams]], --stream NAME=FILE), or leave --slowdown out"
     )]
     OneStream(String),
+    /// A policy for a buffer that there is not.
+    #[error(
+        "{config}: the policy {policy} is given, and the device has no DRAM buffer; give it one with buffer.capacity_kib"
+    )]
+    NoBuffer {
+        /// The device file.
+        config: String,
+        /// What the policy is called.
+        policy: String,
+    },
 }
 
 /// Where the requests of a stream come from.
@@ -181,7 +195,7 @@ impl Source for Fed {
 impl Job {
     /// Runs it. `watch` hears how far it has come and may end it early.
     pub fn run(&self, watch: Watch<'_>) -> Result<Done, JobError> {
-        let loaded = load(&self.config, &self.config_name, &self.overrides)?;
+        let loaded = load(&self.config, &self.config_name, &self.overrides())?;
         let given = self.streams.iter().map(|(name, _)| name.as_str());
         let loaded = loaded.with_streams(given)?;
         let plan = loaded.plan(self.seed)?;
@@ -191,16 +205,36 @@ impl Job {
         if self.slowdown && plan.streams.len() < 2 {
             return Err(JobError::OneStream(self.config_name.clone()));
         }
+        if let Some(maker) = &self.buffer_policy
+            && !plan.has_buffer()
+        {
+            return Err(JobError::NoBuffer {
+                config: self.config_name.clone(),
+                policy: maker.name().to_owned(),
+            });
+        }
         let mut fed = self.feeds(&plan)?;
         let mut results = run(&plan, inputs(&mut fed), &self.options(), watch)?;
         results.describe_input(fed.iter().map(|fed| fed.feed.provenance()).collect());
         if self.slowdown {
             self.compare(&plan, &mut results, watch)?;
         }
+        let mut resolved_toml = loaded.resolved_toml;
+        if let Some(maker) = &self.buffer_policy {
+            resolved_toml = given::stated(&resolved_toml, maker.name());
+            results.summary.notes.push(given::note(maker.name()));
+        }
         Ok(Done {
             results,
-            resolved_toml: loaded.resolved_toml,
+            resolved_toml,
         })
+    }
+
+    /// The overrides; with a policy that is given, no other is asked for.
+    fn overrides(&self) -> Vec<(String, String)> {
+        let mut overrides = self.overrides.clone();
+        overrides.extend(self.buffer_policy.is_some().then(given::unnamed));
+        overrides
     }
 
     /// Runs each stream by itself, with the requests that it issued beside the others.
@@ -233,6 +267,7 @@ impl Job {
             }
             let options = Options {
                 max_requests: Some(requests),
+                buffer_policy: self.buffer_policy.clone(),
                 ..Options::default()
             };
             let single = run(plan, inputs(&mut fed), &options, &mut alone)?;
@@ -339,6 +374,7 @@ impl Job {
             max_requests: self.max_requests,
             power_cut_every: self.power_cut_every,
             timeline: self.timeline.clone(),
+            buffer_policy: self.buffer_policy.clone(),
         }
     }
 }

@@ -6,6 +6,7 @@ pub mod chip_load;
 pub mod config;
 pub mod devices;
 pub mod fairness;
+mod given;
 pub mod job;
 pub mod members;
 pub mod metrics;

@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
 use thiserror::Error;
+use wordline_cache::replacement::foreign::Maker;
 use wordline_device::precondition::Preconditioned;
 use wordline_device::{DeviceError, Op, Request, Ssd};
 use wordline_ftl::Map;
 use wordline_kernel::{Digest, EventQueue, Stream, Time};
-use wordline_store::{Array, ArrayError, Store};
+use wordline_store::{Array, ArrayError, Failure, Store};
 use wordline_workload::{Source, WorkloadError};
 
 use crate::audience::{Audience, Several, Single};
@@ -35,6 +36,8 @@ pub struct Options {
     pub power_cut_every: Option<u64>,
     /// The timeline to write, if any.
     pub timeline: Option<TimelineOptions>,
+    /// Whose policies choose who leaves the DRAM buffers, in place of the plan's.
+    pub buffer_policy: Option<Maker>,
 }
 
 /// A run that could not start. What goes wrong later ends the run and stands in its results.
@@ -135,6 +138,16 @@ enum Stop {
     /// The device, or the array: what it said.
     #[error("{0}")]
     Store(String),
+}
+
+impl Stop {
+    /// What became of a device, or of the array.
+    fn of(error: &impl Failure) -> Self {
+        if error.is_interruption() {
+            return Self::Interrupted;
+        }
+        Self::Store(error.to_string())
+    }
 }
 
 /// The requests of a stream, and when they are issued.
@@ -609,7 +622,7 @@ fn serve<S: Store>(
                 .digest
                 .mix(u64::from(request.stream) << 32 | request.op as u64);
             if let Err(error) = store.submit(ended.now, request, &mut queue, audience) {
-                ended.stop = Some(Stop::Store(error.to_string()));
+                ended.stop = Some(Stop::of(&error));
                 return ended;
             }
             host.take(ended.now, &request, audience.recorder());
@@ -632,7 +645,7 @@ fn serve<S: Store>(
         ended.digest.mix(now.0);
         S::mix(event, &mut ended.digest);
         if let Err(error) = store.handle(now, event, &mut queue, audience) {
-            ended.stop = Some(Stop::Store(error.to_string()));
+            ended.stop = Some(Stop::of(&error));
             return ended;
         }
         host.completed(now, store);
@@ -644,14 +657,14 @@ fn serve<S: Store>(
             match store.cut_power(now, &cuts.plans, audience) {
                 Ok(cut) => ended.now += cut.time,
                 Err(error) => {
-                    ended.stop = Some(Stop::Store(error.to_string()));
+                    ended.stop = Some(Stop::of(&error));
                     return ended;
                 }
             }
             ended.digest.mix(ended.now.0);
             host.lost(ended.now, store);
             if let Err(error) = store.resume(ended.now, &mut queue, audience) {
-                ended.stop = Some(Stop::Store(error.to_string()));
+                ended.stop = Some(Stop::of(&error));
                 return ended;
             }
             host.completed(ended.now, store);
@@ -700,6 +713,11 @@ pub fn run(
     let mut ssds = devices::pristine(plan);
     if options.power_cut_every.is_some() {
         ssds.iter_mut().for_each(Ssd::expect_power_cuts);
+    }
+    if let Some(maker) = &options.buffer_policy {
+        for ssd in &mut ssds {
+            ssd.evict_by(maker)?;
+        }
     }
     let memory = resident_bytes();
     let mut watcher = Watcher {

@@ -10,7 +10,7 @@ pub mod observation;
 mod store;
 
 pub use array::Array;
-pub use error::ArrayError;
+pub use error::{ArrayError, Failure};
 pub use event::Event;
 pub use layout::{Extent, Layout};
 pub use observation::Observation;

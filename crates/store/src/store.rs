@@ -1,10 +1,10 @@
 //! What a host talks to.
 
-use std::fmt::Display;
-
 use wordline_device::{DeviceError, Plan, PowerCut, Request, Ssd};
 use wordline_ftl::Mapping;
 use wordline_kernel::{Digest, EventQueue, Probe, Time};
+
+use crate::error::Failure;
 
 /// What serves the requests of a host. It holds no clock and no event queue: the owner passes both in.
 pub trait Store {
@@ -13,7 +13,7 @@ pub trait Store {
     /// What a probe hears of it.
     type Observation: Copy;
     /// How it can fail.
-    type Error: Display;
+    type Error: Failure;
 
     /// Takes an event into the digest of a run.
     fn mix(event: Self::Event, digest: &mut Digest);
