@@ -57,6 +57,8 @@ pub enum Values {
     F64(Vec<f64>),
     /// Numbers, null where there is none.
     MaybeF64(Vec<Option<f64>>),
+    /// Text.
+    Text(Vec<String>),
     /// Words of a closed vocabulary, as indices into it.
     Words {
         /// The vocabulary, at most 256 words.
@@ -87,7 +89,8 @@ values_from!(
     U64(u64),
     I64(i64),
     F64(f64),
-    MaybeF64(Option<f64>)
+    MaybeF64(Option<f64>),
+    Text(String)
 );
 
 impl Values {
@@ -99,6 +102,7 @@ impl Values {
             Self::I64(values) => Arc::new(Int64Array::from(values)),
             Self::F64(values) => Arc::new(Float64Array::from(values)),
             Self::MaybeF64(values) => Arc::new(Float64Array::from(values)),
+            Self::Text(values) => Arc::new(StringArray::from(values)),
             Self::Words { words, codes } => {
                 dictionary(heading.name, words, codes.into_iter().map(u64::from))?
             }

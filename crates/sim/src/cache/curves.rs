@@ -1,0 +1,344 @@
+//! Miss-ratio curves of a trace.
+
+use std::num::NonZeroU32;
+use std::ops::Range;
+
+use serde::Serialize;
+use wordline_cache::curve::{
+    Accuracy, Aet, Axis, Curve, Exact, Interval, Method, Rate, ShardsRate, ShardsSize, accuracy,
+};
+use wordline_cache::{Entry, Requests};
+
+use super::source::{Input, Numbering, Reading, Sink, pour};
+use super::{CacheError, Phase, Progress, Size, Watch};
+use crate::summary::grouped;
+
+/// How far the drawn curve may be from the one found, in misses by requests.
+const TOLERANCE: f64 = 0.0005;
+/// Requests between two looks at the watch.
+const BEAT: usize = 1 << 18;
+
+/// How the curves are found.
+#[derive(Clone, Debug, Default)]
+pub struct Methods {
+    /// By stack distances.
+    pub exact: bool,
+    /// By SHARDS with a share of the pages.
+    pub shards_rate: Option<f64>,
+    /// By SHARDS with a number of pages.
+    pub shards_pages: Option<u32>,
+    /// By the AET model.
+    pub aet: bool,
+    /// The estimates' errors over so many hashes; 0 for none.
+    pub hashes: u32,
+    /// Chooses the sampled pages.
+    pub seed: u64,
+    /// Sizes to tell the miss ratio of.
+    pub sizes: Vec<Size>,
+}
+
+/// Curves of a trace.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Mrc {
+    pub input: Input,
+    pub curves: Vec<CurveOf>,
+    pub accuracy: Vec<AccuracyOf>,
+}
+
+/// A curve: misses by requests of an LRU cache at every size.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct CurveOf {
+    pub method: String,
+    /// An estimate where pages were sampled.
+    pub distinct_pages: u64,
+    /// At the sizes asked for.
+    pub sizes: Vec<CurveAt>,
+    /// The corners of the curve.
+    pub points: Vec<PointOf>,
+}
+
+/// The miss ratio at a size.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct CurveAt {
+    pub size_pages: u64,
+    pub size_bytes: u64,
+    pub footprint_ratio: f64,
+    pub hits: u64,
+    pub miss_ratio: f64,
+}
+
+/// A corner of a curve; between two the curve is straight where sizes are drawn by their logarithm.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct PointOf {
+    pub size_pages: f64,
+    pub miss_ratio: f64,
+}
+
+/// How far the estimates of a method are from the exact curve, over the sizes from 1 page to all.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct AccuracyOf {
+    pub method: String,
+    /// Independent hashes; 1 where the method needs none.
+    pub hashes: u32,
+    /// Mean of the absolute differences of the miss ratios.
+    pub error_mean: f64,
+    /// Half of its 95 % confidence interval; none of a single hash.
+    pub error_half_width: Option<f64>,
+    /// Mean difference; above zero where more misses are promised than there are.
+    pub bias_mean: f64,
+    pub bias_half_width: Option<f64>,
+    /// The largest difference at any size and with any hash.
+    pub error_max: f64,
+}
+
+/// Finds the curves of a trace, in one pass over it.
+pub fn mrc(reading: &Reading, methods: &Methods, watch: &mut Watch<'_>) -> Result<Mrc, CacheError> {
+    let mut sampled = Vec::new();
+    if let Some(share) = methods.shards_rate {
+        sampled.push(Method::ShardsRate(rate(share)?));
+    }
+    if let Some(pages) = methods.shards_pages {
+        let most = NonZeroU32::new(pages);
+        let most = most.ok_or_else(|| {
+            CacheError::argument("samples = 0", "nothing is looked at", "give 1 at least")
+        })?;
+        sampled.push(Method::ShardsSize(most));
+    }
+    let whole = methods.exact || methods.aet || methods.hashes > 0;
+    let mut sinks = Sinks {
+        numbering: whole.then(|| Numbering::new(reading)),
+        estimators: sampled
+            .iter()
+            .filter_map(|method| Estimator::new(*method, methods.seed))
+            .collect(),
+        one: Vec::new(),
+    };
+    let mut input = pour(reading, &mut sinks, watch)?;
+    if input.trims > 0 {
+        let trims = grouped(input.trims);
+        let note = format!("{trims} trims were left out: a curve is of reads and writes alone.");
+        input.notes.push(note);
+    }
+    let estimated: Vec<Curve> = sinks.estimators.iter().map(Estimator::curve).collect();
+    let pages = sinks
+        .numbering
+        .map(|numbering| numbering.finish(Input::default()));
+    let requests = pages.map(|pages| pages.requests).unwrap_or_default();
+    let mut found: Vec<(String, Curve)> = Vec::new();
+    let exact = if methods.exact || methods.hashes > 0 {
+        Some(exact(&requests, watch)?)
+    } else {
+        None
+    };
+    if let Some(curve) = exact.as_ref().filter(|_| methods.exact) {
+        found.push(("exact".to_owned(), curve.clone()));
+    }
+    let names = sampled.iter().map(Method::to_string);
+    found.extend(names.zip(estimated));
+    if methods.aet {
+        found.push((Method::Aet.to_string(), aet(&requests, watch)?));
+        sampled.push(Method::Aet);
+    }
+    input.distinct_pages = match found.first() {
+        _ if whole => requests.footprint().into(),
+        first => first.map_or(0, |(_, curve)| curve.footprint()),
+    };
+    input.footprint_bytes = input.distinct_pages.saturating_mul(input.page_bytes);
+    if !whole {
+        let note = "The number of distinct pages is an estimate: only sampled ones were looked at.";
+        input.notes.push(note.to_owned());
+    }
+    let curves = found
+        .iter()
+        .map(|(name, curve)| tell(name, curve, &methods.sizes, &input));
+    let curves = curves.collect::<Result<_, _>>()?;
+    let accuracy = match &exact {
+        Some(exact) if methods.hashes > 0 => {
+            errors(&requests, exact, &sampled, methods.hashes, watch)?
+        }
+        _ => Vec::new(),
+    };
+    Ok(Mrc {
+        input,
+        curves,
+        accuracy,
+    })
+}
+
+fn rate(share: f64) -> Result<Rate, CacheError> {
+    let wrong = |_| {
+        let remedy = "give a share of the pages above 0 and at most 1";
+        CacheError::argument(format!("rate = {share}"), "it is out of range", remedy)
+    };
+    Rate::new(share).map_err(wrong)
+}
+
+/// What the requests of a trace pass by.
+struct Sinks {
+    numbering: Option<Numbering>,
+    estimators: Vec<Estimator>,
+    /// The pages of a request of several.
+    one: Vec<u64>,
+}
+
+impl Sink for Sinks {
+    fn reads(&mut self, keys: &[u64]) -> Result<(), CacheError> {
+        for estimator in &mut self.estimators {
+            estimator.extend(keys);
+        }
+        match &mut self.numbering {
+            Some(numbering) => numbering.reads(keys),
+            None => Ok(()),
+        }
+    }
+    fn request(&mut self, keys: Range<u64>, _write: bool) -> Result<(), CacheError> {
+        let mut one = std::mem::take(&mut self.one);
+        one.clear();
+        one.extend(keys);
+        let done = self.reads(&one);
+        self.one = one;
+        done
+    }
+}
+
+/// A curve in the making from a sample of the pages.
+enum Estimator {
+    Rate(ShardsRate),
+    Size(ShardsSize),
+}
+
+impl Estimator {
+    fn new(method: Method, seed: u64) -> Option<Self> {
+        match method {
+            Method::ShardsRate(rate) => Some(Self::Rate(ShardsRate::new(rate, seed))),
+            Method::ShardsSize(keys) => Some(Self::Size(ShardsSize::new(keys, seed))),
+            _ => None,
+        }
+    }
+    fn extend(&mut self, keys: &[u64]) {
+        match self {
+            Self::Rate(shards) => shards.extend(keys.iter().copied()),
+            Self::Size(shards) => shards.extend(keys.iter().copied()),
+        }
+    }
+    fn curve(&self) -> Curve {
+        match self {
+            Self::Rate(shards) => shards.curve(),
+            Self::Size(shards) => shards.curve(),
+        }
+    }
+}
+
+fn exact(requests: &Requests, watch: &mut Watch<'_>) -> Result<Curve, CacheError> {
+    let mut exact = Exact::default();
+    each(requests, Phase::Exact, watch, |entry| {
+        exact.request(entry);
+    })?;
+    Ok(exact.curve())
+}
+
+fn aet(requests: &Requests, watch: &mut Watch<'_>) -> Result<Curve, CacheError> {
+    let mut aet = Aet::default();
+    each(requests, Phase::Aet, watch, |entry| aet.request(entry))?;
+    Ok(aet.curve())
+}
+
+/// Does something for every request.
+fn each(
+    requests: &Requests,
+    phase: Phase,
+    watch: &mut Watch<'_>,
+    mut act: impl FnMut(Entry),
+) -> Result<(), CacheError> {
+    let mut done = 0;
+    for some in requests.numbers().chunks(BEAT) {
+        some.iter().for_each(|&number| act(Entry(number)));
+        done += some.len();
+        let now = Progress {
+            phase,
+            requests: done as u64,
+            fraction: Some(done as f64 / requests.len() as f64),
+        };
+        if !watch(now) {
+            return Err(CacheError::Interrupted);
+        }
+    }
+    Ok(())
+}
+
+fn tell(name: &str, curve: &Curve, sizes: &[Size], input: &Input) -> Result<CurveOf, CacheError> {
+    let at = |size: &Size| {
+        let pages = size.pages(input.page_bytes, input.distinct_pages)?;
+        Ok(CurveAt {
+            size_pages: pages,
+            size_bytes: pages.saturating_mul(input.page_bytes),
+            footprint_ratio: pages as f64 / input.distinct_pages.max(1) as f64,
+            hits: curve.hits(pages),
+            miss_ratio: curve.miss_ratio(pages),
+        })
+    };
+    let mut at = sizes
+        .iter()
+        .map(at)
+        .collect::<Result<Vec<_>, CacheError>>()?;
+    at.sort_by_key(|at| at.size_pages);
+    at.dedup_by_key(|at| at.size_pages);
+    let points = curve.points(TOLERANCE, Axis::Logarithmic).into_iter();
+    let points = points.map(|point| PointOf {
+        size_pages: point.size,
+        miss_ratio: point.miss_ratio,
+    });
+    Ok(CurveOf {
+        method: name.to_owned(),
+        distinct_pages: curve.footprint(),
+        sizes: at,
+        points: points.collect(),
+    })
+}
+
+/// The errors of each method; one that needs no hash is looked at once.
+fn errors(
+    requests: &Requests,
+    exact: &Curve,
+    methods: &[Method],
+    hashes: u32,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<AccuracyOf>, CacheError> {
+    let mut found = Vec::new();
+    for &method in methods {
+        let now = Progress {
+            phase: Phase::Accuracy,
+            requests: 0,
+            fraction: Some(found.len() as f64 / methods.len() as f64),
+        };
+        if !watch(now) {
+            return Err(CacheError::Interrupted);
+        }
+        let hashes = if method == Method::Aet { 1 } else { hashes };
+        found.push(AccuracyOf::new(
+            &accuracy(requests, exact, method, hashes),
+            hashes,
+        ));
+    }
+    Ok(found)
+}
+
+impl AccuracyOf {
+    fn new(found: &Accuracy, hashes: u32) -> Self {
+        let half = |interval: Interval| Some(interval.half_width).filter(|half| half.is_finite());
+        Self {
+            method: found.method.to_string(),
+            hashes,
+            error_mean: found.error.mean,
+            error_half_width: half(found.error),
+            bias_mean: found.bias.mean,
+            bias_half_width: half(found.bias),
+            error_max: found.largest,
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Policies as the command line names them: `lru`, `arc:p=integer`.
+
+use serde_json::{Map, Value};
+use wordline_cache::Replacement;
+
+use super::CacheError;
+use crate::config::explain::nearest;
+use crate::config::keys::{self, Key, Kind};
+
+/// A policy with its name, parameters included.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chosen {
+    /// As it was given.
+    pub label: String,
+    /// The policy.
+    pub policy: Replacement,
+}
+
+/// What is given in place of a name for every policy.
+const ALL: &str = "all";
+
+/// The policies of a list of names, each with parameters behind colons or without; `all` stands for every
+/// policy that a trace suffices for, with default parameters. None is there twice.
+pub fn choose<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Vec<Chosen>, CacheError> {
+    let mut chosen: Vec<Chosen> = Vec::new();
+    for name in names {
+        let named = match name.trim() {
+            ALL => all(),
+            name => vec![one(name)?],
+        };
+        for policy in named {
+            if !chosen.iter().any(|other| other.label == policy.label) {
+                chosen.push(policy);
+            }
+        }
+    }
+    Ok(chosen)
+}
+
+fn all() -> Vec<Chosen> {
+    Replacement::defaults()
+        .into_iter()
+        .filter(|policy| !needs_device(policy))
+        .map(|policy| Chosen {
+            label: policy.name().to_owned(),
+            policy,
+        })
+        .collect()
+}
+
+fn one(text: &str) -> Result<Chosen, CacheError> {
+    let mut words = text.split(':');
+    let name = words.next().unwrap_or_default();
+    if !Replacement::NAMES.contains(&name) {
+        return Err(unknown(name));
+    }
+    let mut parameters = Map::new();
+    for word in words {
+        let (key, value) = word.split_once('=').ok_or_else(|| {
+            let remedy = format!("write {name}:PARAMETER=VALUE, such as arc:p=integer");
+            CacheError::argument(text, format!("`{word}` is no parameter"), remedy)
+        })?;
+        let value = parameter(text, name, key.trim(), value.trim())?;
+        parameters.insert(key.trim().to_owned(), value);
+    }
+    let table = Value::Object(Map::from_iter([(
+        name.to_owned(),
+        Value::Object(parameters),
+    )]));
+    let policy: Replacement = serde_json::from_value(table).map_err(|error| {
+        let remedy = "see `wordline policies buffer.replacement`";
+        CacheError::argument(text, error.to_string(), remedy)
+    })?;
+    if needs_device(&policy) {
+        return Err(CacheError::argument(
+            name,
+            "it evicts by what goes on in the flash, which a trace does not tell",
+            format!(
+                "run a device with it: `wordline run d4 --set buffer.replacement={name}`, and \
+                 buffer.capacity_kib"
+            ),
+        ));
+    }
+    Ok(Chosen {
+        label: text.to_owned(),
+        policy,
+    })
+}
+
+fn unknown(name: &str) -> CacheError {
+    let known = Replacement::NAMES.join(", ");
+    let remedy = match nearest(name, Replacement::NAMES) {
+        Some(near) => format!("did you mean {near}? There are {known}, and all"),
+        None => format!("there are {known}, and all"),
+    };
+    CacheError::argument(
+        format!("policy `{name}`"),
+        "there is none of this name",
+        remedy,
+    )
+}
+
+/// A value of a parameter, checked against its kind and range.
+fn parameter(text: &str, policy: &str, key: &str, value: &str) -> Result<Value, CacheError> {
+    let table = format!("{}.{policy}.", Replacement::PATH);
+    let Some(found) = keys::find(&format!("{table}{key}")) else {
+        let known: Vec<&str> = keys::all()
+            .iter()
+            .filter_map(|key| key.path.strip_prefix(&table))
+            .collect();
+        let remedy = match known[..] {
+            [] => format!("{policy} has none"),
+            _ => format!("{policy} has {}", known.join(", ")),
+        };
+        let reason = format!("there is no parameter `{key}`");
+        return Err(CacheError::argument(text, reason, remedy));
+    };
+    let wrong = || {
+        let reason = format!("`{value}` is no value of {key}");
+        CacheError::argument(text, reason, format!("give {}", values(found)))
+    };
+    let number = |number: f64| {
+        let least = found.range.0.is_none_or(|least| least <= number);
+        let most = found.range.1.is_none_or(|most| number <= most);
+        number.is_finite() && least && most
+    };
+    match &found.kind {
+        Kind::Choice(words) if words.iter().any(|word| word == value) => Ok(value.into()),
+        Kind::Boolean => value.parse::<bool>().map(Value::from).map_err(|_| wrong()),
+        Kind::Integer => match value.parse::<u64>() {
+            Ok(whole) if number(whole as f64) => Ok(whole.into()),
+            _ => Err(wrong()),
+        },
+        Kind::Number => match value.parse::<f64>() {
+            Ok(real) if number(real) => Ok(real.into()),
+            _ => Err(wrong()),
+        },
+        _ => Err(wrong()),
+    }
+}
+
+/// What a parameter takes, in words.
+fn values(key: &Key) -> String {
+    match (&key.kind, key.range) {
+        (Kind::Choice(words), _) => format!("one of {}", words.join(", ")),
+        (Kind::Boolean, _) => "true or false".to_owned(),
+        (kind, range) => {
+            let what = match kind {
+                Kind::Integer => "a whole number",
+                _ => "a number",
+            };
+            match range {
+                (Some(least), Some(most)) => format!("{what} from {least} to {most}"),
+                (Some(least), None) => format!("{what} of at least {least}"),
+                _ => what.to_owned(),
+            }
+        }
+    }
+}
+
+/// Whether a policy asks its owner what only a device knows: how loaded the flash is, and whether it
+/// collects.
+fn needs_device(policy: &Replacement) -> bool {
+    matches!(policy, Replacement::GcarCflru(_) | Replacement::Lcr(_))
+}

@@ -1,0 +1,108 @@
+//! Sizes of caches as the command line gives them: `64MiB`, `4096p`, `0.01`, `1%`.
+
+use std::str::FromStr;
+
+use super::CacheError;
+
+/// How large a cache is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Size {
+    /// So many pages.
+    Pages(u64),
+    /// As many pages as so many bytes hold.
+    Bytes(u64),
+    /// A share of the distinct pages of the trace, above 0.
+    Share(f64),
+}
+
+/// Bytes of a unit.
+const UNITS: [(&str, u64); 9] = [
+    ("B", 1),
+    ("kB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
+];
+
+const REMEDY: &str = "give pages (4096p), bytes (64MiB, 1GB) or a share of the distinct pages \
+                      (0.01, 1%)";
+
+fn wrong(text: &str, reason: impl Into<String>) -> CacheError {
+    CacheError::argument(format!("size `{text}`"), reason, REMEDY)
+}
+
+impl FromStr for Size {
+    type Err = CacheError;
+    fn from_str(text: &str) -> Result<Self, CacheError> {
+        let text = text.trim();
+        let end = text
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(text.len());
+        let (digits, unit) = (&text[..end], text[end..].trim());
+        let number: f64 = digits
+            .parse()
+            .map_err(|_| wrong(text, "it does not begin with a number"))?;
+        if number == 0.0 {
+            return Err(wrong(text, "a cache holds something"));
+        }
+        let bytes = UNITS
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(unit));
+        match (unit, bytes) {
+            ("", _) if digits.contains('.') => share(text, number),
+            ("", _) => Err(wrong(text, "it has no unit")),
+            ("%", _) => share(text, number / 100.0),
+            ("p" | "page" | "pages", _) if digits.contains('.') => {
+                Err(wrong(text, "a page is not divided"))
+            }
+            ("p" | "page" | "pages", _) => digits
+                .parse()
+                .map(Self::Pages)
+                .map_err(|_| wrong(text, "it is too large")),
+            (_, Some((_, unit))) => {
+                let bytes = number * *unit as f64;
+                if bytes >= (1_u64 << 60) as f64 {
+                    return Err(wrong(text, "it is too large"));
+                }
+                Ok(Self::Bytes(bytes.round() as u64))
+            }
+            _ => Err(wrong(text, format!("there is no unit `{unit}`"))),
+        }
+    }
+}
+
+fn share(text: &str, share: f64) -> Result<Size, CacheError> {
+    if share > 1.0 {
+        return Err(wrong(text, "it is more than all distinct pages"));
+    }
+    Ok(Size::Share(share))
+}
+
+impl Size {
+    /// The pages that a cache of this size holds, of a trace with `footprint` distinct ones. A share is rounded
+    /// down, and is one page at least.
+    pub fn pages(self, page_bytes: u64, footprint: u64) -> Result<u64, CacheError> {
+        let pages = match self {
+            Self::Pages(pages) => pages,
+            Self::Bytes(bytes) => bytes / page_bytes,
+            Self::Share(share) => ((footprint as f64 * share) as u64).max(1),
+        };
+        if pages == 0 {
+            let what = format!("size of {page_bytes} bytes a page");
+            return Err(CacheError::argument(what, "the cache is smaller", REMEDY));
+        }
+        if pages > u64::from(u32::MAX) {
+            let what = format!("size of {pages} pages");
+            return Err(CacheError::argument(
+                what,
+                "it is more than 2^32 - 1",
+                REMEDY,
+            ));
+        }
+        Ok(pages)
+    }
+}

@@ -1,0 +1,357 @@
+//! A trace as requests for pages.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use serde::Serialize;
+use wordline_cache::{Entry, Intake, Requests};
+use wordline_workload::{KeyTrace, Op, Request, Source, Trace, TraceFile, TraceOptions};
+
+use super::{CacheError, Phase, Progress, Watch};
+use crate::summary::{InputFile, grouped};
+
+/// Requests between two looks at the watch.
+const BEAT: u64 = 1 << 14;
+/// Pages that one request may ask for.
+const MOST_PAGES: u64 = 1 << 20;
+/// Bits of a page's number within its volume.
+const PAGE_BITS: u32 = 44;
+
+/// How a trace becomes requests for pages.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// The files, one after the other.
+    pub paths: Vec<PathBuf>,
+    /// How they are read.
+    pub trace: TraceOptions,
+    /// Bytes of a page.
+    pub page_bytes: u64,
+    /// Take no more requests than these.
+    pub max_requests: Option<u64>,
+}
+
+/// What a trace consists of.
+#[derive(Clone, Debug, Default, Serialize)]
+#[allow(missing_docs)]
+pub struct Input {
+    pub files: Vec<InputFile>,
+    pub page_bytes: u64,
+    /// Of the trace: reads, writes and trims.
+    pub requests: u64,
+    pub reads: u64,
+    pub writes: u64,
+    pub trims: u64,
+    pub flushes_ignored: u64,
+    pub lines_skipped: u64,
+    /// For single pages, reads and writes.
+    pub page_requests: u64,
+    pub page_reads: u64,
+    pub page_writes: u64,
+    pub pages_trimmed: u64,
+    /// Pages that are read or written; an estimate if only sampled ones were looked at.
+    pub distinct_pages: u64,
+    pub footprint_bytes: u64,
+    pub notes: Vec<String>,
+}
+
+/// Where the requests of a trace go. Keys are the numbers of pages.
+pub(super) trait Sink {
+    /// Reads of one page each.
+    fn reads(&mut self, keys: &[u64]) -> Result<(), CacheError>;
+    /// A read or a write of neighbouring pages.
+    fn request(&mut self, keys: Range<u64>, write: bool) -> Result<(), CacheError>;
+    /// Pages are forgotten; how many of them were known.
+    fn trim(&mut self, _keys: Range<u64>) -> u64 {
+        0
+    }
+}
+
+/// Reads a trace to its end, or as far as was said, into a sink.
+pub(super) fn pour(
+    reading: &Reading,
+    sink: &mut impl Sink,
+    watch: &mut Watch<'_>,
+) -> Result<Input, CacheError> {
+    let mut input = Input {
+        page_bytes: reading.page_bytes,
+        ..Input::default()
+    };
+    match KeyTrace::open(&reading.paths, &reading.trace)? {
+        Some(trace) => pour_keys(trace, reading, &mut input, sink, watch)?,
+        None => pour_requests(reading, &mut input, sink, watch)?,
+    }
+    if input.page_requests == 0 {
+        return Err(CacheError::Empty(reading.name()));
+    }
+    Ok(input)
+}
+
+fn pour_keys(
+    mut trace: KeyTrace,
+    reading: &Reading,
+    input: &mut Input,
+    sink: &mut impl Sink,
+    watch: &mut Watch<'_>,
+) -> Result<(), CacheError> {
+    let most = reading.max_requests.unwrap_or(u64::MAX);
+    input.files = files(trace.files());
+    while input.requests < most {
+        let keys = trace.next_keys()?;
+        if keys.is_empty() {
+            break;
+        }
+        let room = usize::try_from(most - input.requests).unwrap_or(usize::MAX);
+        let keys = &keys[..keys.len().min(room)];
+        sink.reads(keys)?;
+        input.requests += keys.len() as u64;
+        beat(watch, input.requests, trace.fraction())?;
+    }
+    input.reads = input.requests;
+    input.page_requests = input.requests;
+    input.page_reads = input.requests;
+    input.lines_skipped = trace.lines_skipped();
+    Ok(())
+}
+
+fn pour_requests(
+    reading: &Reading,
+    input: &mut Input,
+    sink: &mut impl Sink,
+    watch: &mut Watch<'_>,
+) -> Result<(), CacheError> {
+    let most = reading.max_requests.unwrap_or(u64::MAX);
+    let mut trace = Trace::open(&reading.paths, &reading.trace)?;
+    input.files = files(trace.files());
+    if let Some(file) = trace.files().iter().find(|file| file.format.is_keys()) {
+        let whole = trace.files().iter().all(|file| file.format.is_keys());
+        if !whole {
+            return Err(CacheError::argument(
+                file.path.display().to_string(),
+                format!("it holds keys ({}), and other files addresses", file.format),
+                "study them one by one",
+            ));
+        }
+    }
+    let mut places = Places::default();
+    while input.requests < most {
+        let Some(request) = trace.next_request()? else {
+            break;
+        };
+        places.pass(&request, reading, input, sink)?;
+        if input.requests.is_multiple_of(BEAT) {
+            beat(watch, input.requests, trace.fraction())?;
+        }
+    }
+    let counts = trace.counts();
+    input.lines_skipped = counts.lines_skipped;
+    if let Some(first) = trace.first_skipped() {
+        let skipped = grouped(counts.lines_skipped);
+        let note = format!("{skipped} bad lines were skipped; the first: {first}");
+        input.notes.push(note);
+    }
+    Ok(())
+}
+
+fn beat(watch: &mut Watch<'_>, requests: u64, fraction: Option<f64>) -> Result<(), CacheError> {
+    let phase = Phase::Read;
+    let now = Progress {
+        phase,
+        requests,
+        fraction,
+    };
+    if watch(now) {
+        return Ok(());
+    }
+    Err(CacheError::Interrupted)
+}
+
+fn files(files: &[TraceFile]) -> Vec<InputFile> {
+    let of = |file: &TraceFile| InputFile {
+        path: file.path.display().to_string(),
+        format: file.format.name().to_owned(),
+    };
+    files.iter().map(of).collect()
+}
+
+impl Reading {
+    /// The first file, as messages call the trace.
+    pub(super) fn name(&self) -> String {
+        let first = self.paths.first();
+        first.map_or_else(|| "trace".to_owned(), |path| path.display().to_string())
+    }
+}
+
+/// Volumes and the ends of what was asked for in them, in pages. Pages of different volumes are different pages.
+#[derive(Default)]
+struct Places {
+    volumes: BTreeMap<u32, Place>,
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    /// The number of its first page.
+    start: u64,
+    /// Pages below the last that was asked for, and this.
+    end: u64,
+}
+
+impl Places {
+    /// Counts a request and hands it on.
+    fn pass(
+        &mut self,
+        request: &Request,
+        reading: &Reading,
+        input: &mut Input,
+        sink: &mut impl Sink,
+    ) -> Result<(), CacheError> {
+        let bytes = reading.page_bytes;
+        let write = match request.op {
+            Op::Flush => {
+                input.flushes_ignored += 1;
+                return Ok(());
+            }
+            Op::Trim => {
+                input.requests += 1;
+                input.trims += 1;
+                // Pages that the trim covers whole, as far as anything was asked for.
+                let place = self.of(request.volume);
+                let end = (request.end() / bytes).min(place.end);
+                let first = request.offset.div_ceil(bytes).min(end);
+                let keys = place.start + first..place.start + end;
+                input.pages_trimmed += sink.trim(keys);
+                return Ok(());
+            }
+            Op::Read => false,
+            Op::Write => true,
+        };
+        let (first, end) = (request.offset / bytes, request.end().div_ceil(bytes));
+        let pages = end - first;
+        if end > 1 << PAGE_BITS {
+            let (path, offset) = (reading.name(), request.end());
+            return Err(CacheError::Far { path, offset });
+        }
+        if pages > MOST_PAGES {
+            let (path, offset) = (reading.name(), request.offset);
+            return Err(CacheError::Long {
+                path,
+                pages,
+                offset,
+            });
+        }
+        let place = self.of(request.volume);
+        place.end = place.end.max(end);
+        let start = place.start;
+        sink.request(start + first..start + end, write)?;
+        input.requests += 1;
+        input.page_requests += pages;
+        if write {
+            input.writes += 1;
+            input.page_writes += pages;
+        } else {
+            input.reads += 1;
+            input.page_reads += pages;
+        }
+        Ok(())
+    }
+    fn of(&mut self, volume: u32) -> &mut Place {
+        let start = (self.volumes.len() as u64) << PAGE_BITS;
+        let fresh = Place { start, end: 0 };
+        self.volumes.entry(volume).or_insert(fresh)
+    }
+}
+
+/// A trace taken in: its requests for pages, ready for policies to run over.
+#[derive(Debug)]
+pub struct Pages {
+    pub(super) requests: Requests,
+    pub(super) trims: Vec<Trim>,
+    /// By entry the number of the page; none unless they are kept.
+    pub(super) keys: Vec<u64>,
+    /// What it consists of.
+    pub input: Input,
+}
+
+/// An entry is forgotten before a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Trim {
+    /// The place of the request.
+    pub(super) place: u32,
+    pub(super) entry: Entry,
+}
+
+impl Pages {
+    /// Reads a trace.
+    pub fn read(reading: &Reading, watch: &mut Watch<'_>) -> Result<Self, CacheError> {
+        let mut numbering = Numbering::new(reading);
+        let input = pour(reading, &mut numbering, watch)?;
+        Ok(numbering.finish(input))
+    }
+    /// Reads a trace, and keeps the numbers of its pages for policies that are not members. They are those of
+    /// the addresses (of the keys, in a trace of keys); pages of another volume begin at the next 2^44.
+    pub fn read_with_keys(reading: &Reading, watch: &mut Watch<'_>) -> Result<Self, CacheError> {
+        let mut numbering = Numbering::new(reading);
+        let input = pour(reading, &mut numbering, watch)?;
+        let (requests, keys) = numbering.intake.finish_with_keys();
+        let pages = Self::new(requests, numbering.trims, input);
+        Ok(Self { keys, ..pages })
+    }
+    fn new(requests: Requests, trims: Vec<Trim>, mut input: Input) -> Self {
+        input.distinct_pages = requests.footprint().into();
+        input.footprint_bytes = input.distinct_pages.saturating_mul(input.page_bytes);
+        Self {
+            requests,
+            trims,
+            keys: Vec::new(),
+            input,
+        }
+    }
+    /// Distinct pages.
+    pub fn footprint(&self) -> u64 {
+        self.requests.footprint().into()
+    }
+}
+
+/// Gives pages their numbers.
+pub(super) struct Numbering {
+    path: String,
+    intake: Intake,
+    trims: Vec<Trim>,
+}
+
+impl Numbering {
+    pub(super) fn new(reading: &Reading) -> Self {
+        Self {
+            path: reading.name(),
+            intake: Intake::default(),
+            trims: Vec::new(),
+        }
+    }
+    fn push(&mut self, key: u64, write: bool) -> Result<(), CacheError> {
+        self.intake
+            .push(key, write)
+            .map_err(|reason| CacheError::Trace {
+                path: self.path.clone(),
+                reason,
+            })
+    }
+    pub(super) fn finish(self, input: Input) -> Pages {
+        Pages::new(self.intake.finish(), self.trims, input)
+    }
+}
+
+impl Sink for Numbering {
+    fn reads(&mut self, keys: &[u64]) -> Result<(), CacheError> {
+        keys.iter().try_for_each(|&key| self.push(key, false))
+    }
+    fn request(&mut self, mut keys: Range<u64>, write: bool) -> Result<(), CacheError> {
+        keys.try_for_each(|key| self.push(key, write))
+    }
+    fn trim(&mut self, keys: Range<u64>) -> u64 {
+        let place = self.intake.len() as u32;
+        let known = keys.filter_map(|key| self.intake.known(key));
+        let before = self.trims.len();
+        self.trims.extend(known.map(|entry| Trim { place, entry }));
+        (self.trims.len() - before) as u64
+    }
+}

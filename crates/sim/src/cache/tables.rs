@@ -1,0 +1,114 @@
+//! The tables of runs and curves.
+
+use wordline_observe::{Heading, ObserveError, Table, Values};
+
+use super::{CurveOf, Run};
+
+/// A row for each policy and size.
+pub fn run_table(runs: &[Run]) -> Result<Table, ObserveError> {
+    let counts = |of: fn(&Run) -> u64| Values::from(runs.iter().map(of).collect::<Vec<_>>());
+    let ratios = |of: fn(&Run) -> f64| Values::from(runs.iter().map(of).collect::<Vec<_>>());
+    let maybe = |of: fn(&Run) -> Option<f64>| Values::from(runs.iter().map(of).collect::<Vec<_>>());
+    let names: Vec<String> = runs.iter().map(|run| run.policy.clone()).collect();
+    let of = Heading::new;
+    Table::new(vec![
+        (of("policy", "", "With its parameters"), names.into()),
+        (
+            of("size_pages", "pages", "Pages that the cache holds"),
+            counts(|run| run.size_pages),
+        ),
+        (
+            of("size_bytes", "bytes", "The same in bytes"),
+            counts(|run| run.size_bytes),
+        ),
+        (
+            of(
+                "footprint_ratio",
+                "ratio",
+                "The size by the distinct pages of the trace",
+            ),
+            ratios(|run| run.footprint_ratio),
+        ),
+        (
+            of("requests", "", "Requests for pages, reads and writes"),
+            counts(|run| run.requests),
+        ),
+        (
+            of("hits", "", "Requests that found their page"),
+            counts(|run| run.hits),
+        ),
+        (
+            of("misses", "", "Requests that did not"),
+            counts(|run| run.misses),
+        ),
+        (
+            of("miss_ratio", "ratio", "Misses by requests"),
+            ratios(|run| run.miss_ratio),
+        ),
+        (
+            of("reads", "", "Requests that read"),
+            counts(|run| run.reads),
+        ),
+        (
+            of("read_hits", "", "Reads that found their page"),
+            counts(|run| run.read_hits),
+        ),
+        (
+            of("read_miss_ratio", "ratio", "Misses of reads by reads"),
+            maybe(|run| run.read_miss_ratio),
+        ),
+        (
+            of("writes", "", "Requests that write"),
+            counts(|run| run.writes),
+        ),
+        (
+            of("write_hits", "", "Writes that found their page"),
+            counts(|run| run.write_hits),
+        ),
+        (
+            of("write_miss_ratio", "ratio", "Misses of writes by writes"),
+            maybe(|run| run.write_miss_ratio),
+        ),
+        (
+            of("evictions", "", "Pages that left for others"),
+            counts(|run| run.evictions),
+        ),
+        (
+            of(
+                "write_backs",
+                "",
+                "Those of them that had been written since they came",
+            ),
+            counts(|run| run.write_backs),
+        ),
+    ])
+}
+
+/// A row for each corner of each curve.
+pub fn curve_table(curves: &[CurveOf]) -> Result<Table, ObserveError> {
+    let rows = || {
+        let points = |curve: &'_ CurveOf| curve.points.clone();
+        curves.iter().flat_map(move |curve| {
+            points(curve)
+                .into_iter()
+                .map(|point| (&curve.method, point))
+        })
+    };
+    let names: Vec<String> = rows().map(|(method, _)| method.clone()).collect();
+    let sizes: Vec<f64> = rows().map(|(_, point)| point.size_pages).collect();
+    let ratios: Vec<f64> = rows().map(|(_, point)| point.miss_ratio).collect();
+    Table::new(vec![
+        (
+            Heading::new("method", "", "How the curve was found"),
+            names.into(),
+        ),
+        (
+            Heading::new("size_pages", "pages", "Pages that the cache holds"),
+            sizes.into(),
+        ),
+        (
+            Heading::new("miss_ratio", "ratio", "Misses by requests"),
+            ratios.into(),
+        ),
+    ])
+}
