@@ -125,6 +125,7 @@ class TraceStat(TypedDict):
     requests: int
     reads: int
     writes: int
+    durable_writes: int
     trims: int
     flushes: int
     read_bytes: int

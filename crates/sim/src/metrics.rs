@@ -33,6 +33,7 @@ metrics! {
     "input.requests", "", "Read and write requests admitted to the device.";
     "input.reads", "", "Of these, reads.";
     "input.writes", "", "Of these, writes.";
+    "input.durable_writes", "", "Of the writes, those that are durable when they are done (FUA); without a DRAM buffer all are.";
     "input.trims", "", "Trims admitted to the device; apart from this, and `flash.pages_trimmed`, they count nowhere.";
     "input.flushes", "", "Flushes admitted to the device; apart from this, and `buffer.flush_mean_us` and its like, they count nowhere.";
     "input.flushes_ignored", "", "Flushes of the input, left out because no device has a DRAM buffer.";

@@ -146,6 +146,8 @@ pub struct InputCounts {
     pub reads: u64,
     /// Write requests admitted.
     pub writes: u64,
+    /// Of the writes, those that are durable when they are done (FUA).
+    pub durable_writes: u64,
     /// Trims admitted.
     pub trims: u64,
     /// Flushes admitted.
@@ -171,6 +173,7 @@ impl InputCounts {
         Self {
             reads: self.reads + other.reads,
             writes: self.writes + other.writes,
+            durable_writes: self.durable_writes + other.durable_writes,
             trims: self.trims + other.trims,
             flushes: self.flushes + other.flushes,
             lost: self.lost + other.lost,

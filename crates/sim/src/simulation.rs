@@ -222,7 +222,10 @@ impl<'a> Intake<'a> {
         self.first_arrival.get_or_insert(request.arrival);
         match request.op {
             Op::Read => self.counts.reads += 1,
-            Op::Write => self.counts.writes += 1,
+            Op::Write => {
+                self.counts.writes += 1;
+                self.counts.durable_writes += u64::from(request.fua);
+            }
             Op::Trim => self.counts.trims += 1,
             Op::Flush => self.counts.flushes += 1,
         }
@@ -308,7 +311,7 @@ impl<'a> Intake<'a> {
             return Some(Request {
                 stream: self.stream,
                 op,
-                fua: false,
+                fua: next.fua,
                 offset: next.offset,
                 bytes: next.bytes,
                 arrival,
@@ -618,9 +621,9 @@ fn serve<S: Store>(
             ended.digest.mix(ended.now.0);
             ended.digest.mix(request.offset);
             ended.digest.mix(request.bytes);
-            ended
-                .digest
-                .mix(u64::from(request.stream) << 32 | request.op as u64);
+            ended.digest.mix(
+                u64::from(request.stream) << 32 | u64::from(request.fua) << 8 | request.op as u64,
+            );
             if let Err(error) = store.submit(ended.now, request, &mut queue, audience) {
                 ended.stop = Some(Stop::of(&error));
                 return ended;

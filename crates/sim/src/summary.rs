@@ -87,6 +87,7 @@ pub struct InputSummary {
     pub requests: u64,
     pub reads: u64,
     pub writes: u64,
+    pub durable_writes: u64,
     pub trims: u64,
     pub flushes: u64,
     pub flushes_ignored: u64,
@@ -756,6 +757,7 @@ fn input_summary(outcome: &Outcome, flash: &FlashCounts) -> InputSummary {
         requests: counts.requests(),
         reads: counts.reads,
         writes: counts.writes,
+        durable_writes: counts.durable_writes,
         trims: counts.trims,
         flushes: counts.flushes,
         flushes_ignored: counts.flushes_ignored,
@@ -908,6 +910,12 @@ fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
         notes.push(format!(
             "{} flushes of the input were left out: without a DRAM buffer they change nothing.",
             grouped(counts.flushes_ignored)
+        ));
+    }
+    if counts.durable_writes > 0 && !outcome.plan.has_buffer() {
+        notes.push(format!(
+            "{} writes are to be durable when they are done (FUA): without a DRAM buffer every write is.",
+            grouped(counts.durable_writes)
         ));
     }
     let plan = &outcome.plan;

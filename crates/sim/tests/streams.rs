@@ -66,6 +66,7 @@ impl Source for Backlog {
             bytes: 4096,
             volume: 0,
             op: Op::Read,
+            fua: false,
         }))
     }
     fn fraction(&self) -> Option<f64> {

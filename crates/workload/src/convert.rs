@@ -32,6 +32,8 @@ pub(crate) struct Losses {
     pub(crate) flushes: u64,
     pub(crate) rounded_times: u64,
     pub(crate) expanded: u64,
+    /// Durable writes written as plain ones.
+    pub(crate) durable: u64,
 }
 
 impl Losses {
@@ -137,6 +139,12 @@ fn notes(format: Format, losses: &Losses, timed: bool) -> Vec<String> {
             ));
         }
     }
+    if losses.durable > 0 {
+        notes.push(format!(
+            "durable writes (FUA) written as plain ones: {}; {format} cannot tell them",
+            losses.durable
+        ));
+    }
     if losses.rounded_times > 0 {
         notes.push(format!(
             "times rounded down to the resolution of {format}: {}",
@@ -172,6 +180,7 @@ fn failed(path: &Path, error: &io::Error) -> WorkloadError {
 
 /// Whether the operation moves data; one that does not is counted as left out.
 pub(crate) fn moves_data(request: &Request, losses: &mut Losses) -> bool {
+    losses.durable += u64::from(request.fua);
     match request.op {
         Op::Read | Op::Write => return true,
         Op::Trim => losses.trims += 1,

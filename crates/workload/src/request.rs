@@ -33,6 +33,9 @@ pub struct Request {
     pub volume: u32,
     /// What is asked.
     pub op: Op,
+    /// Of a write: whether it is done only when it is durable (force unit access). False for
+    /// everything else.
+    pub fua: bool,
 }
 
 impl Request {

@@ -558,6 +558,7 @@ fn request(record: &Record, start: u64, arrival: Time) -> Request {
         bytes,
         volume,
         op,
+        fua,
         ..
     } = *record;
     Request {
@@ -566,6 +567,7 @@ fn request(record: &Record, start: u64, arrival: Time) -> Request {
         bytes,
         volume,
         op,
+        fua,
     }
 }
 

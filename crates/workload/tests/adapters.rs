@@ -56,6 +56,7 @@ fn key(request: &Request) -> Row {
         bytes,
         volume,
         op,
+        ..
     } = *request;
     (arrival.ns(), op, offset, bytes, volume)
 }

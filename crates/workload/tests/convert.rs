@@ -13,8 +13,9 @@ use wordline_workload::{
     Format, OnBadLine, Op, Request, Source, Trace, TraceOptions, WorkloadError,
 };
 
-fn requests(tick_ps: u64, unit: u64, all_ops: bool) -> impl Strategy<Value = Vec<Request>> {
-    let op = if all_ops { 0..4 } else { 0..2 };
+/// Requests of the first `kinds` of: reads, writes, trims, flushes, durable writes.
+fn requests(tick_ps: u64, unit: u64, kinds: i32) -> impl Strategy<Value = Vec<Request>> {
+    let op = 0..kinds;
     let row = (
         0_u64..1_000_000,
         op,
@@ -28,7 +29,8 @@ fn requests(tick_ps: u64, unit: u64, all_ops: bool) -> impl Strategy<Value = Vec
         let request =
             |(index, (gap, op, offset, bytes, volume)): (usize, (u64, i32, u64, u64, u32))| {
                 arrival += if first(index) { 0 } else { gap * tick_ps };
-                let op = [Op::Read, Op::Write, Op::Trim, Op::Flush][op as usize];
+                let fua = op == 4;
+                let op = [Op::Read, Op::Write, Op::Trim, Op::Flush, Op::Write][op as usize];
                 let range = if op == Op::Flush {
                     (0, 0)
                 } else {
@@ -40,6 +42,7 @@ fn requests(tick_ps: u64, unit: u64, all_ops: bool) -> impl Strategy<Value = Vec
                     bytes: range.1,
                     volume,
                     op,
+                    fua,
                 }
             };
         rows.into_iter().enumerate().map(request).collect()
@@ -94,7 +97,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn our_own_format_loses_nothing(requests in requests(1, 1, true)) {
+    fn our_own_format_loses_nothing(requests in requests(1, 1, 5)) {
         round_trip(Format::Wordline, "x.csv.zst", &requests);
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("x.csv.gz");
@@ -104,9 +107,9 @@ proptest! {
 
     #[test]
     fn others_keep_what_they_can_state(
-        nano in requests(1_000, 512, false),
-        filetime in requests(100_000, 1, false),
-        micro in requests(1_000_000, 1, true),
+        nano in requests(1_000, 512, 2),
+        filetime in requests(100_000, 1, 2),
+        micro in requests(1_000_000, 1, 4),
     ) {
         round_trip(Format::Mqsim, "x", &nano);
         round_trip(Format::Disksim, "x.gz", &nano);
@@ -129,10 +132,14 @@ fn losses_are_told() {
         bytes: 512,
         volume: 0,
         op,
+        fua: false,
     };
     let requests = [
         request(0, 0, Op::Read),
-        request(1_500, 256, Op::Write),
+        Request {
+            fua: true,
+            ..request(1_500, 256, Op::Write)
+        },
         request(2_000, 0, Op::Trim),
         request(3_000, 0, Op::Trim),
         Request {
@@ -147,6 +154,7 @@ fn losses_are_told() {
         [
             "trims left out: 2; mqsim knows reads and writes only",
             "flushes left out: 1; mqsim knows reads and writes only",
+            "durable writes (FUA) written as plain ones: 1; mqsim cannot tell them",
             "times rounded down to the resolution of mqsim: 1",
             "requests expanded to the whole sectors of 512 bytes that mqsim counts in: 1",
         ]

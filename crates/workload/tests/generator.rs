@@ -262,6 +262,75 @@ fn trims_go_where_writes_go_and_are_as_large_as_requests() {
 }
 
 #[test]
+fn flushes_come_in_between_and_durable_writes_stay_where_they_are() {
+    let without = Config {
+        requests: 50_000,
+        read_ratio: 0.4,
+        pattern: Pattern::Sequential(Sequential {}),
+        arrival: Arrival::Poisson(Poisson::default()),
+        ..Config::default()
+    };
+    let with = Config {
+        fua_ratio: 0.3,
+        flush_every_requests: 10,
+        ..without.clone()
+    };
+    let (before, after) = (generate(&without, MIB, 3), generate(&with, MIB, 3));
+    assert!(before.iter().all(|request| !request.fua));
+    let flushes = (1..)
+        .zip(&after)
+        .filter(|(_, request)| request.op == Op::Flush);
+    let places: Vec<u64> = flushes.map(|(place, _)| place).collect();
+    assert_eq!(
+        places,
+        (1..=5_000).map(|place| place * 10).collect::<Vec<_>>()
+    );
+    let flush = |request: &&Request| request.op == Op::Flush;
+    assert!(after.iter().filter(flush).all(|flush| flush.bytes == 0));
+    let others = after.iter().filter(|request| request.op != Op::Flush);
+    for (old, new) in before.iter().zip(others) {
+        assert_eq!(
+            (new.op, new.offset, new.bytes),
+            (old.op, old.offset, old.bytes)
+        );
+        assert!(!new.fua || new.op == Op::Write);
+    }
+    for (old, new) in before.iter().zip(&after) {
+        assert_eq!(new.arrival, old.arrival);
+    }
+    let writes = after.iter().filter(|request| request.op == Op::Write);
+    let durable = writes.clone().filter(|request| request.fua).count();
+    assert_share(durable, writes.count(), 0.3);
+    let mut again = Generator::new(&with, MIB, 3).unwrap();
+    let counted = stat(&mut again, IdleRule::default()).unwrap();
+    assert_eq!(
+        (counted.durable_writes, counted.flushes),
+        (durable as u64, 5_000)
+    );
+}
+
+#[test]
+fn wrong_flushes_and_durable_writes_name_the_key() {
+    let of = |fua_ratio, flush_every_requests| {
+        let config = Config {
+            fua_ratio,
+            flush_every_requests,
+            ..Config::default()
+        };
+        Generator::new(&config, MIB, 1).err().unwrap().to_string()
+    };
+    assert_eq!(
+        of(1.5, 0),
+        "workload.fua_ratio: 1.5 is not between 0 and 1; give a number in that range"
+    );
+    assert_eq!(
+        of(0.0, 1),
+        "workload.flush_every_requests: if every request is a flush, none reads or writes; \
+         give at least 2, or 0 for no flushes"
+    );
+}
+
+#[test]
 fn wrong_sizes_of_writes_name_their_key() {
     let of = |bytes| {
         let config = Config {

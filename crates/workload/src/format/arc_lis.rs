@@ -36,6 +36,7 @@ impl Line for ArcLis {
             bytes,
             volume: 0,
             op: Op::Read,
+            fua: false,
         }))
     }
 }
@@ -53,6 +54,7 @@ mod tests {
             bytes: 64 * 512,
             volume: 0,
             op: Op::Read,
+            fua: false,
         };
         assert_eq!(parsed(ArcLis, "1842745 64 0 1"), Ok(Some(expected)));
     }

@@ -48,6 +48,7 @@ impl Line for Biotracer {
             bytes,
             volume: 0,
             op,
+            fua: false,
         }))
     }
 }
@@ -65,6 +66,7 @@ mod tests {
             bytes: 49_152,
             volume: 0,
             op: Op::Write,
+            fua: false,
         };
         let line = "4043872\t\t96\t\t49152\t\t5\t\t1398396860.168065791\t\t1398396860.168307510\t\t\
                     1398396860.168322874\t\t1398396860.171732249";

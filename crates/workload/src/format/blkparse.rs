@@ -4,8 +4,10 @@
 //! Requests are the `Q` events (queued: what the application asked for) if the beginning of the file has
 //! any, else the `D` events (dispatched to the device), else the `C` events (completed). Of the RWBS
 //! letters, D = discard, R = read and W = write tell the operation; F without a range is a flush, N
-//! without a range is no request; the others (S, A, M, F beside a range) qualify. The volume is the Linux
-//! device number: major times 2^20 plus minor.
+//! without a range is no request. Beside a range, F before the operation is a flush before it
+//! (`REQ_PREFLUSH`) and makes two requests of the event, F behind a W makes the write durable
+//! (`REQ_FUA`); the others (S, A, M) qualify. The volume is the Linux device number: major times 2^20
+//! plus minor.
 
 use super::{Line, Probe, Reader, Record, is_number, tick};
 use crate::Op;
@@ -20,6 +22,8 @@ const ACTIONS: [u8; 3] = [b'Q', b'D', b'C'];
 struct Blkparse {
     action: u8,
     summary: bool,
+    /// The request behind the flush of an event.
+    rest: Option<Record>,
 }
 
 /// The two numbers of a device.
@@ -52,6 +56,7 @@ pub(super) fn open(probe: &Probe) -> Box<dyn Reader> {
     Box::new(Blkparse {
         action,
         summary: false,
+        rest: None,
     })
 }
 
@@ -78,6 +83,14 @@ fn operation(letters: &[u8], ranged: bool) -> Result<Option<Op>, String> {
     } else {
         None
     })
+}
+
+/// Whether a flush comes before the operation, and whether that is a durable write.
+fn durability(letters: &[u8]) -> (bool, bool) {
+    let place = |letter| letters.iter().position(|other| *other == letter);
+    let before = letters.first() == Some(&b'F');
+    let behind = |write: usize| letters[write..].contains(&b'F');
+    (before, place(b'W').is_some_and(behind))
 }
 
 impl Blkparse {
@@ -135,27 +148,41 @@ impl Line for Blkparse {
         let mut ahead = fields.clone();
         let range = range(&mut ahead)?.filter(|(_, bytes)| *bytes > 0 || !letters.contains(&b'F'));
         let op = operation(letters, range.is_some()).or_else(|reason| fields.fault(reason))?;
+        let flush = Record {
+            ticks,
+            offset: 0,
+            bytes: 0,
+            volume,
+            op: Op::Flush,
+            fua: false,
+        };
         match (op, range) {
-            (Some(Op::Flush), _) => Ok(Some(Record {
-                ticks,
-                offset: 0,
-                bytes: 0,
-                volume,
-                op: Op::Flush,
-            })),
-            (Some(op), Some((offset, bytes))) => Ok(Some(Record {
-                ticks,
-                offset,
-                bytes,
-                volume,
-                op,
-            })),
+            (Some(Op::Flush), _) => Ok(Some(flush)),
+            (Some(op), Some((offset, bytes))) => {
+                let (flushes, durable) = durability(letters);
+                let record = Record {
+                    offset,
+                    bytes,
+                    op,
+                    fua: durable && op == Op::Write,
+                    ..flush
+                };
+                if !flushes {
+                    return Ok(Some(record));
+                }
+                self.rest = Some(record);
+                Ok(Some(flush))
+            }
             (Some(_), None) => {
                 fields.skip("range")?;
                 fields.fault("the range should be `sector + sectors`")
             }
             (None, _) => Ok(None),
         }
+    }
+
+    fn rest(&mut self) -> Option<Record> {
+        self.rest.take()
     }
 }
 
@@ -169,6 +196,7 @@ mod tests {
             Blkparse {
                 action: b'D',
                 summary: false,
+                rest: None,
             },
             line,
         )
@@ -186,13 +214,13 @@ mod tests {
             ("RA", Op::Read),
             ("WS", Op::Write),
             ("WFSM", Op::Write),
-            ("FWS", Op::Write),
             ("D", Op::Trim),
             ("DS", Op::Trim),
         ] {
             assert_eq!(op(letters, "4202624 + 8 "), Ok(Some(expected)), "{letters}");
         }
         assert_eq!(op("FWS", ""), Ok(Some(Op::Flush)));
+        assert_eq!(op("FWS", "4202624 + 8 "), Ok(Some(Op::Flush)));
         assert_eq!(op("FN", "0 + 0 "), Ok(Some(Op::Flush)));
         assert_eq!(op("N", ""), Ok(None));
         assert_eq!(
@@ -206,6 +234,29 @@ mod tests {
     }
 
     #[test]
+    fn flushes_before_a_write_and_durable_writes() {
+        let asked = |letters: &str| {
+            let mut events = Blkparse {
+                action: b'Q',
+                summary: false,
+                rest: None,
+            };
+            let line = format!("8,0 1 1 0.5 7 Q {letters} 64 + 8 [jbd2/sda]");
+            let first = events.parse(line.as_bytes()).unwrap();
+            let all = first.into_iter().chain(events.rest());
+            all.map(|record| (record.op, record.bytes, record.fua))
+                .collect::<Vec<_>>()
+        };
+        let flush = (Op::Flush, 0, false);
+        let write = |fua| (Op::Write, 4096, fua);
+        assert_eq!(asked("WS"), [write(false)]);
+        assert_eq!(asked("WFS"), [write(true)]);
+        assert_eq!(asked("FWS"), [flush, write(false)]);
+        assert_eq!(asked("FWFSM"), [flush, write(true)]);
+        assert_eq!(asked("RF"), [(Op::Read, 4096, false)]);
+    }
+
+    #[test]
     fn a_line_of_fillrandom() {
         let expected = Record {
             ticks: 1_003_911,
@@ -213,6 +264,7 @@ mod tests {
             bytes: 4096,
             volume: (8 << 20) + 33,
             op: Op::Write,
+            fua: false,
         };
         let line = "  8,33  21        2     0.001003911  6742  D  WS 4202624 + 8 [(null)]";
         assert_eq!(of(line), Ok(Some(expected)));

@@ -43,6 +43,7 @@ impl Line for Diskmon {
             bytes,
             volume,
             op,
+            fua: false,
         }))
     }
 }
@@ -61,6 +62,7 @@ mod tests {
             bytes: 4096,
             volume: 0,
             op: Op::Write,
+            fua: false,
         };
         let line = "0\t0.016375\t0.00038147\t0\tWrite\t3271215\t8";
         assert_eq!(parsed(Diskmon, line), Ok(Some(expected)));

@@ -46,6 +46,7 @@ impl Line for Disksim {
             bytes,
             volume,
             op,
+            fua: false,
         }))
     }
 }
@@ -92,6 +93,7 @@ mod tests {
             bytes: 4096,
             volume: 0,
             op: Op::Write,
+            fua: false,
         };
         assert_eq!(
             parsed(Disksim, "7961.833 0 20228336 8 0"),

@@ -104,6 +104,7 @@ impl Line for FioIolog {
                 bytes: 0,
                 volume,
                 op,
+                fua: false,
             }));
         }
         let offset = fields.number("offset")?;
@@ -115,6 +116,7 @@ impl Line for FioIolog {
             bytes,
             volume,
             op,
+            fua: false,
         }))
     }
 }
@@ -154,6 +156,7 @@ impl Render for Lines {
             ..
         } = request;
         let us = ticks(request, tick::US, losses);
+        losses.durable += u64::from(request.fua);
         self.us = us;
         let stamp = if self.timed {
             format!("{us} ")
@@ -219,6 +222,7 @@ mod tests {
                 bytes: 512,
                 volume: 1,
                 op: Op::Write,
+                fua: false,
             },
             Record {
                 ticks: 250,
@@ -226,6 +230,7 @@ mod tests {
                 bytes: 8192,
                 volume: 0,
                 op: Op::Read,
+                fua: false,
             },
             Record {
                 ticks: 250,
@@ -233,6 +238,7 @@ mod tests {
                 bytes: 0,
                 volume: 0,
                 op: Op::Flush,
+                fua: false,
             },
         ];
         assert_eq!(read(log), expected);
@@ -247,6 +253,7 @@ mod tests {
             bytes: 512,
             volume: 0,
             op: Op::Trim,
+            fua: false,
         }];
         assert_eq!(read(log), expected);
     }

@@ -49,6 +49,7 @@ impl Line for Hil {
             bytes,
             volume,
             op,
+            fua: false,
         }))
     }
 }
@@ -66,6 +67,7 @@ mod tests {
             bytes: 3 * 4096,
             volume: 0,
             op: Op::Read,
+            fua: false,
         };
         assert_eq!(
             parsed(Hil, "640.875000\t0\t522872\t3\t1"),

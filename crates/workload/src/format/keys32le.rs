@@ -46,6 +46,7 @@ impl Reader for Keys32le {
             bytes: BLOCK,
             volume: 0,
             op: Op::Read,
+            fua: false,
         }))
     }
 }

@@ -61,6 +61,7 @@ impl Reader for Keys64le {
             bytes: BLOCK,
             volume: 0,
             op: Op::Read,
+            fua: false,
         }))
     }
 }

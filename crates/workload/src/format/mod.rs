@@ -76,7 +76,7 @@ macro_rules! formats {
 }
 
 formats! {
-    Wordline "wordline" wordline ".csv" "Wordline's own CSV, lossless: the header `time_ns,op,offset_bytes,size_bytes,volume`, then ns (up to 3 decimals), read, write, trim or flush, offset (B), size (B), volume",
+    Wordline "wordline" wordline ".csv" "Wordline's own CSV, lossless: the header `time_ns,op,offset_bytes,size_bytes,volume`, then ns (up to 3 decimals), read, write, write-fua (durable when it is done), trim or flush, offset (B), size (B), volume",
     FioIolog "fio-iolog" fio_iolog ".iolog" "fio iolog version 2 (no time but `wait`) or 3 (us)",
     Srt "srt" srt ".srt" "HP SRT 1.3 binary: text header up to 0x0C, then 14 big-endian 32-bit integers a record, blocks of 256 B",
     Vscsi "vscsi" vscsi ".vscsi" "VMware vscsi version 1 binary: 32 little-endian bytes a record",
@@ -240,6 +240,8 @@ pub(crate) struct Record {
     pub(crate) bytes: u64,
     pub(crate) volume: u32,
     pub(crate) op: Op,
+    /// As in [`Request`].
+    pub(crate) fua: bool,
 }
 
 /// Where the clock of a file starts.
@@ -272,6 +274,11 @@ pub(crate) trait Line: Send {
     }
     /// What a line says; `None` if it is no request.
     fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault>;
+    /// What the line that was parsed last says beside that, behind it.
+    #[inline]
+    fn rest(&mut self) -> Option<Record> {
+        None
+    }
 }
 
 impl<L: Line> Reader for L {
@@ -282,6 +289,9 @@ impl<L: Line> Reader for L {
         L::ORIGIN
     }
     fn read(&mut self, input: &mut Input) -> Result<Option<Record>, Stop> {
+        if let Some(rest) = self.rest() {
+            return Ok(Some(rest));
+        }
         while let Some(line) = input.line()? {
             if line.is_empty() {
                 continue;

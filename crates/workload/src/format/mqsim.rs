@@ -61,6 +61,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Record, Fault> {
         bytes,
         volume,
         op,
+        fua: false,
     })
 }
 
@@ -110,6 +111,7 @@ mod tests {
             bytes: 64 * 512,
             volume: 1,
             op: Op::Read,
+            fua: false,
         };
         assert_eq!(
             parsed(Mqsim, "11565000 1 31244784 64 1"),

@@ -87,6 +87,7 @@ impl Line for Msr {
             bytes,
             volume,
             op,
+            fua: false,
         }))
     }
 }
@@ -140,6 +141,7 @@ mod tests {
             bytes: 2048,
             volume: 0,
             op: Op::Write,
+            fua: false,
         };
         assert_eq!(record, Ok(Some(expected)));
     }

@@ -53,6 +53,7 @@ impl Reader for OracleGeneral {
             bytes: PAGE,
             volume: 0,
             op: Op::Read,
+            fua: false,
         }))
     }
 }
@@ -68,7 +69,7 @@ mod tests {
         for (index, object) in objects.iter().enumerate() {
             let rest = objects.iter().skip(index + 1);
             let next = rest.clone().position(|other| other == object);
-            let next = next.map_or(-1, |distance| (index + 1 + distance) as i64);
+            let next = next.map_or(u64::MAX, |distance| (index + 1 + distance) as u64);
             bytes.extend(100_u32.wrapping_add(index as u32).to_le_bytes());
             bytes.extend(object.to_le_bytes());
             bytes.extend(size.to_le_bytes());

@@ -67,6 +67,7 @@ impl Line for Pixel {
             bytes,
             volume,
             op,
+            fua: false,
         }))
     }
 }
@@ -85,6 +86,7 @@ mod tests {
             bytes: 4096,
             volume: 8_388_608,
             op: Op::Read,
+            fua: false,
         };
         let rest = "-225,8388608,R,30175712,8,159273.83748699998";
         assert_eq!(

@@ -42,6 +42,7 @@ impl Line for Spc {
             bytes,
             volume,
             op,
+            fua: false,
         }))
     }
 }
@@ -89,6 +90,7 @@ mod tests {
             bytes: 3584,
             volume: 0,
             op: Op::Write,
+            fua: false,
         };
         assert_eq!(parsed(Spc, "0,303574,3584,w,0.026214"), Ok(Some(expected)));
         assert_eq!(

@@ -64,6 +64,7 @@ fn parse(record: &[u8]) -> Result<Record, Fault> {
         } else {
             Op::Write
         },
+        fua: false,
     })
 }
 
@@ -136,6 +137,7 @@ mod tests {
             bytes: 8192,
             volume: 1,
             op: Op::Read,
+            fua: false,
         };
         assert_eq!(parse(&bytes(|_| ())), Ok(expected));
         let reason = |record: &[u8]| parse(record).unwrap_err().reason;

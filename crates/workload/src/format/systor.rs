@@ -46,6 +46,7 @@ impl Line for Systor {
             bytes,
             volume,
             op,
+            fua: false,
         }))
     }
 }
@@ -64,6 +65,7 @@ mod tests {
             bytes: 131_072,
             volume: 0,
             op: Op::Read,
+            fua: false,
         };
         let line = "1456095145.133076000,0.000806000,R,0,899056122368,131072";
         assert_eq!(parsed(Systor, line), Ok(Some(expected)));

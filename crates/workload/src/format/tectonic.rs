@@ -127,6 +127,7 @@ impl Line for Tectonic {
             bytes,
             volume: 0,
             op,
+            fua: false,
         }))
     }
 }

@@ -38,6 +38,7 @@ impl Line for Tencent {
             bytes,
             volume,
             op,
+            fua: false,
         }))
     }
 }
@@ -55,6 +56,7 @@ mod tests {
             bytes: 128 * 512,
             volume: 1058,
             op: Op::Write,
+            fua: false,
         };
         assert_eq!(
             parsed(Tencent, "1538323200,4247200,128,1,1058"),

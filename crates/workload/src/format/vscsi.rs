@@ -3,6 +3,8 @@
 //! version (16 bits each), LBA in sectors of 512 bytes, microseconds (64 bits each).
 //!
 //! An UNMAP names its ranges in its data (SBC-3), of which a record holds nothing: it is a bad line.
+//! A WRITE AND VERIFY is done when the medium holds it (SBC-3): it counts as a durable write. The FUA
+//! bit of other writes is in the command, of which a record holds the operation alone.
 //! A WRITE SAME counts as a write, whether or not it asks to unmap: a record does not say.
 
 use super::{Probe, Reader, Record, tick};
@@ -22,6 +24,11 @@ fn little(bytes: &[u8]) -> u64 {
         .iter()
         .rev()
         .fold(0, |value, &byte| value << 8 | u64::from(byte))
+}
+
+/// Whether an operation is a WRITE AND VERIFY, of 10, 16 or 12 bytes.
+fn is_verified(code: u16) -> bool {
+    matches!(code, 0x2e | 0x8e | 0xae)
 }
 
 /// What a SCSI operation code asks for.
@@ -78,6 +85,7 @@ fn parse(record: &[u8]) -> Result<Record, Fault> {
         bytes,
         volume: 0,
         op,
+        fua: is_verified(code),
     })
 }
 
@@ -117,8 +125,14 @@ mod tests {
             bytes: 512,
             volume: 0,
             op: Op::Write,
+            fua: false,
         };
         assert_eq!(parse(&bytes(VERSION, 0x2a)), Ok(expected));
+        let durable = Record {
+            fua: true,
+            ..expected
+        };
+        assert_eq!(parse(&bytes(VERSION, 0x8e)), Ok(durable));
         assert_eq!(
             parse(&bytes(0x0200, 0x2a)).unwrap_err().reason,
             "the version is 0x0200, not 0x0100"

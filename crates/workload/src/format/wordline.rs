@@ -1,7 +1,8 @@
 //! Wordline's own CSV: the header `time_ns,op,offset_bytes,size_bytes,volume`, then one request a line.
 //!
 //! Time counts from the start of the run, in nanoseconds with up to three decimals (picoseconds); it is
-//! not moved to the first record. Everything a request holds is kept.
+//! not moved to the first record. The operation is read, write, write-fua (a write that is done only
+//! when it is durable), trim or flush. Everything a request holds is kept.
 
 use std::io::{self, Write};
 
@@ -50,13 +51,14 @@ impl Line for Wordline {
         }
         let mut fields = Commas::new(line);
         let ticks = fields.decimal("time", 3)?;
-        let op = match fields.text("operation")? {
-            b"read" => Op::Read,
-            b"write" => Op::Write,
-            b"trim" => Op::Trim,
-            b"flush" => Op::Flush,
+        let (op, fua) = match fields.text("operation")? {
+            b"read" => (Op::Read, false),
+            b"write" => (Op::Write, false),
+            b"write-fua" => (Op::Write, true),
+            b"trim" => (Op::Trim, false),
+            b"flush" => (Op::Flush, false),
             other => {
-                let known = "not read, write, trim or flush";
+                let known = "not read, write, write-fua, trim or flush";
                 return fields.fault(format!("the operation is {}, {known}", shown(other)));
             }
         };
@@ -73,6 +75,7 @@ impl Line for Wordline {
             bytes,
             volume,
             op,
+            fua,
         }))
     }
 }
@@ -97,6 +100,7 @@ impl Render for Lines {
         let (ns, ps) = (request.arrival.ns(), request.arrival.ps() % tick::NS);
         let op = match request.op {
             Op::Read => "read",
+            Op::Write if request.fua => "write-fua",
             Op::Write => "write",
             Op::Trim => "trim",
             Op::Flush => "flush",
@@ -134,6 +138,7 @@ mod tests {
             bytes: 8192,
             volume: 3,
             op: Op::Trim,
+            fua: false,
         };
         assert_eq!(
             parsed(Wordline, "1234.567,trim,4096,8192,3"),
@@ -141,7 +146,7 @@ mod tests {
         );
         assert_eq!(
             parsed(Wordline, "1,erase,4096,8192,3").unwrap_err(),
-            "column 2: the operation is `erase`, not read, write, trim or flush"
+            "column 2: the operation is `erase`, not read, write, write-fua, trim or flush"
         );
         assert_eq!(
             parsed(Wordline, "1,flush,0,8192,3").unwrap_err(),

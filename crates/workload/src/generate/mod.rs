@@ -43,6 +43,12 @@ pub struct Config {
     /// Requests begin at multiples of this many bytes from the start of the working set; itself a
     /// multiple of 512.
     pub align_bytes: u64,
+    /// Share of the writes that are durable when they are done (FUA), 0 to 1. Without a DRAM buffer
+    /// all writes are.
+    pub fua_ratio: f64,
+    /// Every how many requests one is a flush; 0: never. The others are those of a workload without
+    /// flushes.
+    pub flush_every_requests: u64,
     /// Where requests go within the working set.
     pub pattern: Pattern,
     /// Size of the working set as a share of the user capacity, above 0, up to 1.
@@ -67,6 +73,8 @@ impl Default for Config {
             write_bytes: None,
             trim_bytes: None,
             align_bytes: 4096,
+            fua_ratio: 0.0,
+            flush_every_requests: 0,
             pattern: Pattern::Uniform(pattern::Uniform {}),
             working_set_ratio: 1.0,
             offset_bytes: 0,
@@ -210,6 +218,8 @@ pub struct Generator {
     generated: u64,
     read_ratio: f64,
     trim_ratio: f64,
+    fua_ratio: f64,
+    flush_every: u64,
     start: u64,
     space: Space,
     reads: Mix,
@@ -223,6 +233,7 @@ pub struct Generator {
     paused: Time,
     op_random: Stream,
     trim_random: Stream,
+    fua_random: Stream,
     size_random: Stream,
     offset_random: Stream,
     arrival_random: Stream,
@@ -242,6 +253,14 @@ impl Generator {
         }
         within("read_ratio", config.read_ratio, 0.0, 1.0)?;
         within("trim_ratio", config.trim_ratio, 0.0, 1.0)?;
+        within("fua_ratio", config.fua_ratio, 0.0, 1.0)?;
+        if config.flush_every_requests == 1 {
+            return Err(fault(
+                "flush_every_requests",
+                "if every request is a flush, none reads or writes",
+                "give at least 2, or 0 for no flushes",
+            ));
+        }
         let [reads, writes, trims] = config.sizes().map(|(key, sizes)| Mix::new(key, sizes));
         let (reads, writes, trims) = (reads?, writes?, trims?);
         let space = config.space(user_bytes)?;
@@ -250,6 +269,8 @@ impl Generator {
             generated: 0,
             read_ratio: config.read_ratio,
             trim_ratio: config.trim_ratio,
+            fua_ratio: config.fua_ratio,
+            flush_every: config.flush_every_requests,
             start: config.offset_bytes,
             space,
             reads,
@@ -263,6 +284,7 @@ impl Generator {
             paused: Time::ZERO,
             op_random: Stream::new(seed, "workload.op"),
             trim_random: Stream::new(seed, "workload.trim"),
+            fua_random: Stream::new(seed, "workload.fua"),
             size_random: Stream::new(seed, "workload.size"),
             offset_random: Stream::new(seed, "workload.offset"),
             arrival_random: Stream::new(seed, "workload.arrival"),
@@ -317,6 +339,17 @@ impl Source for Generator {
                 "generate fewer, or at a higher rate",
             ));
         };
+        self.generated += 1;
+        if self.flush_every > 0 && self.generated.is_multiple_of(self.flush_every) {
+            return Ok(Some(Request {
+                arrival,
+                offset: 0,
+                bytes: 0,
+                volume: 0,
+                op: Op::Flush,
+                fua: false,
+            }));
+        }
         let op = self.op();
         let mix = match op {
             Op::Read => &self.reads,
@@ -325,13 +358,14 @@ impl Source for Generator {
         };
         let bytes = mix.next(&mut self.size_random);
         let offset = self.walk.next(bytes, &self.space, &mut self.offset_random);
-        self.generated += 1;
+        let durable = self.fua_ratio > 0.0 && self.fua_random.unit() < self.fua_ratio;
         Ok(Some(Request {
             arrival,
             offset: self.start + offset,
             bytes,
             volume: 0,
             op,
+            fua: durable && op == Op::Write,
         }))
     }
 

@@ -35,6 +35,8 @@ pub struct Stat {
     pub reads: u64,
     /// Requests that write.
     pub writes: u64,
+    /// Writes that are done only when they are durable (FUA).
+    pub durable_writes: u64,
     /// Discards; apart from this, `trimmed_bytes` and `idle` they count nowhere.
     pub trims: u64,
     /// Flushes; apart from this and `idle` they count nowhere.
@@ -166,6 +168,7 @@ pub struct Tally {
     timed: bool,
     trims: u64,
     flushes: u64,
+    durable_writes: u64,
     trimmed_bytes: u64,
     read: Direction,
     write: Direction,
@@ -261,6 +264,7 @@ impl Tally {
             timed,
             trims: 0,
             flushes: 0,
+            durable_writes: 0,
             trimmed_bytes: 0,
             read: Direction::new(),
             write: Direction::new(),
@@ -288,6 +292,7 @@ impl Tally {
     /// Takes a request in.
     pub fn add(&mut self, request: &Request) {
         self.idle.add(request);
+        self.durable_writes += u64::from(request.fua);
         match request.op {
             Op::Flush => self.flushes += 1,
             Op::Trim => {
@@ -369,6 +374,7 @@ impl Tally {
             requests,
             reads,
             writes,
+            durable_writes: self.durable_writes,
             trims: self.trims,
             flushes: self.flushes,
             read_bytes: self.read.bytes,
