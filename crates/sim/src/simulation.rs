@@ -684,6 +684,18 @@ fn resident_bytes() -> u64 {
     memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem as u64)
 }
 
+/// The devices of a run, told what they have to do for it from the start.
+fn pristine(plan: &Plan, options: &Options) -> Result<Vec<Ssd<Map>>, DeviceError> {
+    let mut ssds = devices::pristine(plan);
+    if options.power_cut_every.is_some() {
+        ssds.iter_mut().for_each(Ssd::expect_power_cuts);
+    }
+    if let Some(maker) = &options.buffer_policy {
+        ssds.iter_mut().try_for_each(|ssd| ssd.evict_by(maker))?;
+    }
+    Ok(ssds)
+}
+
 /// Simulates the requests of `inputs`, one for each stream of `plan`, on its device.
 ///
 /// An interruption, a bad line or a failure of the device end the run; what was simulated until
@@ -713,15 +725,7 @@ pub fn run(
         None => None,
     };
     let recorder = Recorder::new(plan, options.requests);
-    let mut ssds = devices::pristine(plan);
-    if options.power_cut_every.is_some() {
-        ssds.iter_mut().for_each(Ssd::expect_power_cuts);
-    }
-    if let Some(maker) = &options.buffer_policy {
-        for ssd in &mut ssds {
-            ssd.evict_by(maker)?;
-        }
-    }
+    let mut ssds = pristine(plan, options)?;
     let memory = resident_bytes();
     let mut watcher = Watcher {
         watch,
