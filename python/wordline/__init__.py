@@ -13,8 +13,11 @@ column's name. The same device, trace, seed and version give the same digest on 
 
 from wordline import config
 from wordline._wordline import WordlineError
+from wordline.cache import CacheProgress, CacheResult, CacheSummary, cache
 from wordline.catalogue import Metric, Policy, Preset, metrics, policies, presets
+from wordline.mrc import MrcResult, MrcSummary, mrc
 from wordline.package import Package, package
+from wordline.policy import PolicyClass, PolicyError, Replacement, View
 from wordline.result import Result, Table
 from wordline.simulation import Interrupted, Progress, RunError, run
 from wordline.stat import TraceStat
@@ -31,21 +34,32 @@ def __getattr__(name: str) -> str:
 
 
 __all__ = [
+    "CacheProgress",
+    "CacheResult",
+    "CacheSummary",
     "Interrupted",
     "Metric",
+    "MrcResult",
+    "MrcSummary",
     "Package",
     "Policy",
+    "PolicyClass",
+    "PolicyError",
     "Preset",
     "Progress",
+    "Replacement",
     "Result",
     "RunError",
     "Summary",
     "Table",
     "TraceFormat",
     "TraceStat",
+    "View",
     "WordlineError",
+    "cache",
     "config",
     "metrics",
+    "mrc",
     "package",
     "policies",
     "presets",

@@ -14,6 +14,8 @@ import click
 import wordline
 from wordline import folder, traces
 from wordline._wordline import WordlineError
+from wordline.cache import SIZES
+from wordline.mrc import SIZES as CURVE_SIZES
 from wordline.timeline import require_outside
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
@@ -203,6 +205,7 @@ def cli() -> None:
       wordline run d4 --trace disk.csv.gz --set ftl.gc.victim=fifo
       wordline devices d4 > mine.toml          write a device of your own
       wordline config check mine.toml          and check it
+      wordline cache disk.csv.gz lru,arc 1%    caches without a device: who hits how often
 
     Every command has a --help of its own, with examples.
     """
@@ -465,6 +468,168 @@ def formats() -> None:
         ["format", "files", "what it is"],
         ([one["name"], one["extension"], one["description"]] for one in known),
     )
+
+
+def _page_options(command: Command) -> Command:
+    """The options of what makes pages of the requests of a trace."""
+    for option in reversed(
+        [
+            click.option(
+                "--page-bytes",
+                type=int,
+                default=4096,
+                show_default=True,
+                metavar="N",
+                help="Requests are split into pages of N bytes; a part of a page counts as the "
+                "page.",
+            ),
+            click.option(
+                "--max-requests",
+                type=int,
+                metavar="N",
+                help="Take the first N requests of the trace. [default: all]",
+            ),
+            click.option(
+                "--out",
+                type=click.Path(path_type=Path),
+                metavar="DIR",
+                help="Folder for the numbers and a page with a plot; a former result there is "
+                "replaced. [default: none is written]",
+            ),
+            click.option(
+                "--progress/--no-progress",
+                default=None,
+                help="Progress bar on standard error. [default: if that is a terminal]",
+            ),
+            click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table."),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
+@cli.command(context_settings=PAGE)
+@click.argument("trace")
+@click.argument("policy", default="lru", metavar="[POLICY[,POLICY]...]")
+@click.argument("size", default=",".join(SIZES), metavar="[SIZE[,SIZE]...]")
+@_page_options
+@_reader_options(AS_RECORDED)
+def cache(
+    trace: str,
+    policy: str,
+    size: str,
+    out: Path | None,
+    as_json: bool,
+    progress: bool | None,
+    **options: Any,
+) -> None:
+    """Run replacement policies over TRACE: who hits how often, at which size?
+
+    POLICY is a name from `wordline policies buffer.replacement`, with parameters behind colons if
+    there are any, or `all`. SIZE is in pages (4096p), in bytes (64MiB, 1GB), or a share of the
+    distinct pages of the trace (0.01, 1%). By default: lru, at 0.1%, 1% and 10%.
+
+    No device, no time: requests are split into pages, and each policy runs over them with an empty
+    cache. Trims remove pages; flushes are ignored and counted. Traces of keys (keys32le, keys64le,
+    oracle-general) are read fastest; a key is a page.
+
+    \b
+    Examples:
+      wordline cache disk.csv.gz
+      wordline cache disk.csv.gz lru,arc,s3-fifo,belady 1%,10%
+      wordline cache disk.csv.gz all 64MiB,1GiB --out out/policies
+      wordline cache keys.bin arc:p=real,arc:p=integer 76327p --format keys64le
+
+    With --out, the folder receives summary.json, cache.parquet (a row for each policy and size) and
+    report.html, which needs no network. Exit code: 0 done, 2 bad command or input, 130 Ctrl-C.
+    """
+    watch = sys.stderr.isatty() if progress is None else progress
+    if out:
+        folder.check(out)
+    result = wordline.cache(trace, policy, size, progress=watch, **options)
+    files = result.write(out) if out else []
+    if as_json:
+        click.echo(json.dumps(result.summary, indent=2))
+        return
+    from wordline.terminal import print_cache
+
+    print_cache(result.summary, files)
+
+
+@cli.command(context_settings=PAGE)
+@click.argument("trace")
+@click.option(
+    "--method",
+    "methods",
+    default="exact",
+    show_default=True,
+    metavar="NAME[,NAME]...",
+    help="exact (stack distances), shards (a sample of the pages), aet (a model of the times "
+    "between requests).",
+)
+@click.option(
+    "--rate",
+    type=float,
+    metavar="R",
+    help="SHARDS looks at this share of the pages. [default: 0.01]",
+)
+@click.option(
+    "--samples",
+    type=int,
+    metavar="N",
+    help="SHARDS looks at N pages, by a share that it lowers as needed.",
+)
+@click.option(
+    "--sizes",
+    default=",".join(CURVE_SIZES),
+    metavar="SIZE[,SIZE]...",
+    help="Sizes of the table, as of `wordline cache`. [default: 0.1% to 100% of the pages]",
+)
+@click.option(
+    "--accuracy",
+    is_flag=True,
+    help="Also say how far SHARDS (by rate, and by samples, 8192 if not given) and AET are from "
+    "the exact curve, over 20 independent hashes.",
+)
+@click.option(
+    "--seed", type=int, default=1, show_default=True, metavar="N", help="Chooses the sampled pages."
+)
+@_page_options
+@_reader_options(AS_RECORDED)
+def mrc(
+    trace: str,
+    methods: str,
+    out: Path | None,
+    as_json: bool,
+    progress: bool | None,
+    **options: Any,
+) -> None:
+    """Find the miss-ratio curve of TRACE: what would an LRU cache of any size miss?
+
+    Reads and writes count alike; trims are left out. SHARDS holds no more than its sample in
+    memory, unless other methods are asked for too.
+
+    \b
+    Examples:
+      wordline mrc disk.csv.gz
+      wordline mrc disk.csv.gz --method exact,shards,aet --out out/curve
+      wordline mrc huge.csv.zst --method shards --rate 0.001
+      wordline mrc disk.csv.gz --accuracy --sizes 64MiB,1GiB
+
+    With --out, the folder receives summary.json, curve.parquet (the corners of the curves) and
+    report.html, which needs no network. Exit code: 0 done, 2 bad command or input, 130 Ctrl-C.
+    """
+    watch = sys.stderr.isatty() if progress is None else progress
+    if out:
+        folder.check(out)
+    result = wordline.mrc(trace, methods, progress=watch, **options)
+    files = result.write(out) if out else []
+    if as_json:
+        click.echo(json.dumps(result.summary, indent=2))
+        return
+    from wordline.terminal import print_mrc
+
+    print_mrc(result.summary, files)
 
 
 @cli.command(context_settings=PAGE)

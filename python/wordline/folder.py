@@ -23,6 +23,8 @@ NAMES = frozenset(
         "dies.parquet",
         "blocks.parquet",
         "wear.parquet",
+        "cache.parquet",
+        "curve.parquet",
         "report.html",
     }
 )

@@ -15,7 +15,7 @@ import jinja2
 import polars as pl
 from plotly.offline import get_plotlyjs  # pyright: ignore[reportMissingTypeStubs]
 
-from wordline import charts, course, figures, units
+from wordline import charts, course, figures, miss_ratio, units
 from wordline._wordline import WordlineError
 from wordline.charts import Tables
 from wordline.figures import Figure
@@ -67,6 +67,8 @@ def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
 def from_folder(path: Path) -> str:
     """The report of a result folder. Raises WordlineError if a file of it is absent or broken."""
     summary = _summary(path / "summary.json")
+    if page := miss_ratio.page_of(summary):
+        return page
     tables = Tables(*(_table(path / f"{name}.parquet") for name in TABLES))
     try:
         config = (path / "config.resolved.toml").read_text(encoding="utf-8")

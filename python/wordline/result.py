@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from wordline import _wordline, folder
 from wordline._wordline import WordlineError
@@ -13,6 +13,18 @@ from wordline.summary import Summary
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+class Tables(Protocol):
+    """Tables by name."""
+
+    def table(self, name: str) -> _wordline.Table:
+        """A table."""
+        ...
+
+    def write_table(self, name: str, path: str) -> None:
+        """Writes a table as Parquet."""
+        ...
 
 
 class Table:
@@ -24,7 +36,7 @@ class Table:
     duckdb.from_arrow(r.series)    # DuckDB
     """
 
-    def __init__(self, outcome: _wordline.Outcome, name: str) -> None:
+    def __init__(self, outcome: Tables, name: str) -> None:
         self._outcome = outcome
         self.name = name
 
@@ -69,7 +81,8 @@ class Result:
 
     @property
     def config(self) -> str:
-        """The configuration as TOML, every default filled in; running it again gives the same."""
+        """The configuration as TOML, every default filled in; running it again gives the same,
+        if no policy was given as code."""
         return self._outcome.config_toml()
 
     @property

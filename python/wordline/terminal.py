@@ -27,7 +27,9 @@ from wordline.units import (
 
 if TYPE_CHECKING:
     from wordline.bench import Measure
+    from wordline.cache import CacheInput, CacheProgress, CacheRun, CacheSummary
     from wordline.catalogue import Policy
+    from wordline.mrc import MrcSummary
     from wordline.simulation import Progress as State
 
 MEGA = 1e6
@@ -94,6 +96,39 @@ class Bar:
         )
 
 
+class TraceBar:
+    """A progress bar on standard error for work on a trace: what is done, and how far it is."""
+
+    def __init__(self) -> None:
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description:<24}"),
+            BarColumn(bar_width=None),
+            _Eta(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._progress.add_task("starting", total=None, fraction=None)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *fault: object) -> None:
+        self._progress.stop()
+
+    def show(self, state: "CacheProgress") -> None:
+        """Draws the state of the work."""
+        fraction = state["fraction"]
+        self._progress.update(
+            self._task,
+            description=state["phase"],
+            total=None if fraction is None else 1.0,
+            completed=fraction or 0.0,
+            fraction=fraction,
+        )
+
+
 def one_line(summary: Mapping[str, Any]) -> str:
     """A result in a line: device, requests, mean latencies, write amplification."""
     latency = summary["latency"]
@@ -111,13 +146,7 @@ def print_summary(summary: Mapping[str, Any], files: Sequence[Path]) -> None:
     """The summary of a run, and where its files are, on standard output."""
     console = Console(highlight=False)
     console.print(Group(*_summary(summary)))
-    if not files:
-        return
-    report = next((path for path in files if path.name == "report.html"), None)
-    others = ", ".join(path.name for path in files if path != report)
-    console.print(f"Files in {_near(files[0].parent)}: {others}", soft_wrap=True, markup=False)
-    if report:
-        console.print(Text("Report: ", style="bold") + Text(str(_near(report))), soft_wrap=True)
+    _print_files(console, files)
 
 
 def print_rows(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -206,6 +235,161 @@ def _measured(key: str, value: float | str | None) -> tuple[str, str]:
     if unit:
         return label, STAT_UNITS[unit](value)
     return label, whole(value) if isinstance(value, int) else figures(value)
+
+
+def print_cache(summary: "CacheSummary", files: Sequence[Path]) -> None:
+    """What policies made of a trace, on standard output: a section for each size."""
+    console = Console(highlight=False)
+    console.print(*_trace(summary["input"]), sep="\n")
+    told = summary["input"]
+    runs = summary["runs"]
+    if len({run["policy"] for run in runs}) == 1:
+        headings = ["pages", "bytes", *_run_headings(told)]
+        sizes = [[whole(run["size_pages"]), size(run["size_bytes"])] for run in runs]
+        rows = [own + _run_cells(run, told) for own, run in zip(sizes, runs, strict=True)]
+        title = runs[0]["policy"]
+        console.print(_run_table(title, headings, rows, _widths(headings, rows)))
+    else:
+        headings = ["policy", *_run_headings(told)]
+        rows = [[run["policy"], *_run_cells(run, told)] for run in runs]
+        widths = _widths(headings, rows)
+        for pages in dict.fromkeys(run["size_pages"] for run in runs):
+            own = [place for place, run in enumerate(runs) if run["size_pages"] == pages]
+            title = _size(runs[own[0]])
+            console.print(_run_table(title, headings, [rows[place] for place in own], widths))
+    _print_files(console, files)
+
+
+def _run_headings(told: "CacheInput") -> list[str]:
+    """The headings of what is told of a run; what a terminal has room for."""
+    if not told["page_writes"]:
+        return ["hits", "miss ratio", "evictions"]
+    if not told["page_reads"]:
+        return ["hits", "miss ratio", "evictions", "written back"]
+    return ["hits", "miss ratio", "of reads", "of writes", "written back"]
+
+
+def _run_cells(run: "CacheRun", told: "CacheInput") -> list[str]:
+    cells = {
+        "hits": whole(run["hits"]),
+        "miss ratio": _percent(run["miss_ratio"]),
+        "of reads": _percent(run["read_miss_ratio"]),
+        "of writes": _percent(run["write_miss_ratio"]),
+        "evictions": whole(run["evictions"]),
+        "written back": whole(run["write_backs"]),
+    }
+    return [cells[heading] for heading in _run_headings(told)]
+
+
+def _widths(headings: list[str], rows: list[list[str]]) -> list[int]:
+    """The widest of each column, so that tables below each other line up."""
+    return [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+
+
+def _run_table(title: str, headings: list[str], rows: list[list[str]], widths: list[int]) -> Table:
+    table = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, title=Text(title, style="bold"),
+        title_justify="left",
+    )  # fmt: skip
+    justify = "right" if headings[0] == "pages" else "left"
+    table.add_column(headings[0], justify=justify, min_width=min(widths[0], 24), overflow="fold")
+    for heading, width in zip(headings[1:], widths[1:], strict=True):
+        table.add_column(heading, justify="right", no_wrap=True, min_width=width)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def print_mrc(summary: "MrcSummary", files: Sequence[Path]) -> None:
+    """The miss-ratio curves of a trace at some sizes, on standard output."""
+    console = Console(highlight=False)
+    console.print(*_trace(summary["input"]), sep="\n")
+    curves = summary["curves"]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("pages", "bytes", "of distinct", *(curve["method"] for curve in curves)):
+        table.add_column(heading, justify="right")
+    for rows in zip(*(curve["sizes"] for curve in curves), strict=True):
+        at = rows[0]
+        table.add_row(
+            whole(at["size_pages"]),
+            size(at["size_bytes"]),
+            share(at["footprint_ratio"]),
+            *(_percent(row["miss_ratio"]) for row in rows),
+        )
+    table.caption_justify = "left"
+    table.caption = Text("misses by requests of an LRU cache", style="dim")
+    console.print(table)
+    if summary["accuracy"]:
+        console.print(_accuracy(summary))
+    _print_files(console, files)
+
+
+def _accuracy(summary: "MrcSummary") -> Table:
+    """The errors of estimates, in points of the miss ratio."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("error of", overflow="fold", min_width=12)
+    for heading in ("mean absolute, points", "mean, points", "largest", "hashes"):
+        table.add_column(heading, justify="right")
+    for one in summary["accuracy"]:
+        table.add_row(
+            one["method"],
+            f"{100 * one['error_mean']:.3f}{_half(one['error_half_width'])}",
+            f"{100 * one['bias_mean']:+.3f}{_half(one['bias_half_width'])}",
+            f"{100 * one['error_max']:.2f}",
+            str(one["hashes"]),
+        )
+    table.caption_justify = "left"
+    table.caption = Text("against the exact curve, all sizes alike; 95 % confidence", style="dim")
+    return table
+
+
+def _half(half_width: float | None) -> str:
+    return "" if half_width is None else f" ± {100 * half_width:.3f}"
+
+
+def _trace(told: "CacheInput") -> list[Text]:
+    """What a trace consists of, in lines."""
+    files = ", ".join(Path(file["path"]).name for file in told["files"])
+    formats = ", ".join(dict.fromkeys(file["format"] for file in told["files"]))
+    text = Text(files, style="bold")
+    reads, writes = told["page_reads"], told["page_writes"]
+    kinds = f"{whole(reads)} reads and {whole(writes)} writes of pages of"
+    if not reads or not writes:
+        kinds = f"{many(reads or writes, 'read' if reads else 'write')} of pages of"
+    text.append(
+        f" ({formats}), {many(told['requests'], 'request')}: {kinds} {size(told['page_bytes'])}; "
+        f"{whole(told['distinct_pages'])} distinct pages ({size(told['footprint_bytes'])})",
+        style="not bold",
+    )
+    lines = [text]
+    if told["trims"]:
+        removed = f", which removed {many(told['pages_trimmed'], 'page')}"
+        lines.append(Text(f"{many(told['trims'], 'trim')}{removed * bool(told['pages_trimmed'])}"))
+    if told["flushes_ignored"]:
+        lines.append(Text(f"{whole(told['flushes_ignored'])} flushes ignored"))
+    lines += [Text(f"Note: {note}", style="dim") for note in told["notes"]]
+    return lines
+
+
+def _size(run: "CacheRun") -> str:
+    part = share(run["footprint_ratio"])
+    return f"{many(run['size_pages'], 'page')} ({size(run['size_bytes'])}, {part} of distinct)"
+
+
+def _percent(ratio: float | None) -> str:
+    """A ratio in per cent with two decimals, so that columns line up."""
+    return ABSENT if ratio is None else f"{100 * ratio:.2f} %"
+
+
+def _print_files(console: Console, files: Sequence[Path]) -> None:
+    """Where the files of a result are."""
+    if not files:
+        return
+    report = next((path for path in files if path.name == "report.html"), None)
+    others = ", ".join(path.name for path in files if path != report)
+    console.print(f"Files in {_near(files[0].parent)}: {others}", soft_wrap=True, markup=False)
+    if report:
+        console.print(Text("Report: ", style="bold") + Text(str(_near(report))), soft_wrap=True)
 
 
 def print_bench(measures: Sequence["Measure"]) -> None:

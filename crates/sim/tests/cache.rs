@@ -118,6 +118,7 @@ fn wrong_policies_are_refused_with_what_to_do() {
             "policy `lrz`: there is none of this name; did you mean lru? There are lru,"
         )
     );
+    assert!(refusal("1%").contains("this is a size: name a policy before it"));
     assert!(refusal("zzzzzz").contains("; there are lru, fifo,"));
     assert_eq!(
         refusal("arc:q=1"),

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use wordline_cache::Replacement;
 
-use super::CacheError;
+use super::{CacheError, Size};
 use crate::config::explain::nearest;
 use crate::config::keys::{self, Key, Kind};
 
@@ -90,6 +90,9 @@ fn one(text: &str) -> Result<Chosen, CacheError> {
 fn unknown(name: &str) -> CacheError {
     let known = Replacement::NAMES.join(", ");
     let remedy = match nearest(name, Replacement::NAMES) {
+        _ if name.parse::<Size>().is_ok() => {
+            "this is a size: name a policy before it, as in `wordline cache disk.csv lru 1%`".into()
+        }
         Some(near) => format!("did you mean {near}? There are {known}, and all"),
         None => format!("there are {known}, and all"),
     };

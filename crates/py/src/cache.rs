@@ -1,0 +1,201 @@
+//! Replacement policies over traces, and miss-ratio curves.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use wordline_sim::cache::{
+    self, CacheError, Chosen, Methods, Mrc, Pages, Progress, Reading, Run, Size, Watch, choose,
+};
+use wordline_workload::TraceOptions;
+
+use crate::{PyTable, fail, option, trace_options};
+
+/// A trace taken in, for policies to run over.
+#[pyclass(module = "wordline._wordline", frozen)]
+pub struct CacheTrace(pub(crate) Arc<Pages>);
+
+#[pymethods]
+impl CacheTrace {
+    /// What it consists of, as JSON.
+    fn input_json(&self) -> PyResult<String> {
+        serde_json::to_string(&self.0.input).map_err(fail)
+    }
+    /// The pages that a cache of a size holds, such as `64MiB` or `1%`.
+    fn size(&self, size: &str) -> PyResult<u64> {
+        let size: Size = size.parse().map_err(fail)?;
+        self.0.size(size).map_err(fail)
+    }
+    /// Runs a policy, given by its name and parameters, with so many pages; what came of it, as JSON.
+    fn run(&self, py: Python<'_>, policy: &str, pages: u64) -> PyResult<String> {
+        let chosen = one(policy)?;
+        let trace = Arc::clone(&self.0);
+        let run = beside(py, None, move |_| Ok(trace.run(&chosen, pages)))?;
+        serde_json::to_string(&run).map_err(fail)
+    }
+}
+
+fn one(policy: &str) -> PyResult<Chosen> {
+    let mut chosen = choose([policy]).map_err(fail)?;
+    chosen.pop().ok_or_else(|| fail("no policy is named"))
+}
+
+/// The policies of a list of names, `all` spelled out; checks these and the sizes.
+#[pyfunction]
+pub fn cache_check(policies: Vec<String>, sizes: Vec<String>) -> PyResult<Vec<String>> {
+    for size in &sizes {
+        size.parse::<Size>().map_err(fail)?;
+    }
+    let chosen = choose(policies.iter().map(String::as_str)).map_err(fail)?;
+    Ok(chosen.into_iter().map(|one| one.label).collect())
+}
+
+/// Takes a trace in.
+#[pyfunction]
+pub fn cache_open(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    options: &Bound<'_, PyDict>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<CacheTrace> {
+    let reading = reading(paths, options)?;
+    let read = if option(options, "keys")?.unwrap_or(false) {
+        Pages::read_with_keys
+    } else {
+        Pages::read
+    };
+    let pages = beside(py, progress, move |watch| read(&reading, watch))?;
+    Ok(CacheTrace(Arc::new(pages)))
+}
+
+/// A table of runs, each as JSON.
+#[pyfunction]
+pub fn cache_table(runs: Vec<String>) -> PyResult<PyTable> {
+    let runs: Vec<Run> = runs
+        .iter()
+        .map(|run| serde_json::from_str(run))
+        .collect::<Result<_, _>>()
+        .map_err(fail)?;
+    cache::run_table(&runs).map(PyTable).map_err(fail)
+}
+
+/// Miss-ratio curves of a trace.
+#[pyclass(module = "wordline._wordline", frozen)]
+pub struct Curves(Mrc);
+
+#[pymethods]
+impl Curves {
+    /// The trace, the curves and the errors of estimates, as JSON.
+    fn summary_json(&self) -> PyResult<String> {
+        serde_json::to_string(&self.0).map_err(fail)
+    }
+    /// The corners of all curves.
+    fn table(&self) -> PyResult<PyTable> {
+        cache::curve_table(&self.0.curves)
+            .map(PyTable)
+            .map_err(fail)
+    }
+}
+
+/// Finds the curves of a trace.
+#[pyfunction]
+pub fn curves_open(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    options: &Bound<'_, PyDict>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Curves> {
+    let reading = reading(paths, options)?;
+    let sizes: Vec<String> = option(options, "sizes")?.unwrap_or_default();
+    let sizes = sizes.iter().map(|size| size.parse());
+    let methods = Methods {
+        exact: option(options, "exact")?.unwrap_or(false),
+        shards_rate: option(options, "shards_rate")?,
+        shards_pages: option(options, "shards_pages")?,
+        aet: option(options, "aet")?.unwrap_or(false),
+        hashes: option(options, "hashes")?.unwrap_or(0),
+        seed: option(options, "seed")?.unwrap_or(1),
+        sizes: sizes.collect::<Result<_, CacheError>>().map_err(fail)?,
+    };
+    beside(py, progress, move |watch| {
+        cache::mrc(&reading, &methods, watch)
+    })
+    .map(Curves)
+}
+
+fn reading(paths: Vec<PathBuf>, options: &Bound<'_, PyDict>) -> PyResult<Reading> {
+    Ok(Reading {
+        paths,
+        trace: trace_options(TraceOptions::as_recorded(), options)?,
+        page_bytes: option(options, "page_bytes")?.unwrap_or(4096),
+        max_requests: option(options, "max_requests")?,
+    })
+}
+
+/// How often the interpreter is looked after while work is done beside it.
+const BEAT: Duration = Duration::from_millis(100);
+
+/// What the work and those who wait for it tell each other.
+#[derive(Default)]
+struct Shared {
+    ended: AtomicBool,
+    now: Mutex<Option<Progress>>,
+}
+
+/// Does some work in a thread of its own, with the interpreter free. Meanwhile `progress` is called about ten
+/// times a second; an exception from it, or Ctrl-C, is raised at once. The work then ends when it next looks at its
+/// watch: a single run of a policy does not, and goes on unheard.
+pub(crate) fn beside<T: Send + 'static>(
+    py: Python<'_>,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(&mut Watch<'_>) -> Result<T, CacheError> + Send + 'static,
+) -> PyResult<T> {
+    let shared = Arc::new(Shared::default());
+    let (sender, mut receiver) = channel();
+    let told = Arc::clone(&shared);
+    let thread = std::thread::spawn(move || {
+        let mut watch = |now: Progress| {
+            if let Ok(mut last) = told.now.lock() {
+                *last = Some(now);
+            }
+            !told.ended.load(Ordering::Relaxed)
+        };
+        // Nobody may be there any more to hear of it.
+        let _ = sender.send(work(&mut watch));
+    });
+    loop {
+        let waited = py.detach(move || (receiver.recv_timeout(BEAT), receiver));
+        receiver = waited.1;
+        match waited.0 {
+            Ok(done) => return done.map_err(fail),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => match thread.join() {
+                Err(panic) => std::panic::resume_unwind(panic),
+                Ok(()) => return Err(fail("the work ended without an answer")),
+            },
+        }
+        let now = shared.now.lock().ok().and_then(|now| *now);
+        let heard = py
+            .check_signals()
+            .and_then(|()| tell(py, progress.as_ref(), now));
+        if let Err(error) = heard {
+            shared.ended.store(true, Ordering::Relaxed);
+            return Err(error);
+        }
+    }
+}
+
+fn tell(py: Python<'_>, progress: Option<&Py<PyAny>>, now: Option<Progress>) -> PyResult<()> {
+    let (Some(progress), Some(now)) = (progress, now) else {
+        return Ok(());
+    };
+    let report = PyDict::new(py);
+    report.set_item("phase", now.phase.name())?;
+    report.set_item("requests", now.requests)?;
+    report.set_item("fraction", now.fraction)?;
+    progress.call1(py, (report,)).map(drop)
+}

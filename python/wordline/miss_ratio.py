@@ -1,0 +1,205 @@
+"""The pages of `wordline cache` and `wordline mrc`: miss ratio against size."""
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+import jinja2
+import markupsafe
+from plotly.offline import get_plotlyjs  # pyright: ignore[reportMissingTypeStubs]
+
+from wordline import units
+from wordline.cache import CacheRun, CacheSummary
+from wordline.figures import Figure, figure, line
+from wordline.mrc import MrcCurve, MrcSummary
+
+COLOURS = (
+    "#3b86c6",
+    "#d8731c",
+    "#12a07a",
+    "#c2457f",
+    "#e0a30a",
+    "#7a6bc9",
+    "#7cc0ea",
+    "#a0522d",
+    "#5f9e2f",
+    "#d9a5c7",
+    "#00838f",
+    "#b5a642",
+)
+CEILINGS = {"belady": "dash", "unbounded": "dot"}
+"""Policies that bound what is possible, and how their lines are drawn."""
+CEILING = "#8b929c"
+
+Ratio = Literal["miss_ratio", "read_miss_ratio", "write_miss_ratio"]
+
+
+def cache_page(summary: CacheSummary) -> str:
+    """The runs of `wordline cache` as HTML."""
+    runs = summary["runs"]
+    mixed = bool(summary["input"]["page_reads"] and summary["input"]["page_writes"])
+    charts = {"miss-ratio": by_size(runs, "miss_ratio", "misses by requests (%)")}
+    if mixed:
+        charts["reads"] = by_size(runs, "read_miss_ratio", "misses by reads (%)", height=340)
+        charts["writes"] = by_size(runs, "write_miss_ratio", "misses by writes (%)", height=340)
+    if summary["input"]["page_writes"]:
+        charts["write-backs"] = write_backs(runs)
+    return _page(summary, charts, mixed=mixed)
+
+
+def mrc_page(summary: MrcSummary) -> str:
+    """The curves of `wordline mrc` as HTML."""
+    page_bytes = summary["input"]["page_bytes"]
+    return _page(summary, {"miss-ratio": curves(summary["curves"], page_bytes)}, mixed=False)
+
+
+def by_size(runs: Sequence[CacheRun], ratio: Ratio, title: str, *, height: int = 440) -> Figure:
+    """A line for each policy: what it misses, by its size. A low chart stands below another, which
+    has the legend."""
+    data = [
+        _line(name, place, [run["size_pages"] for run in own],
+              [_percent(run[ratio]) for run in own], [units.size(run["size_bytes"]) for run in own])
+        for place, (name, own) in enumerate(_by_policy(runs).items())
+    ]  # fmt: skip
+    sizes = [run["size_pages"] for run in runs]
+    return _figure(data, sizes, title, height, showlegend=height > 400)
+
+
+def write_backs(runs: Sequence[CacheRun]) -> Figure:
+    """A line for each policy: which share of the writes it writes back, by its size."""
+    data = [
+        _line(name, place, [run["size_pages"] for run in own],
+              [100 * run["write_backs"] / run["writes"] for run in own],
+              [units.size(run["size_bytes"]) for run in own])
+        for place, (name, own) in enumerate(_by_policy(runs).items())
+    ]  # fmt: skip
+    sizes = [run["size_pages"] for run in runs]
+    return _figure(data, sizes, "pages written back by writes (%)", 340)
+
+
+def curves(found: Sequence[MrcCurve], page_bytes: int) -> Figure:
+    """A line for each method."""
+    data = [
+        _line(curve["method"], place, [point["size_pages"] for point in curve["points"]],
+              [100 * point["miss_ratio"] for point in curve["points"]],
+              [units.size(point["size_pages"] * page_bytes) for point in curve["points"]])
+        | {"mode": "lines"}
+        for place, curve in enumerate(found)
+    ]  # fmt: skip
+    sizes = [point["size_pages"] for curve in found for point in curve["points"]]
+    return _figure(data, sizes, "misses by requests (%)", 440)
+
+
+def _by_policy(runs: Sequence[CacheRun]) -> dict[str, list[CacheRun]]:
+    names = dict.fromkeys(run["policy"] for run in runs)
+    return {name: [run for run in runs if run["policy"] == name] for name in names}
+
+
+def _percent(ratio: float | None) -> float | None:
+    return None if ratio is None else 100 * ratio
+
+
+def _line(
+    name: str, place: int, x: Sequence[float], y: Sequence[float | None], told: Sequence[str]
+) -> Figure:
+    dash = CEILINGS.get(name)
+    colour = CEILING if dash else COLOURS[place % len(COLOURS)]
+    drawn = line(
+        name,
+        colour,
+        [float(f"{value:.6g}") for value in x],
+        [None if value is None else float(f"{value:.6g}") for value in y],
+        customdata=list(told),
+        hovertemplate="%{y:.4g} % at %{customdata}",
+    )
+    if dash:
+        drawn["line"] |= {"dash": dash}
+    elif place >= len(COLOURS):
+        drawn["line"] |= {"dash": "longdash"}
+    return drawn
+
+
+def _figure(
+    data: list[Figure], sizes: Sequence[float], title: str, height: int, **layout: Any
+) -> Figure:
+    return figure(
+        data,
+        height=height,
+        **layout,
+        hovermode="closest",
+        xaxis=_pages(sizes),
+        yaxis={"title": {"text": title}, "range": [-1, 101], "exponentformat": "none"},
+    )
+
+
+def _pages(sizes: Sequence[float]) -> Figure:
+    """A logarithmic axis of pages, labelled 1, 10, 100, with 2 and 5 between where it is short."""
+    import math
+
+    low, high = math.log10(max(1, min(sizes))), math.log10(max(1, *sizes, 1))
+    if high - low < 1:
+        low, high = low - 0.5, high + 0.5
+    steps = (1, 2, 5) if high - low <= 3 else (1,)
+    powers = range(max(0, math.floor(low)), math.ceil(high) + 1)
+    ticks = [step * 10**power for power in powers for step in steps]
+    return {
+        "title": {"text": "pages (log)"},
+        "type": "log",
+        "tickvals": ticks,
+        "ticktext": [f"{tick:,}" for tick in ticks],
+        "range": [low - 0.03, high + 0.03],
+    }
+
+
+def _page(summary: CacheSummary | MrcSummary, charts: Mapping[str, Figure], *, mixed: bool) -> str:
+    scripts = [get_plotlyjs(), _part("report.js")]
+    return _environment().get_template("miss_ratio.html.jinja").render(
+        s=summary,
+        runs=_by_size_runs(summary),
+        mixed=mixed,
+        charts=charts,
+        style=_part("report.css"),
+        scripts=[markupsafe.Markup(script) for script in scripts],  # noqa: S704 - our own files
+        hashes=" ".join(_hash(script) for script in scripts),
+        units=units,
+    )  # fmt: skip
+
+
+def _by_size_runs(summary: CacheSummary | MrcSummary) -> dict[int, list[CacheRun]]:
+    """The runs of each size."""
+    runs: list[CacheRun] = summary.get("runs", [])
+    sizes = dict.fromkeys(run["size_pages"] for run in runs)
+    return {size: [run for run in runs if run["size_pages"] == size] for size in sizes}
+
+
+def _hash(script: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+@cache
+def _part(name: str) -> str:
+    return files("wordline").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_part),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
+    return environment
+
+
+def page_of(summary: Mapping[str, Any]) -> str | None:
+    """The page of a summary.json of `wordline cache` or `wordline mrc`; None of any other."""
+    kinds: dict[str, Any] = {"cache": cache_page, "mrc": mrc_page}
+    draw = kinds.get(str(summary.get("kind")))
+    return draw(summary) if draw else None

@@ -1,0 +1,244 @@
+"""Miss-ratio curves of traces: what an LRU cache of any size would miss.
+
+r = wordline.mrc("disk.csv.gz", methods=["exact", "shards"])
+r.curves[0]["sizes"]
+r.table.polars()
+"""
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TypedDict, cast
+
+from wordline import _wordline, folder
+from wordline._wordline import WordlineError
+from wordline.arguments import flag, whole
+from wordline.cache import (
+    CacheInput,
+    CacheProgress,
+    OneTable,
+    Size,
+    heard,
+    reading_options,
+    size_texts,
+    write_json,
+)
+from wordline.result import Table
+from wordline.traces import Align, OnBadLine, TimeOrder, Traces, Volumes, paths, trace_options
+
+METHODS = ("exact", "shards", "aet")
+SIZES = ("0.1%", "0.3%", "1%", "3%", "10%", "30%", "100%")
+RATE, SAMPLES, HASHES = 0.01, 8192, 20
+
+
+class MrcPoint(TypedDict):
+    """A corner of a curve."""
+
+    size_pages: float
+    miss_ratio: float
+
+
+class MrcSize(TypedDict):
+    """The miss ratio at a size."""
+
+    size_pages: int
+    size_bytes: int
+    footprint_ratio: float
+    hits: int
+    miss_ratio: float
+
+
+class MrcCurve(TypedDict):
+    """A curve: `sizes` are those asked for, `points` its corners; between two of them it is
+    straight where sizes are drawn by their logarithm, within 0.0005. `distinct_pages` is an
+    estimate where pages were sampled."""
+
+    method: str
+    distinct_pages: int
+    sizes: list[MrcSize]
+    points: list[MrcPoint]
+
+
+class MrcAccuracy(TypedDict):
+    """How far the estimates of a method are from the exact curve, over all sizes from 1 page to
+    the footprint: the mean absolute difference of the miss ratios over independent hashes and half
+    of its 95 % confidence interval, the mean difference, and the largest at any size. A method
+    without hashes has no interval."""
+
+    method: str
+    hashes: int
+    error_mean: float
+    error_half_width: float | None
+    bias_mean: float
+    bias_half_width: float | None
+    error_max: float
+
+
+class MrcSummary(TypedDict):
+    """The content of summary.json. `kind` is "mrc"."""
+
+    kind: str
+    version: str
+    input: CacheInput
+    curves: list[MrcCurve]
+    accuracy: list[MrcAccuracy]
+
+
+class MrcResult:
+    """The miss-ratio curves of a trace."""
+
+    def __init__(self, summary: MrcSummary, table: _wordline.Table) -> None:
+        self.summary = summary
+        self._table = table
+
+    @property
+    def curves(self) -> list[MrcCurve]:
+        """A curve for each method."""
+        return self.summary["curves"]
+
+    @property
+    def accuracy(self) -> list[MrcAccuracy]:
+        """The errors of the estimates, if asked for."""
+        return self.summary["accuracy"]
+
+    @cached_property
+    def table(self) -> Table:
+        """The corners of all curves: method, size_pages, miss_ratio."""
+        return Table(OneTable(self._table), "curve")
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the curves as a page with a plot, one self-contained file, and returns its path.
+
+        Raises WordlineError if the file cannot be written.
+        """
+        page = self._page()
+        return folder.write_file(path, lambda part: part.write_text(page, encoding="utf-8"))
+
+    def write(self, path: str | os.PathLike[str]) -> list[Path]:
+        """Writes summary.json, curve.parquet and report.html into a folder, which appears complete
+        or not at all, and returns their paths. A former result is replaced; any other folder that
+        is not empty is refused. Raises WordlineError.
+        """
+        writers: dict[str, Callable[[Path], object]] = {
+            "summary.json": lambda part: write_json(part, self.summary),
+            "curve.parquet": lambda part: self._table.write_parquet(str(part)),
+            "report.html": lambda part: part.write_text(self._page(), encoding="utf-8"),
+        }
+        return folder.write(path, writers)
+
+    def _page(self) -> str:
+        from wordline.miss_ratio import mrc_page
+
+        return mrc_page(self.summary)
+
+    def __repr__(self) -> str:
+        told = self.summary["input"]
+        methods = ", ".join(curve["method"] for curve in self.curves)
+        return f"<wordline.MrcResult {methods}: {told['page_requests']:,} requests>"
+
+
+def mrc(
+    trace: Traces,
+    methods: str | Sequence[str] = "exact",
+    *,
+    rate: float | None = None,
+    samples: int | None = None,
+    sizes: Size | Sequence[Size] = SIZES,
+    accuracy: bool = False,
+    seed: int = 1,
+    page_bytes: int = 4096,
+    max_requests: int | None = None,
+    format: str | None = None,
+    on_bad_line: OnBadLine = "error",
+    time_order: TimeOrder = "sort",
+    align: Align = "keep",
+    volumes: Volumes = "shared",
+    progress: bool | Callable[[CacheProgress], None] = False,
+    out: str | os.PathLike[str] | None = None,
+) -> MrcResult:
+    """Finds the miss-ratio curve of a trace: the share of its requests for pages that an LRU cache
+    misses, for every size at once. Reads and writes count alike; trims are left out.
+
+        r = wordline.mrc("disk.csv.gz", ["exact", "shards"], rate=0.001)
+
+    trace         path, or paths played one after the other
+    methods       "exact" (stack distances), "shards" (a sample of the pages), "aet" (a model of
+                  the times between requests); several with commas between, or a list
+    rate          SHARDS looks at this share of the pages; None for 0.01, unless `samples` is given
+    samples       SHARDS looks at so many pages, by a share that it lowers as needed; with `rate`
+                  both are found
+    sizes         to tell the miss ratio of, as of `wordline.cache`
+    accuracy      also find how far SHARDS (by rate, and with samples, 8192 if not given) and AET
+                  are from the exact curve, over 20 independent hashes
+    seed          chooses the sampled pages, 0 to 2**64 - 1
+    page_bytes, max_requests, format, on_bad_line, time_order, align, volumes, progress, out
+                  as of `wordline.cache`
+
+    SHARDS alone never holds more than its sample in memory. The GIL is released meanwhile; Ctrl-C
+    ends it.
+
+    Raises WordlineError, or KeyboardInterrupt, and leaves nothing then.
+    """
+    options = _methods(methods, rate, samples, accuracy=flag("accuracy", accuracy))
+    options |= reading_options(page_bytes, max_requests)
+    options |= trace_options(format, on_bad_line, time_order, align, volumes)
+    options["seed"] = whole("seed", seed, 0)
+    options["sizes"] = size_texts(sizes)
+    if out is not None:
+        folder.check(out)
+    with heard(progress) as tell:
+        curves = _wordline.curves_open(paths(trace), options, tell)
+    told = json.loads(curves.summary_json())
+    result = MrcResult(_summary(told), curves.table())
+    if out is not None:
+        result.write(out)
+    return result
+
+
+def _summary(told: dict[str, object]) -> MrcSummary:
+    from importlib.metadata import version
+
+    return cast("MrcSummary", {"kind": "mrc", "version": version("wordline"), **told})
+
+
+def _methods(
+    methods: str | Sequence[str], rate: float | None, samples: int | None, *, accuracy: bool
+) -> dict[str, object]:
+    listed = [methods] if isinstance(methods, str) else list(methods)
+    names: list[str] = []
+    for one in listed:
+        if not isinstance(one, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"a method must be a name, not {one!r}")
+        names += [name.strip() for name in one.split(",") if name.strip()]
+    for name in names:
+        if name not in METHODS:
+            raise WordlineError(f"method: '{name}' is not one of {', '.join(METHODS)}")
+    if not names:
+        raise WordlineError(f"no method is named; name one of {', '.join(METHODS)}")
+    sampled = "shards" in names or accuracy
+    for option, value in (("rate", rate), ("samples", samples)):
+        if value is not None and not sampled:
+            raise WordlineError(
+                f"{option} is for the method shards, which is not asked for; add it to the methods"
+            )
+    by_rate = rate if rate is not None or (samples is not None and not accuracy) else RATE
+    by_count = SAMPLES if samples is None and accuracy else samples
+    return {
+        "exact": "exact" in names,
+        "aet": "aet" in names or accuracy,
+        "shards_rate": _rate(by_rate) if sampled and by_rate is not None else None,
+        "shards_pages": (
+            whole("samples", by_count, 1, 2**31) if sampled and by_count is not None else None
+        ),
+        "hashes": HASHES if accuracy else 0,
+    }
+
+
+def _rate(rate: object) -> float:
+    if not isinstance(rate, int | float) or isinstance(rate, bool):
+        raise TypeError(f"rate must be a number, not {rate!r}")
+    if not 0 < rate <= 1:
+        raise WordlineError(f"rate: {rate} is not above 0 and at most 1; give a share of the pages")
+    return float(rate)
