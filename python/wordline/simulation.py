@@ -9,6 +9,7 @@ from wordline import _wordline, folder
 from wordline._wordline import WordlineError
 from wordline.arguments import flag, whole
 from wordline.config import Device, Overrides, read, settings
+from wordline.policy import PolicyClass, name_of
 from wordline.result import Result
 from wordline.timeline import require_outside, timeline_options
 from wordline.traces import (
@@ -77,6 +78,7 @@ def run(
     requests: bool = True,
     verify: bool = False,
     power_cut_every: int | None = None,
+    buffer: PolicyClass | None = None,
     format: str | None = None,
     on_bad_line: OnBadLine = "error",
     time_order: TimeOrder = "error",
@@ -107,6 +109,9 @@ def run(
     seed          of every random choice, 0 to 2**64 - 1
     requests      keep a row per request (about 90 bytes each) for `Result.requests`
     verify        follow every page through mapping and collection; stop at the first stale read
+    buffer        a policy written in Python (`wordline.policy`) that chooses who leaves the DRAM
+                  buffer, in place of buffer.replacement: a class, or a function of the number of
+                  pages. The configuration alone does not repeat such a run, and says so
     format        name of the trace's format (`trace_formats()`); None to recognise it
     on_bad_line   "error", or "skip": leave unreadable lines out and count them
     time_order    a time stamp before its predecessor's: "error", "clamp" to it, or "sort"
@@ -125,7 +130,7 @@ def run(
                   the part of simulated time that it shows, such as "10ms" (ps, ns, us, ms, s);
                   without an end, 100 ms
 
-    The GIL is released while the simulation runs.
+    The GIL is released while the simulation runs, unless a policy written in Python takes part.
 
     Raises WordlineError or KeyboardInterrupt if nothing was simulated; RunError (a WordlineError)
     if the run ended early and Interrupted (a KeyboardInterrupt) on Ctrl-C if something was. These
@@ -144,6 +149,7 @@ def run(
             else whole("power_cut_every", power_cut_every, 1, 1 << 40)
         ),
         "slowdown": flag("slowdown", slowdown),
+        "buffer": None if buffer is None else (name_of(buffer), buffer),
     }
     load = _Load(paths(trace), named(streams))
     options |= timeline_options(timeline, timeline_from, timeline_until, load.files)

@@ -1,19 +1,21 @@
 //! The extension module `wordline._wordline`: the simulator as Python sees it. Converts, calls,
 //! converts back; the package `wordline` around it is what people use.
 
+mod cache;
 mod package;
+mod policy;
 
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use serde_json::{Value, json};
 use wordline_kernel::Time;
 use wordline_observe::Table;
 use wordline_sim::config::{self, presets};
-use wordline_sim::{Done, Job, Phase, Progress, TimelineOptions};
+use wordline_sim::{Done, Job, JobError, Phase, Progress, SimulationError, TimelineOptions};
 use wordline_workload::convert::convert;
 use wordline_workload::stat::{IdleRule, stat_trace};
 use wordline_workload::{Format, Trace, TraceOptions};
@@ -47,6 +49,10 @@ impl PyTable {
     }
     fn __len__(&self) -> usize {
         self.0.rows()
+    }
+    /// Writes the table as a Parquet file, whole or not at all.
+    fn write_parquet(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.0.write_parquet(&path)).map_err(fail)
     }
 }
 
@@ -148,7 +154,8 @@ fn option<'py, T: for<'a> FromPyObject<'a, 'py, Error = PyErr>>(
 /// Runs a device on traces or on the load of its `[workload]` table, or on the `streams` of the options,
 /// each a name and its traces.
 ///
-/// The interpreter is free while the simulator runs. `progress` is called about ten times a second;
+/// The interpreter is free while the simulator runs, unless a policy of the caller's is in the buffer
+/// (option `buffer`, a name and a callable; see `policy`). `progress` is called about ten times a second;
 /// an exception from it, or Ctrl-C, ends the run with what was simulated so far. A
 /// KeyboardInterrupt is swallowed: the outcome says `interrupted`. Other exceptions are raised.
 #[pyfunction]
@@ -175,13 +182,15 @@ fn run(
         power_cut_every: option(options, "power_cut_every")?,
         timeline: timeline_options(options)?,
         slowdown: option(options, "slowdown")?.unwrap_or(false),
+        buffer_policy: option(options, "buffer")?
+            .map(|(name, callable)| policy::maker(name, callable)),
     };
     let raised: Mutex<Option<PyErr>> = Mutex::new(None);
     let mut watch = |now: &Progress| {
         Python::attach(|py| match tell(py, progress.as_ref(), now) {
             Ok(()) => true,
             Err(error) => {
-                if !error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py)
+                if !error.is_instance_of::<PyKeyboardInterrupt>(py)
                     && let Ok(mut raised) = raised.lock()
                 {
                     *raised = Some(error);
@@ -190,11 +199,21 @@ fn run(
             }
         })
     };
-    let done = py.detach(|| job.run(&mut watch));
+    let done = if job.buffer_policy.is_some() {
+        // The interpreter is needed at every request. The policy's own code lets others have it.
+        job.run(&mut watch)
+    } else {
+        py.detach(|| job.run(&mut watch))
+    };
     if let Ok(Some(error)) = raised.into_inner() {
         return Err(error);
     }
-    done.map(Outcome).map_err(fail)
+    done.map(Outcome).map_err(|error| match error {
+        JobError::Simulation(SimulationError::Device(error)) if error.is_interruption() => {
+            PyKeyboardInterrupt::new_err(())
+        }
+        error => fail(error),
+    })
 }
 
 fn tell(py: Python<'_>, progress: Option<&Py<PyAny>>, now: &Progress) -> PyResult<()> {
@@ -338,7 +357,11 @@ fn config_resolved(text: &str, name: &str, overrides: Vec<(String, String)>) -> 
 #[pymodule]
 mod _wordline {
     #[pymodule_export]
+    use super::cache::{CacheTrace, Curves, cache_check, cache_open, cache_table, curves_open};
+    #[pymodule_export]
     use super::package::{package_check, package_run};
+    #[pymodule_export]
+    use super::policy::{View, policy_run};
     #[pymodule_export]
     use super::{
         Outcome, PyTable, WordlineError, all_presets, config_check, config_resolved, config_schema,

@@ -6,9 +6,14 @@ const KEY: &str = "buffer.replacement";
 /// Stands above it.
 const CODE: &str = "# Not in this file: the policy was given to the run as code. Give it again, or name another.\n";
 
-/// An override that names a policy in place of the one that was given; nobody asks it.
-pub(crate) fn unnamed() -> (String, String) {
-    (KEY.to_owned(), "\"lru\"".to_owned())
+/// How the line begins that names the policy.
+const LINE: &str = "replacement = \"given:";
+
+/// A configuration without the policy that was given to a former run: another is given now.
+pub(crate) fn unnamed(config: &str) -> String {
+    let lines = config.lines();
+    let kept = lines.map(|line| if line.starts_with(LINE) { "" } else { line });
+    kept.flat_map(|line| [line, "\n"]).collect()
 }
 
 /// A note that the configuration does not repeat the run.
@@ -34,7 +39,7 @@ pub(crate) fn stated(resolved: &str, policy: &str) -> String {
         stated.push('\n');
         if line == "[buffer]" {
             stated.push_str(CODE);
-            stated.extend(["replacement = \"given:", policy, "\"\n"]);
+            stated.extend([LINE, policy, "\"\n"]);
         }
     }
     stated

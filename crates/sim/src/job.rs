@@ -195,7 +195,11 @@ impl Source for Fed {
 impl Job {
     /// Runs it. `watch` hears how far it has come and may end it early.
     pub fn run(&self, watch: Watch<'_>) -> Result<Done, JobError> {
-        let loaded = load(&self.config, &self.config_name, &self.overrides())?;
+        let config = match &self.buffer_policy {
+            Some(_) => &given::unnamed(&self.config),
+            None => &self.config,
+        };
+        let loaded = load(config, &self.config_name, &self.overrides)?;
         let given = self.streams.iter().map(|(name, _)| name.as_str());
         let loaded = loaded.with_streams(given)?;
         let plan = loaded.plan(self.seed)?;
@@ -228,13 +232,6 @@ impl Job {
             results,
             resolved_toml,
         })
-    }
-
-    /// The overrides; with a policy that is given, no other is asked for.
-    fn overrides(&self) -> Vec<(String, String)> {
-        let mut overrides = self.overrides.clone();
-        overrides.extend(self.buffer_policy.is_some().then(given::unnamed));
-        overrides
     }
 
     /// Runs each stream by itself, with the requests that it issued beside the others.
