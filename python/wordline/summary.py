@@ -256,6 +256,40 @@ class MapCache(TypedDict):
     dirty_evictions: int
 
 
+class Buffer(TypedDict):
+    """The DRAM buffer."""
+
+    read_hits: int
+    read_misses: int
+    write_hits: int
+    write_misses: int
+    hit_ratio: float | None
+    read_hit_ratio: float | None
+    write_hit_ratio: float | None
+    clean_evictions: int
+    dirty_evictions: int
+    clean_eviction_ratio: float | None
+    pages_destaged: int
+    pages_destaged_partial: int
+    dirty_pages_left: int
+    flushes: int
+    flush_mean_us: float | None
+    flush_max_us: float | None
+
+
+class ChipLoad(TypedDict):
+    """What the dies had to do at instants at equal distances."""
+
+    interval_ms: float
+    samples: int
+    idle_samples: int
+    mean_us: float | None
+    balance_p50: float | None
+    balance_p90: float | None
+    balance_max: float | None
+    balance_above_10_ratio: float | None
+
+
 class Collections(TypedDict):
     """Collections of one kind that were started for the same reason."""
 
@@ -415,6 +449,8 @@ class Summary(TypedDict):
     members: list[Member]
     flash: Flash
     map_cache: MapCache | None
+    buffer: Buffer | None
+    chip_load: ChipLoad | None
     collections: list[Collections]
     power: Power | None
     commands: Commands
