@@ -1,0 +1,138 @@
+"""Miss-ratio curves, as a user asks for them."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import get_type_hints
+
+import polars as pl
+import pytest
+import zipf
+from conftest import Command
+from test_report import needs_browser, opened
+
+import wordline as package
+from wordline.mrc import MrcAccuracy, MrcCurve, MrcPoint, MrcSize, MrcSummary
+
+BUNDLED = Path(__file__).parents[2] / "traces" / "postgresql-mixed.csv.gz"
+
+
+def done(answer: subprocess.CompletedProcess[str]) -> str:
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout
+
+
+def test_the_exact_curve_is_lru_at_every_size(trace: str) -> None:
+    sizes = [1, 2, 10, 100, "1%", "10%", "50%", "100%"]
+    (curve,) = package.mrc(trace, sizes=sizes).curves
+    runs = package.cache(trace, "lru", sizes).runs
+    assert [(at["size_pages"], at["hits"]) for at in curve["sizes"]] == [
+        (run["size_pages"], run["hits"]) for run in runs
+    ]
+
+
+@pytest.mark.slow
+def test_estimates_of_the_whole_trace_are_as_good_as_published(place: Path) -> None:
+    trace = zipf.keys32le(place / "zipf.bin", 10_000_000)
+    found = {one["method"]: one for one in package.mrc(trace, accuracy=True).accuracy}
+    shards, aet = found["SHARDS, rate 0.01"], found["AET"]
+    assert shards["hashes"] == 20
+    assert 0.001 < shards["error_mean"] < 0.004, "about 0.002 over independent hashes"
+    assert 0.001 < aet["error_mean"] < 0.006, "about 0.003"
+
+
+def test_methods_are_those_asked_for() -> None:
+    def methods(*names: str, **more: object) -> list[str]:
+        curves = package.mrc(BUNDLED, names, **more).curves  # pyright: ignore[reportArgumentType]
+        return [curve["method"] for curve in curves]
+
+    assert methods("exact,shards", "aet") == ["exact", "SHARDS, rate 0.01", "AET"]
+    assert methods("shards", samples=64) == ["SHARDS, 64 keys"]
+    assert methods("shards", samples=64, rate=0.1) == ["SHARDS, rate 0.1", "SHARDS, 64 keys"]
+    assert methods("exact", accuracy=True) == [
+        "exact", "SHARDS, rate 0.01", "SHARDS, 8192 keys", "AET",
+    ]  # fmt: skip
+
+
+def test_a_sample_of_all_pages_is_exact() -> None:
+    result = package.mrc(BUNDLED, "exact,shards", rate=1.0, samples=1_000_000)
+    exact, *sampled = result.curves
+    assert len(sampled) == 2
+    for curve in sampled:
+        assert curve["sizes"] == exact["sizes"]
+
+
+def test_sampling_alone_finds_the_same_as_beside_others() -> None:
+    _, beside = package.mrc(BUNDLED, "exact,shards", rate=0.1, sizes="100p").curves
+    result = package.mrc(BUNDLED, "shards", rate=0.1, sizes="100p")
+    (alone,) = result.curves
+    assert alone["points"] == beside["points"]
+    assert alone["sizes"][0]["hits"] == beside["sizes"][0]["hits"]
+    assert any("estimate" in note for note in result.summary["input"]["notes"])
+    (other,) = package.mrc(BUNDLED, "shards", rate=0.1, sizes="100p", seed=2).curves
+    assert other["points"] != beside["points"]
+
+
+def test_trims_are_left_out_and_said() -> None:
+    (note,) = package.mrc(BUNDLED).summary["input"]["notes"]
+    assert "trims were left out" in note
+
+
+def test_results_have_the_shape_they_are_typed_with() -> None:
+    summary = package.mrc(BUNDLED, accuracy=True).summary
+    assert summary.keys() == get_type_hints(MrcSummary).keys()
+    assert summary["curves"][0].keys() == get_type_hints(MrcCurve).keys()
+    assert summary["curves"][0]["sizes"][0].keys() == get_type_hints(MrcSize).keys()
+    assert summary["curves"][0]["points"][0].keys() == get_type_hints(MrcPoint).keys()
+    assert summary["accuracy"][0].keys() == get_type_hints(MrcAccuracy).keys()
+
+
+def test_points_fall_and_end_at_the_footprint() -> None:
+    result = package.mrc(BUNDLED)
+    points = result.table.polars()
+    assert points["size_pages"].is_sorted()
+    assert points["miss_ratio"].is_sorted(descending=True)
+    cold = result.summary["input"]["distinct_pages"] / result.summary["input"]["page_requests"]
+    assert points["miss_ratio"][-1] == pytest.approx(cold, abs=1e-12)
+    assert points["size_pages"][-1] <= result.summary["input"]["distinct_pages"]
+
+
+def test_the_command_tells_and_writes(wordline: Command, trace: str) -> None:
+    output = done(wordline("mrc", trace, "--method", "exact,aet", "--accuracy", "--out", "here"))
+    for word in ("disk.csv", "exact", "AET", "SHARDS, rate 0.01", "±", "95 % confidence"):
+        assert word in output
+    assert {path.name for path in Path("here").iterdir()} == {
+        "summary.json", "curve.parquet", "report.html",
+    }  # fmt: skip
+    told = json.loads(Path("here/summary.json").read_text())
+    rows = sum(len(curve["points"]) for curve in told["curves"])
+    assert pl.read_parquet("here/curve.parquet").height == rows
+    before = Path("here/report.html").read_text()
+    done(wordline("report", "here"))
+    assert Path("here/report.html").read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("args", "fault"),
+    [
+        (["--method", "shard"], "method: 'shard' is not one of exact, shards, aet"),
+        (["--rate", "0.1"], "rate is for the method shards"),
+        (["--method", "shards", "--rate", "0"], "rate: 0.0 is not above 0"),
+        (["--method", "shards", "--samples", "0"], "samples: 0 is not between 1 and"),
+        (["--sizes", "7"], "size `7`: it has no unit"),
+    ],
+)
+def test_faults_are_a_line_that_says_what_to_do(
+    wordline: Command, trace: str, args: list[str], fault: str
+) -> None:
+    answer = wordline("mrc", trace, *args)
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert answer.stderr.count("\n") == 1
+    assert fault in answer.stderr
+
+
+@needs_browser
+def test_the_chart_is_drawn(trace: str, tmp_path: Path) -> None:
+    page = package.mrc(trace, "exact,shards,aet", rate=0.5, accuracy=True).report("page.html")
+    seen = opened(page, tmp_path / "profile")
+    assert (seen.charts, seen.fault) == ("1/1", None)
