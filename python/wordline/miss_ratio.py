@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -137,8 +138,6 @@ def _figure(
 
 def _pages(sizes: Sequence[float]) -> Figure:
     """A logarithmic axis of pages, labelled 1, 10, 100, with 2 and 5 between where it is short."""
-    import math
-
     low, high = math.log10(max(1, min(sizes))), math.log10(max(1, *sizes, 1))
     if high - low < 1:
         low, high = low - 0.5, high + 0.5

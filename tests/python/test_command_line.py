@@ -34,7 +34,7 @@ def done(answer: subprocess.CompletedProcess[str]) -> str:
 @pytest.mark.parametrize(
     "command",
     ["", "run", "trace", "trace stat", "trace convert", "trace formats", "policies", "devices",
-     "config", "config check", "config schema", "config show", "bench", "report"],
+     "cache", "mrc", "config", "config check", "config schema", "config show", "bench", "report"],
 )  # fmt: skip
 def test_every_command_explains_itself(wordline: Command, command: str) -> None:
     page = done(wordline(*command.split(), "--help"))
