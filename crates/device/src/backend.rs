@@ -143,6 +143,16 @@ impl BackEnd {
         self.book.vacant.push(slot);
     }
 
+    /// All transactions that are not over, and their dies; for recounts.
+    pub fn in_flight(&self) -> impl Iterator<Item = (Die, &Transaction)> {
+        let mut live = vec![true; self.book.transactions.len()];
+        for slot in &self.book.vacant {
+            live[*slot as usize] = false;
+        }
+        let all = self.book.transactions.iter().zip(live);
+        all.filter_map(|(transaction, live)| live.then_some((transaction.die, transaction)))
+    }
+
     /// What each die has been used for.
     pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
         self.book.dies.iter().map(|state| state.usage)

@@ -1,5 +1,6 @@
 //! What a disk does with a request once it is in the device: pages, places, collections.
 
+mod audit;
 mod chips;
 mod collect;
 mod commit;

@@ -1,12 +1,12 @@
 //! A solid-state disk: the interface to the host, and behind it the controller with its flash.
 
 use wordline_cache::replacement::foreign::Maker;
-use wordline_ftl::Mapping;
+use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::{EventQueue, Probe, Time};
 use wordline_nand::{Array, Die};
 
 use crate::backend::Usage;
-use crate::buffer::{self, Around, Ask, Buffer, Served};
+use crate::buffer::{self, Around, Ask, Buffer, Served, Work};
 use crate::controller::{ChipLoad, Controller, Done};
 use crate::error::DeviceError;
 use crate::event::Event;
@@ -350,6 +350,24 @@ impl<M: Mapping> Ssd<M> {
     pub fn chip_times(&self) -> impl Iterator<Item = Time> + '_ {
         let dies = 0..self.controller.usage().count() as u32;
         dies.map(|die| self.chip_time(Die(die)))
+    }
+    /// What became of the writes and trims of a page, if the run is verified and there is a buffer.
+    pub fn versions(&self, page: Lpn) -> Option<buffer::Versions> {
+        self.buffer.as_ref()?.buffer.versions(page)
+    }
+    /// For tests, between two events: whether what is kept as it changes (loads of dies, memory of the
+    /// buffer) is what a look at everything gives; if not, what is wrong.
+    pub fn audit(&self) -> Result<(), String> {
+        self.controller.audit()?;
+        let Some(buffered) = &self.buffer else {
+            return Ok(());
+        };
+        let in_flash = |entry| {
+            let asked = buffered.asked.iter().flatten();
+            let mut destages = asked.filter(|(ask, _)| matches!(ask.work, Work::Destage(_)));
+            destages.any(|(ask, _)| ask.entry == entry)
+        };
+        buffered.buffer.audit(in_flash)
     }
     /// Bytes the host can address.
     pub fn user_bytes(&self) -> u64 {

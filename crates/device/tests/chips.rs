@@ -4,14 +4,19 @@
 
 mod shared;
 
-use shared::{drive, plan};
+use shared::{Load, Tally, at, drive, plan};
 use wordline_cache::Replacement;
 use wordline_cache::replacement::lcr::Lcr;
-use wordline_device::{Op, buffer};
+use wordline_device::{
+    ChipLoad, Composition, DeviceError, Event, Op, Plan, Precondition, Scheduler, Ssd, buffer,
+};
 use wordline_ftl::allocate::r#static::Static;
 use wordline_ftl::allocate::{Allocate, Dimensions};
+use wordline_ftl::gc::schedule::Scheduling;
+use wordline_ftl::mapping::Family;
 use wordline_ftl::{Config, Map};
-use wordline_kernel::Time;
+use wordline_kernel::{EventQueue, Stream, Time};
+use wordline_nand::Die;
 
 const DIES: u64 = 4;
 
@@ -65,5 +70,127 @@ fn what_one_request_evicts_is_spread_over_the_chips() {
     assert!(
         programs.iter().all(|time| *time > Time::ZERO),
         "every chip programs one of the pages: {programs:?}"
+    );
+}
+
+/// What the load of a chip was at most.
+#[derive(Debug, Default)]
+struct Seen {
+    reads: u32,
+    programs: u32,
+    collections: u32,
+    queued: u64,
+}
+
+/// Keeps a small device busy, and recounts the loads of all chips after every event.
+fn recount(plan: &Plan, seed: u64, requests: u64, seen: &mut Seen) -> Result<(), DeviceError> {
+    let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
+    let mut random = Stream::new(seed, "chips");
+    let full = Precondition {
+        fill_pages: plan.ftl.user_pages,
+        overwrite_pages: random.below(400),
+        settle: None,
+        seed,
+    };
+    ssd.precondition(&full, |_| true)?;
+    let load = Load {
+        requests,
+        read_ratio: 0.4 * random.unit(),
+        grain_bytes: [4096, 512][random.below(2) as usize],
+        most_bytes: 4096 << random.below(3),
+        footprint_ratio: [1.0, 0.2][random.below(2) as usize],
+    };
+    let mut queue = EventQueue::<Event>::default();
+    let (mut tally, mut now, mut issued) = (Tally::default(), Time::ZERO, 0);
+    loop {
+        while issued < requests && ssd.takes(0) {
+            let (op, offset, bytes) = load.next(ssd.user_bytes(), &mut random);
+            let op = if random.below(30) == 0 { Op::Trim } else { op };
+            ssd.submit(now, at(now, op, offset, bytes), &mut queue, &mut tally)?;
+            issued += 1;
+            ssd.audit().unwrap_or_else(|fault| panic!("{now}: {fault}"));
+        }
+        let Some((time, event)) = queue.pop() else {
+            break;
+        };
+        now = time;
+        ssd.handle(now, event, &mut queue, &mut tally)?;
+        ssd.completed().for_each(drop);
+        ssd.audit().unwrap_or_else(|fault| panic!("{now}: {fault}"));
+        for die in (0..plan.part.layout.dies).map(Die) {
+            let load = ssd.chip_load(die);
+            seen.reads = seen.reads.max(load.reads);
+            seen.programs = seen.programs.max(load.programs);
+            seen.collections = seen.collections.max(load.collections);
+            let idle = load.reads + load.programs + load.collections == 0;
+            assert_eq!(ssd.chip_time(die) == Time::ZERO, idle, "{load:?}");
+            seen.queued += u64::from(load.reads + load.programs > 1);
+        }
+    }
+    for die in (0..plan.part.layout.dies).map(Die) {
+        assert_eq!(
+            ssd.chip_load(die),
+            ChipLoad::default(),
+            "nothing is left to do"
+        );
+    }
+    Ok(())
+}
+
+/// The load of a chip is kept as it changes; a look at all that waits or is under way, in whichever
+/// queue, gives the same after every event.
+#[test]
+fn loads_are_what_a_recount_gives() {
+    let mut random = Stream::new(1, "draw");
+    let (mut runs, mut seen) = (0, Seen::default());
+    for scheduler in Scheduler::defaults() {
+        for family in Family::defaults() {
+            for composition in Composition::defaults() {
+                let dimensions = Dimensions {
+                    channels: 1 + random.below(2) as u32,
+                    ways: 1,
+                    dies: 1 + random.below(2) as u32,
+                    planes: 2,
+                };
+                let mut config = Config {
+                    over_provisioning_ratio: 0.2 + 0.3 * random.unit(),
+                    mapping: family.clone(),
+                    ..Config::default()
+                };
+                let schedules = Scheduling::defaults();
+                let schedule = random.below(schedules.len() as u64) as usize;
+                config.gc.schedule = schedules[schedule].clone();
+                let depth = 4 + random.below(28) as u32;
+                let Some(mut plan) = plan(&config, dimensions, 20, 8, depth) else {
+                    continue;
+                };
+                plan.scheduler = scheduler.clone();
+                plan.composition = composition.clone();
+                plan.internal_data_move = random.below(2) == 0;
+                plan.buffer = (random.below(3) == 0).then(|| buffer::Plan {
+                    pages: 1 + random.below(12) as u32,
+                    replacement: Replacement::Lcr(Lcr { window_ratio: 0.5 }),
+                    write_through: false,
+                    capacitors: false,
+                    access: Time::ZERO,
+                    port: (3_200_000, 1_000_000_000),
+                });
+                let told = format!(
+                    "{} {} {} {}",
+                    scheduler.name(),
+                    family.name(),
+                    composition.name(),
+                    schedules[schedule].name()
+                );
+                recount(&plan, runs, 250, &mut seen)
+                    .unwrap_or_else(|error| panic!("{told}: {error}"));
+                runs += 1;
+            }
+        }
+    }
+    assert!(runs > 50, "{runs}");
+    assert!(
+        seen.reads > 4 && seen.programs > 4 && seen.collections > 0 && seen.queued > 1_000,
+        "{seen:?}"
     );
 }

@@ -48,6 +48,8 @@ pub(super) struct Frame {
     pub fetching: bool,
     /// Whether it is on its way to the flash.
     pub destaging: bool,
+    /// Whether it has not left the memory on that way, so that the flash does not know of it yet.
+    pub departing: bool,
     /// Sectors whose content is here, whole.
     pub valid: Sectors,
     /// Sectors that are newer here than in the flash, and not on their way.
@@ -129,6 +131,15 @@ impl Frames {
     #[inline]
     pub fn get_mut(&mut self, entry: Entry) -> &mut Frame {
         &mut self.all[entry.index()]
+    }
+    /// All that are known, with their numbers.
+    pub fn numbered(&self) -> impl Iterator<Item = (Entry, &Frame)> {
+        let mut known = vec![true; self.all.len()];
+        for entry in &self.vacant {
+            known[entry.index()] = false;
+        }
+        let numbered = (0..).map(Entry).zip(&self.all).zip(known);
+        numbered.filter_map(|(numbered, known)| known.then_some(numbered))
     }
     /// Pages of which the flash does not hold all that was written, in the order of their numbers.
     pub fn ahead(&self) -> Vec<Entry> {

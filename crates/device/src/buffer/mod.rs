@@ -10,6 +10,7 @@
 //! All data goes through the memory's port, first come, first served. The parts of a request on one
 //! page take effect in the order in which they came.
 
+mod audit;
 mod frame;
 mod power;
 mod verification;
@@ -19,6 +20,7 @@ use std::collections::VecDeque;
 pub(crate) use frame::Cargo;
 use frame::{Frames, Sectors, Sync};
 use verification::Verification;
+pub use verification::Versions;
 use wordline_cache::replacement::foreign::Maker;
 use wordline_cache::replacement::{Owner, Replace, Replacing};
 use wordline_cache::{Entry, Replacement};
@@ -159,7 +161,7 @@ struct Sight<'a, M> {
 /// Work for a chip that has been decided on and that the flash does not have yet: it waits for the
 /// memory's port, or for the rest of a request. Who leaves next is to be told of it, or all pages
 /// that one request evicts would go to the chip that was idle before it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Bound {
     reads: u32,
     programs: u32,
@@ -289,6 +291,11 @@ impl Buffer {
     pub fn verify(&mut self) {
         let sectors = self.page_bytes.div_ceil(self.sector_bytes);
         self.verification = Some(Box::new(Verification::new(sectors)));
+    }
+    /// What became of the writes and trims of a page, if the run is verified.
+    pub fn versions(&self, page: Lpn) -> Option<Versions> {
+        let verification = self.verification.as_ref();
+        verification.map(|verification| verification.versions(page))
     }
     /// Whether the owner has taken away all that it asks for and all that is done.
     pub fn is_done(&self) -> bool {
@@ -526,7 +533,7 @@ impl Buffer {
                 break;
             };
             let part = self.parts[place as usize];
-            let (held, fetching) = (frame.held, frame.fetching);
+            let (held, fetching, departing) = (frame.held, frame.fetching, frame.departing);
             match part.kind {
                 Kind::Read => {
                     let missing = self.touched(part.from, part.bytes) & !frame.valid;
@@ -547,7 +554,8 @@ impl Buffer {
                     self.write(place);
                     self.move_data(now, place, around);
                 }
-                Kind::Trim if fetching => return Ok(()),
+                // The flash is to hear of the page that departs first.
+                Kind::Trim if fetching || departing => return Ok(()),
                 Kind::Trim => {
                     self.take_first(entry);
                     self.trim(now, place, around)?;
@@ -729,7 +737,7 @@ impl Buffer {
         if frame.destaging || frame.fetching || frame.dirty == 0 {
             return;
         }
-        frame.destaging = true;
+        (frame.destaging, frame.departing) = (true, true);
         frame.sending = std::mem::take(&mut frame.dirty);
         frame.sent = frame.version;
         frame.chip = around.flash.chip_of(frame.page);
@@ -763,10 +771,7 @@ impl Buffer {
     ) -> Result<(), DeviceError> {
         match event {
             Event::Moved(place) => self.moved(now, place, around),
-            Event::Sent(entry) => {
-                self.sent(entry);
-                Ok(())
-            }
+            Event::Sent(entry) => self.sent(now, entry, around),
         }
     }
 
@@ -793,8 +798,14 @@ impl Buffer {
     }
 
     /// A page that is destaged has left the memory.
-    fn sent(&mut self, entry: Entry) {
-        let frame = self.frames.get(entry);
+    fn sent<M: Mapping, P: Probe<Observation>>(
+        &mut self,
+        now: Time,
+        entry: Entry,
+        around: &mut Around<'_, M, P>,
+    ) -> Result<(), DeviceError> {
+        let frame = self.frames.get_mut(entry);
+        frame.departing = false;
         self.asks.push_back(Ask {
             entry,
             page: frame.page,
@@ -802,6 +813,7 @@ impl Buffer {
             part: 0,
             chip: frame.chip,
         });
+        self.advance(now, entry, around)
     }
 
     /// The flash has done what it was asked for at `began`.

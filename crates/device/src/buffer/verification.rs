@@ -35,6 +35,17 @@ struct Page {
     trimmed: u32,
 }
 
+/// What became of the writes and trims of a page; they are numbered as they took effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Versions {
+    /// How many there were.
+    pub last: u32,
+    /// By sector: which one a read finds; 0 for what was there before the run.
+    pub newest: Vec<u32>,
+    /// By sector: which one the flash holds.
+    pub flash: Vec<u32>,
+}
+
 /// The versions of all sectors that were written.
 #[derive(Clone, Debug)]
 pub(super) struct Verification {
@@ -62,6 +73,22 @@ impl Verification {
             asked: 0,
             trimmed: 0,
         })
+    }
+    /// What became of the writes and trims of a page.
+    pub fn versions(&self, page: Lpn) -> Versions {
+        let sectors = self.sectors as usize;
+        self.pages.get(&page).map_or_else(
+            || Versions {
+                last: 0,
+                newest: vec![0; sectors],
+                flash: vec![0; sectors],
+            },
+            |page| Versions {
+                last: page.last,
+                newest: page.newest.clone(),
+                flash: page.flash.clone(),
+            },
+        )
     }
     /// The host has written sectors of a page in the memory.
     pub fn write(&mut self, page: Lpn, sectors: Sectors) {

@@ -88,6 +88,13 @@ impl Jobs {
             waiters: Vec::new(),
         });
     }
+    /// The collections in progress.
+    pub fn collections(&self) -> impl Iterator<Item = &Collecting> {
+        self.all
+            .iter()
+            .flatten()
+            .filter_map(|job| job.collecting.as_ref())
+    }
     pub fn end(&mut self, id: JobId) -> Option<Job> {
         self.all[id.index()].take()
     }

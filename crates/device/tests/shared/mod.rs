@@ -2,8 +2,8 @@
 #![allow(dead_code)] // every test file uses a part
 
 use wordline_device::{
-    Composition, DeviceError, Event, Interface, Observation, Op, Plan, Precondition, Request,
-    Scheduler, Ssd,
+    Composition, DeviceError, Event, Interface, Observation, Op, Parts, Plan, Precondition,
+    Request, Scheduler, Ssd,
 };
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Mapping};
@@ -196,4 +196,74 @@ pub fn drive<M: Mapping>(
         "every request generated is served"
     );
     Ok((tally, digest.value(), ssd))
+}
+
+/// When a request of [`play`] was done, and where its time went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Played {
+    pub done: Time,
+    pub parts: Parts,
+}
+
+/// Hears when requests are done.
+#[derive(Debug, Default)]
+pub struct Ear {
+    pub tally: Tally,
+    pub heard: Vec<Played>,
+}
+
+impl Probe<Observation> for Ear {
+    fn observe(&mut self, now: Time, observation: Observation) {
+        self.tally.observe(now, observation);
+        if let Observation::Request { parts, .. } = observation {
+            self.heard.push(Played { done: now, parts });
+        }
+    }
+}
+
+/// Hands requests over at their arrivals, all of which the device takes at once, and goes on until
+/// nothing happens any more. What became of each, in the order of the requests.
+pub fn play<M: Mapping>(ssd: &mut Ssd<M>, requests: &[Request]) -> (Vec<Played>, Tally) {
+    let mut queue = EventQueue::<Event>::default();
+    let mut ear = Ear::default();
+    let mut tickets = std::collections::HashMap::new();
+    let mut played = vec![None; requests.len()];
+    let mut coming = requests.iter().enumerate().peekable();
+    loop {
+        let due = queue.next_time();
+        let first = coming.peek().map(|(_, request)| request.arrival);
+        if let Some(arrival) = first
+            && due.is_none_or(|due| arrival <= due)
+        {
+            let (number, request) = coming.next().unwrap();
+            assert!(
+                ssd.takes(request.stream),
+                "the device takes request {number}"
+            );
+            let ticket = ssd.submit(arrival, *request, &mut queue, &mut ear).unwrap();
+            tickets.insert(ticket, number);
+        } else {
+            let Some((now, event)) = queue.pop() else {
+                break;
+            };
+            ssd.handle(now, event, &mut queue, &mut ear).unwrap();
+        }
+        ssd.audit().unwrap();
+        for (completed, heard) in ssd.completed().zip(ear.heard.drain(..)) {
+            played[tickets[&completed.ticket]] = Some(heard);
+        }
+    }
+    (played.into_iter().map(Option::unwrap).collect(), ear.tally)
+}
+
+/// A request that arrives at a time.
+pub fn at(arrival: Time, op: Op, offset: u64, bytes: u64) -> Request {
+    Request {
+        stream: 0,
+        op,
+        fua: false,
+        offset,
+        bytes,
+        arrival,
+    }
 }

@@ -1,0 +1,43 @@
+//! Recounts, for tests: whether what is kept as it changes is what a look at everything gives.
+
+use wordline_ftl::Mapping;
+use wordline_nand::{Die, Operation};
+
+use super::{ChipLoad, Controller};
+
+impl<M: Mapping> Controller<M> {
+    /// The load of every die, by going through all that waits and all that is under way.
+    pub fn recount(&self) -> Vec<ChipLoad> {
+        let mut loads = vec![ChipLoad::default(); self.layout.dies as usize];
+        for (die, transaction) in self.backend.in_flight() {
+            if transaction.purpose.is_gc() {
+                continue;
+            }
+            let load = &mut loads[die.index()];
+            match transaction.purpose.operation() {
+                Operation::Read => load.reads += 1,
+                _ => load.programs += 1,
+            }
+        }
+        for (line, plane) in self.stalled.iter().zip(0..) {
+            let die = self.layout.die_of(wordline_nand::Plane(plane));
+            loads[die.index()].programs += line.len() as u32;
+        }
+        for collecting in self.jobs.collections() {
+            let load = &mut loads[self.layout.die_of(collecting.plane).index()];
+            load.collections += 1;
+            load.collecting += collecting.time;
+        }
+        loads
+    }
+    /// Whether the loads of the dies are what a recount gives.
+    pub fn audit(&self) -> Result<(), String> {
+        for (recounted, die) in self.recount().into_iter().zip(0..) {
+            let kept = self.chip_load(Die(die));
+            if kept != recounted {
+                return Err(format!("die {die}: {kept:?}, recounted {recounted:?}"));
+            }
+        }
+        Ok(())
+    }
+}
