@@ -257,7 +257,9 @@ fn each(
 ) -> Result<(), CacheError> {
     let mut done = 0;
     for some in requests.numbers().chunks(BEAT) {
-        some.iter().for_each(|&number| act(Entry(number)));
+        for &number in some {
+            act(Entry(number));
+        }
         done += some.len();
         let now = Progress {
             phase,
