@@ -1,0 +1,241 @@
+//! Do the policies that know the flash evict what was worked out by hand? The scenarios are the pages
+//! of docs/spec/replacement.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // outside test functions too, this file is a test
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::PathBuf;
+
+use wordline_cache::replacement::cflru::Cflru;
+use wordline_cache::replacement::gcar_cflru::GcarCflru;
+use wordline_cache::replacement::lcr::Lcr;
+use wordline_cache::{Entry, Owner, Replace, Replacement, Replacing};
+
+fn docs() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
+
+/// Names and texts of all scenarios.
+fn files() -> Vec<(String, String)> {
+    let entries = fs::read_dir(docs().join("spec/replacement")).unwrap();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let text = |path: PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        (name, fs::read_to_string(&path).unwrap())
+    };
+    paths.into_iter().map(text).collect()
+}
+
+/// The rows of the table with these columns, and the line each stands in.
+fn table<'a>(text: &'a str, columns: &[&str]) -> Result<Vec<(usize, Vec<&'a str>)>, String> {
+    let row = |line: &'a str| -> Vec<&'a str> {
+        let inner = line.trim().trim_start_matches('|').trim_end_matches('|');
+        inner.split('|').map(str::trim).collect()
+    };
+    let mut lines = (1..).zip(text.lines());
+    lines
+        .by_ref()
+        .find(|(_, line)| line.starts_with('|') && row(line) == columns)
+        .ok_or_else(|| format!("there is no table with the columns {}", columns.join(", ")))?;
+    let body = lines.skip(1).take_while(|(_, line)| line.starts_with('|'));
+    let rows: Vec<(usize, Vec<&str>)> = body.map(|(number, line)| (number, row(line))).collect();
+    match rows.iter().find(|(_, cells)| cells.len() != columns.len()) {
+        Some((number, _)) => Err(format!("line {number}: not {} cells", columns.len())),
+        None => Ok(rows),
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Chip {
+    load_ms: u64,
+    collects: bool,
+}
+
+#[derive(Clone)]
+struct Block {
+    name: String,
+    dirty: bool,
+    chip: Chip,
+}
+
+/// The owner of the blocks; entries are their places in the table.
+struct Blocks<'a> {
+    all: &'a [Block],
+    evicted: Vec<Entry>,
+}
+
+impl Owner for Blocks<'_> {
+    fn is_dirty(&self, entry: Entry) -> bool {
+        self.all[entry.index()].dirty
+    }
+    fn load(&self, entry: Entry) -> u64 {
+        self.all[entry.index()].chip.load_ms * 1_000_000_000
+    }
+    fn is_collecting(&self, entry: Entry) -> bool {
+        self.all[entry.index()].chip.collects
+    }
+    fn evicted(&mut self, entry: Entry) {
+        self.evicted.push(entry);
+    }
+}
+
+struct Scenario {
+    /// The most recent first.
+    blocks: Vec<Block>,
+    window: usize,
+    /// Line, policy, block.
+    evicts: Vec<(usize, String, String)>,
+}
+
+fn word<T: Copy>(line: usize, cell: &str, words: [(&str, T); 2]) -> Result<T, String> {
+    let found = words.iter().find(|(word, _)| *word == cell);
+    let [(one, _), (other, _)] = words;
+    let wrong = || format!("line {line}: `{cell}` is neither {one} nor {other}");
+    found.map(|(_, value)| *value).ok_or_else(wrong)
+}
+
+fn parse(text: &str) -> Result<Scenario, String> {
+    let mut chips = HashMap::new();
+    for (line, cells) in table(text, &["chip", "load ms", "collects"])? {
+        let wrong = |_| format!("line {line}: `{}` is no whole number", cells[1]);
+        let chip = Chip {
+            load_ms: cells[1].parse().map_err(wrong)?,
+            collects: word(line, cells[2], [("yes", true), ("no", false)])?,
+        };
+        chips.insert(cells[0], chip);
+    }
+    let (mut blocks, mut window) = (Vec::new(), 0);
+    for (line, cells) in table(text, &["block", "region", "state", "chip"])? {
+        let destaging = word(line, cells[1], [("destaging", true), ("working", false)])?;
+        if window > 0 && !destaging {
+            return Err(format!("line {line}: the working region comes first"));
+        }
+        window += usize::from(destaging);
+        let chip = chips.get(cells[3]);
+        blocks.push(Block {
+            name: cells[0].to_owned(),
+            dirty: word(line, cells[2], [("dirty", true), ("clean", false)])?,
+            chip: *chip.ok_or_else(|| format!("line {line}: there is no chip {}", cells[3]))?,
+        });
+    }
+    let evicts = table(text, &["policy", "evicts"])?.into_iter();
+    Ok(Scenario {
+        blocks,
+        window,
+        evicts: evicts
+            .map(|(line, cells)| (line, cells[0].to_owned(), cells[1].to_owned()))
+            .collect(),
+    })
+}
+
+/// The policy of a name with so large a share of the cache for its window.
+fn policy(name: &str, window_ratio: f64) -> Option<Replacement> {
+    Some(match name {
+        "lru" => Replacement::default(),
+        "cflru" => Replacement::Cflru(Cflru { window_ratio }),
+        "gcar-cflru" => Replacement::GcarCflru(GcarCflru { window_ratio }),
+        "lcr" => Replacement::Lcr(Lcr { window_ratio }),
+        _ => return None,
+    })
+}
+
+fn check(text: &str) -> Result<(), String> {
+    let Scenario {
+        blocks,
+        window,
+        evicts,
+    } = parse(text)?;
+    if evicts.len() != 4 {
+        return Err(format!("{} policies, not 4", evicts.len()));
+    }
+    let capacity = blocks.len();
+    for (line, name, expected) in evicts {
+        // Half a block more, so that no rounding takes one away.
+        let ratio = ((window as f64 + 0.5) / capacity as f64).min(1.0);
+        let policy =
+            policy(&name, ratio).ok_or_else(|| format!("line {line}: no policy `{name}`"))?;
+        let mut state = Replacing::new(&policy, capacity);
+        let newcomer = Block {
+            name: "the newcomer".into(),
+            ..blocks[0].clone()
+        };
+        let mut all = blocks.clone();
+        all.push(newcomer);
+        let mut owner = Blocks {
+            all: &all,
+            evicted: Vec::new(),
+        };
+        for place in (0..capacity).rev() {
+            state.access(Entry(place as u32), all[place].dirty, &mut owner);
+        }
+        assert!(owner.evicted.is_empty());
+        state.access(Entry(capacity as u32), true, &mut owner);
+        let [victim] = owner.evicted[..] else {
+            return Err(format!("line {line}: {} evictions", owner.evicted.len()));
+        };
+        let found = &all[victim.index()].name;
+        if *found != expected {
+            return Err(format!(
+                "line {line}: {name} evicts {found}, not {expected}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_scenario_evicts_what_it_says() {
+    let files = files();
+    assert!(
+        files.len() >= 4,
+        "docs/spec/replacement holds the scenarios"
+    );
+    let results = files.iter().map(|(file, text)| (file, check(text)));
+    let faults: Vec<String> = results
+        .filter_map(|(file, result)| result.err().map(|fault| format!("{file}: {fault}")))
+        .collect();
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+/// What is wrong in a scenario is found: another victim of any policy, another block in the place of
+/// the one that leaves.
+#[test]
+fn no_other_victim_passes() {
+    for (file, text) in files() {
+        let scenario = parse(&text).unwrap();
+        for (line, name, expected) in &scenario.evicts {
+            for block in scenario
+                .blocks
+                .iter()
+                .filter(|block| block.name != *expected)
+            {
+                let right = format!("| {name} | {expected} |");
+                let wrong = format!("| {name} | {} |", block.name);
+                let changed = text.replace(&right, &wrong);
+                assert_ne!(changed, text);
+                let fault = check(&changed).unwrap_err();
+                assert!(
+                    fault.starts_with(&format!("line {line}:")),
+                    "{file}: {fault}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_scenario_is_in_the_index_and_the_navigation() {
+    let index = fs::read_to_string(docs().join("spec/index.md")).unwrap();
+    let site = fs::read_to_string(docs().join("../mkdocs.yml")).unwrap();
+    for (file, _) in files() {
+        assert!(
+            index.contains(&format!("(replacement/{file})")),
+            "index.md: {file}"
+        );
+        assert!(
+            site.contains(&format!("spec/replacement/{file}")),
+            "mkdocs.yml: {file}"
+        );
+    }
+}
