@@ -1,6 +1,7 @@
 """Replacement policies written in Python: the same rule gives the same run, and faults are told."""
 # ruff: noqa: ARG001, ARG002 - a policy has its arguments, used or not
 
+import html
 import json
 import random
 import re
@@ -279,6 +280,27 @@ def test_a_fault_ends_a_run_with_what_there_is(
     assert summary["partial"]
     assert 0 < summary["latency"]["all"]["count"] < 4000
     assert summary["error"] == str(raised.value)
+
+
+def test_the_report_of_a_fault_shows_the_traceback(tiny: str, skewed: str) -> None:
+    with pytest.raises(wordline.RunError) as raised:
+        wordline.run(tiny, skewed, overrides=BUFFER, buffer=Raising, out="out")
+    page = (Path("out") / "report.html").read_text()
+    assert 'class="reason">policy Raising: evict failed' in page
+    assert html.escape(str(raised.value).splitlines()[1]) in page
+
+
+def test_streams_slowdowns_and_progress(tiny: str, skewed: str, place: Path) -> None:
+    (place / "other.csv").write_text(requests(1000, gap_ns=300_000))
+    run = partial(
+        wordline.run, tiny, streams={"a": skewed, "b": "other.csv"}, slowdown=True, overrides=BUFFER
+    )
+    heard: list[str] = []
+    own, member = run(buffer=LRU, progress=lambda now: heard.append(now["phase"])), run()
+    assert own.summary["digest"] == member.summary["digest"]
+    slow = [[stream["slowdown"] for stream in one.summary["streams"]] for one in (own, member)]
+    assert slow[0] == slow[1]
+    assert None not in slow[0]
 
 
 @pytest.mark.parametrize(("policy", "said"), FAULTS)
