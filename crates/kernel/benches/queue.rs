@@ -40,8 +40,8 @@ fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
 }
 
 #[library_benchmark]
-#[bench::few(args = (waiting(64)), config = ceiling(232))]
-#[bench::many(args = (waiting(65_536)), config = ceiling(410))]
+#[bench::few(args = (waiting(64)), config = ceiling(222))]
+#[bench::many(args = (waiting(65_536)), config = ceiling(430))]
 fn hold(mut held: Held) -> Held {
     for _ in 0..HOLDS {
         if let Some((now, event)) = held.queue.pop() {
