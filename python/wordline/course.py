@@ -27,6 +27,11 @@ from wordline.units import axis, bandwidth_unit, duration
 
 IDLE_COLLECTION = "#6b9e3a"
 MOST_POINTS = 900
+BUFFER_COUNTS = (
+    ("evicted clean", "buffer_clean_evictions", NEUTRAL),
+    ("evicted dirty", "buffer_dirty_evictions", COLLECTION),
+    ("destaged", "buffer_pages_destaged", "#8fa83a"),
+)
 
 
 def over_time(series: pl.DataFrame) -> Figure | None:
@@ -50,6 +55,35 @@ def over_time(series: pl.DataFrame) -> Figure | None:
             _Panel("GC: planes busy", [_rate("planes busy with GC", rows, "gc_time_ms", 1e-3)]),
         ]
     return _stacked(panels, times, unit)
+
+
+def buffer(series: pl.DataFrame) -> Figure | None:
+    """Hit ratio of the DRAM buffer, and the pages that left it, against simulated time."""
+    counts = [f"buffer_{op}_{found}" for op in ("read", "write") for found in ("hits", "misses")]
+    if series.is_empty() or not sum(series[column].sum() for column in counts):
+        return None
+    rows = _thinned(series)
+    times, unit = _times(rows)
+    panels = [_Panel("pages hit (%)", _hit_lines(rows))]
+    left = [(name, column, colour) for name, column, colour in BUFFER_COUNTS if rows[column].sum()]
+    if left:
+        lines = [
+            line(name, colour, [], _per_second(rows, column, 1.0), hovertemplate="%{y:,.4~g}")
+            for name, column, colour in left
+        ]
+        panels.append(_Panel("pages (1/s)", lines))
+    return _stacked(panels, times, unit)
+
+
+def _hit_lines(rows: pl.DataFrame) -> list[Figure]:
+    lines: list[Figure] = []
+    for op, colour in OPS:
+        hits = rows[f"buffer_{op}_hits"].cast(pl.Float64)
+        pages = hits + rows[f"buffer_{op}_misses"]
+        if pages.sum():
+            ratios = _rounded(100 * hits / pages)
+            lines.append(line(op, colour, [], ratios, hovertemplate="%{y:.3g} %"))
+    return lines
 
 
 def utilisation(series: pl.DataFrame, column: str, noun: str) -> Figure | None:
@@ -402,7 +436,9 @@ def _thinned(series: pl.DataFrame) -> pl.DataFrame:
         return series
     counts = ["reads", "writes", "read_bytes", "write_bytes", "host_page_writes", "page_programs",
               "gc_runs", "gc_pages_moved", "gc_time_ms", "gc_die_ms", "erases",
-              "busy_ms"]  # fmt: skip
+              "busy_ms", "buffer_read_hits", "buffer_read_misses", "buffer_write_hits",
+              "buffer_write_misses", "buffer_clean_evictions", "buffer_dirty_evictions",
+              "buffer_pages_destaged"]  # fmt: skip
     means = [
         (pl.col(f"{op}_mean_us") * pl.col(f"{op}s")).sum().truediv(pl.col(f"{op}s").sum())
         .alias(f"{op}_mean_us").fill_nan(None)

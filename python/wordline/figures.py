@@ -19,6 +19,8 @@ PART_COLOURS = (
     "#9aa1ab",
     "#d9a5c7",
     "#b07aa1",
+    "#c9d27a",
+    "#8fa83a",
     "#5d6570",
     "#e0a30a",
     "#7cc0ea",

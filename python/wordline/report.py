@@ -132,6 +132,14 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "No block was collected.",
         ),
         Chart(
+            "buffer",
+            "Hits, and what leaves",
+            "Share of the pages asked for in each interval that were in the buffer; below, pages "
+            "that left it, and pages written from it to the flash.",
+            course.buffer(tables.series) if summary["buffer"] else None,
+            "No page was asked for.",
+        ),
+        Chart(
             "channels",
             "Channels",
             "Share of each interval that the bus of a channel was held.",

@@ -39,7 +39,9 @@ class Input(TypedDict):
     requests: int
     reads: int
     writes: int
+    durable_writes: int
     trims: int
+    flushes: int
     flushes_ignored: int
     lines_skipped: int
     requests_adjusted: int
@@ -79,6 +81,8 @@ class Breakdown(TypedDict):
     host_queue_us: float
     link_wait_us: float
     link_us: float
+    buffer_wait_us: float
+    buffer_us: float
     queue_us: float
     die_wait_us: float
     bus_wait_us: float
@@ -173,7 +177,9 @@ class StreamInput(TypedDict):
     requests: int
     reads: int
     writes: int
+    durable_writes: int
     trims: int
+    flushes: int
     flushes_ignored: int
     lines_skipped: int
     requests_adjusted: int
@@ -257,7 +263,7 @@ class MapCache(TypedDict):
 
 
 class Buffer(TypedDict):
-    """The DRAM buffer."""
+    """The DRAM buffer; None if no device has one. Hits and misses are of pages."""
 
     read_hits: int
     read_misses: int
@@ -357,6 +363,8 @@ class Power(TypedDict):
 
     cuts: int
     requests_lost: int
+    pages_lost: int
+    pages_saved: int
     pages_torn: int
     erases_torn: int
     recovery_pages_read: int

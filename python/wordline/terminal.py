@@ -541,6 +541,21 @@ def _fairness(fairness: Mapping[str, Any]) -> str:
     return "; ".join(parts)
 
 
+def _buffer(buffer: Mapping[str, Any]) -> str:
+    """The DRAM buffer: hits, who left, what was written, flushes."""
+    pages = sum(buffer[f"{op}_{found}"] for op in ("read", "write") for found in ("hits", "misses"))
+    parts = [
+        f"{share(buffer['hit_ratio'])} of {many(pages, 'page')} hit",
+        f"evicted {whole(buffer['clean_evictions'])} clean, "
+        f"{whole(buffer['dirty_evictions'])} dirty",
+        f"{whole(buffer['pages_destaged'])} destaged",
+    ]
+    if buffer["flushes"]:
+        mean = duration(buffer["flush_mean_us"])
+        parts.append(f"{many(buffer['flushes'], 'flush', 'flushes')} of {mean} on average")
+    return ", ".join(parts)
+
+
 def _ops(summary: Mapping[str, Any]) -> list[str]:
     seen = [op for op in ("read", "write") if summary["latency"][op]["count"]]
     return seen if len(seen) == 1 else [*seen, "all"]
@@ -571,6 +586,8 @@ def _key_figures(summary: Mapping[str, Any]) -> Table:
             f"memory, {whole(flash['own_page_reads'])} pages read, "
             f"{whole(flash['own_page_programs'])} programmed",
         )
+    if buffer := summary["buffer"]:
+        grid.add_row("Buffer", _buffer(buffer))
     grid.add_row("Collection", _collection(flash))
     grid.add_row(
         "Busy",

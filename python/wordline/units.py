@@ -25,6 +25,8 @@ PARTS = (
     ("host queue", "host_queue_us"),
     ("link wait", "link_wait_us"),
     ("link", "link_us"),
+    ("buffer wait", "buffer_wait_us"),
+    ("buffer", "buffer_us"),
     ("device queue", "queue_us"),
     ("die wait", "die_wait_us"),
     ("bus wait", "bus_wait_us"),
@@ -35,7 +37,7 @@ PARTS = (
 
 
 # Parts that most devices do not have, shown where a request spent time there.
-RARE_PARTS = frozenset({"link_wait_us", "link_us", "queue_us"})
+RARE_PARTS = frozenset({"link_wait_us", "link_us", "buffer_wait_us", "buffer_us", "queue_us"})
 
 
 def shown_parts(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -101,9 +103,9 @@ def whole(count: float | None) -> str:
     return ABSENT if count is None else f"{count:,.0f}"
 
 
-def many(count: float, noun: str) -> str:
-    """A count of things, which a plural s tells from one."""
-    return f"{whole(count)} {noun}" + ("" if count == 1 else "s")
+def many(count: float, noun: str, plural: str = "") -> str:
+    """A count of things, which the plural tells from one: with an s, unless it is given."""
+    return f"{whole(count)} {noun if count == 1 else plural or noun + 's'}"
 
 
 def share(ratio: float | None) -> str:

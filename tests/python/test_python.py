@@ -20,6 +20,8 @@ PARTS = [
     "host_queue_ps",
     "link_wait_ps",
     "link_ps",
+    "buffer_wait_ps",
+    "buffer_ps",
     "queue_ps",
     "die_wait_ps",
     "bus_wait_ps",

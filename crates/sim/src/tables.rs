@@ -168,6 +168,7 @@ pub fn members(records: &[Record]) -> Result<Table, ObserveError> {
         .collect();
     columns.extend(host_columns(&cells));
     columns.extend(flash_columns(&cells));
+    columns.extend(buffer_columns(&cells));
     Table::new(columns)
 }
 
@@ -176,6 +177,7 @@ pub fn series(record: &Record) -> Result<Table, ObserveError> {
     let cells: Vec<_> = record.series.iter().collect();
     let mut columns = host_columns(&cells);
     columns.extend(flash_columns(&cells));
+    columns.extend(buffer_columns(&cells));
     columns.extend(vec![
         (
             Heading::new(
@@ -269,6 +271,52 @@ fn host_columns(cells: &Cells<'_>) -> Vec<Column> {
             }),
         ),
     ]
+}
+
+fn buffer_columns(cells: &Cells<'_>) -> Vec<Column> {
+    type Count = fn(&Cell) -> u64;
+    let columns: [(&'static str, &'static str, Count); 7] = [
+        (
+            "buffer_read_hits",
+            "Pages of reads that were in the DRAM buffer",
+            |cell| cell.buffer.hits[0],
+        ),
+        (
+            "buffer_read_misses",
+            "Pages of reads that were not",
+            |cell| cell.buffer.misses[0],
+        ),
+        (
+            "buffer_write_hits",
+            "Pages of writes that were in the DRAM buffer",
+            |cell| cell.buffer.hits[1],
+        ),
+        (
+            "buffer_write_misses",
+            "Pages of writes that were not",
+            |cell| cell.buffer.misses[1],
+        ),
+        (
+            "buffer_clean_evictions",
+            "Pages that left the DRAM buffer as the flash held them",
+            |cell| cell.buffer.evictions[0],
+        ),
+        (
+            "buffer_dirty_evictions",
+            "Pages that left it and were newer",
+            |cell| cell.buffer.evictions[1],
+        ),
+        (
+            "buffer_pages_destaged",
+            "Pages that went from the DRAM buffer to the flash",
+            |cell| cell.buffer.destaged,
+        ),
+    ];
+    let column = |(name, description, count): (&'static str, &'static str, Count)| {
+        let values = u64s(cells, |cell| count(cell.value));
+        (Heading::new(name, "", description), values)
+    };
+    columns.into_iter().map(column).collect()
 }
 
 fn flash_columns(cells: &Cells<'_>) -> Vec<Column> {
