@@ -210,6 +210,71 @@ fn a_durable_write_takes_the_flash_as_well() {
     assert_eq!((tally.destaged, tally.evictions), (1, [0, 0]));
 }
 
+/// Of a page that was written in part, that part goes to the flash, which reads the rest if it has
+/// any, as it does without a buffer; of a page that is here as a whole, all goes.
+#[test]
+fn what_was_written_in_part_is_completed_by_the_flash() {
+    let part = |arrival, op, page: u64| at(arrival, op, page * PAGE + 1024, 512);
+    let unwritten = 10_000 / 16;
+    let without = |asked: Request| run(1, None, &[asked]).0[0].done;
+    let flush = Time::from_ms(5);
+    for (first, page, length, merged) in [
+        (None, 0, LENGTH.0 / 8, 1),
+        (None, unwritten, LENGTH.0 / 8, 0),
+        (Some(Op::Read), 0, LENGTH.0, 0),
+        (Some(Op::Write), 0, LENGTH.0, 0),
+    ] {
+        let whole = first.map(|op| at(Time::ZERO, op, page * PAGE, PAGE));
+        let mut asked: Vec<Request> = whole.into_iter().collect();
+        asked.push(part(Time::from_ms(2), Op::Write, page));
+        asked.push(at(flush, Op::Flush, 0, 0));
+        let (played, tally) = run(1, Some(4), &asked);
+        let in_flash = match merged {
+            1 => without(part(Time::ZERO, Op::Write, page)),
+            _ => alone(Op::Write),
+        };
+        let took = played.last().unwrap().done - flush;
+        assert_eq!(took, Time(length) + in_flash, "{first:?} {page}");
+        assert_eq!(
+            (tally.destaged, tally.merged),
+            (1, merged),
+            "{first:?} {page}"
+        );
+    }
+    // Two parts with a gap between them: the row from the first to the last, completed.
+    let asked = [
+        at(Time::ZERO, Op::Write, 0, 512),
+        at(Time::from_us(50), Op::Write, 3 * 512, 512),
+        at(flush, Op::Flush, 0, 0),
+    ];
+    let (played, tally) = run(1, Some(4), &asked);
+    let merged = without(part(Time::ZERO, Op::Write, 0));
+    assert_eq!(played[2].done - flush, Time(LENGTH.0 / 2) + merged);
+    assert_eq!(tally.merged, 1);
+}
+
+/// A sector of which a part was written is not here until the rest of it has come from the flash;
+/// others that were written are.
+#[test]
+fn a_sector_written_in_part_is_a_miss() {
+    let read = alone(Op::Read);
+    let later = Time::from_ms(1);
+    let again = Time::from_ms(2);
+    let asked = [
+        at(Time::ZERO, Op::Write, 412, 612), // of sector 0 the end, and sector 1
+        at(later, Op::Read, 512, 512),
+        at(again, Op::Read, 412, 100),
+        at(Time::from_ms(3), Op::Read, 0, PAGE),
+    ];
+    let (played, tally) = run(1, Some(4), &asked);
+    let took = responses(&asked, &played);
+    let byte = |bytes: u64| Time((bytes * LENGTH.0).div_ceil(PAGE));
+    assert_eq!(took[1], byte(512) + ACCESS);
+    assert_eq!(took[2], read + LENGTH + byte(100) + ACCESS);
+    assert_eq!(took[3], LENGTH + ACCESS);
+    assert_eq!(tally.hits, [2, 2]);
+}
+
 /// A flush of pages on dies of their own takes the slowest: they are programmed side by side.
 #[test]
 fn a_flush_writes_to_all_dies_at_once() {
