@@ -5,7 +5,8 @@ use wordline_cache::replacement::Replace;
 use wordline_nand::Die;
 
 use super::frame::Frame;
-use super::{Bound, Buffer, Kind};
+use super::sight::Bound;
+use super::{Buffer, Kind};
 
 /// A law, and whether it is kept.
 type Checked = (bool, &'static str);

@@ -6,8 +6,7 @@ use wordline_cache::Entry;
 use wordline_ftl::Lpn;
 use wordline_nand::Die;
 
-/// Sectors of a page, a bit each.
-pub(super) type Sectors = u64;
+use super::sectors::Sectors;
 
 /// What of a page goes to the flash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

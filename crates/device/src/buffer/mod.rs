@@ -11,22 +11,27 @@
 //! page take effect in the order in which they came.
 
 mod audit;
+mod flash;
 mod frame;
 mod power;
+mod sectors;
+mod sight;
 mod verification;
 
 use std::collections::VecDeque;
 
+pub(crate) use flash::{Ask, Work};
 pub(crate) use frame::Cargo;
-use frame::{Frames, Sectors, Sync};
+use frame::{Frames, Sync};
+use sectors::Grid;
+use sight::{Bound, Gone, Sight};
 use verification::Verification;
 pub use verification::Versions;
 use wordline_cache::replacement::foreign::Maker;
-use wordline_cache::replacement::{Owner, Replace, Replacing};
+use wordline_cache::replacement::{Replace, Replacing};
 use wordline_cache::{Entry, Replacement};
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::{EventQueue, Probe, Time};
-use wordline_nand::Die;
 
 use crate::controller::Controller;
 use crate::error::DeviceError;
@@ -81,29 +86,6 @@ impl Event {
     }
 }
 
-/// What is asked of the flash for a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Work {
-    /// The whole page.
-    Fetch,
-    /// To hold what was written of it.
-    Destage(Cargo),
-    /// To forget it.
-    Trim,
-}
-
-/// Work for the flash that has come up.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ask {
-    pub entry: Entry,
-    pub page: Lpn,
-    pub work: Work,
-    /// For a trim: the part of a request that waits for it.
-    pub part: u32,
-    /// Where it is counted until the flash has it.
-    chip: Option<Die>,
-}
-
 /// A request of which all pages are done.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Served {
@@ -150,70 +132,11 @@ pub(crate) struct Around<'a, M, P> {
     pub probe: &'a mut P,
 }
 
-/// What the replacement policy sees of pages and chips.
-struct Sight<'a, M> {
-    frames: &'a mut Frames,
-    flash: &'a Controller<M>,
-    bound: &'a [Bound],
-    left: &'a mut Vec<Gone>,
-}
-
-/// Work for a chip that has been decided on and that the flash does not have yet: it waits for the
-/// memory's port, or for the rest of a request. Who leaves next is to be told of it, or all pages
-/// that one request evicts would go to the chip that was idle before it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Bound {
-    reads: u32,
-    programs: u32,
-}
-
-/// An entry that was evicted, or only forgotten.
-#[derive(Clone, Copy, Debug)]
-struct Gone {
-    entry: Entry,
-    evicted: bool,
-}
-
-impl<M: Mapping> Owner for Sight<'_, M> {
-    fn key(&self, entry: Entry) -> u64 {
-        self.frames.get(entry).page.0.into()
-    }
-    fn is_dirty(&self, entry: Entry) -> bool {
-        let frame = self.frames.get(entry);
-        frame.is_ahead() || frame.writes > 0
-    }
-    fn load(&self, entry: Entry) -> u64 {
-        let chip = self.flash.chip_of(self.frames.get(entry).page);
-        chip.map_or(0, |die| {
-            let bound = self.bound[die.index()];
-            let coming = self.flash.time_of(bound.reads, bound.programs);
-            (self.flash.chip_time(die) + coming).0
-        })
-    }
-    fn is_collecting(&self, entry: Entry) -> bool {
-        let chip = self.flash.chip_of(self.frames.get(entry).page);
-        chip.is_some_and(|die| self.flash.chip_load(die).collections > 0)
-    }
-    fn evicted(&mut self, entry: Entry) {
-        self.frames.get_mut(entry).resident = false;
-        let evicted = true;
-        self.left.push(Gone { entry, evicted });
-    }
-    fn forgotten(&mut self, entry: Entry) {
-        self.frames.get_mut(entry).known = false;
-        let evicted = false;
-        if self.left.iter().all(|gone| gone.entry != entry) {
-            self.left.push(Gone { entry, evicted });
-        }
-    }
-}
-
 /// The buffer.
 #[derive(Clone, Debug)]
 pub(crate) struct Buffer {
     plan: Plan,
-    page_bytes: u32,
-    sector_bytes: u32,
+    grid: Grid,
     port: Link,
     policy: Replacing,
     /// Who makes the policy, if the plan does not name it.
@@ -245,8 +168,7 @@ impl Buffer {
     pub fn new(plan: &Plan, page_bytes: u32, user_pages: u32, dies: u32) -> Self {
         let (bytes, ps) = plan.port;
         Self {
-            page_bytes,
-            sector_bytes: page_bytes.div_ceil(Sectors::BITS).max(512),
+            grid: Grid::new(page_bytes),
             port: Link::new(Rate { ps, bytes }),
             policy: Replacing::new(&plan.replacement, plan.pages as usize),
             maker: None,
@@ -289,7 +211,7 @@ impl Buffer {
     }
     /// From now on, what is read is held against what was written.
     pub fn verify(&mut self) {
-        let sectors = self.page_bytes.div_ceil(self.sector_bytes);
+        let sectors = self.grid.sectors();
         self.verification = Some(Box::new(Verification::new(sectors)));
     }
     /// What became of the writes and trims of a page, if the run is verified.
@@ -304,48 +226,6 @@ impl Buffer {
     /// Pages that it holds and that are newer than the flash.
     pub fn dirty_pages(&self) -> u32 {
         self.frames.ahead().len() as u32
-    }
-
-    fn all(&self) -> Sectors {
-        let sectors = self.page_bytes.div_ceil(self.sector_bytes);
-        Sectors::MAX >> (Sectors::BITS - sectors)
-    }
-    /// Sectors from `from` up to `until`.
-    fn span(from: u32, until: u32) -> Sectors {
-        let below = |sector: u32| {
-            Sectors::MAX
-                .checked_shl(sector)
-                .map_or(Sectors::MAX, |mask| !mask)
-        };
-        below(until) & !below(from)
-    }
-    /// Sectors that a range touches.
-    fn touched(&self, from: u32, bytes: u32) -> Sectors {
-        Self::span(
-            from / self.sector_bytes,
-            (from + bytes).div_ceil(self.sector_bytes),
-        )
-    }
-    /// Sectors that a range covers whole; the last one of a page may be short.
-    fn covered(&self, from: u32, bytes: u32) -> Sectors {
-        let end = from + bytes;
-        let until = if end == self.page_bytes {
-            end.div_ceil(self.sector_bytes)
-        } else {
-            end / self.sector_bytes
-        };
-        let first = from.div_ceil(self.sector_bytes);
-        if first >= until {
-            0
-        } else {
-            Self::span(first, until)
-        }
-    }
-    /// The bytes of a row of sectors, from the first to the last.
-    fn bytes_of(&self, sectors: Sectors) -> (u32, u32) {
-        let from = sectors.trailing_zeros() * self.sector_bytes;
-        let until = (Sectors::BITS - sectors.leading_zeros()) * self.sector_bytes;
-        (from, until.min(self.page_bytes) - from)
     }
 
     fn part(&mut self, part: Part) -> u32 {
@@ -379,7 +259,7 @@ impl Buffer {
             self.flush(now, ticket, around);
             return Ok(());
         }
-        let page_bytes = u64::from(self.page_bytes);
+        let page_bytes = u64::from(self.grid.page_bytes);
         let end = request.offset + request.bytes;
         let (first, last) = (request.offset / page_bytes, (end - 1) / page_bytes);
         self.expect(ticket, (last - first) as u32 + 1);
@@ -417,7 +297,7 @@ impl Buffer {
         mut part: Part,
         around: &mut Around<'_, M, P>,
     ) -> Result<(), DeviceError> {
-        if part.kind == Kind::Trim && part.bytes < self.page_bytes {
+        if part.kind == Kind::Trim && part.bytes < self.grid.page_bytes {
             self.part_done(&part);
             return Ok(());
         }
@@ -425,7 +305,7 @@ impl Buffer {
         part.entry = entry;
         let kind = part.kind;
         if kind != Kind::Trim {
-            let needed = self.touched(part.from, part.bytes);
+            let needed = self.grid.touched(part.from, part.bytes);
             let frame = self.frames.get(entry);
             let hit = frame.held && (kind == Kind::Write || needed & !frame.valid == 0);
             let op = if kind == Kind::Read {
@@ -536,7 +416,7 @@ impl Buffer {
             let (held, fetching, departing) = (frame.held, frame.fetching, frame.departing);
             match part.kind {
                 Kind::Read => {
-                    let missing = self.touched(part.from, part.bytes) & !frame.valid;
+                    let missing = self.grid.touched(part.from, part.bytes) & !frame.valid;
                     if !held || missing != 0 {
                         if held && !fetching {
                             self.fetch(entry, around.flash);
@@ -570,35 +450,6 @@ impl Buffer {
         self.frames.get_mut(entry).waiting.pop_front();
     }
 
-    fn fetch<M: Mapping>(&mut self, entry: Entry, flash: &Controller<M>) {
-        let frame = self.frames.get_mut(entry);
-        frame.fetching = true;
-        let chip = flash.chip_of(frame.page);
-        if let Some(die) = chip {
-            self.bound[die.index()].reads += 1;
-        }
-        self.asks.push_back(Ask {
-            entry,
-            page: frame.page,
-            work: Work::Fetch,
-            part: 0,
-            chip,
-        });
-    }
-
-    /// The next work for the flash, which has it now.
-    pub fn next_ask(&mut self) -> Option<Ask> {
-        let ask = self.asks.pop_front()?;
-        if let Some(die) = ask.chip {
-            let bound = &mut self.bound[die.index()];
-            match ask.work {
-                Work::Fetch => bound.reads -= 1,
-                Work::Destage(_) | Work::Trim => bound.programs -= 1,
-            }
-        }
-        Some(ask)
-    }
-
     /// Moves the data of a part between the host and the memory.
     fn move_data<M: Mapping, P: Probe<Observation>>(
         &mut self,
@@ -623,7 +474,10 @@ impl Buffer {
         let Part {
             entry, from, bytes, ..
         } = self.parts[place as usize];
-        let (touched, covered) = (self.touched(from, bytes), self.covered(from, bytes));
+        let (touched, covered) = (
+            self.grid.touched(from, bytes),
+            self.grid.covered(from, bytes),
+        );
         let frame = self.frames.get_mut(entry);
         frame.valid |= covered;
         frame.dirty |= touched;
@@ -725,43 +579,6 @@ impl Buffer {
         }
     }
 
-    /// A page goes to the flash, unless it is on its way, or not newer.
-    fn destage<M: Mapping, P: Probe<Observation>>(
-        &mut self,
-        now: Time,
-        entry: Entry,
-        around: &mut Around<'_, M, P>,
-    ) {
-        let all = self.all();
-        let frame = self.frames.get_mut(entry);
-        if frame.destaging || frame.fetching || frame.dirty == 0 {
-            return;
-        }
-        (frame.destaging, frame.departing) = (true, true);
-        frame.sending = std::mem::take(&mut frame.dirty);
-        frame.sent = frame.version;
-        frame.chip = around.flash.chip_of(frame.page);
-        if let Some(die) = frame.chip {
-            self.bound[die.index()].programs += 1;
-        }
-        let whole = frame.valid == all;
-        let sectors = if whole { all } else { frame.sending };
-        let here = frame.valid | frame.sending;
-        let page = frame.page;
-        let (from, bytes) = self.bytes_of(sectors);
-        self.frames.get_mut(entry).cargo = Cargo { from, bytes, whole };
-        if let Some(verification) = &mut self.verification {
-            verification.send(page, here);
-        }
-        let partial = !whole;
-        let seen = Observation::Destaged { partial };
-        around.probe.observe(now, seen);
-        let length = self.port.time(bytes.into());
-        let wait = self.port.hold(now, length);
-        let event = DeviceEvent::Buffer(Event::Sent(entry));
-        around.queue.schedule(now + wait + length, event);
-    }
-
     /// Deals with an event that the buffer has scheduled.
     pub fn handle<M: Mapping, P: Probe<Observation>>(
         &mut self,
@@ -797,133 +614,6 @@ impl Buffer {
         self.settle(now, part.entry, around)
     }
 
-    /// A page that is destaged has left the memory.
-    fn sent<M: Mapping, P: Probe<Observation>>(
-        &mut self,
-        now: Time,
-        entry: Entry,
-        around: &mut Around<'_, M, P>,
-    ) -> Result<(), DeviceError> {
-        let frame = self.frames.get_mut(entry);
-        frame.departing = false;
-        self.asks.push_back(Ask {
-            entry,
-            page: frame.page,
-            work: Work::Destage(frame.cargo),
-            part: 0,
-            chip: frame.chip,
-        });
-        self.advance(now, entry, around)
-    }
-
-    /// The flash has done what it was asked for at `began`.
-    pub fn flash_done<M: Mapping, P: Probe<Observation>>(
-        &mut self,
-        now: Time,
-        ask: &Ask,
-        began: Time,
-        parts: &PageParts,
-        around: &mut Around<'_, M, P>,
-    ) -> Result<(), DeviceError> {
-        let entry = ask.entry;
-        match ask.work {
-            Work::Fetch => self.fetched(now, entry, began, parts, around),
-            Work::Destage { .. } => self.destaged(now, entry, began, parts, around),
-            Work::Trim => {
-                let mut part = self.parts[ask.part as usize];
-                part.wait += began - part.since;
-                part.flash = *parts;
-                self.part_done(&part);
-                self.vacant.push(ask.part);
-                Ok(())
-            }
-        }
-    }
-
-    /// A page is here; those who wait for it go on.
-    fn fetched<M: Mapping, P: Probe<Observation>>(
-        &mut self,
-        now: Time,
-        entry: Entry,
-        began: Time,
-        parts: &PageParts,
-        around: &mut Around<'_, M, P>,
-    ) -> Result<(), DeviceError> {
-        let all = self.all();
-        let frame = self.frames.get_mut(entry);
-        frame.fetching = false;
-        if let Some(verification) = &mut self.verification {
-            let here = frame.valid | frame.dirty | frame.sending;
-            verification.fetched(frame.page, all & !here);
-        }
-        frame.valid = all;
-        let length = self.port.time(self.page_bytes.into());
-        self.port.hold(now, length);
-        for place in 0..frame.waiting.len() {
-            let part = &mut self.parts[frame.waiting[place] as usize];
-            if part.kind == Kind::Read {
-                Self::waited_for_flash(now, part, began, parts);
-            }
-        }
-        self.advance(now, entry, around)
-    }
-
-    /// A part has waited for work of the flash: its parts are those of the part, if they began
-    /// behind it.
-    fn waited_for_flash(now: Time, part: &mut Part, began: Time, parts: &PageParts) {
-        if began >= part.since {
-            part.wait += began - part.since;
-            part.flash.add(parts);
-        } else {
-            part.wait += now - part.since;
-        }
-        part.since = now;
-    }
-
-    /// The flash holds a page as it was when it left the memory.
-    fn destaged<M: Mapping, P: Probe<Observation>>(
-        &mut self,
-        now: Time,
-        entry: Entry,
-        began: Time,
-        parts: &PageParts,
-        around: &mut Around<'_, M, P>,
-    ) -> Result<(), DeviceError> {
-        let frame = self.frames.get_mut(entry);
-        frame.destaging = false;
-        frame.sending = 0;
-        frame.durable = frame.sent;
-        if let Some(verification) = &mut self.verification {
-            verification.sent(frame.page);
-        }
-        if frame.dirty == 0 {
-            // What came later was discarded.
-            frame.durable = frame.version;
-            self.policy.cleaned(entry);
-        }
-        self.synced(now, entry, began, parts);
-        self.settle(now, entry, around)
-    }
-
-    /// Those who waited until the flash holds a version that it holds are done. It was at it since
-    /// `began`.
-    fn synced(&mut self, now: Time, entry: Entry, began: Time, parts: &PageParts) {
-        let frame = self.frames.get_mut(entry);
-        let durable = frame.durable;
-        let mut syncs = std::mem::take(&mut frame.syncs);
-        syncs.retain(|sync| {
-            let over = sync.version <= durable;
-            if over {
-                let mut part = self.parts[sync.part as usize];
-                Self::waited_for_flash(now, &mut part, began, parts);
-                self.part_done(&part);
-                self.vacant.push(sync.part);
-            }
-            !over
-        });
-        self.frames.get_mut(entry).syncs = syncs;
-    }
-
     /// Sends to the flash what has to go there, and lets go of a page that nobody needs any more.
     fn settle<M: Mapping, P: Probe<Observation>>(
         &mut self,
@@ -957,10 +647,7 @@ impl Buffer {
             return Ok(());
         };
         let page = self.frames.get(entry).page;
-        let sectors = {
-            let from = part.from / self.sector_bytes;
-            Self::span(from, (part.from + part.bytes).div_ceil(self.sector_bytes))
-        };
+        let sectors = self.grid.touched(part.from, part.bytes);
         let checked = verification.read(now, page, sectors);
         checked.map_err(DeviceError::Verification)
     }

@@ -5,7 +5,8 @@ use wordline_cache::replacement::Replace;
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::{Probe, Time};
 
-use super::{Around, Bound, Buffer, Sight};
+use super::sight::{Bound, Sight};
+use super::{Around, Buffer};
 use crate::error::DeviceError;
 use crate::link::{Link, Rate};
 use crate::observation::Observation;

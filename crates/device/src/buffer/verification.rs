@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use wordline_ftl::Lpn;
 use wordline_kernel::Time;
 
-use super::frame::Sectors;
+use super::sectors::Sectors;
 
 /// A version of a sector; 0 is what it held before the run.
 type Version = u32;

@@ -1,0 +1,67 @@
+//! A page in sectors, a bit each.
+
+/// Sectors of a page.
+pub(super) type Sectors = u64;
+
+/// How a page is divided.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grid {
+    pub page_bytes: u32,
+    sector_bytes: u32,
+}
+
+impl Grid {
+    /// Sectors of 512 bytes, or larger ones if a page had more than there are bits.
+    pub fn new(page_bytes: u32) -> Self {
+        let sector_bytes = page_bytes.div_ceil(Sectors::BITS).max(512);
+        Self {
+            page_bytes,
+            sector_bytes,
+        }
+    }
+    /// How many there are.
+    pub fn sectors(&self) -> u32 {
+        self.page_bytes.div_ceil(self.sector_bytes)
+    }
+    /// All of them.
+    pub fn all(&self) -> Sectors {
+        Sectors::MAX >> (Sectors::BITS - self.sectors())
+    }
+    /// Sectors from `from` up to `until`.
+    fn span(from: u32, until: u32) -> Sectors {
+        let below = |sector: u32| {
+            Sectors::MAX
+                .checked_shl(sector)
+                .map_or(Sectors::MAX, |mask| !mask)
+        };
+        below(until) & !below(from)
+    }
+    /// Sectors that a range touches.
+    pub fn touched(&self, from: u32, bytes: u32) -> Sectors {
+        Self::span(
+            from / self.sector_bytes,
+            (from + bytes).div_ceil(self.sector_bytes),
+        )
+    }
+    /// Sectors that a range covers whole; the last one of a page may be short.
+    pub fn covered(&self, from: u32, bytes: u32) -> Sectors {
+        let end = from + bytes;
+        let until = if end == self.page_bytes {
+            end.div_ceil(self.sector_bytes)
+        } else {
+            end / self.sector_bytes
+        };
+        let first = from.div_ceil(self.sector_bytes);
+        if first >= until {
+            0
+        } else {
+            Self::span(first, until)
+        }
+    }
+    /// The bytes of a row of sectors, from the first to the last.
+    pub fn bytes_of(&self, sectors: Sectors) -> (u32, u32) {
+        let from = sectors.trailing_zeros() * self.sector_bytes;
+        let until = (Sectors::BITS - sectors.leading_zeros()) * self.sector_bytes;
+        (from, until.min(self.page_bytes) - from)
+    }
+}
