@@ -20,11 +20,11 @@ impl Grid {
         }
     }
     /// How many there are.
-    pub fn sectors(&self) -> u32 {
+    pub fn sectors(self) -> u32 {
         self.page_bytes.div_ceil(self.sector_bytes)
     }
     /// All of them.
-    pub fn all(&self) -> Sectors {
+    pub fn all(self) -> Sectors {
         Sectors::MAX >> (Sectors::BITS - self.sectors())
     }
     /// Sectors from `from` up to `until`.
@@ -37,14 +37,14 @@ impl Grid {
         below(until) & !below(from)
     }
     /// Sectors that a range touches.
-    pub fn touched(&self, from: u32, bytes: u32) -> Sectors {
+    pub fn touched(self, from: u32, bytes: u32) -> Sectors {
         Self::span(
             from / self.sector_bytes,
             (from + bytes).div_ceil(self.sector_bytes),
         )
     }
     /// Sectors that a range covers whole; the last one of a page may be short.
-    pub fn covered(&self, from: u32, bytes: u32) -> Sectors {
+    pub fn covered(self, from: u32, bytes: u32) -> Sectors {
         let end = from + bytes;
         let until = if end == self.page_bytes {
             end.div_ceil(self.sector_bytes)
@@ -59,7 +59,7 @@ impl Grid {
         }
     }
     /// The bytes of a row of sectors, from the first to the last.
-    pub fn bytes_of(&self, sectors: Sectors) -> (u32, u32) {
+    pub fn bytes_of(self, sectors: Sectors) -> (u32, u32) {
         let from = sectors.trailing_zeros() * self.sector_bytes;
         let until = (Sectors::BITS - sectors.leading_zeros()) * self.sector_bytes;
         (from, until.min(self.page_bytes) - from)
