@@ -785,7 +785,12 @@ def bench(works: tuple[str, ...], trace: tuple[str, ...], repeat: int, as_json: 
     help="Folder with recorded traces that the study may use besides the bundled one.",
 )
 @click.option("--quick", is_flag=True, help="Fewer requests: a look, not a result.")
-def study(name: str | None, out: Path | None, traces: Path | None, quick: bool) -> int:
+@click.option(
+    "--full",
+    is_flag=True,
+    help="As many requests as the document has, of a study that takes fewer.",
+)
+def study(name: str | None, out: Path | None, traces: Path | None, quick: bool, full: bool) -> int:
     """Make the figures of a document again and compare; without NAME, list the studies.
 
     Each figure is shown with the published numbers, ours, the difference, and what the document
@@ -802,12 +807,19 @@ def study(name: str | None, out: Path | None, traces: Path | None, quick: bool) 
     from wordline.study import outcome, terminal
 
     if name is None:
-        _require_name({"--out": out, "--traces": traces, "--quick": quick})
+        _require_name({"--out": out, "--traces": traces, "--quick": quick, "--full": full})
         terminal.print_studies(studies.STUDIES)
         return DONE
     chosen = studies.load(name)
+    if full and (quick or not chosen.shortened):
+        raise click.UsageError(
+            "--full and --quick: leave one of them out"
+            if quick
+            else f"--full: the study '{name}' has no more requests; leave it out",
+            click.get_current_context(),
+        )
     place = folder.check(out or Path("out") / f"study-{name}")
-    setup = studies.Setup(quick, sorted(traces.iterdir()) if traces else ())
+    setup = studies.Setup(quick, sorted(traces.iterdir()) if traces else (), full=full)
     result = outcome.run(chosen, setup, terminal.print_figure)
     terminal.print_end(result, result.write(place))
     for figure, claim in result.failed:

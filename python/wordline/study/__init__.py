@@ -13,6 +13,7 @@ from wordline.study.figure import Claim, Figure, Numbers, Plot, Published, Row, 
 
 STUDIES = {
     "gc": "Garbage collection scheduling: collections in idle time, in advance and put off",
+    "lcr": "Load-aware cache replacement: a buffer that knows which chips are busy",
     "nand": "A NAND package by itself: operation modes, latency variation, dies and planes",
     "palloc": "Page allocation strategies: 24 orders of channels, ways, dies and planes",
     "paq": "Physically addressed queueing: schedulers that know where pages are",

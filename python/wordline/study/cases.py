@@ -16,12 +16,14 @@ from wordline.summary import Summary
 
 @dataclass(frozen=True)
 class Case:
-    """A simulation: a load on the device of a study. Of a trace, at most `requests`."""
+    """A simulation: a load on the device of a study. Of a trace, at most `requests`. The `seed` is
+    that of all random choices, those of preconditioning too."""
 
     label: str
     overrides: Mapping[str, Value]
     trace: Path | None = None
     requests: int | None = None
+    seed: int = 1
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ def simulate(device: str, case: Case) -> Run:
             volumes="shared",
             on_bad_line="skip",
             max_requests=case.requests,
+            seed=case.seed,
         )
     except WordlineError as fault:
         return Run(None, "", str(fault))

@@ -107,11 +107,15 @@ class Figure:
 
 @dataclass(frozen=True)
 class Setup:
-    """What a study is run with: how much of it, on which traces. Keeps the configurations used."""
+    """What a study is run with: how much of it, on which traces. Keeps the configurations used.
+
+    `full` asks for as many requests as the document has, of studies that take fewer.
+    """
 
     quick: bool = False
     traces: Sequence[Path] = ()
     configs: dict[str, str] = field(default_factory=dict[str, str])
+    full: bool = False
 
     def requests(self, count: int) -> int:
         """So many, or fewer if it has to be quick."""
@@ -130,12 +134,16 @@ class Setup:
 
 @dataclass(frozen=True)
 class Study:
-    """Figures of a document. Each of `figures` makes one, or several that share their runs."""
+    """Figures of a document. Each of `figures` makes one, or several that share their runs.
+
+    A `shortened` study takes fewer requests than the document unless all are wanted.
+    """
 
     name: str
     title: str
     source: str
     figures: Sequence[Callable[[Setup], Figure | Sequence[Figure]]]
+    shortened: bool = False
 
 
 class Numbers:

@@ -39,6 +39,7 @@ class Outcome:
             "source": self.study.source,
             "version": wordline.__version__,
             "quick": self.setup.quick,
+            "full": self.setup.full,
             "claims_failed": len(self.failed),
             "figures": [_figure(figure) for figure in self.figures if not figure.timed],
             "configs": dict(sorted(self.setup.configs.items())),

@@ -1,0 +1,116 @@
+"""Figure 8: the window of the destaging region."""
+
+from fractions import Fraction
+
+from wordline.study.figure import Claim, Figure, Plot, Row, Setup
+from wordline.study.lcr.charts import over
+from wordline.study.lcr.loads import written
+from wordline.study.lcr.policies import LCR
+from wordline.study.lcr.runs import (
+    MIB,
+    case,
+    clean_percent,
+    course,
+    hit_percent,
+    mean_us,
+    of,
+    wanted,
+)
+
+LOADS = ("ts_0", "web_0", "wdev_2", "proj_0")
+COLOURS: dict[str, str] = dict(
+    zip(LOADS, ("#12a07a", "#1f78b4", "#8b929c", "#e0a30a"), strict=True)
+)
+REQUESTS = 200_000
+WINDOWS = tuple(Fraction(1, 2**power) for power in range(6, -1, -1))
+SOME = (WINDOWS[0], WINDOWS[3], WINDOWS[-2])
+HALF = Fraction(1, 2)
+# A buffer in which the smallest window has several times the pages of a large write. MiB.
+LARGE_MIB = 16
+# The response time is stable if it varies by so many per cent at most.
+STABLE = 3.0
+# An evident effect: at least so many per cent.
+EVIDENT = 10.0
+
+
+def figure(setup: Setup) -> Figure:
+    """LCR over windows of a 64th of the buffer to all of it."""
+    windows = SOME if setup.quick else WINDOWS
+    courses = {load: (load, course(setup, wanted(setup, load, REQUESTS))) for load in LOADS}
+    with written(courses) as paths:
+        cases = {
+            (load, window, MIB): case(setup, load, paths[load], LCR, window=float(window))
+            for load in LOADS
+            for window in windows
+        } | {
+            ("proj_0", window, LARGE_MIB): case(
+                setup, "proj_0", paths["proj_0"], LCR, window=float(window), mib=LARGE_MIB
+            )
+            for window in (windows[0], HALF)
+        }
+        found = of(setup, cases)
+    means = {load: [mean_us(found[load, one, MIB]) for one in windows] for load in LOADS}
+    hits = {load: [hit_percent(found[load, one, MIB]) for one in windows] for load in LOADS}
+    clean = {load: [clean_percent(found[load, one, MIB]) for one in windows] for load in LOADS}
+    place = windows.index(HALF)
+    upto = {load: one[: place + 1] for load, one in means.items()}
+    gain = {load: 100 * (1 - one[-1] / one[0]) for load, one in upto.items()}
+    spread = {load: 100 * (max(one) / min(one) - 1) for load, one in upto.items()}
+    apart = max(max(one) - min(one) for one in hits.values())
+    large = [mean_us(found["proj_0", one, LARGE_MIB]) for one in (windows[0], HALF)]
+    ticks = [str(window) for window in windows]
+    return Figure(
+        id="8",
+        title="Figure 8: window size",
+        section="IV-D",
+        measured=f"LCR with windows of 1/64 to all of a buffer of {MIB} MiB, which is 16 to 1,024 "
+        "pages, on the loads of figure 5.",
+        rows=[
+            *(
+                Row(f"{load}, window {tick}", value, "µs")
+                for load, one in means.items() for tick, value in zip(ticks, one, strict=True)
+            ),
+            *(
+                Row(f"{load}, window {tick}: hit ratio", value, "%")
+                for load, one in hits.items() for tick, value in zip(ticks, one, strict=True)
+            ),
+            Row(f"proj_0, buffer of {LARGE_MIB} MiB, window {ticks[0]}", large[0], "µs"),
+            Row(f"proj_0, buffer of {LARGE_MIB} MiB, window 1/2", large[1], "µs"),
+        ],
+        plots=[
+            Plot("Mean response time", "Of LCR.",
+                 over(means, ticks, COLOURS, "window, share of the buffer", "µs")),
+            Plot("Hit ratio", "Of LCR.",
+                 over(hits, ticks, COLOURS, "window, share of the buffer", "%")),
+        ],
+        claims=[
+            Claim("The hit ratio hardly depends on the window (within two points)", apart <= 2,
+                  f"{apart:.2f} points"),
+            Claim(f"wdev_2: the response time does not depend on the window (within {STABLE:g} %)",
+                  spread["wdev_2"] <= STABLE, f"{spread['wdev_2']:.1f} %"),
+            Claim(f"proj_0: it does not either (within {STABLE:g} %)", spread["proj_0"] <= STABLE,
+                  f"{spread['proj_0']:.1f} %",
+                  because="a large write evicts sixteen pages at once, and the smallest window has "
+                  "no more than sixteen, so that there is nothing to choose; with a buffer of "
+                  f"{LARGE_MIB} MiB it has 64, and a half of it gains "
+                  f"{100 * (1 - large[1] / large[0]):.1f} %"),
+            *(
+                Claim(f"{load}: up to a half, a larger window answers sooner by more than "
+                      f"{EVIDENT:g} %", gain[load] > EVIDENT, f"{gain[load]:.1f} %",
+                      because="a larger window does not find more clean pages in the long run, for "
+                      "as many have to leave dirty as come in dirty: "
+                      f"{clean[load][0]:.1f} % of those replaced are clean with 1/64, "
+                      f"{clean[load][place]:.1f} % with a half")
+                for load in ("ts_0", "web_0")
+            ),
+        ],
+        data={
+            "mean_us": {load: dict(zip(ticks, one, strict=True)) for load, one in means.items()},
+            "hit_percent": {
+                load: dict(zip(ticks, one, strict=True)) for load, one in hits.items()
+            },
+            "clean_percent": {
+                load: dict(zip(ticks, one, strict=True)) for load, one in clean.items()
+            },
+        },
+    )  # fmt: skip
