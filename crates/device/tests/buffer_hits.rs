@@ -41,17 +41,17 @@ fn plan(pages: u32, replacement: &Replacement, write_through: bool) -> Plan {
     plan
 }
 
-/// Skewed requests of one page.
-fn requests(count: u64, footprint: u64, seed: u64) -> Vec<Request> {
+/// Skewed requests of one page; one of so many is a flush, if that is not 0.
+fn requests(count: u64, footprint: u64, flush_every: u64, seed: u64) -> Vec<Request> {
     let mut random = Stream::new(seed, "hits");
     let one = |n: u64| {
-        let op = if random.below(2) == 0 {
-            Op::Read
-        } else {
-            Op::Write
-        };
         let skewed = random.below(footprint).min(random.below(footprint));
-        at(Time(REST.0 * n), op, skewed * PAGE, PAGE)
+        let arrival = Time(REST.0 * n);
+        if flush_every > 0 && n % flush_every == flush_every - 1 {
+            return at(arrival, Op::Flush, 0, 0);
+        }
+        let op = [Op::Read, Op::Write][random.below(2) as usize];
+        at(arrival, op, skewed * PAGE, PAGE)
     };
     (0..count).map(one).collect()
 }
@@ -61,6 +61,7 @@ fn requests(count: u64, footprint: u64, seed: u64) -> Vec<Request> {
 struct Bare {
     dirty: HashSet<Entry>,
     evictions: [u64; 2],
+    flushed: u64,
     through: bool,
 }
 
@@ -73,12 +74,13 @@ impl Owner for Bare {
     }
 }
 
+/// Hits and misses, clean and dirty evictions, pages that flushes wrote.
 fn bare(
     policy: &Replacement,
     pages: u32,
     through: bool,
     asked: &[Request],
-) -> ([u64; 2], [u64; 2]) {
+) -> ([u64; 2], [u64; 2], u64) {
     let mut state = Replacing::new(policy, pages as usize);
     let mut owner = Bare {
         through,
@@ -86,6 +88,13 @@ fn bare(
     };
     let mut hits = [0; 2];
     for request in asked {
+        if request.op == Op::Flush {
+            for entry in std::mem::take(&mut owner.dirty) {
+                owner.flushed += 1;
+                state.cleaned(entry);
+            }
+            continue;
+        }
         let entry = Entry((request.offset / PAGE) as u32);
         let write = request.op == Op::Write;
         hits[usize::from(!state.access(entry, write, &mut owner))] += 1;
@@ -93,7 +102,7 @@ fn bare(
             owner.dirty.insert(entry);
         }
     }
-    (hits, owner.evictions)
+    (hits, owner.evictions, owner.flushed)
 }
 
 fn policies() -> Vec<Replacement> {
@@ -106,8 +115,15 @@ fn policies() -> Vec<Replacement> {
 #[test]
 fn one_by_one_it_hits_as_the_bare_policy() {
     for policy in policies() {
-        for (pages, through) in [(1, false), (2, true), (13, false), (40, false), (40, true)] {
-            let asked = requests(1_500, 100, u64::from(pages));
+        for (pages, through, flush_every) in [
+            (1, false, 0),
+            (2, true, 30),
+            (13, false, 0),
+            (40, false, 0),
+            (40, false, 25),
+            (40, true, 0),
+        ] {
+            let asked = requests(1_500, 100, flush_every, u64::from(pages));
             let plan = plan(pages, &policy, through);
             let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
             let fill = Precondition {
@@ -119,7 +135,7 @@ fn one_by_one_it_hits_as_the_bare_policy() {
             ssd.precondition(&fill, |_| true).unwrap();
             ssd.verify();
             let (_, tally) = play(&mut ssd, &asked);
-            let (hits, evictions) = bare(&policy, pages, through, &asked);
+            let (hits, evictions, flushed) = bare(&policy, pages, through, &asked);
             let told = format!("{} of {pages}, write-through {through}", policy.name());
             assert_eq!(tally.hits, hits, "{told}: hits and misses");
             assert_eq!(
@@ -131,7 +147,11 @@ fn one_by_one_it_hits_as_the_bare_policy() {
                 .iter()
                 .filter(|request| request.op == Op::Write)
                 .count();
-            let destaged = if through { writes as u64 } else { evictions[1] };
+            let destaged = if through {
+                writes as u64
+            } else {
+                evictions[1] + flushed
+            };
             assert_eq!(tally.destaged, destaged, "{told}");
             assert_eq!(
                 tally.host_pages, destaged,
@@ -145,7 +165,7 @@ fn one_by_one_it_hits_as_the_bare_policy() {
 #[test]
 fn a_buffer_for_all_misses_what_it_has_not_seen() {
     for policy in policies() {
-        let mut asked = requests(2_000, 60, 3);
+        let mut asked = requests(2_000, 60, 0, 3);
         for (number, request) in (0..).zip(&mut asked) {
             request.arrival = Time::from_us(700 * number);
         }
