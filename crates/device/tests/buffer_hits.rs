@@ -120,7 +120,7 @@ fn one_by_one_it_hits_as_the_bare_policy() {
             (2, true, 30),
             (13, false, 0),
             (40, false, 0),
-            (40, false, 25),
+            (40, false, 200),
             (40, true, 0),
         ] {
             let asked = requests(1_500, 100, flush_every, u64::from(pages));
