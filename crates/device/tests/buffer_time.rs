@@ -165,6 +165,38 @@ fn a_write_miss_waits_for_the_memory_of_who_leaves() {
     assert_eq!(played[1].done - later, LENGTH + ACCESS);
 }
 
+/// What is acknowledged and not in the flash fits the buffer, however much comes at once: when `n` pages
+/// have been acknowledged, the flash has programmed `n` less those of the buffer, and it is not faster
+/// at that than without one.
+#[test]
+fn a_buffer_promises_no_more_than_it_holds() {
+    const PAGES: u64 = 64;
+    let writes = |each: u64| -> Vec<Request> {
+        let first = (0..PAGES).step_by(each as usize);
+        let write = |n| at(Time::ZERO, Op::Write, n * PAGE, each * PAGE);
+        first.map(write).collect()
+    };
+    let sorted = |buffer, each| {
+        let (played, _) = run(1, buffer, &writes(each));
+        let mut done: Vec<Time> = played.iter().map(|played| played.done).collect();
+        done.sort_unstable();
+        done
+    };
+    let flash = sorted(None, 1);
+    for (pages, each) in [(1, 1), (4, 1), (16, 1), (1, 8), (4, 8), (16, 32)] {
+        let done = sorted(Some(pages), each);
+        for (place, &done) in done.iter().enumerate() {
+            let acknowledged = (place + 1) * each as usize;
+            if let Some(programmed) = acknowledged.checked_sub(pages as usize + 1) {
+                assert!(
+                    done >= flash[programmed],
+                    "{pages} pages, {each} at once: {acknowledged} were acknowledged at {done}"
+                );
+            }
+        }
+    }
+}
+
 /// A page that is read comes from the flash through the port into the memory, and through it again
 /// to the host.
 #[test]

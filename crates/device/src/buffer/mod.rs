@@ -430,7 +430,10 @@ impl Buffer {
                 Kind::Write if !held => return Ok(()),
                 Kind::Write => {
                     self.take_first(entry);
-                    self.frames.get_mut(entry).writes -= 1;
+                    let frame = self.frames.get_mut(entry);
+                    frame.writes -= 1;
+                    // What passes through memory that is not the buffer's is kept by the flash only.
+                    self.parts[place as usize].durable |= frame.passing;
                     self.write(place);
                     self.move_data(now, place, around);
                 }
