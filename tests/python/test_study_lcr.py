@@ -74,8 +74,8 @@ def test_a_burst_only_reads_or_only_writes() -> None:
 @pytest.mark.skipif(not RECORDED.exists(), reason=f"put {RECORDED.name} in ../shared/traces")
 def test_bursts_and_gaps_are_those_of_the_recording() -> None:
     with gzip.open(RECORDED, "rt") as lines:
-        times = sorted(int(line.split(",")[0]) / 10 for line in lines if line[0].isdigit())
-    gaps = [two - one for one, two in pairwise(times)]
+        times = sorted(int(line.split(",")[0]) for line in lines if line[0].isdigit())
+    gaps = [(two - one) / 10 for one, two in pairwise(times)]
     within = sorted(gap for gap in gaps if gap < 1000)
     lengths, length = [], 1
     for gap in gaps:

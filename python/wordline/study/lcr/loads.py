@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import log
+from math import ceil, log
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -22,12 +22,13 @@ WEEK_S, HALF_DAY_S = 7 * 86_400, 43_200
 # of the cases a request does what the one before it in its burst did, in hm_0 and web_3 as well,
 # which read and write.
 BURSTS = (
-    (0.35, 1), (0.4, 2), (0.7, 3), (0.8, 4), (0.9, 8), (0.95, 18), (0.98, 36), (0.99, 41),
-    (0.995, 47), (1.0, 96),
+    (0.363, 1), (0.476, 2), (0.754, 3), (0.812, 4), (0.902, 8), (0.95, 18), (0.981, 36),
+    (0.991, 41), (0.995, 47), (1.0, 96),
 )  # fmt: skip
 GAPS_US = (
-    (0.0, 0.0), (0.2, 1.9), (0.4, 3.8), (0.5, 7.6), (0.6, 17.2), (0.7, 38.1), (0.8, 59.1),
-    (0.9, 83.9), (0.95, 118.3), (0.98, 217.4), (0.99, 305.2), (0.995, 371.9), (1.0, 993.7),
+    (0.0, 0.0), (0.1, 0.3), (0.2, 0.9), (0.3, 2.3), (0.4, 3.9), (0.5, 7.9), (0.6, 16.8),
+    (0.7, 37.9), (0.8, 59.3), (0.9, 83.1), (0.95, 118.6), (0.98, 218.3), (0.99, 305.4),
+    (0.995, 372.3), (1.0, 993.2),
 )  # fmt: skip
 
 
@@ -56,17 +57,20 @@ class Load:
         return self.requests / self.duration_s
 
 
-def _small_writes(requests: int, writes: float, kib: float, hot: float) -> Load:
+def _small_writes(requests: int, writes: float, kib: float, again: float) -> Load:
     """Writes of a page, and reads that are as large as makes the mean size."""
     share = writes / 100
     reads = (kib / 4 - share) / (1 - share)
-    return Load(requests, writes, kib, WEEK_S, reads, 1, 0, hot, 64)
+    return Load(requests, writes, kib, WEEK_S, reads, 1, 0, again, 64)
 
 
-def _small_reads(requests: int, writes: float, kib: float, hot: float, pages: int) -> Load:
-    """Reads of a page, and writes that are as large as makes the mean size."""
+def _small_reads(requests: int, writes: float, kib: float, again: float, hot_pages: int) -> Load:
+    """Reads of a page, and writes that are as large as makes the mean size. Of the written pages
+    so many come `again`."""
     share = writes / 100
-    return Load(requests, writes, kib, WEEK_S, 1, (kib / 4 - 1 + share) / share, 0, hot, pages)
+    pages = (kib / 4 - 1 + share) / share
+    small = 1 - (pages - 1) / (LARGE - 1)
+    return Load(requests, writes, kib, WEEK_S, 1, pages, 0, again * pages / small, hot_pages)
 
 
 # The document gives how many of the replacements are clean. What comes in has to leave, so that if
@@ -116,7 +120,7 @@ def _share(step: tuple[float, float]) -> float:
 
 
 def _length(share: float) -> int:
-    return round(_drawn(BURSTS, share))
+    return ceil(_drawn(BURSTS, share))
 
 
 def drawn(steps: Sequence[tuple[float, float]], share: float) -> float:
