@@ -337,6 +337,41 @@ fn members_are_based_on_the_file_or_on_presets_and_refined_by_name() {
     assert_eq!(again.plan(1).unwrap().array, plan.array);
 }
 
+/// Pages of the buffer of each member.
+fn buffers(text: &str) -> Vec<Option<u32>> {
+    let plan = config::load(text, "test.toml", &[])
+        .unwrap()
+        .plan(1)
+        .unwrap();
+    let members = plan.array.unwrap().members;
+    let pages = |member: config::plan::Member| member.plan.buffer.map(|buffer| buffer.pages);
+    members.into_iter().map(pages).collect()
+}
+
+#[test]
+fn members_have_buffers_of_their_own() {
+    let whole = |top: &str, members: &str| {
+        let array = striped(members);
+        format!("{array}[buffer]\n{top}\n{LOAD}flush_every_requests = 9\n")
+    };
+    let members = "[{ name = \"a\", buffer.capacity_kib = 64 }, { name = \"b\" }, \
+        { name = \"c\", base = \"demo\" }]";
+    let text = whole("", members);
+    assert_eq!(buffers(&text), [Some(16), None, None]);
+    let all = whole("capacity_kib = 128", members);
+    assert_eq!(buffers(&all), [Some(16), Some(32), None]);
+    // A flush goes to members with a buffer and to those without.
+    let mut one = job(&text);
+    one.verify = true;
+    let summary = done(&one).summary;
+    assert!(summary.buffer.unwrap().flushes > 0);
+    let small = whole(
+        "",
+        "[{ name = \"a\" }, { name = \"b\", buffer.capacity_kib = 3 }]",
+    );
+    assert!(fault(&job(&small)).contains("array.members[1].buffer.capacity_kib"));
+}
+
 #[test]
 fn what_cannot_be_is_said() {
     let says = |array: &str, words: &str| {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
-use wordline_device::config::{Host, Ssd};
+use wordline_device::config::{Buffer, Host, Ssd};
 
 use wordline_kernel::Stream;
 use wordline_workload::Disk;
@@ -71,6 +71,9 @@ pub struct Member {
     /// Its queue and interface, as in `[host]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<Host>,
+    /// Its DRAM buffer, as in `[buffer]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Buffer>,
     /// Its translation layer, as in `[ftl]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ftl: Option<wordline_ftl::Config>,
@@ -90,6 +93,7 @@ impl Default for Member {
             nand: None,
             ssd: None,
             host: None,
+            buffer: None,
             ftl: None,
             precondition: None,
         }
@@ -97,7 +101,7 @@ impl Default for Member {
 }
 
 /// The tables that describe a device.
-const DEVICE: [&str; 5] = ["nand", "ssd", "host", "ftl", "precondition"];
+const DEVICE: [&str; 6] = ["nand", "ssd", "host", "buffer", "ftl", "precondition"];
 
 impl Member {
     /// Whether it says itself what the table of `key` holds.
@@ -106,6 +110,7 @@ impl Member {
             "nand" => self.nand.is_some(),
             "ssd" => self.ssd.is_some(),
             "host" => self.host.is_some(),
+            "buffer" => self.buffer.is_some(),
             "ftl" => self.ftl.is_some(),
             "precondition" => self.precondition.is_some(),
             _ => false,
@@ -291,6 +296,7 @@ fn device_of(config: &Config, member: &Member) -> Config {
         nand,
         ssd,
         host,
+        buffer,
         ftl,
         precondition,
         ..
@@ -298,6 +304,7 @@ fn device_of(config: &Config, member: &Member) -> Config {
     device.nand = nand.unwrap_or(device.nand);
     device.ssd = ssd.unwrap_or(device.ssd);
     device.host = host.unwrap_or(device.host);
+    device.buffer = buffer.unwrap_or(device.buffer);
     device.ftl = ftl.unwrap_or(device.ftl);
     device.precondition = precondition.unwrap_or(device.precondition);
     device
