@@ -284,6 +284,15 @@ fn part_of_a_page_is_not_trimmed() {
 }
 
 #[test]
+fn a_page_is_trimmed_once() {
+    let lines = "0,trim,0,4096,0\n1,write,0,8192,0\n2,trim,0,4096,0\n3,trim,0,4096,0\n\
+                 4,read,4096,4096,0\n5,trim,0,8192,0\n6,read,0,4096,0\n7,trim,0,8192,0\n";
+    let pages = taken(lines).unwrap();
+    // Pages 0, 1, 0; the others were gone already.
+    assert_eq!((pages.input.trims, pages.input.pages_trimmed), (5, 3));
+}
+
+#[test]
 fn what_cannot_be_studied_is_said() {
     let said = |lines: &str| taken(lines).unwrap_err().to_string();
     assert!(

@@ -296,7 +296,9 @@ impl Pages {
         let pages = Self::new(requests, numbering.trims, input);
         Ok(Self { keys, ..pages })
     }
-    fn new(requests: Requests, trims: Vec<Trim>, mut input: Input) -> Self {
+    fn new(requests: Requests, mut trims: Vec<Trim>, mut input: Input) -> Self {
+        leave_out_trimmed(&requests, &mut trims);
+        input.pages_trimmed = trims.len() as u64;
         input.distinct_pages = requests.footprint().into();
         input.footprint_bytes = input.distinct_pages.saturating_mul(input.page_bytes);
         Self {
@@ -310,6 +312,20 @@ impl Pages {
     pub fn footprint(&self) -> u64 {
         self.requests.footprint().into()
     }
+}
+
+/// Leaves out trims of pages that were not requested since their last trim: there is nothing to remove.
+fn leave_out_trimmed(requests: &Requests, trims: &mut Vec<Trim>) {
+    let mut there = vec![false; requests.footprint() as usize];
+    let mut seen = 0;
+    trims.retain(|trim| {
+        let place = trim.place as usize;
+        for &number in &requests.numbers()[seen..place] {
+            there[number as usize] = true;
+        }
+        seen = place;
+        std::mem::take(&mut there[trim.entry.index()])
+    });
 }
 
 /// Gives pages their numbers.
