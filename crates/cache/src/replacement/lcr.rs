@@ -48,13 +48,14 @@ fn choose<O: Owner>(window: &mut Window, owner: &O) -> Option<Entry> {
 }
 
 fn least_loaded(window: &Window, owner: &impl Owner) -> Option<Entry> {
+    let bound = owner.least_load();
     let mut least: Option<(u64, Entry)> = None;
     for entry in window.iter() {
         let load = owner.load(entry);
         if least.is_none_or(|(smallest, _)| load < smallest) {
             least = Some((load, entry));
         }
-        if load == 0 {
+        if load <= bound {
             break;
         }
     }

@@ -77,6 +77,11 @@ pub trait Owner {
     fn load(&self, _: Entry) -> u64 {
         0
     }
+    /// No entry has a smaller load. Zero says nothing; a greater bound lets a policy stop searching.
+    #[inline]
+    fn least_load(&self) -> u64 {
+        0
+    }
     /// Whether the place it would be written to is being collected.
     #[inline]
     fn is_collecting(&self, _: Entry) -> bool {
@@ -105,6 +110,9 @@ impl<O: Owner + ?Sized> Owner for &mut O {
     }
     fn load(&self, entry: Entry) -> u64 {
         (**self).load(entry)
+    }
+    fn least_load(&self) -> u64 {
+        (**self).least_load()
     }
     fn is_collecting(&self, entry: Entry) -> bool {
         (**self).is_collecting(entry)

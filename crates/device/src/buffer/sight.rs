@@ -3,6 +3,7 @@
 use wordline_cache::Entry;
 use wordline_cache::replacement::Owner;
 use wordline_ftl::Mapping;
+use wordline_nand::Die;
 
 use super::frame::Frames;
 use crate::controller::Controller;
@@ -31,6 +32,14 @@ pub(super) struct Gone {
     pub evicted: bool,
 }
 
+impl<M: Mapping> Sight<'_, M> {
+    fn load_of(&self, die: Die) -> u64 {
+        let bound = self.bound[die.index()];
+        let coming = self.flash.time_of(bound.reads, bound.programs);
+        (self.flash.chip_time(die) + coming).0
+    }
+}
+
 impl<M: Mapping> Owner for Sight<'_, M> {
     fn key(&self, entry: Entry) -> u64 {
         self.frames.get(entry).page.0.into()
@@ -41,11 +50,15 @@ impl<M: Mapping> Owner for Sight<'_, M> {
     }
     fn load(&self, entry: Entry) -> u64 {
         let chip = self.flash.chip_of(self.frames.get(entry).page);
-        chip.map_or(0, |die| {
-            let bound = self.bound[die.index()];
-            let coming = self.flash.time_of(bound.reads, bound.programs);
-            (self.flash.chip_time(die) + coming).0
-        })
+        chip.map_or(0, |die| self.load_of(die))
+    }
+    /// A page without a chip has no load; where the address decides, every page has one.
+    fn least_load(&self) -> u64 {
+        if !self.flash.address_decides() {
+            return 0;
+        }
+        let dies = (0..self.bound.len() as u32).map(Die);
+        dies.map(|die| self.load_of(die)).min().unwrap_or(0)
     }
     fn is_collecting(&self, entry: Entry) -> bool {
         let chip = self.flash.chip_of(self.frames.get(entry).page);

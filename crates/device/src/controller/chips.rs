@@ -94,6 +94,10 @@ impl<M: Mapping> Controller<M> {
         let reads = u64::from(reads) * self.chips.read.0;
         Time(reads + u64::from(programs) * self.chips.program.0)
     }
+    /// Whether every page has a die, by its address.
+    pub fn address_decides(&self) -> bool {
+        self.mapping.home_plane(Lpn(0)).is_some()
+    }
     /// The die of a page's copy in the flash; of a page without one, that where its address puts it,
     /// if the address decides.
     pub fn chip_of(&self, page: Lpn) -> Option<Die> {
