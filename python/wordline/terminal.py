@@ -282,19 +282,25 @@ def _run_cells(run: "CacheRun", told: "CacheInput") -> list[str]:
 
 
 def _widths(headings: list[str], rows: list[list[str]]) -> list[int]:
-    """The widest of each column, so that tables below each other line up."""
-    return [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+    """The widest cell of each column, or word of its heading: the least that it takes."""
+    words = [max(heading.split(), key=len) for heading in headings]
+    return [max(map(len, column)) for column in zip(words, *rows, strict=True)]
 
 
 def _run_table(title: str, headings: list[str], rows: list[list[str]], widths: list[int]) -> Table:
+    """Tables with the same widths line up. A narrow terminal breaks headings, no number."""
     table = Table(
         box=box.SIMPLE_HEAD, pad_edge=False, title=Text(title, style="bold"),
         title_justify="left",
     )  # fmt: skip
+    least = min(widths[0], 24)
+    wanted = least + sum(map(max, map(len, headings[1:]), widths[1:])) + 3 * len(headings)
+    between = " " if wanted <= Console().width else "\n"
     justify = "right" if headings[0] == "pages" else "left"
-    table.add_column(headings[0], justify=justify, min_width=min(widths[0], 24), overflow="fold")
+    table.add_column(headings[0], justify=justify, min_width=least, overflow="fold")
     for heading, width in zip(headings[1:], widths[1:], strict=True):
-        table.add_column(heading, justify="right", no_wrap=True, min_width=width)
+        broken = heading.replace(" ", between)
+        table.add_column(broken, justify="right", no_wrap=True, min_width=width)
     for row in rows:
         table.add_row(*map(Text, row))
     return table

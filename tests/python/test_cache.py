@@ -160,6 +160,26 @@ def test_the_terminal_shows_what_was_asked_for(wordline: Command, trace: str) ->
 
 
 @pytest.mark.parametrize(
+    ("policies", "sizes"),
+    [("lru", ["1000000000p", "1p"]), ("lru,two-q:in_ratio=0.3:out_ratio=0.6", ["1%"])],
+)
+def test_a_narrow_terminal_cuts_no_number(
+    place: Path, trace: str, policies: str, sizes: list[str]
+) -> None:
+    told = done(
+        subprocess.run(
+            [sys.executable, "-m", "wordline", "cache", trace, policies, ",".join(sizes)],
+            cwd=place, env=environment() | {"COLUMNS": "80"}, capture_output=True, text=True,
+            timeout=120, check=False,
+        )
+    )  # fmt: skip
+    assert all(len(line) <= 80 for line in told.splitlines())
+    for run in package.cache(trace, policies, sizes).runs:
+        assert f"{run['write_backs']:,} " in told
+        assert f"{run['hits']:,} " in told
+
+
+@pytest.mark.parametrize(
     ("args", "fault"),
     [
         (["lruu"], "there is none of this name; did you mean lru?"),
