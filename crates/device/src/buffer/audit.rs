@@ -49,7 +49,7 @@ impl Buffer {
         }
     }
 
-    fn laws(&self, entry: Entry, frame: &Frame) -> [Checked; 11] {
+    fn laws(&self, entry: Entry, frame: &Frame) -> [Checked; 12] {
         let queued = self.rooms.iter().filter(|other| **other == entry).count();
         let writes = frame.waiting.iter();
         let writes = writes.filter(|part| self.parts[**part as usize].kind == Kind::Write);
@@ -74,6 +74,10 @@ impl Buffer {
                 "empty without memory",
             ),
             (frame.held || !frame.passing, "passing with memory only"),
+            (
+                !frame.is_ahead() || self.frames.is_written(entry),
+                "among the written if it is ahead",
+            ),
             (
                 frame.destaging || frame.sending == 0,
                 "sending while it destages only",

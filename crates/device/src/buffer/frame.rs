@@ -82,6 +82,10 @@ impl Frame {
     pub fn is_ahead(&self) -> bool {
         self.dirty | self.sending != 0
     }
+    /// The same of a page that is here.
+    pub fn is_held_ahead(&self) -> bool {
+        self.held && self.is_ahead()
+    }
 }
 
 /// All of them, by number and by page.
@@ -89,6 +93,10 @@ impl Frame {
 pub(super) struct Frames {
     all: Vec<Frame>,
     vacant: Vec<Entry>,
+    /// Numbers of all pages that were written since they were looked at last, once each; and by
+    /// number, whether it is among them.
+    written: Vec<Entry>,
+    is_written: Vec<bool>,
     /// By logical page: one more than its number, or 0.
     numbers: Vec<u32>,
 }
@@ -98,6 +106,8 @@ impl Frames {
         Self {
             all: Vec::new(),
             vacant: Vec::new(),
+            written: Vec::new(),
+            is_written: Vec::new(),
             numbers: vec![0; user_pages as usize],
         }
     }
@@ -111,6 +121,7 @@ impl Frames {
         }
         let entry = self.vacant.pop().unwrap_or_else(|| {
             self.all.push(Frame::default());
+            self.is_written.push(false);
             Entry(self.all.len() as u32 - 1)
         });
         self.all[entry.index()].page = page;
@@ -140,13 +151,34 @@ impl Frames {
         let numbered = (0..).map(Entry).zip(&self.all).zip(known);
         numbered.filter_map(|(numbered, known)| known.then_some(numbered))
     }
+    /// A page is written.
+    #[inline]
+    pub fn write(&mut self, entry: Entry) {
+        if !self.is_written[entry.index()] {
+            self.is_written[entry.index()] = true;
+            self.written.push(entry);
+        }
+    }
+    /// Whether a page is among those that were written.
+    pub fn is_written(&self, entry: Entry) -> bool {
+        self.is_written[entry.index()]
+    }
     /// Pages of which the flash does not hold all that was written, in the order of their numbers.
-    pub fn ahead(&self) -> Vec<Entry> {
-        let numbered = self.all.iter().zip(0..);
-        numbered
-            .filter(|(frame, _)| frame.held && frame.is_ahead())
-            .map(|(_, number)| Entry(number))
-            .collect()
+    /// Looks at those only that were written since it was asked last, or were among them then.
+    pub fn ahead(&mut self) -> Vec<Entry> {
+        let (all, is_written) = (&self.all, &mut self.is_written);
+        self.written.retain(|entry| {
+            let ahead = all[entry.index()].is_held_ahead();
+            is_written[entry.index()] = ahead;
+            ahead
+        });
+        self.written.sort_unstable();
+        self.written.clone()
+    }
+    /// How many there are of these.
+    pub fn count_ahead(&self) -> usize {
+        let all = self.all.iter();
+        all.filter(|frame| frame.is_held_ahead()).count()
     }
     /// Forgets everything; the pages whose newest content was here.
     pub fn clear(&mut self) -> Vec<Frame> {
@@ -154,8 +186,10 @@ impl Frames {
             self.numbers[frame.page.index()] = 0;
         }
         self.vacant.clear();
+        self.written.clear();
+        self.is_written.clear();
         let mut ahead = std::mem::take(&mut self.all);
-        ahead.retain(|frame| frame.held && frame.is_ahead());
+        ahead.retain(Frame::is_held_ahead);
         ahead
     }
 }

@@ -225,7 +225,7 @@ impl Buffer {
     }
     /// Pages that it holds and that are newer than the flash.
     pub fn dirty_pages(&self) -> u32 {
-        self.frames.ahead().len() as u32
+        self.frames.count_ahead() as u32
     }
 
     fn part(&mut self, part: Part) -> u32 {
@@ -481,6 +481,7 @@ impl Buffer {
             self.grid.touched(from, bytes),
             self.grid.covered(from, bytes),
         );
+        self.frames.write(entry);
         let frame = self.frames.get_mut(entry);
         frame.valid |= covered;
         frame.dirty |= touched;

@@ -85,5 +85,6 @@ impl Buffer {
         (frame.known, frame.resident) = (has_room, has_room);
         (frame.held, frame.passing) = (true, !has_room);
         (frame.valid, frame.dirty, frame.version) = (valid, dirty, 1);
+        self.frames.write(entry);
     }
 }
