@@ -277,6 +277,7 @@ class Buffer(TypedDict):
     clean_eviction_ratio: float | None
     pages_destaged: int
     pages_destaged_partial: int
+    write_amplification: float | None
     dirty_pages_left: int
     flushes: int
     flush_mean_us: float | None

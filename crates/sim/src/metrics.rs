@@ -124,12 +124,12 @@ metrics! {
     "members[].execution", "", "What its dies did with their time, as `execution`.";
     "members[].energy", "mJ", "What its flash took, as `energy`.";
     "members[].precondition", "", "What happened to it before the run, as `precondition`.";
-    "flash.host_page_writes", "", "Pages that the host wrote, whole or in part.";
+    "flash.host_page_writes", "", "Pages that the host wrote, whole or in part; behind a DRAM buffer, pages that came from it (destaged).";
     "flash.pages_trimmed", "", "Pages that the host discarded, whole ones only.";
     "flash.page_programs", "", "Pages programmed, for the host, for garbage collection and for the mapping itself.";
     "flash.page_reads", "", "Pages read from flash, for the host, for partial writes and for garbage collection.";
     "flash.erases", "", "Blocks erased during the run.";
-    "flash.write_amplification", "", "Pages programmed per page that the host wrote. With power cuts, pages that were placed and never programmed are among those written.";
+    "flash.write_amplification", "", "Pages programmed per page of `flash.host_page_writes`. With power cuts, pages that were placed and never programmed are among those written.";
     "flash.read_modify_writes", "", "Partial writes that had to read the rest of their page.";
     "flash.own_page_reads", "", "Pages that the mapping read for itself: parts of the map, for requests and for collections.";
     "flash.own_page_programs", "", "Pages that the mapping programmed for itself: parts of the map, records of erases, and pages that only fill a block.";
@@ -170,6 +170,7 @@ metrics! {
     "buffer.clean_eviction_ratio", "", "Clean evictions, of all.";
     "buffer.pages_destaged", "", "Pages written from the buffer to the flash: evicted, flushed, written through.";
     "buffer.pages_destaged_partial", "", "Of these, pages of which a part was written only, so that the flash was read to complete them, if it held the page.";
+    "buffer.write_amplification", "", "Pages programmed in the flash per page that the host wrote to the buffer: below 1 where the buffer saves more writes than collections add.";
     "buffer.dirty_pages_left", "", "Pages newer than the flash in the buffer at the end of the run.";
     "buffer.flushes", "", "Flushes completed.";
     "buffer.flush_mean_us", "us", "Mean response time of a flush. Exact.";
