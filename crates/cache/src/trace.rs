@@ -7,6 +7,7 @@ mod bits;
 mod intern;
 
 use std::io::{self, Read};
+use std::ops::Range;
 
 use thiserror::Error;
 
@@ -91,9 +92,9 @@ impl Intake {
         }
         Ok(())
     }
-    /// The entry of a key that was requested.
-    pub fn known(&self, key: u64) -> Option<Entry> {
-        self.interner.known(key).map(Entry)
+    /// The entries of the keys of a range that were requested, in the order of the keys.
+    pub fn known_in(&self, keys: Range<u64>) -> impl Iterator<Item = Entry> + use<> {
+        self.interner.known_in(keys).into_iter().map(Entry)
     }
     /// Requests until now.
     pub fn len(&self) -> usize {

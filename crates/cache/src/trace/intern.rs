@@ -1,5 +1,7 @@
 //! Dense numbers for keys.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use crate::replacement::Entry;
@@ -52,6 +54,23 @@ impl Interner {
         };
         known.checked_sub(1)
     }
+    /// The numbers of the keys of a range that have one, in the order of the keys. Looks at no more
+    /// keys than there are numbers, and the table of small ones.
+    pub(super) fn known_in(&self, keys: Range<u64>) -> Vec<u32> {
+        let small = |key: u64| key.min(DIRECT as u64) as usize;
+        let direct = &self.direct[small(keys.start)..small(keys.end).max(small(keys.start))];
+        let mut numbers: Vec<u32> = direct.iter().filter_map(|n| n.checked_sub(1)).collect();
+        let large = keys.start.max(DIRECT as u64)..keys.end;
+        if large.end.saturating_sub(large.start) <= self.hashed.len() as u64 {
+            numbers.extend(large.filter_map(|key| self.known(key)));
+            return numbers;
+        }
+        let hashed = self.hashed.iter().filter(|(key, _)| large.contains(key));
+        let mut hashed: Vec<_> = hashed.map(|(key, known)| (*key, *known - 1)).collect();
+        hashed.sort_unstable();
+        numbers.extend(hashed.into_iter().map(|(_, number)| number));
+        numbers
+    }
     /// The keys in the order of their numbers.
     pub(super) fn keys(&self) -> Vec<u64> {
         let direct = self.direct.iter().zip(0..).filter(|(known, _)| **known > 0);
@@ -65,5 +84,35 @@ impl Interner {
     /// How many numbers are given.
     pub(super) fn len(&self) -> u32 {
         self.count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_a_range_are_found_however_long_it_is() {
+        let mut interner = Interner::default();
+        let large = DIRECT as u64;
+        let keys = [7, large + 5, 3, large - 1, large, 1 << 60, 9];
+        for key in keys {
+            interner.number(key);
+        }
+        for range in [
+            0..8,
+            3..9,
+            8..large + 1,
+            large..large + 6,
+            4..1 << 61,
+            20..20,
+            0..u64::MAX,
+        ] {
+            let mut expected: Vec<(u64, u32)> = keys.into_iter().zip(0..).collect();
+            expected.retain(|(key, _)| range.contains(key));
+            expected.sort_unstable();
+            let expected: Vec<u32> = expected.into_iter().map(|(_, number)| number).collect();
+            assert_eq!(interner.known_in(range.clone()), expected, "{range:?}");
+        }
     }
 }

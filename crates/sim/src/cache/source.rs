@@ -365,7 +365,7 @@ impl Sink for Numbering {
     }
     fn trim(&mut self, keys: Range<u64>) -> u64 {
         let place = self.intake.len() as u32;
-        let known = keys.filter_map(|key| self.intake.known(key));
+        let known = self.intake.known_in(keys);
         let before = self.trims.len();
         self.trims.extend(known.map(|entry| Trim { place, entry }));
         (self.trims.len() - before) as u64
