@@ -248,7 +248,7 @@ def test_progress_is_told_and_its_exceptions_end_the_work(trace: str) -> None:
 
 
 @pytest.mark.parametrize("command", [["cache", "zipf.bin", "all", "1%,2%,3%,10%,20%,30%,50%"],
-                                     ["mrc", "zipf.bin", "--accuracy"]])  # fmt: skip
+                                     ["mrc", "zipf.bin", "--accuracy", "--rate", "1"]])  # fmt: skip
 def test_ctrl_c_writes_nothing(place: Path, command: list[str]) -> None:
     zipf.keys32le(place / "zipf.bin", 5_000_000)
     process = subprocess.Popen(
