@@ -2,6 +2,7 @@
 //! observation and policy slots. Knows no storage word.
 
 pub mod digest;
+pub mod heap;
 pub mod probe;
 pub mod queue;
 pub mod random;
@@ -9,6 +10,7 @@ pub mod slot;
 pub mod time;
 
 pub use digest::Digest;
+pub use heap::EventHeap;
 pub use probe::Probe;
 pub use queue::EventQueue;
 pub use random::Stream;

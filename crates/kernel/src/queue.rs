@@ -1,9 +1,9 @@
 //! The event queue.
 
-use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 
 use crate::Time;
+use crate::heap::{Entry, Key};
 
 /// Rows beside the heap. What a device schedules comes with a few durations (commands, transfers, array
 /// times), and the events of one duration are due in the order in which they were scheduled: as many rows
@@ -31,9 +31,6 @@ pub struct EventQueue<E> {
     sequence: u64,
 }
 
-/// The order of events.
-type Key = u128;
-
 /// The first event of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rank {
@@ -43,39 +40,6 @@ struct Rank {
 
 /// Behind all events.
 const NEVER: Key = Key::MAX;
-
-#[derive(Clone, Debug)]
-struct Entry<E> {
-    time: Time,
-    sequence: u64,
-    event: E,
-}
-
-impl<E> Entry<E> {
-    #[inline]
-    fn key(&self) -> Key {
-        Key::from(self.time.0) << 64 | Key::from(self.sequence)
-    }
-}
-impl<E> PartialEq for Entry<E> {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-impl<E> Eq for Entry<E> {}
-impl<E> PartialOrd for Entry<E> {
-    #[inline]
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl<E> Ord for Entry<E> {
-    /// Reversed: the standard heap keeps its greatest element on top, we want the earliest.
-    #[inline]
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.key().cmp(&self.key())
-    }
-}
 
 #[inline]
 fn time(key: Key) -> Time {
@@ -188,7 +152,7 @@ impl<E> EventQueue<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Stream;
+    use crate::{EventHeap, Stream};
 
     #[test]
     fn equal_times_leave_in_the_order_they_came() {
@@ -207,13 +171,14 @@ mod tests {
     fn the_earliest_leaves_first_whatever_was_scheduled() {
         for (spread, most) in [(1, 3), (4, 40), (1_000_000, 400)] {
             let mut random = Stream::new(spread, "queue");
-            let mut queue = EventQueue::default();
+            let (mut queue, mut heap) = (EventQueue::default(), EventHeap::default());
             let mut list: Vec<(u64, u64)> = Vec::new();
             let (mut now, mut number) = (0, 0);
             for _ in 0..20_000 {
                 if list.len() < most && random.below(2) == 0 {
                     let at = now + random.below(spread);
                     queue.schedule(Time(at), number);
+                    heap.schedule(Time(at), number);
                     list.push((at, number));
                     number += 1;
                 } else {
@@ -224,6 +189,7 @@ mod tests {
                     );
                     let popped = queue.pop().map(|(time, number)| (time.0, number));
                     assert_eq!(popped, earliest);
+                    assert_eq!(heap.pop().map(|(time, number)| (time.0, number)), earliest);
                     list.retain(|entry| Some(*entry) != earliest);
                     now = popped.map_or(now, |(at, _)| at);
                 }

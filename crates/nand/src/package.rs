@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use thiserror::Error;
-use wordline_kernel::{EventQueue, Stream, Time};
+use wordline_kernel::{EventHeap, Stream, Time};
 
 use crate::array::{Array, Violation};
 use crate::chain::{Chains, Stage, Step};
@@ -162,7 +162,7 @@ struct Ledger {
 #[derive(Clone, Debug)]
 struct Book {
     layout: Layout,
-    queue: EventQueue<Event>,
+    queue: EventHeap<Event>,
     array: Array,
     chains: Chains,
     ledger: Ledger,
@@ -317,7 +317,7 @@ impl Package {
             channels: Channels::new(layout.dies, layout.dies, chains, arbitration, suspend),
             book: Book {
                 layout,
-                queue: EventQueue::default(),
+                queue: EventHeap::default(),
                 array,
                 chains: part.chains.clone(),
                 ledger: Ledger {

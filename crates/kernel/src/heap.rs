@@ -1,0 +1,91 @@
+//! The event queue of few events.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use crate::Time;
+
+/// The order of events.
+pub(crate) type Key = u128;
+
+/// An event, when it is due, and its place among those of the same time.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry<E> {
+    pub time: Time,
+    pub sequence: u64,
+    pub event: E,
+}
+
+impl<E> Entry<E> {
+    #[inline]
+    pub fn key(&self) -> Key {
+        Key::from(self.time.0) << 64 | Key::from(self.sequence)
+    }
+}
+impl<E> PartialEq for Entry<E> {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+impl<E> Eq for Entry<E> {}
+impl<E> PartialOrd for Entry<E> {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<E> Ord for Entry<E> {
+    /// Reversed: the standard heap keeps its greatest element on top, we want the earliest.
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.key().cmp(&self.key())
+    }
+}
+
+/// Events in the order of an [`EventQueue`](crate::EventQueue), in a heap alone. It costs least where no
+/// more than a few events wait, as in a package by itself.
+#[derive(Clone, Debug)]
+pub struct EventHeap<E> {
+    heap: BinaryHeap<Entry<E>>,
+    sequence: u64,
+}
+
+impl<E> Default for EventHeap<E> {
+    fn default() -> Self {
+        Self {
+            heap: BinaryHeap::new(),
+            sequence: 0,
+        }
+    }
+}
+
+impl<E> EventHeap<E> {
+    /// Puts `event` at `time`, behind all events already scheduled for that time.
+    #[inline]
+    pub fn schedule(&mut self, time: Time, event: E) {
+        let sequence = self.sequence;
+        self.sequence += 1;
+        self.heap.push(Entry {
+            time,
+            sequence,
+            event,
+        });
+    }
+    /// Takes the earliest event.
+    #[inline]
+    pub fn pop(&mut self) -> Option<(Time, E)> {
+        self.heap.pop().map(|entry| (entry.time, entry.event))
+    }
+    /// When the earliest event is due.
+    pub fn next_time(&self) -> Option<Time> {
+        self.heap.peek().map(|entry| entry.time)
+    }
+    /// Events waiting.
+    pub fn len(&self) -> usize {
+        self.heap.len()
+    }
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+}
