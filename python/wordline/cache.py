@@ -7,10 +7,11 @@ r.table.polars()
 
 import json
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias, TypedDict, cast
+from typing import ClassVar, TypeAlias, TypedDict, cast
 
 from wordline import _wordline, folder
 from wordline._wordline import WordlineError
@@ -102,12 +103,55 @@ class CacheSummary(TypedDict):
     runs: list[CacheRun]
 
 
-class CacheResult:
+class OfTrace(ABC):
+    """What was found out about a trace: a summary, a table, a page."""
+
+    # Name of the table, and of its file.
+    NAME: ClassVar[str]
+
+    def __init__(self, table: _wordline.Table) -> None:
+        self._table = table
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Writes a page with a plot, one self-contained file, and returns its path.
+
+        Raises WordlineError if the file cannot be written.
+        """
+        page = self._page()
+        return folder.write_file(path, lambda part: part.write_text(page, encoding="utf-8"))
+
+    def write(self, path: str | os.PathLike[str]) -> list[Path]:
+        """Writes summary.json, the table as Parquet and report.html into a folder, which appears
+        complete or not at all, and returns their paths. A former result is replaced; any other
+        folder that is not empty is refused. Raises WordlineError.
+        """
+        writers: dict[str, Callable[[Path], object]] = {
+            "summary.json": lambda part: write_json(part, self._content()),
+            f"{self.NAME}.parquet": lambda part: self._table.write_parquet(str(part)),
+            "report.html": lambda part: part.write_text(self._page(), encoding="utf-8"),
+        }
+        return folder.write(path, writers)
+
+    def _rows(self) -> Table:
+        return Table(OneTable(self._table), self.NAME)
+
+    @abstractmethod
+    def _content(self) -> object:
+        """The content of summary.json."""
+
+    @abstractmethod
+    def _page(self) -> str:
+        """The page."""
+
+
+class CacheResult(OfTrace):
     """What policies made of a trace."""
 
+    NAME = "cache"
+
     def __init__(self, summary: CacheSummary, table: _wordline.Table) -> None:
+        super().__init__(table)
         self.summary = summary
-        self._table = table
 
     @property
     def runs(self) -> list[CacheRun]:
@@ -117,27 +161,10 @@ class CacheResult:
     @cached_property
     def table(self) -> Table:
         """The runs as a table: a row each, columns as the keys of a run."""
-        return Table(OneTable(self._table), "cache")
+        return self._rows()
 
-    def report(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the runs as a page with a plot, one self-contained file, and returns its path.
-
-        Raises WordlineError if the file cannot be written.
-        """
-        page = self._page()
-        return folder.write_file(path, lambda part: part.write_text(page, encoding="utf-8"))
-
-    def write(self, path: str | os.PathLike[str]) -> list[Path]:
-        """Writes summary.json, cache.parquet and report.html into a folder, which appears complete
-        or not at all, and returns their paths. A former result is replaced; any other folder that
-        is not empty is refused. Raises WordlineError.
-        """
-        writers: dict[str, Callable[[Path], object]] = {
-            "summary.json": lambda part: write_json(part, self.summary),
-            "cache.parquet": lambda part: self._table.write_parquet(str(part)),
-            "report.html": lambda part: part.write_text(self._page(), encoding="utf-8"),
-        }
-        return folder.write(path, writers)
+    def _content(self) -> CacheSummary:
+        return self.summary
 
     def _page(self) -> str:
         from wordline.miss_ratio import cache_page

@@ -9,7 +9,6 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import TypedDict, cast
 
 from wordline import _wordline, folder
@@ -18,12 +17,11 @@ from wordline.arguments import flag, whole
 from wordline.cache import (
     CacheInput,
     CacheProgress,
-    OneTable,
+    OfTrace,
     Size,
     heard,
     reading_options,
     size_texts,
-    write_json,
 )
 from wordline.result import Table
 from wordline.traces import Align, OnBadLine, TimeOrder, Traces, Volumes, paths, trace_options
@@ -86,12 +84,14 @@ class MrcSummary(TypedDict):
     accuracy: list[MrcAccuracy]
 
 
-class MrcResult:
+class MrcResult(OfTrace):
     """The miss-ratio curves of a trace."""
 
+    NAME = "curve"
+
     def __init__(self, summary: MrcSummary, table: _wordline.Table) -> None:
+        super().__init__(table)
         self.summary = summary
-        self._table = table
 
     @property
     def curves(self) -> list[MrcCurve]:
@@ -106,27 +106,10 @@ class MrcResult:
     @cached_property
     def table(self) -> Table:
         """The corners of all curves: method, size_pages, miss_ratio."""
-        return Table(OneTable(self._table), "curve")
+        return self._rows()
 
-    def report(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the curves as a page with a plot, one self-contained file, and returns its path.
-
-        Raises WordlineError if the file cannot be written.
-        """
-        page = self._page()
-        return folder.write_file(path, lambda part: part.write_text(page, encoding="utf-8"))
-
-    def write(self, path: str | os.PathLike[str]) -> list[Path]:
-        """Writes summary.json, curve.parquet and report.html into a folder, which appears complete
-        or not at all, and returns their paths. A former result is replaced; any other folder that
-        is not empty is refused. Raises WordlineError.
-        """
-        writers: dict[str, Callable[[Path], object]] = {
-            "summary.json": lambda part: write_json(part, self.summary),
-            "curve.parquet": lambda part: self._table.write_parquet(str(part)),
-            "report.html": lambda part: part.write_text(self._page(), encoding="utf-8"),
-        }
-        return folder.write(path, writers)
+    def _content(self) -> MrcSummary:
+        return self.summary
 
     def _page(self) -> str:
         from wordline.miss_ratio import mrc_page
