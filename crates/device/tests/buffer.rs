@@ -191,7 +191,7 @@ fn a_power_cut_takes_no_more_than_it_may() {
 
 /// More than a million requests.
 #[test]
-#[ignore = "minutes"]
+#[ignore = "takes a minute optimised: `make test-slow` runs it, a shorter one runs always"]
 fn a_power_cut_takes_no_more_than_it_may_at_length() {
     let sums = cut(3, 450, 400, 600);
     assert!(sums.iter().all(|sum| *sum > 10_000), "{sums:?}");

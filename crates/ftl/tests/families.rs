@@ -71,7 +71,7 @@ fn every_family_finds_what_was_done_before_the_power_failed() {
 }
 
 #[test]
-#[ignore = "half a minute"]
+#[ignore = "takes half a minute optimised: `make test-slow` runs it, shorter ones run always"]
 fn ten_million_operations_and_many_power_cuts() {
     let operations = run_all(150, 20_000, false) + run_all(150, 20_000, true);
     eprintln!("{operations} operations");
