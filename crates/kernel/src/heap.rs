@@ -9,7 +9,7 @@ use crate::Time;
 pub(crate) type Key = u128;
 
 /// An event, when it is due, and its place among those of the same time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry<E> {
     pub time: Time,
     pub sequence: u64,

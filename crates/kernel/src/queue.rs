@@ -1,6 +1,6 @@
 //! The event queue.
 
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 use crate::Time;
 use crate::heap::{Entry, Key};
@@ -10,142 +10,180 @@ use crate::heap::{Entry, Key};
 /// as there are durations hold nearly all of them. Measured with 2, 4, 8 and 16: on the work of the
 /// benchmarks 4 are fastest, a heap alone takes a fifth to a third longer.
 const ROWS: usize = 4;
+/// The place of the heap among the rows.
+const HEAP: usize = ROWS;
+/// Bits of a number in the queue that say where the event is.
+const PLACE_BITS: u32 = 3;
 
 /// Events in order of time; among equal times in order of scheduling.
 ///
 /// The order is total and does not depend on the content of the events, so a run is repeatable.
 ///
 /// An event goes to the end of the row whose last event is the latest that is not later, so that every
-/// row is in order; what fits no row goes to a heap. The earliest event is the first of a row, found by a
-/// tournament of the rows, or the top of the heap. Next to nothing of this depends on outcomes that a
-/// processor cannot predict.
+/// row is in order; what fits no row goes to a heap. The earliest event is the first of a row or the top
+/// of the heap. Next to nothing of this depends on outcomes that a processor cannot predict.
 #[derive(Clone, Debug)]
 pub struct EventQueue<E> {
-    rows: [VecDeque<Entry<E>>; ROWS],
-    /// By row: when its last event is due; zero if it is empty.
+    rows: [Row<E>; ROWS],
+    /// By row: when the event is due that came last. Descending: an event goes to the first row whose
+    /// last is not later than it, and leaves the order as it is.
     last: [Time; ROWS],
-    /// The first event of each row, or [`NEVER`], in the second half; before it the earlier of two each,
-    /// down to the earliest of all in place 1.
-    firsts: [Rank; 2 * ROWS],
+    /// By row, and of the heap: the first event, or [`NEVER`].
+    firsts: [Key; ROWS + 1],
+    /// The earliest of them, found when it changes: whoever takes an event does not wait for it.
+    first: Key,
     heap: BinaryHeap<Entry<E>>,
-    sequence: u64,
-}
-
-/// The first event of a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Rank {
-    key: Key,
-    row: usize,
+    /// Events scheduled so far.
+    scheduled: u64,
 }
 
 /// Behind all events.
 const NEVER: Key = Key::MAX;
 
-#[inline]
-fn time(key: Key) -> Time {
-    Time((key >> 64) as u64)
+/// Events in order: a ring of a power of two of places.
+#[derive(Clone, Debug)]
+struct Row<E> {
+    ring: Vec<Entry<E>>,
+    /// Events that have left, and that have come; their difference wait.
+    left: usize,
+    come: usize,
+}
+
+impl<E: Copy> Row<E> {
+    // Field by field, from registers: an entry that is put together in memory first and then copied with
+    // wider loads waits for its own stores.
+    #[inline(always)]
+    fn push(&mut self, time: Time, sequence: u64, event: E) {
+        if self.come - self.left == self.ring.len() {
+            self.grow(Entry {
+                time,
+                sequence,
+                event,
+            });
+        }
+        let mask = self.ring.len() - 1;
+        let place = &mut self.ring[self.come & mask];
+        place.time = time;
+        place.sequence = sequence;
+        place.event = event;
+        self.come += 1;
+    }
+    #[inline(always)]
+    fn pop(&mut self) -> Entry<E> {
+        let mask = self.ring.len() - 1;
+        let entry = self.ring[self.left & mask];
+        self.left += 1;
+        entry
+    }
+    /// The order of the first.
+    #[inline]
+    fn first(&self) -> Key {
+        if self.left == self.come {
+            return NEVER;
+        }
+        let mask = self.ring.len() - 1;
+        self.ring[self.left & mask].key()
+    }
+    /// Makes room for twice as many; new places hold `filler`.
+    #[cold]
+    fn grow(&mut self, filler: Entry<E>) {
+        let length = self.ring.len();
+        if length > 0 {
+            self.ring.rotate_left(self.left & (length - 1));
+        }
+        self.ring.resize((2 * length).max(16), filler);
+        (self.left, self.come) = (0, length);
+    }
 }
 
 impl<E> Default for EventQueue<E> {
     fn default() -> Self {
         Self {
-            rows: std::array::from_fn(|_| VecDeque::new()),
-            last: [Time::ZERO; ROWS],
-            firsts: std::array::from_fn(|place| Rank {
-                key: NEVER,
-                row: place % ROWS,
+            rows: std::array::from_fn(|_| Row {
+                ring: Vec::new(),
+                left: 0,
+                come: 0,
             }),
+            last: [Time::ZERO; ROWS],
+            firsts: [NEVER; ROWS + 1],
+            first: NEVER,
             heap: BinaryHeap::new(),
-            sequence: 0,
+            scheduled: 0,
         }
     }
 }
 
-impl<E> EventQueue<E> {
+impl<E: Copy> EventQueue<E> {
     /// Puts `event` at `time`, behind all events already scheduled for that time.
-    #[inline]
+    #[inline(always)]
     pub fn schedule(&mut self, time: Time, event: E) {
-        let sequence = self.sequence;
-        self.sequence += 1;
+        let row: usize = self.last.iter().map(|last| usize::from(*last > time)).sum();
+        let sequence = self.scheduled << PLACE_BITS | row as u64;
+        self.scheduled += 1;
+        if row == HEAP {
+            self.schedule_in_heap(time, sequence, event);
+            return;
+        }
+        self.last[row] = time;
+        let key = Key::from(time.0) << 64 | Key::from(sequence);
+        self.firsts[row] = self.firsts[row].min(key);
+        self.first = self.first.min(key);
+        self.rows[row].push(time, sequence, event);
+    }
+    #[cold]
+    fn schedule_in_heap(&mut self, time: Time, sequence: u64, event: E) {
         let entry = Entry {
             time,
             sequence,
             event,
         };
-        let Some(row) = self.fitting(time) else {
-            self.heap.push(entry);
-            return;
-        };
-        if self.rows[row].is_empty() {
-            self.enter(row, entry.key());
-        }
-        self.last[row] = time;
-        self.rows[row].push_back(entry);
+        self.firsts[HEAP] = self.firsts[HEAP].min(entry.key());
+        self.first = self.first.min(entry.key());
+        self.heap.push(entry);
     }
     /// Takes the earliest event.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, E)> {
-        let Rank { key, row } = self.firsts[1];
-        if self.heap.peek().is_some_and(|top| top.key() < key) {
-            return self.heap.pop().map(|entry| (entry.time, entry.event));
+        if self.first == NEVER {
+            return None;
         }
-        let entry = self.rows[row].pop_front()?;
-        let mut first = NEVER;
-        if let Some(next) = self.rows[row].front() {
-            first = next.key();
-        } else {
-            self.last[row] = Time::ZERO;
+        let place = self.first as usize & ((1 << PLACE_BITS) - 1);
+        if place >= HEAP {
+            return self.pop_of_heap();
         }
-        self.enter(row, first);
+        let entry = self.rows[place].pop();
+        self.firsts[place] = self.rows[place].first();
+        self.first = self.earliest();
+        Some((entry.time, entry.event))
+    }
+    #[cold]
+    fn pop_of_heap(&mut self) -> Option<(Time, E)> {
+        let entry = self.heap.pop()?;
+        self.firsts[HEAP] = self.heap.peek().map_or(NEVER, Entry::key);
+        self.first = self.earliest();
         Some((entry.time, entry.event))
     }
     /// When the earliest event is due.
     #[inline]
     pub fn next_time(&self) -> Option<Time> {
-        let mut key = self.firsts[1].key;
-        if let Some(top) = self.heap.peek() {
-            key = key.min(top.key());
-        }
-        (key != NEVER).then_some(time(key))
+        (self.first != NEVER).then_some(Time((self.first >> 64) as u64))
     }
+    #[inline]
+    fn earliest(&self) -> Key {
+        let [a, b, c, d, heap] = self.firsts;
+        a.min(b).min(c.min(d)).min(heap)
+    }
+}
+
+impl<E> EventQueue<E> {
     /// Events waiting.
     pub fn len(&self) -> usize {
-        self.heap.len() + self.rows.iter().map(VecDeque::len).sum::<usize>()
+        let rows = self.rows.iter().map(|row| row.come - row.left);
+        self.heap.len() + rows.sum::<usize>()
     }
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// The row at whose end an event is in order, of several the one with the latest end.
-    #[inline]
-    fn fitting(&self, time: Time) -> Option<usize> {
-        let mut best = ROWS;
-        let mut latest = 0;
-        for (row, last) in self.last.iter().enumerate() {
-            let better = last.0 <= time.0 && (best == ROWS || last.0 > latest);
-            best = if better { row } else { best };
-            latest = if better { last.0 } else { latest };
-        }
-        (best < ROWS).then_some(best)
-    }
-
-    /// The first event of a row is another.
-    #[inline]
-    fn enter(&mut self, row: usize, key: Key) {
-        let mut place = ROWS + row;
-        let mut winner = Rank { key, row };
-        while place > 1 {
-            self.firsts[place] = winner;
-            let rival = self.firsts[place ^ 1];
-            winner = if rival.key < winner.key {
-                rival
-            } else {
-                winner
-            };
-            place /= 2;
-        }
-        self.firsts[1] = winner;
     }
 }
 
