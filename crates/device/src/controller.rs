@@ -248,6 +248,11 @@ impl<M: Mapping> Controller<M> {
             .map(|verification| &verification.shadow)
     }
 
+    /// A request from this byte on will come soon.
+    #[inline]
+    pub fn foresee(&self, offset: u64) {
+        self.mapping.foresee(Lpn((offset / self.page_bytes) as u32));
+    }
     /// Begins with a request, which lies within the device.
     pub fn begin(
         &mut self,

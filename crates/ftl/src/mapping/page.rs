@@ -1,5 +1,6 @@
 //! Page mapping.
 
+use prefetch_index::prefetch_index;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
@@ -493,6 +494,10 @@ impl Mapping for PageMap {
     #[inline]
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
         self.map[page.index()].checked_sub(1).map(Ppn)
+    }
+    #[inline]
+    fn foresee(&self, page: Lpn) {
+        prefetch_index(&self.map, page.index());
     }
     #[inline]
     fn home_plane(&self, page: Lpn) -> Option<Plane> {
