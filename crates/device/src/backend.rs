@@ -48,7 +48,8 @@ pub(crate) struct BackEnd {
     suspends: bool,
     /// Longest time for which reads go before another operation.
     longest: Time,
-    channels: Channels,
+    /// The dies and the buses, and what is kept of them.
+    channels: Channels<DieState, GcClock>,
     book: Book,
     draws: Stream,
     /// Idle dies that have been given transactions.
@@ -81,7 +82,6 @@ impl BackEnd {
         };
         let part = &plan.part;
         let layout = part.layout;
-        let channels = layout.dies.div_ceil(plan.dies_per_channel) as usize;
         Self {
             layout,
             plane_rule: part.plane_rule,
@@ -101,13 +101,9 @@ impl BackEnd {
                 part.chains.clone(),
                 &part.arbitration,
                 &part.suspend,
+                (state, GcClock::default()),
             ),
-            book: Book {
-                dies: vec![state; layout.dies as usize],
-                buses: vec![GcClock::default(); channels],
-                transactions: Vec::new(),
-                vacant: Vec::new(),
-            },
+            book: Book::default(),
             draws: Stream::new(part.seed, "nand.array"),
             touched: Vec::new(),
             loads: vec![Load::default(); layout.dies as usize],
@@ -119,7 +115,7 @@ impl BackEnd {
     pub fn after(before: &Self, plan: &Plan) -> Self {
         let mut back_end = Self::new(plan);
         back_end.draws = before.draws.clone();
-        for (state, before) in back_end.book.dies.iter_mut().zip(&before.book.dies) {
+        for (state, before) in back_end.channels.dies_mut().zip(before.channels.dies()) {
             state.usage = before.usage;
         }
         back_end
@@ -155,7 +151,7 @@ impl BackEnd {
 
     /// What each die has been used for.
     pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
-        self.book.dies.iter().map(|state| state.usage)
+        self.channels.dies().map(|state| state.usage)
     }
 
     /// What is committed, by die.
@@ -174,7 +170,7 @@ impl BackEnd {
     /// if the power fails cannot be read.
     pub fn under_way(&self) -> Vec<(Operation, Ppn)> {
         let mut found = Vec::new();
-        for state in &self.book.dies {
+        for state in self.channels.dies() {
             for job in state.aside.as_deref().into_iter().chain([&state.job]) {
                 let mut slot = if job.under_way { job.head } else { NONE };
                 while slot != NONE {
@@ -190,14 +186,14 @@ impl BackEnd {
     /// Takes an operation on without a place in the queue of its die; [`BackEnd::commit`] gives it one.
     pub fn admit(&mut self, now: Time, order: &Order) -> Slot {
         let die = self.layout.die_of_page(order.place);
-        self.book.admit(now, die, order)
+        self.book.admit(now, die, self.channels.of(die), order)
     }
 
     /// Puts an operation at the end of its die's queue.
     #[inline]
     pub fn enqueue(&mut self, now: Time, order: &Order, queue: &mut EventQueue<Event>) -> Slot {
         let die = self.layout.die_of_page(order.place);
-        let slot = self.book.admit(now, die, order);
+        let slot = self.book.admit(now, die, self.channels.of(die), order);
         self.line_up(now, die, slot, order.purpose, queue);
         slot
     }
@@ -207,7 +203,7 @@ impl BackEnd {
     pub fn commit(&mut self, now: Time, slot: Slot, queue: &mut EventQueue<Event>) {
         let transaction = &mut self.book.transactions[slot as usize];
         let (die, purpose) = (transaction.die, transaction.purpose);
-        let clock = self.book.dies[die.index()].gc.read(now);
+        let clock = self.channels.of(die).gc.read(now);
         let gc = clock - transaction.gc_before;
         transaction.parts.gc += gc;
         transaction.parts.queue += now - transaction.since - gc;
@@ -228,14 +224,15 @@ impl BackEnd {
         queue: &mut EventQueue<Event>,
     ) {
         *self.loads[die.index()].of(purpose.operation()) += u32::from(!purpose.is_gc());
-        let idle = self.book.dies[die.index()].job.head == NONE;
+        let state = self.channels.of_mut(die);
+        let idle = state.job.head == NONE;
         if idle && self.planes == 1 {
             self.start(now, die, slot, 1, queue);
             return;
         }
-        self.book.append(die, slot);
+        self.book.append(state, slot);
         if self.suspends && purpose.is_urgent() {
-            self.book.dies[die.index()].reads.push_back(slot);
+            state.reads.push_back(slot);
         }
         if idle {
             if self.touched.is_empty() {
@@ -248,7 +245,7 @@ impl BackEnd {
     /// Idle dies begin with what has been enqueued at this instant.
     pub fn begin(&mut self, now: Time, array: &Array, queue: &mut EventQueue<Event>) {
         while let Some(die) = self.touched.pop() {
-            if self.book.dies[die.index()].job.head == NONE && self.channels.is_free(die) {
+            if self.channels.of(die).job.head == NONE && self.channels.is_free(die) {
                 self.start_next(now, die, array, queue);
             }
         }
@@ -259,7 +256,7 @@ impl BackEnd {
     /// begin.
     #[inline]
     fn start_next(&mut self, now: Time, die: Die, array: &Array, queue: &mut EventQueue<Event>) {
-        let mut head = self.book.dies[die.index()].first;
+        let mut head = self.channels.of(die).first;
         if head == NONE {
             return;
         }
@@ -279,7 +276,7 @@ impl BackEnd {
         array: &Array,
         queue: &mut EventQueue<Event>,
     ) {
-        self.book.unlink(die, head);
+        self.book.unlink(self.channels.of_mut(die), head);
         let pages = if self.planes > 1 {
             self.join(die, head, array)
         } else {
@@ -298,10 +295,8 @@ impl BackEnd {
         pages: u32,
         queue: &mut EventQueue<Event>,
     ) {
-        let Book {
-            dies, transactions, ..
-        } = &mut self.book;
-        let state = &mut dies[die.index()];
+        let transactions = &mut self.book.transactions;
+        let state = self.channels.of_mut(die);
         let mut slot = head;
         while slot != NONE {
             let transaction = &mut transactions[slot as usize];
@@ -330,7 +325,7 @@ impl BackEnd {
         self.load(die, head, operation, pages);
         self.loads[die.index()].array_begun = false;
         let mut ear = Ear {
-            book: &mut self.book,
+            book: &self.book,
             queue,
             probe: &mut (),
         };
@@ -341,9 +336,10 @@ impl BackEnd {
     fn interleave(&mut self, die: Die) {
         let first = die.0 - die.0 % self.dies_per_package;
         for other in (first..first + self.dies_per_package).filter(|other| *other != die.0) {
-            if self.book.dies[other as usize].job.head != NONE {
-                self.book.dies[other as usize].job.interleaved = true;
-                self.book.dies[die.index()].job.interleaved = true;
+            let state = self.channels.of_mut(Die(other));
+            if state.job.head != NONE {
+                state.job.interleaved = true;
+                self.channels.of_mut(die).job.interleaved = true;
             }
         }
     }
@@ -402,7 +398,7 @@ impl BackEnd {
         probe: &mut impl Probe<Observation>,
     ) -> Option<Slot> {
         let mut ear = Ear {
-            book: &mut self.book,
+            book: &self.book,
             queue,
             probe,
         };
@@ -414,7 +410,7 @@ impl BackEnd {
         }
         if released.ended {
             let head = self.finish(now, die, probe);
-            if self.book.dies[die.index()].aside.is_some() {
+            if self.channels.of(die).aside.is_some() {
                 self.serve_reads(now, die, array, queue);
             } else {
                 self.start_next(now, die, array, queue);
@@ -430,31 +426,24 @@ impl BackEnd {
     /// The command of a die is over: its time is that of all its transactions.
     #[inline]
     fn finish(&mut self, now: Time, die: Die, probe: &mut impl Probe<Observation>) -> Slot {
-        let Book {
-            dies, transactions, ..
-        } = &mut self.book;
-        let state = &mut dies[die.index()];
         let Job {
             head,
             began,
             mut parts,
+            pages,
+            operation,
+            gc,
             ..
-        } = state.job;
+        } = self.channels.of(die).job;
         if self.suspends {
             parts.die_wait = (now - began).since(parts.total());
         }
         let mut slot = head;
         while slot != NONE {
-            let transaction = &mut transactions[slot as usize];
+            let transaction = &mut self.book.transactions[slot as usize];
             transaction.parts.add(&parts);
             slot = transaction.next;
         }
-        let Job {
-            pages,
-            operation,
-            gc,
-            ..
-        } = self.book.dies[die.index()].job;
         if !gc {
             *self.loads[die.index()].of(operation) -= pages;
         }
@@ -466,7 +455,7 @@ impl BackEnd {
     /// 0 then).
     #[inline]
     fn leave(&mut self, now: Time, die: Die, pages: u32, probe: &mut impl Probe<Observation>) {
-        let state = &mut self.book.dies[die.index()];
+        let state = self.channels.of_mut(die);
         state.gc.stop(now);
         let Job {
             operation,
@@ -501,7 +490,7 @@ impl BackEnd {
         probe: &mut impl Probe<Observation>,
     ) -> Option<Worked> {
         let mut ear = Ear {
-            book: &mut self.book,
+            book: &self.book,
             queue,
             probe,
         };
@@ -512,17 +501,16 @@ impl BackEnd {
                     1 => Operation::Program,
                     _ => Operation::Erase,
                 };
-                let job = &mut self.book.dies[die.index()].job;
+                let job = &mut self.channels.of_mut(die).job;
                 job.under_way = false;
-                let Job {
-                    head, busy_since, ..
-                } = *job;
-                self.book
-                    .observe_array(now, die, confirm, busy_since, probe);
-                Some(Worked { head, operation })
+                self.book.observe_array(now, job, confirm, probe);
+                Some(Worked {
+                    head: job.head,
+                    operation,
+                })
             }
             Readied::Suspended(die) => {
-                self.book.dies[die.index()].job.aside_since = now;
+                self.channels.of_mut(die).job.aside_since = now;
                 self.lay_aside(now, die, probe);
                 self.serve_reads(now, die, array, queue);
                 None

@@ -36,25 +36,68 @@ impl Event {
     }
 }
 
-/// Hears what the channels do, and keeps their events.
+/// Hears what the channels do, and keeps their events. What it has to know of a die or a bus lies with
+/// the channels, beside what they know themselves, and is handed to it.
 pub trait Listen {
+    /// What the owner keeps of a die.
+    type OfDie;
+    /// What the owner keeps of a bus.
+    type OfBus;
     /// Hands `event` back at `at`.
     fn schedule(&mut self, at: Time, event: Event);
     /// A die starts to ask for the bus.
-    fn asks(&mut self, now: Time, channel: u32, die: Die);
+    fn asks(&mut self, now: Time, of_bus: &mut Self::OfBus, of_die: &mut Self::OfDie);
     /// A die that has asked since `since` gets the bus for `hold`.
-    fn granted(&mut self, now: Time, channel: u32, die: Die, since: Time, hold: Time);
-    /// The hold is over; it was granted at `from`.
-    fn released(&mut self, now: Time, channel: u32, die: Die, step: &Step, from: Time);
+    fn granted(
+        &mut self,
+        now: Time,
+        die: Die,
+        of_bus: &mut Self::OfBus,
+        of_die: &mut Self::OfDie,
+        since: Time,
+        hold: Time,
+    );
+    /// The hold is over.
+    fn released(&mut self, now: Time, held: Held<'_, Self::OfDie, Self::OfBus>, step: &Step);
     /// Whether the array may do what the hold that ends now asks of it. If not, the chain ends with
     /// a status read.
     fn allows(&mut self, now: Time, die: Die, confirm: Confirm) -> bool;
     /// The die is busy until `ready`, its array in `work`.
-    fn busy(&mut self, now: Time, die: Die, confirm: Confirm, work: Work, ready: Time);
+    fn busy(
+        &mut self,
+        now: Time,
+        die: Die,
+        of_die: &mut Self::OfDie,
+        confirm: Confirm,
+        work: Work,
+        ready: Time,
+    );
     /// The array lays its work aside with `remaining` to do; it stops after `latency`.
-    fn suspended(&mut self, now: Time, die: Die, confirm: Confirm, remaining: Time, latency: Time);
-    /// A command that suspends or resumes an operation is through; it was on the bus since `from`.
-    fn interrupted(&mut self, now: Time, channel: u32, die: Die, from: Time);
+    fn suspended(
+        &mut self,
+        now: Time,
+        of_die: &mut Self::OfDie,
+        confirm: Confirm,
+        remaining: Time,
+        latency: Time,
+    );
+    /// A command that suspends or resumes an operation is through.
+    fn interrupted(&mut self, now: Time, held: Held<'_, Self::OfDie, Self::OfBus>);
+}
+
+/// A hold of a bus that is over.
+#[derive(Debug)]
+pub struct Held<'a, D, B> {
+    /// The channel.
+    pub channel: u32,
+    /// Who held the bus.
+    pub die: Die,
+    /// When it was granted.
+    pub from: Time,
+    /// What the owner keeps of the die.
+    pub of_die: &'a mut D,
+    /// What the owner keeps of the bus.
+    pub of_bus: &'a mut B,
 }
 
 /// What the end of a hold means to the owner.
@@ -102,7 +145,9 @@ struct Aside {
 }
 
 #[derive(Clone, Debug)]
-struct Lane {
+struct Lane<D> {
+    /// The owner's.
+    own: D,
     channel: u32,
     state: State,
     steps: Vec<Step>,
@@ -118,7 +163,9 @@ struct Lane {
 }
 
 #[derive(Clone, Debug)]
-struct Bus {
+struct Bus<B> {
+    /// The owner's.
+    own: B,
     held: bool,
     /// Who holds the bus, or held it last.
     holder: Die,
@@ -128,26 +175,29 @@ struct Bus {
     line: VecDeque<Asking>,
 }
 
-/// Channels with equal numbers of dies.
+/// Channels with equal numbers of dies, and what their owner keeps of each die and each bus.
 #[derive(Clone, Debug)]
-pub struct Channels {
+pub struct Channels<D, B> {
     chains: Chains,
     suspend: Suspend,
     arbitration: Vec<Arbitration>,
-    lanes: Vec<Lane>,
-    buses: Vec<Bus>,
+    lanes: Vec<Lane<D>>,
+    buses: Vec<Bus<B>>,
 }
 
-impl Channels {
-    /// `dies` idle dies, `dies_per_channel` on each bus.
+impl<D: Clone, B: Clone> Channels<D, B> {
+    /// `dies` idle dies, `dies_per_channel` on each bus; of each die and each bus the owner keeps
+    /// what is given.
     pub fn new(
         dies: u32,
         dies_per_channel: u32,
         chains: Chains,
         arbitration: &Arbitration,
         suspend: &Suspend,
+        (of_die, of_bus): (D, B),
     ) -> Self {
         let lane = |die: u32| Lane {
+            own: of_die.clone(),
             channel: die / dies_per_channel,
             state: State::Free,
             steps: Vec::new(),
@@ -159,6 +209,7 @@ impl Channels {
             aside: None,
         };
         let bus = Bus {
+            own: of_bus,
             held: false,
             holder: Die(dies_per_channel - 1),
             urgent: false,
@@ -175,6 +226,27 @@ impl Channels {
         }
     }
 
+    /// What the owner keeps of all dies, in their order.
+    pub fn dies(&self) -> impl Iterator<Item = &D> {
+        self.lanes.iter().map(|lane| &lane.own)
+    }
+    /// The same, to change it.
+    pub fn dies_mut(&mut self) -> impl Iterator<Item = &mut D> {
+        self.lanes.iter_mut().map(|lane| &mut lane.own)
+    }
+}
+
+impl<D, B> Channels<D, B> {
+    /// What the owner keeps of a die.
+    #[inline]
+    pub fn of(&self, die: Die) -> &D {
+        &self.lanes[die.index()].own
+    }
+    /// The same, to change it.
+    #[inline]
+    pub fn of_mut(&mut self, die: Die) -> &mut D {
+        &mut self.lanes[die.index()].own
+    }
     /// The durations of the part.
     #[inline]
     pub const fn chains(&self) -> &Chains {
@@ -200,59 +272,82 @@ impl Channels {
 
     /// Starts the chain that was loaded into a die: it asks for the bus.
     #[inline]
-    pub fn start(&mut self, now: Time, die: Die, listen: &mut impl Listen) {
-        self.lanes[die.index()].state = State::OnBus;
-        self.ask(now, die, listen);
+    pub fn start<L: Listen<OfDie = D, OfBus = B>>(&mut self, now: Time, die: Die, listen: &mut L) {
+        let lane = &mut self.lanes[die.index()];
+        lane.state = State::OnBus;
+        Self::ask(now, die, lane, &mut self.buses, listen);
     }
 
     #[inline]
-    fn ask(&mut self, now: Time, die: Die, listen: &mut impl Listen) {
-        let lane = &self.lanes[die.index()];
+    fn ask<L: Listen<OfDie = D, OfBus = B>>(
+        now: Time,
+        die: Die,
+        lane: &mut Lane<D>,
+        buses: &mut [Bus<B>],
+        listen: &mut L,
+    ) {
         let step = &lane.steps[lane.at];
-        let channel = lane.channel;
-        listen.asks(now, channel, die);
-        let bus = &mut self.buses[channel as usize];
+        let (channel, hold) = (lane.channel, step.bus);
+        let bus = &mut buses[channel as usize];
+        listen.asks(now, &mut bus.own, &mut lane.own);
         if !bus.held {
-            listen.granted(now, channel, die, now, step.bus);
-            Self::hold(now, channel, bus, die, step.bus, listen);
+            listen.granted(now, die, &mut bus.own, &mut lane.own, now, hold);
+            Self::hold(now, channel, bus, die, hold, listen);
             return;
         }
         bus.line.push_back(Asking {
             die,
             since: now,
-            hold: step.bus,
+            hold,
             starts_array: step.confirm.and_then(Stage::of_array).is_some(),
             urgent: false,
         });
     }
 
     /// A die asks to suspend or resume its operation.
-    fn ask_urgently(&mut self, now: Time, channel: u32, asking: Asking, listen: &mut impl Listen) {
+    fn ask_urgently<L: Listen<OfDie = D, OfBus = B>>(
+        &mut self,
+        now: Time,
+        channel: u32,
+        asking: Asking,
+        listen: &mut L,
+    ) {
         let bus = &mut self.buses[channel as usize];
         if bus.held {
             bus.line.push_back(asking);
         } else {
-            Self::grant(now, channel, bus, asking, listen);
+            self.grant(now, channel, asking, listen);
         }
     }
 
     #[inline]
-    fn grant(now: Time, channel: u32, bus: &mut Bus, asking: Asking, listen: &mut impl Listen) {
+    fn grant<L: Listen<OfDie = D, OfBus = B>>(
+        &mut self,
+        now: Time,
+        channel: u32,
+        asking: Asking,
+        listen: &mut L,
+    ) {
+        let Asking {
+            die, since, hold, ..
+        } = asking;
+        let bus = &mut self.buses[channel as usize];
         if !asking.urgent {
-            listen.granted(now, channel, asking.die, asking.since, asking.hold);
+            let of_die = &mut self.lanes[die.index()].own;
+            listen.granted(now, die, &mut bus.own, of_die, since, hold);
         }
-        Self::hold(now, channel, bus, asking.die, asking.hold, listen);
+        Self::hold(now, channel, bus, die, hold, listen);
         bus.urgent = asking.urgent;
     }
 
     #[inline]
-    fn hold(
+    fn hold<L: Listen<OfDie = D, OfBus = B>>(
         now: Time,
         channel: u32,
-        bus: &mut Bus,
+        bus: &mut Bus<B>,
         die: Die,
         hold: Time,
-        listen: &mut impl Listen,
+        listen: &mut L,
     ) {
         bus.held = true;
         bus.holder = die;
@@ -265,32 +360,42 @@ impl Channels {
     /// asks again if its next hold needs no wait. A resume command sets going what was laid aside;
     /// `None` if the hold was a suspend command.
     #[inline]
-    pub fn bus_done(
+    pub fn bus_done<L: Listen<OfDie = D, OfBus = B>>(
         &mut self,
         now: Time,
         channel: u32,
-        listen: &mut impl Listen,
+        listen: &mut L,
     ) -> Option<Released> {
         let bus = &mut self.buses[channel as usize];
         bus.held = false;
-        let (die, urgent, from) = (bus.holder, bus.urgent, bus.granted);
+        let (die, urgent) = (bus.holder, bus.urgent);
+        let lane = &mut self.lanes[die.index()];
+        let held = Held {
+            channel,
+            die,
+            from: bus.granted,
+            of_die: &mut lane.own,
+            of_bus: &mut bus.own,
+        };
         if urgent {
-            listen.interrupted(now, channel, die, from);
+            listen.interrupted(now, held);
             let resumed = self.interrupt(now, die, listen);
             self.serve(now, channel, listen);
             return resumed;
         }
-        let released = self.release(now, channel, die, from, listen);
+        listen.released(now, held, &lane.steps[lane.at]);
+        let released = Self::release(now, die, lane, &self.chains, listen);
         self.serve(now, channel, listen);
         if released.confirm.is_none() && !released.ended {
-            self.lanes[die.index()].at += 1;
-            self.ask(now, die, listen);
+            let lane = &mut self.lanes[die.index()];
+            lane.at += 1;
+            Self::ask(now, die, lane, &mut self.buses, listen);
         }
         Some(released)
     }
 
     #[inline]
-    fn serve(&mut self, now: Time, channel: u32, listen: &mut impl Listen) {
+    fn serve<L: Listen<OfDie = D, OfBus = B>>(&mut self, now: Time, channel: u32, listen: &mut L) {
         let bus = &mut self.buses[channel as usize];
         if bus.line.is_empty() {
             return;
@@ -300,37 +405,33 @@ impl Channels {
             place => bus.line.remove(place),
         };
         if let Some(asking) = next {
-            Self::grant(now, channel, bus, asking, listen);
+            self.grant(now, channel, asking, listen);
         }
     }
 
     #[inline]
-    fn release(
-        &mut self,
+    fn release<L: Listen<OfDie = D, OfBus = B>>(
         now: Time,
-        channel: u32,
         die: Die,
-        from: Time,
-        listen: &mut impl Listen,
+        lane: &mut Lane<D>,
+        chains: &Chains,
+        listen: &mut L,
     ) -> Released {
-        let busy = self.chains.busy();
-        let lane = &mut self.lanes[die.index()];
         let step = &lane.steps[lane.at];
-        listen.released(now, channel, die, step, from);
         let (mut going, rows) = (step.confirm, step.reports);
         if let Some(confirm) = going
             && !listen.allows(now, die, confirm)
         {
             going = None;
             lane.steps.truncate(lane.at + 1);
-            lane.steps.push(self.chains.last_status());
+            lane.steps.push(chains.last_status());
         }
         let ended = lane.at + 1 == lane.steps.len();
         if let Some(confirm) = going {
-            let work = lane.registers.confirm(now, confirm, busy);
+            let work = lane.registers.confirm(now, confirm, chains.busy());
             lane.ready = lane.registers.ready();
             lane.state = State::Busy;
-            listen.busy(now, die, confirm, work, lane.ready);
+            listen.busy(now, die, &mut lane.own, confirm, work, lane.ready);
             listen.schedule(lane.ready, Event::Ready(die.0));
         } else if ended {
             lane.state = State::Free;
@@ -345,7 +446,12 @@ impl Channels {
 
     /// A busy time ends: the die asks for its next hold.
     #[inline]
-    pub fn ready(&mut self, now: Time, die: Die, listen: &mut impl Listen) -> Readied {
+    pub fn ready<L: Listen<OfDie = D, OfBus = B>>(
+        &mut self,
+        now: Time,
+        die: Die,
+        listen: &mut L,
+    ) -> Readied {
         let lane = &mut self.lanes[die.index()];
         if lane.ready != now || lane.state != State::Busy {
             return Readied::Stale;
@@ -358,18 +464,22 @@ impl Channels {
             return Readied::Stale;
         };
         if lane.suspending {
-            self.withdraw(die);
+            Self::withdraw(die, lane, &mut self.buses);
         }
-        let lane = &mut self.lanes[die.index()];
         lane.at += 1;
         lane.state = State::OnBus;
-        self.ask(now, die, listen);
+        Self::ask(now, die, lane, &mut self.buses, listen);
         Readied::Done(die, confirm)
     }
 
     /// Asks to lay the die's operation aside for a read. Nothing happens unless its array programs
     /// or erases, the part can suspend that, and it may still be suspended.
-    pub fn suspend(&mut self, now: Time, die: Die, listen: &mut impl Listen) {
+    pub fn suspend<L: Listen<OfDie = D, OfBus = B>>(
+        &mut self,
+        now: Time,
+        die: Die,
+        listen: &mut L,
+    ) {
         let lane = &mut self.lanes[die.index()];
         if lane.state != State::Busy || lane.suspending || lane.aside.is_some() {
             return;
@@ -392,7 +502,7 @@ impl Channels {
     }
 
     /// Lets the operation that was laid aside go on; the die has no other chain.
-    pub fn resume(&mut self, now: Time, die: Die, listen: &mut impl Listen) {
+    pub fn resume<L: Listen<OfDie = D, OfBus = B>>(&mut self, now: Time, die: Die, listen: &mut L) {
         let lane = &mut self.lanes[die.index()];
         debug_assert_eq!(lane.state, State::Free, "the chains in between are over");
         lane.state = State::OnBus;
@@ -411,7 +521,12 @@ impl Channels {
     }
 
     /// A suspend or a resume command is through.
-    fn interrupt(&mut self, now: Time, die: Die, listen: &mut impl Listen) -> Option<Released> {
+    fn interrupt<L: Listen<OfDie = D, OfBus = B>>(
+        &mut self,
+        now: Time,
+        die: Die,
+        listen: &mut L,
+    ) -> Option<Released> {
         let lane = &mut self.lanes[die.index()];
         if let Some(aside) = lane.aside.take() {
             lane.steps = aside.steps;
@@ -424,7 +539,7 @@ impl Channels {
             let work = lane.registers.confirm(now, confirm, self.chains.busy());
             lane.ready = lane.registers.ready();
             lane.state = State::Busy;
-            listen.busy(now, die, confirm, work, lane.ready);
+            listen.busy(now, die, &mut lane.own, confirm, work, lane.ready);
             listen.schedule(lane.ready, Event::Ready(die.0));
             return Some(Released {
                 die,
@@ -450,7 +565,7 @@ impl Channels {
             remaining,
         }));
         lane.at = 0;
-        listen.suspended(now, die, confirm, remaining, latency);
+        listen.suspended(now, &mut lane.own, confirm, remaining, latency);
         listen.schedule(lane.ready, Event::Ready(die.0));
         None
     }
@@ -474,13 +589,12 @@ impl Channels {
 
     /// The operation ended before its suspend command got the bus: the command is not sent.
     #[cold]
-    fn withdraw(&mut self, die: Die) {
-        let channel = self.lanes[die.index()].channel;
-        let line = &mut self.buses[channel as usize].line;
+    fn withdraw(die: Die, lane: &mut Lane<D>, buses: &mut [Bus<B>]) {
+        let line = &mut buses[lane.channel as usize].line;
         let before = line.len();
         line.retain(|asking| !(asking.urgent && asking.die == die));
         if line.len() < before {
-            self.lanes[die.index()].suspending = false;
+            lane.suspending = false;
         }
     }
 }

@@ -11,7 +11,7 @@ use wordline_kernel::{EventHeap, Stream, Time};
 
 use crate::array::{Array, Violation};
 use crate::chain::{Chains, Stage, Step};
-use crate::channel::{Channels, Event, Listen, Readied};
+use crate::channel::{Channels, Event, Held, Listen, Readied};
 use crate::command::Command;
 use crate::energy::Energy;
 use crate::part::Part;
@@ -228,18 +228,21 @@ impl Book {
 }
 
 impl Listen for Book {
+    type OfDie = ();
+    type OfBus = ();
     #[inline]
     fn schedule(&mut self, at: Time, event: Event) {
         self.queue.schedule(at, event);
     }
     #[inline]
-    fn asks(&mut self, _now: Time, _channel: u32, _die: Die) {}
+    fn asks(&mut self, _: Time, (): &mut (), (): &mut ()) {}
     #[inline]
-    fn granted(&mut self, now: Time, _channel: u32, die: Die, since: Time, _hold: Time) {
+    fn granted(&mut self, now: Time, die: Die, (): &mut (), (): &mut (), since: Time, _: Time) {
         self.ledger.of(die).bus_wait += now - since;
     }
     #[inline]
-    fn released(&mut self, _now: Time, _channel: u32, die: Die, step: &Step, from: Time) {
+    fn released(&mut self, _now: Time, held: Held<'_, (), ()>, step: &Step) {
+        let Held { die, from, .. } = held;
         let Self { chains, ledger, .. } = self;
         let times = chains.stage_times(&step.hold);
         for (sum, time) in ledger.of(die).stages.iter_mut().zip(times) {
@@ -267,7 +270,7 @@ impl Listen for Book {
         }
     }
     #[inline]
-    fn busy(&mut self, _now: Time, die: Die, confirm: Confirm, work: Work, _ready: Time) {
+    fn busy(&mut self, _: Time, die: Die, (): &mut (), confirm: Confirm, work: Work, _: Time) {
         let Some(stage) = Stage::of_array(confirm) else {
             return;
         };
@@ -278,8 +281,8 @@ impl Listen for Book {
             self.ledger.keep(die, stage, None, work.from, work.until);
         }
     }
-    fn suspended(&mut self, _: Time, _: Die, _: Confirm, _: Time, _: Time) {}
-    fn interrupted(&mut self, _: Time, _: u32, _: Die, _: Time) {}
+    fn suspended(&mut self, _: Time, (): &mut (), _: Confirm, _: Time, _: Time) {}
+    fn interrupted(&mut self, _: Time, _: Held<'_, (), ()>) {}
 }
 
 /// A package.
@@ -289,7 +292,7 @@ pub struct Package {
     plane_rule: PlaneRule,
     interleaved: bool,
     now: Time,
-    channels: Channels,
+    channels: Channels<(), ()>,
     book: Book,
     draws: Stream,
     /// By die, or one for all if dies are not interleaved.
@@ -314,7 +317,14 @@ impl Package {
             plane_rule: part.plane_rule,
             interleaved,
             now: Time::ZERO,
-            channels: Channels::new(layout.dies, layout.dies, chains, arbitration, suspend),
+            channels: Channels::new(
+                layout.dies,
+                layout.dies,
+                chains,
+                arbitration,
+                suspend,
+                ((), ()),
+            ),
             book: Book {
                 layout,
                 queue: EventHeap::default(),

@@ -105,19 +105,17 @@ pub struct Usage {
     pub cell: Time,
 }
 
-/// Everything beside the channels.
-#[derive(Clone, Debug)]
+/// The transactions that are on their way.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Book {
-    pub(super) dies: Vec<DieState>,
-    /// By channel: the time that its bus was held for collection.
-    pub(super) buses: Vec<GcClock>,
     pub(super) transactions: Vec<Transaction>,
     pub(super) vacant: Vec<Slot>,
 }
 
 impl Book {
+    /// Takes on an operation of a die, which stands so.
     #[inline]
-    pub(super) fn admit(&mut self, now: Time, die: Die, order: &Order) -> Slot {
+    pub(super) fn admit(&mut self, now: Time, die: Die, state: &DieState, order: &Order) -> Slot {
         let Order {
             purpose,
             place,
@@ -139,7 +137,7 @@ impl Book {
             superseded,
             parts,
             since: now,
-            gc_before: self.dies[die.index()].gc.read(now),
+            gc_before: state.gc.read(now),
         };
         if let Some(slot) = self.vacant.pop() {
             self.transactions[slot as usize] = transaction;
@@ -156,8 +154,7 @@ impl Book {
 
     /// Puts a transaction at the end of its die's queue.
     #[inline]
-    pub(super) fn append(&mut self, die: Die, slot: Slot) {
-        let state = &mut self.dies[die.index()];
+    pub(super) fn append(&mut self, state: &mut DieState, slot: Slot) {
         if state.first == NONE {
             state.first = slot;
         } else {
@@ -169,11 +166,10 @@ impl Book {
 
     /// Takes a transaction out of its die's queue.
     #[inline]
-    pub(super) fn unlink(&mut self, die: Die, slot: Slot) {
+    pub(super) fn unlink(&mut self, state: &mut DieState, slot: Slot) {
         let transaction = &mut self.transactions[slot as usize];
         let (previous, next) = (transaction.previous, transaction.next);
         transaction.next = NONE;
-        let state = &mut self.dies[die.index()];
         if previous == NONE {
             state.first = next;
         } else {
@@ -189,21 +185,22 @@ impl Book {
         }
     }
 
-    /// Tells the probe that the array has worked for the die's command.
+    /// Tells the probe that the array has worked for a command since the die became busy.
+    #[inline]
     pub(super) fn observe_array(
         &self,
         now: Time,
-        die: Die,
+        job: &Job,
         confirm: Confirm,
-        from: Time,
         probe: &mut impl Probe<Observation>,
     ) {
         let Job {
             head,
             operation,
             gc,
+            busy_since: from,
             ..
-        } = self.dies[die.index()].job;
+        } = *job;
         let programs = matches!(confirm, Confirm::Program(_));
         let worked = match operation {
             Operation::Move if programs => Operation::Program,

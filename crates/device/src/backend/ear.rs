@@ -1,33 +1,42 @@
 //! What the channels tell, entered into the book.
 
 use wordline_kernel::{EventQueue, Probe, Time};
-use wordline_nand::channel::Listen;
+use wordline_nand::channel::{Held, Listen};
 use wordline_nand::{Confirm, Die, Stage, Step, Work};
 
-use super::book::{Book, Job};
+use super::book::{Book, DieState, GcClock, Job};
 use crate::event::Event;
 use crate::observation::Observation;
 
 /// The book, open for what the channels have to say.
 pub(super) struct Ear<'a, P> {
-    pub(super) book: &'a mut Book,
+    pub(super) book: &'a Book,
     pub(super) queue: &'a mut EventQueue<Event>,
     pub(super) probe: &'a mut P,
 }
 
 impl<P: Probe<Observation>> Listen for Ear<'_, P> {
+    type OfDie = DieState;
+    /// The time that the bus was held for collection.
+    type OfBus = GcClock;
     #[inline]
     fn schedule(&mut self, at: Time, event: wordline_nand::Event) {
         self.queue.schedule(at, Event::Flash(event));
     }
     #[inline]
-    fn asks(&mut self, now: Time, channel: u32, die: Die) {
-        self.book.dies[die.index()].job.bus_gc = self.book.buses[channel as usize].read(now);
+    fn asks(&mut self, now: Time, bus: &mut GcClock, state: &mut DieState) {
+        state.job.bus_gc = bus.read(now);
     }
     #[inline]
-    fn granted(&mut self, now: Time, channel: u32, die: Die, since: Time, hold: Time) {
-        let bus = &mut self.book.buses[channel as usize];
-        let state = &mut self.book.dies[die.index()];
+    fn granted(
+        &mut self,
+        now: Time,
+        _die: Die,
+        bus: &mut GcClock,
+        state: &mut DieState,
+        since: Time,
+        hold: Time,
+    ) {
         let job = &mut state.job;
         if since < now {
             let gc = bus.read(now) - job.bus_gc;
@@ -40,17 +49,24 @@ impl<P: Probe<Observation>> Listen for Ear<'_, P> {
         bus.start(now, job.gc);
     }
     #[inline]
-    fn released(&mut self, now: Time, channel: u32, die: Die, _step: &Step, from: Time) {
-        self.book.buses[channel as usize].stop(now);
-        self.observe_bus(now, channel, die, from);
+    fn released(&mut self, now: Time, held: Held<'_, DieState, GcClock>, _step: &Step) {
+        held.of_bus.stop(now);
+        self.observe_bus(now, &held);
     }
     #[inline]
     fn allows(&mut self, _now: Time, _die: Die, _confirm: Confirm) -> bool {
         true
     }
     #[inline]
-    fn busy(&mut self, now: Time, die: Die, confirm: Confirm, work: Work, ready: Time) {
-        let state = &mut self.book.dies[die.index()];
+    fn busy(
+        &mut self,
+        now: Time,
+        _die: Die,
+        state: &mut DieState,
+        confirm: Confirm,
+        work: Work,
+        ready: Time,
+    ) {
         state.job.busy_since = now;
         state.job.parts.cell += ready - now;
         state.usage.cell += ready - now;
@@ -59,8 +75,14 @@ impl<P: Probe<Observation>> Listen for Ear<'_, P> {
             state.usage.array[kind] += work.time() * u64::from(state.job.pages);
         }
     }
-    fn suspended(&mut self, now: Time, die: Die, confirm: Confirm, remaining: Time, latency: Time) {
-        let state = &mut self.book.dies[die.index()];
+    fn suspended(
+        &mut self,
+        now: Time,
+        state: &mut DieState,
+        confirm: Confirm,
+        remaining: Time,
+        latency: Time,
+    ) {
         state.job.parts.cell -= remaining;
         state.usage.cell += latency;
         state.usage.cell -= remaining;
@@ -69,27 +91,26 @@ impl<P: Probe<Observation>> Listen for Ear<'_, P> {
             *used += latency * u64::from(state.job.pages);
             *used -= remaining * u64::from(state.job.pages);
         }
-        let Job { busy_since, .. } = state.job;
         self.book
-            .observe_array(now, die, confirm, busy_since, self.probe);
+            .observe_array(now, &state.job, confirm, self.probe);
     }
-    fn interrupted(&mut self, now: Time, channel: u32, die: Die, from: Time) {
-        self.book.dies[die.index()].usage.bus += now - from;
-        self.observe_bus(now, channel, die, from);
+    fn interrupted(&mut self, now: Time, held: Held<'_, DieState, GcClock>) {
+        held.of_die.usage.bus += now - held.from;
+        self.observe_bus(now, &held);
     }
 }
 
 impl<P: Probe<Observation>> Ear<'_, P> {
     /// Tells the probe that the bus has been held for the die's command.
     #[inline]
-    fn observe_bus(&mut self, now: Time, channel: u32, die: Die, from: Time) {
-        let Job { operation, gc, .. } = self.book.dies[die.index()].job;
+    fn observe_bus(&mut self, now: Time, held: &Held<'_, DieState, GcClock>) {
+        let Job { operation, gc, .. } = held.of_die.job;
         self.probe.observe(
             now,
             Observation::Bus {
-                channel,
-                from,
-                die,
+                channel: held.channel,
+                from: held.from,
+                die: held.die,
                 operation,
                 gc,
             },

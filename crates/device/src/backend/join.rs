@@ -15,7 +15,7 @@ impl BackEnd {
     pub(super) fn join(&mut self, die: Die, head: Slot, array: &Array) -> u32 {
         let mut slots = [head; MOST_IN_LINE];
         let mut line = [self.waiting(head, head, array); MOST_IN_LINE];
-        let (mut length, mut slot) = (1, self.book.dies[die.index()].first);
+        let (mut length, mut slot) = (1, self.channels.of(die).first);
         while slot != NONE && length < MOST_IN_LINE {
             slots[length] = slot;
             line[length] = self.waiting(head, slot, array);
@@ -28,7 +28,7 @@ impl BackEnd {
             .pick(&line[..length], most, &mut self.picked);
         let mut next = NONE;
         for &place in self.picked.iter().rev() {
-            self.book.unlink(die, slots[place]);
+            self.book.unlink(self.channels.of_mut(die), slots[place]);
             self.book.transactions[slots[place] as usize].next = next;
             next = slots[place];
         }

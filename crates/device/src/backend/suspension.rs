@@ -40,7 +40,7 @@ impl BackEnd {
         let Transaction { die, place, .. } = *self.get(slot);
         let Job {
             head, aside_since, ..
-        } = self.book.dies[die.index()].job;
+        } = self.channels.of(die).job;
         if array.read(place).is_err() || head == NONE {
             return;
         }
@@ -50,7 +50,7 @@ impl BackEnd {
             return;
         }
         let mut ear = Ear {
-            book: &mut self.book,
+            book: &self.book,
             queue,
             probe: &mut (),
         };
@@ -59,15 +59,15 @@ impl BackEnd {
 
     /// The die's command makes way for reads.
     pub(super) fn lay_aside(&mut self, now: Time, die: Die, probe: &mut impl Probe<Observation>) {
-        let job = self.book.dies[die.index()].job;
+        let job = self.channels.of(die).job;
         self.leave(now, die, 0, probe);
-        self.book.dies[die.index()].aside = Some(Box::new(job));
+        self.channels.of_mut(die).aside = Some(Box::new(job));
     }
 
     /// The first read of the host in a die's queue whose page is programmed. The others wait behind
     /// the programs that they depend on.
     pub(super) fn waiting_read(&self, die: Die, array: &Array) -> Option<Slot> {
-        let mut reads = self.book.dies[die.index()].reads.iter().copied();
+        let mut reads = self.channels.of(die).reads.iter().copied();
         reads.find(|slot| array.read(self.get(*slot).place).is_ok())
     }
 
@@ -93,7 +93,7 @@ impl BackEnd {
         array: &Array,
         queue: &mut EventQueue<Event>,
     ) {
-        let aside = self.book.dies[die.index()].aside.as_ref();
+        let aside = self.channels.of(die).aside.as_ref();
         let waits = aside.map_or(Time::ZERO, |job| now - job.aside_since);
         if waits < self.longest
             && let Some(slot) = self.waiting_read(die, array)
@@ -101,14 +101,14 @@ impl BackEnd {
             self.begin_with(now, die, slot, array, queue);
             return;
         }
-        let state = &mut self.book.dies[die.index()];
+        let state = self.channels.of_mut(die);
         let Some(job) = state.aside.take() else {
             return;
         };
         state.job = Job { since: now, ..*job };
         state.gc.start(now, job.gc);
         let mut ear = Ear {
-            book: &mut self.book,
+            book: &self.book,
             queue,
             probe: &mut (),
         };
