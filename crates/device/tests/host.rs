@@ -47,6 +47,7 @@ struct Life {
     crossing: Crossing,
 }
 
+#[derive(Clone, Copy)]
 enum Happening {
     Wished(usize),
     Host(Event),
