@@ -51,8 +51,10 @@ struct Active {
 #[derive(Clone, Copy, Debug)]
 struct Victim {
     block: Block,
-    /// The next page of the victim to look at.
-    cursor: u32,
+    /// The next page to look at.
+    next: Ppn,
+    /// One past the block's last page.
+    end: Ppn,
     stage: Stage,
     /// Whether it is collected for the sake of even wear.
     for_wear: bool,
@@ -198,7 +200,7 @@ impl PageMap {
         self.owners[place.index()] = page.0 + 1;
         self.map[page.index()] = place.0 + 1;
         let block = self.layout.block_of(place);
-        self.blocks.gain(block);
+        self.blocks.gain(block, place);
         if active.next == active.end {
             self.close(plane, block);
         }
@@ -238,7 +240,7 @@ impl PageMap {
     #[inline]
     pub(super) fn invalidate(&mut self, page: Ppn) {
         let block = self.layout.block_of(page);
-        self.blocks.lose(block);
+        self.blocks.lose(block, page);
         if self.blocks.phase(block) == Phase::Closed {
             let valid = self.blocks.valid(block);
             let plane = self.layout.plane_of(block);
@@ -281,7 +283,7 @@ impl PageMap {
         }
         self.owners[place.index()] = page + 1;
         self.map[page as usize] = place.0 + 1;
-        self.blocks.gain(self.layout.block_of(place));
+        self.blocks.gain(self.layout.block_of(place), place);
     }
     /// A block that held pages of the mapping's own is erased, for the `erases`th time: it is kept
     /// again, or anyone's.
@@ -366,16 +368,9 @@ impl PageMap {
     #[inline]
     fn next_to_move(&mut self, plane: Plane) -> Option<Ppn> {
         let victim = self.planes[plane.index()].victim.as_mut()?;
-        let first = self.layout.page(victim.block, 0).0;
-        while victim.cursor < self.layout.pages_per_block {
-            let place = Ppn(first + victim.cursor);
-            victim.cursor += 1;
-            let owner = self.owners[place.index()];
-            if owner != 0 && self.map[owner as usize - 1] == place.0 + 1 {
-                return Some(place);
-            }
-        }
-        None
+        let found = self.blocks.next_valid(victim.next, victim.end);
+        victim.next = found.map_or(victim.end, |place| Ppn(place.0 + 1));
+        found
     }
 
     /// Takes in what the spare areas say: each page is where its latest copy is. Returns, by page,
@@ -410,7 +405,7 @@ impl PageMap {
         for (page, place, order) in latest.decide(flash) {
             orders[page as usize] = order;
             self.map[page as usize] = place.0 + 1;
-            self.blocks.gain(self.layout.block_of(place));
+            self.blocks.gain(self.layout.block_of(place), place);
         }
         // Neither free nor anybody's until they are erased.
         spent.retain(|block| self.blocks.valid(*block) == 0);
@@ -550,7 +545,8 @@ impl Mapping for PageMap {
         state.stale -= self.layout.pages_per_block - pages;
         state.victim = Some(Victim {
             block,
-            cursor: 0,
+            next: self.layout.page(block, 0),
+            end: self.layout.page(block, self.layout.pages_per_block),
             stage: Stage::Moving,
             for_wear: state.leveled,
         });
@@ -590,12 +586,12 @@ impl Mapping for PageMap {
     }
     #[inline]
     fn relocate(&mut self, _job: JobId, from: Ppn) -> Option<Ppn> {
-        let page = Lpn(self.owners[from.index()] - 1);
-        if self.map[page.index()] != from.0 + 1 {
+        if !self.blocks.is_valid(from) {
             return None;
         }
+        let page = Lpn(self.owners[from.index()] - 1);
         let block = self.layout.block_of(from);
-        self.blocks.lose(block);
+        self.blocks.lose(block, from);
         let plane = self.layout.plane_of(block);
         let writer = match &self.planes[plane.index()].victim {
             Some(victim) if victim.for_wear => Writer::Wear,
@@ -680,9 +676,9 @@ impl Mapping for PageMap {
             .filter(|(_, place)| **place != 0)
         {
             let place = Ppn(place - 1);
-            if self.owners[place.index()] != page as u32 + 1 {
+            if self.owners[place.index()] != page as u32 + 1 || !self.blocks.is_valid(place) {
                 return Err(format!(
-                    "page {page} maps to {}, which another page owns",
+                    "page {page} maps to {}, which another page owns or which is not valid",
                     self.layout.describe(place)
                 ));
             }

@@ -35,7 +35,7 @@ struct Cleaning {
     job: JobId,
     victim: Block,
     /// The next page of the victim to look at.
-    cursor: u32,
+    next: Ppn,
     /// Translation pages that are read and not copied yet.
     copies: VecDeque<u32>,
     /// Pages spoken for: as many as may still be copied.
@@ -123,10 +123,11 @@ impl Area {
             pages.keep(plane);
         }
         self.spoken += valid;
+        let victim = self.full.remove(place);
         self.cleaning = Some(Cleaning {
             job,
-            victim: self.full.remove(place),
-            cursor: 0,
+            victim,
+            next: pages.layout.page(victim, 0),
             copies: VecDeque::new(),
             spoken: valid,
             stage: Stage::Reading,
@@ -154,16 +155,12 @@ impl Area {
     /// The next current page of the block that is being cleaned.
     fn next_page(&mut self, pages: &PageMap) -> Option<(Ppn, u32)> {
         let cleaning = self.cleaning.as_mut()?;
-        let first = pages.layout.page(cleaning.victim, 0).0;
-        while cleaning.cursor < pages.layout.pages_per_block {
-            let place = Ppn(first + cleaning.cursor);
-            cleaning.cursor += 1;
-            let owner = pages.owners[place.index()];
-            if owner != 0 && pages.map[owner as usize - 1] == place.0 + 1 {
-                return Some((place, owner - 1));
-            }
-        }
-        None
+        let end = pages
+            .layout
+            .page(cleaning.victim, pages.layout.pages_per_block);
+        let place = pages.blocks.next_valid(cleaning.next, end);
+        cleaning.next = place.map_or(end, |place| Ppn(place.0 + 1));
+        place.map(|place| (place, pages.owners[place.index()] - 1))
     }
     /// What cleaning does next; `None` when that of `job` is over.
     pub fn step(&mut self, job: JobId, pages: &PageMap) -> Option<Clean> {

@@ -75,7 +75,7 @@ impl LogicalMap {
         member.used += 1;
         self.owners[place.index()] = page.0 + 1;
         self.map[page.index()] = place.0 + 1;
-        self.blocks.gain(block);
+        self.blocks.gain(block, place);
         self.logical[logical.0 as usize].buffered += 1;
         place
     }
@@ -118,11 +118,9 @@ impl LogicalMap {
             let first = self.layout.page(block, 0).0;
             (first..first + pages).map(Ppn)
         });
-        let current = |place: &Ppn| {
-            let owner = self.owners[place.index()];
-            owner != 0 && self.map[owner as usize - 1] == place.0 + 1
-        };
-        let place = places.into_iter().find(current)?;
+        let place = places
+            .into_iter()
+            .find(|place| self.blocks.is_valid(*place))?;
         let (logical, _) = self.shape.of(Lpn(self.owners[place.index()] - 1));
         Some(logical)
     }

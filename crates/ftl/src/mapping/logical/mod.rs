@@ -315,7 +315,7 @@ impl LogicalMap {
         let place = self.layout.page(block, slot);
         self.owners[place.index()] = page.0 + 1;
         self.map[page.index()] = place.0 + 1;
-        self.blocks.gain(block);
+        self.blocks.gain(block, place);
         if slot + 1 == self.layout.pages_per_block {
             self.blocks.enter(block, Phase::Closed);
         }
@@ -326,7 +326,7 @@ impl LogicalMap {
     #[inline]
     fn lose(&mut self, logical: LogicalBlock, place: Ppn) {
         let block = self.layout.block_of(place);
-        self.blocks.lose(block);
+        self.blocks.lose(block, place);
         if self.is_of_buffer(block) {
             self.logical[logical.0 as usize].buffered -= 1;
         }

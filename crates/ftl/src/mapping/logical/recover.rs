@@ -66,7 +66,7 @@ impl LogicalMap {
         }
         for (page, place, _) in latest.decide(flash) {
             self.map[page as usize] = place.0 + 1;
-            self.blocks.gain(self.layout.block_of(place));
+            self.blocks.gain(self.layout.block_of(place), place);
             let (logical, _) = self.shape.of(Lpn(page));
             self.logical[logical.0 as usize].valid += 1;
         }
