@@ -49,6 +49,9 @@ pub struct Preconditioned {
 /// Pages written between two looks at whether to go on.
 const STRIDE: u64 = 1 << 16;
 
+/// Random pages drawn together.
+const AHEAD: usize = 32;
+
 /// A device being preconditioned.
 struct Filler<'a, M, N, G> {
     device: Instant<'a, M, N>,
@@ -74,8 +77,23 @@ impl<M: Mapping, N: Note, G: FnMut(u64) -> bool> Filler<'_, M, N, G> {
         Ok(true)
     }
     fn overwrite(&mut self, count: u64) -> Result<bool, InstantError> {
-        let pages = self.pages;
-        self.write(count, |random, _| random.below(pages))
+        let mut drawn = [0; AHEAD];
+        let mut number = 0;
+        while number < count {
+            let ahead = &mut drawn[..AHEAD.min((count - number) as usize)];
+            for page in ahead.iter_mut() {
+                *page = self.random.below(self.pages) as u32;
+            }
+            self.device.look_up(ahead);
+            for page in ahead {
+                self.device.write(Lpn(*page))?;
+                number += 1;
+                if number % STRIDE == 0 && !(self.go_on)(self.device.work().written) {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
     /// Overwrites window after window, and notes how it ended.
     fn settle(&mut self, settle: Settle, done: &mut Preconditioned) -> Result<(), InstantError> {

@@ -2,6 +2,8 @@
 //!
 //! The state that results is exactly that of the same writes served one after the other.
 
+use std::hint::black_box;
+
 use thiserror::Error;
 use wordline_nand::{Array, Layout, Plane, Ppn, Violation};
 
@@ -106,6 +108,13 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
             self.collect(plane)?;
         }
         Ok(())
+    }
+    /// Looks pages up that will be written next: their cache misses overlap, as they do not depend on
+    /// each other. Changes nothing.
+    pub fn look_up(&self, pages: &[u32]) {
+        let places = pages.iter().map(|page| self.mapping.lookup(Lpn(*page)));
+        let places = places.map(|place| place.map_or(0, |place| place.0));
+        black_box(places.fold(0, u32::wrapping_add));
     }
     /// Discards a page.
     pub fn trim(&mut self, page: Lpn) -> Result<(), InstantError> {
