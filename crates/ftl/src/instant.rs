@@ -168,10 +168,23 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
         self.run(job)?;
         Ok(true)
     }
-    /// Carries a job out, from one wait to the next. All looks into the map come before the work:
-    /// they do not depend on each other, so their cache misses overlap.
+    /// Carries a job out, from one wait to the next.
     fn run(&mut self, job: JobId) -> Result<(), InstantError> {
         loop {
+            let Self {
+                mapping,
+                array,
+                note,
+                work,
+                ..
+            } = self;
+            mapping.move_all(job, |from, to| {
+                array.read(from)?;
+                array.program(to)?;
+                note.copy(from, to);
+                work.moved += 1;
+                Ok::<_, InstantError>(())
+            })?;
             self.steps.clear();
             let mut step = self.mapping.step(job);
             while !matches!(step, Step::Wait | Step::Done) {

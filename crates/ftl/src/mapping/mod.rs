@@ -127,6 +127,17 @@ pub trait Mapping {
     /// A page that a job moves has been read: where its copy goes, or `None` if it is no longer
     /// valid.
     fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn>;
+    /// Moves the pages that a job has left to move before its next other step, one after the other as
+    /// [`Step::Move`] and [`Mapping::relocate`] would: `copied` hears of each page and its copy, and
+    /// what it fails with ends this. Families may leave it to these two.
+    #[inline]
+    fn move_all<E>(
+        &mut self,
+        _job: JobId,
+        _copied: impl FnMut(Ppn, Ppn) -> Result<(), E>,
+    ) -> Result<(), E> {
+        Ok(())
+    }
     /// A block is erased, for the `erases`th time.
     fn erased(&mut self, block: Block, erases: u32);
 
@@ -264,6 +275,14 @@ impl Mapping for Map {
     #[inline]
     fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn> {
         each!(self, map => map.relocate(job, from))
+    }
+    #[inline]
+    fn move_all<E>(
+        &mut self,
+        job: JobId,
+        copied: impl FnMut(Ppn, Ppn) -> Result<(), E>,
+    ) -> Result<(), E> {
+        each!(self, map => map.move_all(job, copied))
     }
     #[inline]
     fn erased(&mut self, block: Block, erases: u32) {

@@ -60,6 +60,18 @@ struct Victim {
     for_wear: bool,
 }
 
+impl Victim {
+    /// Who writes its copies.
+    #[inline]
+    fn writer(&self) -> Writer {
+        if self.for_wear {
+            Writer::Wear
+        } else {
+            Writer::Collection
+        }
+    }
+}
+
 /// How far a collection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
@@ -373,6 +385,14 @@ impl PageMap {
         found
     }
 
+    /// The copy of `from`, a valid page of `block` on `plane`, is to be programmed there.
+    #[inline]
+    fn transfer(&mut self, plane: Plane, writer: Writer, block: Block, from: Ppn) -> Ppn {
+        let page = Lpn(self.owners[from.index()] - 1);
+        self.blocks.lose(block, from);
+        self.append(plane, writer, page)
+    }
+
     /// Takes in what the spare areas say: each page is where its latest copy is. Returns, by page,
     /// the order of that copy.
     pub(super) fn reread(&mut self, flash: &Flash<'_>, recovery: &mut Recovery) -> Vec<u64> {
@@ -589,15 +609,28 @@ impl Mapping for PageMap {
         if !self.blocks.is_valid(from) {
             return None;
         }
-        let page = Lpn(self.owners[from.index()] - 1);
         let block = self.layout.block_of(from);
-        self.blocks.lose(block, from);
         let plane = self.layout.plane_of(block);
-        let writer = match &self.planes[plane.index()].victim {
-            Some(victim) if victim.for_wear => Writer::Wear,
-            _ => Writer::Collection,
+        let victim = self.planes[plane.index()].victim;
+        let writer = victim.map_or(Writer::Collection, |victim| victim.writer());
+        Some(self.transfer(plane, writer, block, from))
+    }
+    #[inline]
+    fn move_all<E>(
+        &mut self,
+        job: JobId,
+        mut copied: impl FnMut(Ppn, Ppn) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let plane = Plane(job.0);
+        let Some(victim) = self.planes[plane.index()].victim else {
+            return Ok(());
         };
-        Some(self.append(plane, writer, page))
+        let writer = victim.writer();
+        while let Some(from) = self.next_to_move(plane) {
+            let to = self.transfer(plane, writer, victim.block, from);
+            copied(from, to)?;
+        }
+        Ok(())
     }
     fn erased(&mut self, block: Block, erases: u32) {
         let valid = self.blocks.valid(block);
