@@ -41,6 +41,7 @@ const FOR_WEAR: usize = 2;
 /// The block of a plane that takes programs.
 #[derive(Clone, Copy, Debug, Default)]
 struct Active {
+    block: Block,
     /// The next page to program.
     next: u32,
     /// One past the block's last page; equal to `next` when there is no room, and at the start.
@@ -103,10 +104,10 @@ struct PlaneState {
 
 impl PlaneState {
     /// The active block of collection's own that `block` is.
-    fn active_of_collection(&self, layout: &Layout, block: Block) -> Option<usize> {
+    fn active_of_collection(&self, block: Block) -> Option<usize> {
         let is_block = |which: &usize| {
-            let Active { next, end } = self.active[*which];
-            next < end && layout.block_of(Ppn(next)) == block
+            let active = &self.active[*which];
+            active.next < active.end && active.block == block
         };
         (1..self.active.len()).find(is_block)
     }
@@ -202,18 +203,19 @@ impl PageMap {
             Writer::Collection => self.collection_active,
             Writer::Wear => FOR_WEAR,
         };
-        let mut active = self.planes[plane.index()].active[which];
+        let mut active = &mut self.planes[plane.index()].active[which];
         if active.next == active.end {
-            active = self.open(plane, writer);
+            let open = self.open(plane, writer);
+            active = &mut self.planes[plane.index()].active[which];
+            *active = open;
         }
-        let place = Ppn(active.next);
+        let (block, place) = (active.block, Ppn(active.next));
         active.next += 1;
-        self.planes[plane.index()].active[which] = active;
+        let is_full = active.next == active.end;
         self.owners[place.index()] = page.0 + 1;
         self.map[page.index()] = place.0 + 1;
-        let block = self.layout.block_of(place);
         self.blocks.gain(block, place);
-        if active.next == active.end {
+        if is_full {
             self.close(plane, block);
         }
         place
@@ -237,6 +239,7 @@ impl PageMap {
         self.blocks.enter(block, Phase::Active);
         let first = self.layout.page(block, 0).0;
         Active {
+            block,
             next: first,
             end: first + self.layout.pages_per_block,
         }
@@ -359,15 +362,15 @@ impl PageMap {
         if state.leveled || state.free <= self.reserve_blocks {
             return None;
         }
-        let (blocks, layout) = (&self.blocks, &self.layout);
-        let of_collection = |block| state.active_of_collection(layout, block).is_some();
+        let blocks = &self.blocks;
+        let of_collection = |block| state.active_of_collection(block).is_some();
         let may_move = |block| match blocks.phase(block) {
             Phase::Closed => true,
             Phase::Active => of_collection(block),
             _ => false,
         };
         let block = self.free.rested(plane, may_move)?;
-        if let Some(which) = state.active_of_collection(layout, block) {
+        if let Some(which) = state.active_of_collection(block) {
             self.planes[plane.index()].active[which] = Active::default();
             self.close(plane, block);
         }
@@ -484,6 +487,7 @@ impl PageMap {
             }
             let first = self.layout.page(block, 0).0;
             self.planes[plane.index()].active[order[turn]] = Active {
+                block,
                 next: first + programmed,
                 end: first + self.layout.pages_per_block,
             };
