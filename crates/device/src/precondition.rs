@@ -47,7 +47,7 @@ pub struct Preconditioned {
 }
 
 /// Pages written between two looks at whether to go on.
-const STRIDE: u64 = 1 << 16;
+const STRIDE: u32 = 1 << 16;
 
 /// Random pages drawn together.
 const AHEAD: usize = 32;
@@ -61,21 +61,20 @@ struct Filler<'a, M, N, G> {
 }
 
 impl<M: Mapping, N: Note, G: FnMut(u64) -> bool> Filler<'_, M, N, G> {
-    /// Writes `count` pages chosen by `page`; false if it was ended early.
-    fn write(
-        &mut self,
-        count: u64,
-        mut page: impl FnMut(&mut Stream, u64) -> u64,
-    ) -> Result<bool, InstantError> {
-        for number in 0..count {
-            let page = page(&mut self.random, number);
-            self.device.write(Lpn(page as u32))?;
-            if number % STRIDE == STRIDE - 1 && !(self.go_on)(self.device.work().written) {
+    /// Writes the first pages in order; false if it was ended early.
+    fn fill(&mut self, pages: u32) -> Result<bool, InstantError> {
+        let mut next = 0;
+        while pages - next >= STRIDE {
+            self.device.write_row(next..next + STRIDE)?;
+            next += STRIDE;
+            if !(self.go_on)(self.device.work().written) {
                 return Ok(false);
             }
         }
+        self.device.write_row(next..pages)?;
         Ok(true)
     }
+    /// Writes `count` random pages; false if it was ended early.
     fn overwrite(&mut self, count: u64) -> Result<bool, InstantError> {
         let mut drawn = [0; AHEAD];
         let mut number = 0;
@@ -88,7 +87,7 @@ impl<M: Mapping, N: Note, G: FnMut(u64) -> bool> Filler<'_, M, N, G> {
             for page in ahead {
                 self.device.write(Lpn(*page))?;
                 number += 1;
-                if number % STRIDE == 0 && !(self.go_on)(self.device.work().written) {
+                if number % u64::from(STRIDE) == 0 && !(self.go_on)(self.device.work().written) {
                     return Ok(false);
                 }
             }
@@ -158,7 +157,7 @@ impl Precondition {
             pages,
             go_on,
         };
-        done.stopped = !filler.write(pages, |_, number| number)?;
+        done.stopped = !filler.fill(self.fill_pages)?;
         done.fill = filler.device.work();
         if pages == 0 || done.stopped {
             return Ok(done);

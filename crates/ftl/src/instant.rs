@@ -3,6 +3,7 @@
 //! The state that results is exactly that of the same writes served one after the other.
 
 use std::hint::black_box;
+use std::ops::Range;
 
 use thiserror::Error;
 use wordline_nand::{Array, Layout, Plane, Ppn, Violation};
@@ -103,6 +104,43 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
         self.array.program(place)?;
         self.note.host(place, page);
         self.work.written += 1;
+        self.collect_at(place)
+    }
+    /// Writes pages in a row, as [`Self::write`] would one after the other.
+    pub fn write_row(&mut self, pages: Range<u32>) -> Result<(), InstantError> {
+        let mut next = pages.start;
+        while next < pages.end {
+            let mut last = None;
+            let Self {
+                mapping,
+                array,
+                note,
+                work,
+                ..
+            } = self;
+            mapping.write_row(next..pages.end, |page, place| {
+                array.program(place)?;
+                note.host(place, page);
+                work.written += 1;
+                last = Some((page, place));
+                Ok::<_, InstantError>(())
+            })?;
+            match last {
+                Some((page, place)) => {
+                    next = page.0 + 1;
+                    self.collect_at(place)?;
+                }
+                None => {
+                    self.write(Lpn(next))?;
+                    next += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+    /// Collects on the plane of a page that was written, if that left too few free blocks.
+    #[inline]
+    fn collect_at(&mut self, place: Ppn) -> Result<(), InstantError> {
         let plane = self.layout.plane_of(self.layout.block_of(place));
         if self.mapping.wants_collection(plane) {
             self.collect(plane)?;

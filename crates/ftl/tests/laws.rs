@@ -350,3 +350,59 @@ fn equal_seeds_give_equal_states_and_others_other_random_choices() {
         }
     }
 }
+
+/// Writes a page, and collects where that is wanted, one step after the other.
+fn write_by_steps(map: &mut PageMap, array: &mut Array, plan: &Plan, page: Lpn) {
+    let Written::Placed(place) = map.write(page) else {
+        panic!("page {} has no room", page.0);
+    };
+    array.program(place).unwrap();
+    let plane = plan.layout.plane_of(plan.layout.block_of(place));
+    while map.wants_collection(plane) {
+        let job = map.collect(Want::Free(plane)).unwrap().job;
+        loop {
+            match map.step(job) {
+                Step::Move(from) => {
+                    array.read(from).unwrap();
+                    array.program(map.relocate(job, from).unwrap()).unwrap();
+                }
+                Step::Erase(block) => {
+                    array.erase(block).unwrap();
+                    map.erased(block, array.erases()[block.index()]);
+                }
+                Step::Done => break,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The row is written to an empty device, then over what is there, with and without collections.
+#[test]
+fn a_row_of_pages_and_its_collections_leave_the_state_that_single_steps_leave() {
+    for mut config in edge::configs() {
+        config.over_provisioning_ratio = 0.6;
+        let dimensions = planes(2, 2, 1, 2);
+        let plan = Plan::new(&config, layout(dimensions, 10, 9), dimensions, 1).unwrap();
+        let arrays = || Array::new(plan.layout, u32::MAX);
+        let (mut row, mut row_array) = (PageMap::new(&plan), arrays());
+        let (mut steps, mut steps_array) = (PageMap::new(&plan), arrays());
+        let mut random = Stream::new(1, "laws.writes");
+        for round in 0..4 {
+            let mut device = Instant::new(&mut row, &mut row_array, plan.layout);
+            device.write_row(0..plan.user_pages - round).unwrap();
+            for page in 0..plan.user_pages - round {
+                write_by_steps(&mut steps, &mut steps_array, &plan, Lpn(page));
+            }
+            for _ in 0..200 {
+                let page = Lpn(random.below(plan.user_pages.into()) as u32);
+                device.write(page).unwrap();
+                write_by_steps(&mut steps, &mut steps_array, &plan, page);
+            }
+            assert_eq!(format!("{row:?}"), format!("{steps:?}"), "{config:?}");
+            assert_eq!(format!("{row_array:?}"), format!("{steps_array:?}"));
+        }
+        assert!(row_array.erases().iter().any(|&erases| erases > 0));
+        row.audit().unwrap();
+    }
+}

@@ -12,6 +12,8 @@ pub mod log_block;
 pub mod logical;
 pub mod page;
 
+use std::ops::Range;
+
 use wordline_nand::{Block, Plane, Ppn};
 
 pub use page::PageMap;
@@ -113,6 +115,17 @@ pub trait Mapping {
     }
     /// Finds a place for a new copy of a page; the one before is invalid from now on.
     fn write(&mut self, page: Lpn) -> Written;
+    /// Writes pages in a row, as [`Mapping::write`] would one after the other: up to one that has no
+    /// room, and not beyond one that leaves its plane in want of a collection. `placed` hears of each
+    /// page and its place, and what it fails with ends this. Families may leave it to `write`.
+    #[inline]
+    fn write_row<E>(
+        &mut self,
+        _pages: Range<u32>,
+        _placed: impl FnMut(Lpn, Ppn) -> Result<(), E>,
+    ) -> Result<(), E> {
+        Ok(())
+    }
     /// The host does not need a page any more: from now on it maps nowhere.
     fn trim(&mut self, page: Lpn);
     /// Whether `plane` has fewer free blocks than garbage collection is to keep.
@@ -251,6 +264,14 @@ impl Mapping for Map {
     #[inline]
     fn write(&mut self, page: Lpn) -> Written {
         each!(self, map => map.write(page))
+    }
+    #[inline]
+    fn write_row<E>(
+        &mut self,
+        pages: Range<u32>,
+        placed: impl FnMut(Lpn, Ppn) -> Result<(), E>,
+    ) -> Result<(), E> {
+        each!(self, map => map.write_row(pages, placed))
     }
     #[inline]
     fn trim(&mut self, page: Lpn) {

@@ -1,5 +1,7 @@
 //! Page mapping.
 
+use std::ops::Range;
+
 use prefetch_index::prefetch_index;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -195,8 +197,24 @@ impl PageMap {
         }
     }
 
-    /// Programs `page` on `plane`, which has room: assigns the next page of the active block.
+    /// Puts a page of the host where there is room: the plane, and its place there.
     #[inline]
+    fn put(&mut self, page: Lpn) -> Option<(Plane, Ppn)> {
+        let (planes, reserve, shared) = (
+            &self.planes,
+            self.reserve_blocks,
+            self.collection_active == 0,
+        );
+        let room = |plane| Self::has_room(planes, plane, reserve, shared);
+        let plane = self.allocator.plane(page, room)?;
+        if let Some(old) = self.lookup(page) {
+            self.invalidate(old);
+        }
+        Some((plane, self.append(plane, Writer::Host, page)))
+    }
+
+    /// Programs `page` on `plane`, which has room: assigns the next page of the active block.
+    #[inline(always)]
     fn append(&mut self, plane: Plane, writer: Writer, page: Lpn) -> Ppn {
         let which = match writer {
             Writer::Host => 0,
@@ -524,20 +542,28 @@ impl Mapping for PageMap {
     }
     #[inline]
     fn write(&mut self, page: Lpn) -> Written {
-        let (planes, reserve, shared) = (
-            &self.planes,
-            self.reserve_blocks,
-            self.collection_active == 0,
-        );
-        let room = |plane| Self::has_room(planes, plane, reserve, shared);
-        let Some(plane) = self.allocator.plane(page, room) else {
-            let home = self.allocator.home(page);
-            return Written::Wait(home.map_or(Want::Anywhere, Want::Free));
-        };
-        if let Some(old) = self.lookup(page) {
-            self.invalidate(old);
+        if let Some((_, place)) = self.put(page) {
+            return Written::Placed(place);
         }
-        Written::Placed(self.append(plane, Writer::Host, page))
+        let home = self.allocator.home(page);
+        Written::Wait(home.map_or(Want::Anywhere, Want::Free))
+    }
+    #[inline]
+    fn write_row<E>(
+        &mut self,
+        pages: Range<u32>,
+        mut placed: impl FnMut(Lpn, Ppn) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for page in pages.map(Lpn) {
+            let Some((plane, place)) = self.put(page) else {
+                break;
+            };
+            placed(page, place)?;
+            if self.wants_collection(plane) {
+                break;
+            }
+        }
+        Ok(())
     }
     fn trim(&mut self, page: Lpn) {
         if let Some(old) = self.lookup(page) {
