@@ -403,6 +403,10 @@ impl PageMap {
         let victim = self.planes[plane.index()].victim.as_mut()?;
         let found = self.blocks.next_valid(victim.next, victim.end);
         victim.next = found.map_or(victim.end, |place| Ppn(place.0 + 1));
+        // Its map entry will change when it has been read.
+        if let Some(place) = found {
+            prefetch_index(&self.map, self.owners[place.index()] as usize - 1);
+        }
         found
     }
 
