@@ -116,16 +116,12 @@ fn whole_sectors(key: &str, bytes: u64) -> Result<(), WorkloadError> {
 pub(crate) struct Space {
     pub(crate) length: u64,
     pub(crate) align: u64,
-    /// The largest request.
-    pub(crate) largest: u64,
+    /// Places at which a request of any size may begin: the multiples of the alignment that leave
+    /// room for the largest.
+    pub(crate) places: u64,
 }
 
 impl Space {
-    /// Places at which a request of any size may begin: the multiples of the alignment that leave
-    /// room for the largest.
-    pub(crate) fn places(&self) -> u64 {
-        (self.length - self.largest) / self.align + 1
-    }
     /// The byte at which place `index` begins.
     pub(crate) fn byte(&self, index: u64) -> u64 {
         index * self.align
@@ -177,7 +173,7 @@ impl Config {
         Ok(Space {
             length,
             align: self.align_bytes,
-            largest,
+            places: (length - largest) / self.align_bytes + 1,
         })
     }
 

@@ -60,7 +60,7 @@ impl State {
             0.0,
             1.0,
         )?;
-        let places = space.places();
+        let places = space.places;
         let hot_places = ((places as f64 * hot_space_ratio).round() as u64).min(places);
         if hot_places == 0 || hot_places == places {
             let part = if hot_places == 0 { "hot" } else { "cold" };

@@ -52,7 +52,7 @@ impl State {
 impl Places for State {
     fn next(&mut self, bytes: u64, space: &Space, random: &mut Stream) -> u64 {
         let offset = if random.unit() < self.random_ratio {
-            space.byte(random.below(space.places()))
+            space.byte(random.below(space.places))
         } else if self.next > space.length - bytes {
             0
         } else {

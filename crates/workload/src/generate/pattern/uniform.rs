@@ -29,6 +29,6 @@ impl State {
 
 impl Places for State {
     fn next(&mut self, _: u64, space: &Space, random: &mut Stream) -> u64 {
-        space.byte(random.below(space.places()))
+        space.byte(random.below(space.places))
     }
 }

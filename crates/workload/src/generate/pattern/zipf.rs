@@ -47,7 +47,7 @@ pub(crate) struct State {
 impl State {
     pub(super) fn new(parameters: &Zipf, space: &Space) -> Result<Self, WorkloadError> {
         within("pattern.zipf.theta", parameters.theta, 0.0, 10.0)?;
-        let places = space.places();
+        let places = space.places;
         if places > MOST_PLACES {
             let reason = format!("the working set has {places} places, more than 2^32");
             let remedy = "raise workload.align_bytes or lower workload.working_set_ratio";
