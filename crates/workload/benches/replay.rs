@@ -1,7 +1,7 @@
-//! Instructions that a request of a trace costs: plain MSR CSV, and the same packed with gzip.
+//! Instructions that a request costs: of traces, by the family of their format, plain and packed with gzip;
+//! and of generated loads.
 #![allow(missing_docs, unused_qualifications)] // what the macros below make
 
-use std::fmt::Write as _;
 use std::io::Write as _;
 
 use flate2::Compression;
@@ -10,40 +10,100 @@ use gungraun::{
     Callgrind, EventKind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main,
 };
 use wordline_kernel::Stream;
+use wordline_workload::generate::{self, Generator};
 use wordline_workload::{Source, Trace, TraceOptions};
 
 const REQUESTS: u64 = 20_000;
+const SECTOR: u64 = 512;
 
-fn csv() -> Vec<u8> {
+/// A request every half millisecond.
+struct Asked {
+    number: u64,
+    reads: bool,
+    offset: u64,
+    bytes: u64,
+}
+
+fn lines(head: &str, line: impl Fn(&Asked) -> String) -> Vec<u8> {
     let mut random = Stream::new(1, "workload.benches.replay");
-    let mut text = String::new();
+    let mut text = head.to_owned();
     for number in 0..REQUESTS {
-        let time = 128_166_372_000_000_000 + number * 5_000;
-        let op = if random.below(2) == 0 {
-            "Read"
-        } else {
-            "Write"
+        let asked = Asked {
+            number,
+            reads: random.below(2) == 0,
+            offset: random.below(1 << 20) * 4096,
+            bytes: (1 + random.below(8)) * 4096,
         };
-        let (offset, size) = (random.below(1 << 20) * 4096, (1 + random.below(8)) * 4096);
-        let line = writeln!(text, "{time},host,0,{op},{offset},{size},1000");
-        assert!(line.is_ok(), "text takes any line");
+        text.push_str(&line(&asked));
     }
     text.into_bytes()
 }
 
-fn plain() -> Trace {
-    open("plain.csv", csv())
+fn msr_lines() -> Vec<u8> {
+    lines("", |asked| {
+        let time = 128_166_372_000_000_000 + asked.number * 5_000;
+        let op = if asked.reads { "Read" } else { "Write" };
+        let Asked { offset, bytes, .. } = asked;
+        format!("{time},host,0,{op},{offset},{bytes},1000\n")
+    })
 }
 
-fn gzip() -> Trace {
+/// Between commas, and the most common of them.
+fn msr() -> Trace {
+    open("plain.csv", msr_lines())
+}
+
+fn msr_gzip() -> Trace {
     let mut packer = GzEncoder::new(Vec::new(), Compression::default());
-    assert!(packer.write_all(&csv()).is_ok(), "memory takes any bytes");
+    let packed = packer.write_all(&msr_lines());
+    assert!(packed.is_ok(), "memory takes any bytes");
     open("packed.csv.gz", packer.finish().unwrap_or_default())
+}
+
+/// Between commas, with a header.
+fn own() -> Trace {
+    let text = lines("time_ns,op,offset_bytes,size_bytes,volume\n", |asked| {
+        let op = if asked.reads { "read" } else { "write" };
+        let Asked { offset, bytes, .. } = asked;
+        format!("{},{op},{offset},{bytes},0\n", asked.number * 500_000)
+    });
+    open("own.csv", text)
+}
+
+/// Between blanks, with a decimal point.
+fn disksim() -> Trace {
+    let text = lines("", |asked| {
+        let (sector, sectors) = (asked.offset / SECTOR, asked.bytes / SECTOR);
+        let (ms, flag) = (asked.number / 2, u8::from(asked.reads));
+        format!("{ms}.500 0 {sector} {sectors} {flag}\n")
+    });
+    open("blanks.disksim", text)
+}
+
+/// In columns of a fixed width, with fields that are not read.
+fn blkparse() -> Trace {
+    let text = lines("", |asked| {
+        let Asked { number, .. } = asked;
+        let (sector, sectors) = (asked.offset / SECTOR, asked.bytes / SECTOR);
+        let (s, ns) = (number / 2000, number % 2000 * 500_000);
+        let op = if asked.reads { "R" } else { "WS" };
+        format!("  8,33   1 {number:8} {s:5}.{ns:09}  6742  Q  {op} {sector} + {sectors} [bench]\n")
+    });
+    open("columns.blkparse", text)
 }
 
 fn open(name: &str, bytes: Vec<u8>) -> Trace {
     let trace = Trace::from_bytes(name, bytes, &TraceOptions::default());
     trace.unwrap_or_else(|error| unreachable!("{error}"))
+}
+
+/// The load by default, of the pattern `named`.
+fn load(named: &str) -> Generator {
+    let config = serde_json::json!({ "requests": REQUESTS, "pattern": named });
+    let config: Result<generate::Config, _> = serde_json::from_value(config);
+    let config = config.unwrap_or_else(|error| unreachable!("{error}"));
+    let load = Generator::new(&config, 1 << 40, 1);
+    load.unwrap_or_else(|error| unreachable!("{error}"))
 }
 
 /// Fails the benchmark above this many instructions a request, about 5 % above what was measured.
@@ -53,16 +113,32 @@ fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
     LibraryBenchmarkConfig::default().tool(tool).to_owned()
 }
 
-#[library_benchmark]
-#[bench::plain(args = (plain()), config = ceiling(1_470))]
-#[bench::gzip(args = (gzip()), config = ceiling(2_270))]
-fn replay(mut trace: Trace) -> u64 {
+fn bytes_of(mut source: impl Source) -> u64 {
     let mut bytes = 0;
-    while let Ok(Some(request)) = trace.next_request() {
+    while let Ok(Some(request)) = source.next_request() {
         bytes += request.bytes;
     }
     bytes
 }
 
-library_benchmark_group!(name = msr, benchmarks = replay);
-main!(library_benchmark_groups = msr);
+#[library_benchmark]
+#[bench::msr(args = (msr()), config = ceiling(1_076))]
+#[bench::msr_gzip(args = (msr_gzip()), config = ceiling(1_469))]
+#[bench::own(args = (own()), config = ceiling(910))]
+#[bench::disksim(args = (disksim()), config = ceiling(949))]
+#[bench::blkparse(args = (blkparse()), config = ceiling(1_943))]
+fn replay(trace: Trace) -> u64 {
+    bytes_of(trace)
+}
+
+#[library_benchmark]
+#[bench::sequential(args = (load("sequential")), config = ceiling(144))]
+#[bench::uniform(args = (load("uniform")), config = ceiling(153))]
+#[bench::zipf(args = (load("zipf")), config = ceiling(556))]
+fn generated(load: Generator) -> u64 {
+    bytes_of(load)
+}
+
+library_benchmark_group!(name = traces, benchmarks = replay);
+library_benchmark_group!(name = loads, benchmarks = generated);
+main!(library_benchmark_groups = traces, loads);

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use wordline_workload::{Source, TimeOrder, Trace, TraceOptions, WorkloadError};
+use wordline_workload::{OnBadLine, Source, TimeOrder, Trace, TraceOptions, WorkloadError};
 
 fn main() -> Result<(), WorkloadError> {
     for path in std::env::args().skip(1) {
@@ -26,9 +26,10 @@ fn main() -> Result<(), WorkloadError> {
     Ok(())
 }
 
-/// As recorded, without the cost of sorting.
+/// As recorded, without the cost of sorting and without bad lines.
 fn options() -> TraceOptions {
     TraceOptions {
+        on_bad_line: OnBadLine::Skip,
         time_order: TimeOrder::Clamp,
         ..TraceOptions::as_recorded()
     }

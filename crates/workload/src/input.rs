@@ -36,6 +36,8 @@ pub(crate) struct Input {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
+    /// Up to here, from `start` on, there are whole lines that are not too long; they may be more.
+    whole: usize,
     failure: Option<io::Error>,
     ended: bool,
     consumed: u64,
@@ -56,6 +58,7 @@ impl Input {
             buffer: vec![0; BUFFER],
             start: 0,
             end: 0,
+            whole: 0,
             failure: None,
             ended: false,
             consumed: 0,
@@ -85,6 +88,7 @@ impl Input {
             self.buffer.copy_within(self.start..self.end, 0);
             self.end -= self.start;
             self.start = 0;
+            self.whole = 0;
         }
         while !self.ended && self.end < self.buffer.len() {
             match self.stream.read(&mut self.buffer[self.end..]) {
@@ -184,40 +188,56 @@ impl Input {
         WorkloadError::new(&self.path, "the format is not recognised", remedy)
     }
 
-    /// The next line without its line end, or `None` at the end of the file.
+    /// Whether [`Input::text`] has a line at hand and need not read.
     #[inline]
-    pub(crate) fn line(&mut self) -> Result<Option<&[u8]>, Stop> {
-        let mut searched = 0;
+    pub(crate) fn holds_line(&self) -> bool {
+        self.start < self.whole
+    }
+
+    /// The next lines, as many as are at hand and at least one, or `None` at the end of the file. Nothing is
+    /// consumed. All have their ends, except maybe the last of the file.
+    #[inline]
+    pub(crate) fn text(&mut self) -> Result<Option<&[u8]>, Stop> {
+        if !self.holds_line() && !self.find_lines()? {
+            return Ok(None);
+        }
+        Ok(Some(&self.buffer[self.start..self.whole]))
+    }
+
+    /// Finds whole lines that are not too long; false at the end of the file.
+    #[cold]
+    fn find_lines(&mut self) -> Result<bool, Stop> {
         loop {
-            let window = &self.buffer[self.start + searched..self.end];
-            if let Some(found) = memchr::memchr(b'\n', window) {
-                return self.take_line(searched + found, 1).map(Some);
+            self.whole = self.start;
+            while let Some(last) = memchr::memrchr(b'\n', self.line_at(self.whole)) {
+                self.whole += last + 1;
             }
-            searched = self.end - self.start;
-            if searched > LONGEST_LINE {
+            if self.holds_line() {
+                return Ok(true);
+            }
+            let there = self.end - self.start;
+            if there > LONGEST_LINE {
                 return Err(self.discard_line());
             }
             if self.ended {
                 self.failure()?;
-                if searched == 0 {
-                    return Ok(None);
-                }
-                return self.take_line(searched, 0).map(Some);
+                self.whole = self.end;
+                return Ok(there > 0);
             }
             self.fill();
         }
     }
 
+    /// What the longest line from `start` on can be, with its line feed.
+    fn line_at(&self, start: usize) -> &[u8] {
+        &self.buffer[start..self.end.min(start + LONGEST_LINE + 1)]
+    }
+
+    /// Consumes the next line, which has `length` bytes with its end.
     #[inline]
-    fn take_line(&mut self, length: usize, newline: usize) -> Result<&[u8], Stop> {
+    pub(crate) fn take_line(&mut self, length: usize) {
         self.next_line();
-        let start = self.start;
-        self.consume(length + newline);
-        if length > LONGEST_LINE {
-            return Err(too_long());
-        }
-        let line = &self.buffer[start..start + length];
-        Ok(line.strip_suffix(b"\r").unwrap_or(line))
+        self.consume(length);
     }
 
     #[inline]
@@ -243,6 +263,12 @@ impl Input {
             }
             self.fill();
         }
+    }
+
+    /// Whether [`Input::record`] has a record at hand and need not read.
+    #[inline]
+    pub(crate) fn holds_record(&self, length: usize) -> bool {
+        self.end - self.start >= length
     }
 
     /// The next `length` bytes (at most [`PROBE`]) as one record, or `None` at the end of the file.

@@ -8,12 +8,12 @@ use serde::Serialize;
 use wordline_kernel::{Digest, Time};
 
 use crate::adapt::{
-    Align, Disk, Disks, Fit, Fitter, Mapper, OnBadLine, Orderer, Placed, Refusal, TimeOrder,
-    Volumes, aligned,
+    Align, Disk, Disks, Fit, Fitter, Mapper, OnBadLine, Orderer, Refusal, TimeOrder, Volumes,
+    aligned,
 };
 use crate::decompress::Decompressed;
-use crate::error::Place;
-use crate::format::{Format, Origin, Probe, Reader, Record};
+use crate::error::{Fault, Place};
+use crate::format::{Format, Origin, Placed, Probe, Reader, Record};
 use crate::input::{Input, PROBE, Stop};
 use crate::{Op, Request, Source, WorkloadError};
 
@@ -155,8 +155,15 @@ impl Origins {
 struct Open {
     input: Input,
     reader: Box<dyn Reader>,
+    /// Records that are read, of which those before `given` were given out.
+    records: Vec<Placed>,
+    given: usize,
+    /// Why there are no more of them.
+    stop: Option<Stop>,
     format: Format,
     tick_ps: u64,
+    /// How many ticks the clock reaches.
+    reach: u64,
     /// Ticks from which the reach of the clock counts.
     first: Option<u64>,
     /// Ticks that mean the start of the file's clock.
@@ -184,14 +191,19 @@ impl Open {
         Ok(Self {
             input,
             reader,
+            records: Vec::new(),
+            given: 0,
+            stop: None,
             format,
             tick_ps,
+            reach: u64::MAX.checked_div(tick_ps).unwrap_or(u64::MAX),
             first: zero,
             zero,
         })
     }
 
     /// The next record that is as it should be, skipping others if that is asked for.
+    #[inline(always)]
     fn next(
         &mut self,
         on_bad_line: OnBadLine,
@@ -199,61 +211,105 @@ impl Open {
         first_skipped: &mut Option<WorkloadError>,
     ) -> Result<Option<Placed>, WorkloadError> {
         loop {
-            let fault = match self.reader.read(&mut self.input) {
-                Ok(None) => {
-                    counts.lines_ignored += self.input.ignored;
-                    self.input.ignored = 0;
-                    return Ok(None);
+            if let Some(placed) = self.records.get(self.given) {
+                let placed = *placed;
+                self.given += 1;
+                if self.accepts(&placed.record) {
+                    counts.records += 1;
+                    return Ok(Some(placed));
                 }
-                Ok(Some(record)) => match self.check(&record) {
-                    Ok(()) => {
-                        counts.records += 1;
-                        return Ok(Some(Placed {
-                            record,
-                            place: self.input.place(),
-                        }));
-                    }
-                    Err(reason) => crate::error::Fault::new(reason),
-                },
-                Err(Stop::Bad(fault)) => fault,
-                Err(Stop::Broken(error)) => return Err(error),
-            };
-            let error = WorkloadError::at(
-                self.input.path(),
-                self.input.place(),
-                fault.column,
-                fault.reason,
-                "correct it, or pass --on-bad-line skip",
-            );
-            if on_bad_line == OnBadLine::Error {
-                return Err(error);
+                let fault = self.objection(&placed.record);
+                self.fail(placed.place, fault, on_bad_line, counts, first_skipped)?;
+            } else if !self.read(on_bad_line, counts, first_skipped)? {
+                return Ok(None);
             }
-            counts.lines_skipped += 1;
-            first_skipped.get_or_insert(error);
         }
     }
 
-    /// What every format demands of a record.
-    #[inline]
-    fn check(&mut self, record: &Record) -> Result<(), String> {
-        if record.bytes == 0 && record.op != Op::Flush {
-            return Err("the size is 0".to_owned());
+    /// Reads the next records; false at the end of the file.
+    #[cold]
+    fn read(
+        &mut self,
+        on_bad_line: OnBadLine,
+        counts: &mut Counts,
+        first_skipped: &mut Option<WorkloadError>,
+    ) -> Result<bool, WorkloadError> {
+        self.records.clear();
+        self.given = 0;
+        let read = match self.stop.take() {
+            Some(stop) => Err(stop),
+            None => self.reader.read(&mut self.input, &mut self.records),
+        };
+        match read {
+            Ok(()) if self.records.is_empty() => {
+                counts.lines_ignored += self.input.ignored;
+                self.input.ignored = 0;
+                return Ok(false);
+            }
+            Ok(()) => {}
+            Err(stop) if !self.records.is_empty() => self.stop = Some(stop),
+            Err(Stop::Broken(error)) => return Err(error),
+            Err(Stop::Bad(fault)) => {
+                self.fail(
+                    self.input.place(),
+                    fault,
+                    on_bad_line,
+                    counts,
+                    first_skipped,
+                )?;
+            }
         }
-        if record.offset.checked_add(record.bytes).is_none() {
-            let Record { offset, bytes, .. } = record;
-            return Err(format!(
-                "offset {offset} and size {bytes} add up to more than 2^64"
-            ));
+        Ok(true)
+    }
+
+    /// Counts what is wrong at a place, or fails with it.
+    #[cold]
+    fn fail(
+        &self,
+        place: Place,
+        fault: Fault,
+        on_bad_line: OnBadLine,
+        counts: &mut Counts,
+        first_skipped: &mut Option<WorkloadError>,
+    ) -> Result<(), WorkloadError> {
+        let remedy = "correct it, or pass --on-bad-line skip";
+        let path = self.input.path();
+        let error = WorkloadError::at(path, place, fault.column, fault.reason, remedy);
+        if on_bad_line == OnBadLine::Error {
+            return Err(error);
+        }
+        counts.lines_skipped += 1;
+        first_skipped.get_or_insert(error);
+        Ok(())
+    }
+
+    /// Whether a record is what every format demands.
+    #[inline]
+    fn accepts(&mut self, record: &Record) -> bool {
+        let ranged = record.bytes > 0 || record.op == Op::Flush;
+        if !ranged || record.offset.checked_add(record.bytes).is_none() {
+            return false;
         }
         let first = *self.first.get_or_insert(record.ticks);
-        let reach = u64::MAX.checked_div(self.tick_ps).unwrap_or(u64::MAX);
-        if record.ticks.abs_diff(first) > reach {
-            let seconds = record.ticks.abs_diff(first) as f64 * self.tick_ps as f64 / 1e12;
-            return Err(format!(
-                "the time is {seconds:.0} s away from the start, beyond the clock's 213 days"
-            ));
+        record.ticks.abs_diff(first) <= self.reach
+    }
+
+    /// Why a record is not accepted.
+    #[cold]
+    fn objection(&self, record: &Record) -> Fault {
+        let Record { offset, bytes, .. } = *record;
+        if bytes == 0 && record.op != Op::Flush {
+            return Fault::new("the size is 0");
         }
-        Ok(())
+        if offset.checked_add(bytes).is_none() {
+            let reason = format!("offset {offset} and size {bytes} add up to more than 2^64");
+            return Fault::new(reason);
+        }
+        let away = record.ticks.abs_diff(self.first.unwrap_or_default());
+        let seconds = away as f64 * self.tick_ps as f64 / 1e12;
+        Fault::new(format!(
+            "the time is {seconds:.0} s away from the start, beyond the clock's 213 days"
+        ))
     }
 }
 
@@ -406,7 +462,7 @@ impl Trace {
     }
 
     /// The next record in order of time, of this file or one behind it.
-    #[inline]
+    #[inline(always)]
     fn next_record(&mut self) -> Result<Option<Placed>, WorkloadError> {
         loop {
             let Some(open) = &mut self.open else {
@@ -442,7 +498,7 @@ impl Trace {
     }
 
     /// The time of a record of the open file.
-    #[inline]
+    #[inline(always)]
     fn arrival(&mut self, ticks: u64) -> Option<Time> {
         let open = self.open.as_mut()?;
         let since = ticks.checked_sub(*open.zero.get_or_insert(ticks))?;
@@ -494,17 +550,26 @@ impl Trace {
             if !kept.map_err(|refusal| self.refused(place, refusal))? {
                 continue;
             }
-            let found = self.place(&placed.record);
-            let (start, fitter) = found.map_err(|refusal| self.refused(place, refusal))?;
-            if fitter.refuses(&placed.record) {
-                return Err(self.beyond(&placed, &fitter));
+            if self.disks.is_empty() && self.fitter.keeps(record) {
+                return Ok(Some(request(record, 0, arrival)));
             }
-            let fitted = fitter.fit(placed.record, &mut self.counts);
-            let fitted = fitted.map_err(|refusal| self.refused(place, refusal))?;
-            self.carried = fitted.wrapped.map(|rest| request(&rest, start, arrival));
-            return Ok(Some(request(&fitted.record, start, arrival)));
+            return self.fitted(&placed, arrival).map(Some);
         }
         Ok(None)
+    }
+
+    /// The request of a record that changes, or whose volume has a place of its own.
+    #[inline(never)]
+    fn fitted(&mut self, placed: &Placed, arrival: Time) -> Result<Request, WorkloadError> {
+        let found = self.place(&placed.record);
+        let (start, fitter) = found.map_err(|refusal| self.refused(placed.place, refusal))?;
+        if fitter.refuses(&placed.record) {
+            return Err(self.beyond(placed, &fitter));
+        }
+        let fitted = fitter.fit(placed.record, &mut self.counts);
+        let fitted = fitted.map_err(|refusal| self.refused(placed.place, refusal))?;
+        self.carried = fitted.wrapped.map(|rest| request(&rest, start, arrival));
+        Ok(request(&fitted.record, start, arrival))
     }
 }
 

@@ -47,12 +47,24 @@ impl Fitter {
         }
     }
 
+    /// Whether the record stays as it is.
+    #[inline]
+    pub(crate) fn keeps(&self, record: &Record) -> bool {
+        !self.is_scaling() && !self.is_beyond(record)
+    }
+
+    #[inline]
+    fn is_scaling(&self) -> bool {
+        self.fit == Fit::Scale && self.highest > self.capacity
+    }
+
     /// Whether the record cannot stay as it is, and `fit` forbids to change it.
     #[inline]
     pub(crate) fn refuses(&self, record: &Record) -> bool {
         self.fit == Fit::Error && self.is_beyond(record)
     }
 
+    #[inline]
     fn is_beyond(&self, record: &Record) -> bool {
         record
             .offset
@@ -63,8 +75,7 @@ impl Fitter {
     /// Fits a record that is not refused.
     #[inline]
     pub(crate) fn fit(&self, record: Record, counts: &mut Counts) -> Result<Fitted, Refusal> {
-        let scaling = self.fit == Fit::Scale && self.highest > self.capacity;
-        if !scaling && !self.is_beyond(&record) {
+        if self.keeps(&record) {
             return Ok(Fitted {
                 record,
                 wrapped: None,

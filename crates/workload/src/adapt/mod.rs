@@ -38,7 +38,7 @@ pub use volumes::Volumes;
 pub(crate) use align::aligned;
 pub(crate) use disks::Disks;
 pub(crate) use fit::Fitter;
-pub(crate) use time_order::{Orderer, Placed};
+pub(crate) use time_order::Orderer;
 pub(crate) use volumes::Mapper;
 
 /// Why an adapter refuses a request.

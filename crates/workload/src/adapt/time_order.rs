@@ -1,13 +1,13 @@
 //! Time stamps that go back.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use wordline_kernel::Time;
 
 use super::Refusal;
 use crate::error::Place;
-use crate::format::Record;
+use crate::format::Placed;
 use crate::trace::Counts;
 
 /// How far apart records may stand for [`TimeOrder::Sort`] to bring them in order.
@@ -27,13 +27,6 @@ pub enum TimeOrder {
 
 words! { TimeOrder at "time_order" { "error" => Error, "clamp" => Clamp, "sort" => Sort } }
 
-/// A record and where it stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Placed {
-    pub(crate) record: Record,
-    pub(crate) place: Place,
-}
-
 /// Brings the records of one file in order of time.
 pub(crate) struct Orderer {
     order: TimeOrder,
@@ -41,7 +34,10 @@ pub(crate) struct Orderer {
     newest: u64, // greatest tick taken in
     before: u64, // tick of the record taken in last
     tick_ps: u64,
-    waiting: BinaryHeap<Reverse<Waiting>>,
+    /// Records that came in order wait here, most of nearly every trace.
+    inorder: VecDeque<Waiting>,
+    /// Those that came late wait here.
+    late: BinaryHeap<Reverse<Waiting>>,
     taken: u64,
 }
 
@@ -81,7 +77,8 @@ impl Orderer {
             newest: 0,
             before: 0,
             tick_ps: 0,
-            waiting: BinaryHeap::new(),
+            inorder: VecDeque::new(),
+            late: BinaryHeap::new(),
             taken: 0,
         }
     }
@@ -92,7 +89,7 @@ impl Orderer {
     }
 
     /// The next record in order; `pull` gives the next of the file.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next<E>(
         &mut self,
         counts: &mut Counts,
@@ -118,7 +115,7 @@ impl Orderer {
         Ok(Some(placed))
     }
 
-    #[inline]
+    #[inline(always)]
     fn pulled<E>(
         &mut self,
         counts: &mut Counts,
@@ -132,26 +129,41 @@ impl Orderer {
         Ok(placed)
     }
 
+    #[inline(never)]
     fn sorted<E>(
         &mut self,
         counts: &mut Counts,
         pull: &mut impl FnMut(&mut Counts) -> Result<Option<Placed>, E>,
     ) -> Result<Option<Placed>, E> {
-        while self.waiting.len() < WINDOW {
+        while self.inorder.len() + self.late.len() < WINDOW {
             let Some(placed) = self.pulled(counts, pull)? else {
                 break;
             };
             let ticks = placed.record.ticks;
             counts.times_sorted += u64::from(ticks < self.newest);
             self.newest = self.newest.max(ticks);
-            self.waiting.push(Reverse(Waiting {
+            let waiting = Waiting {
                 ticks,
                 sequence: self.taken,
                 placed,
-            }));
+            };
             self.taken += 1;
+            if self.inorder.back().is_none_or(|last| last.ticks <= ticks) {
+                self.inorder.push_back(waiting);
+            } else {
+                self.late.push(Reverse(waiting));
+            }
         }
-        Ok(self.waiting.pop().map(|Reverse(first)| first.placed))
+        Ok(self.first().map(|first| first.placed))
+    }
+
+    /// Takes the first of what waits.
+    fn first(&mut self) -> Option<Waiting> {
+        match (self.inorder.front(), self.late.peek()) {
+            (Some(next), Some(Reverse(late))) if late < next => self.late.pop().map(|late| late.0),
+            (Some(_), _) => self.inorder.pop_front(),
+            (None, _) => self.late.pop().map(|late| late.0),
+        }
     }
 
     #[cold]

@@ -4,7 +4,7 @@
 use super::{Line, Probe, Reader, Record, is_number};
 use crate::Op;
 use crate::error::Fault;
-use crate::fields::{Blanks, SECTOR};
+use crate::fields::{Blanks, Row, SECTOR};
 
 struct ArcLis;
 
@@ -21,10 +21,10 @@ pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
 
 impl Line for ArcLis {
     const TICK_PS: u64 = 0;
+    type Fields<'a> = Blanks<'a>;
 
     #[inline]
-    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
-        let mut fields = Blanks::new(line);
+    fn parse(&mut self, fields: &mut Blanks<'_>) -> Result<Option<Record>, Fault> {
         let offset = fields.units("first block", SECTOR)?;
         let bytes = fields.units("number of blocks", SECTOR)?;
         fields.skip("third column")?;

@@ -6,7 +6,7 @@
 use super::{Line, Probe, Reader, Record, is_decimal, is_number, tick};
 use crate::Op;
 use crate::error::Fault;
-use crate::fields::{Blanks, SECTOR};
+use crate::fields::{Blanks, Row, SECTOR};
 
 struct Biotracer;
 
@@ -25,10 +25,10 @@ pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
 
 impl Line for Biotracer {
     const TICK_PS: u64 = tick::NS;
+    type Fields<'a> = Blanks<'a>;
 
     #[inline]
-    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
-        let mut fields = Blanks::new(line);
+    fn parse(&mut self, fields: &mut Blanks<'_>) -> Result<Option<Record>, Fault> {
         let offset = fields.units("sector", SECTOR)?;
         fields.skip("number of sectors")?;
         let bytes = fields.number("size")?;

@@ -12,7 +12,7 @@
 use super::{Line, Probe, Reader, Record, is_number, tick};
 use crate::Op;
 use crate::error::{Fault, shown};
-use crate::fields::{Blanks, SECTOR, parse_number};
+use crate::fields::{Blanks, Row, SECTOR, parse_number};
 
 const MINOR_BITS: u32 = 20;
 const MAJOR_LIMIT: u64 = 1 << (32 - MINOR_BITS);
@@ -20,6 +20,9 @@ const MAJOR_LIMIT: u64 = 1 << (32 - MINOR_BITS);
 const ACTIONS: [u8; 3] = [b'Q', b'D', b'C'];
 
 struct Blkparse {
+    /// The device of the event before, as it stands there, and its volume.
+    device: Box<[u8]>,
+    volume: u32,
     action: u8,
     summary: bool,
     /// The request behind the flush of an event.
@@ -53,25 +56,23 @@ pub(super) fn detect(probe: &Probe) -> bool {
 pub(super) fn open(probe: &Probe) -> Box<dyn Reader> {
     let there = |action: &u8| probe.lines().any(|line| action_of(line) == Some(*action));
     let action = ACTIONS.into_iter().find(there).unwrap_or(ACTIONS[0]);
-    Box::new(Blkparse {
-        action,
-        summary: false,
-        rest: None,
-    })
+    Box::new(Blkparse::new(action))
 }
 
 /// What the RWBS letters ask for; `None` if for nothing.
 fn operation(letters: &[u8], ranged: bool) -> Result<Option<Op>, String> {
-    let has = |letter| letters.contains(&letter);
-    if let Some(unknown) = letters
-        .iter()
-        .find(|letter| !b"DRWFNSAMVE".contains(letter))
-    {
-        return Err(format!(
-            "the letter {} of RWBS is unknown",
-            shown(&[*unknown])
-        ));
+    let bit = |letter: u8| 1_u32 << (letter - b'A');
+    let mut set = 0;
+    for &letter in letters {
+        set |= match letter {
+            b'D' | b'R' | b'W' | b'F' | b'N' | b'S' | b'A' | b'M' | b'V' | b'E' => bit(letter),
+            unknown => {
+                let shown = shown(&[unknown]);
+                return Err(format!("the letter {shown} of RWBS is unknown"));
+            }
+        };
     }
+    let has = |letter| set & bit(letter) != 0;
     Ok(if !ranged && has(b'F') {
         Some(Op::Flush)
     } else if has(b'D') {
@@ -94,7 +95,27 @@ fn durability(letters: &[u8]) -> (bool, bool) {
 }
 
 impl Blkparse {
-    fn volume(field: &[u8]) -> Result<u32, String> {
+    fn new(action: u8) -> Self {
+        Self {
+            device: Box::default(),
+            volume: 0,
+            action,
+            summary: false,
+            rest: None,
+        }
+    }
+
+    #[inline]
+    fn volume(&mut self, field: &[u8]) -> Result<u32, String> {
+        if *self.device != *field || field.is_empty() {
+            self.volume = Self::other_volume(field)?;
+            self.device = field.into();
+        }
+        Ok(self.volume)
+    }
+
+    #[cold]
+    fn other_volume(field: &[u8]) -> Result<u32, String> {
         let (major, minor) = device(field)
             .ok_or_else(|| format!("the device is {}, not `major,minor`", shown(field)))?;
         let (major, minor) = (parse_number(major), parse_number(minor));
@@ -110,15 +131,15 @@ impl Blkparse {
     }
 
     /// Whether the events have ended with this line, and the summary begins.
-    fn in_summary(&mut self, line: &[u8]) -> bool {
-        self.summary |= line.starts_with(b"CPU") || line.starts_with(b"Total (");
+    fn in_summary(&mut self, fields: &Blanks) -> bool {
+        self.summary |= fields.begin(b"CPU") || fields.begin(b"Total (");
         self.summary
     }
 }
 
 /// Offset and bytes; `None` if there is no range.
 fn range(fields: &mut Blanks) -> Result<Option<(u64, u64)>, Fault> {
-    let mut behind = fields.clone();
+    let mut behind = *fields;
     if !behind.text("").is_ok_and(is_number) || behind.text("") != Ok(&b"+"[..]) {
         return Ok(None);
     }
@@ -130,13 +151,15 @@ fn range(fields: &mut Blanks) -> Result<Option<(u64, u64)>, Fault> {
 
 impl Line for Blkparse {
     const TICK_PS: u64 = tick::NS;
+    type Fields<'a> = Blanks<'a>;
 
-    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
-        if self.in_summary(line) {
+    fn parse(&mut self, fields: &mut Blanks<'_>) -> Result<Option<Record>, Fault> {
+        if self.in_summary(fields) {
             return Ok(None);
         }
-        let mut fields = Blanks::new(line);
-        let volume = Self::volume(fields.text("device")?).or_else(|reason| fields.fault(reason))?;
+        let volume = self
+            .volume(fields.text("device")?)
+            .or_else(|reason| fields.fault(reason))?;
         fields.skip("processor")?;
         fields.skip("sequence number")?;
         let ticks = fields.decimal("time stamp", 9)?;
@@ -145,7 +168,7 @@ impl Line for Blkparse {
             return Ok(None);
         }
         let letters = fields.text("RWBS letters")?;
-        let mut ahead = fields.clone();
+        let mut ahead = *fields;
         let range = range(&mut ahead)?.filter(|(_, bytes)| *bytes > 0 || !letters.contains(&b'F'));
         let op = operation(letters, range.is_some()).or_else(|reason| fields.fault(reason))?;
         let flush = Record {
@@ -192,14 +215,7 @@ mod tests {
     use super::*;
 
     fn of(line: &str) -> Result<Option<Record>, String> {
-        parsed(
-            Blkparse {
-                action: b'D',
-                summary: false,
-                rest: None,
-            },
-            line,
-        )
+        parsed(Blkparse::new(b'D'), line)
     }
 
     #[test]
@@ -236,13 +252,9 @@ mod tests {
     #[test]
     fn flushes_before_a_write_and_durable_writes() {
         let asked = |letters: &str| {
-            let mut events = Blkparse {
-                action: b'Q',
-                summary: false,
-                rest: None,
-            };
+            let mut events = Blkparse::new(b'Q');
             let line = format!("8,0 1 1 0.5 7 Q {letters} 64 + 8 [jbd2/sda]");
-            let first = events.parse(line.as_bytes()).unwrap();
+            let first = events.parse(&mut Blanks::new(line.as_bytes())).unwrap();
             let all = first.into_iter().chain(events.rest());
             all.map(|record| (record.op, record.bytes, record.fua))
                 .collect::<Vec<_>>()

@@ -3,14 +3,14 @@
 
 use super::{Line, Probe, Reader, Record, is_decimal, is_number, tick, word};
 use crate::error::Fault;
-use crate::fields::{Blanks, SECTOR};
+use crate::fields::{Blanks, Row, SECTOR};
 
 struct Diskmon;
 
 pub(super) fn detect(probe: &Probe) -> bool {
     probe.most(|line| {
         let mut fields = Blanks::new(line);
-        fields.clone().count() == 7
+        fields.count() == 7
             && fields.text("").is_ok_and(is_number)
             && fields.text("").is_ok_and(is_decimal)
             && fields.text("").is_ok_and(is_decimal)
@@ -25,10 +25,10 @@ pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
 
 impl Line for Diskmon {
     const TICK_PS: u64 = tick::NS;
+    type Fields<'a> = Blanks<'a>;
 
     #[inline]
-    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
-        let mut fields = Blanks::new(line);
+    fn parse(&mut self, fields: &mut Blanks<'_>) -> Result<Option<Record>, Fault> {
         fields.skip("number")?;
         let ticks = fields.decimal("time stamp", 9)?;
         fields.skip("duration")?;

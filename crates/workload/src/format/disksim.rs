@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use super::{Line, Probe, Reader, Record, Render, flag, is_decimal, is_number, tick};
 use crate::convert::{Losses, moves_data, sectors, ticks};
 use crate::error::Fault;
-use crate::fields::{Blanks, SECTOR};
+use crate::fields::{Blanks, Row, SECTOR};
 use crate::{Op, Request};
 
 struct Disksim;
@@ -29,10 +29,10 @@ pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
 
 impl Line for Disksim {
     const TICK_PS: u64 = tick::NS;
+    type Fields<'a> = Blanks<'a>;
 
     #[inline]
-    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
-        let mut fields = Blanks::new(line);
+    fn parse(&mut self, fields: &mut Blanks<'_>) -> Result<Option<Record>, Fault> {
         let ticks = fields.decimal("time stamp", 6)?;
         let volume = fields.number32("device")?;
         let offset = fields.units("sector", SECTOR)?;

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use super::{Line, Probe, Reader, Record, Render, tick};
 use crate::convert::{Losses, ticks};
 use crate::error::{Fault, shown};
-use crate::fields::Blanks;
+use crate::fields::{Blanks, Row};
 use crate::{Op, Request};
 
 const VERSION_2: &[u8] = b"fio version 2 iolog";
@@ -66,16 +66,16 @@ impl FioIolog {
 
 impl Line for FioIolog {
     const TICK_PS: u64 = tick::US;
+    type Fields<'a> = Blanks<'a>;
 
     fn timed(&self) -> bool {
         self.stamped || self.waits
     }
 
-    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
-        if line == VERSION_2 || line == VERSION_3 {
+    fn parse(&mut self, fields: &mut Blanks<'_>) -> Result<Option<Record>, Fault> {
+        if fields.are(VERSION_2) || fields.are(VERSION_3) {
             return Ok(None);
         }
-        let mut fields = Blanks::new(line);
         let stamp = if self.stamped {
             fields.number("time stamp")?
         } else {
@@ -207,7 +207,7 @@ mod tests {
             files: FxHashMap::default(),
         };
         text.lines()
-            .filter_map(|line| log.parse(line.as_bytes()).unwrap())
+            .filter_map(|line| log.parse(&mut Blanks::new(line.as_bytes())).unwrap())
             .collect()
     }
 

@@ -4,7 +4,7 @@
 use super::{Line, Probe, Reader, Record, flag, is_number, tick};
 use crate::Op;
 use crate::error::Fault;
-use crate::fields::{Blanks, SECTOR};
+use crate::fields::{Blanks, Row, SECTOR};
 
 const PAGE: u64 = 4096;
 
@@ -32,10 +32,10 @@ pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
 
 impl Line for Hil {
     const TICK_PS: u64 = tick::NS;
+    type Fields<'a> = Blanks<'a>;
 
     #[inline]
-    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
-        let mut fields = Blanks::new(line);
+    fn parse(&mut self, fields: &mut Blanks<'_>) -> Result<Option<Record>, Fault> {
         let ticks = fields.decimal("time stamp", 6)?;
         let volume = fields.number32("device")?;
         let offset = fields.units("sector", SECTOR)?;

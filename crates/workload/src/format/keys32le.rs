@@ -3,9 +3,9 @@
 //! Such a file has no mark. It is recognised by not being text, by holding at least 16 numbers, not
 //! all equal, and by all of its first numbers being below 2^28 (1 TiB), which random bytes are not.
 
-use super::{Probe, Reader, Record};
+use super::{Piece, Pieces, Probe, Reader, Record};
 use crate::Op;
-use crate::input::{Input, Stop};
+use crate::error::Fault;
 
 const BLOCK: u64 = 4096;
 const FEWEST: usize = 16;
@@ -31,23 +31,23 @@ pub(super) fn detect(probe: &Probe) -> bool {
 }
 
 pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
-    Box::new(Keys32le)
+    Box::new(Pieces::new(Keys32le))
 }
 
-impl Reader for Keys32le {
-    fn tick_ps(&self) -> u64 {
-        0
-    }
-    fn read(&mut self, input: &mut Input) -> Result<Option<Record>, Stop> {
-        let offset = input.record(4)?.map(|bytes| u64::from(key(bytes)) * BLOCK);
-        Ok(offset.map(|offset| Record {
+impl Piece for Keys32le {
+    const TICK_PS: u64 = 0;
+    const LENGTH: usize = 4;
+
+    #[inline]
+    fn parse(&mut self, record: &[u8]) -> Result<Record, Fault> {
+        Ok(Record {
             ticks: 0,
-            offset,
+            offset: u64::from(key(record)) * BLOCK,
             bytes: BLOCK,
             volume: 0,
             op: Op::Read,
             fua: false,
-        }))
+        })
     }
 }
 

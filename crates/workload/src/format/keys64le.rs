@@ -4,10 +4,9 @@
 //! equal, and by all of its first numbers being below 2^36 (256 TiB), which neither random bytes are nor
 //! pairs of shorter numbers. Numbers that are hashes have to be named with `--format`.
 
-use super::{Probe, Reader, Record};
+use super::{Piece, Pieces, Probe, Reader, Record};
 use crate::Op;
 use crate::error::Fault;
-use crate::input::{Input, Stop};
 
 const BLOCK: u64 = 4096;
 const FEWEST: usize = 16;
@@ -44,25 +43,23 @@ pub(super) fn detect(probe: &Probe) -> bool {
 }
 
 pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
-    Box::new(Keys64le)
+    Box::new(Pieces::new(Keys64le))
 }
 
-impl Reader for Keys64le {
-    fn tick_ps(&self) -> u64 {
-        0
-    }
-    fn read(&mut self, input: &mut Input) -> Result<Option<Record>, Stop> {
-        let Some(bytes) = input.record(8)? else {
-            return Ok(None);
-        };
-        Ok(Some(Record {
+impl Piece for Keys64le {
+    const TICK_PS: u64 = 0;
+    const LENGTH: usize = 8;
+
+    #[inline]
+    fn parse(&mut self, record: &[u8]) -> Result<Record, Fault> {
+        Ok(Record {
             ticks: 0,
-            offset: offset(little(bytes))?,
+            offset: offset(little(record))?,
             bytes: BLOCK,
             volume: 0,
             op: Op::Read,
             fua: false,
-        }))
+        })
     }
 }
 

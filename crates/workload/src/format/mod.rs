@@ -13,7 +13,8 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 
 use crate::convert::Losses;
-use crate::error::Fault;
+use crate::error::{Fault, Place};
+use crate::fields::Row;
 use crate::input::{Input, Stop};
 use crate::{Op, Request};
 
@@ -253,6 +254,16 @@ pub(crate) enum Origin {
     Zero,
 }
 
+/// A record and where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Placed {
+    pub(crate) record: Record,
+    pub(crate) place: Place,
+}
+
+/// At most this many records are read at a time.
+const BATCH: usize = 64;
+
 /// Reads the records of one file.
 pub(crate) trait Reader: Send {
     /// Picoseconds in a tick; zero for a format without time.
@@ -260,20 +271,71 @@ pub(crate) trait Reader: Send {
     fn origin(&self) -> Origin {
         Origin::First
     }
-    /// The next record, or `None` at the end of the file.
-    fn read(&mut self, input: &mut Input) -> Result<Option<Record>, Stop>;
+    /// Appends the next records to `records`, which is empty: those that are at hand, and at least one unless
+    /// the file ends. Beside a fault they are those before it.
+    fn read(&mut self, input: &mut Input, records: &mut Vec<Placed>) -> Result<(), Stop>;
 }
 
-/// Reads the lines of a text format.
+/// Parses the records of a binary format.
+pub(crate) trait Piece: Send {
+    const TICK_PS: u64;
+    /// Bytes of a record.
+    const LENGTH: usize;
+    /// Consumes what stands before the first record.
+    fn head(&mut self, _input: &mut Input) -> Result<(), Stop> {
+        Ok(())
+    }
+    fn parse(&mut self, record: &[u8]) -> Result<Record, Fault>;
+}
+
+/// Reads a binary format.
+pub(crate) struct Pieces<P> {
+    piece: P,
+    begun: bool,
+}
+
+impl<P> Pieces<P> {
+    pub(crate) fn new(piece: P) -> Self {
+        Self {
+            piece,
+            begun: false,
+        }
+    }
+}
+
+impl<P: Piece> Reader for Pieces<P> {
+    fn tick_ps(&self) -> u64 {
+        P::TICK_PS
+    }
+    fn read(&mut self, input: &mut Input, records: &mut Vec<Placed>) -> Result<(), Stop> {
+        if !self.begun {
+            self.begun = true;
+            self.piece.head(input)?;
+        }
+        while records.is_empty() || (records.len() < BATCH && input.holds_record(P::LENGTH)) {
+            let Some(bytes) = input.record(P::LENGTH)? else {
+                break;
+            };
+            let record = self.piece.parse(bytes)?;
+            let place = input.place();
+            records.push(Placed { record, place });
+        }
+        Ok(())
+    }
+}
+
+/// Parses the lines of a text format; it reads the format.
 pub(crate) trait Line: Send {
     const TICK_PS: u64;
     const ORIGIN: Origin = Origin::First;
+    /// How its lines are divided.
+    type Fields<'a>: Row<'a>;
     /// Whether times have a meaning; for the formats that decide by the beginning of the file.
     fn timed(&self) -> bool {
         true
     }
     /// What a line says; `None` if it is no request.
-    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault>;
+    fn parse(&mut self, fields: &mut Self::Fields<'_>) -> Result<Option<Record>, Fault>;
     /// What the line that was parsed last says beside that, behind it.
     #[inline]
     fn rest(&mut self) -> Option<Record> {
@@ -288,20 +350,39 @@ impl<L: Line> Reader for L {
     fn origin(&self) -> Origin {
         L::ORIGIN
     }
-    fn read(&mut self, input: &mut Input) -> Result<Option<Record>, Stop> {
-        if let Some(rest) = self.rest() {
-            return Ok(Some(rest));
-        }
-        while let Some(line) = input.line()? {
-            if line.is_empty() {
+    fn read(&mut self, input: &mut Input, records: &mut Vec<Placed>) -> Result<(), Stop> {
+        while records.is_empty() || (records.len() < BATCH && input.holds_line()) {
+            let Some(text) = input.text()? else {
+                break;
+            };
+            if let Some(length) = empty_line(text) {
+                input.take_line(length);
                 continue;
             }
-            if let Some(record) = self.parse(line)? {
-                return Ok(Some(record));
-            }
-            input.ignored += 1;
+            let (parsed, length) = {
+                let mut fields = L::Fields::at(text);
+                (self.parse(&mut fields), fields.length())
+            };
+            input.take_line(length);
+            let Some(record) = parsed? else {
+                input.ignored += 1;
+                continue;
+            };
+            let place = input.place();
+            records.push(Placed { record, place });
+            records.extend(self.rest().map(|record| Placed { record, place }));
         }
-        Ok(None)
+        Ok(())
+    }
+}
+
+/// The bytes of the first line of a text, with its end, if it is empty.
+#[inline]
+fn empty_line(text: &[u8]) -> Option<usize> {
+    match text {
+        [b'\n', ..] | [b'\r'] => Some(1),
+        [b'\r', b'\n', ..] => Some(2),
+        _ => None,
     }
 }
 
@@ -358,10 +439,9 @@ impl<'a> Probe<'a> {
             .filter(|line| !line.trim_ascii().is_empty())
     }
     fn is_text(&self) -> bool {
-        !self
-            .bytes
-            .iter()
-            .any(|byte| matches!(byte, 0..=8 | 14..=31 | 127))
+        // Without an early end: that is compared many bytes at a time.
+        let odd = |byte: &u8| matches!(byte, 0..=8 | 14..=31 | 127);
+        !self.bytes.iter().fold(false, |any, byte| any | odd(byte))
     }
     /// Whether more than half of the first lines fit.
     fn most(&self, fits: impl Fn(&[u8]) -> bool) -> bool {
@@ -409,8 +489,15 @@ fn flag(value: u64, one: Op, zero: Op) -> Result<Op, String> {
 #[inline]
 fn word(field: &[u8]) -> Result<Op, String> {
     match field {
-        [b'R' | b'r'] => Ok(Op::Read),
-        [b'W' | b'w'] => Ok(Op::Write),
+        [b'R' | b'r'] | b"Read" => Ok(Op::Read),
+        [b'W' | b'w'] | b"Write" => Ok(Op::Write),
+        _ => other_word(field),
+    }
+}
+
+#[cold]
+fn other_word(field: &[u8]) -> Result<Op, String> {
+    match field {
         _ if field.eq_ignore_ascii_case(b"read") => Ok(Op::Read),
         _ if field.eq_ignore_ascii_case(b"write") => Ok(Op::Write),
         _ => Err(format!(
@@ -422,7 +509,7 @@ fn word(field: &[u8]) -> Result<Op, String> {
 
 #[cfg(test)]
 pub(crate) fn parsed<L: Line>(mut line: L, text: &str) -> Result<Option<Record>, String> {
-    line.parse(text.as_bytes())
+    line.parse(&mut Row::new(text.as_bytes()))
         .map_err(|fault| match fault.column {
             Some(column) => format!("column {column}: {}", fault.reason),
             None => fault.reason,

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use super::{Line, Probe, Reader, Record, Render, flag, is_number, tick};
 use crate::convert::{Losses, moves_data, sectors, ticks};
 use crate::error::Fault;
-use crate::fields::{Blanks, SECTOR};
+use crate::fields::{Blanks, Row, SECTOR};
 use crate::{Op, Request};
 
 const FASTEST_BYTES_PER_NS: u128 = 8;
@@ -35,7 +35,10 @@ pub(super) fn has_shape(probe: &Probe) -> bool {
 pub(super) fn too_fast(probe: &Probe) -> bool {
     let mut bytes = 0_u128;
     let mut span: Option<(u64, u64)> = None;
-    for record in probe.lines().filter_map(|line| parse(line).ok()) {
+    for record in probe
+        .lines()
+        .filter_map(|line| parse(&mut Blanks::new(line)).ok())
+    {
         bytes += u128::from(record.bytes);
         let (first, last) = span.unwrap_or((record.ticks, record.ticks));
         span = Some((first.min(record.ticks), last.max(record.ticks)));
@@ -46,8 +49,7 @@ pub(super) fn too_fast(probe: &Probe) -> bool {
 
 /// The five columns, whatever the unit of the first.
 #[inline]
-pub(super) fn parse(line: &[u8]) -> Result<Record, Fault> {
-    let mut fields = Blanks::new(line);
+pub(super) fn parse(fields: &mut Blanks) -> Result<Record, Fault> {
     let ticks = fields.number("time stamp")?;
     let volume = fields.number32("device")?;
     let offset = fields.units("sector", SECTOR)?;
@@ -67,10 +69,11 @@ pub(super) fn parse(line: &[u8]) -> Result<Record, Fault> {
 
 impl Line for Mqsim {
     const TICK_PS: u64 = tick::NS;
+    type Fields<'a> = Blanks<'a>;
 
     #[inline]
-    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
-        parse(line).map(Some)
+    fn parse(&mut self, fields: &mut Blanks<'_>) -> Result<Option<Record>, Fault> {
+        parse(fields).map(Some)
     }
 }
 

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use super::{Line, Probe, Reader, Record, Render, tick, word};
 use crate::convert::{Losses, moves_data, ticks};
 use crate::error::Fault;
-use crate::fields::Commas;
+use crate::fields::{Commas, Row};
 use crate::{Op, Request};
 
 const DISKS_PER_HOST: u32 = 256;
@@ -24,7 +24,7 @@ struct Msr {
 pub(super) fn detect(probe: &Probe) -> bool {
     probe.most(|line| {
         let mut fields = Commas::new(line);
-        fields.clone().count() == 7
+        fields.count() == 7
             && (0..3).all(|_| fields.skip("").is_ok())
             && fields.text("").is_ok_and(|field| word(field).is_ok())
     })
@@ -66,10 +66,10 @@ impl Msr {
 
 impl Line for Msr {
     const TICK_PS: u64 = tick::FILETIME;
+    type Fields<'a> = Commas<'a>;
 
     #[inline]
-    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
-        let mut fields = Commas::new(line);
+    fn parse(&mut self, fields: &mut Commas<'_>) -> Result<Option<Record>, Fault> {
         let ticks = fields.number("time stamp")?;
         let host = fields.text("host name")?;
         let disk = fields.number("disk number")?;
@@ -170,7 +170,12 @@ mod tests {
     #[test]
     fn hosts_do_not_share_disks() {
         let mut msr = Msr::default();
-        let mut volume = |line: &str| msr.parse(line.as_bytes()).unwrap().unwrap().volume;
+        let mut volume = |line: &str| {
+            msr.parse(&mut Commas::new(line.as_bytes()))
+                .unwrap()
+                .unwrap()
+                .volume
+        };
         assert_eq!(volume("1,web,3,Read,0,512,1"), 3);
         assert_eq!(volume("1,hm,3,Read,0,512,1"), 259);
         assert_eq!(volume("1,web,3,Read,0,512,1"), 3);

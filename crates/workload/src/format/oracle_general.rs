@@ -6,9 +6,9 @@
 //! An object counts as one page of 4 KiB, whatever its size, and is read.
 
 use super::keys64le::{little, offset};
-use super::{Probe, Reader, Record, tick};
+use super::{Piece, Pieces, Probe, Reader, Record, tick};
 use crate::Op;
-use crate::input::{Input, Stop};
+use crate::error::Fault;
 
 const LENGTH: usize = 24;
 const PAGE: u64 = 4096;
@@ -36,25 +36,23 @@ pub(super) fn detect(probe: &Probe) -> bool {
 }
 
 pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
-    Box::new(OracleGeneral)
+    Box::new(Pieces::new(OracleGeneral))
 }
 
-impl Reader for OracleGeneral {
-    fn tick_ps(&self) -> u64 {
-        tick::S
-    }
-    fn read(&mut self, input: &mut Input) -> Result<Option<Record>, Stop> {
-        let Some(record) = input.record(LENGTH)? else {
-            return Ok(None);
-        };
-        Ok(Some(Record {
+impl Piece for OracleGeneral {
+    const TICK_PS: u64 = tick::S;
+    const LENGTH: usize = LENGTH;
+
+    #[inline]
+    fn parse(&mut self, record: &[u8]) -> Result<Record, Fault> {
+        Ok(Record {
             ticks: little(&record[..4]),
             offset: offset(little(&record[4..12]))?,
             bytes: PAGE,
             volume: 0,
             op: Op::Read,
             fua: false,
-        }))
+        })
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::{Line, Probe, Reader, Record, is_decimal, is_number, tick, word};
 use crate::error::Fault;
-use crate::fields::{Commas, SECTOR};
+use crate::fields::{Commas, Row, SECTOR};
 
 const HEADER: &[u8] = b"proces,device,rw_flag,sector,size,timestamp";
 const COLUMNS: usize = 6;
@@ -48,11 +48,13 @@ pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
 
 impl Line for Pixel {
     const TICK_PS: u64 = tick::NS;
+    type Fields<'a> = Commas<'a>;
 
-    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
-        if line == HEADER {
+    fn parse(&mut self, fields: &mut Commas<'_>) -> Result<Option<Record>, Fault> {
+        if fields.are(HEADER) {
             return Ok(None);
         }
+        let line = fields.line();
         let mut fields = Commas::new(behind_process(line).unwrap_or(line));
         fields.skip("process")?;
         let volume = fields.number32("device")?;

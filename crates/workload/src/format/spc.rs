@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use super::{Line, Probe, Reader, Record, Render, is_decimal, is_number, tick, word};
 use crate::convert::{Losses, moves_data, sectors, ticks};
 use crate::error::Fault;
-use crate::fields::{Commas, SECTOR};
+use crate::fields::{Commas, Row, SECTOR};
 use crate::{Op, Request};
 
 struct Spc;
@@ -27,10 +27,10 @@ pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
 
 impl Line for Spc {
     const TICK_PS: u64 = tick::NS;
+    type Fields<'a> = Commas<'a>;
 
     #[inline]
-    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
-        let mut fields = Commas::new(line);
+    fn parse(&mut self, fields: &mut Commas<'_>) -> Result<Option<Record>, Fault> {
         let volume = fields.number32("application-specific unit")?;
         let offset = fields.units("LBA", SECTOR)?;
         let bytes = fields.number("size")?;

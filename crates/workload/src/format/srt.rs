@@ -5,7 +5,7 @@
 //! Devices are HP-UX device numbers: 8 bits of driver, 16 of disk, 8 of section. Blocks count on the disk,
 //! not in the section; the disk becomes the volume.
 
-use super::{Probe, Reader, Record, tick};
+use super::{Piece, Pieces, Probe, Reader, Record, tick};
 use crate::Op;
 use crate::error::{Fault, WorkloadError};
 use crate::fields::SECTOR;
@@ -16,61 +16,21 @@ const HEADER_END: u8 = 0x0c;
 const LENGTH: usize = 56;
 const BLOCK: u64 = SECTOR / 2;
 
-#[derive(Default)]
-struct Srt {
-    started: bool,
-}
+struct Srt;
 
 pub(super) fn detect(probe: &Probe) -> bool {
     probe.bytes.starts_with(MAGIC)
 }
 
 pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
-    Box::new(Srt::default())
+    Box::new(Pieces::new(Srt))
 }
 
-fn parse(record: &[u8]) -> Result<Record, Fault> {
-    let field = |index: usize| {
-        record[4 * index..4 * index + 4]
-            .iter()
-            .fold(0, |value, &byte| value << 8 | u32::from(byte))
-    };
-    let positive = |index: usize, what: &str| match field(index) {
-        value if value >> 31 == 0 => Ok(u64::from(value)),
-        value => Err(Fault::new(format!(
-            "the {what} {} is negative",
-            value.cast_signed()
-        ))),
-    };
-    if field(0) as usize != LENGTH {
-        return Err(Fault::new(format!(
-            "the record says it has {} bytes, not {LENGTH}",
-            field(0)
-        )));
-    }
-    let (seconds, micros) = (positive(2, "time (s)")?, positive(3, "time (us)")?);
-    if micros >= 1_000_000 {
-        return Err(Fault::new(format!(
-            "the time has {micros} us beside the seconds"
-        )));
-    }
-    Ok(Record {
-        ticks: seconds * 1_000_000 + micros,
-        offset: positive(7, "block")? * BLOCK,
-        bytes: positive(6, "size")?,
-        volume: (field(8) >> 8) & 0xffff,
-        op: if field(11) & 1 == 1 {
-            Op::Read
-        } else {
-            Op::Write
-        },
-        fua: false,
-    })
-}
+impl Piece for Srt {
+    const TICK_PS: u64 = tick::US;
+    const LENGTH: usize = LENGTH;
 
-impl Srt {
-    fn skip_header(&mut self, input: &mut Input) -> Result<(), Stop> {
-        self.started = true;
+    fn head(&mut self, input: &mut Input) -> Result<(), Stop> {
         let end = input
             .peek(PROBE)
             .iter()
@@ -84,20 +44,44 @@ impl Srt {
             ))),
         }
     }
-}
 
-impl Reader for Srt {
-    fn tick_ps(&self) -> u64 {
-        tick::US
-    }
-    fn read(&mut self, input: &mut Input) -> Result<Option<Record>, Stop> {
-        if !self.started {
-            self.skip_header(input)?;
+    fn parse(&mut self, record: &[u8]) -> Result<Record, Fault> {
+        let field = |index: usize| {
+            record[4 * index..4 * index + 4]
+                .iter()
+                .fold(0, |value, &byte| value << 8 | u32::from(byte))
+        };
+        let positive = |index: usize, what: &str| match field(index) {
+            value if value >> 31 == 0 => Ok(u64::from(value)),
+            value => Err(Fault::new(format!(
+                "the {what} {} is negative",
+                value.cast_signed()
+            ))),
+        };
+        if field(0) as usize != LENGTH {
+            return Err(Fault::new(format!(
+                "the record says it has {} bytes, not {LENGTH}",
+                field(0)
+            )));
         }
-        match input.record(LENGTH)? {
-            None => Ok(None),
-            Some(record) => Ok(Some(parse(record)?)),
+        let (seconds, micros) = (positive(2, "time (s)")?, positive(3, "time (us)")?);
+        if micros >= 1_000_000 {
+            return Err(Fault::new(format!(
+                "the time has {micros} us beside the seconds"
+            )));
         }
+        Ok(Record {
+            ticks: seconds * 1_000_000 + micros,
+            offset: positive(7, "block")? * BLOCK,
+            bytes: positive(6, "size")?,
+            volume: (field(8) >> 8) & 0xffff,
+            op: if field(11) & 1 == 1 {
+                Op::Read
+            } else {
+                Op::Write
+            },
+            fua: false,
+        })
     }
 }
 
@@ -139,8 +123,8 @@ mod tests {
             op: Op::Read,
             fua: false,
         };
-        assert_eq!(parse(&bytes(|_| ())), Ok(expected));
-        let reason = |record: &[u8]| parse(record).unwrap_err().reason;
+        assert_eq!(Srt.parse(&bytes(|_| ())), Ok(expected));
+        let reason = |record: &[u8]| Srt.parse(record).unwrap_err().reason;
         assert_eq!(
             reason(&bytes(|f| f[6] = u32::MAX)),
             "the size -1 is negative"

@@ -3,6 +3,7 @@
 
 use super::{Line, Probe, Reader, Record, mqsim, tick};
 use crate::error::Fault;
+use crate::fields::Blanks;
 
 struct SsdsimUs;
 
@@ -16,9 +17,10 @@ pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
 
 impl Line for SsdsimUs {
     const TICK_PS: u64 = tick::US;
+    type Fields<'a> = Blanks<'a>;
 
     #[inline]
-    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
-        mqsim::parse(line).map(Some)
+    fn parse(&mut self, fields: &mut Blanks<'_>) -> Result<Option<Record>, Fault> {
+        mqsim::parse(fields).map(Some)
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{Line, Probe, Reader, Record, is_decimal, tick, word};
 use crate::error::Fault;
-use crate::fields::Commas;
+use crate::fields::{Commas, Row};
 
 const HEADER: &[u8] = b"Timestamp,Response,IOType,LUN,Offset,Size";
 
@@ -13,7 +13,7 @@ pub(super) fn detect(probe: &Probe) -> bool {
     probe.begins(HEADER)
         || probe.most(|line| {
             let mut fields = Commas::new(line);
-            fields.clone().count() == 6
+            fields.count() == 6
                 && fields.text("").is_ok_and(is_decimal)
                 && fields.skip("").is_ok()
                 && fields.text("").is_ok_and(|field| word(field).is_ok())
@@ -26,13 +26,13 @@ pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
 
 impl Line for Systor {
     const TICK_PS: u64 = tick::NS;
+    type Fields<'a> = Commas<'a>;
 
     #[inline]
-    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
-        if line == HEADER {
+    fn parse(&mut self, fields: &mut Commas<'_>) -> Result<Option<Record>, Fault> {
+        if fields.are(HEADER) {
             return Ok(None);
         }
-        let mut fields = Commas::new(line);
         let ticks = fields.decimal("time stamp", 9)?;
         fields.skip("response time")?;
         let op = word(fields.text("operation")?).or_else(|reason| fields.fault(reason))?;

@@ -85,12 +85,12 @@ impl Tectonic {
 
 impl Line for Tectonic {
     const TICK_PS: u64 = tick::S;
+    type Fields<'a> = Commas<'a>;
 
-    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
-        if line.starts_with(HEADER) {
+    fn parse(&mut self, fields: &mut Commas<'_>) -> Result<Option<Record>, Fault> {
+        if fields.begin(HEADER) {
             return Ok(None);
         }
-        let mut fields = Commas::new(line);
         let ticks = fields.number("time stamp")?;
         let block = fields.text("block id")?;
         let Some(id) = block_id(block) else {
@@ -136,6 +136,7 @@ impl Line for Tectonic {
 mod tests {
     use super::super::parsed;
     use super::*;
+    use crate::fields::Row;
 
     fn line(id: u64, bytes: u64, offset: u64, op: &str) -> String {
         format!("1702511878,{id:016x}-9e05ce05bc10d4d0,40,{bytes},{offset},1,2,{op},1,5,4")
@@ -144,7 +145,11 @@ mod tests {
     #[test]
     fn blocks_get_slots_in_order_of_appearance() {
         let mut trace = Tectonic::default();
-        let mut of = |line: String| trace.parse(line.as_bytes()).map(|record| record.unwrap());
+        let mut of = |line: String| {
+            trace
+                .parse(&mut Commas::new(line.as_bytes()))
+                .map(|record| record.unwrap())
+        };
         assert_eq!(
             of(line(1, SLOT, 0, "getChunkData.Permanent"))
                 .unwrap()

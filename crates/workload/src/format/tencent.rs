@@ -4,7 +4,7 @@
 use super::{Line, Probe, Reader, Record, flag, is_number, tick};
 use crate::Op;
 use crate::error::Fault;
-use crate::fields::{Commas, SECTOR};
+use crate::fields::{Commas, Row, SECTOR};
 
 struct Tencent;
 
@@ -21,10 +21,10 @@ pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
 
 impl Line for Tencent {
     const TICK_PS: u64 = tick::S;
+    type Fields<'a> = Commas<'a>;
 
     #[inline]
-    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
-        let mut fields = Commas::new(line);
+    fn parse(&mut self, fields: &mut Commas<'_>) -> Result<Option<Record>, Fault> {
         let ticks = fields.number("time stamp")?;
         let offset = fields.units("offset", SECTOR)?;
         let bytes = fields.units("size", SECTOR)?;

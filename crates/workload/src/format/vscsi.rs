@@ -7,11 +7,10 @@
 //! bit of other writes is in the command, of which a record holds the operation alone.
 //! A WRITE SAME counts as a write, whether or not it asks to unmap: a record does not say.
 
-use super::{Probe, Reader, Record, tick};
+use super::{Piece, Pieces, Probe, Reader, Record, tick};
 use crate::Op;
 use crate::error::Fault;
 use crate::fields::SECTOR;
-use crate::input::{Input, Stop};
 
 const LENGTH: usize = 32;
 const VERSION: u16 = 0x0100;
@@ -53,51 +52,45 @@ pub(super) fn detect(probe: &Probe) -> bool {
 }
 
 pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
-    Box::new(Vscsi)
+    Box::new(Pieces::new(Vscsi))
 }
 
-fn parse(record: &[u8]) -> Result<Record, Fault> {
-    let version = little(&record[14..16]);
-    if version != u64::from(VERSION) {
-        return Err(Fault::new(format!(
-            "the version is {version:#06x}, not {VERSION:#06x}"
-        )));
-    }
-    let code = little(&record[12..14]) as u16;
-    let op = operation(code)
-        .ok_or_else(|| Fault::new(format!("the SCSI operation {code:#04x} is unknown")))?;
-    if op == Op::Trim {
-        let reason = "an UNMAP (0x42) names its ranges in its data, which the format does not hold";
-        return Err(Fault::new(reason));
-    }
-    let sector = little(&record[16..24]);
-    let offset = sector
-        .checked_mul(SECTOR)
-        .ok_or_else(|| Fault::new(format!("the LBA {sector} is beyond 2^64 bytes")))?;
-    let (offset, bytes) = if op == Op::Flush {
-        (0, 0)
-    } else {
-        (offset, little(&record[4..8]))
-    };
-    Ok(Record {
-        ticks: little(&record[24..32]),
-        offset,
-        bytes,
-        volume: 0,
-        op,
-        fua: is_verified(code),
-    })
-}
+impl Piece for Vscsi {
+    const TICK_PS: u64 = tick::US;
+    const LENGTH: usize = LENGTH;
 
-impl Reader for Vscsi {
-    fn tick_ps(&self) -> u64 {
-        tick::US
-    }
-    fn read(&mut self, input: &mut Input) -> Result<Option<Record>, Stop> {
-        match input.record(LENGTH)? {
-            None => Ok(None),
-            Some(record) => Ok(Some(parse(record)?)),
+    fn parse(&mut self, record: &[u8]) -> Result<Record, Fault> {
+        let version = little(&record[14..16]);
+        if version != u64::from(VERSION) {
+            return Err(Fault::new(format!(
+                "the version is {version:#06x}, not {VERSION:#06x}"
+            )));
         }
+        let code = little(&record[12..14]) as u16;
+        let op = operation(code)
+            .ok_or_else(|| Fault::new(format!("the SCSI operation {code:#04x} is unknown")))?;
+        if op == Op::Trim {
+            let reason =
+                "an UNMAP (0x42) names its ranges in its data, which the format does not hold";
+            return Err(Fault::new(reason));
+        }
+        let sector = little(&record[16..24]);
+        let offset = sector
+            .checked_mul(SECTOR)
+            .ok_or_else(|| Fault::new(format!("the LBA {sector} is beyond 2^64 bytes")))?;
+        let (offset, bytes) = if op == Op::Flush {
+            (0, 0)
+        } else {
+            (offset, little(&record[4..8]))
+        };
+        Ok(Record {
+            ticks: little(&record[24..32]),
+            offset,
+            bytes,
+            volume: 0,
+            op,
+            fua: is_verified(code),
+        })
     }
 }
 
@@ -127,22 +120,22 @@ mod tests {
             op: Op::Write,
             fua: false,
         };
-        assert_eq!(parse(&bytes(VERSION, 0x2a)), Ok(expected));
+        assert_eq!(Vscsi.parse(&bytes(VERSION, 0x2a)), Ok(expected));
         let durable = Record {
             fua: true,
             ..expected
         };
-        assert_eq!(parse(&bytes(VERSION, 0x8e)), Ok(durable));
+        assert_eq!(Vscsi.parse(&bytes(VERSION, 0x8e)), Ok(durable));
         assert_eq!(
-            parse(&bytes(0x0200, 0x2a)).unwrap_err().reason,
+            Vscsi.parse(&bytes(0x0200, 0x2a)).unwrap_err().reason,
             "the version is 0x0200, not 0x0100"
         );
         assert_eq!(
-            parse(&bytes(VERSION, 0x12)).unwrap_err().reason,
+            Vscsi.parse(&bytes(VERSION, 0x12)).unwrap_err().reason,
             "the SCSI operation 0x12 is unknown"
         );
         assert_eq!(
-            parse(&bytes(VERSION, UNMAP)).unwrap_err().reason,
+            Vscsi.parse(&bytes(VERSION, UNMAP)).unwrap_err().reason,
             "an UNMAP (0x42) names its ranges in its data, which the format does not hold"
         );
     }

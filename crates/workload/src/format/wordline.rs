@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use super::{Line, Origin, Probe, Reader, Record, Render, tick};
 use crate::convert::Losses;
 use crate::error::{Fault, shown};
-use crate::fields::Commas;
+use crate::fields::{Commas, Row};
 use crate::{Op, Request};
 
 pub(super) const HEADER: &str = "time_ns,op,offset_bytes,size_bytes,volume";
@@ -26,7 +26,7 @@ pub(super) fn resembles(probe: &Probe) -> bool {
     let Some(line) = probe.lines().next() else {
         return false;
     };
-    if matches!(Wordline.parse(line), Ok(Some(_))) {
+    if matches!(Wordline.parse(&mut Commas::new(line)), Ok(Some(_))) {
         return true;
     }
     let line = line.to_ascii_lowercase();
@@ -43,13 +43,13 @@ pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
 impl Line for Wordline {
     const TICK_PS: u64 = tick::PS;
     const ORIGIN: Origin = Origin::Zero;
+    type Fields<'a> = Commas<'a>;
 
     #[inline]
-    fn parse(&mut self, line: &[u8]) -> Result<Option<Record>, Fault> {
-        if line == HEADER.as_bytes() {
+    fn parse(&mut self, fields: &mut Commas<'_>) -> Result<Option<Record>, Fault> {
+        if fields.are(HEADER.as_bytes()) {
             return Ok(None);
         }
-        let mut fields = Commas::new(line);
         let ticks = fields.decimal("time", 3)?;
         let (op, fua) = match fields.text("operation")? {
             b"read" => (Op::Read, false),
