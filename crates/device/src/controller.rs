@@ -442,47 +442,20 @@ impl<M: Mapping> Controller<M> {
             self.held[tag as usize].later.push_back(fragment);
             return;
         }
-        self.advance(now, fragment, VecDeque::new(), queue, probe);
+        self.take_on(now, &fragment, &mut VecDeque::new(), queue, probe);
     }
 
     /// Takes on a write of a page that no earlier write is pending for, and then those behind it.
-    #[inline]
     fn advance(
         &mut self,
         now: Time,
-        mut fragment: Fragment,
+        fragment: Fragment,
         mut later: VecDeque<Fragment>,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) {
-        loop {
-            if let Some(job) = self.mapping.fetch(fragment.page, true) {
-                let tag = self.hold(fragment, later);
-                self.held[tag as usize].fragment.since = now;
-                self.wait_for_map(now, job, Waiter::Write(tag), queue, probe);
-                return;
-            }
-            let rest = if fragment.whole {
-                None
-            } else {
-                self.mapping.lookup(fragment.page)
-            };
-            if let Some(place) = rest {
-                self.merge(now, fragment, later, place, queue, probe);
-                return;
-            }
-            if fragment.trim {
-                self.discard(now, fragment, queue, probe);
-            } else {
-                match self.find_place(now, fragment.page, probe) {
-                    Ok(place) => self.program(now, fragment, place, queue, probe),
-                    Err(want) => {
-                        let tag = self.hold(fragment, later);
-                        self.stall(now, tag, want, queue, probe);
-                        return;
-                    }
-                }
-            }
+        let mut fragment = fragment;
+        while self.take_on(now, &fragment, &mut later, queue, probe) {
             let Some(mut next) = later.pop_front() else {
                 return;
             };
@@ -492,10 +465,57 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
+    /// Takes on a write of a page that no earlier write is pending for. False if it has to be held,
+    /// and `later` with it.
+    #[inline]
+    fn take_on(
+        &mut self,
+        now: Time,
+        fragment: &Fragment,
+        later: &mut VecDeque<Fragment>,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> bool {
+        if let Some(job) = self.mapping.fetch(fragment.page, true) {
+            let tag = self.hold(fragment, later);
+            self.held[tag as usize].fragment.since = now;
+            self.wait_for_map(now, job, Waiter::Write(tag), queue, probe);
+            return false;
+        }
+        let rest = if fragment.whole {
+            None
+        } else {
+            self.mapping.lookup(fragment.page)
+        };
+        if let Some(place) = rest {
+            self.merge(now, fragment, later, place, queue, probe);
+            return false;
+        }
+        if fragment.trim {
+            self.discard(now, fragment, queue, probe);
+            return true;
+        }
+        match self.find_place(now, fragment.page, probe) {
+            Ok(place) => {
+                self.program(now, fragment, place, queue, probe);
+                true
+            }
+            Err(want) => {
+                let tag = self.hold(fragment, later);
+                self.stall(now, tag, want, queue, probe);
+                false
+            }
+        }
+    }
+
     /// Keeps a write that cannot be placed yet, with those behind it.
-    fn hold(&mut self, fragment: Fragment, later: VecDeque<Fragment>) -> u32 {
+    #[cold]
+    fn hold(&mut self, fragment: &Fragment, later: &mut VecDeque<Fragment>) -> u32 {
         let page = fragment.page;
-        let held = Held { fragment, later };
+        let held = Held {
+            fragment: *fragment,
+            later: std::mem::take(later),
+        };
         let tag = if let Some(tag) = self.vacant_held.pop() {
             self.held[tag as usize] = held;
             tag
@@ -511,8 +531,8 @@ impl<M: Mapping> Controller<M> {
     fn merge(
         &mut self,
         now: Time,
-        fragment: Fragment,
-        later: VecDeque<Fragment>,
+        fragment: &Fragment,
+        later: &mut VecDeque<Fragment>,
         place: Ppn,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
@@ -579,7 +599,7 @@ impl<M: Mapping> Controller<M> {
     fn discard(
         &mut self,
         now: Time,
-        fragment: Fragment,
+        fragment: &Fragment,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) {
@@ -589,7 +609,7 @@ impl<M: Mapping> Controller<M> {
             parts,
             version,
             ..
-        } = fragment;
+        } = *fragment;
         self.mapping.trim(page);
         probe.observe(now, Observation::PageTrimmed);
         if let Some(verification) = &mut self.verification {
@@ -642,7 +662,7 @@ impl<M: Mapping> Controller<M> {
         let place = self.find_place(now, page, probe)?;
         let (mut fragment, mut later) = self.unhold(tag);
         fragment.parts.gc += now - fragment.since;
-        self.program(now, fragment, place, queue, probe);
+        self.program(now, &fragment, place, queue, probe);
         if let Some(mut next) = later.pop_front() {
             next.parts.die_wait += now - next.since;
             next.since = now;
@@ -683,7 +703,7 @@ impl<M: Mapping> Controller<M> {
     fn program(
         &mut self,
         now: Time,
-        fragment: Fragment,
+        fragment: &Fragment,
         place: Place,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
@@ -701,7 +721,7 @@ impl<M: Mapping> Controller<M> {
             version,
             base,
             ..
-        } = fragment;
+        } = *fragment;
         let order = Order {
             superseded,
             parts,
