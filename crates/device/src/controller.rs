@@ -378,6 +378,7 @@ impl<M: Mapping> Controller<M> {
             ..
         } = reading;
         if let Some(place) = self.mapping.lookup(page) {
+            self.array.foresee(place);
             let order = Order {
                 parts,
                 ..Order::new(Purpose::Read, place, owner, page.0)

@@ -1,5 +1,6 @@
 //! The state of the memory array, and the rules that no operation may break.
 
+use prefetch_index::prefetch_index;
 use thiserror::Error;
 
 use crate::{Block, Layout, Ppn};
@@ -158,6 +159,12 @@ impl Array {
         Err(Violation::NotProgrammed {
             address: self.layout.describe(page),
         })
+    }
+    /// A page will be read or programmed soon: brings what is known of its block into the caches of
+    /// the processor. Changes nothing.
+    #[inline]
+    pub fn foresee(&self, page: Ppn) {
+        prefetch_index(&self.programmed, self.layout.block_of(page).index());
     }
     /// Erases a block.
     #[inline]
