@@ -429,6 +429,7 @@ class Speed(TypedDict):
 
     wall_s: float
     cpu_s: float
+    precondition_cpu_s: float
     events: int
     requests_per_cpu_s: float
     resident_bytes: int

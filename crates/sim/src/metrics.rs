@@ -221,6 +221,7 @@ metrics! {
     "verification.writes_followed", "", "Page writes whose versions were followed.";
     "speed.wall_s", "s", "Wall-clock time of the run, preconditioning included.";
     "speed.cpu_s", "s", "Processor time of the run, preconditioning included.";
+    "speed.precondition_cpu_s", "s", "Of that, the processor time of preconditioning.";
     "speed.events", "", "Events simulated.";
     "speed.requests_per_cpu_s", "1/s", "Completed requests per second of processor time.";
     "speed.resident_bytes", "B", "Growth of the process's resident memory from the empty device to the end of the run.";

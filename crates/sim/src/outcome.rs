@@ -133,6 +133,8 @@ pub struct Speed {
     pub wall: Duration,
     /// Processor time.
     pub cpu: Duration,
+    /// Of that, the part for bringing the devices into their state before the run.
+    pub precondition_cpu: Duration,
     /// Events.
     pub events: u64,
     /// Growth of the process's resident memory from the empty device on.

@@ -732,6 +732,7 @@ pub fn run(
         countdown: STRIDE,
         last: Instant::now(),
     };
+    let before = cpu.elapsed();
     let preconditioned = devices::prepare(plan, &mut ssds, |done, fraction| {
         let progress = Progress {
             phase: Phase::Precondition,
@@ -741,6 +742,7 @@ pub fn run(
         };
         watcher.last.elapsed() < BETWEEN_REPORTS || watcher.report(&progress)
     })?;
+    let precondition_cpu = cpu.elapsed().saturating_sub(before);
     if options.verify {
         ssds.iter_mut().for_each(Ssd::verify);
     }
@@ -778,6 +780,7 @@ pub fn run(
     let speed = Speed {
         wall: wall.elapsed(),
         cpu: cpu.elapsed(),
+        precondition_cpu,
         events: ended.events,
         resident_bytes: resident_bytes.saturating_sub(memory),
     };

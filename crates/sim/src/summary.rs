@@ -486,6 +486,7 @@ pub struct Reference {
 pub struct SpeedSummary {
     pub wall_s: f64,
     pub cpu_s: f64,
+    pub precondition_cpu_s: f64,
     pub events: u64,
     pub requests_per_cpu_s: f64,
     pub resident_bytes: u64,
@@ -686,6 +687,7 @@ impl Summary {
             speed: SpeedSummary {
                 wall_s: speed.wall.as_secs_f64(),
                 cpu_s: speed.cpu.as_secs_f64(),
+                precondition_cpu_s: speed.precondition_cpu.as_secs_f64(),
                 events: speed.events,
                 requests_per_cpu_s: total.count() as f64 / speed.cpu.as_secs_f64().max(1e-9),
                 resident_bytes: speed.resident_bytes,
