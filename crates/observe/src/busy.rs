@@ -9,6 +9,8 @@ use wordline_kernel::Time;
 pub struct Busy {
     cursor: Cursor,
     lanes: usize,
+    /// Where the row of the cursor's interval begins.
+    row: usize,
     /// Picoseconds, one row of `lanes` per interval.
     cells: Vec<u64>,
 }
@@ -39,6 +41,7 @@ impl Busy {
         Self {
             cursor: Cursor::new(grid.for_lanes(lanes)),
             lanes,
+            row: 0,
             cells: vec![0; lanes],
         }
     }
@@ -51,7 +54,7 @@ impl Busy {
             return;
         }
         if self.cursor.holds_span(from, until) {
-            self.cells[self.cursor.index * self.lanes + lane] += until.ps() - from.ps();
+            self.cells[self.row + lane] += until.ps() - from.ps();
             return;
         }
         self.spread(lane, from, until);
@@ -67,6 +70,7 @@ impl Busy {
             add_rows(&mut before[last - self.lanes..], instant);
             self.cells.truncate(last);
         }
+        self.turn();
     }
 
     /// Doubles the width until it is at least `width`, to give several series the same rows.
@@ -74,6 +78,7 @@ impl Busy {
         for _ in 0..self.cursor.widen(width) {
             self.halve();
         }
+        self.turn();
     }
 
     /// The grid as it is now.
@@ -128,6 +133,12 @@ impl Busy {
             self.cells[index * self.lanes + lane] += part.ps();
         }
         self.cursor.seek(self.cursor.grid.index(from));
+        self.turn();
+    }
+
+    /// Turns to the row of the cursor's interval.
+    fn turn(&mut self) {
+        self.row = self.cursor.index * self.lanes;
     }
 
     fn reach(&mut self, at: Time) {

@@ -126,10 +126,10 @@ impl Cursor {
         at.ps().wrapping_sub(self.from) < self.grid.width
     }
 
+    /// Of a span that does not end before it starts.
     #[inline]
     pub fn holds_span(&self, from: Time, until: Time) -> bool {
-        let offset = from.ps().wrapping_sub(self.from);
-        offset < self.grid.width && until.ps() - from.ps() <= self.grid.width - offset
+        from.ps() >= self.from && until.ps().wrapping_sub(self.from) <= self.grid.width
     }
 
     pub fn seek(&mut self, index: usize) {

@@ -28,6 +28,8 @@ impl Merge for Time {
 #[derive(Clone, Debug)]
 pub struct Intervals<T> {
     cursor: Cursor,
+    /// The value of the cursor's interval; its place in `cells` is left empty meanwhile.
+    here: T,
     cells: Vec<T>,
 }
 
@@ -47,6 +49,7 @@ impl<T: Merge + Default> Intervals<T> {
     pub fn new(grid: Grid) -> Self {
         Self {
             cursor: Cursor::new(grid),
+            here: T::default(),
             cells: vec![T::default()],
         }
     }
@@ -58,7 +61,7 @@ impl<T: Merge + Default> Intervals<T> {
         if !self.cursor.holds(now) {
             self.seek(now);
         }
-        &mut self.cells[self.cursor.index]
+        &mut self.here
     }
 
     /// Distributes `from..until` over the intervals it covers: `add` is called with the value of
@@ -69,32 +72,32 @@ impl<T: Merge + Default> Intervals<T> {
             return;
         }
         if self.cursor.holds_span(from, until) {
-            add(&mut self.cells[self.cursor.index], until - from);
+            add(&mut self.here, until - from);
             return;
         }
-        self.reach(Time(until.ps() - 1));
-        for (index, part) in self.cursor.grid.parts(from, until) {
-            add(&mut self.cells[index], part);
-        }
-        self.cursor.seek(self.cursor.grid.index(from));
+        self.spread(from, until, add);
     }
 
     /// Ends the series at `end`, no earlier than any time observed: every interval up to it exists
     /// and the last one stops there.
     pub fn close(&mut self, end: Time) {
+        self.swap();
         self.reach(end);
         if self.cursor.close(end, self.cells.len())
             && let (Some(instant), Some(last)) = (self.cells.pop(), self.cells.last_mut())
         {
             last.merge(&instant);
         }
+        self.swap();
     }
 
     /// Doubles the width until it is at least `width`, to give several series the same rows.
     pub fn widen(&mut self, width: Time) {
+        self.swap();
         for _ in 0..self.cursor.widen(width) {
             self.halve();
         }
+        self.swap();
     }
 
     /// The grid as it is now.
@@ -106,6 +109,11 @@ impl<T: Merge + Default> Intervals<T> {
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Interval<&T>> {
         self.cells.iter().enumerate().map(|(index, value)| {
             let (from, until) = self.cursor.bounds(index);
+            let value = if index == self.cursor.index {
+                &self.here
+            } else {
+                value
+            };
             Interval { from, until, value }
         })
     }
@@ -113,8 +121,27 @@ impl<T: Merge + Default> Intervals<T> {
     #[cold]
     #[inline(never)]
     fn seek(&mut self, now: Time) {
+        self.swap();
         self.reach(now);
         self.cursor.seek(self.cursor.grid.index(now));
+        self.swap();
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn spread(&mut self, from: Time, until: Time, mut add: impl FnMut(&mut T, Time)) {
+        self.swap();
+        self.reach(Time(until.ps() - 1));
+        for (index, part) in self.cursor.grid.parts(from, until) {
+            add(&mut self.cells[index], part);
+        }
+        self.cursor.seek(self.cursor.grid.index(from));
+        self.swap();
+    }
+
+    /// Puts the value of the cursor's interval among the others, or takes it from there.
+    fn swap(&mut self) {
+        std::mem::swap(&mut self.here, &mut self.cells[self.cursor.index]);
     }
 
     fn reach(&mut self, at: Time) {

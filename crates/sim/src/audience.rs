@@ -13,26 +13,30 @@ pub(crate) trait Audience<O>: Probe<O> {
     fn recorder(&self) -> &Recorder;
 }
 
-/// Hears a device.
-pub(crate) struct Single {
-    pub recorder: Recorder,
-    pub timeline: Option<Box<Timeline>>,
+impl Audience<Observation> for Recorder {
+    #[inline]
+    fn recorder(&self) -> &Recorder {
+        self
+    }
 }
 
-impl Audience<Observation> for Single {
+/// Records a device and draws its timeline.
+pub(crate) struct Drawn {
+    pub recorder: Recorder,
+    pub timeline: Box<Timeline>,
+}
+
+impl Audience<Observation> for Drawn {
     #[inline]
     fn recorder(&self) -> &Recorder {
         &self.recorder
     }
 }
 
-impl Probe<Observation> for Single {
-    #[inline]
+impl Probe<Observation> for Drawn {
     fn observe(&mut self, now: Time, observation: Observation) {
-        self.recorder.observe(now, observation);
-        if let Some(timeline) = &mut self.timeline {
-            timeline.observe(0, now, observation);
-        }
+        self.recorder.hear(now, observation);
+        self.timeline.observe(0, now, observation);
     }
 }
 
@@ -105,7 +109,7 @@ impl Several {
                     operation,
                     gc,
                 };
-                self.whole.observe(now, bus);
+                self.whole.hear(now, bus);
             }
             Observation::Die {
                 die: own,
@@ -123,13 +127,13 @@ impl Several {
                     interleaved,
                     gc,
                 };
-                self.whole.observe(now, occupied);
+                self.whole.hear(now, occupied);
             }
             Observation::PowerCut(_) => {
                 self.serving = 0;
-                self.whole.observe(now, observation);
+                self.whole.hear(now, observation);
             }
-            other => self.whole.observe(now, other),
+            other => self.whole.hear(now, other),
         }
     }
 }
@@ -149,7 +153,7 @@ impl Probe<wordline_store::Observation> for Several {
                     timeline.observe(member, now, device);
                 }
                 let recorder = &mut self.members[member as usize].recorder;
-                recorder.observe(now, of_one_stream(device));
+                recorder.hear(now, of_one_stream(device));
             }
             wordline_store::Observation::Request {
                 stream,

@@ -145,6 +145,7 @@ enum Feed {
 }
 
 impl Source for Feed {
+    #[inline]
     fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
         match self {
             Self::Load(generator) => generator.next_request(),
@@ -178,11 +179,11 @@ struct Fed {
 
 impl Source for Fed {
     fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
-        let mut next = self.feed.next_request()?;
-        if let Some(request) = &mut next {
+        let mut next = self.feed.next_request();
+        if let Ok(Some(request)) = &mut next {
             request.offset += self.start;
         }
-        Ok(next)
+        next
     }
     fn fraction(&self) -> Option<f64> {
         self.feed.fraction()

@@ -214,34 +214,52 @@ pub fn in_order(parts: &Parts) -> [Time; PARTS] {
 }
 
 /// Sums of the parts of response times, in picoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct PartSums {
     /// Requests.
     pub count: u64,
-    /// In the order of [`in_order`].
-    pub sums: [u128; PARTS],
+    /// Sums that 64 bits hold, and what they add up to; the others are in `before`.
+    recent: [u64; PARTS],
+    all_recent: u64,
+    before: [u128; PARTS],
 }
 
 impl PartSums {
+    /// Adds the parts of a response time, which add up to it.
     #[inline]
-    fn add(&mut self, parts: &Parts) {
+    fn add(&mut self, parts: &Parts, latency: Time) {
         self.count += 1;
-        for (sum, part) in self.sums.iter_mut().zip(in_order(parts)) {
-            *sum += u128::from(part.0);
+        if self.all_recent.checked_add(latency.0).is_none() {
+            self.begin_again();
         }
+        self.all_recent += latency.0;
+        for (sum, part) in self.recent.iter_mut().zip(in_order(parts)) {
+            *sum += part.0;
+        }
+    }
+    #[cold]
+    fn begin_again(&mut self) {
+        self.before = self.sums();
+        self.recent = [0; PARTS];
+        self.all_recent = 0;
+    }
+    /// In the order of [`in_order`].
+    pub fn sums(&self) -> [u128; PARTS] {
+        std::array::from_fn(|part| self.before[part] + u128::from(self.recent[part]))
     }
     /// The sums of two kinds of requests.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
-        let sums = std::array::from_fn(|part| self.sums[part] + other.sums[part]);
+        let (own, others) = (self.sums(), other.sums());
         Self {
             count: self.count + other.count,
-            sums,
+            before: std::array::from_fn(|part| own[part] + others[part]),
+            ..Self::default()
         }
     }
     /// The mean of each part, in microseconds; zero without requests.
     pub fn means_us(&self) -> [f64; PARTS] {
-        self.sums
+        self.sums()
             .map(|sum| sum as f64 / self.count.max(1) as f64 / 1e6)
     }
 }
@@ -429,7 +447,7 @@ impl Served {
     fn add(&mut self, now: Time, op: usize, bytes: u64, latency: Time, parts: &Parts) {
         self.latency[op].record(latency);
         self.excess[op].record(latency);
-        self.parts[op].add(parts);
+        self.parts[op].add(parts, latency);
         self.bytes[op] += bytes;
         self.last_completion = now;
     }
@@ -577,6 +595,11 @@ impl Recorder {
         streams.map(|served| served.bytes.iter().sum()).collect()
     }
 
+    /// The same as [`Probe::observe`], for those who pass on what they hear.
+    pub(crate) fn hear(&mut self, now: Time, observation: Observation) {
+        self.observe(now, observation);
+    }
+
     /// A request begins, with which there are `in_flight`.
     #[inline]
     pub(crate) fn admitted(&mut self, now: Time, in_flight: u32) {
@@ -641,11 +664,8 @@ impl Recorder {
             let longest = &mut record.worst.at(now).0[index];
             *longest = (*longest).max(Some(latency));
         }
-        if let Some(rows) = &mut self.rows {
-            let parts = in_order(parts).map(|part| part.0);
-            let mut row = [0; ROW];
+        if self.rows.is_some() {
             let head = [
-                rows.rows(),
                 u64::from(stream),
                 op as u64,
                 offset,
@@ -653,12 +673,24 @@ impl Recorder {
                 arrival.0,
                 latency.0,
             ];
-            row[..head.len()].copy_from_slice(&head);
-            row[head.len()..].copy_from_slice(&parts);
-            if let Err(error) = rows.push(row, member) {
-                self.rows_error = Some(error);
-                self.rows = None;
-            }
+            self.keep_row(head, parts, member);
+        }
+    }
+
+    /// Keeps the row of a request: its stream, operation, offset, bytes, arrival and response time
+    /// (`head`), and its parts.
+    #[cold]
+    #[inline(never)]
+    fn keep_row(&mut self, head: [u64; ROW - PARTS - 1], parts: &Parts, member: u32) {
+        let Some(rows) = &mut self.rows else { return };
+        let mut row = [0; ROW];
+        row[0] = rows.rows();
+        row[1..=head.len()].copy_from_slice(&head);
+        let parts = in_order(parts).map(|part| part.0);
+        row[ROW - PARTS..].copy_from_slice(&parts);
+        if let Err(error) = rows.push(row, member) {
+            self.rows_error = Some(error);
+            self.rows = None;
         }
     }
 }
@@ -694,6 +726,36 @@ impl Record {
         self.worst.close(end);
         self.channels.close(end);
         self.dies.close(end);
+    }
+    /// A die was occupied from `from` until now.
+    #[inline]
+    fn worked(
+        &mut self,
+        now: Time,
+        from: Time,
+        operation: Operation,
+        pages: u32,
+        interleaved: bool,
+        gc: bool,
+    ) {
+        if gc {
+            let add = |cell: &mut Cell, part| cell.flash.gc_die_time += part;
+            self.series.span(from, now, add);
+        }
+        if pages > 0 {
+            self.commands[usize::from(pages > 1) + 2 * usize::from(interleaved)] += 1;
+        }
+        let flash = &mut self.series.at(now).flash;
+        let pages = u64::from(pages);
+        match operation {
+            Operation::Read => flash.page_reads += pages,
+            Operation::Program => flash.page_programs += pages,
+            Operation::Erase => flash.erases += pages,
+            Operation::Move => {
+                flash.page_reads += pages;
+                flash.page_programs += pages;
+            }
+        }
     }
     /// Time in which requests were in the device.
     pub fn busy(&self) -> Time {
@@ -743,7 +805,8 @@ impl Record {
 }
 
 impl Probe<Observation> for Recorder {
-    #[inline]
+    // Where an observation is made its kind is known: in line, nothing is left of the others.
+    #[inline(always)]
     fn observe(&mut self, now: Time, observation: Observation) {
         match observation {
             Observation::Request {
@@ -769,25 +832,8 @@ impl Probe<Observation> for Recorder {
                 gc,
             } => {
                 self.record.dies.add(die.index(), from, now);
-                if gc {
-                    let add = |cell: &mut Cell, part| cell.flash.gc_die_time += part;
-                    self.record.series.span(from, now, add);
-                }
-                if pages > 0 {
-                    self.record.commands[usize::from(pages > 1) + 2 * usize::from(interleaved)] +=
-                        1;
-                }
-                let flash = &mut self.record.series.at(now).flash;
-                let pages = u64::from(pages);
-                match operation {
-                    Operation::Read => flash.page_reads += pages,
-                    Operation::Program => flash.page_programs += pages,
-                    Operation::Erase => flash.erases += pages,
-                    Operation::Move => {
-                        flash.page_reads += pages;
-                        flash.page_programs += pages;
-                    }
-                }
+                self.record
+                    .worked(now, from, operation, pages, interleaved, gc);
             }
             Observation::Buffered { op, hit } => {
                 let buffer = &mut self.record.series.at(now).buffer;

@@ -13,7 +13,7 @@ use wordline_kernel::{Digest, EventQueue, Stream, Time};
 use wordline_store::{Array, ArrayError, Failure, Store};
 use wordline_workload::{Source, WorkloadError};
 
-use crate::audience::{Audience, Several, Single};
+use crate::audience::{Audience, Drawn, Several};
 use crate::chip_load::ChipLoads;
 use crate::config::Plan;
 use crate::config::plan::{self, Replay};
@@ -162,7 +162,11 @@ pub struct Input<'a> {
 struct Intake<'a> {
     source: &'a mut dyn Source,
     stream: u32,
-    counts: InputCounts,
+    /// Requests issued, in the order of [`Op`].
+    issued: [u64; 4],
+    durable_writes: u64,
+    lost: u64,
+    flushes_ignored: u64,
     first_arrival: Option<Time>,
     open: bool,
     /// Whether flushes are issued; without a buffer they change nothing.
@@ -186,7 +190,10 @@ impl<'a> Intake<'a> {
         Self {
             source,
             stream,
-            counts: InputCounts::default(),
+            issued: [0; 4],
+            durable_writes: 0,
+            lost: 0,
+            flushes_ignored: 0,
             first_arrival: None,
             open: true,
             flushes,
@@ -198,16 +205,21 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// The next request, with the time at which the host issues it; `None` if there is none, or
-    /// none before another completes. After the end or an error there is never one.
+    /// When the host issues the next request; `None` if there is none, or none before another
+    /// completes. After the end or an error there is never one.
     #[inline]
-    fn peek(&mut self) -> Option<Request> {
+    fn next_arrival(&mut self) -> Option<Time> {
         self.fill();
-        let mut request = self.ahead?;
-        if let Replay::ClosedLoop { .. } = self.replay {
-            request.arrival = *self.tokens.front()?;
+        let arrival = self.ahead.as_ref()?.arrival;
+        match self.replay {
+            Replay::OpenLoop { .. } => Some(arrival),
+            Replay::ClosedLoop { .. } => self.tokens.front().copied(),
         }
-        Some(request)
+    }
+    /// The next request, which is issued at `arrival`.
+    #[inline]
+    fn next(&self, arrival: Time) -> Option<Request> {
+        self.ahead.map(|ahead| Request { arrival, ..ahead })
     }
     /// Whether there is another request, be it that it waits for one before it.
     #[inline]
@@ -220,14 +232,19 @@ impl<'a> Intake<'a> {
         self.ahead = None;
         self.tokens.pop_front();
         self.first_arrival.get_or_insert(request.arrival);
-        match request.op {
-            Op::Read => self.counts.reads += 1,
-            Op::Write => {
-                self.counts.writes += 1;
-                self.counts.durable_writes += u64::from(request.fua);
-            }
-            Op::Trim => self.counts.trims += 1,
-            Op::Flush => self.counts.flushes += 1,
+        self.issued[request.op as usize] += 1;
+        self.durable_writes += u64::from(request.fua);
+    }
+    fn counts(&self) -> InputCounts {
+        let [reads, writes, trims, flushes] = self.issued;
+        InputCounts {
+            reads,
+            writes,
+            durable_writes: self.durable_writes,
+            trims,
+            flushes,
+            lost: self.lost,
+            flushes_ignored: self.flushes_ignored,
         }
     }
     /// Whether it should be issued by time stamps that it does not have.
@@ -244,7 +261,7 @@ impl<'a> Intake<'a> {
     fn asked(&self) -> Asked {
         Asked {
             replay: self.replay,
-            counts: self.counts,
+            counts: self.counts(),
             first_arrival: self.first_arrival,
         }
     }
@@ -272,12 +289,18 @@ impl<'a> Intake<'a> {
     #[inline]
     fn fill(&mut self) {
         if self.ahead.is_none() {
-            self.ahead = self.beyond.pop_front();
-            if self.ahead.is_none() && self.open {
-                self.ahead = self.fetch();
-            }
+            self.advance();
         }
     }
+    #[inline(never)]
+    fn advance(&mut self) {
+        if !self.beyond.is_empty() {
+            self.ahead = self.beyond.pop_front();
+        } else if self.open {
+            self.ahead = self.fetch();
+        }
+    }
+    #[inline]
     fn fetch(&mut self) -> Option<Request> {
         loop {
             let next = match self.source.next_request() {
@@ -298,7 +321,7 @@ impl<'a> Intake<'a> {
                 wordline_workload::Op::Trim => Op::Trim,
                 wordline_workload::Op::Flush if self.flushes => Op::Flush,
                 wordline_workload::Op::Flush => {
-                    self.counts.flushes_ignored += 1;
+                    self.flushes_ignored += 1;
                     continue;
                 }
             };
@@ -358,15 +381,16 @@ impl Standing {
     }
 }
 
-/// The request issued first of those that the device takes; of equals, that of the first stream.
-fn earliest(intakes: &mut [Intake<'_>], store: &impl Store) -> Option<Request> {
-    let mut first: Option<Request> = None;
-    for intake in intakes {
+/// The stream whose request is issued first of those that the device takes, and when; of equals, the
+/// first stream.
+fn earliest(intakes: &mut [Intake<'_>], store: &impl Store) -> Option<(usize, Time)> {
+    let mut first: Option<(usize, Time)> = None;
+    for (place, intake) in intakes.iter_mut().enumerate() {
         if store.takes(intake.stream)
-            && let Some(request) = intake.peek()
-            && first.is_none_or(|first| request.arrival < first.arrival)
+            && let Some(arrival) = intake.next_arrival()
+            && first.is_none_or(|(_, first)| arrival < first)
         {
-            first = Some(request);
+            first = Some((place, arrival));
         }
     }
     first
@@ -432,31 +456,51 @@ impl<'a> Host<'a> {
             .iter_mut()
             .find_map(|intake| intake.error.take())
     }
-    /// The next request of those that the device takes: the one issued first; of equals, that of the
-    /// first stream.
+    /// Of the requests that the device takes, the one issued first, and of equals that of the first
+    /// stream: its stream, and when it is issued.
     #[inline]
-    fn next(&mut self, store: &impl Store) -> Option<Request> {
+    fn next_arrival(&mut self, store: &impl Store) -> Option<(usize, Time)> {
         match self.intakes.as_mut_slice() {
-            [single] if store.takes(0) => single.peek(),
+            [single] if store.takes(0) => single.next_arrival().map(|arrival| (0, arrival)),
             [_] => None,
             several => earliest(several, store),
         }
     }
+    /// The next request, no later than `due` and no earlier than `now`; its place in time is the later
+    /// of its arrival and `now`.
+    #[inline]
+    fn next(&mut self, store: &impl Store, now: Time, due: Time) -> Option<Request> {
+        let (stream, arrival) = self.next_arrival(store)?;
+        if arrival.max(now) > due {
+            return None;
+        }
+        self.intakes[stream].next(arrival)
+    }
     /// The device has taken the request that was next.
     #[inline]
     fn take(&mut self, now: Time, request: &Request, recorder: &Recorder) {
-        let several = self.intakes.len() > 1;
+        let [single] = self.intakes.as_mut_slice() else {
+            return self.take_of_several(now, request, recorder);
+        };
+        single.take(request);
+        self.left -= 1;
+        if self.left == 0 {
+            self.close();
+        }
+    }
+    #[inline(never)]
+    fn take_of_several(&mut self, now: Time, request: &Request, recorder: &Recorder) {
         let intake = &mut self.intakes[request.stream as usize];
-        if several && intake.first_arrival.is_none() {
+        if intake.first_arrival.is_none() {
             self.standing.begin(now, recorder);
         }
         intake.take(request);
-        let faulty = several && !intake.has_more() && intake.error.is_some();
+        let faulty = !intake.has_more() && intake.error.is_some();
         self.left -= 1;
         if self.left == 0 || faulty {
             self.close();
         }
-        if several && !self.intakes[request.stream as usize].has_more() {
+        if !self.intakes[request.stream as usize].has_more() {
             self.standing.end(now, recorder);
         }
     }
@@ -470,7 +514,7 @@ impl<'a> Host<'a> {
     fn lost(&mut self, now: Time, store: &mut impl Store) {
         for stream in store.completed() {
             let intake = &mut self.intakes[stream as usize];
-            intake.counts.lost += 1;
+            intake.lost += 1;
             intake.completed(now);
         }
     }
@@ -490,7 +534,7 @@ impl<'a> Host<'a> {
     fn issued(&self) -> u64 {
         self.intakes
             .iter()
-            .map(|intake| intake.counts.issued())
+            .map(|intake| intake.counts().issued())
             .sum()
     }
     /// Share of the input consumed, if all sources know it: their mean.
@@ -508,6 +552,8 @@ struct Ended {
     digest: Digest,
     stop: Option<Stop>,
     chip_loads: Option<ChipLoads>,
+    /// When the dies are looked at next.
+    next_look: Time,
 }
 
 impl Ended {
@@ -518,15 +564,29 @@ impl Ended {
             digest: Digest::default(),
             stop,
             chip_loads: None,
+            next_look: Time::MAX,
+        }
+    }
+    fn looking(chip_loads: Option<ChipLoads>) -> Self {
+        Self {
+            next_look: chip_loads.as_ref().map_or(Time::MAX, ChipLoads::next),
+            chip_loads,
+            ..Self::new(None)
         }
     }
     /// Looks at the dies, if it is time to, before something happens at `until`.
     #[inline]
     fn look(&mut self, until: Time, store: &impl Store) {
-        if let Some(loads) = &mut self.chip_loads
-            && loads.next() < until
-        {
+        if self.next_look < until {
+            self.look_now(until, store);
+        }
+    }
+    #[cold]
+    #[inline(never)]
+    fn look_now(&mut self, until: Time, store: &impl Store) {
+        if let Some(loads) = &mut self.chip_loads {
             loads.look(until, |times| store.chip_times(times));
+            self.next_look = loads.next();
         }
     }
 }
@@ -578,6 +638,8 @@ impl PowerCuts {
     }
 }
 
+/// The loop of a run: a function by itself in every build, so that `benches/d4.rs` can count it alone.
+#[inline(never)]
 fn serve<S: Store>(
     store: &mut S,
     host: &mut Host<'_>,
@@ -587,8 +649,7 @@ fn serve<S: Store>(
     chip_loads: Option<ChipLoads>,
 ) -> Ended {
     let mut queue = EventQueue::<S::Event>::default();
-    let mut ended = Ended::new(None);
-    ended.chip_loads = chip_loads;
+    let mut ended = Ended::looking(chip_loads);
     let foretold = store.tags() > 0;
     if foretold {
         host.announce(Time::ZERO, store, &mut queue);
@@ -606,10 +667,8 @@ fn serve<S: Store>(
                 return ended;
             }
         }
-        let due = queue.next_time();
-        if let Some(request) = host.next(store)
-            && due.is_none_or(|due| request.arrival.max(ended.now) <= due)
-        {
+        let due = queue.next_time().unwrap_or(Time::MAX);
+        if let Some(request) = host.next(store, ended.now, due) {
             let before_arrival = ended.now;
             ended.now = ended.now.max(request.arrival);
             if ended.now > CLOCK_END {
@@ -770,7 +829,7 @@ pub fn run(
     } = left;
     let mut error = ended.stop.as_ref().map(ToString::to_string);
     if error.is_none() {
-        let counts = host.intakes.iter().map(|intake| intake.counts);
+        let counts = host.intakes.iter().map(Intake::counts);
         let served = counts.map(|counts| counts.issued() - counts.lost);
         assert!(
             recorder.completed().eq(served),
@@ -847,25 +906,30 @@ impl Work {
     ) -> Left {
         let stopped = self.is_stopped();
         let mut ssd = self.ssds.remove(0);
-        let mut audience = Single {
-            recorder: self.recorder,
-            timeline: self.timeline,
-        };
-        if let Some(timeline) = &mut audience.timeline {
+        let loads = self.chip_loads.take();
+        let (mut recorder, mut timeline) = (self.recorder, self.timeline);
+        if let Some(timeline) = &mut timeline {
             timeline.begin([&ssd]);
         }
-        let loads = self.chip_loads.take();
-        let ended = if stopped {
-            Ended::new(Some(Stop::Interrupted))
+        let ended;
+        if stopped {
+            ended = Ended::new(Some(Stop::Interrupted));
+        } else if let Some(drawing) = timeline {
+            let mut drawn = Drawn {
+                recorder,
+                timeline: drawing,
+            };
+            ended = serve(&mut ssd, host, &mut drawn, watcher, cuts, loads);
+            (recorder, timeline) = (drawn.recorder, Some(drawn.timeline));
         } else {
-            serve(&mut ssd, host, &mut audience, watcher, cuts, loads)
-        };
+            ended = serve(&mut ssd, host, &mut recorder, watcher, cuts, loads);
+        }
         Left {
             ended,
             resident_bytes: resident_bytes(),
-            recorder: audience.recorder,
+            recorder,
             members: Vec::new(),
-            timeline: audience.timeline,
+            timeline,
             devices: vec![Device::of(&ssd, self.preconditioned[0])],
         }
     }

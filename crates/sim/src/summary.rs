@@ -944,7 +944,7 @@ fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
 
 /// Whether an open loop waited for the device more than it was served.
 fn is_crowded(asked: &Asked, served: &Served) -> bool {
-    let waited: u128 = served.parts.iter().map(|parts| parts.sums[0]).sum();
+    let waited: u128 = served.parts.iter().map(|parts| parts.sums()[0]).sum();
     let total: u128 = served.latency.iter().map(Histogram::sum_ps).sum();
     matches!(asked.replay, Replay::OpenLoop { .. }) && waited * 2 > total
 }
