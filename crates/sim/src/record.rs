@@ -444,12 +444,20 @@ impl Served {
         all
     }
     #[inline]
-    fn add(&mut self, now: Time, op: usize, bytes: u64, latency: Time, parts: &Parts) {
+    fn add(&mut self, op: usize, bytes: u64, latency: Time, parts: &Parts) {
         self.latency[op].record(latency);
         self.excess[op].record(latency);
         self.parts[op].add(parts, latency);
         self.bytes[op] += bytes;
-        self.last_completion = now;
+    }
+    /// Adds a trim or a flush.
+    #[inline(never)]
+    fn add_without_data(&mut self, op: Op, latency: Time) {
+        if op == Op::Trim {
+            self.trims += 1;
+        } else {
+            self.flushes.record(latency);
+        }
     }
 }
 
@@ -634,7 +642,7 @@ impl Recorder {
     }
 
     /// A request is done, of an array in `member` last.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn request(
         &mut self,
         now: Time,
@@ -650,14 +658,11 @@ impl Recorder {
         let latency = now - arrival;
         let record = &mut self.record;
         let served = &mut record.streams[stream as usize];
-        if op == Op::Trim {
-            served.trims += 1;
-            served.last_completion = now;
-        } else if op == Op::Flush {
-            served.flushes.record(latency);
-            served.last_completion = now;
+        served.last_completion = now;
+        if index >= 2 {
+            served.add_without_data(op, latency);
         } else {
-            served.add(now, index, bytes, latency, parts);
+            served.add(index, bytes, latency, parts);
             let cell = record.series.at(now);
             cell.latency[index].record(latency);
             cell.bytes[index] += bytes;

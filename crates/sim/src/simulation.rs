@@ -207,7 +207,7 @@ impl<'a> Intake<'a> {
 
     /// When the host issues the next request; `None` if there is none, or none before another
     /// completes. After the end or an error there is never one.
-    #[inline]
+    #[inline(always)]
     fn next_arrival(&mut self) -> Option<Time> {
         self.fill();
         let arrival = self.ahead.as_ref()?.arrival;
@@ -217,7 +217,7 @@ impl<'a> Intake<'a> {
         }
     }
     /// The next request, which is issued at `arrival`.
-    #[inline]
+    #[inline(always)]
     fn next(&self, arrival: Time) -> Option<Request> {
         self.ahead.map(|ahead| Request { arrival, ..ahead })
     }
@@ -383,6 +383,7 @@ impl Standing {
 
 /// The stream whose request is issued first of those that the device takes, and when; of equals, the
 /// first stream.
+#[inline(never)]
 fn earliest(intakes: &mut [Intake<'_>], store: &impl Store) -> Option<(usize, Time)> {
     let mut first: Option<(usize, Time)> = None;
     for (place, intake) in intakes.iter_mut().enumerate() {
@@ -458,7 +459,7 @@ impl<'a> Host<'a> {
     }
     /// Of the requests that the device takes, the one issued first, and of equals that of the first
     /// stream: its stream, and when it is issued.
-    #[inline]
+    #[inline(always)]
     fn next_arrival(&mut self, store: &impl Store) -> Option<(usize, Time)> {
         match self.intakes.as_mut_slice() {
             [single] if store.takes(0) => single.next_arrival().map(|arrival| (0, arrival)),
@@ -468,7 +469,7 @@ impl<'a> Host<'a> {
     }
     /// The next request, no later than `due` and no earlier than `now`; its place in time is the later
     /// of its arrival and `now`.
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, store: &impl Store, now: Time, due: Time) -> Option<Request> {
         let (stream, arrival) = self.next_arrival(store)?;
         if arrival.max(now) > due {
