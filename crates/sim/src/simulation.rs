@@ -489,6 +489,16 @@ impl<'a> Host<'a> {
             self.close();
         }
     }
+    /// Tells the store what follows a request of a stream.
+    #[inline]
+    fn foresee(&mut self, stream: u32, store: &impl Store) {
+        let intake = &mut self.intakes[stream as usize];
+        if intake.has_more()
+            && let Some(next) = &intake.ahead
+        {
+            store.foresee(next);
+        }
+    }
     #[inline(never)]
     fn take_of_several(&mut self, now: Time, request: &Request, recorder: &Recorder) {
         let intake = &mut self.intakes[request.stream as usize];
@@ -689,6 +699,7 @@ fn serve<S: Store>(
                 return ended;
             }
             host.take(ended.now, &request, audience.recorder());
+            host.foresee(request.stream, store);
             if foretold {
                 host.announce(ended.now, store, &mut queue);
             }

@@ -23,6 +23,10 @@ pub trait Store {
     fn tags(&self) -> u32;
     /// The host tells what it will ask for next, in order of arrival, each time that changes.
     fn announce(&mut self, now: Time, upcoming: &[Request], queue: &mut EventQueue<Self::Event>);
+    /// This request will be handed over soon: what is looked at then may be brought into the caches of
+    /// the processor meanwhile. Changes nothing.
+    #[inline]
+    fn foresee(&self, _request: &Request) {}
     /// The host hands a request over, of a stream that is taken.
     fn submit(
         &mut self,
@@ -81,6 +85,10 @@ impl<M: Mapping> Store for Ssd<M> {
     }
     fn announce(&mut self, now: Time, upcoming: &[Request], queue: &mut EventQueue<Self::Event>) {
         Ssd::announce(self, now, upcoming, queue);
+    }
+    #[inline]
+    fn foresee(&self, request: &Request) {
+        Ssd::foresee(self, request);
     }
     #[inline]
     fn submit(
