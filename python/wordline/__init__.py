@@ -11,27 +11,74 @@ Latencies in the summary are in microseconds, times in the tables carry their un
 column's name. The same device, trace, seed and version give the same digest on any machine.
 """
 
-from wordline import config
-from wordline._wordline import WordlineError
-from wordline.cache import CacheProgress, CacheResult, CacheSummary, cache
-from wordline.catalogue import Metric, Policy, Preset, metrics, policies, presets
-from wordline.mrc import MrcResult, MrcSummary, mrc
-from wordline.package import Package, package
-from wordline.policy import PolicyClass, PolicyError, Replacement, View
-from wordline.result import Result, Table
-from wordline.simulation import Interrupted, Progress, RunError, run
-from wordline.stat import TraceStat
-from wordline.summary import Summary
-from wordline.traces import TraceFormat, trace_convert, trace_formats, trace_stat
+import sys
+from types import ModuleType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wordline import config
+    from wordline._wordline import WordlineError
+    from wordline.cache import CacheProgress, CacheResult, CacheSummary, cache
+    from wordline.catalogue import Metric, Policy, Preset, metrics, policies, presets
+    from wordline.mrc import MrcResult, MrcSummary, mrc
+    from wordline.package import Package, package
+    from wordline.policy import PolicyClass, PolicyError, Replacement, View
+    from wordline.progress import Progress
+    from wordline.result import Result, Table
+    from wordline.simulation import Interrupted, RunError, run
+    from wordline.stat import TraceStat
+    from wordline.summary import Summary
+    from wordline.traces import TraceFormat, trace_convert, trace_formats, trace_stat
+
+    __version__: str
+
+# By module, the names that are imported when they are first used.
+_NAMES = {
+    "_wordline": ("WordlineError",),
+    "cache": ("CacheProgress", "CacheResult", "CacheSummary", "cache"),
+    "catalogue": ("Metric", "Policy", "Preset", "metrics", "policies", "presets"),
+    "mrc": ("MrcResult", "MrcSummary", "mrc"),
+    "package": ("Package", "package"),
+    "policy": ("PolicyClass", "PolicyError", "Replacement", "View"),
+    "progress": ("Progress",),
+    "result": ("Result", "Table"),
+    "simulation": ("Interrupted", "RunError", "run"),
+    "stat": ("TraceStat",),
+    "summary": ("Summary",),
+    "traces": ("TraceFormat", "trace_convert", "trace_formats", "trace_stat"),
+}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
 
-def __getattr__(name: str) -> str:
+def __getattr__(name: str) -> object:
     if name == "__version__":
         from importlib.metadata import version
 
         return version("wordline")
-    raise AttributeError(f"module 'wordline' has no attribute {name!r}")
+    if name != "config" and name not in _MODULES:
+        raise AttributeError(f"module 'wordline' has no attribute {name!r}")
+    from importlib import import_module
 
+    module = import_module(f"wordline.{_MODULES.get(name, name)}")
+    found = module if name == "config" else getattr(module, name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """The import of a module puts it into its package under its own name. `cache`, `mrc` and
+    `package` are the functions of these modules."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        function = name in ("cache", "mrc", "package") and isinstance(value, ModuleType)
+        super().__setattr__(name, getattr(value, name) if function else value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 __all__ = [
     "CacheProgress",

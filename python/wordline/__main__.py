@@ -2,6 +2,6 @@
 
 import sys
 
-from wordline.cli import main
+from wordline.command import main
 
 sys.exit(main())

@@ -17,8 +17,8 @@ from wordline import _wordline, folder
 from wordline._wordline import WordlineError
 from wordline.arguments import whole
 from wordline.policy import PolicyClass, PolicyError, name_of
+from wordline.reading import Align, OnBadLine, TimeOrder, Traces, Volumes, paths, trace_options
 from wordline.result import Table
-from wordline.traces import Align, OnBadLine, TimeOrder, Traces, Volumes, paths, trace_options
 
 Size: TypeAlias = str | int | float
 Policy: TypeAlias = str | PolicyClass

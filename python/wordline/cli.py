@@ -1,75 +1,54 @@
 """The `wordline` command. Libraries that draw or read tables are imported where they are used,
 so that `wordline --help` answers at once."""
 
-import errno
 import json
-import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import click
 
 import wordline
-from wordline import folder, traces
+from wordline import folder, plain
 from wordline._wordline import WordlineError
 from wordline.cache import SIZES
+from wordline.command import (
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    MISUSED,
+    NOTHING_WRITTEN,
+    fault,
+    guarded,
+    simulate,
+)
 from wordline.mrc import SIZES as CURVE_SIZES
-from wordline.timeline import require_outside
+from wordline.reading import CHOICES
 
-DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 Command = TypeVar("Command", bound=Callable[..., object])
 PAGE = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Runs the command and returns its exit code: 0 done, 1 the work failed, 2 the command or
-    its input is at fault, 130 interrupted. Faults are one line on standard error."""
+    """Runs any command and returns its exit code; see `wordline.command`."""
+    return guarded(lambda: _called(args))
+
+
+def _called(args: Sequence[str] | None) -> object:
     try:
-        code: object = cli.main(args, prog_name="wordline", standalone_mode=False)
-        sys.stdout.flush()
-        return code if isinstance(code, int) else DONE
+        return cli.main(args, prog_name="wordline", standalone_mode=False)
     except click.Abort:
-        return _fault("interrupted; nothing was written", INTERRUPTED)
-    except click.ClickException as fault:
-        return _fault(_usage(fault), MISUSED)
-    except WordlineError as fault:
-        return _fault(str(fault), MISUSED)
-    except OSError as fault:
-        return _unwritable(fault)
-    except KeyboardInterrupt:
-        return _fault("interrupted", INTERRUPTED)
-    except SystemExit:
-        raise
-    except BaseException as fault:  # a panic of the extension is no Exception
-        if os.environ.get("WORDLINE_DEBUG"):
-            raise
-        return _fault(
-            f"a fault of Wordline's own ({type(fault).__name__}: {fault}); "
-            "please report it, with what WORDLINE_DEBUG=1 prints for the same command",
-            FAILED,
-        )
+        return fault(NOTHING_WRITTEN, INTERRUPTED)
+    except click.ClickException as misuse:
+        return fault(_usage(misuse), MISUSED)
 
 
-def _fault(message: str, code: int) -> int:
-    print(f"error: {message}", file=sys.stderr)
-    return code
-
-
-def _usage(fault: click.ClickException) -> str:
-    message = fault.format_message().rstrip(".")
-    context = fault.ctx if isinstance(fault, click.UsageError) else None
+def _usage(misuse: click.ClickException) -> str:
+    message = misuse.format_message().rstrip(".")
+    context = misuse.ctx if isinstance(misuse, click.UsageError) else None
     help_page = f"{context.command_path} --help" if context else "wordline --help"
     return f"{message[:1].lower()}{message[1:]}; see `{help_page}`".replace("\n", " ")
-
-
-def _unwritable(fault: OSError) -> int:
-    # The interpreter flushes standard output again as it ends; it must not fail a second time.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if fault.errno == errno.EPIPE:
-        return FAILED
-    return _fault(f"standard output: {fault.strerror or fault}; check where it goes", FAILED)
 
 
 class _ManyTraces(click.Command):
@@ -78,10 +57,10 @@ class _ManyTraces(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
             return super().parse_args(ctx, list(_each_with_its_option("--trace", args)))
-        except click.MissingParameter as fault:
+        except click.MissingParameter as missing:
             raise click.UsageError(
                 "missing DEVICE; name it first, as in `wordline run d4 --trace disk.csv`", ctx
-            ) from fault
+            ) from missing
 
 
 def _each_with_its_option(option: str, args: Sequence[str]) -> Iterator[str]:
@@ -152,7 +131,7 @@ def _reader_options(defaults: dict[str, str]) -> Callable[[Command], Command]:
 def _choice(name: str, text: str, default: str) -> Callable[..., Any]:
     return click.option(
         "--" + name.replace("_", "-"),
-        type=click.Choice(traces.CHOICES[name]),
+        type=click.Choice(CHOICES[name]),
         default=default,
         show_default=True,
         help=text,
@@ -173,10 +152,12 @@ def _pairs(
 ) -> list[tuple[str, str]]:
     pairs: list[tuple[str, str]] = []
     for value in values:
-        key, equals, text = value.partition("=")
-        if not equals or not key.strip():
-            raise click.BadParameter(f"{value!r} is not KEY=VALUE, such as ftl.gc.victim=fifo")
-        pairs.append((key.strip(), text.strip()))
+        try:
+            pairs.append(plain.pair(value))
+        except ValueError:
+            raise click.BadParameter(
+                f"{value!r} is not KEY=VALUE, such as ftl.gc.victim=fifo"
+            ) from None
     return pairs
 
 
@@ -304,12 +285,6 @@ def cli() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print summary.json instead of the tables.")
 def run(
     device: str,
-    trace: tuple[str, ...],
-    streams: dict[str, list[str]],
-    out: Path | None,
-    no_report: bool,
-    as_json: bool,
-    progress: bool | None,
     **options: Any,
 ) -> int:
     """Simulate DEVICE, a TOML file or the name of a preset, and write what happened.
@@ -331,43 +306,7 @@ def run(
     Ctrl-C, or a fault in the middle of a trace, ends the run; what was simulated is kept, marked
     partial. Exit code: 0 done, 1 ended early, 2 bad command or input, 130 Ctrl-C.
     """
-    default = _default_out(device, trace, streams)
-    place = folder.check(out or folder.unused(default))
-    require_outside(options["timeline"], place)
-    watch = sys.stderr.isatty() if progress is None else progress
-    try:
-        result = wordline.run(device, list(trace), streams=streams, progress=watch, **options)
-        code, fault = DONE, ""
-    except wordline.RunError as early:
-        result, code, fault = early.result, FAILED, str(early)
-    except wordline.Interrupted as early:
-        result, code, fault = early.result, INTERRUPTED, "interrupted"
-    try:
-        files = result.write(out or default, report=not no_report, numbered=out is None)
-    except WordlineError as lost:
-        _show(result, [], as_json=as_json)
-        return _fault(str(lost), FAILED)
-    _show(result, files, as_json=as_json)
-    timeline = options["timeline"]
-    if timeline and Path(timeline).exists() and not as_json:
-        click.echo(f"Timeline: {timeline}, to be opened at https://ui.perfetto.dev")
-    if fault:
-        _fault(f"{fault}; the requests before that are in {files[0].parent}", code)
-    return code
-
-
-def _default_out(device: str, trace: Sequence[str], streams: Iterable[str]) -> Path:
-    work = Path(trace[0]).name.split(".")[0] if trace else "-".join(streams)[:100] or "generated"
-    return Path("out") / f"{Path(device).name.removesuffix('.toml')}-{work}"
-
-
-def _show(result: wordline.Result, files: list[Path], *, as_json: bool) -> None:
-    if as_json:
-        click.echo(json.dumps(result.summary, indent=2))
-        return
-    from wordline.terminal import print_summary
-
-    print_summary(result.summary, files)
+    return simulate(device, **options)
 
 
 @cli.group(context_settings=PAGE)
@@ -823,7 +762,7 @@ def study(name: str | None, out: Path | None, traces: Path | None, quick: bool, 
     result = outcome.run(chosen, setup, terminal.print_figure)
     terminal.print_end(result, result.write(place))
     for figure, claim in result.failed:
-        _fault(f"{figure.title}: {claim.text}: {claim.detail}", FAILED)
+        fault(f"{figure.title}: {claim.text}: {claim.detail}", FAILED)
     return FAILED if result.failed else DONE
 
 

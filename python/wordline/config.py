@@ -4,17 +4,24 @@ A device is the path of a TOML file, the name of a preset (`wordline.presets()`)
 of the same shape as the file.
 """
 
-import difflib
-import json
-import math
+from __future__ import annotations
+
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, TypeAlias, cast
+from collections.abc import Mapping, Sequence
 
 from wordline import _wordline
 from wordline._wordline import WordlineError
-from wordline.catalogue import presets
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, TypeAlias, cast
+else:
+
+    def cast(_type: object, value: object) -> object:
+        """The value; typing takes long to import."""
+        return value
+
 
 Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value]"
 Device: TypeAlias = str | os.PathLike[str] | Mapping[str, Value]
@@ -35,7 +42,9 @@ def show(device: Device, overrides: Overrides | None = None) -> str:
 
 def schema() -> dict[str, Any]:
     """The JSON schema of a device file."""
-    return cast("dict[str, Any]", json.loads(_wordline.config_schema()))
+    import json
+
+    return json.loads(_wordline.config_schema())
 
 
 def read(device: Device) -> tuple[str, str]:
@@ -50,10 +59,10 @@ def read(device: Device) -> tuple[str, str]:
         raise TypeError(f"device must be a path, a preset's name or a mapping, not {device!r}")
     name = os.fspath(device)
     if not _looks_like_path(name):
-        for preset in presets():
-            if preset["name"] == name:
-                return preset["text"], name
-        raise WordlineError(_no_such_device(name))
+        text = _wordline.preset_text(name)
+        if text is None:
+            raise WordlineError(_no_such_device(name))
+        return text, name
     return _read_file(name), name
 
 
@@ -83,7 +92,7 @@ def toml_value(value: object, key: str) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
-        return repr(value) if math.isfinite(value) else str(value)
+        return float.__repr__(value)
     if isinstance(value, str | os.PathLike):
         return _quoted(os.fspath(cast("str | os.PathLike[str]", value)), key)
     if isinstance(value, Mapping):
@@ -112,12 +121,13 @@ def require_unicode(text: str, what: str) -> None:
 
 
 def _looks_like_path(name: str) -> bool:
-    return name.endswith(".toml") or os.sep in name or Path(name).exists()
+    return name.endswith(".toml") or os.sep in name or os.path.exists(name)  # noqa: PTH110
 
 
 def _read_file(name: str) -> str:
     try:
-        return Path(name).read_text(encoding="utf-8")
+        with open(name, encoding="utf-8") as file:  # noqa: PTH123
+            return file.read()
     except UnicodeDecodeError as fault:
         line = fault.object[: fault.start].count(b"\n") + 1
         raise WordlineError(
@@ -135,6 +145,10 @@ def _read_file(name: str) -> str:
 
 
 def _no_such_device(name: str) -> str:
+    import difflib
+
+    from wordline.catalogue import presets
+
     near = difflib.get_close_matches(name, [preset["name"] for preset in presets()], n=1)
     hint = f"did you mean '{near[0]}'? " if near else ""
     return (
@@ -144,6 +158,8 @@ def _no_such_device(name: str) -> str:
 
 
 def _preset_names() -> str:
+    from wordline.catalogue import presets
+
     return ", ".join(preset["name"] for preset in presets())
 
 
@@ -168,4 +184,6 @@ def _quoted(text: object, key: str) -> str:
     if not isinstance(text, str):
         raise TypeError(f"{key}: {text!r} must be a string")
     require_unicode(text, key or "configuration")
+    import json
+
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

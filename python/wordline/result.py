@@ -1,30 +1,32 @@
 """What a run leaves behind."""
 
-import json
+from __future__ import annotations
+
 import os
-from collections.abc import Callable
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
 
-from wordline import _wordline, folder
+from wordline import _wordline, outputs
 from wordline._wordline import WordlineError
-from wordline.summary import Summary
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Protocol
+
     import polars as pl
 
+    from wordline.summary import Summary
 
-class Tables(Protocol):
-    """Tables by name."""
+    class Tables(Protocol):
+        """Tables by name."""
 
-    def table(self, name: str) -> _wordline.Table:
-        """A table."""
-        ...
+        def table(self, name: str) -> _wordline.Table:
+            """A table."""
+            ...
 
-    def write_table(self, name: str, path: str) -> None:
-        """Writes a table as Parquet."""
-        ...
+        def write_table(self, name: str, path: str) -> None:
+            """Writes a table as Parquet."""
+            ...
 
 
 class Table:
@@ -43,7 +45,7 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._outcome.table(self.name).__arrow_c_stream__(requested_schema)
 
-    def polars(self) -> "pl.DataFrame":
+    def polars(self) -> pl.DataFrame:
         """The table as a polars frame."""
         import polars as pl
 
@@ -51,10 +53,10 @@ class Table:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the table as Parquet. Raises WordlineError if the file cannot be written."""
-        folder.write_file(path, self._write_parquet)
+        outputs.write_file(path, self._write_parquet)
 
-    def _write_parquet(self, path: Path) -> None:
-        self._outcome.write_table(self.name, str(path))
+    def _write_parquet(self, path: str) -> None:
+        self._outcome.write_table(self.name, path)
 
     def __repr__(self) -> str:
         return f"{self.name}: {self.polars()}"
@@ -72,7 +74,9 @@ class Result:
     @cached_property
     def summary(self) -> Summary:
         """The content of summary.json; units are in the keys, absent numbers are None."""
-        return cast("Summary", json.loads(self._outcome.summary_json()))
+        import json
+
+        return json.loads(self._outcome.summary_text())
 
     @property
     def partial(self) -> bool:
@@ -148,8 +152,10 @@ class Result:
 
         Raises WordlineError if the file cannot be written.
         """
+        from pathlib import Path
+
         page = self._page()
-        return folder.write_file(path, lambda part: part.write_text(page, encoding="utf-8"))
+        return Path(outputs.write_file(path, lambda part: outputs.write_text(part, page)))
 
     def write(
         self, path: str | os.PathLike[str], *, report: bool = True, numbered: bool = False
@@ -161,18 +167,26 @@ class Result:
         With `numbered`, whatever is there stays, and the first of path-2, path-3, ... that is free
         is taken. Raises WordlineError.
         """
-        writers: dict[str, Callable[[Path], object]] = {
-            "summary.json": self._write_summary,
-            "config.resolved.toml": lambda part: part.write_text(self.config, encoding="utf-8"),
+        from pathlib import Path
+
+        return [
+            Path(file) for file in outputs.write(path, self._writers(report), numbered=numbered)
+        ]
+
+    def _writers(self, report: bool) -> dict[str, outputs.Writer]:
+        texts = {
+            "summary.json": lambda: self._outcome.summary_text() + "\n",
+            "config.resolved.toml": lambda: self.config,
+        }
+        writers: dict[str, outputs.Writer] = {
+            name: lambda part, text=text: outputs.write_text(part, text())
+            for name, text in texts.items()
         }
         for name in self._outcome.tables:
             writers[f"{name}.parquet"] = Table(self._outcome, name)._write_parquet  # pyright: ignore[reportPrivateUsage]
         if report:
-            writers["report.html"] = lambda part: part.write_text(self._page(), encoding="utf-8")
-        return folder.write(path, writers, numbered=numbered)
-
-    def _write_summary(self, path: Path) -> None:
-        path.write_text(json.dumps(self.summary, indent=2) + "\n", encoding="utf-8")
+            writers["report.html"] = lambda part: outputs.write_text(part, self._page())
+        return writers
 
     def _page(self) -> str:
         from wordline.report import Tables, render
@@ -184,3 +198,15 @@ class Result:
         from wordline.terminal import one_line
 
         return f"<wordline.Result {one_line(self.summary)}>"
+
+
+def summary_text(result: Result) -> str:
+    """The content of summary.json, without the newline at its end."""
+    return result._outcome.summary_text()  # pyright: ignore[reportPrivateUsage]
+
+
+def write(
+    result: Result, path: str | os.PathLike[str], *, report: bool, numbered: bool
+) -> list[str]:
+    """`Result.write` for strings."""
+    return outputs.write(path, result._writers(report), numbered=numbered)  # pyright: ignore[reportPrivateUsage]

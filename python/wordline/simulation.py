@@ -1,42 +1,25 @@
 """Running a simulation."""
 
-import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TypedDict, cast
+from __future__ import annotations
 
-from wordline import _wordline, folder
+import os
+
+from wordline import _wordline, outputs
 from wordline._wordline import WordlineError
 from wordline.arguments import flag, whole
-from wordline.config import Device, Overrides, read, settings
-from wordline.policy import PolicyClass, name_of
+from wordline.config import read, settings
+from wordline.reading import named, paths, trace_options
 from wordline.result import Result
 from wordline.timeline import require_outside, timeline_options
-from wordline.traces import (
-    Align,
-    Fit,
-    OnBadLine,
-    TimeOrder,
-    Traces,
-    Volumes,
-    named,
-    paths,
-    trace_options,
-)
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
-class Progress(TypedDict):
-    """How far a run is; heard about ten times a second.
-
-    `fraction` is the share of the input consumed, where it is known. `phase` is "precondition",
-    "run", or "alone" while a stream is run without the others.
-    """
-
-    simulated_s: float
-    requests: int
-    requests_total: int | None
-    fraction: float | None
-    phase: str
+    from wordline.config import Device, Overrides
+    from wordline.policy import PolicyClass
+    from wordline.progress import Progress
+    from wordline.reading import Align, Fit, OnBadLine, TimeOrder, Traces, Volumes
 
 
 class RunError(WordlineError):
@@ -53,18 +36,6 @@ class Interrupted(KeyboardInterrupt):
     def __init__(self, result: Result) -> None:
         super().__init__("the run was interrupted")
         self.result = result
-
-
-@dataclass(frozen=True)
-class _Load:
-    """Trace files: of the only stream, or of several by name."""
-
-    traces: list[str]
-    streams: list[tuple[str, list[str]]]
-
-    @property
-    def files(self) -> list[str]:
-        return self.traces + [path for _, traces in self.streams for path in traces]
 
 
 def run(
@@ -149,16 +120,20 @@ def run(
             else whole("power_cut_every", power_cut_every, 1, 1 << 40)
         ),
         "slowdown": flag("slowdown", slowdown),
-        "buffer": None if buffer is None else (name_of(buffer), buffer),
     }
-    load = _Load(paths(trace), named(streams))
-    options |= timeline_options(timeline, timeline_from, timeline_until, load.files)
-    options["streams"] = load.streams
+    if buffer is not None:
+        from wordline.policy import name_of
+
+        options["buffer"] = (name_of(buffer), buffer)
+    traces, several = paths(trace), named(streams)
+    files = traces + [path for _, stream in several for path in stream]
+    options |= timeline_options(timeline, timeline_from, timeline_until, files)
+    options["streams"] = several
     if out is not None:
-        require_outside(timeline, folder.check(out))
-    outcome = _simulate(text, name, settings(overrides), load, options, progress)
+        require_outside(timeline, outputs.check(out))
+    outcome = _simulate(text, name, settings(overrides), traces, options, progress)
     result = Result(outcome)
-    if result.summary["input"]["requests"] == 0:
+    if outcome.requests == 0:
         _nothing_simulated(outcome)
     if out is not None:
         result.write(out)
@@ -180,12 +155,12 @@ def _simulate(
     text: str,
     name: str,
     overrides: list[tuple[str, str]],
-    load: _Load,
+    traces: list[str],
     options: dict[str, object],
     progress: bool | Callable[[Progress], None],
 ) -> _wordline.Outcome:
-    def run(heard: Callable[[dict[str, object]], None] | None) -> _wordline.Outcome:
-        return _wordline.run(text, name, overrides, load.traces, options, heard)
+    def run(heard: Callable[[Progress], None] | None) -> _wordline.Outcome:
+        return _wordline.run(text, name, overrides, traces, options, heard)
 
     if progress is False or progress is None:
         return run(None)
@@ -193,11 +168,7 @@ def _simulate(
         from wordline.terminal import Bar
 
         with Bar() as bar:
-            return run(_heard(bar.show))
+            return run(bar.show)
     if not callable(progress):
         raise TypeError(f"progress must be True, False or a function, not {progress!r}")
-    return run(_heard(progress))
-
-
-def _heard(show: Callable[[Progress], None]) -> Callable[[dict[str, object]], None]:
-    return lambda state: show(cast("Progress", state))
+    return run(progress)

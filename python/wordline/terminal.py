@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from wordline.cache import CacheInput, CacheProgress, CacheRun, CacheSummary
     from wordline.catalogue import Policy
     from wordline.mrc import MrcSummary
-    from wordline.simulation import Progress as State
+    from wordline.progress import Progress as State
 
 MEGA = 1e6
 

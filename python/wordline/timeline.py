@@ -1,12 +1,15 @@
 """The timeline of a run: where it goes, and which part of simulated time it shows."""
 
+from __future__ import annotations
+
 import os
-import re
-from collections.abc import Sequence
-from decimal import Decimal
-from pathlib import Path
 
 from wordline._wordline import WordlineError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
 PICOSECONDS = {"ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "ms": 10**9, "s": 10**12}
 LATEST = 2**64 - 1
@@ -17,14 +20,16 @@ def timeline_options(
 ) -> dict[str, object]:
     """What the simulator is told, checked. Raises TypeError or WordlineError."""
     if timeline is None:
+        if end is None and start == "0":
+            return {}
         if end is not None or picoseconds("timeline_from", start) != 0:
             raise WordlineError(
                 "timeline_from and timeline_until are given but no timeline; name its file"
             )
         return {}
     path = _path(timeline)
-    for trace in map(Path, traces):
-        if path.exists() and trace.exists() and trace.samefile(path):
+    for trace in traces:
+        if path.exists() and os.path.exists(trace) and path.samefile(trace):  # noqa: PTH110
             raise WordlineError(f"{path}: is the trace itself; name another file for the timeline")
     return {
         "timeline": str(path),
@@ -33,7 +38,7 @@ def timeline_options(
     }
 
 
-def require_outside(timeline: str | os.PathLike[str] | None, out: Path) -> None:
+def require_outside(timeline: str | os.PathLike[str] | None, out: str) -> None:
     """Refuses a timeline in the folder of the results, which is replaced as a whole."""
     if timeline is not None and _path(timeline).resolve().is_relative_to(out):
         raise WordlineError(
@@ -49,6 +54,9 @@ def picoseconds(name: str, time: str) -> int:
     """
     if not isinstance(time, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"{name} must be a text such as '10ms', not {time!r}")
+    import re
+    from decimal import Decimal
+
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([a-zµ]*)", time.strip())
     number = Decimal(found[1]) if found else Decimal()
     scale = PICOSECONDS.get(found[2], 1 if number == 0 and not found[2] else 0) if found else 0
@@ -67,4 +75,6 @@ def _path(timeline: str | os.PathLike[str]) -> Path:
         raise TypeError(f"timeline must be the path of a file, not {timeline!r}")
     if not path or "\0" in path:
         raise WordlineError(f"timeline: {path!r} is not the path of a file; name one")
+    from pathlib import Path
+
     return Path(path)

@@ -4,6 +4,7 @@
 mod cache;
 mod package;
 mod policy;
+mod text;
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -82,9 +83,14 @@ impl Outcome {
     fn tables(&self) -> Vec<&'static str> {
         self.0.results.tables()
     }
-    /// The summary, as JSON.
-    fn summary_json(&self) -> String {
-        self.0.results.summary_json()
+    /// Requests that were simulated, of all streams.
+    #[getter]
+    fn requests(&self) -> u64 {
+        self.0.results.summary.input.requests
+    }
+    /// The summary: the content of summary.json.
+    fn summary_text(&self) -> String {
+        text::python_json(&self.0.results.summary_json())
     }
     /// The complete configuration, as TOML.
     fn config_toml(&self) -> String {
@@ -320,6 +326,12 @@ fn all_presets() -> String {
     Value::from_iter(all).to_string()
 }
 
+/// The TOML of the device that comes with the program under this name, if one does.
+#[pyfunction]
+fn preset_text(name: &str) -> Option<&'static str> {
+    presets::find(name).ok().map(|preset| preset.text)
+}
+
 /// The metrics of a summary, as JSON.
 #[pyfunction]
 fn metrics() -> String {
@@ -363,8 +375,10 @@ mod _wordline {
     #[pymodule_export]
     use super::policy::{View, policy_run};
     #[pymodule_export]
+    use super::text::python_json;
+    #[pymodule_export]
     use super::{
         Outcome, PyTable, WordlineError, all_presets, config_check, config_resolved, config_schema,
-        formats, metrics, policies, run, trace_convert, trace_stat,
+        formats, metrics, policies, preset_text, run, trace_convert, trace_stat,
     };
 }

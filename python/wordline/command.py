@@ -1,0 +1,156 @@
+"""The `wordline` command: what it returns, and `wordline run`, which scripts call again and again.
+
+What this module imports is imported at every start; click only if its parser is needed.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+
+from wordline._wordline import WordlineError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from wordline.result import Result
+
+DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
+NOTHING_WRITTEN = "interrupted; nothing was written"
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Runs the command and returns its exit code: 0 done, 1 the work failed, 2 the command or
+    its input is at fault, 130 interrupted. Faults are one line on standard error."""
+    from wordline import plain
+
+    given = plain.run_arguments(sys.argv[1:] if args is None else args)
+    if given is None:
+        from wordline import cli
+
+        return cli.main(args)
+    # What a run makes lasts until its end, where the interpreter would look through all of it.
+    gc.disable()
+    code = guarded(lambda: _simulated(given))
+    gc.freeze()
+    return code
+
+
+def _simulated(given: dict[str, Any]) -> int:
+    try:
+        return simulate(**given)
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        return fault(NOTHING_WRITTEN, INTERRUPTED)
+
+
+def guarded(work: Callable[[], object]) -> int:
+    """Does the work of a command and returns its exit code, which is the work's if that is a
+    number. Faults become a line on standard error."""
+    try:
+        code = work()
+        sys.stdout.flush()
+        return code if isinstance(code, int) else DONE
+    except WordlineError as error:
+        return fault(str(error), MISUSED)
+    except OSError as error:
+        return _unwritable(error)
+    except KeyboardInterrupt:
+        return fault("interrupted", INTERRUPTED)
+    except SystemExit:
+        raise
+    except BaseException as error:  # a panic of the extension is no Exception
+        if os.environ.get("WORDLINE_DEBUG"):
+            raise
+        return fault(
+            f"a fault of Wordline's own ({type(error).__name__}: {error}); "
+            "please report it, with what WORDLINE_DEBUG=1 prints for the same command",
+            FAILED,
+        )
+
+
+def fault(message: str, code: int) -> int:
+    """Says what went wrong; returns the code."""
+    print(f"error: {message}", file=sys.stderr)
+    return code
+
+
+def _unwritable(error: OSError) -> int:
+    import errno
+
+    # The interpreter flushes standard output again as it ends; it must not fail a second time.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if error.errno == errno.EPIPE:
+        return FAILED
+    return fault(f"standard output: {error.strerror or error}; check where it goes", FAILED)
+
+
+def simulate(
+    device: str,
+    trace: Sequence[str] = (),
+    streams: Mapping[str, Sequence[str]] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    no_report: bool = False,
+    as_json: bool = False,
+    progress: bool | None = None,
+    requests: bool = False,
+    timeline: str | None = None,
+    **options: Any,
+) -> int:
+    """`wordline run`, its options as click names them; `options` are those of `wordline.run`."""
+    from wordline import outputs, result, simulation
+    from wordline.timeline import require_outside
+
+    default = _default_out(device, trace, streams or {})
+    place = outputs.check(out or outputs.unused(default))
+    require_outside(timeline, place)
+    options |= {
+        "streams": streams,
+        "progress": sys.stderr.isatty() if progress is None else progress,
+        "requests": requests,
+        "timeline": timeline,
+    }
+    try:
+        ended = simulation.run(device, list(trace), **options)
+        code, reason = DONE, ""
+    except simulation.RunError as early:
+        ended, code, reason = early.result, FAILED, str(early)
+    except simulation.Interrupted as early:
+        ended, code, reason = early.result, INTERRUPTED, "interrupted"
+    try:
+        files = result.write(ended, out or default, report=not no_report, numbered=out is None)
+    except WordlineError as lost:
+        _show(ended, [], as_json=as_json)
+        return fault(str(lost), FAILED)
+    _show(ended, files, as_json=as_json)
+    if timeline and os.path.exists(timeline) and not as_json:
+        print(f"Timeline: {timeline}, to be opened at https://ui.perfetto.dev")
+    if reason:
+        fault(f"{reason}; the requests before that are in {os.path.dirname(files[0])}", code)
+    return code
+
+
+def _default_out(device: str, trace: Sequence[str], streams: Iterable[str]) -> str:
+    work = _name(trace[0]).split(".")[0] if trace else "-".join(streams)[:100] or "generated"
+    return os.path.join("out", f"{_name(device).removesuffix('.toml')}-{work}")
+
+
+def _name(path: str) -> str:
+    """The last part of a path, as pathlib has it."""
+    return os.path.basename(path.rstrip(os.sep))
+
+
+def _show(result: Result, files: list[str], *, as_json: bool) -> None:
+    if as_json:
+        from wordline.result import summary_text
+
+        print(summary_text(result), flush=True)
+        return
+    from pathlib import Path
+
+    from wordline.terminal import print_summary
+
+    print_summary(result.summary, [Path(file) for file in files])

@@ -1,0 +1,146 @@
+"""What a start of Wordline loads, and that nothing is missing for it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import click
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import wordline
+from wordline import _wordline, cli, command, plain
+
+
+def python(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_run_does_without_slow_imports(tiny: str) -> None:
+    loaded = python(
+        "import sys; before = set(sys.modules)\n"
+        "from wordline.command import main\n"
+        f"main(['run', {tiny!r}, '--set', 'workload.requests=10', '--no-report', '--json'])\n"
+        "print(); print(*sorted(set(sys.modules) - before))"
+    ).splitlines()[-1]
+    assert "wordline.simulation" in loaded.split()
+    assert not {"click", "json", "pathlib", "re", "typing", "polars"} & set(loaded.split())
+
+
+def test_all_names_are_there() -> None:
+    names = python("import wordline\nfor name in wordline.__all__: print(getattr(wordline, name))")
+    assert len(names.splitlines()) == len(wordline.__all__)
+    assert set(wordline.__all__) <= set(dir(wordline))
+    assert wordline.__version__
+    with pytest.raises(AttributeError, match="module 'wordline' has no attribute 'nothing'"):
+        _ = wordline.nothing  # pyright: ignore
+
+
+@pytest.mark.parametrize("name", ["cache", "mrc", "package"])
+def test_functions_have_the_names_of_their_modules(name: str) -> None:
+    for start in (f"import wordline.{name}", f"from wordline import {name}", "import wordline"):
+        said = python(f"{start}\nimport wordline\nprint(type(wordline.{name}).__name__)")
+        assert said.strip() == "function"
+    assert not isinstance(getattr(wordline, name), ModuleType)
+
+
+def click_reads(args: list[str]) -> dict[str, Any] | None:
+    run = cli.cli.commands["run"]
+    try:
+        return run.make_context("run", args[1:]).params
+    except click.ClickException:
+        return None
+
+
+def defaults() -> dict[str, Any]:
+    run = cli.cli.commands["run"]
+    return run.make_context("run", ["d4"]).params
+
+
+WORDS = st.sampled_from([
+    "d4", "mine.toml", "a=b", "-", "--", "", "7", " 7", "1_0", "x", "wrap", "error", "skip", "sort",
+    "expand", "--set", "--trace", "--out", "--seed", "--max-requests", "--power-cut-every", "--fit",
+    "--on-bad-line", "--time-order", "--align", "--json", "--no-report", "--progress", "--verify",
+    "--no-progress", "--requests", "--slowdown", "--seed=3", "--set=a=b", "--set=a", "--out=x",
+    "--trace=y", "--json=1", "--fit=scale", "--volumes", "--stream", "--help", "--jso", "-h",
+])  # fmt: skip
+
+
+@given(st.lists(WORDS, max_size=8))
+def test_plain_arguments_mean_what_click_reads(words: list[str]) -> None:
+    args = ["run", "d4", *words] if "d4" not in words else ["run", *words]
+    given = plain.run_arguments(args)
+    if given is not None:
+        read = click_reads(args)
+        assert read is not None
+        assert {key: _plain(value) for key, value in read.items()} == {
+            key: _plain(value) for key, value in (defaults() | given).items()
+        }
+
+
+def _plain(value: object) -> object:
+    """A value as both have it: lists for tuples, text for paths."""
+    if isinstance(value, tuple | list):
+        return [_plain(one) for one in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+@pytest.mark.parametrize("args", [
+    ["run", "d4", "--trace", "a", "b", "--fit", "wrap", "--time-order", "clamp", "--json"],
+    ["run", "d4", "--set=a.b=1", "--set", "c=x=y", "--out", "there", "--no-report", "--seed", "2"],
+    ["run", "--no-progress", "mine.toml"],
+])  # fmt: skip
+def test_usual_arguments_are_plain(args: list[str]) -> None:
+    assert plain.run_arguments(args) is not None
+
+
+@pytest.mark.parametrize("args", [
+    [], ["--help"], ["devices"], ["run"], ["run", "--help"], ["run", "d4", "--seed", "x"],
+    ["run", "d4", "--fit", "squeeze"], ["run", "d4", "--set", "a"], ["run", "d4", "--out"],
+])  # fmt: skip
+def test_what_is_not_plain_is_left_to_click(args: list[str]) -> None:
+    assert plain.run_arguments(args) is None
+
+
+def test_what_is_not_given_is_the_same_for_both() -> None:
+    """The defaults of click are those of the functions."""
+    for name, value in defaults().items():
+        assert name in {"device", "out", "trace", "streams", "overrides"} or value == default(name)
+
+
+def default(name: str) -> object:
+    import inspect
+
+    for function in (command.simulate, wordline.run):
+        parameter = inspect.signature(function).parameters.get(name)
+        if parameter:
+            return parameter.default
+    raise AssertionError(name)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text()
+    | st.floats(allow_nan=False, allow_infinity=False),
+    lambda some: st.lists(some) | st.dictionaries(st.text(), some),
+)  # fmt: skip
+
+
+@given(JSON)
+def test_json_is_written_as_python_does(value: object) -> None:
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    assert _wordline.python_json(text) == json.dumps(value, indent=2)
+
+
+@pytest.mark.parametrize(
+    ("other", "here"),
+    [("0.00001", "1e-05"), ("1e-5", "1e-05"), ("1e16", "1e+16"), ("1.5e300", "1.5e+300"),
+     ("1e15", "1000000000000000.0"), ("-0.0", "-0.0")],
+)  # fmt: skip
+def test_floating_point_is_written_as_python_does(other: str, here: str) -> None:
+    assert _wordline.python_json(f"[{other}]") == f"[{here}]" == json.dumps([float(other)])
