@@ -45,8 +45,8 @@ docs: $(BIN)/zensical ## renew the generated pages of docs/reference, build the 
 	WORDLINE_BLESS=1 $(CARGO) test --quiet -p wordline-sim --test reference
 	$(BIN)/zensical build
 
-bench: setup ## requests per CPU second on the work of the benchmarks
-	$(BIN)/wordline bench --trace $(TRACE)
+bench: setup ## work per CPU second, what the machine allows, and the last run (out/bench.json)
+	$(BIN)/wordline bench --trace $(TRACE) --record out/bench.json
 
 bench-gate: $(BIN)/gungraun-runner ## instruction counts against their ceilings; needs valgrind
 	$(CARGO) bench --quiet $(MODEL) --bench '*'

@@ -675,8 +675,16 @@ def show(device: str, overrides: list[tuple[str, str]]) -> None:
     show_default=True,
     help="Runs of each work; the one with the median CPU time is shown.",
 )
+@click.option(
+    "--record",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Keep the figures in FILE, and show beside them those that it held. [default: none]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def bench(works: tuple[str, ...], trace: tuple[str, ...], repeat: int, as_json: bool) -> None:
+def bench(
+    works: tuple[str, ...], trace: tuple[str, ...], repeat: int, record: Path | None, as_json: bool
+) -> None:
     """Measure how fast Wordline simulates device d4.
 
     \b
@@ -686,26 +694,35 @@ def bench(works: tuple[str, ...], trace: tuple[str, ...], repeat: int, as_json: 
       replay   each --trace in turn, parsing included
 
     Without arguments, all of them. Each runs in a process of its own, measured from outside:
-    CPU seconds are user and system time of the whole process, memory is its peak. Requests per
-    CPU second are given for that, and for the model alone: without the start of Python and the
-    writing of results, but with the filling of the device.
+    CPU seconds are user and system time of the whole process, memory is its peak. The model
+    alone is that without the start of Python and the writing of results, but with the filling
+    of the device. Preconditioning of rw4k to its steady state is a line of its own.
+
+    The limit is what this machine would allow a simulator that does nothing but order the same
+    events and find the same pages, one after the other; it is measured, too. Who looks for
+    pages ahead of time can pass it.
 
     \b
     Examples:
       wordline bench rr4k
       wordline bench --repeat 3 --json > bench.json
       wordline bench replay --trace disk.csv.gz
+      wordline bench --record out/bench.json
     """
     from wordline import bench as benchmark
 
     chosen = benchmark.chosen(works, trace)
+    former = benchmark.read_record(record) if record else []
     results = [benchmark.measured(work, repeat) for work in chosen]
+    benchmark.compare(results, former)
     if as_json:
         click.echo(json.dumps(results, indent=2))
-        return
-    from wordline.terminal import print_bench
+    else:
+        from wordline.terminal import print_bench
 
-    print_bench(results)
+        print_bench(results)
+    if record:
+        benchmark.write_record(record, results, former)
 
 
 @cli.command(context_settings=PAGE)

@@ -399,20 +399,33 @@ def _print_files(console: Console, files: Sequence[Path]) -> None:
 
 
 def print_bench(measures: Sequence["Measure"]) -> None:
-    """What a benchmark measured, on standard output."""
+    """What a benchmark measured, on standard output: units per CPU second."""
+    from wordline.bench import PRECONDITION
+
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("work", overflow="fold")
-    for heading in ("requests", "CPU s", "per CPU s", "model alone", "memory"):
+    table.add_column("per CPU second", overflow="fold")
+    for heading in ("ours", "limit", "previous", "model", "memory"):
         table.add_column(heading, justify="right", no_wrap=True)
     for one in measures:
-        table.add_row(
-            Text(one["work"]),
-            whole(one["requests"]),
-            figures(one["cpu_s"]),
-            whole(one["requests_per_cpu_s"]),
-            whole(one["model_requests_per_cpu_s"]),
-            size(one["peak_memory_bytes"]),
-        )
+        for place, rate in enumerate(one["rates"]):
+            own = rate["unit"] != PRECONDITION
+            table.add_row(
+                Text(f"{one['work']}: {rate['unit']}" if own else "precondition"),
+                whole(rate["per_cpu_s"]),
+                whole(rate["limit_per_cpu_s"]),
+                whole(rate["previous_per_cpu_s"]),
+                whole(rate["model_per_cpu_s"]) if own else "",
+                size(one["peak_memory_bytes"]) if place == 0 else "",
+            )
+    ours = max(one["peak_memory_bytes"] for one in measures)
+    known = [one["previous_peak_memory_bytes"] for one in measures]
+    previous = [memory for memory in known if memory is not None]
+    table.add_row(
+        "peak memory",
+        size(ours),
+        ABSENT,
+        size(max(previous) if len(previous) == len(known) else None),
+    )
     Console(highlight=False).print(table)
 
 

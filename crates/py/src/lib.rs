@@ -1,6 +1,7 @@
 //! The extension module `wordline._wordline`: the simulator as Python sees it. Converts, calls,
 //! converts back; the package `wordline` around it is what people use.
 
+mod bench;
 mod cache;
 mod package;
 mod policy;
@@ -368,6 +369,8 @@ fn config_resolved(text: &str, name: &str, overrides: Vec<(String, String)>) -> 
 
 #[pymodule]
 mod _wordline {
+    #[pymodule_export]
+    use super::bench::{bench_access, bench_queue};
     #[pymodule_export]
     use super::cache::{CacheTrace, Curves, cache_check, cache_open, cache_table, curves_open};
     #[pymodule_export]

@@ -1,0 +1,150 @@
+"""The arithmetic and the table of `wordline bench`, with measures that are made up."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Command
+
+from wordline import WordlineError, _wordline, bench
+from wordline.bench import Machine, Measure, Run
+from wordline.terminal import print_bench
+
+MACHINE = Machine(event_ns=10.0, access_ns=50.0)
+
+
+def run(cpu_s: float = 3.0, precondition_cpu_s: float = 1.0, **flash: int) -> Run:
+    """A run of 1000 requests of a page each, with 3000 events."""
+    counts = {
+        "host_page_writes": 0, "page_reads": 0, "page_programs": 0, "erases": 0,
+        "gc_pages_moved": 0, "own_page_reads": 0,
+    } | flash  # fmt: skip
+    summary: dict[str, Any] = {
+        "digest": "d",
+        "device": {"dies": 32, "user_bytes": 4096 * 1000, "page_bytes": 4096},
+        "input": {"requests": 1000, "writes": counts["host_page_writes"]},
+        "flash": counts,
+        "precondition": {
+            "pages_filled": 5000, "pages_overwritten": 2000, "pages_moved": 3000, "erases": 100,
+        },
+        "speed": {
+            "cpu_s": cpu_s - 0.5, "precondition_cpu_s": precondition_cpu_s, "events": 3000,
+            "requests_per_cpu_s": 400.0, "wall_s": 4.0,
+        },
+    }  # fmt: skip
+    return Run(summary, cpu_s, 1 << 20)
+
+
+def measure(name: str, one: Run | None = None) -> Measure:
+    return bench.measure(bench.WORKS[name], one or run(), MACHINE)
+
+
+def test_reads_count_everything() -> None:
+    (rate,) = measure("rr4k", run(page_reads=1000))["rates"]
+    assert (rate["unit"], rate["count"], rate["cpu_s"]) == ("requests", 1000, 3.0)
+    assert rate["per_cpu_s"] == pytest.approx(1000 / 3.0, abs=0.1)
+    assert rate["model_per_cpu_s"] == pytest.approx(1000 / 2.5, abs=0.1)
+    # Three events and two places a request.
+    assert rate["limit_per_cpu_s"] == pytest.approx(1e9 / (3 * 10 + 2 * 50), rel=1e-6)
+
+
+def test_settled_writes_count_their_preconditioning_apart() -> None:
+    writes, operations, prepared = measure(
+        "rw4k",
+        run(
+            host_page_writes=1000, page_reads=500, page_programs=1500, erases=20, gc_pages_moved=500
+        ),
+    )["rates"]
+    assert writes["count"] == 1000
+    assert writes["cpu_s"] == operations["cpu_s"] == 2.0
+    assert writes["per_cpu_s"] == 500
+    assert operations["count"] == 2020
+    assert operations["per_cpu_s"] == 1010
+    least_s = (3000 * 10 + (1000 * 4 + 500 * 2 + 20) * 50) * 1e-9
+    assert writes["limit_per_cpu_s"] == pytest.approx(1000 / least_s, rel=1e-6)
+    assert operations["limit_per_cpu_s"] == pytest.approx(2020 / least_s, rel=1e-6)
+    assert (prepared["unit"], prepared["count"]) == (bench.PRECONDITION, 10_000)
+    assert (prepared["cpu_s"], prepared["per_cpu_s"]) == (1.0, 10_000)
+    least_s = (2000 * 4 + 3000 * 2 + 100) * 50e-9
+    assert prepared["limit_per_cpu_s"] == pytest.approx(10_000 / least_s, rel=1e-6)
+
+
+def test_sequential_writes_count_pages_and_find_them_side_by_side() -> None:
+    (rate,) = measure("sw128k", run(host_page_writes=32_000, page_programs=32_000))["rates"]
+    assert (rate["unit"], rate["count"], rate["cpu_s"]) == ("pages", 32_000, 3.0)
+    assert rate["limit_per_cpu_s"] == pytest.approx(32_000 / (3000 * 10e-9), rel=1e-6)
+
+
+def test_time_of_preconditioning_is_required() -> None:
+    one = run()
+    del one.summary["speed"]["precondition_cpu_s"]
+    with pytest.raises(KeyError):
+        measure("rw4k", one)
+
+
+def test_the_record_gives_the_figures_of_the_run_before(tmp_path: Path) -> None:
+    record = tmp_path / "out" / "bench.json"
+    assert bench.read_record(record) == []
+    first = [measure("rr4k", run(cpu_s=2.0)), measure("sw128k")]
+    bench.write_record(record, first, [])
+    assert bench.read_record(record) == first
+    second = [measure("rr4k", run(cpu_s=1.0)), measure("rw4k")]
+    bench.compare(second, bench.read_record(record))
+    assert second[0]["rates"][0]["previous_per_cpu_s"] == first[0]["rates"][0]["per_cpu_s"]
+    assert second[0]["previous_peak_memory_bytes"] == 1 << 20
+    assert second[1]["rates"][0]["previous_per_cpu_s"] is None
+    bench.write_record(record, second, first)
+    works = [one["work"] for one in bench.read_record(record)]
+    assert works == ["sw128k", "rr4k", "rw4k"]
+    assert [path.name for path in record.parent.iterdir()] == ["bench.json"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "3", '{"a": 1}', "[1]", '[{"work": "rr4k"}]', "\xff"])
+def test_a_broken_record_is_said_before_anything_is_measured(wordline: Command, text: str) -> None:
+    Path("record.json").write_text(text, encoding="latin-1")
+    answer = wordline("bench", "rr4k", "--record", "record.json")
+    assert answer.returncode == 2
+    assert answer.stderr.startswith("error: record.json: is not a record of `wordline bench`")
+    assert Path("record.json").read_text(encoding="latin-1") == text
+
+
+def test_a_record_that_is_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(WordlineError, match="cannot be read"):
+        bench.read_record(tmp_path)
+
+
+def test_the_table_has_a_row_for_each_rate(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    former = [measure("rr4k", run(cpu_s=4.0, page_reads=1000))]
+    measures = [
+        measure("rr4k", run(cpu_s=2.0, page_reads=1000)),
+        measure("rw4k", run(host_page_writes=1000, page_programs=1000)),
+        measure("sw128k", run(host_page_writes=3200)),
+    ]
+    bench.compare(measures, former)
+    print_bench(measures)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    rows = [re.split(r"  +", line.strip()) for line in lines if line[:2].strip().isalpha()]
+    assert rows == [
+        ["per CPU second", "ours", "limit", "previous", "model", "memory"],
+        ["rr4k: requests", "500", "7,692,308", "250", "667", "1.00 MiB"],
+        ["rw4k: host writes", "500", "4,347,826", "–", "667", "1.00 MiB"],
+        ["rw4k: flash operations", "500", "4,347,826", "–", "667"],
+        ["precondition", "10,000", "14,184,397", "–"],
+        ["sw128k: pages", "1,067", "106,666,667", "–", "1,280", "1.00 MiB"],
+        ["peak memory", "1.00 MiB", "–", "–"],
+    ]
+
+
+def test_the_machine_is_measured() -> None:
+    assert _wordline.bench_queue(32, bench.DURATIONS_PS) > 0
+    assert _wordline.bench_access(1000) > 0
+    for waiting, durations in ((0, [1]), (1, [])):
+        with pytest.raises(WordlineError):
+            _wordline.bench_queue(waiting, durations)
+    with pytest.raises(WordlineError):
+        _wordline.bench_access(0)
