@@ -125,15 +125,12 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
                 last = Some((page, place));
                 Ok::<_, InstantError>(())
             })?;
-            match last {
-                Some((page, place)) => {
-                    next = page.0 + 1;
-                    self.collect_at(place)?;
-                }
-                None => {
-                    self.write(Lpn(next))?;
-                    next += 1;
-                }
+            if let Some((page, place)) = last {
+                next = page.0 + 1;
+                self.collect_at(place)?;
+            } else {
+                self.write(Lpn(next))?;
+                next += 1;
             }
         }
         Ok(())
