@@ -125,7 +125,7 @@ fn sequential(mut ssd: Ssd<PageMap>) -> (Time, Ssd<PageMap>) {
 }
 
 #[library_benchmark]
-#[bench::overwrite(args = (filled(0)), config = ceiling(292))]
+#[bench::overwrite(args = (filled(0)), config = ceiling(244))]
 fn precondition(mut ssd: Ssd<PageMap>) -> Ssd<PageMap> {
     let overwrites = Precondition {
         fill_pages: 20_000,
