@@ -14,7 +14,7 @@ export PIP_QUIET := 1
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help setup demo test test-slow check bench bench-gate docs fuzz clean
+.PHONY: help setup demo test test-slow check bench bench-gate growth docs fuzz clean
 .DELETE_ON_ERROR:
 
 help: ## list the tasks
@@ -50,6 +50,9 @@ bench: setup ## work per CPU second, what the machine allows, and the last run (
 
 bench-gate: $(BIN)/gungraun-runner ## instruction counts against their ceilings; needs valgrind
 	$(CARGO) bench --quiet $(MODEL) --bench '*'
+
+growth: setup ## whether the cost of a request stays flat as things grow; 20 minutes
+	$(BIN)/wordline growth
 
 fuzz: $(BIN)/cargo-fuzz ## SECONDS=60 on every fuzz target
 	for target in $$(cargo fuzz list); do \

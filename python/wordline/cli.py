@@ -726,6 +726,53 @@ def bench(
 
 
 @cli.command(context_settings=PAGE)
+@click.argument("sweeps", nargs=-1, metavar="[requests|dies|capacity|depth]...")
+@click.option(
+    "--repeat",
+    type=click.IntRange(1, 99),
+    default=3,
+    show_default=True,
+    help="Runs of each point; the one with the least CPU time counts.",
+)
+@click.option("--quick", is_flag=True, help="A twentieth of the requests: a look, not a result.")
+@click.option("--full", is_flag=True, help="Up to 100,000,000 requests, which take minutes each.")
+@click.option(
+    "--count/--no-count",
+    default=None,
+    help="Count the cache misses of points that cost more than they may, with valgrind. "
+    "[default: if it is installed]",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    default=Path("out/growth"),
+    show_default=True,
+    help="Folder for index.html, growth.json and growth.csv; former ones there are replaced.",
+)
+def growth(out: Path, **options: Any) -> int:
+    """Measure whether the cost of a request stays flat as things grow.
+
+    \b
+      requests  10,000 to 10,000,000 of them
+      dies      8 to 4,096, in a device of equal capacity
+      capacity  1 GiB to 16 TiB, of which equally many pages are used
+      depth     1 to 65,536 requests under way
+
+    Without arguments, all of them. A page with charts is written, and all numbers. Exit code:
+    0 every series is flat, or flat apart from cache misses; 1 one is not.
+
+    \b
+    Examples:
+      wordline growth
+      wordline growth dies --repeat 5 --out out/dies
+    """
+    from wordline.growth import command
+
+    return command(folder.check(out), **options)
+
+
+@cli.command(context_settings=PAGE)
 @click.argument("name", required=False)
 @click.option(
     "--out",

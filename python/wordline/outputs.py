@@ -38,6 +38,8 @@ NAMES = frozenset(
 )
 # Of a study.
 STUDY_NAMES = frozenset({"index.html", "study.json"})
+# Of `wordline growth`.
+GROWTH_NAMES = frozenset({"index.html", "growth.json", "growth.csv"})
 
 REMEDIES = {
     errno.ENOSPC: "free some space, or name a folder on another disk",
@@ -173,7 +175,8 @@ def _require_replaceable(place: str) -> None:
     names = set(os.listdir(place))
     result = "summary.json" in names and names <= NAMES
     study = "study.json" in names and names <= STUDY_NAMES
-    if names and not result and not study:
+    growth = "growth.json" in names and names <= GROWTH_NAMES
+    if names and not (result or study or growth):
         other = min(names - NAMES, default="")
         found = f" (such as {other})" if other else ""
         raise WordlineError(

@@ -3,6 +3,7 @@
 
 mod bench;
 mod cache;
+mod growth;
 mod package;
 mod policy;
 mod text;
@@ -373,6 +374,8 @@ mod _wordline {
     use super::bench::{bench_access, bench_queue};
     #[pymodule_export]
     use super::cache::{CacheTrace, Curves, cache_check, cache_open, cache_table, curves_open};
+    #[pymodule_export]
+    use super::growth::MemoryTable;
     #[pymodule_export]
     use super::package::{package_check, package_run};
     #[pymodule_export]

@@ -1,0 +1,171 @@
+"""Growth: every point is the device that it is said to be, and the verdict follows the costs."""
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from conftest import Command
+
+import wordline.config
+from wordline import cli, growth
+from wordline.growth.cost import Cost, Line
+from wordline.growth.count import Count
+from wordline.growth.sweeps import (
+    CAPACITIES,
+    DEVICE,
+    FOOTPRINT_PAGES,
+    Point,
+    Series,
+    Settings,
+    Sweep,
+    sweeps,
+)
+
+SMALL: Settings = {"nand.geometry.blocks_per_plane": 16, "ftl.over_provisioning_ratio": 0.3}
+
+
+def resolved(point: Point) -> dict[str, dict[str, object]]:
+    import tomllib
+
+    return tomllib.loads(wordline.config.show(DEVICE, point.settings))
+
+
+def points(name: str) -> list[Point]:
+    (sweep,) = growth.chosen([name], quick=False, full=True)
+    return [point for series in sweep.series for point in series.points]
+
+
+@pytest.mark.parametrize("name", [sweep.name for sweep in sweeps()])
+def test_every_point_is_a_device(name: str) -> None:
+    for point in points(name):
+        wordline.config.check(DEVICE, point.settings)
+
+
+def size(point: Point) -> tuple[int, int]:
+    """Dies and blocks."""
+    config = resolved(point)
+    ssd, geometry = config["ssd"], config["nand"]["geometry"]
+    dies = ssd["channels"] * ssd["ways"] * geometry["dies_per_package"]
+    return dies, dies * geometry["planes_per_die"] * geometry["blocks_per_plane"]
+
+
+def test_the_dies_grow_and_the_capacity_does_not() -> None:
+    found = [size(point) for point in points("dies")]
+    assert [dies for dies, _ in found] == [point.at for point in points("dies")]
+    assert len({blocks for _, blocks in found}) == 1
+    assert {dies for dies, _ in found} >= {8, 4096}
+
+
+def test_the_capacity_grows_and_the_pages_in_use_do_not() -> None:
+    for point in points("capacity"):
+        config = resolved(point)
+        geometry = config["nand"]["geometry"]
+        pages = size(point)[1] * geometry["pages_per_block"]
+        assert pages * geometry["page_bytes"] == point.at
+        user = pages * (1 - config["ftl"]["over_provisioning_ratio"])
+        used = user * config["precondition"]["fill_ratio"]
+        assert used == pytest.approx(FOOTPRINT_PAGES, abs=1)
+        assert config["workload"]["working_set_ratio"] == config["precondition"]["fill_ratio"]
+    assert (CAPACITIES[0], CAPACITIES[-1]) == (2**30, 2**44)
+
+
+def test_the_longest_run_is_asked_for() -> None:
+    assert max(point.at for series in sweeps()[0].series for point in series.points) == 10**7
+    assert max(point.at for point in points("requests")) == 10**8
+
+
+def cost(
+    at: int,
+    ns: float,
+    events: float = 3.0,
+    misses: float | None = None,
+    instructions: float = 1000.0,
+) -> Cost:
+    """A point; instructions are those of an event."""
+    counted = None if misses is None else Count(instructions * events, misses)
+    return Cost(
+        at=at, requests=1000, ns_per_request=ns, events_per_request=events, start_s=0.0,
+        precondition_s=0.0, resident_bytes=2**20, peak_bytes=2**25, latency_ns=20.0, digest="",
+        counted=counted,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("costs", "verdict"),
+    [
+        ([cost(1, 100), cost(2, 149)], "flat"),
+        ([cost(1, 100), cost(2, 151)], "grows, misses not counted"),
+        # Ten misses of 20 ns are 200 ns of the 300 that the larger takes longer.
+        ([cost(1, 300, misses=1), cost(2, 600, misses=11)], "flat apart from cache misses"),
+        ([cost(1, 300, misses=1), cost(2, 700, misses=11)], "grows"),
+        # It also does more.
+        ([cost(1, 300, misses=1), cost(2, 600, misses=11, instructions=1600)], "grows"),
+        # As dear by request, but for half the work.
+        ([cost(1, 300, events=6), cost(2, 300, events=3)], "grows, misses not counted"),
+        (
+            [cost(1, 300, 6, misses=0, instructions=700), cost(2, 300, 3, misses=5)],
+            "flat apart from cache misses",
+        ),
+    ],
+)
+def test_the_verdict(costs: Sequence[Cost], verdict: str) -> None:
+    assert Line("reads", costs).verdict == verdict
+    assert Line("reads", list(reversed(costs))).verdict == verdict
+
+
+def test_misses_explain_at_most_what_they_take() -> None:
+    line = Line("reads", [cost(1, 300, misses=1), cost(2, 600, misses=100)])
+    assert line.explained_ns(line.costs[1]) == 99 * 20
+    assert line.ratio_left == 1.0
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sweep of two points that takes no time."""
+    keys = {"workload.requests": 2000, "workload.read_ratio": 1.0}
+    both = [Point(ways, SMALL | keys | {"ssd.ways": ways}) for ways in (1, 2)]
+    sweep = Sweep("ways", "Ways", "ways", "nothing", [Series("reads", both)])
+    monkeypatch.setattr(growth, "all_sweeps", lambda **_: [sweep])
+
+
+@pytest.mark.usefixtures("small")
+def test_it_writes_a_page_and_all_numbers(place: Path) -> None:
+    assert cli.main(["growth", "ways", "--repeat", "1", "--no-count"]) in (0, 1)
+    folder = place / "out" / "growth"
+    assert {path.name for path in folder.iterdir()} == {"index.html", "growth.json", "growth.csv"}
+    (sweep,) = json.loads((folder / "growth.json").read_text())["sweeps"]
+    (series,) = sweep["series"]
+    assert [point["at"] for point in series["points"]] == [1, 2]
+    assert all(point["events_per_request"] == 3 for point in series["points"])
+    assert all(point["peak_bytes"] > 2**20 for point in series["points"])
+    with (folder / "growth.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["digest"] for row in rows] == [point["digest"] for point in series["points"]]
+    page = (folder / "index.html").read_text()
+    assert '<div class="chart" data-chart="ways"' in page
+    assert not any(word in page.split("<script", 1)[0] for word in ("http://", "https://"))
+
+
+@pytest.mark.usefixtures("small")
+def test_a_run_that_fails_says_why(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = Point(1, {"workload.requests": 10, "ssd.ways": 0})
+    sweep = Sweep("ways", "Ways", "ways", "nothing", [Series("reads", [wrong])])
+    monkeypatch.setattr(growth, "all_sweeps", lambda **_: [sweep])
+    assert cli.main(["growth", "--no-count"]) == 2
+    assert "ssd.ways" in capsys.readouterr().err
+    assert not (place / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [(["size"], "requests, dies, capacity, depth"), (["--quick", "--full"], "--quick")],
+)
+def test_it_refuses_what_it_does_not_know(wordline: Command, args: list[str], says: str) -> None:
+    answer = wordline("growth", *args)
+    assert answer.returncode == 2
+    assert says in answer.stderr
+    assert "Traceback" not in answer.stderr
