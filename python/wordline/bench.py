@@ -1,7 +1,7 @@
 """How fast Wordline is, measured from outside: each run is a process of its own.
 
 Beside it stands what the machine allows, measured at the same time: how many units of the same work
-a simulator could do that only orders its events and finds its pages, one after the other.
+a simulator could do that only orders its events and finds its pages.
 """
 
 import json

@@ -699,8 +699,7 @@ def bench(
     of the device. Preconditioning of rw4k to its steady state is a line of its own.
 
     The limit is what this machine would allow a simulator that does nothing but order the same
-    events and find the same pages, one after the other; it is measured, too. Who looks for
-    pages ahead of time can pass it.
+    events and find the same pages; it is measured, too.
 
     \b
     Examples:
