@@ -128,11 +128,12 @@ impl Busy {
     #[cold]
     #[inline(never)]
     fn spread(&mut self, lane: usize, from: Time, until: Time) {
-        self.reach(Time(until.ps() - 1));
+        let last = Time(until.ps() - 1);
+        self.reach(last);
         for (index, part) in self.cursor.grid.parts(from, until) {
             self.cells[index * self.lanes + lane] += part.ps();
         }
-        self.cursor.seek(self.cursor.grid.index(from));
+        self.cursor.seek(self.cursor.grid.index(last));
         self.turn();
     }
 

@@ -131,11 +131,12 @@ impl<T: Merge + Default> Intervals<T> {
     #[inline(never)]
     fn spread(&mut self, from: Time, until: Time, mut add: impl FnMut(&mut T, Time)) {
         self.swap();
-        self.reach(Time(until.ps() - 1));
+        let last = Time(until.ps() - 1);
+        self.reach(last);
         for (index, part) in self.cursor.grid.parts(from, until) {
             add(&mut self.cells[index], part);
         }
-        self.cursor.seek(self.cursor.grid.index(from));
+        self.cursor.seek(self.cursor.grid.index(last));
         self.swap();
     }
 

@@ -300,7 +300,7 @@ impl<'a> Intake<'a> {
             self.ahead = self.fetch();
         }
     }
-    #[inline]
+    #[inline(always)]
     fn fetch(&mut self) -> Option<Request> {
         loop {
             let next = match self.source.next_request() {
