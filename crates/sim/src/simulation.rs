@@ -103,7 +103,14 @@ struct Watcher<'a> {
     last: Instant,
 }
 
-impl Watcher<'_> {
+impl<'a> Watcher<'a> {
+    fn new(watch: Watch<'a>) -> Self {
+        Self {
+            watch,
+            countdown: STRIDE,
+            last: Instant::now(),
+        }
+    }
     #[inline]
     fn is_due(&mut self) -> bool {
         self.countdown -= 1;
@@ -798,11 +805,7 @@ pub fn run(
     let recorder = Recorder::new(plan, options.requests);
     let mut ssds = pristine(plan, options)?;
     let memory = resident_bytes();
-    let mut watcher = Watcher {
-        watch,
-        countdown: STRIDE,
-        last: Instant::now(),
-    };
+    let mut watcher = Watcher::new(watch);
     let before = cpu.elapsed();
     let preconditioned = devices::prepare(plan, &mut ssds, |done, fraction| {
         let progress = Progress {
