@@ -132,7 +132,7 @@ pub enum Observation {
         gc: bool,
     },
     /// The array of a plane has worked until now. An operation on several planes is heard once for
-    /// each.
+    /// each, by probes that hear pieces ([`wordline_kernel::Probe::HEARS_PIECES`]).
     Array {
         /// The page; for an erase the first of its block.
         place: Ppn,

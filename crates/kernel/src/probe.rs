@@ -6,11 +6,15 @@ use crate::Time;
 ///
 /// Models are generic over their probe: with `()` observation compiles to nothing.
 pub trait Probe<E> {
+    /// Whether it listens to what is told piece by piece of something that it hears of as a whole,
+    /// too. A model may spare others the pieces.
+    const HEARS_PIECES: bool = true;
     /// Hears that `event` happened at `now`. Calls come in order of `now`.
     fn observe(&mut self, now: Time, event: E);
 }
 
 impl<E> Probe<E> for () {
+    const HEARS_PIECES: bool = false;
     #[inline(always)]
     fn observe(&mut self, _now: Time, _event: E) {}
 }

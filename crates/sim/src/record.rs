@@ -810,6 +810,7 @@ impl Record {
 }
 
 impl Probe<Observation> for Recorder {
+    const HEARS_PIECES: bool = false;
     // Where an observation is made its kind is known: in line, nothing is left of the others.
     #[inline(always)]
     fn observe(&mut self, now: Time, observation: Observation) {

@@ -144,6 +144,7 @@ struct Ear<'a, P> {
 }
 
 impl<P: Probe<Observation>> Probe<Heard> for Ear<'_, P> {
+    const HEARS_PIECES: bool = P::HEARS_PIECES;
     #[inline]
     fn observe(&mut self, now: Time, device: Heard) {
         if let Heard::Request { parts, .. } = device {

@@ -185,15 +185,19 @@ impl Book {
         }
     }
 
-    /// Tells the probe that the array has worked for a command since the die became busy.
+    /// Tells the probe that the array has worked for a command since the die became busy: plane by
+    /// plane, a piece of what [`Observation::Die`] says of the whole.
     #[inline]
-    pub(super) fn observe_array(
+    pub(super) fn observe_array<P: Probe<Observation>>(
         &self,
         now: Time,
         job: &Job,
         confirm: Confirm,
-        probe: &mut impl Probe<Observation>,
+        probe: &mut P,
     ) {
+        if !P::HEARS_PIECES {
+            return;
+        }
         let Job {
             head,
             operation,
