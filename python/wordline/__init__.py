@@ -50,19 +50,21 @@ _NAMES = {
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
 
-def __getattr__(name: str) -> object:
-    if name == "__version__":
-        from importlib.metadata import version
+if not TYPE_CHECKING:  # a name that is in no module is a fault to who checks types
 
-        return version("wordline")
-    if name != "config" and name not in _MODULES:
-        raise AttributeError(f"module 'wordline' has no attribute {name!r}")
-    from importlib import import_module
+    def __getattr__(name: str) -> object:
+        if name == "__version__":
+            from importlib.metadata import version
 
-    module = import_module(f"wordline.{_MODULES.get(name, name)}")
-    found = module if name == "config" else getattr(module, name)
-    globals()[name] = found
-    return found
+            return version("wordline")
+        if name != "config" and name not in _MODULES:
+            raise AttributeError(f"module 'wordline' has no attribute {name!r}")
+        from importlib import import_module
+
+        module = import_module(f"wordline.{_MODULES.get(name, name)}")
+        found = module if name == "config" else getattr(module, name)
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:

@@ -24,7 +24,18 @@ NOTHING_WRITTEN = "interrupted; nothing was written"
 
 def main(args: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit code: 0 done, 1 the work failed, 2 the command or
-    its input is at fault, 130 interrupted. Faults are one line on standard error."""
+    its input is at fault, 130 interrupted. Faults are one line on standard error.
+
+    Without arguments, those of the process, which is taken to end afterwards."""
+    if args is None:
+        _open_streams()
+    try:
+        return _called(args)
+    except KeyboardInterrupt:
+        return fault(NOTHING_WRITTEN, INTERRUPTED)
+
+
+def _called(args: Sequence[str] | None) -> int:
     from wordline import plain
 
     given = plain.run_arguments(sys.argv[1:] if args is None else args)
@@ -32,11 +43,22 @@ def main(args: Sequence[str] | None = None) -> int:
         from wordline import cli
 
         return cli.main(args)
-    # What a run makes lasts until its end, where the interpreter would look through all of it.
+    if args is not None:
+        return guarded(lambda: _simulated(given))
+    # The process ends with the run. What a run makes lasts until its end, where the interpreter
+    # would look through all of it.
     gc.disable()
     code = guarded(lambda: _simulated(given))
     gc.freeze()
     return code
+
+
+def _open_streams() -> None:
+    """Lets what is written to a stream that was closed at the start, as `>&-` does, go nowhere;
+    `print` would write what is meant for standard error to standard output."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
 
 
 def _simulated(given: dict[str, Any]) -> int:

@@ -58,6 +58,7 @@ def read(device: Device) -> tuple[str, str]:
     if not isinstance(device, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"device must be a path, a preset's name or a mapping, not {device!r}")
     name = os.fspath(device)
+    require_unicode(name, "device")
     if not _looks_like_path(name):
         text = _wordline.preset_text(name)
         if text is None:

@@ -1,6 +1,7 @@
 """The command as a new user meets it."""
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -291,3 +292,32 @@ def test_bench_measures_from_outside(wordline: Command) -> None:
     assert measure["cpu_s"] > 0
     assert measure["peak_memory_bytes"] > 2**20
     assert measure["requests_per_cpu_s"] == pytest.approx(80_000 / measure["cpu_s"], rel=0.01)
+
+
+@pytest.mark.parametrize("read_by", [[], ["--volumes", "one"]], ids=["plain", "click"])
+def test_closed_streams(place: Path, tiny: str, read_by: list[str]) -> None:
+    """`2>&-` puts nothing else on standard output, `>&-` is no fault."""
+
+    def run(closed: str, *args: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "wordline", "run",
+             *args, *read_by],
+            cwd=place, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    known = (tiny, "--set", "workload.requests=10", "--no-report")
+    assert json.loads(run("2>&-", *known, "--json").stdout)["input"]["requests"] == 10
+    for closed in (">&-", ">&- 2>&-", "<&- >&- 2>&-"):
+        ended = run(closed, *known)
+        assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+    unknown = run("2>&-", "no such device")
+    assert (unknown.returncode, unknown.stdout) == (2, "")
+
+
+@pytest.mark.parametrize("name", [b"d4\xff", b"d4\xff.toml"])
+def test_a_device_whose_name_is_no_text(wordline: Command, name: bytes) -> None:
+    answer = wordline("run", os.fsdecode(name))
+    assert answer.returncode == 2
+    assert (
+        answer.stderr == f"error: device: {os.fsdecode(name)!r} is not valid Unicode; rename it\n"
+    )

@@ -33,6 +33,26 @@ def test_a_run_does_without_slow_imports(tiny: str) -> None:
     assert not {"click", "json", "pathlib", "re", "typing", "polars"} & set(loaded.split())
 
 
+def test_the_collector_rests_only_in_a_process_of_the_command(tiny: str) -> None:
+    run = f"['run', {tiny!r}, '--set', 'workload.requests=10', '--no-report', '--json']"
+    says = "print(); print(gc.isenabled(), gc.get_freeze_count() > 0)"
+    called = python(f"import gc\nfrom wordline.command import main\nmain({run})\n{says}")
+    assert called.splitlines()[-1] == "True False"
+    own = f"import gc, sys\nfrom wordline.command import main\nsys.argv[1:] = {run}\nmain()\n{says}"
+    assert python(own).splitlines()[-1] == "False True"
+
+
+def test_ctrl_c_during_the_start_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(plain, "run_arguments", interrupted)
+    assert command.main(["run", "d4"]) == command.INTERRUPTED
+    assert capsys.readouterr().err == "error: interrupted; nothing was written\n"
+
+
 def test_all_names_are_there() -> None:
     names = python("import wordline\nfor name in wordline.__all__: print(getattr(wordline, name))")
     assert len(names.splitlines()) == len(wordline.__all__)
