@@ -5,18 +5,17 @@ a simulator could do that only orders its events and finds its pages.
 """
 
 import json
-import os
+import math
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median_low
-from subprocess import DEVNULL, PIPE, Popen
-from typing import Any, TypedDict, cast
+from typing import Any, TypedDict
 
 from wordline import _wordline, outputs
 from wordline._wordline import WordlineError
+from wordline.process import ended
 
 DEVICE = "d4"
 # What follows upon what on that device: a page read (command, array, transfer) and a page program
@@ -135,10 +134,11 @@ WORKS = {
 
 
 def chosen(names: Sequence[str], traces: Sequence[str]) -> list[Work]:
-    """The works of these names, `replay` once per trace; without names, all there is.
+    """The works of these names, each once, `replay` once per trace; without names, all there is.
 
     Raises WordlineError for an unknown name, or `replay` without a trace.
     """
+    names = list(dict.fromkeys(names))
     for name in names:
         if name not in WORKS and name != "replay":
             known = ", ".join([*WORKS, "replay"])
@@ -239,7 +239,9 @@ def compare(measures: Sequence[Measure], former: Sequence[Measure]) -> None:
 def _is_measure(one: Any) -> bool:
     """Whether it has what is read of a record. Raises TypeError or KeyError if it is none."""
     rates = all(
-        isinstance(rate["unit"], str) and isinstance(rate["per_cpu_s"], int | float)
+        isinstance(rate["unit"], str)
+        and isinstance(rate["per_cpu_s"], int | float)
+        and 0 <= rate["per_cpu_s"] < math.inf
         for rate in one["rates"]
     )
     return rates and isinstance(one["work"], str) and isinstance(one["peak_memory_bytes"], int)
@@ -299,30 +301,15 @@ def _machine(device: dict[str, Any]) -> Machine:
 
 def _replay(trace: str) -> Work:
     name = f"replay {Path(trace).name}"
-    return Work(name, ("--trace", trace, "--fit", "wrap", "--time-order", "clamp"))
+    path = str(Path(trace).absolute())
+    return Work(name, ("--trace", path, "--fit", "wrap", "--time-order", "clamp"))
 
 
 def _run(work: Work) -> Run:
-    with tempfile.TemporaryDirectory(prefix="wordline-bench-") as place:
-        out = str(Path(place) / "out")
-        command = [sys.executable, "-m", "wordline", "run", DEVICE, *work.arguments,
-                   "--out", out, "--json", "--no-report", "--no-progress"]  # fmt: skip
-        process = Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE)  # noqa: S603
-        output, errors = _drained(process)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise WordlineError(f"{work.name}: {errors.decode(errors='replace').strip()}")
-    return Run(
-        summary=cast("dict[str, Any]", json.loads(output)),
-        cpu_s=usage.ru_utime + usage.ru_stime,
-        peak_memory_bytes=usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024),
-    )
-
-
-def _drained(process: Popen[bytes]) -> tuple[bytes, bytes]:
-    """All the process prints, without waiting for it: whoever waits learns its resource usage."""
-    assert process.stdout is not None
-    assert process.stderr is not None
-    with process.stdout, process.stderr:
-        return process.stdout.read(), process.stderr.read()
+    command = [sys.executable, "-m", "wordline", "run", DEVICE, *work.arguments,
+               "--out", "out", "--json", "--no-report", "--no-progress"]  # fmt: skip
+    try:
+        done = ended(command)
+    except WordlineError as fault:
+        raise WordlineError(f"{work.name}: {fault}") from fault
+    return Run(json.loads(done.output), done.cpu_s, done.peak_memory_bytes)

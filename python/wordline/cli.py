@@ -739,7 +739,7 @@ def bench(
     "--count/--no-count",
     default=None,
     help="Count the cache misses of points that cost more than they may, with valgrind. "
-    "[default: if it is installed]",
+    "[default: if it is installed, without --quick]",
 )
 @click.option(
     "--out",

@@ -1,12 +1,14 @@
 """What the terminal shows: the progress bar, the summary, listings."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from rich import box
 from rich.console import Console, Group, RenderableType
+from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
 from rich.table import Table
 from rich.text import Text
@@ -398,35 +400,71 @@ def _print_files(console: Console, files: Sequence[Path]) -> None:
         console.print(Text("Report: ", style="bold") + Text(str(_near(report))), soft_wrap=True)
 
 
+def narrowed(
+    columns: Sequence[str], spare: Sequence[str], make: Callable[[Sequence[str]], Table]
+) -> Table:
+    """The table that `make` makes of the columns; without as many of the spare ones, in turn, as a
+    narrow terminal has no room for."""
+    left = list(columns)
+    for column in spare:
+        if _least_width(make(left)) <= Console().width:
+            break
+        left.remove(column)
+    return make(left)
+
+
+def _least_width(table: Table) -> int:
+    """What a table needs if columns that fold are as narrow as they may be."""
+    for column in table.columns:
+        if column.overflow == "fold":
+            column.max_width = column.min_width
+    console = Console()
+    return Measurement.get(console, console.options.update_width(1 << 16), table).maximum
+
+
 def print_bench(measures: Sequence["Measure"]) -> None:
     """What a benchmark measured, on standard output: units per CPU second."""
+    columns = ("ours", "limit", "previous", "model", "memory")
+    table = narrowed(columns, ("memory", "model", "previous"), partial(_bench, measures))
+    Console(highlight=False).print(table)
+
+
+def _bench(measures: Sequence["Measure"], columns: Sequence[str]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("per CPU second", min_width=12, overflow="fold")
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    for name, cells in _bench_rows(measures):
+        table.add_row(Text(name), *(cells.get(column, "") for column in columns))
+    return table
+
+
+def _bench_rows(measures: Sequence["Measure"]) -> Iterable[tuple[str, dict[str, str]]]:
     from wordline.bench import PRECONDITION
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("per CPU second", overflow="fold")
-    for heading in ("ours", "limit", "previous", "model", "memory"):
-        table.add_column(heading, justify="right", no_wrap=True)
     for one in measures:
         for place, rate in enumerate(one["rates"]):
             own = rate["unit"] != PRECONDITION
-            table.add_row(
-                Text(f"{one['work']}: {rate['unit']}" if own else "precondition"),
-                whole(rate["per_cpu_s"]),
-                whole(rate["limit_per_cpu_s"]),
-                whole(rate["previous_per_cpu_s"]),
-                whole(rate["model_per_cpu_s"]) if own else "",
-                size(one["peak_memory_bytes"]) if place == 0 else "",
-            )
-    ours = max(one["peak_memory_bytes"] for one in measures)
+            cells = {
+                "ours": whole(rate["per_cpu_s"]),
+                "limit": whole(rate["limit_per_cpu_s"]),
+                "previous": whole(rate["previous_per_cpu_s"]),
+            }
+            if own:
+                cells["model"] = whole(rate["model_per_cpu_s"])
+            if place == 0:
+                cells["memory"] = size(one["peak_memory_bytes"])
+            yield f"{one['work']}: {rate['unit']}" if own else "precondition", cells
     known = [one["previous_peak_memory_bytes"] for one in measures]
     previous = [memory for memory in known if memory is not None]
-    table.add_row(
+    yield (
         "peak memory",
-        size(ours),
-        ABSENT,
-        size(max(previous) if len(previous) == len(known) else None),
+        {
+            "ours": size(max(one["peak_memory_bytes"] for one in measures)),
+            "limit": ABSENT,
+            "previous": size(max(previous) if len(previous) == len(known) else None),
+        },
     )
-    Console(highlight=False).print(table)
 
 
 def _summary(summary: Mapping[str, Any]) -> Iterable[RenderableType]:

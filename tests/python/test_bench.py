@@ -11,6 +11,7 @@ from wordline import WordlineError, _wordline, bench
 from wordline.bench import Machine, Measure, Run
 from wordline.terminal import print_bench
 
+RATE = '[{"work": "rr4k", "peak_memory_bytes": 1, "rates": [{"unit": "r", "per_cpu_s": %s}]}]'
 MACHINE = Machine(event_ns=10.0, access_ns=50.0)
 
 
@@ -100,7 +101,20 @@ def test_the_record_gives_the_figures_of_the_run_before(tmp_path: Path) -> None:
     assert [path.name for path in record.parent.iterdir()] == ["bench.json"]
 
 
-@pytest.mark.parametrize("text", ["", "{", "3", '{"a": 1}', "[1]", '[{"work": "rr4k"}]', "\xff"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "3",
+        '{"a": 1}',
+        "[1]",
+        '[{"work": "rr4k"}]',
+        "\xff",
+        RATE % "NaN",
+        RATE % "Infinity",
+    ],
+)
 def test_a_broken_record_is_said_before_anything_is_measured(wordline: Command, text: str) -> None:
     Path("record.json").write_text(text, encoding="latin-1")
     answer = wordline("bench", "rr4k", "--record", "record.json")
@@ -138,6 +152,34 @@ def test_the_table_has_a_row_for_each_rate(
         ["sw128k: pages", "1,067", "106,666,667", "–", "1,280", "1.00 MiB"],
         ["peak memory", "1.00 MiB", "–", "–"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("columns", "left"),
+    [(60, ["ours", "limit", "previous", "model"]), (40, ["ours", "limit"])],
+)
+def test_a_narrow_terminal_leaves_columns_out(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int,
+    left: list[str],
+) -> None:  # fmt: skip
+    monkeypatch.setenv("COLUMNS", str(columns))
+    print_bench([measure("sw128k", run(host_page_writes=3200))])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= columns
+    assert re.findall("ours|limit|previous|model|memory", " ".join(lines[:3])) == left
+    assert any(line.strip().startswith("sw128k: pages") for line in lines)
+
+
+def test_works_are_measured_once_however_often_they_are_named(tmp_path: Path) -> None:
+    trace = tmp_path / "a.csv"
+    works = bench.chosen(["rr4k", "replay", "rr4k", "replay"], [str(trace)])
+    assert [work.name for work in works] == ["rr4k", "replay a.csv"]
+    assert str(trace) in works[1].arguments
+
+
+def test_a_trace_is_found_from_another_folder(place: Path) -> None:
+    (work,) = bench.chosen([], ["a.csv"])[3:]
+    assert str(place / "a.csv") in work.arguments
 
 
 def test_the_machine_is_measured() -> None:

@@ -10,7 +10,10 @@ from conftest import Command
 
 import wordline.config
 from wordline import cli, growth
-from wordline.growth.cost import Cost, Line
+from wordline.growth import cost as growth_cost
+from wordline.growth import count as counting
+from wordline.growth import page as growth_page
+from wordline.growth.cost import Cost, Line, Measured
 from wordline.growth.count import Count
 from wordline.growth.sweeps import (
     CAPACITIES,
@@ -22,6 +25,7 @@ from wordline.growth.sweeps import (
     Sweep,
     sweeps,
 )
+from wordline.growth.terminal import print_growth
 
 SMALL: Settings = {"nand.geometry.blocks_per_plane": 16, "ftl.over_provisioning_ratio": 0.3}
 
@@ -121,6 +125,18 @@ def test_misses_explain_at_most_what_they_take() -> None:
     assert line.ratio_left == 1.0
 
 
+def test_a_run_that_takes_no_longer_than_its_start_has_a_cost() -> None:
+    short = growth_cost.Run(0.010, 0.0, 6000, 2**20, 2**25, "")
+    start = growth_cost.Run(0.011, 0.0, 3, 2**20, 2**25, "")
+    (point,) = Series("reads", [Point(8, {"workload.requests": 2000})]).points
+    found = growth_cost._cost(point, [short], [start])  # pyright: ignore[reportPrivateUsage]
+    assert found.ns_per_request == growth_cost.LEAST_NS
+    line = Line("reads", [found, cost(32, 400)])
+    assert line.verdict != "flat"
+    (sweep,) = growth.chosen(["dies"])
+    assert "400" in growth_page.render([Measured(sweep, [line])])
+
+
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sweep of two points that takes no time."""
@@ -169,3 +185,35 @@ def test_it_refuses_what_it_does_not_know(wordline: Command, args: list[str], sa
     assert answer.returncode == 2
     assert says in answer.stderr
     assert "Traceback" not in answer.stderr
+
+
+def test_each_sweep_once_and_two_points_at_least() -> None:
+    (sweep,) = growth.chosen(["requests", "requests"], quick=True)
+    assert all(len(series.points) > 1 for series in sweep.series)
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_the_table_fits(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    (sweep,) = growth.chosen(["dies"])
+    lines = [Line(one.name, [cost(8, 400), cost(4096, 1181)]) for one in sweep.series]
+    print_growth([Measured(sweep, lines)], [])
+    printed = capsys.readouterr().out.splitlines()
+    assert max(map(len, printed)) <= columns
+    assert "verdict" in " ".join(printed[:3])
+    assert not any("…" in line for line in printed)
+    assert any(line.strip().startswith("dies ") for line in printed)
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("==7== a\nKeyError: b\n==7== LL miss rate", "KeyError: b"),
+        ("==7== a", "==7== a"),
+        ("", "failed"),
+    ],
+)
+def test_why_valgrind_failed(said: str, reason: str) -> None:
+    assert counting._reason(said) == reason  # pyright: ignore[reportPrivateUsage]

@@ -26,7 +26,7 @@ def command(
         raise WordlineError("--full and --quick: leave one of them out")
     wanted = chosen(sweeps, quick=quick, full=full)
     with Bar() as bar:
-        counts = counting.available() if count is None else count
+        counts = counting.available() and not quick if count is None else count
         found = measured(wanted, repeat, bar.show, counts=counts)
     print_growth(found, write(found, place))
     flat = all(line.verdict.startswith("flat") for one in found for line in one.lines)
@@ -40,4 +40,4 @@ def chosen(names: Sequence[str], *, quick: bool = False, full: bool = False) -> 
         if name not in known:
             listed = ", ".join(known)
             raise WordlineError(f"no sweep is called '{name}'; the sweeps are {listed}")
-    return [known[name] for name in names or known]
+    return [known[name] for name in dict.fromkeys(names or known)]

@@ -2,23 +2,22 @@
 
 import json
 import math
-import os
 import random
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from subprocess import DEVNULL, Popen
 from typing import Any
 
 from wordline._wordline import MemoryTable, WordlineError
 from wordline.growth.count import Count, count
 from wordline.growth.sweeps import Point, Sweep, command
+from wordline.process import ended
 
 # What costs may differ by: the largest of a series over its least.
 MOST_RATIO = 1.5
+# What a request costs at least. Short runs may take no longer than their start, which varies.
+LEAST_NS = 1.0
 # Runs of a single request at each point, which say what starting and ending cost.
 STARTS = 2
 LATENCY_ROUNDS, LATENCY_READS = 8, 1 << 16
@@ -217,7 +216,7 @@ def _cost(point: Point, runs: Sequence[Run], starts: Sequence[Run]) -> Cost:
     return Cost(
         at=point.at,
         requests=point.requests,
-        ns_per_request=1e9 * (best.cpu_s - start_s) / (point.requests - 1),
+        ns_per_request=max(LEAST_NS, 1e9 * (best.cpu_s - start_s) / (point.requests - 1)),
         events_per_request=best.events / point.requests,
         start_s=start_s,
         precondition_s=min(run.precondition_cpu_s for run in runs),
@@ -229,23 +228,18 @@ def _cost(point: Point, runs: Sequence[Run], starts: Sequence[Run]) -> Cost:
 
 
 def _run(point: Point) -> Run:
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        process = Popen(command(point), stdin=DEVNULL, stdout=output, stderr=errors)  # noqa: S603
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        output.seek(0)
-        errors.seek(0)
-        if process.returncode != 0:
-            message = errors.read().decode(errors="replace").strip().splitlines()
-            raise WordlineError(f"a run failed: {message[-1] if message else process.returncode}")
-        summary: dict[str, Any] = json.load(output)
+    try:
+        done = ended(command(point))
+    except WordlineError as fault:
+        raise WordlineError(f"a run failed: {fault}") from fault
+    summary: dict[str, Any] = json.loads(done.output)
     speed = summary["speed"]
     return Run(
         cpu_s=speed["cpu_s"] - speed["precondition_cpu_s"],
         precondition_cpu_s=speed["precondition_cpu_s"],
         events=speed["events"],
         resident_bytes=speed["resident_bytes"],
-        peak_bytes=usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024),
+        peak_bytes=done.peak_memory_bytes,
         digest=summary["digest"],
     )
 

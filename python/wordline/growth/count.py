@@ -44,14 +44,25 @@ def _total(point: Point) -> tuple[int, int]:
         tool = ["valgrind", "--tool=cachegrind", "--cache-sim=yes", *CACHES,
                 f"--cachegrind-out-file={out}"]  # fmt: skip
         done = run(  # noqa: S603
-            [*tool, *command(point)], stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE, check=False
+            [*tool, *command(point)],
+            cwd=place,
+            stdin=DEVNULL,
+            stdout=DEVNULL,
+            stderr=PIPE,
+            check=False,
         )
         if done.returncode != 0:
-            message = done.stderr.decode(errors="replace").strip().splitlines()
-            raise WordlineError(f"valgrind: {message[-1] if message else 'failed'}")
+            raise WordlineError(f"valgrind: {_reason(done.stderr.decode(errors='replace'))}")
         text = out.read_text(encoding="utf-8")
     names, values = EVENTS.search(text), SUMMARY.search(text)
     if not names or not values:
         raise WordlineError("valgrind: no counts in its output; use version 3.15 or newer")
     counted = dict(zip(names[1].split(), map(int, values[1].split()), strict=True))
     return counted["Ir"], counted["DLmr"] + counted["DLmw"]
+
+
+def _reason(said: str) -> str:
+    """The last line that is not of valgrind's own account, which comes after what went wrong."""
+    lines = said.strip().splitlines()
+    own = [line for line in lines if not re.match(r"==\d+==", line)]
+    return (own or lines or ["failed"])[-1]

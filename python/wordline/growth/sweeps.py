@@ -81,7 +81,7 @@ def _requests(full: bool, quick: bool) -> Sweep:
     last = 5 if quick else 8 if full else 7
     counts = [10**power for power in range(4, last + 1)]
     # A write in steady state takes as long as five reads.
-    fewer = counts[:-1]
+    fewer = counts if quick else counts[:-1]
     return Sweep(
         "requests",
         "Number of requests",

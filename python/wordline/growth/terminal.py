@@ -1,6 +1,7 @@
 """What the terminal shows of growth."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -12,7 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from wordline.growth.cost import MOST_RATIO, Line, Measured
+from wordline.terminal import narrowed
 from wordline.units import ABSENT, figures
+
+RATIOS = ("by request", "by event", "without misses", "instructions")
 
 
 class Bar:
@@ -49,26 +53,37 @@ class Bar:
 def print_growth(found: Sequence[Measured], written: Sequence[Path]) -> None:
     """A row for each series, and where the page is."""
     console = Console(highlight=False)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("sweep", "load"):
-        table.add_column(name, overflow="fold")
-    for name in ("ns a request", "by request", "by event", "without misses", "instructions"):
-        table.add_column(name, justify="right")
-    table.add_column("verdict", overflow="fold")
-    for one in found:
-        for line in one.lines:
-            table.add_row(one.sweep.title, line.name, *_numbers(line), _verdict(line))
-    console.print(table)
+    columns = ("ns a request", *RATIOS)
+    console.print(narrowed(columns, tuple(reversed(RATIOS)), partial(_table, found)))
     console.print(f"Flat: the largest cost of a series is at most {MOST_RATIO} times its least.")
     for path in written:
         console.print(Text(f"Wrote {path}"), soft_wrap=True)
 
 
-def _numbers(line: Line) -> list[str]:
+def _table(found: Sequence[Measured], columns: Sequence[str]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("sweep", no_wrap=True)
+    # Both alike: the terminal's width is shared out evenly.
+    table.add_column("load", min_width=8, overflow="fold")
+    for column in columns:
+        table.add_column("\n".join(column.rsplit(" ", 1)), justify="right", no_wrap=True)
+    table.add_column("verdict", min_width=8, overflow="fold")
+    for one in found:
+        for line in one.lines:
+            cells = _numbers(line)
+            numbers = (cells[column] for column in columns)
+            table.add_row(one.sweep.name, line.name, *numbers, _verdict(line))
+    return table
+
+
+def _numbers(line: Line) -> dict[str, str]:
     low, high = line.least.ns_per_request, line.largest.ns_per_request
     left = line.ratio_left if line.dear else None
-    return [f"{low:,.0f} to {high:,.0f}", *map(_times, (line.ratio, line.event_ratio, left)),
-            _times(line.instruction_ratio)]  # fmt: skip
+    ratios = (line.ratio, line.event_ratio, left, line.instruction_ratio)
+    return {
+        "ns a request": f"{low:,.0f} to {high:,.0f}",
+        **dict(zip(RATIOS, map(_times, ratios), strict=True)),
+    }
 
 
 def _times(ratio: float | None) -> str:
