@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 import click
 
 import wordline
-from wordline import folder, plain
+from wordline import folder, outputs, plain
 from wordline._wordline import WordlineError
 from wordline.cache import SIZES
 from wordline.command import (
@@ -712,6 +712,8 @@ def bench(
 
     chosen = benchmark.chosen(works, trace)
     former = benchmark.read_record(record) if record else []
+    if record:
+        outputs.check_file(record)
     results = [benchmark.measured(work, repeat) for work in chosen]
     benchmark.compare(results, former)
     if as_json:

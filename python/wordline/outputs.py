@@ -60,9 +60,19 @@ def check(path: str | os.PathLike[str]) -> str:
     with _explained(place):
         if _mode(place):
             _require_replaceable(place)
-        probe = _beside(os.path.join(_nearest_folder(place), os.path.basename(place)))
-        os.mkdir(probe)
-        os.rmdir(probe)
+        _require_writable(place)
+    return place
+
+
+def check_file(path: str | os.PathLike[str]) -> str:
+    """The file's absolute path, if it may and can be written, folders above it included.
+
+    Leaves nothing behind. Raises WordlineError otherwise, TypeError if it is no path.
+    """
+    place = _absolute(path)
+    with _explained(place):
+        _require_no_folder(place)
+        _require_writable(place)
     return place
 
 
@@ -106,8 +116,7 @@ def write_file(path: str | os.PathLike[str], writer: Writer) -> str:
     """Calls the writer with a hidden path beside the file's, then renames. Raises WordlineError."""
     place = _absolute(path)
     with _explained(place):
-        if stat.S_ISDIR(_mode(place)):
-            raise WordlineError(f"{place}: is a folder; name a file in it")
+        _require_no_folder(place)
         part = _beside(place)
         try:
             writer(part)
@@ -167,6 +176,17 @@ def _remove(place: str) -> None:
     rmtree(place, ignore_errors=True)
 
 
+def _require_no_folder(place: str) -> None:
+    if stat.S_ISDIR(_mode(place)):
+        raise WordlineError(f"{place}: is a folder; name a file in it")
+
+
+def _require_writable(place: str) -> None:
+    probe = _beside(os.path.join(_nearest_folder(place), os.path.basename(place)))
+    os.mkdir(probe)
+    os.rmdir(probe)
+
+
 def _require_replaceable(place: str) -> None:
     if not stat.S_ISDIR(_mode(place)):
         raise WordlineError(f"{place}: is a file; name a folder")
@@ -177,7 +197,7 @@ def _require_replaceable(place: str) -> None:
     study = "study.json" in names and names <= STUDY_NAMES
     growth = "growth.json" in names and names <= GROWTH_NAMES
     if names and not (result or study or growth):
-        other = min(names - NAMES, default="")
+        other = min(names - NAMES - STUDY_NAMES - GROWTH_NAMES or names - NAMES, default="")
         found = f" (such as {other})" if other else ""
         raise WordlineError(
             f"{place}: holds files that are not a result of Wordline{found}; name another folder"

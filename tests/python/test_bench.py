@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from conftest import Command
 
-from wordline import WordlineError, _wordline, bench
+from wordline import WordlineError, _wordline, bench, cli
 from wordline.bench import Machine, Measure, Run
 from wordline.terminal import print_bench
 
@@ -121,6 +121,16 @@ def test_a_broken_record_is_said_before_anything_is_measured(wordline: Command, 
     assert answer.returncode == 2
     assert answer.stderr.startswith("error: record.json: is not a record of `wordline bench`")
     assert Path("record.json").read_text(encoding="latin-1") == text
+
+
+@pytest.mark.parametrize("record", ["/proc/here/record.json", "file/record.json"])
+def test_a_record_that_cannot_be_written_is_said_before_anything_is_measured(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], record: str
+) -> None:
+    (place / "file").touch()
+    monkeypatch.setattr(bench, "measured", lambda *_: pytest.fail("measured"))
+    assert cli.main(["bench", "rr4k", "--record", record]) == 2
+    assert record in capsys.readouterr().err
 
 
 def test_a_record_that_is_a_folder(tmp_path: Path) -> None:

@@ -80,3 +80,15 @@ def test_a_name_taken_in_the_meantime_is_not_taken_away(place: Path) -> None:
     assert mine == place / "here-2/summary.json"
     assert (place / "here/summary.json").read_text() == "other"
     assert mine.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("names", "other"),
+    [(["growth.json", "growth.csv", "mine.txt"], "mine.txt"), (["index.html"], "index.html")],
+)
+def test_what_is_no_result_is_named(place: Path, names: list[str], other: str) -> None:
+    (place / "here").mkdir()
+    for name in names:
+        (place / "here" / name).touch()
+    with pytest.raises(WordlineError, match=rf"such as {other}\)"):
+        folder.check("here")
