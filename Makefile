@@ -14,13 +14,18 @@ export PIP_QUIET := 1
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help setup demo test test-slow check bench bench-gate growth docs fuzz clean
+.PHONY: help setup pgo demo test test-slow check bench bench-gate growth docs fuzz clean
 .DELETE_ON_ERROR:
 
 help: ## list the tasks
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
 setup: $(VENV)/installed ## virtual environment, build, install; the first time takes minutes
+
+pgo: $(VENV)/maturin ## setup with the compiler told what the benchmarks do; takes three times as long
+	rustup component add llvm-tools
+	@$(BIN)/maturin develop --pgo --locked --extras dev
+	@touch $(VENV)/installed
 
 demo: setup ## simulate a disk under the bundled trace and say where the report is
 	@$(BIN)/wordline run $(DEVICE) --trace $(TRACE) --out out/demo
