@@ -180,8 +180,10 @@ impl Book {
         } else {
             self.transactions[next as usize].previous = previous;
         }
-        if !state.reads.is_empty() {
-            state.reads.retain(|read| *read != slot);
+        if state.reads.front() == Some(&slot) {
+            state.reads.pop_front();
+        } else if let Some(place) = state.reads.iter().position(|read| *read == slot) {
+            state.reads.remove(place);
         }
     }
 
