@@ -8,42 +8,78 @@ use crate::compose::{Compose, Waiting};
 
 /// Transactions of a queue that are looked at for one command.
 const MOST_IN_LINE: usize = 64;
+const NOTHING: Waiting = Waiting {
+    plane: 0,
+    fits: false,
+};
+
+/// The head of a command and what stands behind it in the queue of the die, up to the transaction
+/// with which every plane has come: a composition lets none pass another of its plane that stays, so
+/// it picks none behind that. Nor does it pick one whose plane has come before: that counts as one
+/// that does not fit.
+struct Look {
+    slots: [Slot; MOST_IN_LINE],
+    line: [Waiting; MOST_IN_LINE],
+    length: usize,
+    /// Planes that have not come.
+    open: u64,
+}
+
+impl Look {
+    fn new(head: Slot, plane: u32, planes: u32) -> Self {
+        let mut look = Self {
+            slots: [head; MOST_IN_LINE],
+            line: [NOTHING; MOST_IN_LINE],
+            length: 0,
+            open: u64::MAX >> (64 - planes),
+        };
+        look.add(head, plane, || true);
+        look
+    }
+    fn is_over(&self) -> bool {
+        self.open == 0 || self.length == MOST_IN_LINE
+    }
+    fn add(&mut self, slot: Slot, plane: u32, fits: impl FnOnce() -> bool) {
+        let fits = self.open >> plane & 1 == 1 && fits();
+        self.slots[self.length] = slot;
+        self.line[self.length] = Waiting { plane, fits };
+        self.length += 1;
+        self.open &= !(1 << plane);
+    }
+    fn line(&self) -> &[Waiting] {
+        &self.line[..self.length]
+    }
+}
 
 impl BackEnd {
     /// Takes what the composition picks out of the queue and links it to `head`. Returns the number
     /// of transactions.
     pub(super) fn join(&mut self, die: Die, head: Slot, array: &Array) -> u32 {
-        let mut slots = [head; MOST_IN_LINE];
-        let mut line = [self.waiting(head, head, array); MOST_IN_LINE];
-        let (mut length, mut slot) = (1, self.channels.of(die).first);
-        while slot != NONE && length < MOST_IN_LINE {
-            slots[length] = slot;
-            line[length] = self.waiting(head, slot, array);
-            length += 1;
+        let mut look = Look::new(head, self.plane(head), self.layout.planes_per_die);
+        let mut slot = self.channels.of(die).first;
+        while slot != NONE && !look.is_over() {
+            let fits = || self.belongs(head, slot) && self.can_begin(slot, array);
+            look.add(slot, self.plane(slot), fits);
             slot = self.book.next(slot);
         }
         self.picked.clear();
         let most = self.planes as usize - 1;
-        self.composition
-            .pick(&line[..length], most, &mut self.picked);
+        self.composition.pick(look.line(), most, &mut self.picked);
         let mut next = NONE;
         for &place in self.picked.iter().rev() {
-            self.book.unlink(self.channels.of_mut(die), slots[place]);
-            self.book.transactions[slots[place] as usize].next = next;
-            next = slots[place];
+            let slot = look.slots[place];
+            self.book.unlink(self.channels.of_mut(die), slot);
+            self.book.transactions[slot as usize].next = next;
+            next = slot;
         }
         self.book.transactions[head as usize].next = next;
         1 + self.picked.len() as u32
     }
 
-    fn waiting(&self, head: Slot, slot: Slot, array: &Array) -> Waiting {
-        let plane = self
-            .layout
-            .plane_of(self.layout.block_of(self.get(slot).place));
-        Waiting {
-            plane: plane.0 % self.layout.planes_per_die,
-            fits: self.belongs(head, slot) && self.can_begin(slot, array),
-        }
+    /// The plane of a transaction, in its die.
+    fn plane(&self, slot: Slot) -> u32 {
+        let block = self.layout.block_of(self.get(slot).place);
+        self.layout.plane_of(block).0 % self.layout.planes_per_die
     }
 
     /// Whether nothing that is laid aside has to come before a transaction: a read of a page whose
@@ -71,5 +107,40 @@ impl BackEnd {
         };
         let allows = |one, other| self.plane_rule.allows(offsets(one), offsets(other));
         allows(one.place, other.place) && allows(one.target, other.target)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wordline_kernel::Stream;
+
+    use super::*;
+    use crate::compose::Composition;
+
+    #[test]
+    fn what_is_looked_at_is_enough_for_every_composition() {
+        let mut random = Stream::new(1, "lines");
+        for turn in 0..5_000 {
+            let planes = 1 + turn % 5;
+            let length = 1 + random.below(80);
+            let line = (0..length).map(|_| Waiting {
+                plane: random.below(u64::from(planes)) as u32,
+                fits: random.below(3) > 0,
+            });
+            let line: Vec<_> = line.collect();
+            let mut look = Look::new(0, line[0].plane, planes);
+            for (slot, waiting) in line.iter().enumerate().skip(1) {
+                if !look.is_over() {
+                    look.add(slot as Slot, waiting.plane, || waiting.fits);
+                }
+            }
+            let all = &line[..line.len().min(MOST_IN_LINE)];
+            for policy in Composition::defaults() {
+                let (mut picked, mut expected) = (Vec::new(), Vec::new());
+                policy.pick(look.line(), planes as usize - 1, &mut picked);
+                policy.pick(all, planes as usize - 1, &mut expected);
+                assert_eq!(picked, expected, "{}: {all:?}", policy.name());
+            }
+        }
     }
 }
