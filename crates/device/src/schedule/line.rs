@@ -213,6 +213,14 @@ impl Line {
         self.programs[block.index()][0].checked_sub(1)
     }
 
+    /// The programs of a block that wait, in the order in which they were given.
+    fn programs_of(&self, block: Block) -> impl Iterator<Item = Seat> + '_ {
+        std::iter::successors(self.first_program(block), |seat| {
+            let next = self.entries[*seat as usize].block.next;
+            (next != NONE).then_some(next)
+        })
+    }
+
     /// Whether nothing in the line has to come before it: no program of an earlier page of the block
     /// before a program, none of the page or an earlier one before a read.
     #[inline]
@@ -236,15 +244,23 @@ impl Line {
         if self.in_block[block.index()] == 0 {
             return None;
         }
-        let package = self.package(self.layout.die_of_page(place));
-        let found = self.of_package(package).find(|seat| {
+        let last = self.get(self.whole.last).request;
+        if request.is_some_and(|request| last <= request) {
+            return None;
+        }
+        let later = |other: &Waiting| request.is_none_or(|request| other.request > request);
+        let erases = operation == Operation::Erase;
+        let program = self.programs_of(block).find(|seat| {
             let other = self.get(*seat);
-            let later = request.is_none_or(|request| other.request > request);
-            let up_to = other.operation == Operation::Program && other.place <= place;
-            other.block == block && later && (operation == Operation::Erase || up_to)
+            later(other) && (erases || other.place <= place)
         });
-        let first = self.first_program(block);
-        found.map(|found| first.unwrap_or(found))
+        if program.is_some() || !erases {
+            return program.and_then(|_| self.first_program(block));
+        }
+        let package = self.package(self.layout.die_of_page(place));
+        let in_block = |seat: &Seat| self.get(*seat).block == block && later(self.get(*seat));
+        let found = self.of_package(package).find(in_block);
+        found.map(|found| self.first_program(block).unwrap_or(found))
     }
 
     /// Takes a place behind all of the same request and of those before it.
