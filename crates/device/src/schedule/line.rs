@@ -52,6 +52,8 @@ struct Entry {
     waiting: Waiting,
     whole: Links,
     package: Links,
+    /// Those for a package, in the order in which they came.
+    age: Links,
     /// Programs of a block, in the order of its pages.
     block: Links,
 }
@@ -88,6 +90,7 @@ pub struct Line {
     vacant: Vec<Seat>,
     whole: Ends,
     packages: Vec<Ends>,
+    ages: Vec<Ends>,
     counts: Counts,
     /// By block: one more than the first program that waits and the last, or 0; and all that wait.
     programs: Vec<[Seat; 2]>,
@@ -114,6 +117,7 @@ impl Line {
             vacant: Vec::new(),
             whole: EMPTY,
             packages: vec![EMPTY; packages],
+            ages: vec![EMPTY; packages],
             counts: Counts {
                 dies: vec![0; dies as usize],
                 programs: vec![0; dies as usize],
@@ -174,6 +178,11 @@ impl Line {
             let next = self.entries[*seat as usize].package.next;
             (next != NONE).then_some(next)
         })
+    }
+    /// The one for a package that has waited longest, the first in the line of those.
+    pub fn oldest(&self, package: u32) -> Option<Seat> {
+        let first = self.ages[package as usize].first;
+        (first != NONE).then_some(first)
     }
     /// How many wait for a die.
     pub fn of_die_count(&self, die: Die) -> u32 {
@@ -269,6 +278,7 @@ impl Line {
             waiting,
             whole: APART,
             package: APART,
+            age: APART,
             block: APART,
         };
         let seat = if let Some(seat) = self.vacant.pop() {
@@ -279,11 +289,16 @@ impl Line {
             self.entries.len() as Seat - 1
         };
         let package = self.package(waiting.die);
-        insert(&mut self.entries, &mut self.whole, seat, |entry| {
+        let (entries, request) = (&mut self.entries, |waiting: &Waiting| waiting.request);
+        insert(entries, &mut self.whole, seat, request, |entry| {
             &mut entry.whole
         });
         let ends = &mut self.packages[package as usize];
-        insert(&mut self.entries, ends, seat, |entry| &mut entry.package);
+        insert(entries, ends, seat, request, |entry| &mut entry.package);
+        let (ends, age) = (&mut self.ages[package as usize], |waiting: &Waiting| {
+            (waiting.since, waiting.request)
+        });
+        insert(entries, ends, seat, age, |entry| &mut entry.age);
         if waiting.operation == Operation::Program {
             self.chain(seat);
         }
@@ -300,6 +315,8 @@ impl Line {
         });
         let ends = &mut self.packages[package as usize];
         unlink(&mut self.entries, ends, seat, |entry| &mut entry.package);
+        let ends = &mut self.ages[package as usize];
+        unlink(&mut self.entries, ends, seat, |entry| &mut entry.age);
         if waiting.operation == Operation::Program {
             self.unchain(seat);
         }
@@ -355,16 +372,17 @@ impl Line {
     }
 }
 
-/// Puts an entry behind the last one whose request is not later.
-fn insert(
+/// Puts an entry behind the last one whose key is not greater.
+fn insert<K: Ord>(
     entries: &mut [Entry],
     ends: &mut Ends,
     seat: Seat,
+    key: impl Fn(&Waiting) -> K,
     links: impl Fn(&mut Entry) -> &mut Links,
 ) {
-    let request = entries[seat as usize].waiting.request;
+    let own = key(&entries[seat as usize].waiting);
     let mut previous = ends.last;
-    while previous != NONE && entries[previous as usize].waiting.request > request {
+    while previous != NONE && key(&entries[previous as usize].waiting) > own {
         previous = links(&mut entries[previous as usize]).previous;
     }
     let next = match previous {

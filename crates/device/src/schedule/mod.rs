@@ -96,8 +96,7 @@ impl View<'_> {
         if bound == Time::ZERO {
             return None;
         }
-        let seats = self.line.of_package(package);
-        let oldest = seats.min_by_key(|&seat| self.line.get(seat).since)?;
+        let oldest = self.line.oldest(package)?;
         let waits = self.now - self.line.get(oldest).since;
         (waits > bound && self.line.is_ready(oldest)).then_some(oldest)
     }
