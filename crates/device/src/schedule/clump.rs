@@ -58,7 +58,7 @@ impl Clump {
 
     /// The operation that a package gets next, if it can take one: one of the lowest level that has
     /// conflicts, the first in the line of those.
-    fn head(&self, view: &View<'_>, package: u32) -> Option<Seat> {
+    pub(super) fn head(&self, view: &View<'_>, package: u32) -> Option<Seat> {
         if let Some(overdue) = view.overdue(package, self.age_bound) {
             return Some(overdue);
         }
@@ -67,12 +67,11 @@ impl Clump {
         } else {
             view.committed(package) > 0
         };
-        if serves || !view.can_take(package) {
+        if serves {
             return None;
         }
-        let seats = view.line.of_package(package);
-        let able = seats.filter(|seat| view.can_start(*seat));
-        able.min_by_key(|seat| conflict(view, *seat))
+        let able = view.firsts(package);
+        able.min_by_key(|seat| (conflict(view, *seat), view.line.rank(*seat)))
     }
 }
 

@@ -50,8 +50,12 @@ const APART: Links = Links {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     waiting: Waiting,
+    /// How many have come before.
+    number: u64,
     whole: Links,
     package: Links,
+    /// Those of its kind for a die.
+    die: Links,
     /// Those for a package, in the order in which they came.
     age: Links,
     /// Programs of a block, in the order of its pages.
@@ -88,8 +92,12 @@ pub struct Line {
     dies_per_channel: u32,
     entries: Vec<Entry>,
     vacant: Vec<Seat>,
+    /// How many have come.
+    came: u64,
     whole: Ends,
     packages: Vec<Ends>,
+    /// By die, its reads and its programs.
+    dies: Vec<[Ends; 2]>,
     ages: Vec<Ends>,
     counts: Counts,
     /// By block: one more than the first program that waits and the last, or 0; and all that wait.
@@ -115,8 +123,10 @@ impl Line {
             dies_per_channel,
             entries: Vec::new(),
             vacant: Vec::new(),
+            came: 0,
             whole: EMPTY,
             packages: vec![EMPTY; packages],
+            dies: vec![[EMPTY; 2]; dies as usize],
             ages: vec![EMPTY; packages],
             counts: Counts {
                 dies: vec![0; dies as usize],
@@ -178,6 +188,24 @@ impl Line {
             let next = self.entries[*seat as usize].package.next;
             (next != NONE).then_some(next)
         })
+    }
+    /// Reads or programs for a die, in the same order.
+    fn of_die(&self, die: Die, operation: Operation) -> impl Iterator<Item = Seat> + '_ {
+        let first = self.dies[die.index()][kind(operation)].first;
+        std::iter::successors((first != NONE).then_some(first), |seat| {
+            let next = self.entries[*seat as usize].die.next;
+            (next != NONE).then_some(next)
+        })
+    }
+    /// The first read or program for a die that is ready.
+    pub fn first_ready(&self, die: Die, operation: Operation) -> Option<Seat> {
+        let mut seats = self.of_die(die, operation);
+        seats.find(|seat| self.is_ready(*seat))
+    }
+    /// What is less for those that stand before others in the line.
+    pub fn rank(&self, seat: Seat) -> (u64, u64) {
+        let entry = &self.entries[seat as usize];
+        (entry.waiting.request, entry.number)
     }
     /// The one for a package that has waited longest, the first in the line of those.
     pub fn oldest(&self, package: u32) -> Option<Seat> {
@@ -266,9 +294,9 @@ impl Line {
         if program.is_some() || !erases {
             return program.and_then(|_| self.first_program(block));
         }
-        let package = self.package(self.layout.die_of_page(place));
+        let die = self.layout.die_of_page(place);
         let in_block = |seat: &Seat| self.get(*seat).block == block && later(self.get(*seat));
-        let found = self.of_package(package).find(in_block);
+        let found = self.of_die(die, Operation::Read).find(in_block);
         found.map(|found| self.first_program(block).unwrap_or(found))
     }
 
@@ -276,11 +304,14 @@ impl Line {
     pub(crate) fn push(&mut self, waiting: Waiting) -> Seat {
         let entry = Entry {
             waiting,
+            number: self.came,
             whole: APART,
             package: APART,
+            die: APART,
             age: APART,
             block: APART,
         };
+        self.came += 1;
         let seat = if let Some(seat) = self.vacant.pop() {
             self.entries[seat as usize] = entry;
             seat
@@ -295,6 +326,8 @@ impl Line {
         });
         let ends = &mut self.packages[package as usize];
         insert(entries, ends, seat, request, |entry| &mut entry.package);
+        let ends = &mut self.dies[waiting.die.index()][kind(waiting.operation)];
+        insert(entries, ends, seat, request, |entry| &mut entry.die);
         let (ends, age) = (&mut self.ages[package as usize], |waiting: &Waiting| {
             (waiting.since, waiting.request)
         });
@@ -315,6 +348,8 @@ impl Line {
         });
         let ends = &mut self.packages[package as usize];
         unlink(&mut self.entries, ends, seat, |entry| &mut entry.package);
+        let ends = &mut self.dies[waiting.die.index()][kind(waiting.operation)];
+        unlink(&mut self.entries, ends, seat, |entry| &mut entry.die);
         let ends = &mut self.ages[package as usize];
         unlink(&mut self.entries, ends, seat, |entry| &mut entry.age);
         if waiting.operation == Operation::Program {
@@ -370,6 +405,11 @@ impl Line {
             next => self.entries[next as usize].block.previous = previous,
         }
     }
+}
+
+/// The place of an operation's list in those of its die.
+fn kind(operation: Operation) -> usize {
+    usize::from(operation != Operation::Read)
 }
 
 /// Puts an entry behind the last one whose key is not greater.

@@ -81,14 +81,16 @@ impl View<'_> {
         let mut loads = self.line.dies_of_package(package).map(|die| self.load(die));
         loads.any(|load| load.committed() > 0 && !load.array_begun)
     }
-    /// Whether one that waits is ready and nothing else of the host is committed to its die.
-    pub fn can_start(&self, seat: Seat) -> bool {
-        self.load(self.line.get(seat).die).committed() == 0 && self.line.is_ready(seat)
-    }
-    /// Whether something waits for a die of the package to which nothing of the host is committed.
-    pub fn can_take(&self, package: u32) -> bool {
-        let mut dies = self.line.dies_of_package(package);
-        dies.any(|die| self.load(die).committed() == 0 && self.line.of_die_count(die) > 0)
+    /// For each die of the package to which nothing of the host is committed, the first read and the
+    /// first program that are ready. All that stand behind them in the line are like them to a
+    /// scheduler that looks at kinds and dies only.
+    pub fn firsts(&self, package: u32) -> impl Iterator<Item = Seat> + '_ {
+        let dies = self.line.dies_of_package(package);
+        let free = dies.filter(|die| self.load(*die).committed() == 0);
+        free.flat_map(move |die| {
+            let kinds = [Operation::Read, Operation::Program].into_iter();
+            kinds.filter_map(move |operation| self.line.first_ready(die, operation))
+        })
     }
     /// The one in a package that has waited longest, if it has for longer than `bound` and is ready.
     /// None if `bound` is zero.

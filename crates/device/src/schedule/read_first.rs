@@ -47,18 +47,13 @@ impl State {
         }
     }
 
-    fn head(&self, view: &View<'_>, package: u32) -> Option<Seat> {
+    pub(super) fn head(&self, view: &View<'_>, package: u32) -> Option<Seat> {
         let line = view.line;
         if let Some(overdue) = view.overdue(package, self.age_bound) {
             return Some(overdue);
         }
-        if !view.can_take(package) {
-            return None;
-        }
-        let able = line
-            .of_package(package)
-            .filter(|seat| view.can_start(*seat));
-        able.min_by_key(|seat| line.get(*seat).operation != Operation::Read)
+        let able = view.firsts(package);
+        able.min_by_key(|&seat| (line.get(seat).operation != Operation::Read, line.rank(seat)))
     }
 }
 
