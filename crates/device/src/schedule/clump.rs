@@ -8,7 +8,7 @@ use super::{Seat, Stirred, View};
 /// What an operation has in common with others that wait. A conflict at one level is one at all
 /// levels above; the lowest is the most costly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Conflict {
+pub(super) enum Conflict {
     /// A die.
     Node,
     /// A package.
@@ -75,7 +75,7 @@ impl Clump {
     }
 }
 
-fn conflict(view: &View<'_>, seat: Seat) -> Conflict {
+pub(super) fn conflict(view: &View<'_>, seat: Seat) -> Conflict {
     let line = view.line;
     let die = line.get(seat).die;
     if line.of_die_count(die) > 1 {

@@ -36,6 +36,16 @@ pub struct Waiting {
     pub since: Time,
 }
 
+/// What operations on different planes of a die have to have in common to be one command: the
+/// operation, and what the plane rule of the part compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Class {
+    reads: bool,
+    /// Block in its plane, 0 if the rule does not compare it.
+    block: u32,
+    page: u32,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Links {
     previous: Seat,
@@ -52,6 +62,7 @@ struct Entry {
     waiting: Waiting,
     /// How many have come before.
     number: u64,
+    class: Class,
     whole: Links,
     package: Links,
     /// Those of its kind for a die.
@@ -232,21 +243,33 @@ impl Line {
     /// Whether two that wait can be one command of several planes: the same operation on different
     /// planes of one die, as the plane rule of the part has it.
     pub fn fits(&self, one: Seat, other: Seat) -> bool {
+        let same = self.class(one) == self.class(other);
         let (one, other) = (self.get(one), self.get(other));
-        if one.die != other.die || one.plane == other.plane || one.operation != other.operation {
-            return false;
+        same && one.die == other.die && one.plane != other.plane
+    }
+    /// What those that fit it have in common with it, beside the die.
+    #[inline]
+    pub(super) fn class(&self, seat: Seat) -> Class {
+        self.entries[seat as usize].class
+    }
+    fn class_of(&self, waiting: &Waiting) -> Class {
+        let compares_blocks = !self.rule.allows((0, 0), (1, 0));
+        let block = self.layout.block_in_plane(waiting.block);
+        Class {
+            reads: waiting.operation == Operation::Read,
+            block: if compares_blocks { block } else { 0 },
+            page: self.layout.page_in_block(waiting.place),
         }
-        let offsets = |waiting: &Waiting| {
-            let block = self.layout.block_in_plane(waiting.block);
-            (block, self.layout.page_in_block(waiting.place))
-        };
-        self.rule.allows(offsets(one), offsets(other))
+    }
+    /// All planes of a die, one bit each.
+    pub(super) fn planes(&self) -> u64 {
+        u64::MAX >> (64 - self.layout.planes_per_die)
     }
 
     /// The program of the earliest page of a block that waits. Places are given in the order of the
     /// pages, so it is the one that has waited longest.
     #[inline]
-    fn first_program(&self, block: Block) -> Option<Seat> {
+    pub(super) fn first_program(&self, block: Block) -> Option<Seat> {
         self.programs[block.index()][0].checked_sub(1)
     }
 
@@ -305,6 +328,7 @@ impl Line {
         let entry = Entry {
             waiting,
             number: self.came,
+            class: self.class_of(&waiting),
             whole: APART,
             package: APART,
             die: APART,

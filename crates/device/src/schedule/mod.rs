@@ -11,6 +11,8 @@ mod examples;
 pub mod immediate;
 mod in_order;
 pub mod line;
+#[cfg(test)]
+mod naive;
 mod pack;
 pub mod paq0;
 pub mod paq1;

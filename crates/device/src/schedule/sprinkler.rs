@@ -1,11 +1,14 @@
 //! Requests in the order of the resources, and more of them than a package can take at once.
 
+use std::cmp::Reverse;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 use wordline_nand::Die;
 
+use super::line::Class;
 use super::pack::{LOOK, Whose, pack};
 use super::{Schedule, Seat, Stirred, View, us};
 
@@ -67,45 +70,79 @@ impl State {
     }
 }
 
-/// The operation of a package whose command covers most planes of the die that has least to do.
-fn widest(view: &View<'_>, package: u32) -> Option<Seat> {
+/// The operation of a package whose command covers most planes of the die that has least to do;
+/// among those one of the request that has most waiting in the package, then the earliest.
+pub(super) fn widest(view: &View<'_>, package: u32) -> Option<Seat> {
     let line = view.line;
     let waits = |die: &Die| line.of_die_count(*die) > 0;
     let dies = line.dies_of_package(package).filter(waits);
     let mut dies: Vec<Die> = dies.collect();
     dies.sort_by_key(|die| (view.load(*die).committed(), die.0));
-    let mut packed = Vec::new();
-    for die in dies {
-        let seats = line.of_package(package).take(LOOK);
-        let ready = seats.filter(|seat| line.get(*seat).die == die && line.is_ready(*seat));
-        let best = ready.max_by_key(|&seat| {
-            packed.clear();
-            pack(view, seat, Whose::Any, &mut packed);
-            (
-                packed.len(),
-                connectivity(view, package, seat),
-                first(seat, view),
-            )
-        });
-        if best.is_some() {
-            return best;
+    let ready = ready(view, package);
+    dies.iter()
+        .find_map(|die| widest_of_die(view, &ready, *die))
+}
+
+fn widest_of_die(view: &View<'_>, ready: &[Member], die: Die) -> Option<Seat> {
+    let of_die = ready.iter().filter(|member| member.die == die);
+    let mut members: Vec<Member> = of_die.copied().collect();
+    members.sort_unstable_by_key(|member| member.class);
+    let classes = members.chunk_by(|one, other| one.class == other.class);
+    let ranked = classes.flat_map(|class| {
+        let planes = class.iter().fold(0_u64, |all, member| all | member.plane);
+        let width = if view.joins { planes.count_ones() } else { 1 };
+        class.iter().map(move |member| (width, member))
+    });
+    let best = ranked.max_by_key(|(width, member)| {
+        let earliest = Reverse(member.request);
+        (*width, member.connected, earliest, member.place)
+    });
+    best.map(|(_, member)| member.seat)
+}
+
+/// One of the first operations in line for a package.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    seat: Seat,
+    die: Die,
+    class: Class,
+    /// Its plane as a bit.
+    plane: u64,
+    request: u64,
+    /// Members of the same request.
+    connected: usize,
+    /// In the line.
+    place: usize,
+}
+
+impl Member {
+    fn new(view: &View<'_>, place: usize, seat: Seat) -> Self {
+        let waiting = view.line.get(seat);
+        Self {
+            seat,
+            die: waiting.die,
+            class: view.line.class(seat),
+            plane: 1 << waiting.plane,
+            request: waiting.request,
+            connected: 0,
+            place,
         }
     }
-    None
 }
 
-/// Operations of the same request that wait for the package.
-fn connectivity(view: &View<'_>, package: u32, seat: Seat) -> usize {
-    let request = view.line.get(seat).request;
-    let seats = view.line.of_package(package).take(LOOK);
-    seats
-        .filter(|seat| view.line.get(*seat).request == request)
-        .count()
-}
-
-/// Greater for earlier requests.
-fn first(seat: Seat, view: &View<'_>) -> std::cmp::Reverse<u64> {
-    std::cmp::Reverse(view.line.get(seat).request)
+/// Those of the first 64 in line for a package that are ready.
+fn ready(view: &View<'_>, package: u32) -> Vec<Member> {
+    let first = view.line.of_package(package).take(LOOK).enumerate();
+    let members = first.map(|(place, seat)| Member::new(view, place, seat));
+    let mut members: Vec<Member> = members.collect();
+    for request in members.chunk_by_mut(|one, other| one.request == other.request) {
+        let connected = request.len();
+        for member in request {
+            member.connected = connected;
+        }
+    }
+    members.retain(|member| view.line.is_ready(member.seat));
+    members
 }
 
 impl Schedule for State {
