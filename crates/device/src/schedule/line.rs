@@ -37,14 +37,10 @@ pub struct Waiting {
 }
 
 /// What operations on different planes of a die have to have in common to be one command: the
-/// operation, and what the plane rule of the part compares.
+/// operation, and what the plane rule of the part compares: the place of the page in its block, or
+/// in its plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Class {
-    reads: bool,
-    /// Block in its plane, 0 if the rule does not compare it.
-    block: u32,
-    page: u32,
-}
+pub(super) struct Class(u64);
 
 #[derive(Clone, Copy, Debug)]
 struct Links {
@@ -254,12 +250,14 @@ impl Line {
     }
     fn class_of(&self, waiting: &Waiting) -> Class {
         let compares_blocks = !self.rule.allows((0, 0), (1, 0));
-        let block = self.layout.block_in_plane(waiting.block);
-        Class {
-            reads: waiting.operation == Operation::Read,
-            block: if compares_blocks { block } else { 0 },
-            page: self.layout.page_in_block(waiting.place),
-        }
+        let in_block = self.layout.page_in_block(waiting.place);
+        let place = if compares_blocks {
+            self.layout.block_in_plane(waiting.block) * self.layout.pages_per_block + in_block
+        } else {
+            in_block
+        };
+        let writes = u64::from(waiting.operation != Operation::Read);
+        Class(writes << 32 | u64::from(place))
     }
     /// All planes of a die, one bit each.
     pub(super) fn planes(&self) -> u64 {

@@ -24,15 +24,17 @@ pub(super) fn pack(view: &View<'_>, head: Seat, whose: Whose, group: &mut Vec<Se
     let mut planes = 1_u64 << first.plane;
     for seat in line.of_package(line.package(first.die)).take(LOOK) {
         let waiting = line.get(seat);
-        let passed = whose == Whose::SameRequest && waiting.request > first.request;
-        if passed || planes == line.planes() {
+        if whose == Whose::SameRequest && waiting.request > first.request {
             return;
         }
         let wanted = whose == Whose::Any || waiting.request == first.request;
-        let open = planes >> waiting.plane & 1 == 0;
-        if wanted && open && line.fits(head, seat) && line.is_ready(seat) {
+        let open = || planes >> waiting.plane & 1 == 0;
+        if line.fits(head, seat) && wanted && open() && line.is_ready(seat) {
             planes |= 1 << waiting.plane;
             group.push(seat);
+            if planes == line.planes() {
+                return;
+            }
         }
     }
 }
