@@ -111,15 +111,15 @@ fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
 }
 
 #[library_benchmark]
-#[bench::rr4k(args = (filled(0), Op::Read), config = ceiling(2_165))]
-#[bench::rw4k(args = (filled(500_000), Op::Write), config = ceiling(15_650))]
+#[bench::rr4k(args = (filled(0), Op::Read), config = ceiling(2_024))]
+#[bench::rw4k(args = (filled(500_000), Op::Write), config = ceiling(14_509))]
 fn requests(mut ssd: Ssd<PageMap>, op: Op) -> (Time, Ssd<PageMap>) {
     (serve(&mut ssd, op), ssd)
 }
 
 // Pages of sequential writes of 128 KiB.
 #[library_benchmark]
-#[bench::sw128k(args = (filled(0)), config = ceiling(2_150))]
+#[bench::sw128k(args = (filled(0)), config = ceiling(2_012))]
 fn sequential(mut ssd: Ssd<PageMap>) -> (Time, Ssd<PageMap>) {
     (serve_of(&mut ssd, Op::Write, 128 << 10), ssd)
 }
