@@ -2,7 +2,6 @@
 //!
 //! The state that results is exactly that of the same writes served one after the other.
 
-use std::hint::black_box;
 use std::ops::Range;
 
 use thiserror::Error;
@@ -144,12 +143,11 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
         }
         Ok(())
     }
-    /// Looks pages up that will be written next: their cache misses overlap, as they do not depend on
-    /// each other. Changes nothing.
-    pub fn look_up(&self, pages: &[u32]) {
-        let places = pages.iter().map(|page| self.mapping.lookup(Lpn(*page)));
-        let places = places.map(|place| place.map_or(0, |place| place.0));
-        black_box(places.fold(0, u32::wrapping_add));
+    /// These pages will be written next: see [`Mapping::foresee`].
+    pub fn foresee(&self, pages: &[u32]) {
+        for page in pages {
+            self.mapping.foresee(Lpn(*page));
+        }
     }
     /// Discards a page.
     pub fn trim(&mut self, page: Lpn) -> Result<(), InstantError> {

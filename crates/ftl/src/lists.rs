@@ -1,7 +1,5 @@
 //! Many doubly linked lists over one dense range of items, each item in at most one list.
 
-use prefetch_index::prefetch_index;
-
 /// Lists of items `0..items`, with constant-time push, removal and front.
 ///
 /// Links are stored as `item + 1` so that untouched memory means "empty" and costs nothing. Both links
@@ -9,21 +7,20 @@ use prefetch_index::prefetch_index;
 #[derive(Clone, Debug)]
 pub struct Lists {
     front: Vec<u32>,
-    links: Vec<Links>,
+    /// By item: the next and the one before. Arrays, because zeroes of a type of our own would be
+    /// written at the start.
+    links: Vec<[u32; 2]>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Links {
-    next: u32,
-    prev: u32,
-}
+const NEXT: usize = 0;
+const PREV: usize = 1;
 
 impl Lists {
     /// `lists` empty lists.
     pub fn new(lists: usize, items: usize) -> Self {
         Self {
             front: vec![0; lists],
-            links: vec![Links { next: 0, prev: 0 }; items],
+            links: vec![[0; 2]; items],
         }
     }
     /// The item that has been in `list` longest.
@@ -34,7 +31,7 @@ impl Lists {
     /// The item behind `item` in `list`, which holds it.
     #[inline]
     pub fn after(&self, list: usize, item: u32) -> Option<u32> {
-        let next = self.links[item as usize].next;
+        let next = self.links[item as usize][NEXT];
         (next != self.front[list]).then(|| next - 1)
     }
     /// Puts `item`, which is in no list, behind all others of `list`.
@@ -44,39 +41,28 @@ impl Lists {
         let front = self.front[list];
         if front == 0 {
             self.front[list] = link;
-            self.links[item as usize] = Links {
-                next: link,
-                prev: link,
-            };
+            self.links[item as usize] = [link, link];
             return;
         }
         let first = &mut self.links[front as usize - 1];
-        let back = std::mem::replace(&mut first.prev, link);
-        self.links[item as usize] = Links {
-            next: front,
-            prev: back,
-        };
-        self.links[back as usize - 1].next = link;
+        let back = std::mem::replace(&mut first[PREV], link);
+        self.links[item as usize] = [front, back];
+        self.links[back as usize - 1][NEXT] = link;
     }
     /// Takes `item` out of `list`, which holds it.
     #[inline]
     pub fn remove(&mut self, list: usize, item: u32) {
         let link = item + 1;
-        let Links { next, prev } = self.links[item as usize];
+        let [next, prev] = self.links[item as usize];
         if next == link {
             self.front[list] = 0;
             return;
         }
-        self.links[prev as usize - 1].next = next;
-        self.links[next as usize - 1].prev = prev;
+        self.links[prev as usize - 1][NEXT] = next;
+        self.links[next as usize - 1][PREV] = prev;
         if self.front[list] == link {
             self.front[list] = next;
         }
-    }
-    /// `item` will be taken out of its list soon: brings its links into the caches of the processor.
-    #[inline]
-    pub fn foresee(&self, item: u32) {
-        prefetch_index(&self.links, item as usize);
     }
 }
 
