@@ -1,18 +1,13 @@
 """The pages of `wordline cache` and `wordline mrc`: miss ratio against size."""
 
-import base64
-import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from typing import Any, Literal
 
-import jinja2
 import markupsafe
 from plotly.offline import get_plotlyjs  # pyright: ignore[reportMissingTypeStubs]
 
-from wordline import units
+from wordline import pages, units
 from wordline.cache import CacheRun, CacheSummary
 from wordline.figures import Figure, figure, line
 from wordline.mrc import MrcCurve, MrcSummary
@@ -154,15 +149,15 @@ def _pages(sizes: Sequence[float]) -> Figure:
 
 
 def _page(summary: CacheSummary | MrcSummary, charts: Mapping[str, Figure], *, mixed: bool) -> str:
-    scripts = [get_plotlyjs(), _part("report.js")]
-    return _environment().get_template("miss_ratio.html.jinja").render(
+    scripts = [get_plotlyjs(), pages.part("templates", "report.js")]
+    return pages.environment("templates").get_template("miss_ratio.html.jinja").render(
         s=summary,
         runs=_by_size_runs(summary),
         mixed=mixed,
         charts=charts,
-        style=_part("report.css"),
+        style=pages.part("templates", "report.css"),
         scripts=[markupsafe.Markup(script) for script in scripts],  # noqa: S704 - our own files
-        hashes=" ".join(_hash(script) for script in scripts),
+        hashes=" ".join(pages.fingerprint(script) for script in scripts),
         units=units,
     )  # fmt: skip
 
@@ -172,29 +167,6 @@ def _by_size_runs(summary: CacheSummary | MrcSummary) -> dict[int, list[CacheRun
     runs: list[CacheRun] = summary.get("runs", [])
     sizes = dict.fromkeys(run["size_pages"] for run in runs)
     return {size: [run for run in runs if run["size_pages"] == size] for size in sizes}
-
-
-def _hash(script: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return f"'sha256-{digest}'"
-
-
-@cache
-def _part(name: str) -> str:
-    return files("wordline").joinpath("templates", name).read_text(encoding="utf-8")
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_part),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    return environment
 
 
 def page_of(summary: Mapping[str, Any]) -> str | None:

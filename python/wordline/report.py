@@ -1,13 +1,9 @@
 """The HTML report: one file that needs nothing but a browser."""
 
-import base64
-import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,7 +11,7 @@ import jinja2
 import polars as pl
 from plotly.offline import get_plotlyjs  # pyright: ignore[reportMissingTypeStubs]
 
-from wordline import charts, course, figures, miss_ratio, units
+from wordline import charts, course, figures, miss_ratio, pages, units
 from wordline._wordline import WordlineError
 from wordline.charts import Tables
 from wordline.figures import Figure
@@ -48,16 +44,16 @@ def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
     """The report as HTML, from a summary, the resolved configuration and the tables."""
     shown = {chart.id: chart for chart in _charts(summary, tables)}
     drawn = {name: chart.figure for name, chart in shown.items() if chart.figure}
-    scripts = [get_plotlyjs(), _part("report.js")]
-    page = _environment().get_template("report.html.jinja")
+    scripts = [get_plotlyjs(), pages.part("templates", "report.js")]
+    page = pages.environment("templates").get_template("report.html.jinja")
     return page.render(
         s=summary,
         charts=shown,
         figures=drawn,
         config=_coloured(config),
-        style=_part("report.css"),
+        style=pages.part("templates", "report.css"),
         scripts=scripts,
-        hashes=" ".join(_hash(script) for script in scripts),
+        hashes=" ".join(pages.fingerprint(script) for script in scripts),
         ops=_ops(summary),
         units=units,
         parts=[(name, key, figures.PART_COLOUR[key]) for name, key in units.shown_parts(summary)],
@@ -207,27 +203,3 @@ def _coloured(config: str) -> Iterator[tuple[str, str]]:
         yield match.lastgroup or "", match[0]
         end = match.end()
     yield "", config[end:]
-
-
-def _hash(script: str) -> str:
-    """The script's fingerprint, by which the page's security policy admits it and no other."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return f"'sha256-{digest}'"
-
-
-@cache
-def _part(name: str) -> str:
-    return files("wordline").joinpath("templates", name).read_text(encoding="utf-8")
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_part),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    return environment

@@ -1,18 +1,13 @@
 """The page of `wordline growth`: one file that needs nothing but a browser."""
 
-import base64
-import hashlib
 import math
 from collections.abc import Sequence
-from functools import cache
-from importlib.resources import files
 
-import jinja2
 import markupsafe
 from plotly.offline import get_plotlyjs  # pyright: ignore[reportMissingTypeStubs]
 
 import wordline
-from wordline import units
+from wordline import pages, units
 from wordline.figures import Figure, figure, line
 from wordline.growth.cost import MOST_RATIO, Line, Measured
 from wordline.miss_ratio import COLOURS
@@ -24,17 +19,17 @@ LOWER, UPPER = 0.2, 0.27
 
 def render(found: Sequence[Measured]) -> str:
     """The page as HTML."""
-    scripts = [get_plotlyjs(), _text("templates", "report.js")]
-    return _environment().get_template("growth.html.jinja").render(
+    scripts = [get_plotlyjs(), pages.part("templates", "report.js")]
+    return pages.environment("growth").get_template("growth.html.jinja").render(
         found=found,
         drawn={one.sweep.name: costs(one) for one in found},
         most=MOST_RATIO,
         told=told,
         units=units,
         version=wordline.__version__,
-        style=_text("templates", "report.css"),
+        style=pages.part("templates", "report.css"),
         scripts=[markupsafe.Markup(script) for script in scripts],  # noqa: S704 - our own files
-        hashes=" ".join(_hash(script) for script in scripts),
+        hashes=" ".join(pages.fingerprint(script) for script in scripts),
     )  # fmt: skip
 
 
@@ -132,26 +127,3 @@ def _axis(one: Measured, places: Sequence[int]) -> Figure:
         "ticktext": [told(one, at) for at in places],
         "range": [math.log10(places[0]) - 0.1, math.log10(places[-1]) + 0.1],
     }
-
-
-def _hash(script: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return f"'sha256-{digest}'"
-
-
-@cache
-def _text(*path: str) -> str:
-    return files("wordline").joinpath(*path).read_text(encoding="utf-8")
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: _text("growth", name)),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    return environment

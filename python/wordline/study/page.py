@@ -1,17 +1,12 @@
 """The page of a study: one file that needs nothing but a browser."""
 
-import base64
-import hashlib
 import re
-from functools import cache
-from importlib.resources import files
 
-import jinja2
 import markupsafe
 from plotly.offline import get_plotlyjs  # pyright: ignore[reportMissingTypeStubs]
 
 import wordline
-from wordline import units
+from wordline import pages, units
 from wordline.study.figure import Published, Row
 from wordline.study.outcome import Outcome
 
@@ -26,10 +21,10 @@ def render(outcome: Outcome) -> str:
         for figure in outcome.figures
         for place, plot in enumerate(figure.plots)
     }
-    scripts = [get_plotlyjs(), _text("templates", "report.js")]
+    scripts = [get_plotlyjs(), pages.part("templates", "report.js")]
     claims = [claim for figure in outcome.figures for claim in figure.claims]
     return (
-        _environment()
+        pages.environment("study")
         .get_template("study.html.jinja")
         .render(
             study=outcome.study,
@@ -40,9 +35,9 @@ def render(outcome: Outcome) -> str:
             claims=claims,
             failed=outcome.failed,
             version=wordline.__version__,
-            style=_text("templates", "report.css"),
+            style=pages.part("templates", "report.css"),
             scripts=scripts,
-            hashes=" ".join(_hash(script) for script in scripts),
+            hashes=" ".join(pages.fingerprint(script) for script in scripts),
             published=published,
             ours=ours,
             difference=difference,
@@ -87,26 +82,3 @@ def _code(text: str) -> markupsafe.Markup:
     """Text with what stands in backquotes set as code."""
     escaped = str(markupsafe.escape(text))
     return markupsafe.Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped))  # noqa: S704
-
-
-def _hash(script: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return f"'sha256-{digest}'"
-
-
-@cache
-def _text(*path: str) -> str:
-    return files("wordline").joinpath(*path).read_text(encoding="utf-8")
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: _text("study", name)),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    return environment
