@@ -240,7 +240,7 @@ impl<'a> Intake<'a> {
         self.tokens.pop_front();
         self.first_arrival.get_or_insert(request.arrival);
         self.issued[request.op as usize] += 1;
-        self.durable_writes += u64::from(request.fua);
+        self.durable_writes += u64::from(request.fua && request.op == Op::Write);
     }
     fn counts(&self) -> InputCounts {
         let [reads, writes, trims, flushes] = self.issued;
