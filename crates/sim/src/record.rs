@@ -895,3 +895,28 @@ impl Probe<Observation> for Recorder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_go_beyond_64_bits_without_losing_a_picosecond() {
+        let long = Time::from_ps(u64::MAX / 2);
+        let parts = Parts {
+            host_queue: Time::from_ps(1),
+            link: long,
+            ..Parts::default()
+        };
+        let mut sums = PartSums::default();
+        for _ in 0..5 {
+            sums.add(&parts, parts.total());
+        }
+        let expected = u128::from(long.ps()) * 5;
+        let of_five = sums.sums();
+        assert_eq!((of_five[0], of_five[2]), (5, expected));
+        let ten = sums.plus(&sums);
+        assert_eq!(ten.count, 10);
+        assert_eq!((ten.sums()[0], ten.sums()[2]), (10, 2 * expected));
+    }
+}
