@@ -129,8 +129,7 @@ impl BackEnd {
     /// The next transaction of the same command.
     #[inline]
     pub fn joined(&self, slot: Slot) -> Option<Slot> {
-        let next = self.book.next(slot);
-        (next != NONE).then_some(next)
+        self.get(slot).joined()
     }
 
     /// Forgets a finished transaction.
@@ -186,14 +185,16 @@ impl BackEnd {
     /// Takes an operation on without a place in the queue of its die; [`BackEnd::commit`] gives it one.
     pub fn admit(&mut self, now: Time, order: &Order) -> Slot {
         let die = self.layout.die_of_page(order.place);
-        self.book.admit(now, die, self.channels.of(die), order)
+        let gc_before = self.channels.of(die).gc.read(now);
+        self.book.admit(now, die, gc_before, order)
     }
 
     /// Puts an operation at the end of its die's queue.
-    #[inline]
+    #[inline(always)]
     pub fn enqueue(&mut self, now: Time, order: &Order, queue: &mut EventQueue<Event>) -> Slot {
         let die = self.layout.die_of_page(order.place);
-        let slot = self.book.admit(now, die, self.channels.of(die), order);
+        let gc_before = self.channels.of(die).gc.read(now);
+        let slot = self.book.admit(now, die, gc_before, order);
         self.line_up(now, die, slot, order.purpose, queue);
         slot
     }
@@ -235,11 +236,17 @@ impl BackEnd {
             state.reads.push_back(slot);
         }
         if idle {
-            if self.touched.is_empty() {
-                queue.schedule(now, Event::Begin);
-            }
-            self.touched.push(die);
+            self.touch(now, die, queue);
         }
+    }
+
+    /// An idle die that may take several operations together begins when all have been enqueued.
+    #[cold]
+    fn touch(&mut self, now: Time, die: Die, queue: &mut EventQueue<Event>) {
+        if self.touched.is_empty() {
+            queue.schedule(now, Event::Begin);
+        }
+        self.touched.push(die);
     }
 
     /// Idle dies begin with what has been enqueued at this instant.
@@ -256,8 +263,14 @@ impl BackEnd {
     /// begin.
     #[inline]
     fn start_next(&mut self, now: Time, die: Die, array: &Array, queue: &mut EventQueue<Event>) {
-        let mut head = self.channels.of(die).first;
+        let state = self.channels.of_mut(die);
+        let mut head = state.first;
         if head == NONE {
+            return;
+        }
+        if self.planes == 1 && !self.suspends {
+            let head = self.book.pop_front(state);
+            self.start(now, die, head, 1, queue);
             return;
         }
         if self.suspends && now.since(self.get(head).since) < self.longest {
@@ -267,7 +280,7 @@ impl BackEnd {
     }
 
     /// Gives the idle die to a transaction of its queue and those that go with it.
-    #[inline]
+    #[inline(never)]
     fn begin_with(
         &mut self,
         now: Time,
@@ -295,35 +308,26 @@ impl BackEnd {
         pages: u32,
         queue: &mut EventQueue<Event>,
     ) {
-        let transactions = &mut self.book.transactions;
         let state = self.channels.of_mut(die);
-        let mut slot = head;
-        while slot != NONE {
-            let transaction = &mut transactions[slot as usize];
-            if transaction.since < now {
-                let gc = state.gc.read(now) - transaction.gc_before;
-                transaction.parts.gc += gc;
-                transaction.parts.die_wait += now - transaction.since - gc;
-            }
-            slot = transaction.next;
-        }
-        let purpose = transactions[head as usize].purpose;
+        let transaction = &mut self.book.transactions[head as usize];
+        let of_gc = state.gc.read(now);
+        transaction.begins(now, of_gc);
+        let (purpose, place) = (transaction.purpose, transaction.place);
         let (operation, gc) = (purpose.operation(), purpose.is_gc());
         state.gc.start(now, gc);
-        state.job = Job {
-            head,
-            operation,
-            gc,
-            pages,
-            began: now,
-            since: now,
-            ..IDLE
-        };
+        state.job.begin(now, head, operation, gc, pages);
+        self.loads[die.index()].array_begun = false;
         if self.dies_per_package > 1 {
             self.interleave(die);
         }
-        self.load(die, head, operation, pages);
-        self.loads[die.index()].array_begun = false;
+        if pages == 1 && operation != Operation::Move {
+            let offset = self.layout.page_in_block(place);
+            let chains = self.channels.chains();
+            let time = chains.array_time(operation, offset, &mut self.draws);
+            self.channels.load_legacy(die, operation, time);
+        } else {
+            self.load_together(now, die, head, of_gc);
+        }
         let mut ear = Ear {
             book: &self.book,
             queue,
@@ -344,22 +348,22 @@ impl BackEnd {
         }
     }
 
-    #[inline]
-    fn load(&mut self, die: Die, head: Slot, operation: Operation, pages: u32) {
+    /// Loads the command of a die that is not one of one page or block. All its transactions but the
+    /// first have waited until now, for `of_gc` in all behind collection.
+    #[cold]
+    #[inline(never)]
+    fn load_together(&mut self, now: Time, die: Die, head: Slot, of_gc: Time) {
         let (draws, layout) = (&mut self.draws, &self.layout);
-        let transaction = &self.book.transactions[head as usize];
-        if pages == 1 && operation != Operation::Move {
-            let offset = layout.page_in_block(transaction.place);
-            self.channels.load(die, |chains, steps| {
-                let time = chains.array_time(operation, offset, draws);
-                chains.push_legacy(operation, time, steps);
-            });
-            return;
-        }
+        let Job {
+            operation, pages, ..
+        } = self.channels.of(die).job;
         let (mut places, mut targets) = ([Ppn(0); MOST_PLANES], [Ppn(0); MOST_PLANES]);
         let (mut count, mut slot) = (0, head);
         while slot != NONE {
-            let transaction = &self.book.transactions[slot as usize];
+            let transaction = &mut self.book.transactions[slot as usize];
+            if slot != head {
+                transaction.begins(now, of_gc);
+            }
             places[count] = transaction.place;
             targets[count] = transaction.target;
             count += 1;
@@ -404,20 +408,20 @@ impl BackEnd {
         };
         let released = self.channels.bus_done(now, channel, &mut ear)?;
         let die = released.die;
-        if released.confirm.is_some() || released.ended {
+        if released.began || released.ended {
             self.loads[die.index()].array_begun = true;
             self.stirred = Some(die);
         }
         if released.ended {
             let head = self.finish(now, die, probe);
-            if self.channels.of(die).aside.is_some() {
+            if self.suspends && self.channels.of(die).aside.is_some() {
                 self.serve_reads(now, die, array, queue);
             } else {
                 self.start_next(now, die, array, queue);
             }
             return Some(head);
         }
-        if self.suspends && released.confirm.is_some() {
+        if self.suspends && released.began {
             self.suspend_for_waiting(now, die, array, queue, probe);
         }
         None
@@ -426,56 +430,23 @@ impl BackEnd {
     /// The command of a die is over: its time is that of all its transactions.
     #[inline]
     fn finish(&mut self, now: Time, die: Die, probe: &mut impl Probe<Observation>) -> Slot {
-        let Job {
-            head,
-            began,
-            mut parts,
-            pages,
-            operation,
-            gc,
-            ..
-        } = self.channels.of(die).job;
+        let state = self.channels.of_mut(die);
+        let job = &mut state.job;
         if self.suspends {
-            parts.die_wait = (now - began).since(parts.total());
+            job.parts.die_wait = (now - job.began).since(job.parts.total());
         }
+        let (head, pages) = (job.head, job.pages);
         let mut slot = head;
         while slot != NONE {
             let transaction = &mut self.book.transactions[slot as usize];
-            transaction.parts.add(&parts);
+            transaction.parts.add(&job.parts);
             slot = transaction.next;
         }
-        if !gc {
-            *self.loads[die.index()].of(operation) -= pages;
+        if !job.gc {
+            *self.loads[die.index()].of(job.operation) -= pages;
         }
-        self.leave(now, die, pages, probe);
+        leave(now, die, state, pages, probe);
         head
-    }
-
-    /// The die is not occupied by its command any more: for good, or while it lies aside (`pages` is
-    /// 0 then).
-    #[inline]
-    fn leave(&mut self, now: Time, die: Die, pages: u32, probe: &mut impl Probe<Observation>) {
-        let state = self.channels.of_mut(die);
-        state.gc.stop(now);
-        let Job {
-            operation,
-            gc,
-            since,
-            interleaved,
-            ..
-        } = state.job;
-        state.job.head = NONE;
-        probe.observe(
-            now,
-            Observation::Die {
-                die,
-                from: since,
-                operation,
-                pages,
-                interleaved,
-                gc,
-            },
-        );
     }
 
     /// A busy time of a die is over: it wants the bus, or has laid its command aside. Returns the
@@ -518,4 +489,30 @@ impl BackEnd {
             Readied::Stale => None,
         }
     }
+}
+
+/// A die is not occupied by its command any more: for good, or while it lies aside (`pages` is 0
+/// then).
+#[inline]
+fn leave(
+    now: Time,
+    die: Die,
+    state: &mut DieState,
+    pages: u32,
+    probe: &mut impl Probe<Observation>,
+) {
+    state.gc.stop(now);
+    let job = &mut state.job;
+    job.head = NONE;
+    probe.observe(
+        now,
+        Observation::Die {
+            die,
+            from: job.since,
+            operation: job.operation,
+            pages,
+            interleaved: job.interleaved,
+            gc: job.gc,
+        },
+    );
 }

@@ -768,8 +768,8 @@ impl<M: Mapping> Controller<M> {
                 let ended = self
                     .backend
                     .bus_done(now, channel, &self.array, queue, probe);
-                if let Some(die) = self.backend.stirred() {
-                    self.stir(now, die, queue);
+                if self.queue.is_some() {
+                    self.stir(now, queue);
                 }
                 let mut next = ended;
                 while let Some(slot) = next {
@@ -790,26 +790,23 @@ impl<M: Mapping> Controller<M> {
     /// What a die's array has done takes effect.
     #[inline]
     fn touch_array(&mut self, now: Time, worked: Worked) -> Result<(), DeviceError> {
-        let mut next = Some(worked.head);
+        let Worked { head, operation } = worked;
+        let mut next = Some(head);
         while let Some(slot) = next {
-            next = self.backend.joined(slot);
-            self.touch(now, slot, worked.operation)?;
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn touch(&mut self, now: Time, slot: Slot, operation: Operation) -> Result<(), DeviceError> {
-        let transaction = self.backend.get(slot);
-        let (place, target) = (transaction.place, transaction.target);
-        let touched = match operation {
-            Operation::Read => self.array.read(place),
-            Operation::Program | Operation::Move => self.array.program(target),
-            Operation::Erase => self.array.erase(self.layout.block_of(place)),
-        };
-        touched.map_err(|violation| DeviceError::Violation { at: now, violation })?;
-        if self.follows {
-            self.follow(slot, operation, place, target);
+            let transaction = self.backend.get(slot);
+            let (place, target) = (transaction.place, transaction.target);
+            next = transaction.joined();
+            let touched = match operation {
+                Operation::Read => self.array.read(place),
+                Operation::Program | Operation::Move => self.array.program(target),
+                Operation::Erase => self.array.erase(self.layout.block_of(place)),
+            };
+            if let Err(violation) = touched {
+                return Err(DeviceError::Violation { at: now, violation });
+            }
+            if self.follows {
+                self.follow(slot, operation, place, target);
+            }
         }
         Ok(())
     }
@@ -857,13 +854,13 @@ impl<M: Mapping> Controller<M> {
     ) -> Result<(), DeviceError> {
         let transaction = self.backend.get(slot);
         let (purpose, place, owner) = (transaction.purpose, transaction.place, transaction.owner);
-        let (tag, parts) = (transaction.tag, transaction.parts);
+        let tag = transaction.tag;
         let superseded = transaction.superseded;
-        self.backend.release(slot);
         match purpose {
             Purpose::Read => {
                 self.check_read(now, slot, Lpn(tag), place)?;
-                self.page_done(now, owner, parts, queue);
+                self.transaction_done(now, owner, slot, queue);
+                self.backend.release(slot);
             }
             Purpose::Write => {
                 if let Some(verification) = &mut self.verification {
@@ -873,30 +870,36 @@ impl<M: Mapping> Controller<M> {
                 if superseded != 0 {
                     self.is_superseded(now, Block(superseded - 1), queue);
                 }
-                self.page_done(now, owner, parts, queue);
+                self.transaction_done(now, owner, slot, queue);
+                self.backend.release(slot);
             }
             Purpose::Merge => {
                 let fragment = &mut self.held[tag as usize].fragment;
-                fragment.parts = parts;
+                fragment.parts = self.backend.get(slot).parts;
                 fragment.since = now;
                 if let Some(verification) = &self.verification {
                     fragment.base = verification.contents[slot as usize];
                 }
+                self.backend.release(slot);
                 if let Err(want) = self.place_held(now, tag, queue, probe) {
                     self.stall(now, tag, want, queue, probe);
                 }
             }
             Purpose::MoveRead => {
+                self.backend.release(slot);
                 self.move_page(now, slot, place, JobId(owner), queue, probe)?;
             }
             Purpose::MoveProgram | Purpose::Move => {
+                self.backend.release(slot);
                 self.page_moved(now, JobId(owner), queue, probe)?;
             }
             Purpose::Erase => {
+                self.backend.release(slot);
                 self.block_erased(now, place, JobId(owner), probe);
                 self.step_done(now, JobId(owner), queue, probe)?;
             }
             Purpose::OwnRead | Purpose::OwnProgram | Purpose::MapRead | Purpose::MapProgram => {
+                self.backend.release(slot);
                 self.step_done(now, JobId(owner), queue, probe)?;
             }
         }
@@ -925,7 +928,8 @@ impl<M: Mapping> Controller<M> {
         checked.map_err(DeviceError::Verification)
     }
 
-    /// A page of a request is done; with the last one, so is the request.
+    /// A page of a request is done that has been through these parts; with the last one, so is the
+    /// request.
     #[inline]
     fn page_done(
         &mut self,
@@ -934,15 +938,40 @@ impl<M: Mapping> Controller<M> {
         parts: PageParts,
         queue: &mut EventQueue<Event>,
     ) {
+        if self.is_last(ticket) {
+            self.done.push(Done { ticket, parts });
+            self.ends(now, ticket, queue);
+        }
+    }
+    /// The same of a page whose transaction is over.
+    #[inline]
+    fn transaction_done(
+        &mut self,
+        now: Time,
+        ticket: Ticket,
+        slot: Slot,
+        queue: &mut EventQueue<Event>,
+    ) {
+        if self.is_last(ticket) {
+            let parts = self.backend.get(slot).parts;
+            self.done.push(Done { ticket, parts });
+            self.ends(now, ticket, queue);
+        }
+    }
+    /// Counts a page of a request that is done, and says whether it is the last.
+    #[inline]
+    fn is_last(&mut self, ticket: Ticket) -> bool {
         let remaining = &mut self.remaining[ticket as usize];
         *remaining -= 1;
-        if *remaining == 0 {
-            self.serving -= 1;
-            if self.serving == 0 {
-                self.falls_idle(now, queue);
-            }
-            self.request_done(ticket);
-            self.done.push(Done { ticket, parts });
+        *remaining == 0
+    }
+    /// All pages of a request are done.
+    #[inline]
+    fn ends(&mut self, now: Time, ticket: Ticket, queue: &mut EventQueue<Event>) {
+        self.serving -= 1;
+        if self.serving == 0 {
+            self.falls_idle(now, queue);
         }
+        self.request_done(ticket);
     }
 }

@@ -128,7 +128,8 @@ pub struct Chains {
     latencies: Latencies,
     read: [Step; 2],
     program: [Step; 2],
-    erase: [Step; 2],
+    /// Its last step is that of a program.
+    erase: Step,
 }
 
 const fn command(first: Command, data_in: bool, confirm: Command) -> Hold {
@@ -173,7 +174,7 @@ impl Chains {
             latencies: Latencies::new(geometry, timing, cell),
             read: [Step::IDLE; 2],
             program: [Step::IDLE; 2],
-            erase: [Step::IDLE; 2],
+            erase: Step::IDLE,
         };
         chains.read = [
             chains.step(command(Command::Read, false, Command::ReadConfirm), 0),
@@ -183,10 +184,7 @@ impl Chains {
             chains.step(command(Command::Program, true, Command::ProgramConfirm), 0),
             chains.step(STATUS, 1),
         ];
-        chains.erase = [
-            chains.step(command(Command::Erase, false, Command::EraseConfirm), 0),
-            chains.step(STATUS, 1),
-        ];
+        chains.erase = chains.step(command(Command::Erase, false, Command::EraseConfirm), 0);
         chains
     }
 
@@ -314,19 +312,30 @@ impl Chains {
     }
 
     /// Appends the chain of one page or block, with this array time.
+    fn push_legacy(&self, operation: Operation, time: Time, steps: &mut Vec<Step>) {
+        steps.push(self.issue(operation, time));
+        steps.push(self.collect(operation));
+    }
+    /// The first step of the chain of one page or block, with this array time.
     #[inline]
-    pub fn push_legacy(&self, operation: Operation, time: Time, steps: &mut Vec<Step>) {
-        let (legacy, confirm) = match operation {
-            Operation::Read => (&self.read, Confirm::Read(time)),
-            Operation::Program | Operation::Move => (&self.program, Confirm::Program(time)),
-            Operation::Erase => (&self.erase, Confirm::Erase(time)),
+    pub(crate) fn issue(&self, operation: Operation, time: Time) -> Step {
+        let (step, confirm) = match operation {
+            Operation::Read => (self.read[0], Confirm::Read(time)),
+            Operation::Program | Operation::Move => (self.program[0], Confirm::Program(time)),
+            Operation::Erase => (self.erase, Confirm::Erase(time)),
         };
-        let [issue, collect] = *legacy;
-        steps.push(Step {
+        Step {
             confirm: Some(confirm),
-            ..issue
-        });
-        steps.push(collect);
+            ..step
+        }
+    }
+    /// The second and last.
+    #[inline]
+    pub(crate) fn collect(&self, operation: Operation) -> Step {
+        match operation {
+            Operation::Read => self.read[1],
+            _ => self.program[1],
+        }
     }
 
     /// The status read that ends every chain.

@@ -15,6 +15,7 @@ use crate::chain::{Chains, Stage, Step};
 use crate::command::Command;
 use crate::registers::{Confirm, Registers, Work};
 use crate::suspend::Suspend;
+use crate::transaction::Operation;
 
 /// Something that will happen on a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,8 +108,8 @@ pub struct Released {
     pub die: Die,
     /// Rows that are done and reported.
     pub rows: u8,
-    /// What the hold has set going.
-    pub confirm: Option<Confirm>,
+    /// Whether the hold has set something going.
+    pub began: bool,
     /// Whether the chain is over: the die is free.
     pub ended: bool,
 }
@@ -133,13 +134,51 @@ enum State {
     OnBus,
     /// Waits to be ready.
     Busy,
+    /// Lays its operation aside.
+    Stopping,
+}
+
+/// What follows the present step of a chain.
+#[derive(Clone, Debug)]
+struct Rest {
+    /// How many steps.
+    count: u32,
+    /// The whole chain; empty if it is that of one page or block.
+    steps: Vec<Step>,
+    /// Of one page or block: what is done, as its last step says.
+    operation: Operation,
+}
+
+impl Rest {
+    const NONE: Self = Self {
+        count: 0,
+        steps: Vec::new(),
+        operation: Operation::Read,
+    };
+    /// The next step; there is one.
+    #[inline]
+    fn next(&mut self, chains: &Chains) -> Step {
+        let at = self.steps.len().wrapping_sub(self.count as usize);
+        self.count -= 1;
+        match self.steps.get(at) {
+            Some(step) => *step,
+            None => chains.collect(self.operation),
+        }
+    }
+    /// The chain ends with a status read.
+    #[cold]
+    fn end_early(&mut self) {
+        self.steps.clear();
+        self.operation = Operation::Program;
+        self.count = 1;
+    }
 }
 
 /// A chain laid aside.
 #[derive(Clone, Debug)]
 struct Aside {
-    steps: Vec<Step>,
-    at: usize,
+    step: Step,
+    rest: Rest,
     confirm: Confirm,
     remaining: Time,
 }
@@ -150,9 +189,9 @@ struct Lane<D> {
     own: D,
     channel: u32,
     state: State,
-    steps: Vec<Step>,
     /// The step on the bus, or whose busy time runs.
-    at: usize,
+    step: Step,
+    rest: Rest,
     registers: Registers,
     /// End of the present busy time; events of other ends are stale.
     ready: Time,
@@ -196,12 +235,13 @@ impl<D: Clone, B: Clone> Channels<D, B> {
         suspend: &Suspend,
         (of_die, of_bus): (D, B),
     ) -> Self {
+        let step = chains.last_status();
         let lane = |die: u32| Lane {
             own: of_die.clone(),
             channel: die / dies_per_channel,
             state: State::Free,
-            steps: Vec::new(),
-            at: 0,
+            step,
+            rest: Rest::NONE,
             registers: Registers::default(),
             ready: Time::ZERO,
             suspending: false,
@@ -258,50 +298,50 @@ impl<D, B> Channels<D, B> {
         self.lanes[die.index()].state == State::Free
     }
     /// Loads a chain into a free die: `build` appends its steps, at least one.
-    #[inline]
     pub fn load(&mut self, die: Die, build: impl FnOnce(&Chains, &mut Vec<Step>)) {
         let lane = &mut self.lanes[die.index()];
-        debug_assert_eq!(lane.state, State::Free, "a die has one chain at a time");
-        lane.steps.clear();
-        lane.at = 0;
-        if lane.aside.is_none() {
-            lane.suspensions = 0;
-        }
-        build(&self.chains, &mut lane.steps);
+        let steps = &mut lane.rest.steps;
+        steps.clear();
+        build(&self.chains, steps);
+        lane.rest.count = steps.len() as u32 - 1;
+        lane.begin_with(lane.rest.steps[0]);
+    }
+    /// Loads the chain of one page or block into a free die. The array works for `time`.
+    #[inline]
+    pub fn load_legacy(&mut self, die: Die, operation: Operation, time: Time) {
+        let lane = &mut self.lanes[die.index()];
+        lane.rest.steps.clear();
+        lane.rest.count = 1;
+        lane.rest.operation = operation;
+        lane.begin_with(self.chains.issue(operation, time));
     }
 
     /// Starts the chain that was loaded into a die: it asks for the bus.
     #[inline]
     pub fn start<L: Listen<OfDie = D, OfBus = B>>(&mut self, now: Time, die: Die, listen: &mut L) {
         let lane = &mut self.lanes[die.index()];
-        lane.state = State::OnBus;
-        Self::ask(now, die, lane, &mut self.buses, listen);
+        let bus = &mut self.buses[lane.channel as usize];
+        Self::ask(now, die, lane, bus, listen);
     }
 
+    /// A die asks for the bus of its channel.
     #[inline]
     fn ask<L: Listen<OfDie = D, OfBus = B>>(
         now: Time,
         die: Die,
         lane: &mut Lane<D>,
-        buses: &mut [Bus<B>],
+        bus: &mut Bus<B>,
         listen: &mut L,
     ) {
-        let step = &lane.steps[lane.at];
-        let (channel, hold) = (lane.channel, step.bus);
-        let bus = &mut buses[channel as usize];
+        lane.state = State::OnBus;
         listen.asks(now, &mut bus.own, &mut lane.own);
-        if !bus.held {
-            listen.granted(now, die, &mut bus.own, &mut lane.own, now, hold);
-            Self::hold(now, channel, bus, die, hold, listen);
+        if bus.held {
+            bus.line_up(now, die, &lane.step);
             return;
         }
-        bus.line.push_back(Asking {
-            die,
-            since: now,
-            hold,
-            starts_array: step.confirm.and_then(Stage::of_array).is_some(),
-            urgent: false,
-        });
+        let (channel, hold) = (lane.channel, lane.step.bus);
+        listen.granted(now, die, &mut bus.own, &mut lane.own, now, hold);
+        Self::hold(now, channel, bus, die, hold, listen);
     }
 
     /// A die asks to suspend or resume its operation.
@@ -368,7 +408,10 @@ impl<D, B> Channels<D, B> {
     ) -> Option<Released> {
         let bus = &mut self.buses[channel as usize];
         bus.held = false;
-        let (die, urgent) = (bus.holder, bus.urgent);
+        if bus.urgent {
+            return self.interrupted(now, channel, listen);
+        }
+        let die = bus.holder;
         let lane = &mut self.lanes[die.index()];
         let held = Held {
             channel,
@@ -377,29 +420,39 @@ impl<D, B> Channels<D, B> {
             of_die: &mut lane.own,
             of_bus: &mut bus.own,
         };
-        if urgent {
-            listen.interrupted(now, held);
-            let resumed = self.interrupt(now, die, listen);
+        listen.released(now, held, &lane.step);
+        let rows = lane.step.reports;
+        let began = Self::release(now, die, lane, &self.chains, listen);
+        let ended = !began && lane.rest.count == 0;
+        if ended {
+            lane.state = State::Free;
+        }
+        if !bus.line.is_empty() {
             self.serve(now, channel, listen);
-            return resumed;
         }
-        listen.released(now, held, &lane.steps[lane.at]);
-        let released = Self::release(now, die, lane, &self.chains, listen);
-        self.serve(now, channel, listen);
-        if released.confirm.is_none() && !released.ended {
-            let lane = &mut self.lanes[die.index()];
-            lane.at += 1;
-            Self::ask(now, die, lane, &mut self.buses, listen);
+        if !began && !ended {
+            self.go_on(now, die, listen);
         }
-        Some(released)
+        Some(Released {
+            die,
+            rows,
+            began,
+            ended,
+        })
     }
 
-    #[inline]
+    /// The next hold of a chain needs no wait: the die asks again.
+    #[inline(never)]
+    fn go_on<L: Listen<OfDie = D, OfBus = B>>(&mut self, now: Time, die: Die, listen: &mut L) {
+        let lane = &mut self.lanes[die.index()];
+        lane.step = lane.rest.next(&self.chains);
+        let bus = &mut self.buses[lane.channel as usize];
+        Self::ask(now, die, lane, bus, listen);
+    }
+
+    /// The bus goes to the next of its line, which is not empty.
     fn serve<L: Listen<OfDie = D, OfBus = B>>(&mut self, now: Time, channel: u32, listen: &mut L) {
         let bus = &mut self.buses[channel as usize];
-        if bus.line.is_empty() {
-            return;
-        }
         let next = match self.arbitration[channel as usize].choose(&bus.line, bus.holder) {
             0 => bus.line.pop_front(),
             place => bus.line.remove(place),
@@ -409,6 +462,7 @@ impl<D, B> Channels<D, B> {
         }
     }
 
+    /// What the end of a hold sets going starts, if it may; true if there is something.
     #[inline]
     fn release<L: Listen<OfDie = D, OfBus = B>>(
         now: Time,
@@ -416,32 +470,20 @@ impl<D, B> Channels<D, B> {
         lane: &mut Lane<D>,
         chains: &Chains,
         listen: &mut L,
-    ) -> Released {
-        let step = &lane.steps[lane.at];
-        let (mut going, rows) = (step.confirm, step.reports);
-        if let Some(confirm) = going
-            && !listen.allows(now, die, confirm)
-        {
-            going = None;
-            lane.steps.truncate(lane.at + 1);
-            lane.steps.push(chains.last_status());
+    ) -> bool {
+        let Some(confirm) = lane.step.confirm else {
+            return false;
+        };
+        if !listen.allows(now, die, confirm) {
+            lane.rest.end_early();
+            return false;
         }
-        let ended = lane.at + 1 == lane.steps.len();
-        if let Some(confirm) = going {
-            let work = lane.registers.confirm(now, confirm, chains.busy());
-            lane.ready = lane.registers.ready();
-            lane.state = State::Busy;
-            listen.busy(now, die, &mut lane.own, confirm, work, lane.ready);
-            listen.schedule(lane.ready, Event::Ready(die.0));
-        } else if ended {
-            lane.state = State::Free;
-        }
-        Released {
-            die,
-            rows,
-            confirm: going,
-            ended: ended && going.is_none(),
-        }
+        let work = lane.registers.confirm(now, confirm, chains.busy());
+        lane.ready = lane.registers.ready();
+        lane.state = State::Busy;
+        listen.busy(now, die, &mut lane.own, confirm, work, lane.ready);
+        listen.schedule(lane.ready, Event::Ready(die.0));
+        true
     }
 
     /// A busy time ends: the die asks for its next hold.
@@ -454,21 +496,17 @@ impl<D, B> Channels<D, B> {
     ) -> Readied {
         let lane = &mut self.lanes[die.index()];
         if lane.ready != now || lane.state != State::Busy {
-            return Readied::Stale;
+            return lane.stopped(now, die);
         }
-        if lane.aside.is_some() && lane.steps.is_empty() {
-            lane.state = State::Free;
-            return Readied::Suspended(die);
-        }
-        let Some(confirm) = lane.steps[lane.at].confirm else {
+        let Some(confirm) = lane.step.confirm else {
             return Readied::Stale;
         };
+        let bus = &mut self.buses[lane.channel as usize];
         if lane.suspending {
-            Self::withdraw(die, lane, &mut self.buses);
+            lane.suspending = !bus.withdraw(die);
         }
-        lane.at += 1;
-        lane.state = State::OnBus;
-        Self::ask(now, die, lane, &mut self.buses, listen);
+        lane.step = lane.rest.next(&self.chains);
+        Self::ask(now, die, lane, bus, listen);
         Readied::Done(die, confirm)
     }
 
@@ -484,7 +522,7 @@ impl<D, B> Channels<D, B> {
         if lane.state != State::Busy || lane.suspending || lane.aside.is_some() {
             return;
         }
-        let able = match lane.steps.get(lane.at).and_then(|step| step.confirm) {
+        let able = match lane.step.confirm {
             Some(Confirm::Program(_)) => self.suspend.program.then_some(Command::ProgramSuspend),
             Some(Confirm::Erase(_)) => self.suspend.erase.then_some(Command::EraseSuspend),
             _ => None,
@@ -520,7 +558,32 @@ impl<D, B> Channels<D, B> {
         self.ask_urgently(now, channel, urgent(die, now, step.bus), listen);
     }
 
-    /// A suspend or a resume command is through.
+    /// A suspend or a resume command is through, and the bus goes on.
+    #[cold]
+    fn interrupted<L: Listen<OfDie = D, OfBus = B>>(
+        &mut self,
+        now: Time,
+        channel: u32,
+        listen: &mut L,
+    ) -> Option<Released> {
+        let bus = &mut self.buses[channel as usize];
+        let die = bus.holder;
+        let held = Held {
+            channel,
+            die,
+            from: bus.granted,
+            of_die: &mut self.lanes[die.index()].own,
+            of_bus: &mut bus.own,
+        };
+        listen.interrupted(now, held);
+        let resumed = self.interrupt(now, die, listen);
+        if !self.buses[channel as usize].line.is_empty() {
+            self.serve(now, channel, listen);
+        }
+        resumed
+    }
+
+    /// What is laid aside goes on, or what the array is at is laid aside.
     fn interrupt<L: Listen<OfDie = D, OfBus = B>>(
         &mut self,
         now: Time,
@@ -529,8 +592,8 @@ impl<D, B> Channels<D, B> {
     ) -> Option<Released> {
         let lane = &mut self.lanes[die.index()];
         if let Some(aside) = lane.aside.take() {
-            lane.steps = aside.steps;
-            lane.at = aside.at;
+            lane.step = aside.step;
+            lane.rest = aside.rest;
             let time = Time::from_ns(self.suspend.resume_ns) + aside.remaining;
             let confirm = match aside.confirm {
                 Confirm::Erase(_) => Confirm::Erase(time),
@@ -544,12 +607,12 @@ impl<D, B> Channels<D, B> {
             return Some(Released {
                 die,
                 rows: 0,
-                confirm: Some(confirm),
+                began: true,
                 ended: false,
             });
         }
         lane.suspending = false;
-        let confirm = lane.steps.get(lane.at).and_then(|step| step.confirm)?;
+        let confirm = lane.step.confirm?;
         let latency = self.suspend.latency(matches!(confirm, Confirm::Erase(_)));
         if lane.state != State::Busy || lane.ready.since(now) <= latency {
             return None;
@@ -557,14 +620,14 @@ impl<D, B> Channels<D, B> {
         let remaining = lane.ready - now;
         lane.registers.stop(now + latency);
         lane.ready = now + latency;
+        lane.state = State::Stopping;
         lane.suspensions += 1;
         lane.aside = Some(Box::new(Aside {
-            steps: std::mem::take(&mut lane.steps),
-            at: lane.at,
+            step: lane.step,
+            rest: std::mem::replace(&mut lane.rest, Rest::NONE),
             confirm,
             remaining,
         }));
-        lane.at = 0;
         listen.suspended(now, &mut lane.own, confirm, remaining, latency);
         listen.schedule(lane.ready, Event::Ready(die.0));
         None
@@ -577,25 +640,53 @@ impl<D, B> Channels<D, B> {
         if lane.state != State::OnBus || lane.aside.is_none() {
             return false;
         }
-        let line = &mut self.buses[lane.channel as usize].line;
-        let before = line.len();
-        line.retain(|asking| !(asking.urgent && asking.die == die));
-        let withdrawn = line.len() < before;
+        let withdrawn = self.buses[lane.channel as usize].withdraw(die);
         if withdrawn {
             lane.state = State::Free;
         }
         withdrawn
     }
+}
 
-    /// The operation ended before its suspend command got the bus: the command is not sent.
-    #[cold]
-    fn withdraw(die: Die, lane: &mut Lane<D>, buses: &mut [Bus<B>]) {
-        let line = &mut buses[lane.channel as usize].line;
-        let before = line.len();
-        line.retain(|asking| !(asking.urgent && asking.die == die));
-        if line.len() < before {
-            lane.suspending = false;
+impl<D> Lane<D> {
+    /// The first step of a chain is there, and the rest of it.
+    #[inline]
+    fn begin_with(&mut self, step: Step) {
+        debug_assert_eq!(self.state, State::Free, "a die has one chain at a time");
+        self.step = step;
+        if self.aside.is_none() {
+            self.suspensions = 0;
         }
+    }
+    /// A busy time ends that is not that of a step: the operation is laid aside, or the event stale.
+    #[cold]
+    fn stopped(&mut self, now: Time, die: Die) -> Readied {
+        if self.ready != now || self.state != State::Stopping {
+            return Readied::Stale;
+        }
+        self.state = State::Free;
+        Readied::Suspended(die)
+    }
+}
+
+impl<B> Bus<B> {
+    /// A die asks while the bus is held.
+    fn line_up(&mut self, now: Time, die: Die, step: &Step) {
+        self.line.push_back(Asking {
+            die,
+            since: now,
+            hold: step.bus,
+            starts_array: step.confirm.and_then(Stage::of_array).is_some(),
+            urgent: false,
+        });
+    }
+    /// The suspend or resume command of a die is not sent, if it still waits; true if it did.
+    #[cold]
+    fn withdraw(&mut self, die: Die) -> bool {
+        let before = self.line.len();
+        self.line
+            .retain(|asking| !(asking.urgent && asking.die == die));
+        self.line.len() < before
     }
 }
 

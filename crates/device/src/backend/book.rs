@@ -64,6 +64,30 @@ pub(super) struct Job {
     pub(super) bus_gc: Time,
 }
 
+impl Job {
+    /// A die is given to a command: what is not set here is set when it first counts.
+    #[inline]
+    pub(super) fn begin(
+        &mut self,
+        now: Time,
+        head: Slot,
+        operation: Operation,
+        gc: bool,
+        pages: u32,
+    ) {
+        self.head = head;
+        self.operation = operation;
+        self.gc = gc;
+        self.pages = pages;
+        self.under_way = false;
+        self.interleaved = false;
+        self.began = now;
+        self.since = now;
+        self.aside_since = Time::ZERO;
+        self.parts = PageParts::NONE;
+    }
+}
+
 pub(super) const IDLE: Job = Job {
     head: NONE,
     operation: Operation::Read,
@@ -113,37 +137,48 @@ pub(super) struct Book {
 }
 
 impl Book {
-    /// Takes on an operation of a die, which stands so.
-    #[inline]
-    pub(super) fn admit(&mut self, now: Time, die: Die, state: &DieState, order: &Order) -> Slot {
-        let Order {
-            purpose,
-            place,
-            target,
-            owner,
-            tag,
-            superseded,
-            parts,
-        } = *order;
-        let transaction = Transaction {
-            purpose,
-            die,
+    /// Takes on an operation of a die, of which collection has had `gc_before` so far.
+    // Field by field, from registers: a transaction that is put together in memory first and then
+    // copied with wider loads waits for its own stores.
+    #[inline(always)]
+    pub(super) fn admit(&mut self, now: Time, die: Die, gc_before: Time, order: &Order) -> Slot {
+        let slot = match self.vacant.pop() {
+            Some(slot) => slot,
+            None => self.extend(order),
+        };
+        let transaction = &mut self.transactions[slot as usize];
+        transaction.purpose = order.purpose;
+        transaction.die = die;
+        transaction.next = NONE;
+        transaction.previous = NONE;
+        transaction.place = order.place;
+        transaction.target = order.target;
+        transaction.owner = order.owner;
+        transaction.tag = order.tag;
+        transaction.superseded = order.superseded;
+        transaction.parts = order.parts;
+        transaction.since = now;
+        transaction.gc_before = gc_before;
+        slot
+    }
+    /// A place more.
+    #[cold]
+    #[inline(never)]
+    fn extend(&mut self, order: &Order) -> Slot {
+        self.transactions.push(Transaction {
+            purpose: order.purpose,
+            die: Die(0),
             next: NONE,
             previous: NONE,
-            place,
-            target,
-            owner,
-            tag,
-            superseded,
-            parts,
-            since: now,
-            gc_before: state.gc.read(now),
-        };
-        if let Some(slot) = self.vacant.pop() {
-            self.transactions[slot as usize] = transaction;
-            return slot;
-        }
-        self.transactions.push(transaction);
+            place: order.place,
+            target: order.target,
+            owner: order.owner,
+            tag: order.tag,
+            superseded: order.superseded,
+            parts: order.parts,
+            since: Time::ZERO,
+            gc_before: Time::ZERO,
+        });
         self.transactions.len() as Slot - 1
     }
 
@@ -165,7 +200,6 @@ impl Book {
     }
 
     /// Takes a transaction out of its die's queue.
-    #[inline]
     pub(super) fn unlink(&mut self, state: &mut DieState, slot: Slot) {
         let transaction = &mut self.transactions[slot as usize];
         let (previous, next) = (transaction.previous, transaction.next);
@@ -185,6 +219,20 @@ impl Book {
         } else if let Some(place) = state.reads.iter().position(|read| *read == slot) {
             state.reads.remove(place);
         }
+    }
+
+    /// Takes the first transaction out of its die's queue, which is not empty. Reads are not kept.
+    #[inline]
+    pub(super) fn pop_front(&mut self, state: &mut DieState) -> Slot {
+        let slot = state.first;
+        let next = std::mem::replace(&mut self.transactions[slot as usize].next, NONE);
+        state.first = next;
+        if next == NONE {
+            state.last = NONE;
+        } else {
+            self.transactions[next as usize].previous = NONE;
+        }
+        slot
     }
 
     /// Tells the probe that the array has worked for a command since the die became busy: plane by

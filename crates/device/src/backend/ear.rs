@@ -19,7 +19,7 @@ impl<P: Probe<Observation>> Listen for Ear<'_, P> {
     type OfDie = DieState;
     /// The time that the bus was held for collection.
     type OfBus = GcClock;
-    #[inline]
+    #[inline(always)]
     fn schedule(&mut self, at: Time, event: wordline_nand::Event) {
         self.queue.schedule(at, Event::Flash(event));
     }

@@ -4,10 +4,10 @@
 use wordline_kernel::{EventQueue, Probe, Time};
 use wordline_nand::{Array, Die};
 
-use super::BackEnd;
 use super::book::Job;
 use super::ear::Ear;
 use super::transaction::{NONE, Slot, Transaction};
+use super::{BackEnd, leave};
 use crate::event::Event;
 use crate::observation::Observation;
 
@@ -59,9 +59,10 @@ impl BackEnd {
 
     /// The die's command makes way for reads.
     pub(super) fn lay_aside(&mut self, now: Time, die: Die, probe: &mut impl Probe<Observation>) {
-        let job = self.channels.of(die).job;
-        self.leave(now, die, 0, probe);
-        self.channels.of_mut(die).aside = Some(Box::new(job));
+        let state = self.channels.of_mut(die);
+        let job = state.job;
+        leave(now, die, state, 0, probe);
+        state.aside = Some(Box::new(job));
     }
 
     /// The first read of the host in a die's queue whose page is programmed. The others wait behind

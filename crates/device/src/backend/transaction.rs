@@ -111,6 +111,23 @@ pub(crate) struct Order {
     pub parts: PageParts,
 }
 
+impl Transaction {
+    /// The next of the same command.
+    #[inline]
+    pub fn joined(&self) -> Option<Slot> {
+        (self.next != NONE).then_some(self.next)
+    }
+    /// Its die turns to it: where it has waited until now is known.
+    #[inline]
+    pub(super) fn begins(&mut self, now: Time, of_gc: Time) {
+        if self.since < now {
+            let gc = of_gc - self.gc_before;
+            self.parts.gc += gc;
+            self.parts.die_wait += now - self.since - gc;
+        }
+    }
+}
+
 impl Order {
     /// An operation in one place, for a request that has just been admitted.
     #[inline]

@@ -172,9 +172,11 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// Dies that have done something may take more.
-    #[inline]
-    pub(super) fn stir(&mut self, now: Time, die: Die, queue: &mut EventQueue<Event>) {
+    /// A die that has done something with the last hold of a bus may take more.
+    pub(super) fn stir(&mut self, now: Time, queue: &mut EventQueue<Event>) {
+        let Some(die) = self.backend.stirred() else {
+            return;
+        };
         if let Some(line) = &mut self.queue {
             line.stirred.insert(line.line.package(die));
             line.call(now, queue);
