@@ -117,7 +117,7 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
                 work,
                 ..
             } = self;
-            mapping.write_row(next..pages.end, |page, place| {
+            mapping.write_row(next..pages.end, |page, place, _| {
                 array.program(place)?;
                 note.host(place, page);
                 work.written += 1;

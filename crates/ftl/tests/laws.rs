@@ -5,6 +5,7 @@ mod edge;
 mod naive;
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use edge::{allocations, config, fullest, layout, planes, victims};
 use naive::Beside;
@@ -16,7 +17,7 @@ use wordline_ftl::instant::Instant;
 use wordline_ftl::wear::{FreeBlocks, Spend, Wear};
 use wordline_ftl::{Config, Lpn, Mapping, PageMap, Plan, Step, Want, Written};
 use wordline_kernel::Stream;
-use wordline_nand::{Array, Block, Plane};
+use wordline_nand::{Array, Block, Plane, Ppn};
 
 /// A collection's choice: the valid pages of the closed blocks, the oldest first, and the place of
 /// the chosen one among them.
@@ -405,4 +406,61 @@ fn a_row_of_pages_and_its_collections_leave_the_state_that_single_steps_leave() 
         assert!(row_array.erases().iter().any(|&erases| erases > 0));
         row.audit().unwrap();
     }
+}
+
+/// Writes a row with one call and, page by page, to a map in the same state: how many pages were
+/// placed.
+fn write_row_beside(
+    map: &mut PageMap,
+    single: &mut PageMap,
+    plan: &Plan,
+    pages: Range<u32>,
+) -> u32 {
+    let free_blocks = map.free_blocks();
+    let must_end = |map: &PageMap, last: Ppn| {
+        let plane = plan.layout.plane_of(plan.layout.block_of(last));
+        map.free_blocks() < free_blocks || map.wants_collection(plane)
+    };
+    let (mut next, mut last) = (pages.start, None);
+    let ended = map.write_row(pages.clone(), |page, place, superseded| {
+        assert!(last.is_none_or(|last| !must_end(single, last)));
+        assert_eq!((page, superseded), (Lpn(next), single.lookup(page)));
+        assert_eq!(single.write(page), Written::Placed(place));
+        (next, last) = (next + 1, Some(place));
+        Ok::<_, ()>(())
+    });
+    assert_eq!(ended, Ok(()));
+    if next < pages.end && last.is_none_or(|last| !must_end(map, last)) {
+        assert!(matches!(single.write(Lpn(next)), Written::Wait(_)));
+    }
+    next - pages.start
+}
+
+/// Rows until the device is as full as it gets without collections.
+#[test]
+fn a_row_ends_where_someone_has_to_look_and_names_what_each_page_supersedes() {
+    for mut config in edge::configs() {
+        config.over_provisioning_ratio = 0.6;
+        let dimensions = planes(2, 2, 1, 2);
+        let plan = Plan::new(&config, layout(dimensions, 10, 9), dimensions, 1).unwrap();
+        let (mut map, mut single) = (PageMap::new(&plan), PageMap::new(&plan));
+        let mut random = Stream::new(1, "laws.rows");
+        let mut full = 0;
+        while full < 20 {
+            let first = random.below(plan.user_pages.into()) as u32;
+            let end = (first + 1 + random.below(40) as u32).min(plan.user_pages);
+            full += u32::from(write_row_beside(&mut map, &mut single, &plan, first..end) == 0);
+        }
+        assert_eq!(format!("{map:?}"), format!("{single:?}"), "{config:?}");
+        map.audit().unwrap();
+    }
+}
+
+#[test]
+fn an_error_ends_a_row() {
+    let dimensions = planes(2, 2, 1, 2);
+    let plan = Plan::new(&Config::default(), layout(dimensions, 64, 9), dimensions, 1).unwrap();
+    let mut map = PageMap::new(&plan);
+    assert_eq!(map.write_row(0..8, |_, _, _| Err("no")), Err("no"));
+    assert!(map.lookup(Lpn(0)).is_some() && map.lookup(Lpn(1)).is_none());
 }

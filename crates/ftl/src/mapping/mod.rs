@@ -116,13 +116,15 @@ pub trait Mapping {
     /// Finds a place for a new copy of a page; the one before is invalid from now on.
     fn write(&mut self, page: Lpn) -> Written;
     /// Writes pages in a row, as [`Mapping::write`] would one after the other: up to one that has no
-    /// room, and not beyond one that leaves its plane in want of a collection. `placed` hears of each
-    /// page and its place, and what it fails with ends this. Families may leave it to `write`.
+    /// room, and not beyond one that leaves its plane in want of a collection or that took a free
+    /// block. `placed` hears of each page, of its place, and of the place of the copy that it
+    /// supersedes, if any; what it fails with ends this. Whoever wants the rest written calls again,
+    /// and uses `write` for the next page when nothing was placed: families may leave all to `write`.
     #[inline]
     fn write_row<E>(
         &mut self,
         _pages: Range<u32>,
-        _placed: impl FnMut(Lpn, Ppn) -> Result<(), E>,
+        _placed: impl FnMut(Lpn, Ppn, Option<Ppn>) -> Result<(), E>,
     ) -> Result<(), E> {
         Ok(())
     }
@@ -269,7 +271,7 @@ impl Mapping for Map {
     fn write_row<E>(
         &mut self,
         pages: Range<u32>,
-        placed: impl FnMut(Lpn, Ppn) -> Result<(), E>,
+        placed: impl FnMut(Lpn, Ppn, Option<Ppn>) -> Result<(), E>,
     ) -> Result<(), E> {
         each!(self, map => map.write_row(pages, placed))
     }

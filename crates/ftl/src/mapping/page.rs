@@ -197,9 +197,10 @@ impl PageMap {
         }
     }
 
-    /// Puts a page of the host where there is room: the plane, and its place there.
+    /// Puts a page of the host where there is room: the plane, its place there, and the place of the
+    /// copy that it supersedes.
     #[inline]
-    fn put(&mut self, page: Lpn) -> Option<(Plane, Ppn)> {
+    fn put(&mut self, page: Lpn) -> Option<(Plane, Ppn, Option<Ppn>)> {
         let (planes, reserve, shared) = (
             &self.planes,
             self.reserve_blocks,
@@ -207,10 +208,11 @@ impl PageMap {
         );
         let room = |plane| Self::has_room(planes, plane, reserve, shared);
         let plane = self.allocator.plane(page, room)?;
-        if let Some(old) = self.lookup(page) {
+        let superseded = self.lookup(page);
+        if let Some(old) = superseded {
             self.invalidate(old);
         }
-        Some((plane, self.append(plane, Writer::Host, page)))
+        Some((plane, self.append(plane, Writer::Host, page), superseded))
     }
 
     /// Programs `page` on `plane`, which has room: assigns the next page of the active block.
@@ -546,7 +548,7 @@ impl Mapping for PageMap {
     }
     #[inline]
     fn write(&mut self, page: Lpn) -> Written {
-        if let Some((_, place)) = self.put(page) {
+        if let Some((_, place, _)) = self.put(page) {
             return Written::Placed(place);
         }
         let home = self.allocator.home(page);
@@ -556,14 +558,15 @@ impl Mapping for PageMap {
     fn write_row<E>(
         &mut self,
         pages: Range<u32>,
-        mut placed: impl FnMut(Lpn, Ppn) -> Result<(), E>,
+        mut placed: impl FnMut(Lpn, Ppn, Option<Ppn>) -> Result<(), E>,
     ) -> Result<(), E> {
+        let free_blocks = self.free_blocks;
         for page in pages.map(Lpn) {
-            let Some((plane, place)) = self.put(page) else {
+            let Some((plane, place, superseded)) = self.put(page) else {
                 break;
             };
-            placed(page, place)?;
-            if self.wants_collection(plane) {
+            placed(page, place, superseded)?;
+            if self.free_blocks != free_blocks || self.wants_collection(plane) {
                 break;
             }
         }
