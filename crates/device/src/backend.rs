@@ -16,13 +16,13 @@ use std::collections::VecDeque;
 
 pub use book::Usage;
 use book::{Book, DieState, GcClock, IDLE, Job};
-use ear::{Ear, kind};
+use ear::Ear;
 use transaction::NONE;
 pub(crate) use transaction::{Order, Purpose, Slot, Transaction};
 use wordline_kernel::{EventQueue, Probe, Stream, Time};
 use wordline_nand::channel::Readied;
 use wordline_nand::{
-    Array, Channels, Die, Layout, Operation, PlaneRule, Ppn, Transaction as Command,
+    Array, Channels, Die, Layout, Operation, PlaneRule, Ppn, Stage, Transaction as Command,
 };
 
 use crate::compose::{Compose, Composition};
@@ -56,6 +56,8 @@ pub(crate) struct BackEnd {
     touched: Vec<Die>,
     /// What is committed, by die.
     loads: Vec<Load>,
+    /// Whether there is a scheduler, who looks at dies whose load has changed.
+    is_scheduled: bool,
     /// A die whose load has changed with the last hold of a bus.
     stirred: Option<Die>,
 }
@@ -107,6 +109,7 @@ impl BackEnd {
             draws: Stream::new(part.seed, "nand.array"),
             touched: Vec::new(),
             loads: vec![Load::default(); layout.dies as usize],
+            is_scheduled: plan.is_scheduled(),
             stirred: None,
         }
     }
@@ -312,28 +315,29 @@ impl BackEnd {
         let transaction = &mut self.book.transactions[head as usize];
         let of_gc = state.gc.read(now);
         transaction.begins(now, of_gc);
-        let (purpose, place) = (transaction.purpose, transaction.place);
-        let (operation, gc) = (purpose.operation(), purpose.is_gc());
+        let (operation, gc, place) = (transaction.operation, transaction.gc, transaction.place);
         state.gc.start(now, gc);
         state.job.begin(now, head, operation, gc, pages);
-        self.loads[die.index()].array_begun = false;
+        if self.is_scheduled {
+            self.loads[die.index()].array_begun = false;
+        }
         if self.dies_per_package > 1 {
             self.interleave(die);
-        }
-        if pages == 1 && operation != Operation::Move {
-            let offset = self.layout.page_in_block(place);
-            let chains = self.channels.chains();
-            let time = chains.array_time(operation, offset, &mut self.draws);
-            self.channels.load_legacy(die, operation, time);
-        } else {
-            self.load_together(now, die, head, of_gc);
         }
         let mut ear = Ear {
             book: &self.book,
             queue,
             probe: &mut (),
         };
-        self.channels.start(now, die, &mut ear);
+        if pages == 1 && operation != Operation::Move {
+            let offset = self.layout.page_in_block(place);
+            let chains = self.channels.chains();
+            let time = chains.array_time(operation, offset, &mut self.draws);
+            self.channels
+                .start_legacy(now, die, operation, time, &mut ear);
+        } else {
+            self.start_together(now, die, head, of_gc, queue);
+        }
     }
 
     /// A die becomes occupied: its command and those of other dies of its package are interleaved.
@@ -348,11 +352,18 @@ impl BackEnd {
         }
     }
 
-    /// Loads the command of a die that is not one of one page or block. All its transactions but the
+    /// Starts the command of a die that is not one of one page or block. Its transactions but the
     /// first have waited until now, for `of_gc` in all behind collection.
     #[cold]
     #[inline(never)]
-    fn load_together(&mut self, now: Time, die: Die, head: Slot, of_gc: Time) {
+    fn start_together(
+        &mut self,
+        now: Time,
+        die: Die,
+        head: Slot,
+        of_gc: Time,
+        queue: &mut EventQueue<Event>,
+    ) {
         let (draws, layout) = (&mut self.draws, &self.layout);
         let Job {
             operation, pages, ..
@@ -388,6 +399,12 @@ impl BackEnd {
         self.channels.load(die, |chains, steps| {
             chains.build(layout, &command, draws, steps);
         });
+        let mut ear = Ear {
+            book: &self.book,
+            queue,
+            probe: &mut (),
+        };
+        self.channels.start(now, die, &mut ear);
     }
 
     /// A hold of a bus is over. Returns the first transaction of a command that is finished; its die
@@ -406,9 +423,9 @@ impl BackEnd {
             queue,
             probe,
         };
-        let released = self.channels.bus_done(now, channel, &mut ear)?;
+        let released = self.channels.bus_done(now, channel, &mut ear);
         let die = released.die;
-        if released.began || released.ended {
+        if self.is_scheduled && (released.began || released.ended) {
             self.loads[die.index()].array_begun = true;
             self.stirred = Some(die);
         }
@@ -466,21 +483,22 @@ impl BackEnd {
             probe,
         };
         match self.channels.ready(now, die, &mut ear) {
-            Readied::Done(die, confirm) => {
-                let operation = match kind(confirm)? {
-                    0 => Operation::Read,
-                    1 => Operation::Program,
+            Readied::Done(worked) => {
+                let operation = match worked? {
+                    Stage::Ton => Operation::Read,
+                    Stage::Tin => Operation::Program,
                     _ => Operation::Erase,
                 };
                 let job = &mut self.channels.of_mut(die).job;
                 job.under_way = false;
-                self.book.observe_array(now, job, confirm, probe);
+                let programs = operation == Operation::Program;
+                self.book.observe_array(now, job, programs, probe);
                 Some(Worked {
                     head: job.head,
                     operation,
                 })
             }
-            Readied::Suspended(die) => {
+            Readied::Suspended => {
                 self.channels.of_mut(die).job.aside_since = now;
                 self.lay_aside(now, die, probe);
                 self.serve_reads(now, die, array, queue);

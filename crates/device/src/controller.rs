@@ -9,6 +9,8 @@ mod job;
 mod power;
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::ops::Range;
 
 pub use chips::ChipLoad;
 use chips::Chips;
@@ -272,25 +274,124 @@ impl<M: Mapping> Controller<M> {
         let first = request.offset / self.page_bytes;
         let last = (end - 1) / self.page_bytes;
         self.expect(ticket, (last - first) as u32 + 1);
-        for page in first..=last {
+        let mut page = first;
+        if request.op == Op::Write {
+            page = self.write_rows(now, ticket, request, queue, probe);
+        }
+        while page <= last {
             let from = request.offset.max(page * self.page_bytes) - page * self.page_bytes;
             let bytes = end.min((page + 1) * self.page_bytes) - page * self.page_bytes - from;
-            let page = Lpn(page as u32);
-            let cargo = || Cargo {
+            let cargo = Cargo {
                 from: from as u32,
                 bytes: bytes as u32,
                 whole: bytes == self.page_bytes,
             };
+            let number = Lpn(page as u32);
             match request.op {
-                Op::Read => self.read(now, ticket, page, queue, probe)?,
-                Op::Write => self.write(now, ticket, page, cargo(), false, queue, probe),
-                Op::Trim if bytes == self.page_bytes => {
-                    self.write(now, ticket, page, cargo(), true, queue, probe);
+                Op::Read => self.read(now, ticket, number, queue, probe)?,
+                Op::Write => self.write(now, ticket, number, cargo, false, queue, probe),
+                Op::Trim if cargo.whole => {
+                    self.write(now, ticket, number, cargo, true, queue, probe);
                 }
                 Op::Trim | Op::Flush => self.page_done(now, ticket, PageParts::NONE, queue),
             }
+            page += 1;
         }
         Ok(())
+    }
+
+    /// Writes the first pages of a request, as far as they are whole and find their places at once;
+    /// returns the first page that is left.
+    #[inline]
+    fn write_rows(
+        &mut self,
+        now: Time,
+        ticket: Ticket,
+        request: &Request,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> u64 {
+        let first = request.offset / self.page_bytes;
+        let end = (request.offset + request.bytes) / self.page_bytes;
+        if first * self.page_bytes != request.offset || self.follows || self.queue.is_some() {
+            return first;
+        }
+        let (mut next, end) = (first as u32, end as u32);
+        while next < end {
+            let free = self.before_pending(next..end);
+            let placed = self.write_row(now, ticket, next..free, queue, probe);
+            if placed == 0 {
+                break;
+            }
+            next += placed;
+        }
+        u64::from(next)
+    }
+
+    /// The first of some pages that an earlier write is pending for, or their end.
+    #[inline]
+    fn before_pending(&self, pages: Range<u32>) -> u32 {
+        if self.pending.is_empty() {
+            return pages.end;
+        }
+        let mut waiting = pages.clone();
+        let pending = waiting.find(|page| self.pending.contains_key(&Lpn(*page)));
+        pending.unwrap_or(pages.end)
+    }
+
+    /// Writes whole pages that no earlier write is pending for, as many as find their places at once;
+    /// none beyond one that may call for a collection.
+    #[inline]
+    fn write_row(
+        &mut self,
+        now: Time,
+        ticket: Ticket,
+        pages: Range<u32>,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> u32 {
+        let Self {
+            layout,
+            mapping,
+            backend,
+            superseding,
+            ..
+        } = self;
+        let (mut count, mut last) = (0, Ppn(0));
+        let Ok(()) = mapping.write_row(pages, |page, place, before| {
+            let superseded = before.map_or(0, |before| 1 + layout.block_of(before).0);
+            if superseded != 0 {
+                superseding[superseded as usize - 1] += 1;
+            }
+            probe.observe(now, Observation::PageWritten);
+            let order = Order {
+                superseded,
+                ..Order::new(Purpose::Write, place, ticket, page.0)
+            };
+            backend.enqueue(now, &order, queue);
+            (count, last) = (count + 1, place);
+            Ok::<(), Infallible>(())
+        });
+        if count > 0 {
+            self.observe_free_blocks(now, probe);
+            self.look_at_free_blocks(now, last, queue, probe);
+        }
+        count
+    }
+
+    /// A page has been placed: collects where free blocks are few.
+    #[inline]
+    fn look_at_free_blocks(
+        &mut self,
+        now: Time,
+        place: Ppn,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        let plane = self.layout.plane_of(self.layout.block_of(place));
+        if self.mapping.wants_collection(plane) {
+            self.free_blocks_are_few(now, plane, queue, probe);
+        }
     }
 
     /// Begins with what the buffer asks for a page.
@@ -732,10 +833,7 @@ impl<M: Mapping> Controller<M> {
         if self.follows {
             self.follow_write(slot, page, version, base, place);
         }
-        let plane = self.layout.plane_of(self.layout.block_of(place));
-        if self.mapping.wants_collection(plane) {
-            self.free_blocks_are_few(now, plane, queue, probe);
-        }
+        self.look_at_free_blocks(now, place, queue, probe);
     }
 
     /// Tells the probe of the free blocks if their number has changed. Called after whatever takes
@@ -749,22 +847,22 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// Deals with an event that the device has scheduled.
+    /// Idle dies begin with what has been enqueued at this instant.
+    pub fn begin_dies(&mut self, now: Time, queue: &mut EventQueue<Event>) {
+        self.backend.begin(now, &self.array, queue);
+    }
+
+    /// A hold of a bus is over, or a die is ready.
     #[inline]
-    pub fn handle(
+    pub fn flash(
         &mut self,
         now: Time,
-        event: Event,
+        event: Flash,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         match event {
-            // The interface's own, and the buffer's.
-            Event::Host(_) | Event::Buffer(_) => {}
-            Event::Begin => self.backend.begin(now, &self.array, queue),
-            Event::Schedule => self.schedule(now, queue, probe),
-            Event::Idle => self.look_whether_idle(now, queue, probe)?,
-            Event::Flash(Flash::BusDone(channel)) => {
+            Flash::BusDone(channel) => {
                 let ended = self
                     .backend
                     .bus_done(now, channel, &self.array, queue, probe);
@@ -777,7 +875,7 @@ impl<M: Mapping> Controller<M> {
                     self.finish(now, slot, queue, probe)?;
                 }
             }
-            Event::Flash(Flash::Ready(die)) => {
+            Flash::Ready(die) => {
                 let worked = self.backend.ready(now, Die(die), &self.array, queue, probe);
                 if let Some(worked) = worked {
                     self.touch_array(now, worked)?;
@@ -953,10 +1051,19 @@ impl<M: Mapping> Controller<M> {
         queue: &mut EventQueue<Event>,
     ) {
         if self.is_last(ticket) {
-            let parts = self.backend.get(slot).parts;
-            self.done.push(Done { ticket, parts });
-            self.ends(now, ticket, queue);
+            self.last_transaction_done(now, ticket, slot, queue);
         }
+    }
+    fn last_transaction_done(
+        &mut self,
+        now: Time,
+        ticket: Ticket,
+        slot: Slot,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let parts = self.backend.get(slot).parts;
+        self.done.push(Done { ticket, parts });
+        self.ends(now, ticket, queue);
     }
     /// Counts a page of a request that is done, and says whether it is the last.
     #[inline]

@@ -42,6 +42,10 @@ impl Plan {
     pub fn joins(&self) -> bool {
         self.composition.joins() && self.part.layout.planes_per_die > 1
     }
+    /// Whether operations wait for a scheduler.
+    pub fn is_scheduled(&self) -> bool {
+        !matches!(self.scheduler, Scheduler::Immediate(_))
+    }
     /// Channels of the device.
     pub fn channels(&self) -> u32 {
         self.part.layout.dies / self.dies_per_channel

@@ -469,15 +469,18 @@ impl<M: Mapping> Ssd<M> {
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
-        if let Event::Host(event) = event {
-            return self.cross(now, queue, probe, |connection, inside| {
-                connection.handle(now, event, inside);
-            });
+        match event {
+            Event::Flash(event) => self.controller.flash(now, event, queue, probe)?,
+            Event::Host(event) => {
+                return self.cross(now, queue, probe, |connection, inside| {
+                    connection.handle(now, event, inside);
+                });
+            }
+            Event::Buffer(event) => return self.handle_in_buffer(now, event, queue, probe),
+            Event::Begin => self.controller.begin_dies(now, queue),
+            Event::Schedule => self.controller.schedule(now, queue, probe),
+            Event::Idle => self.controller.look_whether_idle(now, queue, probe)?,
         }
-        if let Event::Buffer(event) = event {
-            return self.handle_in_buffer(now, event, queue, probe);
-        }
-        self.controller.handle(now, event, queue, probe)?;
         if self.controller.done.is_empty() {
             return Ok(());
         }

@@ -126,10 +126,9 @@ pub struct Chains {
     data: Time,
     busy: Busy,
     latencies: Latencies,
-    read: [Step; 2],
-    program: [Step; 2],
-    /// Its last step is that of a program.
-    erase: Step,
+    /// The two steps of a legacy operation on one page or block, by operation; the array times are to
+    /// be filled in. A move is none.
+    legacy: [[Step; 2]; 3],
 }
 
 const fn command(first: Command, data_in: bool, confirm: Command) -> Hold {
@@ -172,19 +171,17 @@ impl Chains {
                 plane: Time::from_ns(timing.plane_busy_ns),
             },
             latencies: Latencies::new(geometry, timing, cell),
-            read: [Step::IDLE; 2],
-            program: [Step::IDLE; 2],
-            erase: Step::IDLE,
+            legacy: [[Step::IDLE; 2]; 3],
         };
-        chains.read = [
-            chains.step(command(Command::Read, false, Command::ReadConfirm), 0),
-            chains.step(Hold { out: 1, ..STATUS }, 1),
+        let read = command(Command::Read, false, Command::ReadConfirm);
+        let program = command(Command::Program, true, Command::ProgramConfirm);
+        let erase = command(Command::Erase, false, Command::EraseConfirm);
+        let page_out = Hold { out: 1, ..STATUS };
+        chains.legacy = [
+            [chains.step(read, 0), chains.step(page_out, 1)],
+            [chains.step(program, 0), chains.step(STATUS, 1)],
+            [chains.step(erase, 0), chains.step(STATUS, 1)],
         ];
-        chains.program = [
-            chains.step(command(Command::Program, true, Command::ProgramConfirm), 0),
-            chains.step(STATUS, 1),
-        ];
-        chains.erase = chains.step(command(Command::Erase, false, Command::EraseConfirm), 0);
         chains
     }
 
@@ -319,28 +316,25 @@ impl Chains {
     /// The first step of the chain of one page or block, with this array time.
     #[inline]
     pub(crate) fn issue(&self, operation: Operation, time: Time) -> Step {
-        let (step, confirm) = match operation {
-            Operation::Read => (self.read[0], Confirm::Read(time)),
-            Operation::Program | Operation::Move => (self.program[0], Confirm::Program(time)),
-            Operation::Erase => (self.erase, Confirm::Erase(time)),
+        let confirm = match operation {
+            Operation::Read => Confirm::Read(time),
+            Operation::Program | Operation::Move => Confirm::Program(time),
+            Operation::Erase => Confirm::Erase(time),
         };
         Step {
             confirm: Some(confirm),
-            ..step
+            ..self.legacy[legacy(operation)][0]
         }
     }
     /// The second and last.
     #[inline]
     pub(crate) fn collect(&self, operation: Operation) -> Step {
-        match operation {
-            Operation::Read => self.read[1],
-            _ => self.program[1],
-        }
+        self.legacy[legacy(operation)][1]
     }
 
     /// The status read that ends every chain.
     pub(crate) const fn last_status(&self) -> Step {
-        self.program[1]
+        self.legacy[legacy(Operation::Program)][1]
     }
 
     /// A hold that suspends or resumes an operation.
@@ -519,6 +513,16 @@ impl Step {
         confirm: None,
         reports: 0,
     };
+}
+
+/// The place of an operation among the legacy ones; a move programs.
+#[inline]
+const fn legacy(operation: Operation) -> usize {
+    match operation {
+        Operation::Read => 0,
+        Operation::Program | Operation::Move => 1,
+        Operation::Erase => 2,
+    }
 }
 
 /// The command that queues a plane.

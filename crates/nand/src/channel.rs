@@ -101,7 +101,7 @@ pub struct Held<'a, D, B> {
     pub of_bus: &'a mut B,
 }
 
-/// What the end of a hold means to the owner.
+/// What the end of a hold means to the owner. If it was a suspend command: nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Released {
     /// The die.
@@ -117,10 +117,10 @@ pub struct Released {
 /// What the end of a busy time means to the owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readied {
-    /// The die is ready; this had been set going.
-    Done(Die, Confirm),
+    /// The die is ready; the array had this to do, if anything.
+    Done(Option<Stage>),
     /// The die has laid its operation aside: it takes other chains until it is resumed.
-    Suspended(Die),
+    Suspended,
     /// The die was suspended meanwhile; the event means nothing.
     Stale,
 }
@@ -306,14 +306,23 @@ impl<D, B> Channels<D, B> {
         lane.rest.count = steps.len() as u32 - 1;
         lane.begin_with(lane.rest.steps[0]);
     }
-    /// Loads the chain of one page or block into a free die. The array works for `time`.
+    /// A free die starts with the chain of one page or block. The array works for `time`.
     #[inline]
-    pub fn load_legacy(&mut self, die: Die, operation: Operation, time: Time) {
+    pub fn start_legacy<L: Listen<OfDie = D, OfBus = B>>(
+        &mut self,
+        now: Time,
+        die: Die,
+        operation: Operation,
+        time: Time,
+        listen: &mut L,
+    ) {
         let lane = &mut self.lanes[die.index()];
         lane.rest.steps.clear();
         lane.rest.count = 1;
         lane.rest.operation = operation;
         lane.begin_with(self.chains.issue(operation, time));
+        let bus = &mut self.buses[lane.channel as usize];
+        Self::ask(now, die, lane, bus, listen);
     }
 
     /// Starts the chain that was loaded into a die: it asks for the bus.
@@ -360,7 +369,7 @@ impl<D, B> Channels<D, B> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn grant<L: Listen<OfDie = D, OfBus = B>>(
         &mut self,
         now: Time,
@@ -397,15 +406,14 @@ impl<D, B> Channels<D, B> {
     }
 
     /// A hold ends: what it sets going starts, the bus goes to the next die in line, and the die
-    /// asks again if its next hold needs no wait. A resume command sets going what was laid aside;
-    /// `None` if the hold was a suspend command.
+    /// asks again if its next hold needs no wait. A resume command sets going what was laid aside.
     #[inline]
     pub fn bus_done<L: Listen<OfDie = D, OfBus = B>>(
         &mut self,
         now: Time,
         channel: u32,
         listen: &mut L,
-    ) -> Option<Released> {
+    ) -> Released {
         let bus = &mut self.buses[channel as usize];
         bus.held = false;
         if bus.urgent {
@@ -433,12 +441,12 @@ impl<D, B> Channels<D, B> {
         if !began && !ended {
             self.go_on(now, die, listen);
         }
-        Some(Released {
+        Released {
             die,
             rows,
             began,
             ended,
-        })
+        }
     }
 
     /// The next hold of a chain needs no wait: the die asks again.
@@ -496,18 +504,16 @@ impl<D, B> Channels<D, B> {
     ) -> Readied {
         let lane = &mut self.lanes[die.index()];
         if lane.ready != now || lane.state != State::Busy {
-            return lane.stopped(now, die);
+            return lane.stopped(now);
         }
-        let Some(confirm) = lane.step.confirm else {
-            return Readied::Stale;
-        };
+        let worked = lane.step.confirm.and_then(Stage::of_array);
         let bus = &mut self.buses[lane.channel as usize];
         if lane.suspending {
             lane.suspending = !bus.withdraw(die);
         }
         lane.step = lane.rest.next(&self.chains);
         Self::ask(now, die, lane, bus, listen);
-        Readied::Done(die, confirm)
+        Readied::Done(worked)
     }
 
     /// Asks to lay the die's operation aside for a read. Nothing happens unless its array programs
@@ -565,7 +571,7 @@ impl<D, B> Channels<D, B> {
         now: Time,
         channel: u32,
         listen: &mut L,
-    ) -> Option<Released> {
+    ) -> Released {
         let bus = &mut self.buses[channel as usize];
         let die = bus.holder;
         let held = Held {
@@ -576,20 +582,25 @@ impl<D, B> Channels<D, B> {
             of_bus: &mut bus.own,
         };
         listen.interrupted(now, held);
-        let resumed = self.interrupt(now, die, listen);
+        let began = self.interrupt(now, die, listen);
         if !self.buses[channel as usize].line.is_empty() {
             self.serve(now, channel, listen);
         }
-        resumed
+        Released {
+            die,
+            rows: 0,
+            began,
+            ended: false,
+        }
     }
 
-    /// What is laid aside goes on, or what the array is at is laid aside.
+    /// What is laid aside goes on (true), or what the array is at is laid aside.
     fn interrupt<L: Listen<OfDie = D, OfBus = B>>(
         &mut self,
         now: Time,
         die: Die,
         listen: &mut L,
-    ) -> Option<Released> {
+    ) -> bool {
         let lane = &mut self.lanes[die.index()];
         if let Some(aside) = lane.aside.take() {
             lane.step = aside.step;
@@ -604,18 +615,15 @@ impl<D, B> Channels<D, B> {
             lane.state = State::Busy;
             listen.busy(now, die, &mut lane.own, confirm, work, lane.ready);
             listen.schedule(lane.ready, Event::Ready(die.0));
-            return Some(Released {
-                die,
-                rows: 0,
-                began: true,
-                ended: false,
-            });
+            return true;
         }
         lane.suspending = false;
-        let confirm = lane.step.confirm?;
+        let Some(confirm) = lane.step.confirm else {
+            return false;
+        };
         let latency = self.suspend.latency(matches!(confirm, Confirm::Erase(_)));
         if lane.state != State::Busy || lane.ready.since(now) <= latency {
-            return None;
+            return false;
         }
         let remaining = lane.ready - now;
         lane.registers.stop(now + latency);
@@ -630,7 +638,7 @@ impl<D, B> Channels<D, B> {
         }));
         listen.suspended(now, &mut lane.own, confirm, remaining, latency);
         listen.schedule(lane.ready, Event::Ready(die.0));
-        None
+        false
     }
 
     /// Takes back a resume command that has not got the bus yet: the die is free for a read. False
@@ -660,12 +668,12 @@ impl<D> Lane<D> {
     }
     /// A busy time ends that is not that of a step: the operation is laid aside, or the event stale.
     #[cold]
-    fn stopped(&mut self, now: Time, die: Die) -> Readied {
+    fn stopped(&mut self, now: Time) -> Readied {
         if self.ready != now || self.state != State::Stopping {
             return Readied::Stale;
         }
         self.state = State::Free;
-        Readied::Suspended(die)
+        Readied::Suspended
     }
 }
 

@@ -478,12 +478,11 @@ impl Package {
         match event {
             Event::Ready(die) => {
                 let readied = self.channels.ready(now, Die(die), &mut self.book);
-                debug_assert!(matches!(readied, Readied::Done(..)), "nothing is suspended");
+                debug_assert!(matches!(readied, Readied::Done(_)), "nothing is suspended");
             }
             Event::BusDone(channel) => {
-                if let Some(released) = self.channels.bus_done(now, channel, &mut self.book) {
-                    self.row_done(released.die, released.rows, released.ended);
-                }
+                let released = self.channels.bus_done(now, channel, &mut self.book);
+                self.row_done(released.die, released.rows, released.ended);
             }
         }
         true

@@ -78,15 +78,21 @@ impl Registers {
     #[inline]
     pub fn confirm(&mut self, now: Time, confirm: Confirm, busy: Busy) -> Work {
         let free = now.max(self.data);
+        if let Confirm::Read(time) | Confirm::Program(time) | Confirm::Erase(time) = confirm {
+            self.data = free + time;
+            self.cache = self.data;
+            return Work {
+                from: free,
+                until: self.data,
+            };
+        }
+        self.confirm_short(now, confirm, busy)
+    }
+    /// The last cycle of a command that leaves the die ready before the array is, or without it.
+    #[cold]
+    fn confirm_short(&mut self, now: Time, confirm: Confirm, busy: Busy) -> Work {
+        let free = now.max(self.data);
         match confirm {
-            Confirm::Read(time) | Confirm::Program(time) | Confirm::Erase(time) => {
-                self.data = free + time;
-                self.cache = self.data;
-                Work {
-                    from: free,
-                    until: self.data,
-                }
-            }
             Confirm::CacheProgram(time) => {
                 self.data = free + time;
                 self.cache = free + busy.cache;
@@ -103,13 +109,13 @@ impl Registers {
                     until: self.data,
                 }
             }
-            Confirm::CacheReadEnd => {
-                self.cache = free + busy.cache;
-                self.data = self.cache;
-                Work::default()
-            }
             Confirm::QueuePlane => {
                 self.cache = self.cache.max(now + busy.plane);
+                Work::default()
+            }
+            _ => {
+                self.cache = free + busy.cache;
+                self.data = self.cache;
                 Work::default()
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use wordline_kernel::{Probe, Time};
-use wordline_nand::{Confirm, Die, Operation};
+use wordline_nand::{Die, Operation};
 
 use super::transaction::{NONE, Order, Slot, Transaction};
 use crate::observation::{Observation, PageParts};
@@ -148,6 +148,8 @@ impl Book {
         };
         let transaction = &mut self.transactions[slot as usize];
         transaction.purpose = order.purpose;
+        transaction.operation = order.purpose.operation();
+        transaction.gc = order.purpose.is_gc();
         transaction.die = die;
         transaction.next = NONE;
         transaction.previous = NONE;
@@ -167,6 +169,8 @@ impl Book {
     fn extend(&mut self, order: &Order) -> Slot {
         self.transactions.push(Transaction {
             purpose: order.purpose,
+            operation: order.purpose.operation(),
+            gc: order.purpose.is_gc(),
             die: Die(0),
             next: NONE,
             previous: NONE,
@@ -235,14 +239,14 @@ impl Book {
         slot
     }
 
-    /// Tells the probe that the array has worked for a command since the die became busy: plane by
-    /// plane, a piece of what [`Observation::Die`] says of the whole.
+    /// Tells the probe that the array has worked for a command since the die became busy, be it that
+    /// it `programs`: plane by plane, a piece of what [`Observation::Die`] says of the whole.
     #[inline]
     pub(super) fn observe_array<P: Probe<Observation>>(
         &self,
         now: Time,
         job: &Job,
-        confirm: Confirm,
+        programs: bool,
         probe: &mut P,
     ) {
         if !P::HEARS_PIECES {
@@ -255,7 +259,6 @@ impl Book {
             busy_since: from,
             ..
         } = *job;
-        let programs = matches!(confirm, Confirm::Program(_));
         let worked = match operation {
             Operation::Move if programs => Operation::Program,
             Operation::Move => Operation::Read,

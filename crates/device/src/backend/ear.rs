@@ -92,7 +92,7 @@ impl<P: Probe<Observation>> Listen for Ear<'_, P> {
             *used -= remaining * u64::from(state.job.pages);
         }
         self.book
-            .observe_array(now, &state.job, confirm, self.probe);
+            .observe_array(now, &state.job, kind(confirm) == Some(1), self.probe);
     }
     fn interrupted(&mut self, now: Time, held: Held<'_, DieState, GcClock>) {
         held.of_die.usage.bus += now - held.from;
@@ -120,7 +120,7 @@ impl<P: Probe<Observation>> Ear<'_, P> {
 
 /// Reads, programs, erases: the place in a [`Usage`].
 #[inline]
-pub(super) fn kind(confirm: Confirm) -> Option<usize> {
+fn kind(confirm: Confirm) -> Option<usize> {
     Stage::of_array(confirm).map(|stage| match stage {
         Stage::Ton => 0,
         Stage::Tin => 1,

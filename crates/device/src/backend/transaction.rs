@@ -75,6 +75,9 @@ impl Purpose {
 #[derive(Clone, Debug)]
 pub(crate) struct Transaction {
     pub purpose: Purpose,
+    /// As the purpose says.
+    pub(super) operation: Operation,
+    pub(super) gc: bool,
     pub(super) die: Die,
     /// The next of its queue, or of its command.
     pub(super) next: Slot,

@@ -9,7 +9,7 @@ use crate::backend::{Order, Purpose, Slot};
 use crate::event::Event;
 use crate::observation::Observation;
 use crate::plan::Plan;
-use crate::schedule::{Line, Schedule, Scheduler, Scheduling, Seat, Stirred, View, Waiting};
+use crate::schedule::{Line, Schedule, Scheduling, Seat, Stirred, View, Waiting};
 
 /// The scheduler and its line.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub(super) struct Queue {
 impl Queue {
     /// None if nothing ever waits for the scheduler.
     pub(super) fn new(plan: &Plan) -> Option<Box<Self>> {
-        if let Scheduler::Immediate(_) = plan.scheduler {
+        if !plan.is_scheduled() {
             return None;
         }
         let part = &plan.part;
@@ -192,7 +192,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Lets the scheduler choose, until it has nothing to commit or a search takes time.
-    pub(super) fn schedule(
+    pub(crate) fn schedule(
         &mut self,
         now: Time,
         queue: &mut EventQueue<Event>,

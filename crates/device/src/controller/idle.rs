@@ -172,7 +172,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Deals with [`Event::Idle`].
-    pub(super) fn look_whether_idle(
+    pub(crate) fn look_whether_idle(
         &mut self,
         now: Time,
         queue: &mut EventQueue<Event>,
