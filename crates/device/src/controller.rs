@@ -447,27 +447,26 @@ impl<M: Mapping> Controller<M> {
             let filled = self.mapping.lookup(page).is_some();
             oldest.number = verification.shadow.begin_read(page, filled);
         }
-        let (owner, parts, since) = (owner, PageParts::NONE, now);
-        let waiting = Reading {
+        let reading = Reading {
             owner,
             page,
-            parts,
-            since,
+            parts: PageParts::NONE,
+            since: now,
             oldest,
         };
         if let Some(job) = self.mapping.fetch(page, false) {
-            self.wait_for_map(now, job, Waiter::Read(waiting), queue, probe);
+            self.wait_for_map(now, job, Waiter::Read(reading), queue, probe);
             return Ok(());
         }
-        self.read_mapped(now, waiting, queue, probe)
+        self.read_mapped(now, &reading, queue, probe)
     }
 
     /// Reads a page whose map entry is in memory.
-    #[inline]
+    #[inline(always)]
     fn read_mapped(
         &mut self,
         now: Time,
-        reading: Reading,
+        reading: &Reading,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
@@ -477,7 +476,7 @@ impl<M: Mapping> Controller<M> {
             parts,
             oldest,
             ..
-        } = reading;
+        } = *reading;
         if let Some(place) = self.mapping.lookup(page) {
             self.array.foresee(place);
             let order = Order {
@@ -493,6 +492,25 @@ impl<M: Mapping> Controller<M> {
             }
             return Ok(());
         }
+        self.read_unwritten(now, reading, queue, probe)
+    }
+
+    /// Reads a page that was never written: it is done at once.
+    #[cold]
+    fn read_unwritten(
+        &mut self,
+        now: Time,
+        reading: &Reading,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<(), DeviceError> {
+        let Reading {
+            owner,
+            page,
+            parts,
+            oldest,
+            ..
+        } = *reading;
         probe.observe(now, Observation::UnwrittenRead);
         if let Some(verification) = &mut self.verification {
             let checked =
@@ -794,7 +812,7 @@ impl<M: Mapping> Controller<M> {
                 if let Some(job) = self.mapping.fetch(reading.page, false) {
                     self.wait_for_map(now, job, Waiter::Read(reading), queue, probe);
                 } else {
-                    self.read_mapped(now, reading, queue, probe)?;
+                    self.read_mapped(now, &reading, queue, probe)?;
                 }
             }
         }
