@@ -27,7 +27,7 @@ use wordline_nand::{
 
 use crate::compose::{Compose, Composition};
 use crate::event::Event;
-use crate::observation::Observation;
+use crate::observation::{Observation, PageParts};
 use crate::plan::Plan;
 use crate::schedule::Load;
 
@@ -127,6 +127,12 @@ impl BackEnd {
     #[inline]
     pub fn get(&self, slot: Slot) -> &Transaction {
         &self.book.transactions[slot as usize]
+    }
+
+    /// What the request of a transaction had been through before it was given one.
+    #[inline]
+    pub fn went_through(&mut self, slot: Slot, parts: &PageParts) {
+        self.book.transactions[slot as usize].parts.add(parts);
     }
 
     /// The next transaction of the same command.

@@ -479,11 +479,11 @@ impl<M: Mapping> Controller<M> {
         } = *reading;
         if let Some(place) = self.mapping.lookup(page) {
             self.array.foresee(place);
-            let order = Order {
-                parts,
-                ..Order::new(Purpose::Read, place, owner, page.0)
-            };
+            let order = Order::new(Purpose::Read, place, owner, page.0);
             let slot = self.give(now, &order, queue);
+            if parts != PageParts::NONE {
+                self.backend.went_through(slot, &parts);
+            }
             if let Some(verification) = &mut self.verification {
                 verification.note(slot, 0, oldest);
             }
@@ -660,11 +660,9 @@ impl<M: Mapping> Controller<M> {
         let (owner, parts) = (fragment.owner, fragment.parts);
         let tag = self.hold(fragment, later);
         probe.observe(now, Observation::PageMerged);
-        let order = Order {
-            parts,
-            ..Order::new(Purpose::Merge, place, owner, tag)
-        };
+        let order = Order::new(Purpose::Merge, place, owner, tag);
         let slot = self.give(now, &order, queue);
+        self.backend.went_through(slot, &parts);
         if let Some(verification) = &mut self.verification {
             verification.note(slot, 0, NO_VERSION);
         }
@@ -844,10 +842,10 @@ impl<M: Mapping> Controller<M> {
         } = *fragment;
         let order = Order {
             superseded,
-            parts,
             ..Order::new(Purpose::Write, place, owner, page.0)
         };
         let slot = self.give(now, &order, queue);
+        self.backend.went_through(slot, &parts);
         if self.follows {
             self.follow_write(slot, page, version, base, place);
         }

@@ -158,7 +158,7 @@ impl Book {
         transaction.owner = order.owner;
         transaction.tag = order.tag;
         transaction.superseded = order.superseded;
-        transaction.parts = order.parts;
+        transaction.parts = PageParts::NONE;
         transaction.since = now;
         transaction.gc_before = gc_before;
         slot
@@ -179,7 +179,7 @@ impl Book {
             owner: order.owner,
             tag: order.tag,
             superseded: order.superseded,
-            parts: order.parts,
+            parts: PageParts::NONE,
             since: Time::ZERO,
             gc_before: Time::ZERO,
         });

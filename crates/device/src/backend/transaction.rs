@@ -110,8 +110,6 @@ pub(crate) struct Order {
     pub owner: u32,
     pub tag: u32,
     pub superseded: u32,
-    /// What the request has been through since admission.
-    pub parts: PageParts,
 }
 
 impl Transaction {
@@ -132,7 +130,7 @@ impl Transaction {
 }
 
 impl Order {
-    /// An operation in one place, for a request that has just been admitted.
+    /// An operation in one place.
     #[inline]
     pub fn new(purpose: Purpose, place: Ppn, owner: u32, tag: u32) -> Self {
         Self {
@@ -142,7 +140,6 @@ impl Order {
             owner,
             tag,
             superseded: 0,
-            parts: PageParts::NONE,
         }
     }
 }
