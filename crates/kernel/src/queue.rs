@@ -3,7 +3,7 @@
 use std::collections::BinaryHeap;
 
 use crate::Time;
-use crate::heap::{Entry, Key};
+use crate::heap::Entry;
 
 /// Rows beside the heap. What a device schedules comes with a few durations (commands, transfers, array
 /// times), and the events of one duration are due in the order in which they were scheduled: as many rows
@@ -12,8 +12,6 @@ use crate::heap::{Entry, Key};
 const ROWS: usize = 4;
 /// The place of the heap among the rows.
 const HEAP: usize = ROWS;
-/// Bits of a number in the queue that say where the event is.
-const PLACE_BITS: u32 = 3;
 
 /// Events in order of time; among equal times in order of scheduling.
 ///
@@ -22,77 +20,94 @@ const PLACE_BITS: u32 = 3;
 /// An event goes to the end of the row whose last event is the latest that is not later, so that every
 /// row is in order; what fits no row goes to a heap. The earliest event is the first of a row or the top
 /// of the heap. Next to nothing of this depends on outcomes that a processor cannot predict.
+///
+/// Of events of the same time in different rows the one of the lower row was scheduled first, and those
+/// in the heap last: the last events of rows only become later, so a row that does not take a time any
+/// more never takes it again.
 #[derive(Clone, Debug)]
 pub struct EventQueue<E> {
     rows: [Row<E>; ROWS],
     /// By row: when the event is due that came last. Descending: an event goes to the first row whose
     /// last is not later than it, and leaves the order as it is.
     last: [Time; ROWS],
-    /// By row, and of the heap: the first event, or [`NEVER`].
-    firsts: [Key; ROWS + 1],
-    /// The earliest of them, found when it changes: whoever takes an event does not wait for it.
-    first: Key,
+    /// By row, and of the heap: when the first event is due, or [`NEVER`].
+    firsts: [Time; ROWS + 1],
+    /// The earliest of them and whose it is, found when it changes: whoever takes an event does not wait
+    /// for it.
+    first: Time,
+    place: usize,
     heap: BinaryHeap<Entry<E>>,
-    /// Events scheduled so far.
+    /// Events scheduled so far in the heap.
     scheduled: u64,
 }
 
 /// Behind all events.
-const NEVER: Key = Key::MAX;
+const NEVER: Time = Time::MAX;
 
-/// Events in order: a ring of a power of two of places.
+/// An event in a row, and when it is due.
+#[derive(Clone, Copy, Debug)]
+struct Due<E> {
+    time: Time,
+    event: E,
+}
+
+/// Events in order, without gaps. They move to the front when the end is reached, at most one for each
+/// that came since.
 #[derive(Clone, Debug)]
 struct Row<E> {
-    ring: Vec<Entry<E>>,
-    /// Events that have left, and that have come; their difference wait.
-    left: usize,
-    come: usize,
+    /// Behind the last event there is one that is never due.
+    places: Vec<Due<E>>,
+    /// From the first event to behind the last.
+    first: u32,
+    end: u32,
 }
+
+/// Fewest places of a row that has held an event.
+const FEWEST: usize = 128;
 
 impl<E: Copy> Row<E> {
     // Field by field, from registers: an entry that is put together in memory first and then copied with
     // wider loads waits for its own stores.
     #[inline(always)]
-    fn push(&mut self, time: Time, sequence: u64, event: E) {
-        if self.come - self.left == self.ring.len() {
-            self.grow(Entry {
-                time,
-                sequence,
-                event,
-            });
+    fn push(&mut self, time: Time, event: E) {
+        let end = self.end as usize;
+        if end + 1 >= self.places.len() {
+            return self.push_with_room(time, event);
         }
-        let mask = self.ring.len() - 1;
-        let place = &mut self.ring[self.come & mask];
-        place.time = time;
-        place.sequence = sequence;
-        place.event = event;
-        self.come += 1;
+        self.places[end].time = time;
+        self.places[end].event = event;
+        self.places[end + 1].time = NEVER;
+        self.end += 1;
     }
+    /// Takes the first event, if there is one; and when the next one is due.
     #[inline(always)]
-    fn pop(&mut self) -> Entry<E> {
-        let mask = self.ring.len() - 1;
-        let entry = self.ring[self.left & mask];
-        self.left += 1;
-        entry
-    }
-    /// The order of the first.
-    #[inline]
-    fn first(&self) -> Key {
-        if self.left == self.come {
-            return NEVER;
+    fn pop(&mut self) -> Option<(E, Time)> {
+        let first = self.first as usize;
+        if first + 1 >= self.places.len() {
+            return None;
         }
-        let mask = self.ring.len() - 1;
-        self.ring[self.left & mask].key()
+        let event = self.places[first].event;
+        self.first += 1;
+        Some((event, self.places[first + 1].time))
     }
-    /// Makes room for twice as many; new places hold `filler`.
     #[cold]
-    fn grow(&mut self, filler: Entry<E>) {
-        let length = self.ring.len();
-        if length > 0 {
-            self.ring.rotate_left(self.left & (length - 1));
+    #[inline(never)]
+    fn push_with_room(&mut self, time: Time, event: E) {
+        let waiting = self.len();
+        self.places
+            .copy_within(self.first as usize..self.end as usize, 0);
+        if 2 * waiting >= self.places.len() {
+            let filler = Due { time: NEVER, event };
+            self.places.resize((2 * waiting).max(FEWEST), filler);
         }
-        self.ring.resize((2 * length).max(16), filler);
-        (self.left, self.come) = (0, length);
+        (self.first, self.end) = (0, waiting as u32);
+        self.push(time, event);
+    }
+}
+
+impl<E> Row<E> {
+    fn len(&self) -> usize {
+        (self.end - self.first) as usize
     }
 }
 
@@ -100,13 +115,14 @@ impl<E> Default for EventQueue<E> {
     fn default() -> Self {
         Self {
             rows: std::array::from_fn(|_| Row {
-                ring: Vec::new(),
-                left: 0,
-                come: 0,
+                places: Vec::new(),
+                first: 0,
+                end: 0,
             }),
             last: [Time::ZERO; ROWS],
             firsts: [NEVER; ROWS + 1],
             first: NEVER,
+            place: HEAP,
             heap: BinaryHeap::new(),
             scheduled: 0,
         }
@@ -114,72 +130,76 @@ impl<E> Default for EventQueue<E> {
 }
 
 impl<E: Copy> EventQueue<E> {
-    /// Puts `event` at `time`, behind all events already scheduled for that time.
+    /// Puts `event` at `time`, before [`Time::MAX`], behind all events already scheduled for that time.
     #[inline(always)]
     pub fn schedule(&mut self, time: Time, event: E) {
+        debug_assert!(time < NEVER, "never is no time");
         let row: usize = self.last.iter().map(|last| usize::from(*last > time)).sum();
-        let sequence = self.scheduled << PLACE_BITS | row as u64;
-        self.scheduled += 1;
         if row == HEAP {
-            self.schedule_in_heap(time, sequence, event);
+            self.schedule_in_heap(time, event);
             return;
         }
         self.last[row] = time;
-        let key = Key::from(time.0) << 64 | Key::from(sequence);
-        self.firsts[row] = self.firsts[row].min(key);
-        self.first = self.first.min(key);
-        self.rows[row].push(time, sequence, event);
+        self.firsts[row] = self.firsts[row].min(time);
+        self.place = if time < self.first { row } else { self.place };
+        self.first = self.first.min(time);
+        self.rows[row].push(time, event);
     }
     #[cold]
-    fn schedule_in_heap(&mut self, time: Time, sequence: u64, event: E) {
-        let entry = Entry {
+    fn schedule_in_heap(&mut self, time: Time, event: E) {
+        let sequence = self.scheduled;
+        self.scheduled += 1;
+        self.heap.push(Entry {
             time,
             sequence,
             event,
-        };
-        self.firsts[HEAP] = self.firsts[HEAP].min(entry.key());
-        self.first = self.first.min(entry.key());
-        self.heap.push(entry);
+        });
+        self.firsts[HEAP] = self.firsts[HEAP].min(time);
+        (self.first, self.place) = self.earliest();
     }
     /// Takes the earliest event.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, E)> {
-        if self.first == NEVER {
-            return None;
-        }
-        let place = self.first as usize & ((1 << PLACE_BITS) - 1);
-        if place >= HEAP {
+        let time = self.first;
+        let Some(row) = self.rows.get_mut(self.place) else {
             return self.pop_of_heap();
-        }
-        let entry = self.rows[place].pop();
-        self.firsts[place] = self.rows[place].first();
-        self.first = self.earliest();
-        Some((entry.time, entry.event))
+        };
+        let (event, next) = row.pop()?;
+        self.firsts[self.place] = next;
+        (self.first, self.place) = self.earliest();
+        Some((time, event))
     }
     #[cold]
     fn pop_of_heap(&mut self) -> Option<(Time, E)> {
         let entry = self.heap.pop()?;
-        self.firsts[HEAP] = self.heap.peek().map_or(NEVER, Entry::key);
-        self.first = self.earliest();
+        self.firsts[HEAP] = self.heap.peek().map_or(NEVER, |entry| entry.time);
+        (self.first, self.place) = self.earliest();
         Some((entry.time, entry.event))
     }
     /// When the earliest event is due.
     #[inline]
     pub fn next_time(&self) -> Option<Time> {
-        (self.first != NEVER).then_some(Time((self.first >> 64) as u64))
+        (self.first != NEVER).then_some(self.first)
     }
+    /// When the earliest event is due, and its row; of equals the first. The heap if there is none.
     #[inline]
-    fn earliest(&self) -> Key {
+    fn earliest(&self) -> (Time, usize) {
         let [a, b, c, d, heap] = self.firsts;
-        a.min(b).min(c.min(d)).min(heap)
+        let early = if b < a { (b, 1) } else { (a, 0) };
+        let late = if d < c { (d, 3) } else { (c, 2) };
+        let row = if late.0 < early.0 { late } else { early };
+        if row.0 <= heap && row.0 != NEVER {
+            row
+        } else {
+            (heap, HEAP)
+        }
     }
 }
 
 impl<E> EventQueue<E> {
     /// Events waiting.
     pub fn len(&self) -> usize {
-        let rows = self.rows.iter().map(|row| row.come - row.left);
-        self.heap.len() + rows.sum::<usize>()
+        self.heap.len() + self.rows.iter().map(Row::len).sum::<usize>()
     }
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
