@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 pub use book::Usage;
 use book::{Book, DieState, GcClock, IDLE, Job};
 use ear::Ear;
-use transaction::NONE;
+use transaction::{NONE, Wait};
 pub(crate) use transaction::{Order, Purpose, Slot, Transaction};
 use wordline_kernel::{EventQueue, Probe, Stream, Time};
 use wordline_nand::channel::Readied;
@@ -52,6 +52,8 @@ pub(crate) struct BackEnd {
     channels: Channels<DieState, GcClock>,
     book: Book,
     draws: Stream,
+    /// What the command that has finished last went through.
+    finished: PageParts,
     /// Idle dies that have been given transactions.
     touched: Vec<Die>,
     /// What is committed, by die.
@@ -107,6 +109,7 @@ impl BackEnd {
             ),
             book: Book::default(),
             draws: Stream::new(part.seed, "nand.array"),
+            finished: PageParts::NONE,
             touched: Vec::new(),
             loads: vec![Load::default(); layout.dies as usize],
             is_scheduled: plan.is_scheduled(),
@@ -130,9 +133,20 @@ impl BackEnd {
     }
 
     /// What the request of a transaction had been through before it was given one.
-    #[inline]
     pub fn went_through(&mut self, slot: Slot, parts: &PageParts) {
-        self.book.transactions[slot as usize].parts.add(parts);
+        self.book.went_through(slot, parts);
+    }
+
+    /// Where the time of a transaction went that is among those that have finished last.
+    pub fn parts(&self, slot: Slot) -> PageParts {
+        let transaction = self.get(slot);
+        let mut parts = self.finished;
+        parts.gc += transaction.wait.gc;
+        parts.die_wait += transaction.wait.time - transaction.wait.gc;
+        if transaction.is_late {
+            parts.add(&self.book.earlier[slot as usize]);
+        }
+        parts
     }
 
     /// The next transaction of the same command.
@@ -214,11 +228,19 @@ impl BackEnd {
         let transaction = &mut self.book.transactions[slot as usize];
         let (die, purpose) = (transaction.die, transaction.purpose);
         let clock = self.channels.of(die).gc.read(now);
-        let gc = clock - transaction.gc_before;
-        transaction.parts.gc += gc;
-        transaction.parts.queue += now - transaction.since - gc;
-        transaction.since = now;
-        transaction.gc_before = clock;
+        let Wait { time, gc } = transaction.wait;
+        transaction.wait = Wait {
+            time: now,
+            gc: clock,
+        };
+        if time < now {
+            let parts = PageParts {
+                gc: clock - gc,
+                queue: now - time - (clock - gc),
+                ..PageParts::NONE
+            };
+            self.book.went_through(slot, &parts);
+        }
         self.line_up(now, die, slot, purpose, queue);
     }
 
@@ -282,7 +304,7 @@ impl BackEnd {
             self.start(now, die, head, 1, queue);
             return;
         }
-        if self.suspends && now.since(self.get(head).since) < self.longest {
+        if self.suspends && now.since(self.get(head).wait.time) < self.longest {
             head = self.waiting_read(die, array).unwrap_or(head);
         }
         self.begin_with(now, die, head, array, queue);
@@ -320,7 +342,7 @@ impl BackEnd {
         let state = self.channels.of_mut(die);
         let transaction = &mut self.book.transactions[head as usize];
         let of_gc = state.gc.read(now);
-        transaction.begins(now, of_gc);
+        transaction.wait.end(now, of_gc);
         let (operation, gc, place) = (transaction.operation, transaction.gc, transaction.place);
         state.gc.start(now, gc);
         state.job.begin(now, head, operation, gc, pages);
@@ -379,7 +401,7 @@ impl BackEnd {
         while slot != NONE {
             let transaction = &mut self.book.transactions[slot as usize];
             if slot != head {
-                transaction.begins(now, of_gc);
+                transaction.wait.end(now, of_gc);
             }
             places[count] = transaction.place;
             targets[count] = transaction.target;
@@ -459,12 +481,7 @@ impl BackEnd {
             job.parts.die_wait = (now - job.began).since(job.parts.total());
         }
         let (head, pages) = (job.head, job.pages);
-        let mut slot = head;
-        while slot != NONE {
-            let transaction = &mut self.book.transactions[slot as usize];
-            transaction.parts.add(&job.parts);
-            slot = transaction.next;
-        }
+        self.finished = job.parts;
         if !job.gc {
             *self.loads[die.index()].of(job.operation) -= pages;
         }

@@ -845,7 +845,9 @@ impl<M: Mapping> Controller<M> {
             ..Order::new(Purpose::Write, place, owner, page.0)
         };
         let slot = self.give(now, &order, queue);
-        self.backend.went_through(slot, &parts);
+        if parts != PageParts::NONE {
+            self.backend.went_through(slot, &parts);
+        }
         if self.follows {
             self.follow_write(slot, page, version, base, place);
         }
@@ -989,7 +991,7 @@ impl<M: Mapping> Controller<M> {
             }
             Purpose::Merge => {
                 let fragment = &mut self.held[tag as usize].fragment;
-                fragment.parts = self.backend.get(slot).parts;
+                fragment.parts = self.backend.parts(slot);
                 fragment.since = now;
                 if let Some(verification) = &self.verification {
                     fragment.base = verification.contents[slot as usize];
@@ -1077,7 +1079,7 @@ impl<M: Mapping> Controller<M> {
         slot: Slot,
         queue: &mut EventQueue<Event>,
     ) {
-        let parts = self.backend.get(slot).parts;
+        let parts = self.backend.parts(slot);
         self.done.push(Done { ticket, parts });
         self.ends(now, ticket, queue);
     }

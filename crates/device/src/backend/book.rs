@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use wordline_kernel::{Probe, Time};
 use wordline_nand::{Die, Operation};
 
-use super::transaction::{NONE, Order, Slot, Transaction};
+use super::transaction::{NONE, Order, Slot, Transaction, Wait};
 use crate::observation::{Observation, PageParts};
 
 /// Time that a shared thing was held for garbage collection.
@@ -134,6 +134,8 @@ pub struct Usage {
 pub(super) struct Book {
     pub(super) transactions: Vec<Transaction>,
     pub(super) vacant: Vec<Slot>,
+    /// By transaction that is late: what its request had been through before it waited for the die.
+    pub(super) earlier: Vec<PageParts>,
 }
 
 impl Book {
@@ -158,9 +160,11 @@ impl Book {
         transaction.owner = order.owner;
         transaction.tag = order.tag;
         transaction.superseded = order.superseded;
-        transaction.parts = PageParts::NONE;
-        transaction.since = now;
-        transaction.gc_before = gc_before;
+        transaction.is_late = false;
+        transaction.wait = Wait {
+            time: now,
+            gc: gc_before,
+        };
         slot
     }
     /// A place more.
@@ -179,11 +183,27 @@ impl Book {
             owner: order.owner,
             tag: order.tag,
             superseded: order.superseded,
-            parts: PageParts::NONE,
-            since: Time::ZERO,
-            gc_before: Time::ZERO,
+            is_late: false,
+            wait: Wait {
+                time: Time::ZERO,
+                gc: Time::ZERO,
+            },
         });
         self.transactions.len() as Slot - 1
+    }
+
+    /// Notes what the request of a transaction has been through before it waits for the die.
+    pub(super) fn went_through(&mut self, slot: Slot, parts: &PageParts) {
+        let place = slot as usize;
+        let transaction = &mut self.transactions[place];
+        if self.earlier.len() <= place {
+            self.earlier.resize(place + 1, PageParts::NONE);
+        }
+        if !transaction.is_late {
+            transaction.is_late = true;
+            self.earlier[place] = PageParts::NONE;
+        }
+        self.earlier[place].add(parts);
     }
 
     #[inline]

@@ -3,8 +3,6 @@
 use wordline_kernel::Time;
 use wordline_nand::{Die, Operation, Ppn};
 
-use crate::observation::PageParts;
-
 /// A place in the table of transactions.
 pub(crate) type Slot = u32;
 /// No transaction.
@@ -71,13 +69,33 @@ impl Purpose {
     }
 }
 
-/// One flash operation on its way through the back end.
+/// A wait for a die. Before its end: since when, and how long collection had had the die then. From
+/// then on: how long it was, and how long of that behind collection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wait {
+    pub(super) time: Time,
+    pub(super) gc: Time,
+}
+
+impl Wait {
+    /// It ends; collection has had the die for `gc`.
+    #[inline]
+    pub(super) fn end(&mut self, now: Time, gc: Time) {
+        self.time = now - self.time;
+        self.gc = gc - self.gc;
+    }
+}
+
+/// One flash operation on its way through the back end: a line of a processor's cache.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(crate) struct Transaction {
     pub purpose: Purpose,
     /// As the purpose says.
     pub(super) operation: Operation,
     pub(super) gc: bool,
+    /// Whether its request had been through something before: [`super::Book::earlier`].
+    pub(super) is_late: bool,
     pub(super) die: Die,
     /// The next of its queue, or of its command.
     pub(super) next: Slot,
@@ -94,11 +112,7 @@ pub(crate) struct Transaction {
     pub tag: u32,
     /// For a host write: 1 + the block of the copy that it supersedes, or 0.
     pub superseded: u32,
-    pub parts: PageParts,
-    /// Since when it waits for its die.
-    pub(super) since: Time,
-    /// Collection's share of the die at that time.
-    pub(super) gc_before: Time,
+    pub(super) wait: Wait,
 }
 
 /// An operation for [`BackEnd::enqueue`].
@@ -117,15 +131,6 @@ impl Transaction {
     #[inline]
     pub fn joined(&self) -> Option<Slot> {
         (self.next != NONE).then_some(self.next)
-    }
-    /// Its die turns to it: where it has waited until now is known.
-    #[inline]
-    pub(super) fn begins(&mut self, now: Time, of_gc: Time) {
-        if self.since < now {
-            let gc = of_gc - self.gc_before;
-            self.parts.gc += gc;
-            self.parts.die_wait += now - self.since - gc;
-        }
     }
 }
 
