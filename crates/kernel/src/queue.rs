@@ -79,7 +79,7 @@ impl<E: Copy> Row<E> {
         self.places[end + 1].time = NEVER;
         self.end += 1;
     }
-    /// Takes the first event, if there is one; and when the next one is due.
+    /// Takes the first event, if a place is there; and when the next one is due.
     #[inline(always)]
     fn pop(&mut self) -> Option<(E, Time)> {
         let first = self.first as usize;
@@ -122,7 +122,7 @@ impl<E> Default for EventQueue<E> {
             last: [Time::ZERO; ROWS],
             firsts: [NEVER; ROWS + 1],
             first: NEVER,
-            place: HEAP,
+            place: 0,
             heap: BinaryHeap::new(),
             scheduled: 0,
         }
@@ -155,25 +155,28 @@ impl<E: Copy> EventQueue<E> {
             event,
         });
         self.firsts[HEAP] = self.firsts[HEAP].min(time);
-        (self.first, self.place) = self.earliest();
+        self.find_first();
     }
     /// Takes the earliest event.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, E)> {
         let time = self.first;
+        if time == NEVER {
+            return None;
+        }
         let Some(row) = self.rows.get_mut(self.place) else {
             return self.pop_of_heap();
         };
         let (event, next) = row.pop()?;
         self.firsts[self.place] = next;
-        (self.first, self.place) = self.earliest();
+        self.find_first();
         Some((time, event))
     }
     #[cold]
     fn pop_of_heap(&mut self) -> Option<(Time, E)> {
         let entry = self.heap.pop()?;
         self.firsts[HEAP] = self.heap.peek().map_or(NEVER, |entry| entry.time);
-        (self.first, self.place) = self.earliest();
+        self.find_first();
         Some((entry.time, entry.event))
     }
     /// When the earliest event is due.
@@ -181,18 +184,21 @@ impl<E: Copy> EventQueue<E> {
     pub fn next_time(&self) -> Option<Time> {
         (self.first != NEVER).then_some(self.first)
     }
-    /// When the earliest event is due, and its row; of equals the first. The heap if there is none.
+    /// Finds the earliest event: of equals that of the first row.
     #[inline]
-    fn earliest(&self) -> (Time, usize) {
+    fn find_first(&mut self) {
         let [a, b, c, d, heap] = self.firsts;
         let early = if b < a { (b, 1) } else { (a, 0) };
         let late = if d < c { (d, 3) } else { (c, 2) };
-        let row = if late.0 < early.0 { late } else { early };
-        if row.0 <= heap && row.0 != NEVER {
-            row
-        } else {
-            (heap, HEAP)
+        (self.first, self.place) = if late.0 < early.0 { late } else { early };
+        if heap < self.first {
+            self.first_of_heap();
         }
+    }
+    #[cold]
+    #[inline(never)]
+    fn first_of_heap(&mut self) {
+        (self.first, self.place) = (self.firsts[HEAP], HEAP);
     }
 }
 
