@@ -2,13 +2,14 @@
 
 /// Lists of items `0..items`, with constant-time push, removal and front.
 ///
-/// Links are stored as `item + 1` so that untouched memory means "empty" and costs nothing. Both links
-/// of an item lie together: an item is found once.
+/// Each list is a ring through a head, which lies behind the items. Links are stored as their
+/// exclusive or with the place that they are at, so that untouched memory means a ring of one, which
+/// is an empty list, and costs nothing. Both links of an item lie together: an item is found once.
 #[derive(Clone, Debug)]
 pub struct Lists {
-    front: Vec<u32>,
-    /// By item: the next and the one before. Arrays, because zeroes of a type of our own would be
-    /// written at the start.
+    items: u32,
+    /// By item, then by list: the next and the one before. Arrays, because zeroes of a type of our
+    /// own would be written at the start.
     links: Vec<[u32; 2]>,
 }
 
@@ -16,53 +17,62 @@ const NEXT: usize = 0;
 const PREV: usize = 1;
 
 impl Lists {
-    /// `lists` empty lists.
+    /// `lists` empty lists; together with the items fewer than 2^32.
     pub fn new(lists: usize, items: usize) -> Self {
+        debug_assert!(u32::try_from(lists + items).is_ok(), "links have 32 bits");
         Self {
-            front: vec![0; lists],
-            links: vec![[0; 2]; items],
+            items: items as u32,
+            links: vec![[0; 2]; items + lists],
         }
+    }
+    #[inline]
+    fn head(&self, list: usize) -> u32 {
+        self.items + list as u32
     }
     /// The item that has been in `list` longest.
     #[inline]
     pub fn front(&self, list: usize) -> Option<u32> {
-        self.front[list].checked_sub(1)
+        self.after(self.head(list))
     }
-    /// The item behind `item` in `list`, which holds it.
+    /// The item behind `item` in its list.
     #[inline]
-    pub fn after(&self, list: usize, item: u32) -> Option<u32> {
-        let next = self.links[item as usize][NEXT];
-        (next != self.front[list]).then(|| next - 1)
+    pub fn after(&self, item: u32) -> Option<u32> {
+        let next = self.links[item as usize][NEXT] ^ item;
+        (next < self.items).then_some(next)
     }
     /// Puts `item`, which is in no list, behind all others of `list`.
     #[inline]
     pub fn push_back(&mut self, list: usize, item: u32) {
-        let link = item + 1;
-        let front = self.front[list];
-        if front == 0 {
-            self.front[list] = link;
-            self.links[item as usize] = [link, link];
-            return;
-        }
-        let first = &mut self.links[front as usize - 1];
-        let back = std::mem::replace(&mut first[PREV], link);
-        self.links[item as usize] = [front, back];
-        self.links[back as usize - 1][NEXT] = link;
+        let head = self.head(list);
+        let to_head = item ^ head;
+        let back = std::mem::replace(&mut self.links[head as usize][PREV], to_head) ^ head;
+        self.links[item as usize] = [to_head, item ^ back];
+        self.links[back as usize][NEXT] = item ^ back;
     }
-    /// Takes `item` out of `list`, which holds it.
+    /// Takes `item` out of the list that holds it, and puts it behind all others of `list`. True if
+    /// there are no others.
+    #[inline(always)]
+    pub fn move_back(&mut self, list: usize, item: u32) -> bool {
+        let head = self.head(list);
+        let links = self.links.as_mut_slice();
+        let [to_next, to_prev] = links[item as usize];
+        let across = to_next ^ to_prev;
+        links[(to_next ^ item) as usize][PREV] = across;
+        links[(to_prev ^ item) as usize][NEXT] = across;
+        let to_head = item ^ head;
+        let to_back = std::mem::replace(&mut links[head as usize][PREV], to_head);
+        let to_prev = to_back ^ to_head;
+        links[item as usize] = [to_head, to_prev];
+        links[(to_prev ^ item) as usize][NEXT] = to_prev;
+        to_back == 0
+    }
+    /// Takes `item` out of the list that holds it.
     #[inline]
-    pub fn remove(&mut self, list: usize, item: u32) {
-        let link = item + 1;
-        let [next, prev] = self.links[item as usize];
-        if next == link {
-            self.front[list] = 0;
-            return;
-        }
-        self.links[prev as usize - 1][NEXT] = next;
-        self.links[next as usize - 1][PREV] = prev;
-        if self.front[list] == link {
-            self.front[list] = next;
-        }
+    pub fn remove(&mut self, item: u32) {
+        let [to_next, to_prev] = self.links[item as usize];
+        let across = to_next ^ to_prev;
+        self.links[(to_next ^ item) as usize][PREV] = across;
+        self.links[(to_prev ^ item) as usize][NEXT] = across;
     }
 }
 
@@ -76,21 +86,28 @@ mod tests {
     fn lists_behave_like_queues_with_removal() {
         let mut random = Stream::new(3, "lists");
         let mut lists = Lists::new(3, 20);
-        let mut naive = vec![VecDeque::new(); 3];
+        let mut naive = vec![VecDeque::<u32>::new(); 3];
         let mut home = [None; 20];
         for _ in 0..20_000 {
             let item = random.below(20) as u32;
-            if let Some(list) = home[item as usize].take() {
-                lists.remove(list, item);
+            let list = random.below(3) as usize;
+            if home[item as usize].is_some() && random.below(2) == 0 {
+                for queue in &mut naive {
+                    queue.retain(|&other| other != item);
+                }
+                assert_eq!(lists.move_back(list, item), naive[list].is_empty());
+                naive[list].push_back(item);
+                home[item as usize] = Some(list);
+            } else if let Some(list) = home[item as usize].take() {
+                lists.remove(item);
                 naive[list].retain(|&other| other != item);
             } else {
-                let list = random.below(3) as usize;
                 lists.push_back(list, item);
                 naive[list].push_back(item);
                 home[item as usize] = Some(list);
             }
             for (list, queue) in naive.iter().enumerate() {
-                let along = |item: &u32| lists.after(list, *item);
+                let along = |item: &u32| lists.after(*item);
                 let items = std::iter::successors(lists.front(list), along);
                 assert!(items.eq(queue.iter().copied()));
             }

@@ -291,7 +291,7 @@ impl BlockMap {
     /// A logical block is the one written last.
     fn touch(&mut self, plane: Plane, logical: LogicalBlock) {
         if self.home(logical).replacement.is_some() {
-            self.recent.remove(plane.index(), logical.0);
+            self.recent.remove(logical.0);
             self.recent.push_back(plane.index(), logical.0);
         }
     }

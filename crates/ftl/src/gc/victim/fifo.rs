@@ -42,10 +42,10 @@ impl Choose for State {
     fn invalidated(&mut self, _plane: Plane, _block: Block, _valid: u32) {}
     fn choose(&mut self, plane: Plane, _blocks: &Blocks) -> Option<Block> {
         let block = self.lists.front(plane.index())?;
-        self.lists.remove(plane.index(), block);
+        self.lists.remove(block);
         Some(Block(block))
     }
-    fn withdraw(&mut self, plane: Plane, block: Block, _valid: u32) {
-        self.lists.remove(plane.index(), block.0);
+    fn withdraw(&mut self, _plane: Plane, block: Block, _valid: u32) {
+        self.lists.remove(block.0);
     }
 }

@@ -43,8 +43,15 @@ impl State {
     fn insert(&mut self, plane: Plane, block: Block, valid: u32) {
         self.lists
             .push_back(plane.index() * self.counts + valid as usize, block.0);
+        self.lower(plane, valid);
+    }
+    /// There is a block with `valid` valid pages.
+    #[inline]
+    fn lower(&mut self, plane: Plane, valid: u32) {
         let lowest = &mut self.lowest[plane.index()];
-        *lowest = valid.min(*lowest);
+        if valid < *lowest {
+            *lowest = valid;
+        }
     }
 }
 
@@ -53,26 +60,26 @@ impl Choose for State {
     fn closed(&mut self, plane: Plane, block: Block, valid: u32) {
         self.insert(plane, block, valid);
     }
-    #[inline]
+    #[inline(always)]
     fn invalidated(&mut self, plane: Plane, block: Block, valid: u32) {
-        self.lists
-            .remove(plane.index() * self.counts + valid as usize + 1, block.0);
-        self.insert(plane, block, valid);
+        let list = plane.index() * self.counts + valid as usize;
+        if self.lists.move_back(list, block.0) {
+            self.lower(plane, valid);
+        }
     }
     fn choose(&mut self, plane: Plane, _blocks: &Blocks) -> Option<Block> {
         let base = plane.index() * self.counts;
         for valid in self.lowest[plane.index()] as usize..self.counts {
             if let Some(block) = self.lists.front(base + valid) {
                 self.lowest[plane.index()] = valid as u32;
-                self.lists.remove(base + valid, block);
+                self.lists.remove(block);
                 return Some(Block(block));
             }
         }
         self.lowest[plane.index()] = 0;
         None
     }
-    fn withdraw(&mut self, plane: Plane, block: Block, valid: u32) {
-        self.lists
-            .remove(plane.index() * self.counts + valid as usize, block.0);
+    fn withdraw(&mut self, _plane: Plane, block: Block, _valid: u32) {
+        self.lists.remove(block.0);
     }
 }

@@ -50,7 +50,7 @@ macro_rules! members {
             fn closed(&mut self, plane: Plane, block: Block, valid: u32) {
                 match self { $(Self::$Variant(state) => state.closed(plane, block, valid)),+ }
             }
-            #[inline]
+            #[inline(always)]
             fn invalidated(&mut self, plane: Plane, block: Block, valid: u32) {
                 match self { $(Self::$Variant(state) => state.invalidated(plane, block, valid)),+ }
             }

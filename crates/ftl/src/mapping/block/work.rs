@@ -251,7 +251,7 @@ impl BlockMap {
         }
         home.data = home.replacement.take();
         home.head_pages = 0;
-        self.recent.remove(plane.index(), logical.0);
+        self.recent.remove(logical.0);
         state.open -= 1;
         state.work = None;
     }

@@ -42,7 +42,7 @@ impl Recency {
     #[inline]
     pub fn touch(&mut self, key: u32) {
         let protected = self.is_protected(key);
-        self.lists.remove(usize::from(protected), key);
+        self.lists.remove(key);
         self.lists.push_back(usize::from(self.room > 0), key);
         if self.room > 0 && !protected {
             self.protect(key);
@@ -60,9 +60,8 @@ impl Recency {
     }
     /// An entry leaves.
     pub fn remove(&mut self, key: u32) {
-        let protected = self.is_protected(key);
-        self.lists.remove(usize::from(protected), key);
-        if protected {
+        self.lists.remove(key);
+        if self.is_protected(key) {
             self.protected[key as usize] = false;
             self.held -= 1;
         }
@@ -74,7 +73,7 @@ impl Recency {
     /// All entries, the first to leave first.
     pub fn in_order(&self) -> impl Iterator<Item = u32> + '_ {
         [PROBATION, PROTECTED].into_iter().flat_map(move |list| {
-            let after = move |key: &u32| self.lists.after(list, *key);
+            let after = |key: &u32| self.lists.after(*key);
             std::iter::successors(self.lists.front(list), after)
         })
     }

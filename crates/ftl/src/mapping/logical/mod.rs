@@ -362,7 +362,7 @@ impl LogicalMap {
             if belongs {
                 list.push_back(plane, logical.0);
             } else {
-                list.remove(plane, logical.0);
+                list.remove(logical.0);
             }
         }
     }
@@ -371,7 +371,7 @@ impl LogicalMap {
     #[inline]
     fn touch(&mut self, plane: Plane, logical: LogicalBlock) {
         if self.logical[logical.0 as usize].bits & IN_RECENT != 0 {
-            self.recent.remove(plane.index(), logical.0);
+            self.recent.remove(logical.0);
             self.recent.push_back(plane.index(), logical.0);
         }
     }
@@ -389,8 +389,7 @@ impl LogicalMap {
         let state = &mut self.logical[logical.0 as usize];
         if state.bits & IN_DELAYED != 0 {
             state.bits &= !IN_DELAYED;
-            self.delayed
-                .remove(self.shape.home(logical).index(), logical.0);
+            self.delayed.remove(logical.0);
         }
     }
 
