@@ -29,6 +29,7 @@ pub struct Blocks {
 }
 
 const PHASE_SHIFT: u32 = 16;
+const VALID_MASK: u32 = (1 << PHASE_SHIFT) - 1;
 
 #[inline]
 fn word_of(page: Ppn) -> usize {
@@ -40,6 +41,18 @@ fn bit_of(page: Ppn) -> u64 {
     1 << (page.0 % u64::BITS)
 }
 
+/// The words that hold the bits of the pages from `next` on and before `end`, and those bits.
+fn words(next: Ppn, end: Ppn) -> impl Iterator<Item = (usize, u64)> {
+    let mut rest = next.0..end.0;
+    std::iter::from_fn(move || {
+        let first = rest.next()?;
+        let last = (first | (u64::BITS - 1)).min(rest.end - 1);
+        rest.start = last + 1;
+        let bits = (u64::MAX << (first % u64::BITS)) & (u64::MAX >> (!last % u64::BITS));
+        Some((word_of(Ppn(first)), bits))
+    })
+}
+
 impl Blocks {
     /// All free.
     pub fn new(layout: Layout) -> Self {
@@ -49,10 +62,11 @@ impl Blocks {
             valid: vec![0; layout.pages().div_ceil(u64::BITS) as usize],
         }
     }
-    /// Pages of a block that hold the current copy of a logical page.
+    /// Pages of a block that hold the current copy of a logical page, or that are expected to
+    /// (see `expect`).
     #[inline]
     pub fn valid(&self, block: Block) -> u32 {
-        self.states[block.index()] & ((1 << PHASE_SHIFT) - 1)
+        self.states[block.index()] & VALID_MASK
     }
     /// Where a block is in its life.
     #[inline]
@@ -69,7 +83,22 @@ impl Blocks {
     pub(crate) fn enter(&mut self, block: Block, phase: Phase) {
         self.states[block.index()] = self.valid(block) | ((phase as u32) << PHASE_SHIFT);
     }
-    /// Whether a page holds the current copy of a logical page.
+    /// The pages of `block` from `next` on and before `end` will be programmed one after the other:
+    /// books them as valid all at once, which spares the books of each program.
+    pub(crate) fn expect(&mut self, block: Block, next: Ppn, end: Ppn) {
+        self.states[block.index()] += end.0 - next.0;
+        for (word, bits) in words(next, end) {
+            self.valid[word] |= bits;
+        }
+    }
+    /// The pages of `block` from `next` on and before `end`, which were expected, stay free.
+    pub(crate) fn give_up(&mut self, block: Block, next: Ppn, end: Ppn) {
+        self.states[block.index()] -= end.0 - next.0;
+        for (word, bits) in words(next, end) {
+            self.valid[word] &= !bits;
+        }
+    }
+    /// Whether a page holds the current copy of a logical page, or is expected to.
     #[inline]
     pub fn is_valid(&self, page: Ppn) -> bool {
         self.valid[word_of(page)] & bit_of(page) != 0
@@ -96,17 +125,20 @@ impl Blocks {
         self.states[block.index()] += 1;
         self.valid[word_of(page)] |= bit_of(page);
     }
-    /// `page` of `block` was valid and is no longer.
+    /// `page` of `block` was valid and is no longer: how many valid pages are left, if the block is
+    /// full and may be collected.
     #[inline]
-    pub(crate) fn lose(&mut self, block: Block, page: Ppn) {
+    pub(crate) fn lose(&mut self, block: Block, page: Ppn) -> Option<u32> {
         debug_assert!(self.is_valid(page), "page {} is not valid", page.0);
         debug_assert!(
             self.valid(block) > 0,
             "block {} has no valid page to lose",
             block.0
         );
-        self.states[block.index()] -= 1;
         self.valid[word_of(page)] &= !bit_of(page);
+        let state = &mut self.states[block.index()];
+        *state -= 1;
+        (*state >> PHASE_SHIFT == Phase::Closed as u32).then_some(*state & VALID_MASK)
     }
     /// Valid pages of the whole array, linear in the blocks.
     pub fn valid_pages(&self) -> u64 {
@@ -142,5 +174,27 @@ mod tests {
         blocks.lose(Block(0), Ppn(64));
         assert_eq!(blocks.next_valid(Ppn(64), Ppn(200)), Some(Ppn(99)));
         assert_eq!(blocks.valid_pages(), 5);
+    }
+
+    #[test]
+    fn expected_pages_are_valid_until_they_are_given_up() {
+        let geometry = Geometry {
+            planes_per_die: 1,
+            blocks_per_plane: 1,
+            pages_per_block: 200,
+            ..Geometry::default()
+        };
+        let layout = Layout::new(&geometry, 1).unwrap();
+        let within = |pages: std::ops::Range<u32>, page: u32| pages.contains(&page);
+        for (next, end) in (0..=200).flat_map(|end| (0..=end).map(move |next| (next, end))) {
+            let mut blocks = Blocks::new(layout);
+            blocks.expect(Block(0), Ppn(next), Ppn(end));
+            assert!((0..200).all(|page| blocks.is_valid(Ppn(page)) == within(next..end, page)));
+            assert_eq!(blocks.valid(Block(0)), end - next);
+            let half = next.midpoint(end);
+            blocks.give_up(Block(0), Ppn(half), Ppn(end));
+            assert!((0..200).all(|page| blocks.is_valid(Ppn(page)) == within(next..half, page)));
+            assert_eq!(blocks.valid(Block(0)), half - next);
+        }
     }
 }

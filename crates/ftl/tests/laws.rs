@@ -38,7 +38,7 @@ fn choices(config: &Config, blocks: u32, pages: u32, count: usize) -> Vec<Choice
         assert!(matches!(device.write(Lpn(page)), Written::Placed(_)));
         while device.wants_collection(Plane(0)) {
             let closed: Vec<Block> = device.naive.closed(Plane(0)).collect();
-            let valid = |&block: &Block| device.map.blocks().valid(block);
+            let valid = |&block: &Block| device.map.valid(block);
             let valid = closed.iter().map(valid).collect();
             let job = device.collect(Want::Free(Plane(0))).unwrap().job;
             let victim = device.map.victim(Plane(0)).unwrap();

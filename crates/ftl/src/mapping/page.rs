@@ -28,17 +28,16 @@ impl Cited for Page {
     const PAPER: &'static str = "A. Ban, Flash file system, US patent 5,404,485, 1995";
 }
 
-/// Who writes into an active block.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// Whom an active block of a plane is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Writer {
-    Host,
-    Collection,
-    /// A collection for the sake of even wear.
-    Wear,
+    /// The host, and collection where they share.
+    Host = 0,
+    /// Collection, where it has a block of its own.
+    Collection = 1,
+    /// Data that moves for the sake of even wear.
+    Wear = 2,
 }
-
-/// The active block for data that moves for the sake of even wear.
-const FOR_WEAR: usize = 2;
 
 /// The block of a plane that takes programs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,29 +49,33 @@ struct Active {
     end: u32,
 }
 
+impl Active {
+    /// Whether it has no room.
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.next == self.end
+    }
+}
+
+/// A page of the host, put in its place.
+#[derive(Clone, Copy)]
+struct Put {
+    place: Ppn,
+    /// Where the copy before it is.
+    superseded: Option<Ppn>,
+    /// Whether it took a free block, or its plane wants a collection.
+    ends_row: bool,
+}
+
 /// A collection in progress: its victim, and how far its pages have been looked at.
 #[derive(Clone, Copy, Debug)]
 struct Victim {
     block: Block,
     /// The next page to look at.
     next: Ppn,
-    /// One past the block's last page.
-    end: Ppn,
     stage: Stage,
-    /// Whether it is collected for the sake of even wear.
-    for_wear: bool,
-}
-
-impl Victim {
-    /// Who writes its copies.
-    #[inline]
-    fn writer(&self) -> Writer {
-        if self.for_wear {
-            Writer::Wear
-        } else {
-            Writer::Collection
-        }
-    }
+    /// Where its copies go.
+    writer: Writer,
 }
 
 /// How far a collection is.
@@ -99,12 +102,27 @@ struct PlaneState {
     victim: Option<Victim>,
     /// Whether the last collection was for the sake of even wear: the next is not.
     leveled: bool,
-    /// Active blocks: the host's (and, if shared, collection's), collection's own, and that for data
-    /// that moves for the sake of even wear.
+    /// By [`Writer`].
     active: [Active; 3],
 }
 
 impl PlaneState {
+    /// Whether the host may program a page now. Blocks of the reserve are collection's: the host
+    /// neither takes one nor, where the active block is `shared`, writes into one that collection has
+    /// taken.
+    #[inline]
+    fn has_room(&self, reserve: u32, shared: bool) -> bool {
+        if self.active[Writer::Host as usize].is_full() {
+            self.free > reserve
+        } else {
+            !shared || self.free >= reserve
+        }
+    }
+    /// Pages that active blocks have left.
+    fn room(&self) -> u32 {
+        let room = |active: &Active| active.end - active.next;
+        self.active.iter().map(room).sum()
+    }
     /// The active block of collection's own that `block` is.
     fn active_of_collection(&self, block: Block) -> Option<usize> {
         let is_block = |which: &usize| {
@@ -124,8 +142,8 @@ pub struct PageMap {
     pub(super) layout: Layout,
     start_blocks: u32,
     reserve_blocks: u32,
-    /// Which active block collection writes to: 0 the host's, 1 its own.
-    collection_active: usize,
+    /// Which active block collection writes to.
+    collection: Writer,
     /// By logical page: 1 + its physical page, or 0. Pages of the mapping's own are behind the host's.
     pub(super) map: Vec<u32>,
     /// By physical page: 1 + the logical page last programmed there, as its spare area would say.
@@ -163,7 +181,11 @@ impl PageMap {
             layout,
             start_blocks: plan.start_blocks,
             reserve_blocks: plan.reserve_blocks,
-            collection_active: usize::from(plan.config.gc.own_block),
+            collection: if plan.config.gc.own_block {
+                Writer::Collection
+            } else {
+                Writer::Host
+            },
             map: vec![0; (plan.user_pages + pages) as usize],
             owners: vec![0; layout.pages() as usize],
             blocks: Blocks::new(layout),
@@ -175,7 +197,15 @@ impl PageMap {
             plan: Box::new(plan.clone()),
         }
     }
-    /// The books on each block.
+    /// Pages of a block that hold the current copy of a logical page.
+    pub fn valid(&self, block: Block) -> u32 {
+        let state = &self.planes[self.layout.plane_of(block).index()];
+        let is_block = |active: &&Active| active.block == block;
+        let room = |active: &Active| active.end - active.next;
+        let rooms = state.active.iter().filter(is_block).map(room);
+        self.blocks.valid(block) - rooms.sum::<u32>()
+    }
+    /// The books on each block; what an active block has room for is booked as valid.
     pub fn blocks(&self) -> &Blocks {
         &self.blocks
     }
@@ -184,57 +214,81 @@ impl PageMap {
         self.planes[plane.index()].victim.map(|victim| victim.block)
     }
 
-    /// Whether the host may program a page of `plane` now. Blocks of the reserve are collection's:
-    /// the host neither takes one nor writes into one that collection has taken.
-    #[inline]
-    fn has_room(planes: &[PlaneState], plane: Plane, reserve: u32, shared: bool) -> bool {
-        let state = &planes[plane.index()];
-        let active = state.active[0];
-        if active.next < active.end {
-            !shared || state.free >= reserve
-        } else {
-            state.free > reserve
+    /// Puts a page of the host on a plane, if there is room. `home`: whether the page has never been on
+    /// another.
+    #[inline(always)]
+    fn put(&mut self, page: Lpn, plane: Plane, home: bool) -> Option<Put> {
+        let shared = self.collection == Writer::Host;
+        let mut state = &mut self.planes[plane.index()];
+        // Else there is room: collections start while there are more free blocks than the reserve.
+        let mut ends_row = state.free < self.start_blocks;
+        if ends_row && !state.has_room(self.reserve_blocks, shared) {
+            return None;
         }
-    }
-
-    /// Puts a page of the host where there is room: the plane, its place there, and the place of the
-    /// copy that it supersedes.
-    #[inline]
-    fn put(&mut self, page: Lpn) -> Option<(Plane, Ppn, Option<Ppn>)> {
-        let (planes, reserve, shared) = (
-            &self.planes,
-            self.reserve_blocks,
-            self.collection_active == 0,
-        );
-        let room = |plane| Self::has_room(planes, plane, reserve, shared);
-        let plane = self.allocator.plane(page, room)?;
-        let superseded = self.lookup(page);
+        if state.active[Writer::Host as usize].is_full() {
+            self.open(plane, Writer::Host);
+            ends_row = true;
+            state = &mut self.planes[plane.index()];
+        }
+        let active = &mut state.active[Writer::Host as usize];
+        let (place, block) = (Ppn(active.next), active.block);
+        active.next += 1;
+        let is_full = active.is_full();
+        self.owners[place.index()] = page.0 + 1;
+        let before = std::mem::replace(&mut self.map[page.index()], place.0 + 1);
+        let superseded = before.checked_sub(1).map(Ppn);
         if let Some(old) = superseded {
-            self.invalidate(old);
+            let block = self.layout.block_of(old);
+            if let Some(valid) = self.blocks.lose(block, old) {
+                let mut plane = plane;
+                if home {
+                    debug_assert_eq!(plane, self.layout.plane_of(block), "page {}", page.0);
+                } else {
+                    plane = self.layout.plane_of(block);
+                    state = &mut self.planes[plane.index()];
+                }
+                state.stale += 1;
+                self.chooser.invalidated(plane, block, valid);
+            }
         }
-        Some((plane, self.append(plane, Writer::Host, page), superseded))
+        if is_full {
+            self.close(plane, block);
+        }
+        Some(Put {
+            place,
+            superseded,
+            ends_row,
+        })
     }
 
-    /// Programs `page` on `plane`, which has room: assigns the next page of the active block.
+    /// The plane for a page of the host, and whether the page has never been on another; `None` if no
+    /// plane has room.
+    #[inline(always)]
+    fn plane_for(&mut self, page: Lpn) -> Option<(Plane, bool)> {
+        if let Some(home) = self.allocator.home(page) {
+            return Some((home, true));
+        }
+        let (planes, reserve) = (&self.planes, self.reserve_blocks);
+        let shared = self.collection == Writer::Host;
+        let plane = self.allocator.plane(page, |plane| {
+            planes[plane.index()].has_room(reserve, shared)
+        })?;
+        Some((plane, false))
+    }
+
+    /// Programs a page that is moved: assigns the next page of an active block, and opens one if there
+    /// is none.
     #[inline(always)]
     fn append(&mut self, plane: Plane, writer: Writer, page: Lpn) -> Ppn {
-        let which = match writer {
-            Writer::Host => 0,
-            Writer::Collection => self.collection_active,
-            Writer::Wear => FOR_WEAR,
-        };
-        let mut active = &mut self.planes[plane.index()].active[which];
-        if active.next == active.end {
-            let open = self.open(plane, writer);
-            active = &mut self.planes[plane.index()].active[which];
-            *active = open;
+        if self.planes[plane.index()].active[writer as usize].is_full() {
+            self.open(plane, writer);
         }
-        let (block, place) = (active.block, Ppn(active.next));
+        let active = &mut self.planes[plane.index()].active[writer as usize];
+        let (place, block) = (Ppn(active.next), active.block);
         active.next += 1;
-        let is_full = active.next == active.end;
+        let is_full = active.is_full();
         self.owners[place.index()] = page.0 + 1;
         self.map[page.index()] = place.0 + 1;
-        self.blocks.gain(block, place);
         if is_full {
             self.close(plane, block);
         }
@@ -242,7 +296,7 @@ impl PageMap {
     }
 
     #[cold]
-    fn open(&mut self, plane: Plane, writer: Writer) -> Active {
+    fn open(&mut self, plane: Plane, writer: Writer) {
         let state = &mut self.planes[plane.index()];
         assert!(
             state.free > 0,
@@ -256,15 +310,23 @@ impl PageMap {
             Writer::Host | Writer::Collection => self.free.take(plane),
         };
         let block = block.unwrap_or_else(|| unreachable!("free blocks are counted"));
-        self.blocks.enter(block, Phase::Active);
-        let first = self.layout.page(block, 0).0;
-        Active {
-            block,
-            next: first,
-            end: first + self.layout.pages_per_block,
-        }
+        self.activate(plane, writer, block, 0);
     }
 
+    /// A block of which `programmed` pages are programmed takes the programs of a plane.
+    fn activate(&mut self, plane: Plane, writer: Writer, block: Block, programmed: u32) {
+        let next = self.layout.page(block, programmed);
+        let end = self.layout.page(block, self.layout.pages_per_block);
+        self.blocks.enter(block, Phase::Active);
+        self.blocks.expect(block, next, end);
+        self.planes[plane.index()].active[writer as usize] = Active {
+            block,
+            next: next.0,
+            end: end.0,
+        };
+    }
+
+    #[cold]
     fn close(&mut self, plane: Plane, block: Block) {
         self.blocks.enter(block, Phase::Closed);
         let valid = self.blocks.valid(block);
@@ -275,9 +337,7 @@ impl PageMap {
     #[inline]
     pub(super) fn invalidate(&mut self, page: Ppn) {
         let block = self.layout.block_of(page);
-        self.blocks.lose(block, page);
-        if self.blocks.phase(block) == Phase::Closed {
-            let valid = self.blocks.valid(block);
+        if let Some(valid) = self.blocks.lose(block, page) {
             let plane = self.layout.plane_of(block);
             self.planes[plane.index()].stale += 1;
             self.chooser.invalidated(plane, block, valid);
@@ -391,7 +451,9 @@ impl PageMap {
         };
         let block = self.free.rested(plane, may_move)?;
         if let Some(which) = state.active_of_collection(block) {
-            self.planes[plane.index()].active[which] = Active::default();
+            let active = std::mem::take(&mut self.planes[plane.index()].active[which]);
+            self.blocks
+                .give_up(block, Ppn(active.next), Ppn(active.end));
             self.close(plane, block);
         }
         self.chooser
@@ -403,8 +465,9 @@ impl PageMap {
     #[inline]
     fn next_to_move(&mut self, plane: Plane) -> Option<Ppn> {
         let victim = self.planes[plane.index()].victim.as_mut()?;
-        let found = self.blocks.next_valid(victim.next, victim.end);
-        victim.next = found.map_or(victim.end, |place| Ppn(place.0 + 1));
+        let end = self.layout.page(victim.block, self.layout.pages_per_block);
+        let found = self.blocks.next_valid(victim.next, end);
+        victim.next = found.map_or(end, |place| Ppn(place.0 + 1));
         // Its map entry will change when it has been read.
         if let Some(place) = found {
             prefetch_index(&self.map, self.owners[place.index()] as usize - 1);
@@ -486,7 +549,6 @@ impl PageMap {
             } else if programmed < self.layout.pages_per_block {
                 open.push((block, programmed));
             } else {
-                self.blocks.enter(block, Phase::Active);
                 self.close(plane, block);
             }
         }
@@ -501,20 +563,18 @@ impl PageMap {
     /// into the reserve for it.
     fn reopen(&mut self, plane: Plane, open: &[(Block, u32)]) {
         let short = self.planes[plane.index()].free < self.reserve_blocks;
-        let own = self.collection_active;
-        let order = if short { [own, 0] } else { [0, own] };
+        let own = self.collection;
+        let order = if short {
+            [own, Writer::Host]
+        } else {
+            [Writer::Host, own]
+        };
         for (turn, &(block, programmed)) in open.iter().enumerate() {
-            self.blocks.enter(block, Phase::Active);
-            if turn > own {
+            if turn > own as usize {
                 self.close(plane, block);
-                continue;
+            } else {
+                self.activate(plane, order[turn], block, programmed);
             }
-            let first = self.layout.page(block, 0).0;
-            self.planes[plane.index()].active[order[turn]] = Active {
-                block,
-                next: first + programmed,
-                end: first + self.layout.pages_per_block,
-            };
         }
     }
 }
@@ -532,7 +592,8 @@ impl Mapping for PageMap {
         self.planes[plane.index()].free
     }
     fn valid_pages(&self) -> u64 {
-        self.blocks.valid_pages()
+        let room: u32 = self.planes.iter().map(PlaneState::room).sum();
+        self.blocks.valid_pages() - u64::from(room)
     }
     #[inline]
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
@@ -548,11 +609,13 @@ impl Mapping for PageMap {
     }
     #[inline]
     fn write(&mut self, page: Lpn) -> Written {
-        if let Some((_, place, _)) = self.put(page) {
-            return Written::Placed(place);
+        let Some((plane, home)) = self.plane_for(page) else {
+            return Written::Wait(Want::Anywhere);
+        };
+        match self.put(page, plane, home) {
+            Some(put) => Written::Placed(put.place),
+            None => Written::Wait(Want::Free(plane)),
         }
-        let home = self.allocator.home(page);
-        Written::Wait(home.map_or(Want::Anywhere, Want::Free))
     }
     #[inline]
     fn write_row<E>(
@@ -560,13 +623,15 @@ impl Mapping for PageMap {
         pages: Range<u32>,
         mut placed: impl FnMut(Lpn, Ppn, Option<Ppn>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let free_blocks = self.free_blocks;
         for page in pages.map(Lpn) {
-            let Some((plane, place, superseded)) = self.put(page) else {
+            let Some((plane, home)) = self.plane_for(page) else {
                 break;
             };
-            placed(page, place, superseded)?;
-            if self.free_blocks != free_blocks || self.wants_collection(plane) {
+            let Some(put) = self.put(page, plane, home) else {
+                break;
+            };
+            placed(page, put.place, put.superseded)?;
+            if put.ends_row {
                 break;
             }
         }
@@ -598,14 +663,18 @@ impl Mapping for PageMap {
         self.blocks.enter(block, Phase::Victim);
         let state = &mut self.planes[plane.index()];
         state.leveled = rested.is_some();
+        let writer = if state.leveled {
+            Writer::Wear
+        } else {
+            self.collection
+        };
         let pages = self.blocks.valid(block);
         state.stale -= self.layout.pages_per_block - pages;
         state.victim = Some(Victim {
             block,
             next: self.layout.page(block, 0),
-            end: self.layout.page(block, self.layout.pages_per_block),
             stage: Stage::Moving,
-            for_wear: state.leveled,
+            writer,
         });
         Some(Collection {
             job: JobId::of(plane),
@@ -642,15 +711,12 @@ impl Mapping for PageMap {
         }
     }
     #[inline]
-    fn relocate(&mut self, _job: JobId, from: Ppn) -> Option<Ppn> {
+    fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn> {
         if !self.blocks.is_valid(from) {
             return None;
         }
-        let block = self.layout.block_of(from);
-        let plane = self.layout.plane_of(block);
-        let victim = self.planes[plane.index()].victim;
-        let writer = victim.map_or(Writer::Collection, |victim| victim.writer());
-        Some(self.transfer(plane, writer, block, from))
+        let Victim { block, writer, .. } = self.planes[job.index()].victim?;
+        Some(self.transfer(Plane(job.0), writer, block, from))
     }
     #[inline]
     fn move_all<E>(
@@ -662,7 +728,7 @@ impl Mapping for PageMap {
         let Some(victim) = self.planes[plane.index()].victim else {
             return Ok(());
         };
-        let writer = victim.writer();
+        let writer = victim.writer;
         while let Some(from) = self.next_to_move(plane) {
             let to = self.transfer(plane, writer, victim.block, from);
             copied(from, to)?;
@@ -739,6 +805,9 @@ impl Mapping for PageMap {
     }
     fn audit(&self) -> Result<(), String> {
         let mut valid = vec![0_u32; self.layout.blocks() as usize];
+        for active in self.planes.iter().flat_map(|plane| &plane.active) {
+            valid[active.block.index()] += active.end - active.next;
+        }
         for (page, &place) in self
             .map
             .iter()

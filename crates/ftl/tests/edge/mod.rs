@@ -168,13 +168,13 @@ impl Load {
             Self::Thin => worst([(); 8].map(|()| any()), |page| {
                 let place = device.lookup(page)?;
                 let block = plan.layout.block_of(place);
-                Some(plan.layout.pages_per_block - device.map.blocks().valid(block))
+                Some(plan.layout.pages_per_block - device.map.valid(block))
             }),
             Self::Gather => worst([(); 8].map(|()| any()), |page| {
                 let place = device.lookup(page)?;
                 let plane = plan.layout.plane_of(plan.layout.block_of(place));
                 let blocks = 0..plan.layout.blocks_per_plane;
-                let valid = |block| device.map.blocks().valid(plan.layout.block(plane, block));
+                let valid = |block| device.map.valid(plan.layout.block(plane, block));
                 Some(blocks.map(valid).sum())
             }),
             Self::Drain => worst([(); 8].map(|()| any()), |page| {

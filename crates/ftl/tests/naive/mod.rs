@@ -210,7 +210,6 @@ impl Naive {
         assert_eq!(counts.iter().sum::<u32>(), self.layout.pages());
         assert_eq!(counts[0] as usize, self.versions.len() - self.trimmed.len());
         assert_eq!(u64::from(counts[0]), map.valid_pages());
-        assert_eq!(u64::from(counts[0]), map.blocks().valid_pages());
         let planes = (0..self.layout.planes()).map(Plane);
         let free: u32 = planes.map(|plane| self.compare_plane(map, plane)).sum();
         assert_eq!(map.free_blocks(), free);
@@ -220,7 +219,7 @@ impl Naive {
         let mut free = 0;
         for block in (0..self.layout.blocks_per_plane).map(|block| self.layout.block(plane, block))
         {
-            assert_eq!(map.blocks().valid(block) as usize, self.current(block));
+            assert_eq!(map.valid(block) as usize, self.current(block));
             let phase = match self.programmed(block) {
                 0 => Phase::Free,
                 n if n < self.layout.pages_per_block as usize => Phase::Active,
