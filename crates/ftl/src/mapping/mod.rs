@@ -194,7 +194,7 @@ macro_rules! members {
 
         /// The mapping of a device, whatever its family.
         #[derive(Clone, Debug)]
-        #[allow(missing_docs)]
+        #[allow(missing_docs, clippy::large_enum_variant)] // a device has one
         pub enum Map { $($Variant($file::$Map)),+ }
 
         impl Map {
@@ -211,6 +211,23 @@ macro_rules! members {
             };
         }
     };
+}
+
+/// The same for what is called for every page: page mapping in line behind one comparison, the
+/// others out of its way.
+macro_rules! page_first {
+    ($map:expr, $inner:ident => $body:expr) => {
+        if let Map::Page($inner) = $map {
+            $body
+        } else {
+            apart(move || each!($map, $inner => $body))
+        }
+    };
+}
+
+#[inline(never)]
+fn apart<T>(body: impl FnOnce() -> T) -> T {
+    body()
 }
 
 members! {
@@ -235,22 +252,22 @@ impl Mapping for Map {
     }
     #[inline]
     fn free_blocks(&self) -> u32 {
-        each!(self, map => map.free_blocks())
+        page_first!(self, map => map.free_blocks())
     }
     #[inline]
     fn free_blocks_of(&self, plane: Plane) -> u32 {
-        each!(self, map => map.free_blocks_of(plane))
+        page_first!(self, map => map.free_blocks_of(plane))
     }
     fn valid_pages(&self) -> u64 {
         each!(self, map => map.valid_pages())
     }
     #[inline]
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
-        each!(self, map => map.lookup(page))
+        page_first!(self, map => map.lookup(page))
     }
     #[inline]
     fn foresee(&self, page: Lpn) {
-        each!(self, map => map.foresee(page));
+        page_first!(self, map => map.foresee(page));
     }
     #[inline]
     fn home_plane(&self, page: Lpn) -> Option<Plane> {
@@ -258,14 +275,14 @@ impl Mapping for Map {
     }
     #[inline]
     fn fetch(&mut self, page: Lpn, update: bool) -> Option<JobId> {
-        each!(self, map => map.fetch(page, update))
+        page_first!(self, map => map.fetch(page, update))
     }
     fn map_cache(&self) -> Option<MapCache> {
         each!(self, map => map.map_cache())
     }
     #[inline]
     fn write(&mut self, page: Lpn) -> Written {
-        each!(self, map => map.write(page))
+        page_first!(self, map => map.write(page))
     }
     #[inline]
     fn write_row<E>(
@@ -273,7 +290,7 @@ impl Mapping for Map {
         pages: Range<u32>,
         placed: impl FnMut(Lpn, Ppn, Option<Ppn>) -> Result<(), E>,
     ) -> Result<(), E> {
-        each!(self, map => map.write_row(pages, placed))
+        page_first!(self, map => map.write_row(pages, placed))
     }
     #[inline]
     fn trim(&mut self, page: Lpn) {
@@ -281,7 +298,7 @@ impl Mapping for Map {
     }
     #[inline]
     fn wants_collection(&self, plane: Plane) -> bool {
-        each!(self, map => map.wants_collection(plane))
+        page_first!(self, map => map.wants_collection(plane))
     }
     #[inline]
     fn collect(&mut self, want: Want) -> Option<Collection> {
