@@ -59,8 +59,8 @@ fn of_dies(dies: u64) -> Held {
 }
 
 #[library_benchmark]
-#[bench::few(args = (of_dies(32)), config = ceiling(148))]
-#[bench::many(args = (of_dies(4_096)), config = ceiling(150))]
+#[bench::few(args = (of_dies(32)), config = ceiling(102))]
+#[bench::many(args = (of_dies(4_096)), config = ceiling(110))]
 fn operate(mut held: Held) -> Held {
     for _ in 0..HOLDS {
         if let Some((now, stage)) = held.queue.pop() {
@@ -72,8 +72,8 @@ fn operate(mut held: Held) -> Held {
 }
 
 #[library_benchmark]
-#[bench::few(args = (waiting(64)), config = ceiling(270))]
-#[bench::many(args = (waiting(65_536)), config = ceiling(537))]
+#[bench::few(args = (waiting(64)), config = ceiling(248))]
+#[bench::many(args = (waiting(65_536)), config = ceiling(533))]
 fn hold(mut held: Held) -> Held {
     for _ in 0..HOLDS {
         if let Some((now, event)) = held.queue.pop() {
