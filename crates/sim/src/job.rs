@@ -339,8 +339,8 @@ impl Job {
         if let (None, Some(array)) = (disk, &plan.array) {
             options.disks.clone_from(&array.disks);
         }
-        self.check_head(traces, &options)?;
-        let feed = Feed::Recording(Box::new(Trace::open(traces, &options)?));
+        let trace = self.opened(traces, &options)?;
+        let feed = Feed::Recording(Box::new(trace));
         let start = disk.map_or(0, |disk| disk.start);
         Ok(Fed {
             feed,
@@ -349,20 +349,14 @@ impl Job {
         })
     }
 
-    /// Reads the head of the trace once more than needed: most traces that do not fit say so there,
-    /// and nothing has been simulated yet. Options that look for the highest address have read all
-    /// of it anyway.
-    fn check_head(&self, traces: &[PathBuf], options: &TraceOptions) -> Result<(), WorkloadError> {
+    /// Opens a trace and reads its head: most traces that do not fit say so there, and nothing has been
+    /// simulated yet. Options that look for the highest address have read all of it anyway.
+    fn opened(&self, traces: &[PathBuf], options: &TraceOptions) -> Result<Trace, WorkloadError> {
         if options.volumes == Volumes::Stack || options.fit == Fit::Scale {
-            return Ok(());
+            return Trace::open(traces, options);
         }
-        let mut head = Trace::open(traces, options)?;
-        for _ in 0..self.max_requests.unwrap_or(HEAD).min(HEAD) {
-            if head.next_request()?.is_none() {
-                break;
-            }
-        }
-        Ok(())
+        let head = self.max_requests.unwrap_or(HEAD).min(HEAD);
+        Trace::open_ahead(traces, options, head)
     }
 
     fn options(&self) -> Options {

@@ -17,6 +17,7 @@
 //! ```
 
 mod adapt;
+mod ahead;
 pub mod convert;
 mod decompress;
 mod error;

@@ -11,6 +11,7 @@ use crate::adapt::{
     Align, Disk, Disks, Fit, Fitter, Mapper, OnBadLine, Orderer, Refusal, TimeOrder, Volumes,
     aligned,
 };
+use crate::ahead::{Ahead, Reading};
 use crate::decompress::Decompressed;
 use crate::error::{Fault, Place};
 use crate::format::{Format, Origin, Placed, Probe, Reader, Record};
@@ -337,6 +338,10 @@ pub struct Trace {
     bytes_total: u64,
     bytes_done: u64,
     digest: Digest,
+    /// The first file, until it is read.
+    first: Option<Open>,
+    /// What was read before it is asked for, until it is given out.
+    ahead: Option<Ahead>,
 }
 
 impl Trace {
@@ -351,6 +356,27 @@ impl Trace {
             memory: None,
         };
         Self::of(paths.iter().map(origin).collect(), options)
+    }
+
+    /// Opens a trace as [`Trace::open`] does and reads so many requests of it, so that what is wrong with
+    /// one of them is an error now. Everything else is as if they were read when they are asked for.
+    pub fn open_ahead<P: AsRef<Path>>(
+        paths: &[P],
+        options: &TraceOptions,
+        requests: u64,
+    ) -> Result<Self, WorkloadError> {
+        Self::open(paths, options)?.read_ahead(requests)
+    }
+
+    pub(crate) fn read_ahead(mut self, requests: u64) -> Result<Self, WorkloadError> {
+        let mut ahead = Ahead::new(self.reading());
+        while (ahead.len() as u64) < requests
+            && let Some(request) = self.next_request()?
+        {
+            ahead.push(request, self.counts, self.bytes(), || self.digest());
+        }
+        self.ahead = Some(ahead);
+        Ok(self)
     }
 
     /// A trace whose one file is in memory; `name` stands for it in messages.
@@ -376,6 +402,7 @@ impl Trace {
         };
         let mut files = Vec::new();
         let mut timed = true;
+        let mut first_file = None;
         for origin in &origins {
             let open = Open::new(origin, options.format)?;
             timed &= open.tick_ps != 0;
@@ -383,6 +410,7 @@ impl Trace {
                 path: origin.path.clone(),
                 format: open.format,
             });
+            first_file.get_or_insert(open);
         }
         let bounded = options.capacity_bytes.is_some() || !options.disks.is_empty();
         let twice = options.volumes == Volumes::Stack || (options.fit == Fit::Scale && bounded);
@@ -416,6 +444,8 @@ impl Trace {
             bytes_done: 0,
             digest: Digest::default(),
             origins,
+            first: first_file,
+            ahead: None,
         })
     }
 
@@ -425,15 +455,22 @@ impl Trace {
     }
     /// What happened so far on the way from the lines to the requests.
     pub fn counts(&self) -> Counts {
-        self.counts
+        match &self.ahead {
+            Some(ahead) => ahead.reading().counts,
+            None => self.counts,
+        }
     }
     /// The first line that was skipped, and why.
     pub fn first_skipped(&self) -> Option<&WorkloadError> {
-        self.first_skipped.as_ref()
+        let skipped = self.counts().lines_skipped > 0;
+        self.first_skipped.as_ref().filter(|_| skipped)
     }
     /// Hash of the bytes read from disk so far (as they are there, compressed); at the end of the
     /// trace, that of all of it.
     pub fn digest(&self) -> u64 {
+        if let Some(ahead) = &self.ahead {
+            return ahead.reading().digest;
+        }
         let mut digest = self.digest;
         if let Some(open) = &self.open {
             digest.mix(open.input.stream().digest());
@@ -441,12 +478,31 @@ impl Trace {
         digest.value()
     }
 
+    /// Bytes read from disk so far.
+    fn bytes(&self) -> u64 {
+        if let Some(ahead) = &self.ahead {
+            return ahead.reading().bytes;
+        }
+        let open = self.open.as_ref();
+        self.bytes_done + open.map_or(0, |open| open.input.stream().bytes())
+    }
+    fn reading(&self) -> Reading {
+        Reading {
+            counts: self.counts(),
+            bytes: self.bytes(),
+            digest: self.digest(),
+        }
+    }
+
     /// Opens the next file; false if there is none.
     fn next_file(&mut self) -> Result<bool, WorkloadError> {
         let Some(origin) = self.origins.get(self.next_file) else {
             return Ok(false);
         };
-        let open = Open::new(origin, Some(self.files[self.next_file].format))?;
+        let open = match self.first.take() {
+            Some(first) => first,
+            None => Open::new(origin, Some(self.files[self.next_file].format))?,
+        };
         self.next_file += 1;
         self.orderer.restart(open.tick_ps);
         self.open = Some(open);
@@ -575,6 +631,12 @@ impl Trace {
 
 impl Source for Trace {
     fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
+        if let Some(ahead) = &mut self.ahead {
+            if let Some(next) = ahead.next() {
+                return Ok(Some(next));
+            }
+            self.ahead = None;
+        }
         if let Some(rest) = self.carried.take() {
             return Ok(Some(rest));
         }
@@ -590,11 +652,7 @@ impl Source for Trace {
         if self.bytes_total == 0 {
             return None;
         }
-        let open = self
-            .open
-            .as_ref()
-            .map_or(0, |open| open.input.stream().bytes());
-        Some(((self.bytes_done + open) as f64 / self.bytes_total as f64).min(1.0))
+        Some((self.bytes() as f64 / self.bytes_total as f64).min(1.0))
     }
 
     fn timed(&self) -> bool {

@@ -1,0 +1,140 @@
+//! Requests of a trace that are read before they are asked for.
+
+use std::collections::VecDeque;
+
+use crate::Request;
+use crate::trace::Counts;
+
+/// How far a trace has been read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reading {
+    pub(crate) counts: Counts,
+    /// Bytes read from disk.
+    pub(crate) bytes: u64,
+    /// Their hash.
+    pub(crate) digest: u64,
+}
+
+/// Requests that wait to be given out, and how far the trace had been read when each was.
+pub(crate) struct Ahead {
+    requests: Vec<Request>,
+    given: usize,
+    /// How far it had been read when so many requests were. One that is missing is that of one request less,
+    /// and a record more.
+    marks: VecDeque<(usize, Reading)>,
+}
+
+impl Ahead {
+    /// None yet; the trace has been read so far.
+    pub(crate) fn new(start: Reading) -> Self {
+        Self {
+            requests: Vec::new(),
+            given: 0,
+            marks: VecDeque::from([(0, start)]),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// Adds a request, after which so much of the trace is read. `digest` is asked for if bytes were read
+    /// for it.
+    pub(crate) fn push(
+        &mut self,
+        request: Request,
+        counts: Counts,
+        bytes: u64,
+        digest: impl FnOnce() -> u64,
+    ) {
+        self.requests.push(request);
+        let Some((at, last)) = self.marks.back() else {
+            return;
+        };
+        let same = bytes == last.bytes;
+        if same && counts == grown(last, self.requests.len() - at).counts {
+            return;
+        }
+        let digest = if same { last.digest } else { digest() };
+        let reading = Reading {
+            counts,
+            bytes,
+            digest,
+        };
+        self.marks.push_back((self.requests.len(), reading));
+    }
+
+    /// The next request.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<Request> {
+        let next = *self.requests.get(self.given)?;
+        self.given += 1;
+        if self.marks.get(1).is_some_and(|(at, _)| *at == self.given) {
+            self.marks.pop_front();
+        }
+        Some(next)
+    }
+
+    /// How far the trace had been read when the request given out last was.
+    pub(crate) fn reading(&self) -> Reading {
+        let (at, last) = self.marks.front().copied().unwrap_or_default();
+        grown(&last, self.given - at)
+    }
+}
+
+/// The same after so many more requests, of a record each.
+fn grown(reading: &Reading, requests: usize) -> Reading {
+    let mut grown = *reading;
+    grown.counts.records += requests as u64;
+    grown
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{OnBadLine, Request, Source, TimeOrder, Trace, TraceOptions};
+
+    /// What can be seen of a trace after each request, up to two beyond its end.
+    fn seen(mut trace: Trace) -> Vec<(Option<Request>, String)> {
+        let mut after = |_| {
+            let next = trace.next_request().unwrap();
+            let skipped = trace.first_skipped().map(ToString::to_string);
+            let state = (trace.counts(), trace.digest(), trace.fraction(), skipped);
+            (next, format!("{state:?}"))
+        };
+        (0..20_003).map(&mut after).collect()
+    }
+
+    #[test]
+    fn requests_read_ahead_are_as_those_that_are_not() {
+        // Lines that are read in several pieces, some late, a few bad.
+        let mut lines = "time_ns,op,offset_bytes,size_bytes,volume\n".to_owned();
+        for request in 0..20_000_u64 {
+            let time = request ^ u64::from(request.is_multiple_of(97));
+            lines += &format!("{time},write,{},512,0\n", request * 512);
+            if request % 7_001 == 3 {
+                lines += "7,erase,0,512,0\n";
+            }
+        }
+        let options = TraceOptions {
+            on_bad_line: OnBadLine::Skip,
+            time_order: TimeOrder::Clamp,
+            ..TraceOptions::default()
+        };
+        let open = || Trace::from_bytes("lines", lines.as_bytes(), &options).unwrap();
+        let plain = seen(open());
+        assert_ne!(plain[0].1, plain[20_000].1);
+        for ahead in [0, 1, 15_000, 20_000, 30_000] {
+            assert!(seen(open().read_ahead(ahead).unwrap()) == plain, "{ahead}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_ahead_is_said_at_once() {
+        let lines = "time_ns,op,offset_bytes,size_bytes,volume\n0,write,0,512,0\n7,erase,0,512,0\n";
+        let open =
+            || Trace::from_bytes("lines", lines.as_bytes(), &TraceOptions::default()).unwrap();
+        assert!(open().read_ahead(1).is_ok());
+        let fault = open().read_ahead(2).err().map(|fault| fault.to_string());
+        assert!(fault.is_some_and(|fault| fault.contains("lines:3")));
+    }
+}
