@@ -192,6 +192,19 @@ def measure(work: Work, run: Run, machine: Machine) -> Measure:
     }
 
 
+def titles(measures: Sequence[Measure]) -> list[str]:
+    """The names of works, as short as a table needs them: of replays, which are named by their
+    traces, the number if there are several."""
+    replays = [one["work"] for one in measures if one["work"] not in WORKS]
+
+    def title(work: str) -> str:
+        if work in WORKS:
+            return work
+        return f"replay {replays.index(work) + 1}" if len(replays) > 1 else "replay"
+
+    return [title(one["work"]) for one in measures]
+
+
 def read_record(path: Path) -> list[Measure]:
     """The measures that `write_record` left, none if there is no such file. Raises WordlineError if
     it cannot be read or holds something else."""

@@ -440,9 +440,9 @@ def _bench(measures: Sequence["Measure"], columns: Sequence[str]) -> Table:
 
 
 def _bench_rows(measures: Sequence["Measure"]) -> Iterable[tuple[str, dict[str, str]]]:
-    from wordline.bench import PRECONDITION
+    from wordline.bench import PRECONDITION, titles
 
-    for one in measures:
+    for one, title in zip(measures, titles(measures), strict=True):
         for place, rate in enumerate(one["rates"]):
             own = rate["unit"] != PRECONDITION
             cells = {
@@ -454,7 +454,7 @@ def _bench_rows(measures: Sequence["Measure"]) -> Iterable[tuple[str, dict[str, 
                 cells["model"] = whole(rate["model_per_cpu_s"])
             if place == 0:
                 cells["memory"] = size(one["peak_memory_bytes"])
-            yield f"{one['work']}: {rate['unit']}" if own else "precondition", cells
+            yield f"{title}: {rate['unit']}" if own else "precondition", cells
     known = [one["previous_peak_memory_bytes"] for one in measures]
     previous = [memory for memory in known if memory is not None]
     yield (

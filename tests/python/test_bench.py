@@ -165,6 +165,30 @@ def test_the_table_has_a_row_for_each_rate(
 
 
 @pytest.mark.parametrize(
+    ("traces", "names"),
+    [
+        (["postgresql-mixed.csv.gz"], ["replay"]),
+        (["postgresql-mixed.csv.gz", "b.csv"], ["replay 1", "replay 2"]),
+    ],
+)
+def test_a_replay_has_a_row_of_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, traces: list[str],
+    names: list[str],
+) -> None:  # fmt: skip
+    monkeypatch.setenv("COLUMNS", "80")
+    works = bench.chosen(["replay"], traces)
+    fast = run(cpu_s=0.001, page_reads=1000)
+    fast.summary["speed"]["cpu_s"] = 0.000_9
+    measures = [bench.measure(work, fast, MACHINE) for work in works]
+    bench.compare(measures, measures)
+    print_bench(measures)
+    lines = capsys.readouterr().out.splitlines()
+    rows = [re.split(r"  +", line.strip()) for line in lines if "requests" in line]
+    assert [row[0] for row in rows] == [f"{name}: requests" for name in names]
+    assert [len(row) for row in rows] == [6] * len(names)
+
+
+@pytest.mark.parametrize(
     ("columns", "left"),
     [(60, ["ours", "limit", "previous", "model"]), (40, ["ours", "limit"])],
 )
