@@ -16,14 +16,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, TypeAlias, cast
+
+    Value: TypeAlias = str | int | float | bool | Sequence["Value"] | Mapping[str, "Value"]
 else:
+    # Names in quotes would be looked up where the type is used, and not be found.
+    Value = str | int | float | bool | Sequence[object] | Mapping[str, object]
 
     def cast(_type: object, value: object) -> object:
         """The value; typing takes long to import."""
         return value
 
 
-Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value]"
 Device: TypeAlias = str | os.PathLike[str] | Mapping[str, Value]
 Overrides: TypeAlias = Mapping[str, Value] | Sequence[tuple[str, str]]
 

@@ -8,14 +8,15 @@ from wordline.arguments import choice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal, TypeAlias  # noqa: F401
+    from typing import Literal, TypeAlias
+
+    OnBadLine: TypeAlias = Literal["error", "skip"]
+    TimeOrder: TypeAlias = Literal["error", "clamp", "sort"]
+    Align: TypeAlias = Literal["error", "expand", "keep"]
+    Volumes: TypeAlias = Literal["one", "stack", "shared"] | int
+    Fit: TypeAlias = Literal["error", "wrap", "scale"]
 
 Traces: "TypeAlias" = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-OnBadLine: "TypeAlias" = "Literal['error', 'skip']"
-TimeOrder: "TypeAlias" = "Literal['error', 'clamp', 'sort']"
-Align: "TypeAlias" = "Literal['error', 'expand', 'keep']"
-Volumes: "TypeAlias" = "Literal['one', 'stack', 'shared'] | int"
-Fit: "TypeAlias" = "Literal['error', 'wrap', 'scale']"
 
 CHOICES = {
     "on_bad_line": ("error", "skip"),
@@ -24,6 +25,24 @@ CHOICES = {
     "volumes": ("one", "stack", "shared"),
     "fit": ("error", "wrap", "scale"),
 }
+# The same as types, made when they are asked for: typing takes long to import.
+_TYPES = {
+    "OnBadLine": "on_bad_line",
+    "TimeOrder": "time_order",
+    "Align": "align",
+    "Volumes": "volumes",
+    "Fit": "fit",
+}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name not in _TYPES:
+            raise AttributeError(f"module 'wordline.reading' has no attribute {name!r}")
+        from typing import Literal
+
+        words = Literal[CHOICES[_TYPES[name]]]
+        return words | int if name == "Volumes" else words
 
 
 def trace_options(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from functools import cached_property
 
+import wordline
 from wordline import _wordline, outputs
 from wordline._wordline import WordlineError
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     import polars as pl
-
-    from wordline.summary import Summary
 
     class Tables(Protocol):
         """Tables by name."""
@@ -72,7 +71,7 @@ class Result:
         self._outcome = outcome
 
     @cached_property
-    def summary(self) -> Summary:
+    def summary(self) -> wordline.Summary:
         """The content of summary.json; units are in the keys, absent numbers are None."""
         import json
 

@@ -1,25 +1,22 @@
-"""Running a simulation."""
+"""Running a simulation.
+
+Annotations name types by the module that has them, which `typing.get_type_hints` loads; a run does
+without most of these modules.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 
-from wordline import _wordline, outputs
+import wordline
+from wordline import _wordline, outputs, reading
 from wordline._wordline import WordlineError
 from wordline.arguments import flag, whole
-from wordline.config import read, settings
-from wordline.reading import named, paths, trace_options
+from wordline.config import Device, Overrides, read, settings
+from wordline.reading import Traces, named, paths, trace_options
 from wordline.result import Result
 from wordline.timeline import require_outside, timeline_options
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from wordline.config import Device, Overrides
-    from wordline.policy import PolicyClass
-    from wordline.progress import Progress
-    from wordline.reading import Align, Fit, OnBadLine, TimeOrder, Traces, Volumes
 
 
 class RunError(WordlineError):
@@ -49,15 +46,15 @@ def run(
     requests: bool = True,
     verify: bool = False,
     power_cut_every: int | None = None,
-    buffer: PolicyClass | None = None,
+    buffer: wordline.PolicyClass | None = None,
     format: str | None = None,
-    on_bad_line: OnBadLine = "error",
-    time_order: TimeOrder = "error",
-    align: Align = "error",
-    volumes: Volumes = "one",
-    fit: Fit = "error",
+    on_bad_line: reading.OnBadLine = "error",
+    time_order: reading.TimeOrder = "error",
+    align: reading.Align = "error",
+    volumes: reading.Volumes = "one",
+    fit: reading.Fit = "error",
     max_requests: int | None = None,
-    progress: bool | Callable[[Progress], None] = False,
+    progress: bool | Callable[[wordline.Progress], None] = False,
     out: str | os.PathLike[str] | None = None,
     timeline: str | os.PathLike[str] | None = None,
     timeline_from: str = "0",
@@ -157,9 +154,9 @@ def _simulate(
     overrides: list[tuple[str, str]],
     traces: list[str],
     options: dict[str, object],
-    progress: bool | Callable[[Progress], None],
+    progress: bool | Callable[[wordline.Progress], None],
 ) -> _wordline.Outcome:
-    def run(heard: Callable[[Progress], None] | None) -> _wordline.Outcome:
+    def run(heard: Callable[[wordline.Progress], None] | None) -> _wordline.Outcome:
         return _wordline.run(text, name, overrides, traces, options, heard)
 
     if progress is False or progress is None:

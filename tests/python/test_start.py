@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import click
 import pytest
@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wordline
-from wordline import _wordline, cli, command, plain
+from wordline import _wordline, cli, command, plain, reading
 
 
 def python(code: str) -> str:
@@ -60,6 +60,29 @@ def test_all_names_are_there() -> None:
     assert wordline.__version__
     with pytest.raises(AttributeError, match="module 'wordline' has no attribute 'nothing'"):
         _ = wordline.nothing  # pyright: ignore
+
+
+@pytest.mark.parametrize("name", [
+    "cache", "metrics", "mrc", "package", "policies", "presets", "run", "trace_convert",
+    "trace_formats", "trace_stat", "config.check", "config.read", "config.settings", "config.show",
+])  # fmt: skip
+def test_annotations_are_found_by_those_who_read_them(name: str) -> None:
+    hints = python(
+        "import typing, wordline\n"
+        f"hints = typing.get_type_hints(wordline.{name})\n"
+        "assert all(not isinstance(hint, str) for hint in hints.values())\n"
+        "print(*hints)"
+    )
+    assert "return" in hints.split()
+
+
+@pytest.mark.parametrize("name", ["on_bad_line", "time_order", "align", "volumes", "fit"])
+def test_words_and_their_types_are_the_same(name: str) -> None:
+    hint = get_type_hints(wordline.run)[name]
+    words = get_args(hint)[0] if name == "volumes" else hint
+    assert get_args(words) == reading.CHOICES[name]
+    with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
+        _ = reading.Nothing  # pyright: ignore
 
 
 @pytest.mark.parametrize("name", ["cache", "mrc", "package"])
