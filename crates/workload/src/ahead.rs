@@ -91,6 +91,8 @@ fn grown(reading: &Reading, requests: usize) -> Reading {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use crate::{OnBadLine, Request, Source, TimeOrder, Trace, TraceOptions};
 
     /// What can be seen of a trace after each request, up to two beyond its end.
@@ -110,7 +112,7 @@ mod tests {
         let mut lines = "time_ns,op,offset_bytes,size_bytes,volume\n".to_owned();
         for request in 0..20_000_u64 {
             let time = request ^ u64::from(request.is_multiple_of(97));
-            lines += &format!("{time},write,{},512,0\n", request * 512);
+            writeln!(lines, "{time},write,{},512,0", request * 512).unwrap();
             if request % 7_001 == 3 {
                 lines += "7,erase,0,512,0\n";
             }

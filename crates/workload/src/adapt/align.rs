@@ -21,6 +21,12 @@ pub enum Align {
 
 words! { Align at "align" { "error" => Error, "expand" => Expand, "keep" => Keep } }
 
+/// Whether the record stays as it is.
+#[inline]
+pub(crate) fn is_aligned(align: Align, record: &Record) -> bool {
+    (record.offset | record.bytes).is_multiple_of(SECTOR) || align == Align::Keep
+}
+
 /// Aligns the record to sectors, or says that it is left out.
 #[inline]
 pub(crate) fn aligned(
@@ -28,7 +34,7 @@ pub(crate) fn aligned(
     record: &mut Record,
     counts: &mut Counts,
 ) -> Result<bool, Refusal> {
-    if (record.offset | record.bytes).is_multiple_of(SECTOR) || align == Align::Keep {
+    if is_aligned(align, record) {
         return Ok(true);
     }
     if align == Align::Error {

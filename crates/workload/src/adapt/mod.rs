@@ -35,7 +35,7 @@ pub use fit::Fit;
 pub use time_order::TimeOrder;
 pub use volumes::Volumes;
 
-pub(crate) use align::aligned;
+pub(crate) use align::{aligned, is_aligned};
 pub(crate) use disks::Disks;
 pub(crate) use fit::Fitter;
 pub(crate) use time_order::Orderer;

@@ -96,6 +96,16 @@ impl Mapper {
         }
     }
 
+    /// Whether the record stays where it is, for sure.
+    #[inline]
+    pub(crate) fn keeps(&self, record: &Record) -> bool {
+        match self.volumes {
+            Volumes::Shared => true,
+            Volumes::One => self.first == Some(record.volume),
+            Volumes::Stack | Volumes::Only(_) => false,
+        }
+    }
+
     /// Moves the record to its place, or says that it is left out.
     #[inline]
     pub(crate) fn map(
