@@ -10,7 +10,7 @@ use crate::chip_load::{ChipLoads, Sample};
 use crate::config::Plan;
 use crate::outcome::Outcome;
 use crate::record::{Cell, Record};
-use crate::summary::{EnergySummary, energy_of_dies, mean, ratio};
+use crate::summary::{EnergySummary, energy_of_dies, ratio};
 
 type Cells<'a> = [Interval<&'a Cell>];
 type Column = (Heading, Values);
@@ -451,31 +451,28 @@ pub fn blocks(outcome: &Outcome) -> Result<Table, ObserveError> {
     let runs: Vec<BlockRun> = devices
         .flat_map(|((member, plan), device)| block_runs(member, plan, &device.erases, run))
         .collect();
-    let u32s = |value: &dyn Fn(&BlockRun) -> u32| {
-        Values::from(runs.iter().map(value).collect::<Vec<u32>>())
-    };
     let die = |run: &BlockRun| run.plane / run.of.planes;
     let way = |run: &BlockRun| die(run) / run.of.dies;
     let mut columns = vec![
         (
             Heading::new("channel", "", "Channel"),
-            u32s(&|run| way(run) / run.of.ways),
+            of_runs(&runs, |run| way(run) / run.of.ways),
         ),
         (
             Heading::new("way", "", "Package on the channel"),
-            u32s(&|run| way(run) % run.of.ways),
+            of_runs(&runs, |run| way(run) % run.of.ways),
         ),
         (
             Heading::new("die", "", "Die in the package"),
-            u32s(&|run| die(run) % run.of.dies),
+            of_runs(&runs, |run| die(run) % run.of.dies),
         ),
         (
             Heading::new("plane", "", "Plane in the die"),
-            u32s(&|run| run.plane % run.of.planes),
+            of_runs(&runs, |run| run.plane % run.of.planes),
         ),
         (
             Heading::new("block", "", "First block, in the plane"),
-            u32s(&|run| run.first),
+            of_runs(&runs, |run| run.first),
         ),
         (
             Heading::new(
@@ -483,28 +480,32 @@ pub fn blocks(outcome: &Outcome) -> Result<Table, ObserveError> {
                 "",
                 "Blocks from there on that this row stands for",
             ),
-            u32s(&|run| run.erases.len() as u32),
+            of_runs(&runs, |run| run.blocks),
         ),
         (
             Heading::new("erases_min", "", "Fewest erases of one of them"),
-            u32s(&|run| run.erases.iter().copied().min().unwrap_or(0)),
+            of_runs(&runs, |run| run.least),
         ),
         (
             Heading::new("erases", "", "Mean erases of these blocks"),
             runs.iter()
-                .map(|run| mean(run.erases.iter().copied()))
+                .map(|run| run.sum as f64 / f64::from(run.blocks))
                 .collect::<Vec<f64>>()
                 .into(),
         ),
         (
             Heading::new("erases_max", "", "Most erases of one of them"),
-            u32s(&|run| run.erases.iter().copied().max().unwrap_or(0)),
+            of_runs(&runs, |run| run.most),
         ),
     ];
     if outcome.plan.array.is_some() {
         columns.insert(0, of_member(runs.iter().map(|run| run.member)));
     }
     Table::new(columns)
+}
+
+fn of_runs(runs: &[BlockRun], value: impl Fn(&BlockRun) -> u32) -> Values {
+    runs.iter().map(value).collect::<Vec<u32>>().into()
 }
 
 /// Runs of `length` blocks of a device.
@@ -521,14 +522,23 @@ fn block_runs(
     });
     starts.map(move |(plane, first)| {
         let last = layout.blocks_per_plane.min(first + length);
-        let erases_of = |block| erases[layout.block(Plane(plane), block).index()];
-        BlockRun {
+        let mut run = BlockRun {
             member,
             of,
             plane,
             first,
-            erases: (first..last).map(erases_of).collect(),
+            blocks: last - first,
+            least: u32::MAX,
+            most: 0,
+            sum: 0,
+        };
+        for block in first..last {
+            let erases = erases[layout.block(Plane(plane), block).index()];
+            run.least = run.least.min(erases);
+            run.most = run.most.max(erases);
+            run.sum += u64::from(erases);
         }
+        run
     })
 }
 
@@ -611,7 +621,12 @@ struct BlockRun {
     of: Dimensions,
     plane: u32,
     first: u32,
-    erases: Vec<u32>,
+    blocks: u32,
+    /// Erases of one of them.
+    least: u32,
+    most: u32,
+    /// Of all.
+    sum: u64,
 }
 
 /// Rows of the table of blocks at most, about.
