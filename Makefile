@@ -8,6 +8,8 @@ MODEL := --workspace --exclude wordline-py
 TRACE := traces/postgresql-mixed.csv.gz
 DEVICE ?= demo
 SOURCES := $(shell find crates presets Cargo.toml Cargo.lock -type f 2>/dev/null)
+# As pip does with what it installs; where Python may not keep what it compiles, every start would.
+COMPILED = $(BIN)/python -m compileall -q python/wordline
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
@@ -25,6 +27,7 @@ setup: $(VENV)/installed ## virtual environment, build, install; the first time 
 pgo: $(VENV)/maturin ## setup with the compiler told what the benchmarks do; takes three times as long
 	rustup component add llvm-tools
 	@$(BIN)/maturin develop --pgo --locked --extras dev
+	@$(COMPILED)
 	@touch $(VENV)/installed
 
 demo: setup ## simulate a disk under the bundled trace and say where the report is
@@ -74,6 +77,7 @@ $(VENV)/maturin: pyproject.toml
 
 $(VENV)/installed: $(VENV)/maturin $(SOURCES)
 	@$(BIN)/maturin develop --release --locked --extras dev
+	@$(COMPILED)
 	@touch $@
 
 $(BIN)/zensical: | $(VENV)/maturin
