@@ -26,7 +26,7 @@ use wordline_nand::{
 };
 
 use crate::compose::{Compose, Composition};
-use crate::event::Event;
+use crate::event::{Event, Kind};
 use crate::observation::{Observation, PageParts};
 use crate::plan::Plan;
 use crate::schedule::Load;
@@ -275,7 +275,7 @@ impl BackEnd {
     #[cold]
     fn touch(&mut self, now: Time, die: Die, queue: &mut EventQueue<Event>) {
         if self.touched.is_empty() {
-            queue.schedule(now, Event::Begin);
+            queue.schedule(now, Kind::Begin.into());
         }
         self.touched.push(die);
     }

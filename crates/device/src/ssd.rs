@@ -9,7 +9,7 @@ use crate::backend::Usage;
 use crate::buffer::{self, Around, Ask, Buffer, Served, Work};
 use crate::controller::{ChipLoad, Controller, Done};
 use crate::error::DeviceError;
-use crate::event::Event;
+use crate::event::{Event, Kind};
 use crate::host::{self, Act, Command, Connect, Connection, Ticket};
 use crate::observation::{Observation, Op, PageParts, Parts};
 use crate::plan::Plan;
@@ -110,7 +110,7 @@ struct Inside<'a, M, P> {
 impl<M: Mapping, P: Probe<Observation>> Act for Inside<'_, M, P> {
     #[inline]
     fn schedule(&mut self, at: Time, event: host::Event) {
-        self.queue.schedule(at, Event::Host(event));
+        self.queue.schedule(at, Kind::Host(event).into());
     }
     #[inline]
     fn begin(&mut self, now: Time, ticket: Ticket) {
@@ -469,17 +469,17 @@ impl<M: Mapping> Ssd<M> {
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
-        match event {
-            Event::Flash(event) => self.controller.flash(now, event, queue, probe)?,
-            Event::Host(event) => {
+        match event.kind() {
+            Kind::Flash(event) => self.controller.flash(now, event, queue, probe)?,
+            Kind::Host(event) => {
                 return self.cross(now, queue, probe, |connection, inside| {
                     connection.handle(now, event, inside);
                 });
             }
-            Event::Buffer(event) => return self.handle_in_buffer(now, event, queue, probe),
-            Event::Begin => self.controller.begin_dies(now, queue),
-            Event::Schedule => self.controller.schedule(now, queue, probe),
-            Event::Idle => self.controller.look_whether_idle(now, queue, probe)?,
+            Kind::Buffer(event) => return self.handle_in_buffer(now, event, queue, probe),
+            Kind::Begin => self.controller.begin_dies(now, queue),
+            Kind::Schedule => self.controller.schedule(now, queue, probe),
+            Kind::Idle => self.controller.look_whether_idle(now, queue, probe)?,
         }
         if self.controller.done.is_empty() {
             return Ok(());

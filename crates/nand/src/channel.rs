@@ -35,6 +35,16 @@ impl Event {
             Self::Ready(die) => (die as u64) << 1 | 1,
         }
     }
+    /// The event that has this code.
+    #[inline]
+    pub const fn of(code: u64) -> Self {
+        let number = (code >> 1) as u32;
+        if code & 1 == 0 {
+            Self::BusDone(number)
+        } else {
+            Self::Ready(number)
+        }
+    }
 }
 
 /// Hears what the channels do, and keeps their events. What it has to know of a die or a bus lies with

@@ -5,7 +5,7 @@ use wordline_nand::channel::{Held, Listen};
 use wordline_nand::{Confirm, Die, Stage, Step, Work};
 
 use super::book::{Book, DieState, GcClock, Job};
-use crate::event::Event;
+use crate::event::{Event, Kind};
 use crate::observation::Observation;
 
 /// The book, open for what the channels have to say.
@@ -21,7 +21,7 @@ impl<P: Probe<Observation>> Listen for Ear<'_, P> {
     type OfBus = GcClock;
     #[inline(always)]
     fn schedule(&mut self, at: Time, event: wordline_nand::Event) {
-        self.queue.schedule(at, Event::Flash(event));
+        self.queue.schedule(at, Kind::Flash(event).into());
     }
     #[inline]
     fn asks(&mut self, now: Time, bus: &mut GcClock, state: &mut DieState) {

@@ -10,7 +10,7 @@ use super::frame::Cargo;
 use super::{Around, Buffer, Event, Kind, Part};
 use crate::controller::Controller;
 use crate::error::DeviceError;
-use crate::event::Event as DeviceEvent;
+use crate::event;
 use crate::observation::{Observation, PageParts};
 
 /// What is asked of the flash for a page.
@@ -99,7 +99,7 @@ impl Buffer {
         around.probe.observe(now, seen);
         let length = self.port.time(bytes.into());
         let wait = self.port.hold(now, length);
-        let event = DeviceEvent::Buffer(Event::Sent(entry));
+        let event = event::Kind::Buffer(Event::Sent(entry)).into();
         around.queue.schedule(now + wait + length, event);
     }
 

@@ -35,7 +35,7 @@ use wordline_kernel::{EventQueue, Probe, Time};
 
 use crate::controller::Controller;
 use crate::error::DeviceError;
-use crate::event::Event as DeviceEvent;
+use crate::event::{self, Event as DeviceEvent};
 use crate::host::Ticket;
 use crate::link::{Link, Rate};
 use crate::observation::{Observation, Op, PageParts};
@@ -82,6 +82,15 @@ impl Event {
         match self {
             Self::Moved(part) => u64::from(part),
             Self::Sent(entry) => 1 << 32 | u64::from(entry.0),
+        }
+    }
+    /// The event that has this code.
+    #[inline]
+    pub fn of(code: u64) -> Self {
+        let number = code as u32;
+        match code >> 32 {
+            0 => Self::Moved(number),
+            _ => Self::Sent(Entry(number)),
         }
     }
 }
@@ -468,7 +477,7 @@ impl Buffer {
         part.dram += dram;
         part.since = now + wait + dram;
         self.frames.get_mut(part.entry).moving += 1;
-        let event = DeviceEvent::Buffer(Event::Moved(place));
+        let event = event::Kind::Buffer(Event::Moved(place)).into();
         around.queue.schedule(part.since, event);
     }
 

@@ -6,7 +6,7 @@ use wordline_nand::{Block, Die, Operation, Ppn};
 
 use super::Controller;
 use crate::backend::{Order, Purpose, Slot};
-use crate::event::Event;
+use crate::event::{Event, Kind};
 use crate::observation::Observation;
 use crate::plan::Plan;
 use crate::schedule::{Line, Schedule, Scheduling, Seat, Stirred, View, Waiting};
@@ -18,7 +18,7 @@ pub(super) struct Queue {
     scheduling: Scheduling,
     joins: bool,
     stirred: Stirred,
-    /// Whether [`Event::Schedule`] is on its way.
+    /// Whether [`Kind::Schedule`] is on its way.
     called: bool,
     /// What has been chosen and is committed when the search is over.
     group: Vec<Seat>,
@@ -77,7 +77,7 @@ impl Queue {
     fn call(&mut self, now: Time, queue: &mut EventQueue<Event>) {
         if !self.called && !self.stirred.is_empty() {
             self.called = true;
-            queue.schedule(now, Event::Schedule);
+            queue.schedule(now, Kind::Schedule.into());
         }
     }
 }
@@ -223,7 +223,7 @@ impl<M: Mapping> Controller<M> {
             let search = line.scheduling.search();
             if search > Time::ZERO {
                 line.called = true;
-                queue.schedule(now + search, Event::Schedule);
+                queue.schedule(now + search, Kind::Schedule.into());
                 break;
             }
         }

@@ -7,7 +7,7 @@ use wordline_nand::{Operation, Part, Plane};
 
 use super::Controller;
 use crate::error::DeviceError;
-use crate::event::Event;
+use crate::event::{Event, Kind};
 use crate::observation::{Observation, Op};
 use crate::plan::Plan;
 use crate::request::Request;
@@ -56,7 +56,7 @@ pub(super) struct Idling {
     spare_blocks: u32,
     /// Since when no request is being served.
     since: Time,
-    /// When [`Event::Idle`] comes next.
+    /// When [`Kind::Idle`] comes next.
     planned: Option<Time>,
     /// What the host will ask for next; a command is known once its tag may have come.
     upcoming: Vec<Request>,
@@ -141,7 +141,7 @@ impl<M: Mapping> Controller<M> {
         idling.since = now;
         if idling.attention.at_once {
             idling.planned = Some(now);
-            queue.schedule(now, Event::Idle);
+            queue.schedule(now, Kind::Idle.into());
         } else {
             self.plan_look(now, queue);
         }
@@ -167,11 +167,11 @@ impl<M: Mapping> Controller<M> {
         });
         if any && let Some(idling) = &mut self.idling {
             idling.planned = Some(next);
-            queue.schedule(next, Event::Idle);
+            queue.schedule(next, Kind::Idle.into());
         }
     }
 
-    /// Deals with [`Event::Idle`].
+    /// Deals with [`Kind::Idle`].
     pub(crate) fn look_whether_idle(
         &mut self,
         now: Time,

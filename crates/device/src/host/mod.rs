@@ -61,6 +61,19 @@ impl Event {
         };
         kind << 32 | u64::from(ticket)
     }
+    /// The event that has this code.
+    #[inline]
+    pub fn of(code: u64) -> Self {
+        let ticket = code as Ticket;
+        match code >> 32 {
+            0 => Self::Rung(ticket),
+            1 => Self::Arrived(ticket),
+            2 => Self::Answered(ticket),
+            3 => Self::Sent(ticket),
+            4 => Self::Posted(ticket),
+            _ => Self::Done(ticket),
+        }
+    }
 }
 
 /// What the interface asks of the disk.
