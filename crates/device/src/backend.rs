@@ -212,10 +212,15 @@ impl BackEnd {
         self.book.admit(now, die, gc_before, order)
     }
 
-    /// Puts an operation at the end of its die's queue.
+    /// Puts an operation at the end of the queue of its die.
     #[inline(always)]
-    pub fn enqueue(&mut self, now: Time, order: &Order, queue: &mut EventQueue<Event>) -> Slot {
-        let die = self.layout.die_of_page(order.place);
+    pub fn enqueue(
+        &mut self,
+        now: Time,
+        die: Die,
+        order: &Order,
+        queue: &mut EventQueue<Event>,
+    ) -> Slot {
         let gc_before = self.channels.of(die).gc.read(now);
         let slot = self.book.admit(now, die, gc_before, order);
         self.line_up(now, die, slot, order.purpose, queue);

@@ -20,9 +20,9 @@ use job::{Jobs, Waiter};
 use power::Spares;
 use rustc_hash::FxHashMap;
 use wordline_ftl::gc::schedule::Scheduling;
-use wordline_ftl::{JobId, Lpn, Mapping, Want, Written};
+use wordline_ftl::{JobId, Lpn, Mapping, Placed, Want, Written};
 use wordline_kernel::{EventQueue, Probe, Time};
-use wordline_nand::{Array, Block, Die, Event as Flash, Layout, Operation, Ppn};
+use wordline_nand::{Array, Block, Die, Event as Flash, Layout, Operation, Plane, Ppn};
 
 use crate::backend::{BackEnd, Order, Purpose, Slot, Usage, Worked};
 use crate::buffer::{Cargo, Work};
@@ -357,19 +357,22 @@ impl<M: Mapping> Controller<M> {
             superseding,
             ..
         } = self;
-        let (mut count, mut last) = (0, Ppn(0));
-        let Ok(()) = mapping.write_row(pages, |page, place, before| {
-            let superseded = before.map_or(0, |before| 1 + layout.block_of(before).0);
-            if superseded != 0 {
-                superseding[superseded as usize - 1] += 1;
+        let (mut count, mut last) = (0, Plane(0));
+        let Ok(()) = mapping.write_row(pages, |placed| {
+            let Placed {
+                page,
+                place,
+                plane,
+                superseded,
+            } = placed;
+            let mut order = Order::new(Purpose::Write, place, ticket, page.0);
+            if let Some(block) = superseded {
+                superseding[block.index()] += 1;
+                order.superseded = block.0 + 1;
             }
             probe.observe(now, Observation::PageWritten);
-            let order = Order {
-                superseded,
-                ..Order::new(Purpose::Write, place, ticket, page.0)
-            };
-            backend.enqueue(now, &order, queue);
-            (count, last) = (count + 1, place);
+            backend.enqueue(now, layout.die_of(plane), &order, queue);
+            (count, last) = (count + 1, plane);
             Ok::<(), Infallible>(())
         });
         if count > 0 {
@@ -384,11 +387,10 @@ impl<M: Mapping> Controller<M> {
     fn look_at_free_blocks(
         &mut self,
         now: Time,
-        place: Ppn,
+        plane: Plane,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) {
-        let plane = self.layout.plane_of(self.layout.block_of(place));
         if self.mapping.wants_collection(plane) {
             self.free_blocks_are_few(now, plane, queue, probe);
         }
@@ -851,7 +853,8 @@ impl<M: Mapping> Controller<M> {
         if self.follows {
             self.follow_write(slot, page, version, base, place);
         }
-        self.look_at_free_blocks(now, place, queue, probe);
+        let plane = self.layout.plane_of(self.layout.block_of(place));
+        self.look_at_free_blocks(now, plane, queue, probe);
     }
 
     /// Tells the probe of the free blocks if their number has changed. Called after whatever takes

@@ -9,7 +9,7 @@ use wordline_nand::{Array, Layout, Plane, Ppn, Violation};
 
 use crate::job::{Collection, JobId, Step};
 use crate::lpn::Lpn;
-use crate::mapping::{Mapping, Want, Written};
+use crate::mapping::{Mapping, Placed, Want, Written};
 use crate::recovery::Note;
 
 /// Writes that could not be carried out.
@@ -117,7 +117,7 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
                 work,
                 ..
             } = self;
-            mapping.write_row(next..pages.end, |page, place, _| {
+            mapping.write_row(next..pages.end, |Placed { page, place, .. }| {
                 array.program(place)?;
                 note.host(place, page);
                 work.written += 1;

@@ -15,7 +15,7 @@ use wordline_ftl::allocate::{Allocate, Allocator, Dimensions, Order, Place};
 use wordline_ftl::gc::victim::Victim;
 use wordline_ftl::instant::Instant;
 use wordline_ftl::wear::{FreeBlocks, Spend, Wear};
-use wordline_ftl::{Config, Lpn, Mapping, PageMap, Plan, Step, Want, Written};
+use wordline_ftl::{Config, Lpn, Mapping, PageMap, Placed, Plan, Step, Want, Written};
 use wordline_kernel::Stream;
 use wordline_nand::{Array, Block, Plane, Ppn};
 
@@ -422,9 +422,18 @@ fn write_row_beside(
         map.free_blocks() < free_blocks || map.wants_collection(plane)
     };
     let (mut next, mut last) = (pages.start, None);
-    let ended = map.write_row(pages.clone(), |page, place, superseded| {
+    let block_of = |place| plan.layout.block_of(place);
+    let ended = map.write_row(pages.clone(), |placed| {
+        let Placed {
+            page,
+            place,
+            plane,
+            superseded,
+        } = placed;
         assert!(last.is_none_or(|last| !must_end(single, last)));
-        assert_eq!((page, superseded), (Lpn(next), single.lookup(page)));
+        let before = single.lookup(page).map(block_of);
+        assert_eq!((page, superseded), (Lpn(next), before));
+        assert_eq!(plane, plan.layout.plane_of(block_of(place)));
         assert_eq!(single.write(page), Written::Placed(place));
         (next, last) = (next + 1, Some(place));
         Ok::<_, ()>(())
@@ -461,6 +470,6 @@ fn an_error_ends_a_row() {
     let dimensions = planes(2, 2, 1, 2);
     let plan = Plan::new(&Config::default(), layout(dimensions, 64, 9), dimensions, 1).unwrap();
     let mut map = PageMap::new(&plan);
-    assert_eq!(map.write_row(0..8, |_, _, _| Err("no")), Err("no"));
+    assert_eq!(map.write_row(0..8, |_| Err("no")), Err("no"));
     assert!(map.lookup(Lpn(0)).is_some() && map.lookup(Lpn(1)).is_none());
 }

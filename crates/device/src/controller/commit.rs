@@ -84,14 +84,16 @@ impl Queue {
 
 impl<M: Mapping> Controller<M> {
     /// Takes an operation on: it goes to the end of its die's queue, or waits for the scheduler.
-    #[inline]
+    #[inline(always)]
     pub(super) fn give(&mut self, now: Time, order: &Order, queue: &mut EventQueue<Event>) -> Slot {
         if self.queue.is_none() {
-            return self.backend.enqueue(now, order, queue);
+            let die = self.layout.die_of_page(order.place);
+            return self.backend.enqueue(now, die, order, queue);
         }
         self.give_to_line(now, order, queue)
     }
 
+    #[inline(never)]
     fn give_to_line(&mut self, now: Time, order: &Order, queue: &mut EventQueue<Event>) -> Slot {
         let slot = self.backend.admit(now, order);
         let Some(line) = &self.queue else {

@@ -39,6 +39,19 @@ pub enum Want {
     Update(Plane, LogicalBlock),
 }
 
+/// A page of the host that has found its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// The page.
+    pub page: Lpn,
+    /// Its place.
+    pub place: Ppn,
+    /// The plane of the place.
+    pub plane: Plane,
+    /// The block of the copy that it supersedes, if any.
+    pub superseded: Option<Block>,
+}
+
 /// What became of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
@@ -117,14 +130,13 @@ pub trait Mapping {
     fn write(&mut self, page: Lpn) -> Written;
     /// Writes pages in a row, as [`Mapping::write`] would one after the other: up to one that has no
     /// room, and not beyond one that leaves its plane in want of a collection or that took a free
-    /// block. `placed` hears of each page, of its place, and of the place of the copy that it
-    /// supersedes, if any; what it fails with ends this. Whoever wants the rest written calls again,
+    /// block. `placed` hears of each; what it fails with ends this. Whoever wants the rest written calls again,
     /// and uses `write` for the next page when nothing was placed: families may leave all to `write`.
     #[inline]
     fn write_row<E>(
         &mut self,
         _pages: Range<u32>,
-        _placed: impl FnMut(Lpn, Ppn, Option<Ppn>) -> Result<(), E>,
+        _placed: impl FnMut(Placed) -> Result<(), E>,
     ) -> Result<(), E> {
         Ok(())
     }
@@ -288,7 +300,7 @@ impl Mapping for Map {
     fn write_row<E>(
         &mut self,
         pages: Range<u32>,
-        placed: impl FnMut(Lpn, Ppn, Option<Ppn>) -> Result<(), E>,
+        placed: impl FnMut(Placed) -> Result<(), E>,
     ) -> Result<(), E> {
         page_first!(self, map => map.write_row(pages, placed))
     }

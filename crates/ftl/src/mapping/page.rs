@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Layout, Plane, Ppn};
 
-use super::{Mapping, Want, Written};
+use super::{Mapping, Placed, Want, Written};
 use crate::Plan;
 use crate::allocate::{Allocator, Place};
 use crate::block::{Blocks, Phase};
@@ -60,9 +60,7 @@ impl Active {
 /// A page of the host, put in its place.
 #[derive(Clone, Copy)]
 struct Put {
-    place: Ppn,
-    /// Where the copy before it is.
-    superseded: Option<Ppn>,
+    placed: Placed,
     /// Whether it took a free block, or its plane wants a collection.
     ends_row: bool,
 }
@@ -236,9 +234,10 @@ impl PageMap {
         let is_full = active.is_full();
         self.owners[place.index()] = page.0 + 1;
         let before = std::mem::replace(&mut self.map[page.index()], place.0 + 1);
-        let superseded = before.checked_sub(1).map(Ppn);
-        if let Some(old) = superseded {
+        let mut superseded = None;
+        if let Some(old) = before.checked_sub(1).map(Ppn) {
             let block = self.layout.block_of(old);
+            superseded = Some(block);
             if let Some(valid) = self.blocks.lose(block, old) {
                 let mut plane = plane;
                 if home {
@@ -255,8 +254,12 @@ impl PageMap {
             self.close(plane, block);
         }
         Some(Put {
-            place,
-            superseded,
+            placed: Placed {
+                page,
+                place,
+                plane,
+                superseded,
+            },
             ends_row,
         })
     }
@@ -613,7 +616,7 @@ impl Mapping for PageMap {
             return Written::Wait(Want::Anywhere);
         };
         match self.put(page, plane, home) {
-            Some(put) => Written::Placed(put.place),
+            Some(put) => Written::Placed(put.placed.place),
             None => Written::Wait(Want::Free(plane)),
         }
     }
@@ -621,7 +624,7 @@ impl Mapping for PageMap {
     fn write_row<E>(
         &mut self,
         pages: Range<u32>,
-        mut placed: impl FnMut(Lpn, Ppn, Option<Ppn>) -> Result<(), E>,
+        mut placed: impl FnMut(Placed) -> Result<(), E>,
     ) -> Result<(), E> {
         for page in pages.map(Lpn) {
             let Some((plane, home)) = self.plane_for(page) else {
@@ -630,7 +633,7 @@ impl Mapping for PageMap {
             let Some(put) = self.put(page, plane, home) else {
                 break;
             };
-            placed(page, put.place, put.superseded)?;
+            placed(put.placed)?;
             if put.ends_row {
                 break;
             }
