@@ -414,6 +414,11 @@ impl<M: Mapping> Ssd<M> {
     pub fn completed(&mut self) -> impl Iterator<Item = Completed> + '_ {
         self.completed.drain(..)
     }
+    /// Whether any are.
+    #[inline]
+    pub fn has_completed(&self) -> bool {
+        !self.completed.is_empty()
+    }
 
     /// This request will be handed over soon: what the map says of its first page is fetched into the
     /// caches of the processor meanwhile. Changes nothing.

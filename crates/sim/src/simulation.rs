@@ -388,20 +388,22 @@ impl Standing {
     }
 }
 
-/// The stream whose request is issued first of those that the device takes, and when; of equals, the
-/// first stream.
+/// When the first request could be issued, [`Time::MAX`] if there is none; and of those that the device
+/// takes, the stream whose request is issued first, and when. Of equals, the first stream.
 #[inline(never)]
-fn earliest(intakes: &mut [Intake<'_>], store: &impl Store) -> Option<(usize, Time)> {
+fn earliest(intakes: &mut [Intake<'_>], store: &impl Store) -> (Time, Option<(usize, Time)>) {
+    let mut soonest = Time::MAX;
     let mut first: Option<(usize, Time)> = None;
     for (place, intake) in intakes.iter_mut().enumerate() {
-        if store.takes(intake.stream)
-            && let Some(arrival) = intake.next_arrival()
-            && first.is_none_or(|(_, first)| arrival < first)
-        {
+        let Some(arrival) = intake.next_arrival() else {
+            continue;
+        };
+        soonest = soonest.min(arrival);
+        if first.is_none_or(|(_, first)| arrival < first) && store.takes(intake.stream) {
             first = Some((place, arrival));
         }
     }
-    first
+    (soonest, first)
 }
 
 /// All that ask the device for something.
@@ -409,6 +411,8 @@ struct Host<'a> {
     intakes: Vec<Intake<'a>>,
     /// Requests that may still be issued.
     left: u64,
+    /// No request is issued before, whatever the device takes, until one is issued or completes.
+    soonest: Time,
     standing: Standing,
 }
 
@@ -420,6 +424,7 @@ impl<'a> Host<'a> {
                 .map(|(input, stream)| Intake::new(input, stream, flushes))
                 .collect(),
             left: max_requests.unwrap_or(u64::MAX),
+            soonest: Time::ZERO,
             standing: Standing::default(),
         };
         if host.left == 0 {
@@ -468,16 +473,26 @@ impl<'a> Host<'a> {
     /// stream: its stream, and when it is issued.
     #[inline(always)]
     fn next_arrival(&mut self, store: &impl Store) -> Option<(usize, Time)> {
-        match self.intakes.as_mut_slice() {
-            [single] if store.takes(0) => single.next_arrival().map(|arrival| (0, arrival)),
-            [_] => None,
+        let first;
+        (self.soonest, first) = match self.intakes.as_mut_slice() {
+            [single] => {
+                let arrival = single.next_arrival();
+                let first = arrival
+                    .filter(|_| store.takes(0))
+                    .map(|arrival| (0, arrival));
+                (arrival.unwrap_or(Time::MAX), first)
+            }
             several => earliest(several, store),
-        }
+        };
+        first
     }
     /// The next request, no later than `due` and no earlier than `now`; its place in time is the later
     /// of its arrival and `now`.
     #[inline(always)]
     fn next(&mut self, store: &impl Store, now: Time, due: Time) -> Option<Request> {
+        if self.soonest > due {
+            return None;
+        }
         let (stream, arrival) = self.next_arrival(store)?;
         if arrival.max(now) > due {
             return None;
@@ -487,6 +502,7 @@ impl<'a> Host<'a> {
     /// The device has taken the request that was next.
     #[inline]
     fn take(&mut self, now: Time, request: &Request, recorder: &Recorder) {
+        self.soonest = Time::ZERO;
         let [single] = self.intakes.as_mut_slice() else {
             return self.take_of_several(now, request, recorder);
         };
@@ -522,14 +538,21 @@ impl<'a> Host<'a> {
             self.standing.end(now, recorder);
         }
     }
-    #[inline]
+    #[inline(always)]
     fn completed(&mut self, now: Time, store: &mut impl Store) {
+        if store.has_completed() {
+            self.hear_completed(now, store);
+        }
+    }
+    fn hear_completed(&mut self, now: Time, store: &mut impl Store) {
+        self.soonest = Time::ZERO;
         for stream in store.completed() {
             self.intakes[stream as usize].completed(now);
         }
     }
     /// The power has failed: what was under way is lost, and closed loops go on with the next.
     fn lost(&mut self, now: Time, store: &mut impl Store) {
+        self.soonest = Time::ZERO;
         for stream in store.completed() {
             let intake = &mut self.intakes[stream as usize];
             intake.lost += 1;

@@ -450,4 +450,7 @@ impl<M: Mapping> Store for Array<M> {
     fn completed(&mut self) -> impl Iterator<Item = u32> + '_ {
         self.completed.drain(..)
     }
+    fn has_completed(&self) -> bool {
+        !self.completed.is_empty()
+    }
 }

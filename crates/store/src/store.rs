@@ -65,6 +65,8 @@ pub trait Store {
     /// The streams of the requests that are complete since this was last asked, one by one in the
     /// order of completion.
     fn completed(&mut self) -> impl Iterator<Item = u32> + '_;
+    /// Whether there are any.
+    fn has_completed(&self) -> bool;
 }
 
 impl<M: Mapping> Store for Ssd<M> {
@@ -133,5 +135,9 @@ impl<M: Mapping> Store for Ssd<M> {
     #[inline]
     fn completed(&mut self) -> impl Iterator<Item = u32> + '_ {
         Ssd::completed(self).map(|done| done.stream)
+    }
+    #[inline]
+    fn has_completed(&self) -> bool {
+        Ssd::has_completed(self)
     }
 }
