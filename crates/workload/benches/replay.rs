@@ -122,11 +122,11 @@ fn bytes_of(mut source: impl Source) -> u64 {
 }
 
 #[library_benchmark]
-#[bench::msr(args = (msr()), config = ceiling(1_076))]
-#[bench::msr_gzip(args = (msr_gzip()), config = ceiling(1_469))]
-#[bench::own(args = (own()), config = ceiling(910))]
-#[bench::disksim(args = (disksim()), config = ceiling(949))]
-#[bench::blkparse(args = (blkparse()), config = ceiling(1_943))]
+#[bench::msr(args = (msr()), config = ceiling(937))]
+#[bench::msr_gzip(args = (msr_gzip()), config = ceiling(1_220))]
+#[bench::own(args = (own()), config = ceiling(775))]
+#[bench::disksim(args = (disksim()), config = ceiling(810))]
+#[bench::blkparse(args = (blkparse()), config = ceiling(1_800))]
 fn replay(trace: Trace) -> u64 {
     bytes_of(trace)
 }
