@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use crate::Time;
 
 /// The order of events.
-pub(crate) type Key = u128;
+type Key = u128;
 
 /// An event, when it is due, and its place among those of the same time.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Entry<E> {
 
 impl<E> Entry<E> {
     #[inline]
-    pub fn key(&self) -> Key {
+    fn key(&self) -> Key {
         Key::from(self.time.0) << 64 | Key::from(self.sequence)
     }
 }
