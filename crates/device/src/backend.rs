@@ -251,7 +251,7 @@ impl BackEnd {
 
     /// An idle die begins at once, or with [`BackEnd::begin`] if it may take several operations
     /// together.
-    #[inline]
+    #[inline(always)]
     fn line_up(
         &mut self,
         now: Time,
