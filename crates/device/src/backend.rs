@@ -297,7 +297,7 @@ impl BackEnd {
     /// Starts the first transaction of an idle die's queue, if there is one. Where operations can be
     /// suspended for reads, reads of the host go first: what they would suspend at once need not
     /// begin.
-    #[inline]
+    #[inline(always)]
     fn start_next(&mut self, now: Time, die: Die, array: &Array, queue: &mut EventQueue<Event>) {
         let state = self.channels.of_mut(die);
         let mut head = state.first;

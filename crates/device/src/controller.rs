@@ -907,7 +907,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// What a die's array has done takes effect.
-    #[inline]
+    #[inline(always)]
     fn touch_array(&mut self, now: Time, worked: Worked) -> Result<(), DeviceError> {
         let Worked { head, operation } = worked;
         let mut next = Some(head);
