@@ -118,6 +118,17 @@ impl Blocks {
         }
         None
     }
+    /// The valid pages from `from` on and before `end`, in order.
+    #[inline]
+    pub fn each_valid(&self, from: Ppn, end: Ppn, mut each: impl FnMut(Ppn)) {
+        for (word, bits) in words(from, end) {
+            let mut rest = self.valid[word] & bits;
+            while rest != 0 {
+                each(Ppn(word as u32 * u64::BITS + rest.trailing_zeros()));
+                rest &= rest - 1;
+            }
+        }
+    }
     /// `page` of `block` is valid from now on.
     #[inline]
     pub(crate) fn gain(&mut self, block: Block, page: Ppn) {
@@ -139,6 +150,21 @@ impl Blocks {
         let state = &mut self.states[block.index()];
         *state -= 1;
         (*state >> PHASE_SHIFT == Phase::Closed as u32).then_some(*state & VALID_MASK)
+    }
+    /// `page` of `block`, which is no longer open, is moved if it is valid, and then is no longer.
+    /// Returns the next valid page behind it, or, where that is not near, just any page.
+    #[inline]
+    pub(crate) fn lose_moved(&mut self, block: Block, page: Ppn) -> Option<Ppn> {
+        let valid = &mut self.valid[word_of(page)];
+        let bit = bit_of(page);
+        if *valid & bit == 0 {
+            return None;
+        }
+        *valid &= !bit;
+        let behind = *valid & bit.wrapping_neg();
+        self.states[block.index()] -= 1;
+        let first = page.0 & !(u64::BITS - 1);
+        Some(Ppn(first.wrapping_add(behind.trailing_zeros())))
     }
     /// Valid pages of the whole array, linear in the blocks.
     pub fn valid_pages(&self) -> u64 {

@@ -192,17 +192,17 @@ impl<M: Mapping> Controller<M> {
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) -> bool {
-        if let Some((from, content)) = self.jobs.get(id).and_then(|job| job.in_hand.take()) {
-            let begun = self.put_down(now, id, from, content, queue, probe);
-            if let Some(job) = self.jobs.get(id) {
-                job.outstanding += u32::from(begun);
-            }
+        if let Some(held) = self.jobs.get(id).and_then(|job| job.in_hand.take()) {
+            self.put_down_held(now, id, held, queue, probe);
         }
         let Some(job) = self.jobs.get(id) else {
             return false;
         };
         let (stepwise, of_map) = (job.stepwise, job.collecting.is_none());
         let mut outstanding = job.outstanding;
+        if !stepwise {
+            outstanding += self.read_all(now, id, queue);
+        }
         let over = loop {
             if stepwise && outstanding > 0 {
                 break false;
@@ -218,6 +218,28 @@ impl<M: Mapping> Controller<M> {
             job.outstanding = outstanding;
         }
         over
+    }
+
+    /// Reads all pages that a job has left to move before its next other step, as far as the mapping
+    /// says them at once and they go straight to their dies; how many.
+    #[inline]
+    fn read_all(&mut self, now: Time, id: JobId, queue: &mut EventQueue<Event>) -> u32 {
+        if self.internal_data_move || self.follows || self.queue.is_some() {
+            return 0;
+        }
+        let Self {
+            layout,
+            mapping,
+            backend,
+            ..
+        } = self;
+        let mut reads = 0;
+        mapping.read_all(id, |plane, from| {
+            let order = Order::new(Purpose::MoveRead, from, id.0, 0);
+            backend.enqueue(now, layout.die_of(plane), &order, queue);
+            reads += 1;
+        });
+        reads
     }
 
     /// Carries a step out; false if there is nothing to wait for.
@@ -356,9 +378,26 @@ impl<M: Mapping> Controller<M> {
         self.step_done(now, id, queue, probe)
     }
 
+    /// The same with the page and the content that a job that had stopped has in hand.
+    #[cold]
+    fn put_down_held(
+        &mut self,
+        now: Time,
+        id: JobId,
+        held: (Ppn, u64),
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) {
+        let (from, content) = held;
+        let begun = self.put_down(now, id, from, content, queue, probe);
+        if let Some(job) = self.jobs.get(id) {
+            job.outstanding += u32::from(begun);
+        }
+    }
+
     /// Programs the copy of a page that has been read, if it is still the current one; the step that
     /// has begun with the read goes on.
-    #[inline]
+    #[inline(always)]
     fn put_down(
         &mut self,
         now: Time,
@@ -410,7 +449,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// A step of a job is done: with the last one on its way, it stops, goes on, or is over.
-    #[inline]
+    #[inline(always)]
     pub(super) fn step_done(
         &mut self,
         now: Time,
@@ -425,6 +464,21 @@ impl<M: Mapping> Controller<M> {
         if job.outstanding > 0 {
             return Ok(());
         }
+        self.steps_done(now, id, queue, probe)
+    }
+
+    /// No step of a job is on its way any more.
+    #[inline(never)]
+    fn steps_done(
+        &mut self,
+        now: Time,
+        id: JobId,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<(), DeviceError> {
+        let Some(job) = self.jobs.get(id) else {
+            return Ok(());
+        };
         let (stepwise, collecting) = (job.stepwise, job.collecting);
         if stepwise
             && collecting.is_some_and(|collecting| self.must_stop(collecting))

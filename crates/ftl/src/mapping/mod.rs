@@ -151,6 +151,11 @@ pub trait Mapping {
     fn is_over(&self, job: JobId) -> bool;
     /// The next step of a job; it has one at least. After [`Step::Wait`], ask again when all steps before it are done.
     fn step(&mut self, job: JobId) -> Step;
+    /// Hands out the pages that a job has left to move before its next other step, one after the
+    /// other as [`Step::Move`] would: `read` hears of each and its plane. Families may leave it to
+    /// `step`.
+    #[inline]
+    fn read_all(&mut self, _job: JobId, _read: impl FnMut(Plane, Ppn)) {}
     /// A page that a job moves has been read: where its copy goes, or `None` if it is no longer
     /// valid.
     fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn>;
@@ -322,11 +327,15 @@ impl Mapping for Map {
     }
     #[inline]
     fn step(&mut self, job: JobId) -> Step {
-        each!(self, map => map.step(job))
+        page_first!(self, map => map.step(job))
     }
     #[inline]
+    fn read_all(&mut self, job: JobId, read: impl FnMut(Plane, Ppn)) {
+        page_first!(self, map => map.read_all(job, read));
+    }
+    #[inline(always)]
     fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn> {
-        each!(self, map => map.relocate(job, from))
+        page_first!(self, map => map.relocate(job, from))
     }
     #[inline]
     fn move_all<E>(

@@ -279,19 +279,22 @@ impl PageMap {
         Some((plane, false))
     }
 
-    /// Programs a page that is moved: assigns the next page of an active block, and opens one if there
-    /// is none.
+    /// Programs the copy of `from`, a page that is moved: assigns the next page of an active block, and
+    /// opens one if there is none.
     #[inline(always)]
-    fn append(&mut self, plane: Plane, writer: Writer, page: Lpn) -> Ppn {
-        if self.planes[plane.index()].active[writer as usize].is_full() {
+    fn append(&mut self, plane: Plane, writer: Writer, from: Ppn) -> Ppn {
+        let mut state = &mut self.planes[plane.index()];
+        if state.active[writer as usize].is_full() {
             self.open(plane, writer);
+            state = &mut self.planes[plane.index()];
         }
-        let active = &mut self.planes[plane.index()].active[writer as usize];
+        let active = &mut state.active[writer as usize];
         let (place, block) = (Ppn(active.next), active.block);
         active.next += 1;
         let is_full = active.is_full();
-        self.owners[place.index()] = page.0 + 1;
-        self.map[page.index()] = place.0 + 1;
+        let owner = self.owners[from.index()];
+        self.owners[place.index()] = owner;
+        self.map[owner as usize - 1] = place.0 + 1;
         if is_full {
             self.close(plane, block);
         }
@@ -471,19 +474,23 @@ impl PageMap {
         let end = self.layout.page(victim.block, self.layout.pages_per_block);
         let found = self.blocks.next_valid(victim.next, end);
         victim.next = found.map_or(end, |place| Ppn(place.0 + 1));
-        // Its map entry will change when it has been read.
-        if let Some(place) = found {
-            prefetch_index(&self.map, self.owners[place.index()] as usize - 1);
-        }
         found
     }
 
-    /// The copy of `from`, a valid page of `block` on `plane`, is to be programmed there.
-    #[inline]
-    fn transfer(&mut self, plane: Plane, writer: Writer, block: Block, from: Ppn) -> Ppn {
-        let page = Lpn(self.owners[from.index()] - 1);
-        self.blocks.lose(block, from);
-        self.append(plane, writer, page)
+    /// The owners of the pages of `block` will be asked for soon.
+    fn foresee_owners(&self, block: Block) {
+        let first = self.layout.page(block, 0).index();
+        for line in (0..self.layout.pages_per_block).step_by(16).take(16) {
+            prefetch_index(&self.owners, first + line as usize);
+        }
+    }
+
+    /// The map entry of whoever owns `place` will change soon.
+    #[inline(always)]
+    fn foresee_move(&self, place: Ppn) {
+        if let Some(owner) = self.owners.get(place.index()) {
+            prefetch_index(&self.map, (*owner as usize).wrapping_sub(1));
+        }
     }
 
     /// Takes in what the spare areas say: each page is where its latest copy is. Returns, by page,
@@ -672,6 +679,8 @@ impl Mapping for PageMap {
             self.collection
         };
         let pages = self.blocks.valid(block);
+        self.foresee_owners(block);
+        let state = &mut self.planes[plane.index()];
         state.stale -= self.layout.pages_per_block - pages;
         state.victim = Some(Victim {
             block,
@@ -714,12 +723,25 @@ impl Mapping for PageMap {
         }
     }
     #[inline]
+    fn read_all(&mut self, job: JobId, mut read: impl FnMut(Plane, Ppn)) {
+        let plane = Plane(job.0);
+        let Some(victim) = self
+            .planes
+            .get_mut(plane.index())
+            .and_then(|state| state.victim.as_mut())
+        else {
+            return;
+        };
+        let end = self.layout.page(victim.block, self.layout.pages_per_block);
+        let next = std::mem::replace(&mut victim.next, end);
+        self.blocks.each_valid(next, end, |from| read(plane, from));
+    }
+    #[inline(always)]
     fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn> {
-        if !self.blocks.is_valid(from) {
-            return None;
-        }
         let Victim { block, writer, .. } = self.planes[job.index()].victim?;
-        Some(self.transfer(Plane(job.0), writer, block, from))
+        let next = self.blocks.lose_moved(block, from)?;
+        self.foresee_move(next);
+        Some(self.append(Plane(job.0), writer, from))
     }
     #[inline]
     fn move_all<E>(
@@ -733,7 +755,9 @@ impl Mapping for PageMap {
         };
         let writer = victim.writer;
         while let Some(from) = self.next_to_move(plane) {
-            let to = self.transfer(plane, writer, victim.block, from);
+            self.foresee_move(Ppn(from.0 + 8));
+            self.blocks.lose(victim.block, from);
+            let to = self.append(plane, writer, from);
             copied(from, to)?;
         }
         Ok(())
