@@ -92,7 +92,7 @@ pub struct Progress {
 /// Hears how far a run has come, about ten times a second; returns whether to go on.
 pub type Watch<'a> = &'a mut dyn FnMut(&Progress) -> bool;
 
-/// Time between two looks at the clock, in events.
+/// Time between two looks at the clock, in events and requests.
 const STRIDE: u32 = 4096;
 const BETWEEN_REPORTS: Duration = Duration::from_millis(100);
 
@@ -111,9 +111,10 @@ impl<'a> Watcher<'a> {
             last: Instant::now(),
         }
     }
+    /// Whether to report, after so many events or requests more.
     #[inline]
-    fn is_due(&mut self) -> bool {
-        self.countdown -= 1;
+    fn is_due(&mut self, further: u32) -> bool {
+        self.countdown = self.countdown.saturating_sub(further);
         if self.countdown > 0 {
             return false;
         }
@@ -411,7 +412,7 @@ struct Host<'a> {
     intakes: Vec<Intake<'a>>,
     /// Requests that may still be issued.
     left: u64,
-    /// No request is issued before, whatever the device takes, until one is issued or completes.
+    /// Before it there are only events, whatever the device takes, until a request is issued or completes.
     soonest: Time,
     standing: Standing,
 }
@@ -490,9 +491,6 @@ impl<'a> Host<'a> {
     /// of its arrival and `now`.
     #[inline(always)]
     fn next(&mut self, store: &impl Store, now: Time, due: Time) -> Option<Request> {
-        if self.soonest > due {
-            return None;
-        }
         let (stream, arrival) = self.next_arrival(store)?;
         if arrival.max(now) > due {
             return None;
@@ -571,6 +569,14 @@ impl<'a> Host<'a> {
         upcoming.truncate(most);
         store.announce(now, &upcoming, queue);
     }
+    fn progress(&self, now: Time) -> Progress {
+        Progress {
+            phase: Phase::Run,
+            now,
+            done: self.issued(),
+            fraction: self.fraction(),
+        }
+    }
     /// Requests issued.
     fn issued(&self) -> u64 {
         self.intakes
@@ -586,10 +592,42 @@ impl<'a> Host<'a> {
     }
 }
 
+/// Counts events in strides, downwards.
+struct Count {
+    /// In the strides before.
+    before: u64,
+    stride: u32,
+    /// Still to come in this stride.
+    left: u32,
+}
+
+impl Count {
+    fn new(stride: u32) -> Self {
+        Self {
+            before: 0,
+            stride,
+            left: stride,
+        }
+    }
+    fn total(&self) -> u64 {
+        self.before + u64::from(self.stride - self.left)
+    }
+    /// Counts an event, and tells whether it was the last of its stride.
+    #[inline]
+    fn ends(&mut self) -> bool {
+        self.left -= 1;
+        self.left == 0
+    }
+    fn begin(&mut self) {
+        self.before = self.total();
+        self.left = self.stride;
+    }
+}
+
 /// What the loop leaves behind.
 struct Ended {
     now: Time,
-    events: u64,
+    events: Count,
     digest: Digest,
     stop: Option<Stop>,
     chip_loads: Option<ChipLoads>,
@@ -601,19 +639,24 @@ impl Ended {
     fn new(stop: Option<Stop>) -> Self {
         Self {
             now: Time::ZERO,
-            events: 0,
+            events: Count::new(STRIDE),
             digest: Digest::default(),
             stop,
             chip_loads: None,
             next_look: Time::MAX,
         }
     }
-    fn looking(chip_loads: Option<ChipLoads>) -> Self {
+    fn looking(chip_loads: Option<ChipLoads>, stride: u32) -> Self {
         Self {
+            events: Count::new(stride),
             next_look: chip_loads.as_ref().map_or(Time::MAX, ChipLoads::next),
             chip_loads,
             ..Self::new(None)
         }
+    }
+    /// Up to it nothing is due but what happens in the device and the host.
+    fn uneventful_until(&self) -> Time {
+        self.next_look.min(CLOCK_END)
     }
     /// Looks at the dies, if it is time to, before something happens at `until`.
     #[inline]
@@ -690,95 +733,114 @@ fn serve<S: Store>(
     chip_loads: Option<ChipLoads>,
 ) -> Ended {
     let mut queue = EventQueue::<S::Event>::default();
-    let mut ended = Ended::looking(chip_loads);
+    // A cut may come after any event.
+    let stride = if cuts.is_some() { 1 } else { STRIDE };
+    let mut ended = Ended::looking(chip_loads, stride);
     let foretold = store.tags() > 0;
     if foretold {
         host.announce(Time::ZERO, store, &mut queue);
     }
     loop {
-        if watcher.is_due() {
-            let progress = Progress {
-                phase: Phase::Run,
-                now: ended.now,
-                done: host.issued(),
-                fraction: host.fraction(),
-            };
-            if !watcher.report(&progress) {
-                ended.stop = Some(Stop::Interrupted);
-                return ended;
-            }
-        }
         let due = queue.next_time().unwrap_or(Time::MAX);
-        if let Some(request) = host.next(store, ended.now, due) {
-            let before_arrival = ended.now;
-            ended.now = ended.now.max(request.arrival);
-            if ended.now > CLOCK_END {
-                ended.now = before_arrival;
+        if due >= host.soonest {
+            if let Some(request) = host.next(store, ended.now, due) {
+                let before_arrival = ended.now;
+                ended.now = ended.now.max(request.arrival);
+                if ended.now > CLOCK_END {
+                    ended.now = before_arrival;
+                    ended.stop = Some(Stop::Clock);
+                    return ended;
+                }
+                ended.look(ended.now, store);
+                ended.digest.mix(ended.now.0);
+                ended.digest.mix(request.offset);
+                ended.digest.mix(request.bytes);
+                ended.digest.mix(
+                    u64::from(request.stream) << 32
+                        | u64::from(request.fua) << 8
+                        | request.op as u64,
+                );
+                if let Err(error) = store.submit(ended.now, request, &mut queue, audience) {
+                    ended.stop = Some(Stop::of(&error));
+                    return ended;
+                }
+                host.take(ended.now, &request, audience.recorder());
+                host.foresee(request.stream, store);
+                if foretold {
+                    host.announce(ended.now, store, &mut queue);
+                }
+                host.completed(ended.now, store);
+                if watcher.is_due(1) && !watcher.report(&host.progress(ended.now)) {
+                    ended.stop = Some(Stop::Interrupted);
+                    return ended;
+                }
+                continue;
+            }
+            if due == Time::MAX {
+                break;
+            }
+            if due > CLOCK_END {
                 ended.stop = Some(Stop::Clock);
                 return ended;
             }
-            ended.look(ended.now, store);
-            ended.digest.mix(ended.now.0);
-            ended.digest.mix(request.offset);
-            ended.digest.mix(request.bytes);
-            ended.digest.mix(
-                u64::from(request.stream) << 32 | u64::from(request.fua) << 8 | request.op as u64,
-            );
-            if let Err(error) = store.submit(ended.now, request, &mut queue, audience) {
-                ended.stop = Some(Stop::of(&error));
-                return ended;
-            }
-            host.take(ended.now, &request, audience.recorder());
-            host.foresee(request.stream, store);
-            if foretold {
-                host.announce(ended.now, store, &mut queue);
-            }
-            host.completed(ended.now, store);
-            continue;
+            ended.look(due, store);
+            host.soonest = host.soonest.min(ended.uneventful_until() + Time(1));
         }
         let Some((now, event)) = queue.pop() else {
             break;
         };
-        if now > CLOCK_END {
-            ended.stop = Some(Stop::Clock);
-            return ended;
-        }
-        ended.look(now, store);
         ended.now = now;
-        ended.events += 1;
         ended.digest.mix(now.0);
         S::mix(event, &mut ended.digest);
         if let Err(error) = store.handle(now, event, &mut queue, audience) {
+            ended.events.ends();
             ended.stop = Some(Stop::of(&error));
             return ended;
         }
         host.completed(now, store);
-        if let Some(cuts) = &mut cuts
-            && cuts.is_due(host.issued(), ended.events)
-        {
-            cuts.draw(host.issued());
-            queue = EventQueue::default();
-            match store.cut_power(now, &cuts.plans, audience) {
-                Ok(cut) => ended.now += cut.time,
-                Err(error) => {
-                    ended.stop = Some(Stop::of(&error));
-                    return ended;
-                }
-            }
-            ended.digest.mix(ended.now.0);
-            host.lost(ended.now, store);
-            if let Err(error) = store.resume(ended.now, &mut queue, audience) {
-                ended.stop = Some(Stop::of(&error));
+        if ended.events.ends() {
+            ended.events.begin();
+            if let Some(cuts) = &mut cuts
+                && cuts.is_due(host.issued(), ended.events.total())
+                && let Err(stop) = cut_power(store, host, audience, &mut queue, cuts, &mut ended)
+            {
+                ended.stop = Some(stop);
                 return ended;
             }
-            host.completed(ended.now, store);
-            if foretold {
-                host.announce(ended.now, store, &mut queue);
+            if watcher.is_due(stride) && !watcher.report(&host.progress(ended.now)) {
+                ended.stop = Some(Stop::Interrupted);
+                return ended;
             }
         }
     }
     ended.stop = host.error().map(Stop::Workload);
     ended
+}
+
+/// The power fails and comes back; the host goes on when the devices have recovered.
+#[cold]
+#[inline(never)]
+fn cut_power<S: Store>(
+    store: &mut S,
+    host: &mut Host<'_>,
+    audience: &mut impl Audience<S::Observation>,
+    queue: &mut EventQueue<S::Event>,
+    cuts: &mut PowerCuts,
+    ended: &mut Ended,
+) -> Result<(), Stop> {
+    cuts.draw(host.issued());
+    *queue = EventQueue::default();
+    let cut = store.cut_power(ended.now, &cuts.plans, audience);
+    ended.now += cut.map_err(|error| Stop::of(&error))?.time;
+    ended.digest.mix(ended.now.0);
+    host.lost(ended.now, store);
+    let resumed = store.resume(ended.now, queue, audience);
+    resumed.map_err(|error| Stop::of(&error))?;
+    host.completed(ended.now, store);
+    if store.tags() > 0 {
+        host.announce(ended.now, store, queue);
+    }
+    Ok(())
 }
 
 fn resident_bytes() -> u64 {
@@ -878,7 +940,7 @@ pub fn run(
         wall: wall.elapsed(),
         cpu: cpu.elapsed(),
         precondition_cpu,
-        events: ended.events,
+        events: ended.events.total(),
         resident_bytes: resident_bytes.saturating_sub(memory),
     };
     let asked: Vec<Asked> = host.intakes.iter().map(Intake::asked).collect();
