@@ -108,6 +108,8 @@ pub(crate) struct Cursor {
     pub grid: Grid,
     pub index: usize,
     from: u64,
+    /// Where the interval ends, or the clock.
+    until: u64,
     end: Option<Time>,
 }
 
@@ -117,6 +119,7 @@ impl Cursor {
             grid,
             index: 0,
             from: grid.start,
+            until: grid.until(0).ps(),
             end: None,
         }
     }
@@ -129,12 +132,13 @@ impl Cursor {
     /// Of a span that does not end before it starts.
     #[inline]
     pub fn holds_span(&self, from: Time, until: Time) -> bool {
-        from.ps() >= self.from && until.ps().wrapping_sub(self.from) <= self.grid.width
+        from.ps() >= self.from && until.ps() <= self.until
     }
 
     pub fn seek(&mut self, index: usize) {
         self.index = index;
         self.from = self.grid.from(index).ps();
+        self.until = self.grid.until(index).ps();
     }
 
     /// Doubles the width until `at` is within the limit; returns how often it doubled.

@@ -269,12 +269,8 @@ impl PartSums {
 pub struct FlashCounts {
     /// Host writes of (parts of) pages.
     pub host_page_writes: u64,
-    /// Page programs done.
-    pub page_programs: u64,
-    /// Page reads done.
-    pub page_reads: u64,
-    /// Block erases done.
-    pub erases: u64,
+    /// Pages, or blocks erased, of what dies have done, in the order of [`Operation`].
+    done: [u64; 4],
     /// Collections done.
     pub gc_runs: u64,
     /// Pages that collections moved.
@@ -316,12 +312,30 @@ pub struct Collections {
     pub longest: Time,
 }
 
+impl FlashCounts {
+    fn of(&self, operation: Operation) -> u64 {
+        self.done[operation as usize]
+    }
+    /// Page reads done.
+    pub fn page_reads(&self) -> u64 {
+        self.of(Operation::Read) + self.of(Operation::Move)
+    }
+    /// Page programs done.
+    pub fn page_programs(&self) -> u64 {
+        self.of(Operation::Program) + self.of(Operation::Move)
+    }
+    /// Block erases done.
+    pub fn erases(&self) -> u64 {
+        self.of(Operation::Erase)
+    }
+}
+
 impl Merge for FlashCounts {
     fn merge(&mut self, other: &Self) {
         self.host_page_writes += other.host_page_writes;
-        self.page_programs += other.page_programs;
-        self.page_reads += other.page_reads;
-        self.erases += other.erases;
+        for (own, other) in self.done.iter_mut().zip(other.done) {
+            *own += other;
+        }
         self.gc_runs += other.gc_runs;
         self.gc_pages_moved += other.gc_pages_moved;
         self.gc_time += other.gc_time;
@@ -750,17 +764,7 @@ impl Record {
         if pages > 0 {
             self.commands[usize::from(pages > 1) + 2 * usize::from(interleaved)] += 1;
         }
-        let flash = &mut self.series.at(now).flash;
-        let pages = u64::from(pages);
-        match operation {
-            Operation::Read => flash.page_reads += pages,
-            Operation::Program => flash.page_programs += pages,
-            Operation::Erase => flash.erases += pages,
-            Operation::Move => {
-                flash.page_reads += pages;
-                flash.page_programs += pages;
-            }
-        }
+        self.series.at(now).flash.done[operation as usize] += u64::from(pages);
     }
     /// Time in which requests were in the device.
     pub fn busy(&self) -> Time {

@@ -261,7 +261,7 @@ impl BufferSummary {
             clean_eviction_ratio: ratio(counts.evictions[0], evictions),
             pages_destaged: counts.destaged,
             pages_destaged_partial: counts.destaged_partial,
-            write_amplification: ratio(record.flash().page_programs, writes),
+            write_amplification: ratio(record.flash().page_programs(), writes),
             dirty_pages_left: devices.iter().map(|device| device.dirty_pages).sum(),
             flushes: flushes.count,
             flush_mean_us: flushes.mean_us,
@@ -348,7 +348,7 @@ impl CommandSummary {
     pub(crate) fn new(commands: [u64; 4], flash: &FlashCounts) -> Self {
         let [plain, planes_shared, dies_interleaved, both] = commands;
         let total: u64 = commands.iter().sum();
-        let pages = flash.page_reads + flash.page_programs + flash.erases;
+        let pages = flash.page_reads() + flash.page_programs() + flash.erases();
         Self {
             total,
             plain,
@@ -820,10 +820,10 @@ impl FlashSummary {
         let most = blocks().max().unwrap_or(0);
         Self {
             host_page_writes: flash.host_page_writes,
-            page_programs: flash.page_programs,
-            page_reads: flash.page_reads,
-            erases: flash.erases,
-            write_amplification: ratio(flash.page_programs, flash.host_page_writes),
+            page_programs: flash.page_programs(),
+            page_reads: flash.page_reads(),
+            erases: flash.erases(),
+            write_amplification: ratio(flash.page_programs(), flash.host_page_writes),
             read_modify_writes: flash.read_modify_writes,
             pages_trimmed: flash.pages_trimmed,
             own_page_reads: flash.own_page_reads,

@@ -331,11 +331,11 @@ fn flash_columns(cells: &Cells<'_>) -> Vec<Column> {
         ),
         (
             Heading::new("page_programs", "", "Pages programmed"),
-            u64s(cells, |cell| cell.value.flash.page_programs),
+            u64s(cells, |cell| cell.value.flash.page_programs()),
         ),
         (
             Heading::new("page_reads", "", "Pages read from flash"),
-            u64s(cells, |cell| cell.value.flash.page_reads),
+            u64s(cells, |cell| cell.value.flash.page_reads()),
         ),
         (
             Heading::new(
@@ -345,7 +345,7 @@ fn flash_columns(cells: &Cells<'_>) -> Vec<Column> {
             ),
             maybe(cells, |cell| {
                 ratio(
-                    cell.value.flash.page_programs,
+                    cell.value.flash.page_programs(),
                     cell.value.flash.host_page_writes,
                 )
             }),
@@ -376,7 +376,7 @@ fn flash_columns(cells: &Cells<'_>) -> Vec<Column> {
         ),
         (
             Heading::new("erases", "", "Blocks erased"),
-            u64s(cells, |cell| cell.value.flash.erases),
+            u64s(cells, |cell| cell.value.flash.erases()),
         ),
     ]
 }
