@@ -466,7 +466,7 @@ impl<M: Mapping> Ssd<M> {
     }
 
     /// Deals with an event that the device has scheduled.
-    #[inline]
+    #[inline(always)]
     pub fn handle(
         &mut self,
         now: Time,

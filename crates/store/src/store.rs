@@ -102,7 +102,7 @@ impl<M: Mapping> Store for Ssd<M> {
     ) -> Result<(), DeviceError> {
         Ssd::submit(self, now, request, queue, probe).map(drop)
     }
-    #[inline]
+    #[inline(always)]
     fn handle(
         &mut self,
         now: Time,
