@@ -297,9 +297,14 @@ impl Generator {
     }
 
     /// What the next request asks for. Reads and writes are drawn for trims too, so that the requests
-    /// that are none stay what they were, whatever the share of trims.
+    /// that are none stay what they were, whatever the share of trims. What is certain is not drawn.
     fn op(&mut self) -> Op {
-        let reads = self.op_random.unit() < self.read_ratio;
+        let uncertain = self.read_ratio > 0.0 && self.read_ratio < 1.0;
+        let reads = if uncertain {
+            self.op_random.unit() < self.read_ratio
+        } else {
+            self.read_ratio > 0.0
+        };
         let trims = self.trim_ratio > 0.0 && self.trim_random.unit() < self.trim_ratio;
         match (trims, reads) {
             (true, _) => Op::Trim,
