@@ -457,7 +457,7 @@ impl Served {
         all.merge(write);
         all
     }
-    #[inline]
+    #[inline(always)]
     fn add(&mut self, op: usize, bytes: u64, latency: Time, parts: &Parts) {
         self.latency[op].record(latency);
         self.excess[op].record(latency);

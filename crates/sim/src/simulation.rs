@@ -259,6 +259,11 @@ impl<'a> Intake<'a> {
     fn is_untimed(&self) -> bool {
         matches!(self.replay, Replay::OpenLoop { .. }) && !self.source.timed()
     }
+    /// Whether the next request is issued when another completes.
+    #[inline]
+    fn waits(&self) -> bool {
+        matches!(self.replay, Replay::ClosedLoop { .. }) && self.tokens.is_empty()
+    }
     /// A request has completed.
     #[inline]
     fn completed(&mut self, now: Time) {
@@ -414,6 +419,8 @@ struct Host<'a> {
     left: u64,
     /// Before it there are only events, whatever the device takes, until a request is issued or completes.
     soonest: Time,
+    /// Before it nobody else has anything to do beside events.
+    calm_until: Time,
     standing: Standing,
 }
 
@@ -426,6 +433,7 @@ impl<'a> Host<'a> {
                 .collect(),
             left: max_requests.unwrap_or(u64::MAX),
             soonest: Time::ZERO,
+            calm_until: Time::ZERO,
             standing: Standing::default(),
         };
         if host.left == 0 {
@@ -500,11 +508,16 @@ impl<'a> Host<'a> {
     /// The device has taken the request that was next.
     #[inline]
     fn take(&mut self, now: Time, request: &Request, recorder: &Recorder) {
-        self.soonest = Time::ZERO;
         let [single] = self.intakes.as_mut_slice() else {
+            self.soonest = Time::ZERO;
             return self.take_of_several(now, request, recorder);
         };
         single.take(request);
+        self.soonest = if single.waits() {
+            self.calm_until
+        } else {
+            Time::ZERO
+        };
         self.left -= 1;
         if self.left == 0 {
             self.close();
@@ -784,7 +797,8 @@ fn serve<S: Store>(
                 return ended;
             }
             ended.look(due, store);
-            host.soonest = host.soonest.min(ended.uneventful_until() + Time(1));
+            host.calm_until = ended.uneventful_until() + Time(1);
+            host.soonest = host.soonest.min(host.calm_until);
         }
         let Some((now, event)) = queue.pop() else {
             break;
