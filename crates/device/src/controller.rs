@@ -252,7 +252,7 @@ impl<M: Mapping> Controller<M> {
 
     /// A request from this byte on will come soon.
     #[inline]
-    pub fn foresee(&self, offset: u64) {
+    pub fn foresee(&mut self, offset: u64) {
         self.mapping.foresee(Lpn((offset / self.page_bytes) as u32));
     }
     /// Begins with a request, which lies within the device.

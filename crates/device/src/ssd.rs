@@ -423,7 +423,7 @@ impl<M: Mapping> Ssd<M> {
     /// This request will be handed over soon: what the map says of its first page is fetched into the
     /// caches of the processor meanwhile. Changes nothing.
     #[inline]
-    pub fn foresee(&self, request: &Request) {
+    pub fn foresee(&mut self, request: &Request) {
         self.controller.foresee(request.offset);
     }
     /// The host hands a request over; the device takes one of its stream. The ticket names it until it

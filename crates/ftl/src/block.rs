@@ -1,5 +1,6 @@
 //! What the translation layer knows of each block.
 
+use prefetch_index::prefetch_index;
 use wordline_nand::{Block, Layout, Ppn};
 
 /// Where a block is in its life.
@@ -97,6 +98,12 @@ impl Blocks {
         for (word, bits) in words(next, end) {
             self.valid[word] &= !bits;
         }
+    }
+    /// `page` of `block` may be superseded soon: brings their books into the caches of the processor.
+    #[inline]
+    pub(crate) fn foresee(&self, block: Block, page: Ppn) {
+        prefetch_index(&self.states, block.index());
+        prefetch_index(&self.valid, word_of(page));
     }
     /// Whether a page holds the current copy of a logical page, or is expected to.
     #[inline]

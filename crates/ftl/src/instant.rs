@@ -144,7 +144,7 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
         Ok(())
     }
     /// These pages will be written next: see [`Mapping::foresee`].
-    pub fn foresee(&self, pages: &[u32]) {
+    pub fn foresee(&mut self, pages: &[u32]) {
         for page in pages {
             self.mapping.foresee(Lpn(*page));
         }

@@ -525,7 +525,7 @@ impl<'a> Host<'a> {
     }
     /// Tells the store what follows a request of a stream.
     #[inline]
-    fn foresee(&mut self, stream: u32, store: &impl Store) {
+    fn foresee(&mut self, stream: u32, store: &mut impl Store) {
         let intake = &mut self.intakes[stream as usize];
         if intake.has_more()
             && let Some(next) = &intake.ahead

@@ -26,7 +26,7 @@ pub trait Store {
     /// This request will be handed over soon: what is looked at then may be brought into the caches of
     /// the processor meanwhile. Changes nothing.
     #[inline]
-    fn foresee(&self, _request: &Request) {}
+    fn foresee(&mut self, _request: &Request) {}
     /// The host hands a request over, of a stream that is taken.
     fn submit(
         &mut self,
@@ -89,7 +89,7 @@ impl<M: Mapping> Store for Ssd<M> {
         Ssd::announce(self, now, upcoming, queue);
     }
     #[inline]
-    fn foresee(&self, request: &Request) {
+    fn foresee(&mut self, request: &Request) {
         Ssd::foresee(self, request);
     }
     #[inline]

@@ -110,9 +110,9 @@ pub trait Mapping {
     /// Where the current copy of a page is, if it was ever written.
     fn lookup(&self, page: Lpn) -> Option<Ppn>;
     /// `page` will be asked for soon: brings what is looked at then into the caches of the processor.
-    /// Changes nothing; without it everything is the same, but slower where the map is large.
+    /// Changes no answer; without it everything is the same, but slower where the map is large.
     #[inline]
-    fn foresee(&self, _page: Lpn) {}
+    fn foresee(&mut self, _page: Lpn) {}
     /// The plane that every copy of a page goes to, if the address alone decides.
     fn home_plane(&self, page: Lpn) -> Option<Plane>;
     /// What has to be done before the map entry of `page` is in memory, to be read or (`update`)
@@ -283,7 +283,7 @@ impl Mapping for Map {
         page_first!(self, map => map.lookup(page))
     }
     #[inline]
-    fn foresee(&self, page: Lpn) {
+    fn foresee(&mut self, page: Lpn) {
         page_first!(self, map => map.foresee(page));
     }
     #[inline]

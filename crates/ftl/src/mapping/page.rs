@@ -154,6 +154,8 @@ pub struct PageMap {
     allocator: Allocator,
     chooser: Chooser,
     free: FreeBlocks,
+    /// The page that was foreseen last, until its copy has been foreseen.
+    ahead: Option<Lpn>,
     /// What it was built from, to build it again when the memory has been lost.
     plan: Box<Plan>,
 }
@@ -192,6 +194,7 @@ impl PageMap {
             allocator: Allocator::new(&plan.config.allocate, plan.dimensions),
             chooser: Chooser::new(&plan.config.gc.victim, &layout, plan.seed),
             free: FreeBlocks::new(&plan.config.wear, &layout),
+            ahead: None,
             plan: Box::new(plan.clone()),
         }
     }
@@ -485,6 +488,20 @@ impl PageMap {
         }
     }
 
+    /// The copy of the page that was foreseen may be superseded soon. By now its map entry is at hand.
+    #[inline(always)]
+    fn foresee_copy(&mut self) {
+        let Some(page) = self.ahead.take() else {
+            return;
+        };
+        if let Some(place) = self.map.get(page.index()) {
+            let copy = Ppn(place.wrapping_sub(1));
+            let block = self.layout.block_of(copy);
+            self.blocks.foresee(block, copy);
+            self.chooser.foresee(block);
+        }
+    }
+
     /// The map entry of whoever owns `place` will change soon.
     #[inline(always)]
     fn foresee_move(&self, place: Ppn) {
@@ -610,8 +627,9 @@ impl Mapping for PageMap {
         self.map[page.index()].checked_sub(1).map(Ppn)
     }
     #[inline]
-    fn foresee(&self, page: Lpn) {
+    fn foresee(&mut self, page: Lpn) {
         prefetch_index(&self.map, page.index());
+        self.ahead = Some(page);
     }
     #[inline]
     fn home_plane(&self, page: Lpn) -> Option<Plane> {
@@ -741,6 +759,7 @@ impl Mapping for PageMap {
         let Victim { block, writer, .. } = self.planes[job.index()].victim?;
         let next = self.blocks.lose_moved(block, from)?;
         self.foresee_move(next);
+        self.foresee_copy();
         Some(self.append(Plane(job.0), writer, from))
     }
     #[inline]

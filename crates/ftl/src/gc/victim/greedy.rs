@@ -67,6 +67,10 @@ impl Choose for State {
             self.lower(plane, valid);
         }
     }
+    #[inline]
+    fn foresee(&self, block: Block) {
+        self.lists.foresee(block.0);
+    }
     fn choose(&mut self, plane: Plane, _blocks: &Blocks) -> Option<Block> {
         let base = plane.index() * self.counts;
         for valid in self.lowest[plane.index()] as usize..self.counts {

@@ -17,6 +17,10 @@ pub trait Choose {
     fn closed(&mut self, plane: Plane, block: Block, valid: u32);
     /// A page of `block`, which may be chosen, has become invalid; `valid` pages are left.
     fn invalidated(&mut self, plane: Plane, block: Block, valid: u32);
+    /// A page of `block` may become invalid soon: brings the books on the block into the caches of the
+    /// processor.
+    #[inline]
+    fn foresee(&self, _block: Block) {}
     /// Takes the next victim of `plane` out of the blocks that may be chosen.
     fn choose(&mut self, plane: Plane, blocks: &Blocks) -> Option<Block>;
     /// `block`, which may be chosen and holds `valid` valid pages, is collected for another reason:
@@ -53,6 +57,10 @@ macro_rules! members {
             #[inline(always)]
             fn invalidated(&mut self, plane: Plane, block: Block, valid: u32) {
                 match self { $(Self::$Variant(state) => state.invalidated(plane, block, valid)),+ }
+            }
+            #[inline]
+            fn foresee(&self, block: Block) {
+                match self { $(Self::$Variant(state) => state.foresee(block)),+ }
             }
             #[inline]
             fn choose(&mut self, plane: Plane, blocks: &Blocks) -> Option<Block> {
