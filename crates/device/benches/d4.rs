@@ -111,21 +111,21 @@ fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
 }
 
 #[library_benchmark]
-#[bench::rr4k(args = (filled(0), Op::Read), config = ceiling(2_024))]
-#[bench::rw4k(args = (filled(500_000), Op::Write), config = ceiling(14_509))]
+#[bench::rr4k(args = (filled(0), Op::Read), config = ceiling(1_629))]
+#[bench::rw4k(args = (filled(500_000), Op::Write), config = ceiling(9_607))]
 fn requests(mut ssd: Ssd<PageMap>, op: Op) -> (Time, Ssd<PageMap>) {
     (serve(&mut ssd, op), ssd)
 }
 
 // Pages of sequential writes of 128 KiB.
 #[library_benchmark]
-#[bench::sw128k(args = (filled(0)), config = ceiling(2_012))]
+#[bench::sw128k(args = (filled(0)), config = ceiling(1_284))]
 fn sequential(mut ssd: Ssd<PageMap>) -> (Time, Ssd<PageMap>) {
     (serve_of(&mut ssd, Op::Write, 128 << 10), ssd)
 }
 
 #[library_benchmark]
-#[bench::overwrite(args = (filled(0)), config = ceiling(244))]
+#[bench::overwrite(args = (filled(0)), config = ceiling(183))]
 fn precondition(mut ssd: Ssd<PageMap>) -> Ssd<PageMap> {
     let overwrites = Precondition {
         fill_pages: 20_000,

@@ -20,8 +20,8 @@ fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
 }
 
 #[library_benchmark]
-#[bench::one_die(args = (dies(1)), config = ceiling(1_643))]
-#[bench::eight_dies(args = (dies(8)), config = ceiling(2_040))]
+#[bench::one_die(args = (dies(1)), config = ceiling(1_530))]
+#[bench::eight_dies(args = (dies(8)), config = ceiling(1_958))]
 fn legacy(mut idle: Idle) -> Idle {
     idle.serve(TRANSACTIONS);
     idle

@@ -213,6 +213,8 @@ pub struct Generator {
     requests: u64,
     generated: u64,
     read_ratio: f64,
+    /// Whether a request reads, if that is certain.
+    certain: Option<bool>,
     trim_ratio: f64,
     fua_ratio: f64,
     flush_every: u64,
@@ -264,6 +266,11 @@ impl Generator {
             requests: config.requests,
             generated: 0,
             read_ratio: config.read_ratio,
+            certain: match config.read_ratio {
+                0.0 => Some(false),
+                1.0 => Some(true),
+                _ => None,
+            },
             trim_ratio: config.trim_ratio,
             fua_ratio: config.fua_ratio,
             flush_every: config.flush_every_requests,
@@ -299,11 +306,9 @@ impl Generator {
     /// What the next request asks for. Reads and writes are drawn for trims too, so that the requests
     /// that are none stay what they were, whatever the share of trims. What is certain is not drawn.
     fn op(&mut self) -> Op {
-        let uncertain = self.read_ratio > 0.0 && self.read_ratio < 1.0;
-        let reads = if uncertain {
-            self.op_random.unit() < self.read_ratio
-        } else {
-            self.read_ratio > 0.0
+        let reads = match self.certain {
+            Some(reads) => reads,
+            None => self.op_random.unit() < self.read_ratio,
         };
         let trims = self.trim_ratio > 0.0 && self.trim_random.unit() < self.trim_ratio;
         match (trims, reads) {
