@@ -1,20 +1,24 @@
 //! The distribution of spans of time.
 
-use crate::buckets::{self, Buckets};
 use crate::{Merge, Tally};
+use hdrhistogram::Histogram as Buckets;
 use wordline_kernel::Time;
 
 /// Most points a distribution function is given as.
 const CDF_POINTS: usize = 500;
+/// Decimal digits the buckets keep.
+const DIGITS: u8 = 3;
+/// Bits of a bucket's leading part: 2^10 buckets per power of two make 3 decimal digits.
+const BUCKET_BITS: u32 = 10;
 
 /// The distribution of spans of time, recorded in picoseconds.
 ///
 /// Count, mean, standard deviation, minimum and maximum are exact; percentiles are at most 0.1 %
 /// above the true order statistic (buckets of three decimal digits). The range grows by itself
 /// over the whole clock; memory is at most 0.5 MB.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Histogram {
-    buckets: Buckets,
+    buckets: Buckets<u64>,
     tally: Tally,
     squares: Squares,
 }
@@ -30,19 +34,33 @@ pub struct Point {
     pub count: u64,
 }
 
+impl Default for Histogram {
+    fn default() -> Self {
+        #[expect(clippy::expect_used, reason = "refused for more than 5 digits only")]
+        let buckets = Buckets::new(DIGITS).expect("three digits are supported");
+        Self {
+            buckets,
+            tally: Tally::default(),
+            squares: Squares::default(),
+        }
+    }
+}
+
 impl Histogram {
     /// Adds one span.
     #[inline]
     pub fn record(&mut self, span: Time) {
         let ps = span.ps();
-        self.buckets.record(ps);
+        let recorded = self.buckets.record(ps);
+        debug_assert!(recorded.is_ok(), "the buckets grow over all of 64 bits");
         self.tally.record(span);
         self.squares.add(u128::from(ps) * u128::from(ps));
     }
 
     /// Adds all spans of `other`.
     pub fn merge(&mut self, other: &Self) {
-        self.buckets.merge(&other.buckets);
+        let added = self.buckets.add(&other.buckets);
+        debug_assert!(added.is_ok(), "the buckets grow over all of 64 bits");
         self.tally.merge(&other.tally);
         self.squares.merge(other.squares);
     }
@@ -87,14 +105,18 @@ impl Histogram {
     /// spans do not exceed; at most 0.1 % above it, never outside the exact extremes. `None`
     /// without any span.
     pub fn percentile(&self, q: f64) -> Option<Time> {
-        let rank = (q.min(1.0) * self.count() as f64).ceil() as u64;
-        Some(self.upper(self.buckets.ranked(rank.max(1))?))
+        self.min()?;
+        Some(self.upper(self.buckets.value_at_quantile(q)))
     }
 
     /// The cumulative distribution in at most 500 points, spaced logarithmically and no closer
     /// than the buckets; the last is (max, 1).
     pub fn cdf(&self) -> Vec<Point> {
-        let buckets: Vec<(u64, u64)> = self.buckets.iter().collect();
+        let buckets: Vec<(u64, u64)> = self
+            .buckets
+            .iter_recorded()
+            .map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
+            .collect();
         let bits = finest_bits(&buckets);
         let mut below = 0;
         buckets
@@ -112,10 +134,13 @@ impl Histogram {
             .collect()
     }
 
-    /// The longest span that a bucket may hold: its `last` value, or the exact maximum for the bucket
-    /// that has it.
-    fn upper(&self, last: u64) -> Time {
-        self.max().map_or(Time(last), |max| max.min(Time(last)))
+    /// The longest span that the bucket of `value` may hold: its upper end, or the exact maximum
+    /// for the bucket that has it.
+    fn upper(&self, value: u64) -> Time {
+        match self.max() {
+            Some(max) if self.buckets.equivalent(value, max.ps()) => max,
+            _ => Time(self.buckets.highest_equivalent(value)),
+        }
     }
 }
 
@@ -126,7 +151,7 @@ fn finest_bits(buckets: &[(u64, u64)]) -> u32 {
             .chunk_by(|a, b| cell(a.0, bits) == cell(b.0, bits))
             .count()
     };
-    (0..=buckets::BITS)
+    (0..=BUCKET_BITS)
         .rev()
         .find(|&bits| cells(bits) <= CDF_POINTS)
         .unwrap_or(0)

@@ -3,7 +3,6 @@
 //! Knows times, lanes and columns but no storage word; the simulation decides what flows in.
 //! The only crate that depends on arrow and parquet.
 
-mod buckets;
 pub mod busy;
 pub mod error;
 pub mod excess;
