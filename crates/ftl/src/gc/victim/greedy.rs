@@ -25,6 +25,7 @@ impl Cited for Greedy {
 pub struct State {
     lists: Lists,
     counts: usize,
+    planes: usize,
     lowest: Vec<u32>,
 }
 
@@ -36,13 +37,20 @@ impl State {
         Self {
             lists,
             counts,
+            planes,
             lowest: vec![0; planes],
         }
     }
+    /// Lists of the same count are neighbours: blocks that are closed full, as those of a new device
+    /// are, touch little memory.
+    #[inline]
+    fn list(&self, plane: Plane, valid: u32) -> usize {
+        valid as usize * self.planes + plane.index()
+    }
     #[inline]
     fn insert(&mut self, plane: Plane, block: Block, valid: u32) {
-        self.lists
-            .push_back(plane.index() * self.counts + valid as usize, block.0);
+        let list = self.list(plane, valid);
+        self.lists.push_back(list, block.0);
         self.lower(plane, valid);
     }
     /// There is a block with `valid` valid pages.
@@ -62,7 +70,7 @@ impl Choose for State {
     }
     #[inline(always)]
     fn invalidated(&mut self, plane: Plane, block: Block, valid: u32) {
-        let list = plane.index() * self.counts + valid as usize;
+        let list = self.list(plane, valid);
         if self.lists.move_back(list, block.0) {
             self.lower(plane, valid);
         }
@@ -72,10 +80,9 @@ impl Choose for State {
         self.lists.foresee(block.0);
     }
     fn choose(&mut self, plane: Plane, _blocks: &Blocks) -> Option<Block> {
-        let base = plane.index() * self.counts;
-        for valid in self.lowest[plane.index()] as usize..self.counts {
-            if let Some(block) = self.lists.front(base + valid) {
-                self.lowest[plane.index()] = valid as u32;
+        for valid in self.lowest[plane.index()]..self.counts as u32 {
+            if let Some(block) = self.lists.front(self.list(plane, valid)) {
+                self.lowest[plane.index()] = valid;
                 self.lists.remove(block);
                 return Some(Block(block));
             }
