@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from wordline._wordline import WordlineError
 
@@ -171,9 +171,11 @@ def _replace(part: str, place: str) -> None:
 
 
 def _remove(place: str) -> None:
-    from shutil import rmtree
-
-    rmtree(place, ignore_errors=True)
+    """Removes a folder and its files, as far as that can be done; outputs have no folders."""
+    with suppress(OSError):
+        for name in os.listdir(place):
+            os.unlink(os.path.join(place, name))
+        os.rmdir(place)
 
 
 def _require_no_folder(place: str) -> None:

@@ -2,12 +2,12 @@
 
 use crate::ObserveError;
 use crate::part::Part;
-use arrow_array::RecordBatch;
+use arrow_array::{Array, RecordBatch};
 use arrow_schema::{Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::schema::types::ColumnPath;
 use std::fs::File;
 use std::io;
@@ -25,8 +25,16 @@ pub struct ParquetFile {
 impl ParquetFile {
     /// Starts the file `path`; its folder must exist.
     pub fn create(path: &Path, schema: SchemaRef) -> Result<Self, ObserveError> {
+        let properties = properties(&schema).build();
+        Self::with(path, schema, properties)
+    }
+
+    fn with(
+        path: &Path,
+        schema: SchemaRef,
+        properties: WriterProperties,
+    ) -> Result<Self, ObserveError> {
         let (part, file) = Part::create(path)?;
-        let properties = properties(&schema);
         let writer = ArrowWriter::try_new(file, schema, Some(properties))
             .map_err(|error| refused(part.target(), error))?;
         Ok(Self { writer, part })
@@ -57,13 +65,25 @@ pub fn write_parquet(
     schema: SchemaRef,
     batches: &[RecordBatch],
 ) -> Result<(), ObserveError> {
-    let mut file = ParquetFile::create(path, schema)?;
+    let mut properties = properties(&schema);
+    for (place, field) in schema.fields().iter().enumerate() {
+        let bytes = |batch: &RecordBatch| batch.column(place).get_buffer_memory_size();
+        if batches.iter().map(bytes).sum::<usize>() < LEAST_COMPRESSED_BYTES {
+            let column = ColumnPath::from(field.name().as_str());
+            properties = properties.set_column_compression(column, Compression::UNCOMPRESSED);
+        }
+    }
+    let mut file = ParquetFile::with(path, schema, properties.build())?;
     batches.iter().try_for_each(|batch| file.write(batch))?;
     file.finish()
 }
 
+/// A column that takes less memory is not compressed: the start of a compressor costs more time than
+/// its few bytes are worth.
+const LEAST_COMPRESSED_BYTES: usize = 4096;
+
 /// Compressed; integers as differences, which suits counters and times better than a dictionary.
-fn properties(schema: &Schema) -> WriterProperties {
+fn properties(schema: &Schema) -> WriterPropertiesBuilder {
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_created_by(concat!("wordline ", env!("CARGO_PKG_VERSION")).to_owned());
@@ -71,14 +91,12 @@ fn properties(schema: &Schema) -> WriterProperties {
         .fields()
         .iter()
         .filter(|field| field.data_type().is_integer());
-    integers
-        .fold(properties, |properties, field| {
-            let column = ColumnPath::from(field.name().as_str());
-            properties
-                .set_column_dictionary_enabled(column.clone(), false)
-                .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED)
-        })
-        .build()
+    integers.fold(properties, |properties, field| {
+        let column = ColumnPath::from(field.name().as_str());
+        properties
+            .set_column_dictionary_enabled(column.clone(), false)
+            .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED)
+    })
 }
 
 fn refused(path: &Path, error: ParquetError) -> ObserveError {

@@ -331,7 +331,7 @@ fn all_presets() -> String {
 /// The TOML of the device that comes with the program under this name, if one does.
 #[pyfunction]
 fn preset_text(name: &str) -> Option<&'static str> {
-    presets::find(name).ok().map(|preset| preset.text)
+    presets::text(name).ok()
 }
 
 /// The metrics of a summary, as JSON.

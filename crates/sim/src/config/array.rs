@@ -154,9 +154,9 @@ fn base(member: &mut Table, place: usize) -> Result<Option<Table>, ConfigError> 
     let Some(Value::String(name)) = member.get("base") else {
         return Ok(None);
     };
-    let preset = presets::find(name).map_err(|error| error.at_member(place))?;
+    let preset = presets::text(name).map_err(|error| error.at_member(place))?;
     member.remove("base");
-    let table = preset.text.parse::<Table>().unwrap_or_default();
+    let table = preset.parse::<Table>().unwrap_or_default();
     Ok(Some(device_tables(&table)))
 }
 

@@ -186,12 +186,12 @@ pub(super) fn schema_error(version: i64) -> ConfigError {
 }
 
 fn base(name: &str, text: &str, file: &str) -> Result<(String, Table), ConfigError> {
-    let preset = presets::find(name).map_err(|mut error| {
+    let preset = presets::text(name).map_err(|mut error| {
         let span = span_of(text, "base").unwrap_or(0..0);
         error.origin = Origin::file(file, text, span);
         error
     })?;
-    let table = preset.text.parse::<Table>().unwrap_or_default();
+    let table = preset.parse::<Table>().unwrap_or_default();
     Ok((name.to_owned(), table))
 }
 

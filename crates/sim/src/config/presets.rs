@@ -66,10 +66,10 @@ pub fn all() -> Vec<Preset> {
         .collect()
 }
 
-/// The preset called `name`.
-pub fn find(name: &str) -> Result<Preset, ConfigError> {
-    if let Some((name, text)) = TEXTS.iter().find(|(known, _)| *known == name) {
-        return Ok(preset(name, text));
+/// The text of the preset called `name`.
+pub fn text(name: &str) -> Result<&'static str, ConfigError> {
+    if let Some((_, text)) = TEXTS.iter().find(|(known, _)| *known == name) {
+        return Ok(text);
     }
     let names: Vec<&str> = TEXTS.iter().map(|(name, _)| *name).collect();
     let near = explain::nearest(name, &names);
