@@ -18,8 +18,6 @@ from wordline.process import ended
 MOST_RATIO = 1.5
 # What a request costs at least. Short runs may take no longer than their start, which varies.
 LEAST_NS = 1.0
-# Runs of a single request at each point, which say what starting and ending cost.
-STARTS = 2
 LATENCY_ROUNDS, LATENCY_READS = 8, 1 << 16
 
 
@@ -160,14 +158,16 @@ Told = Callable[[int, int, str], object]
 
 
 def measured(sweeps: Sequence[Sweep], repeat: int, told: Told, *, counts: bool) -> list[Measured]:
-    """Measures every point `repeat` times. The order is random, so that a machine that is slower
-    for a while is not slower for one end of a sweep. With `counts`, instructions and misses are
-    counted of the points that cost more than they may, and of the least beside them.
+    """Measures every point `repeat` times, and as often with a single request, which says what
+    starting and ending cost: of equally many, the least are equally lucky. The order is random, so
+    that a machine that is slower for a while is not slower for one end of a sweep. With `counts`,
+    instructions and misses are counted of the points that cost more than they may, and of the
+    least beside them.
 
     Raises WordlineError if a run fails."""
     points = [point for sweep in sweeps for series in sweep.series for point in series.points]
-    work = [(place, point) for place, point in enumerate(points) for _ in range(repeat)]
-    work += [(place, point.of(1)) for place, point in enumerate(points) for _ in range(STARTS)]
+    both = [(place, of) for place, point in enumerate(points) for of in (point, point.of(1))]
+    work = both * repeat
     random.Random(1).shuffle(work)  # noqa: S311 - an order
     runs: list[list[Run]] = [[] for _ in points]
     starts: list[list[Run]] = [[] for _ in points]
