@@ -4,7 +4,7 @@ use crate::{buffer, host};
 
 /// Something a device will have to deal with, in one word: it waits in the queue as what the digest of a
 /// run mixes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Event(u64);
 
 /// What an event is.

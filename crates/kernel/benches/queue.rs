@@ -59,8 +59,8 @@ fn of_dies(dies: u64) -> Held {
 }
 
 #[library_benchmark]
-#[bench::few(args = (of_dies(32)), config = ceiling(102))]
-#[bench::many(args = (of_dies(4_096)), config = ceiling(110))]
+#[bench::few(args = (of_dies(32)), config = ceiling(90))]
+#[bench::many(args = (of_dies(4_096)), config = ceiling(98))]
 fn operate(mut held: Held) -> Held {
     for _ in 0..HOLDS {
         if let Some((now, stage)) = held.queue.pop() {
@@ -72,8 +72,8 @@ fn operate(mut held: Held) -> Held {
 }
 
 #[library_benchmark]
-#[bench::few(args = (waiting(64)), config = ceiling(248))]
-#[bench::many(args = (waiting(65_536)), config = ceiling(533))]
+#[bench::few(args = (waiting(64)), config = ceiling(243))]
+#[bench::many(args = (waiting(65_536)), config = ceiling(532))]
 fn hold(mut held: Held) -> Held {
     for _ in 0..HOLDS {
         if let Some((now, event)) = held.queue.pop() {

@@ -24,6 +24,8 @@ const HEAP: usize = ROWS;
 /// Of events of the same time in different rows the one of the lower row was scheduled first, and those
 /// in the heap last: the last events of rows only become later, so a row that does not take a time any
 /// more never takes it again.
+///
+/// `E::default()` stands where there is no event, and is never handed out.
 #[derive(Clone, Debug)]
 pub struct EventQueue<E> {
     rows: [Row<E>; ROWS],
@@ -32,6 +34,9 @@ pub struct EventQueue<E> {
     last: [Time; ROWS],
     /// By row, and of the heap: when the first event is due, or [`NEVER`].
     firsts: [Time; ROWS + 1],
+    /// By row: its first event, if there is one. What an event is decides what is done next: whoever
+    /// takes it waits for no memory but this.
+    heads: [E; ROWS],
     /// The earliest of them and whose it is, found when it changes: whoever takes an event does not wait
     /// for it.
     first: Time,
@@ -71,24 +76,19 @@ impl<E: Copy> Row<E> {
     #[inline(always)]
     fn push(&mut self, time: Time, event: E) {
         let end = self.end as usize;
-        if end + 1 >= self.places.len() {
+        let Some([last, behind]) = self.places.get_mut(end..end + 2) else {
             return self.push_with_room(time, event);
-        }
-        self.places[end].time = time;
-        self.places[end].event = event;
-        self.places[end + 1].time = NEVER;
+        };
+        last.time = time;
+        last.event = event;
+        behind.time = NEVER;
         self.end += 1;
     }
-    /// Takes the first event, if a place is there; and when the next one is due.
+    /// Takes the first event; the next one, if a place is there.
     #[inline(always)]
-    fn pop(&mut self) -> Option<(E, Time)> {
-        let first = self.first as usize;
-        if first + 1 >= self.places.len() {
-            return None;
-        }
-        let event = self.places[first].event;
+    fn pop(&mut self) -> Option<Due<E>> {
         self.first += 1;
-        Some((event, self.places[first + 1].time))
+        self.places.get(self.first as usize).copied()
     }
     #[cold]
     #[inline(never)]
@@ -111,7 +111,7 @@ impl<E> Row<E> {
     }
 }
 
-impl<E> Default for EventQueue<E> {
+impl<E: Copy + Default> Default for EventQueue<E> {
     fn default() -> Self {
         Self {
             rows: std::array::from_fn(|_| Row {
@@ -121,6 +121,7 @@ impl<E> Default for EventQueue<E> {
             }),
             last: [Time::ZERO; ROWS],
             firsts: [NEVER; ROWS + 1],
+            heads: [E::default(); ROWS],
             first: NEVER,
             place: 0,
             heap: BinaryHeap::new(),
@@ -129,7 +130,7 @@ impl<E> Default for EventQueue<E> {
     }
 }
 
-impl<E: Copy> EventQueue<E> {
+impl<E: Copy + Default> EventQueue<E> {
     /// Puts `event` at `time`, before [`Time::MAX`], behind all events already scheduled for that time.
     #[inline(always)]
     pub fn schedule(&mut self, time: Time, event: E) {
@@ -140,9 +141,13 @@ impl<E: Copy> EventQueue<E> {
             return;
         }
         self.last[row] = time;
-        self.firsts[row] = self.firsts[row].min(time);
-        self.place = if time < self.first { row } else { self.place };
-        self.first = self.first.min(time);
+        // Seldom, while something of nearly every duration waits: a branch costs less than to choose.
+        if time < self.firsts[row] {
+            self.firsts[row] = time;
+            self.heads[row] = event;
+            self.place = if time < self.first { row } else { self.place };
+            self.first = self.first.min(time);
+        }
         self.rows[row].push(time, event);
     }
     #[cold]
@@ -164,11 +169,14 @@ impl<E: Copy> EventQueue<E> {
         if time == NEVER {
             return None;
         }
-        let Some(row) = self.rows.get_mut(self.place) else {
+        let place = self.place;
+        if place >= HEAP {
             return self.pop_of_heap();
-        };
-        let (event, next) = row.pop()?;
-        self.firsts[self.place] = next;
+        }
+        let event = self.heads[place];
+        let next = self.rows[place].pop()?;
+        self.firsts[place] = next.time;
+        self.heads[place] = next.event;
         self.find_first();
         Some((time, event))
     }

@@ -3,7 +3,7 @@
 use wordline_kernel::Digest;
 
 /// An event of a member.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Event {
     /// The member that will deal with it.
     pub member: u32,

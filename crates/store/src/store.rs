@@ -9,7 +9,7 @@ use crate::error::Failure;
 /// What serves the requests of a host. It holds no clock and no event queue: the owner passes both in.
 pub trait Store {
     /// What it schedules for itself.
-    type Event: Copy;
+    type Event: Copy + Default;
     /// What a probe hears of it.
     type Observation: Copy;
     /// How it can fail.
