@@ -46,7 +46,7 @@ pub struct Preconditioned {
     pub map_cache: Option<MapCache>,
 }
 
-/// Pages written between two looks at whether to go on.
+/// Pages written between two looks at whether to go on, at least.
 const STRIDE: u32 = 1 << 16;
 
 /// Random pages drawn together.
@@ -55,6 +55,8 @@ const AHEAD: usize = 32;
 /// A device being preconditioned.
 struct Filler<'a, M, N, G> {
     device: Instant<'a, M, N>,
+    /// Pages of a fill between two looks: they fill blocks of all planes.
+    stride: u32,
     random: Stream,
     pages: u64,
     go_on: G,
@@ -64,9 +66,9 @@ impl<M: Mapping, N: Note, G: FnMut(u64) -> bool> Filler<'_, M, N, G> {
     /// Writes the first pages in order; false if it was ended early.
     fn fill(&mut self, pages: u32) -> Result<bool, InstantError> {
         let mut next = 0;
-        while pages - next >= STRIDE {
-            self.device.write_row(next..next + STRIDE)?;
-            next += STRIDE;
+        while pages - next >= self.stride {
+            self.device.write_row(next..next + self.stride)?;
+            next += self.stride;
             if !(self.go_on)(self.device.work().written) {
                 return Ok(false);
             }
@@ -153,6 +155,7 @@ impl Precondition {
         let pages = u64::from(self.fill_pages);
         let mut filler = Filler {
             device,
+            stride: STRIDE.next_multiple_of(layout.planes() * layout.pages_per_block),
             random,
             pages,
             go_on,

@@ -107,7 +107,7 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
     }
     /// Writes pages in a row, as [`Self::write`] would one after the other.
     pub fn write_row(&mut self, pages: Range<u32>) -> Result<(), InstantError> {
-        let mut next = pages.start;
+        let mut next = pages.start + self.fill(pages.clone())?;
         while next < pages.end {
             let mut last = None;
             let Self {
@@ -133,6 +133,19 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
             }
         }
         Ok(())
+    }
+    /// Writes the first pages of a row whole blocks at a time, where they were never written; how
+    /// many. None for whoever hears of every page: it hears of them in the order of the writes.
+    fn fill(&mut self, pages: Range<u32>) -> Result<u32, InstantError> {
+        if N::LISTENS {
+            return Ok(0);
+        }
+        let array = &mut *self.array;
+        let filled = self
+            .mapping
+            .fill(pages, |block| array.program_block(block))?;
+        self.work.written += u64::from(filled);
+        Ok(filled)
     }
     /// Collects on the plane of a page that was written, if that left too few free blocks.
     #[inline]

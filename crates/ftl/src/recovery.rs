@@ -75,6 +75,8 @@ impl Spare {
 
 /// Hears of every page that is programmed.
 pub trait Note {
+    /// Whether it makes something of what it hears.
+    const LISTENS: bool = true;
     /// A page of the host has been programmed.
     fn host(&mut self, place: Ppn, page: Lpn);
     /// A copy of a page has been programmed.
@@ -84,6 +86,7 @@ pub trait Note {
 }
 
 impl<N: Note> Note for &mut N {
+    const LISTENS: bool = N::LISTENS;
     fn host(&mut self, place: Ppn, page: Lpn) {
         N::host(self, place, page);
     }
@@ -96,6 +99,7 @@ impl<N: Note> Note for &mut N {
 }
 
 impl Note for () {
+    const LISTENS: bool = false;
     #[inline]
     fn host(&mut self, _place: Ppn, _page: Lpn) {}
     #[inline]

@@ -6,6 +6,7 @@ mod naive;
 
 use std::collections::HashSet;
 use std::ops::Range;
+use std::slice;
 
 use edge::{allocations, config, fullest, layout, planes, victims};
 use naive::Beside;
@@ -278,7 +279,7 @@ fn wear_spread(victim: &Victim, wear: &Wear, seed: u64) -> f64 {
     let mut config = config(&Allocate::default(), victim, wear, true);
     // Wear levelling has a choice only among free blocks: keep a quarter free.
     config.gc.start_free_ratio = 0.25;
-    config.over_provisioning_ratio = 0.4;
+    config.over_provisioning_ratio = 0.6;
     let one = planes(1, 1, 1, 1);
     let plan = Plan::new(&config, layout(one, 64, 16), one, seed).unwrap();
     let mut map = PageMap::new(&plan);
@@ -405,6 +406,98 @@ fn a_row_of_pages_and_its_collections_leave_the_state_that_single_steps_leave() 
         }
         assert!(row_array.erases().iter().any(|&erases| erases > 0));
         row.audit().unwrap();
+    }
+}
+
+/// Fills two devices, one of them page by page, goes on with random writes until blocks have been
+/// collected, and compares all that is known of them.
+fn fill_beside(plan: &Plan, pieces: &[Range<u32>]) {
+    let arrays = || Array::new(plan.layout, u32::MAX).with_partial_programs(4);
+    let (mut map, mut map_array) = (PageMap::new(plan), arrays());
+    let (mut single, mut single_array) = (PageMap::new(plan), arrays());
+    {
+        let mut device = Instant::new(&mut map, &mut map_array, plan.layout);
+        let mut beside = Instant::new(&mut single, &mut single_array, plan.layout);
+        for piece in pieces {
+            device.write_row(piece.clone()).unwrap();
+            piece
+                .clone()
+                .for_each(|page| beside.write(Lpn(page)).unwrap());
+            assert_eq!(device.work(), beside.work());
+        }
+    }
+    assert_eq!(format!("{map_array:?}"), format!("{single_array:?}"));
+    map.audit().unwrap();
+    for page in (0..plan.user_pages).map(Lpn) {
+        assert_eq!(map.lookup(page), single.lookup(page));
+    }
+    let mut random = Stream::new(1, "laws.writes");
+    let mut device = Instant::new(&mut map, &mut map_array, plan.layout);
+    let mut beside = Instant::new(&mut single, &mut single_array, plan.layout);
+    for _ in 0..plan.layout.pages() {
+        let page = Lpn(random.below(plan.user_pages.into()) as u32);
+        device.write(page).unwrap();
+        beside.write(page).unwrap();
+        // Dear, and what differs goes on to differ.
+        if device.work().written.is_power_of_two() {
+            assert_eq!(format!("{device:?}"), format!("{beside:?}"), "{plan:?}");
+        }
+    }
+    assert!(device.work().erased > 0, "{plan:?}");
+    assert_eq!(format!("{device:?}"), format!("{beside:?}"), "{plan:?}");
+}
+
+#[test]
+fn a_fill_by_whole_blocks_leaves_the_state_that_single_writes_leave() {
+    let layouts = [
+        (planes(2, 2, 1, 2), 10, 9),
+        (planes(1, 1, 1, 1), 12, 64),
+        (planes(3, 1, 2, 1), 14, 1),
+        (planes(1, 3, 1, 1), 9, 70),
+    ];
+    for (dimensions, blocks, pages) in layouts {
+        let layout = layout(dimensions, blocks, pages);
+        let round = layout.planes() * pages;
+        // Every policy, and with each several of the others.
+        for mut config in edge::configs().into_iter().step_by(13) {
+            config.over_provisioning_ratio = 0.6;
+            let plan = Plan::new(&config, layout, dimensions, 1).unwrap();
+            let all = plan.user_pages;
+            for end in [0, round - 1, round, round + 1, 3 * round, all - 1, all] {
+                fill_beside(&plan, slice::from_ref(&(0..end)));
+            }
+            fill_beside(&plan, &[0..round, round..2 * round, 2 * round..all]);
+            fill_beside(&plan, &[0..2 * round + 1, 2 * round + 1..all]);
+            fill_beside(&plan, &[0..2 * round, round..all, 0..all]);
+        }
+    }
+}
+
+/// What was never written on planes in turn, and nothing else.
+#[test]
+fn only_pages_that_were_never_written_are_written_by_whole_blocks() {
+    let dimensions = planes(2, 2, 1, 2);
+    let layout = layout(dimensions, 64, 9);
+    let fill = |map: &mut PageMap, pages| map.fill(pages, |_| Ok::<_, ()>(())).unwrap();
+    for allocate in allocations() {
+        let config = Config {
+            allocate: allocate.clone(),
+            ..Config::default()
+        };
+        let plan = Plan::new(&config, layout, dimensions, 1).unwrap();
+        let mut map = PageMap::new(&plan);
+        let filled = fill(&mut map, 0..200);
+        if let Allocate::Dynamic(_) = allocate {
+            assert_eq!(filled, 0);
+            continue;
+        }
+        assert_eq!(filled, 144);
+        assert_eq!(fill(&mut map, 0..200), 0);
+        assert_eq!(fill(&mut map, 144..215), 0);
+        assert_eq!(fill(&mut map, 144..216), 72);
+        assert!(matches!(map.write(Lpn(1)), Written::Placed(_)));
+        assert_eq!(fill(&mut map, 216..plan.user_pages), 0);
+        map.audit().unwrap();
     }
 }
 

@@ -105,6 +105,18 @@ impl Array {
         }
         Ok(())
     }
+    /// Programs all pages of a block, as [`Self::program`] would one after the other.
+    pub fn program_block(&mut self, block: Block) -> Result<(), Violation> {
+        let pages = self.layout.pages_per_block;
+        if self.programmed[block.index()] > 0 {
+            return (0..pages).try_for_each(|page| self.program(self.layout.page(block, page)));
+        }
+        self.programmed[block.index()] = pages as u16;
+        if let Some(again) = self.again.get_mut(block.index()) {
+            *again = 0;
+        }
+        Ok(())
+    }
     /// Whether a page can be programmed; changes nothing.
     pub fn may_program(&self, page: Ppn) -> Result<(), Violation> {
         let block = self.layout.block_of(page);
@@ -226,6 +238,27 @@ mod tests {
         assert_eq!(array.program(Ppn(4)), Ok(()));
         assert_eq!(array.erase(Block(1)), Ok(()));
         assert_eq!(array.program(Ppn(3)), Ok(()));
+    }
+
+    #[test]
+    fn a_block_is_programmed_as_a_whole_only_when_it_is_erased() {
+        let mut array = array();
+        assert_eq!(array.program_block(Block(1)), Ok(()));
+        let address = "die 0, plane 0, block 1, page 0".to_owned();
+        assert_eq!(
+            array.program_block(Block(1)),
+            Err(Violation::NotErased { address })
+        );
+        assert_eq!(
+            (array.programmed(Block(0)), array.programmed(Block(1))),
+            (0, 3)
+        );
+        assert_eq!(array.read(Ppn(5)), Ok(()));
+        array.erase(Block(1)).unwrap();
+        assert_eq!(array.program(Ppn(3)), Ok(()));
+        assert!(array.program_block(Block(1)).is_err());
+        array.erase(Block(1)).unwrap();
+        assert_eq!(array.program_block(Block(1)), Ok(()));
     }
 
     #[test]

@@ -140,6 +140,18 @@ pub trait Mapping {
     ) -> Result<(), E> {
         Ok(())
     }
+    /// Writes the first pages of a row that was never written, as [`Mapping::write`] would one after
+    /// the other: as many as fill a block of every plane, and again, while no plane comes to want a
+    /// collection. `filled` hears of each block, not in the order in which they are filled; what it
+    /// fails with ends this. Returns how many pages were written. Families may leave all to `write`.
+    #[inline]
+    fn fill<E>(
+        &mut self,
+        _pages: Range<u32>,
+        _filled: impl FnMut(Block) -> Result<(), E>,
+    ) -> Result<u32, E> {
+        Ok(0)
+    }
     /// The host does not need a page any more: from now on it maps nowhere.
     fn trim(&mut self, page: Lpn);
     /// Whether `plane` has fewer free blocks than garbage collection is to keep.
@@ -308,6 +320,13 @@ impl Mapping for Map {
         placed: impl FnMut(Placed) -> Result<(), E>,
     ) -> Result<(), E> {
         page_first!(self, map => map.write_row(pages, placed))
+    }
+    fn fill<E>(
+        &mut self,
+        pages: Range<u32>,
+        filled: impl FnMut(Block) -> Result<(), E>,
+    ) -> Result<u32, E> {
+        each!(self, map => map.fill(pages, filled))
     }
     #[inline]
     fn trim(&mut self, page: Lpn) {

@@ -154,6 +154,10 @@ pub struct PageMap {
     allocator: Allocator,
     chooser: Chooser,
     free: FreeBlocks,
+    /// From this page on none was ever written, and no block of the host is open: what
+    /// [`Mapping::fill`] has reached. Whoever else writes opens a block first, and then it is the end
+    /// of the map.
+    unwritten: u32,
     /// The page that was foreseen last, until its copy has been foreseen.
     ahead: Option<Lpn>,
     /// What it was built from, to build it again when the memory has been lost.
@@ -194,6 +198,7 @@ impl PageMap {
             allocator: Allocator::new(&plan.config.allocate, plan.dimensions),
             chooser: Chooser::new(&plan.config.gc.victim, &layout, plan.seed),
             free: FreeBlocks::new(&plan.config.wear, &layout),
+            unwritten: 0,
             ahead: None,
             plan: Box::new(plan.clone()),
         }
@@ -326,6 +331,7 @@ impl PageMap {
     fn activate(&mut self, plane: Plane, writer: Writer, block: Block, programmed: u32) {
         let next = self.layout.page(block, programmed);
         let end = self.layout.page(block, self.layout.pages_per_block);
+        self.unwritten = self.user_pages();
         self.blocks.enter(block, Phase::Active);
         self.blocks.expect(block, next, end);
         self.planes[plane.index()].active[writer as usize] = Active {
@@ -341,6 +347,40 @@ impl PageMap {
         let valid = self.blocks.valid(block);
         self.planes[plane.index()].stale += self.layout.pages_per_block - valid;
         self.chooser.closed(plane, block, valid);
+    }
+
+    /// A free block of a plane is filled by the host, all at once; its first page.
+    fn fill_block(&mut self, plane: Plane) -> Ppn {
+        self.open(plane, Writer::Host);
+        let active = &mut self.planes[plane.index()].active[Writer::Host as usize];
+        active.next = active.end;
+        let block = active.block;
+        self.close(plane, block);
+        self.layout.page(block, 0)
+    }
+
+    /// Writes `pages`, which were never written, to a free block of every plane, which they fill. No
+    /// block of the host is open, and `homes` are the planes of the pages in turn. Returns the first
+    /// pages of these blocks.
+    fn fill_round(&mut self, pages: Range<u32>, homes: &[Plane]) -> Vec<Ppn> {
+        let places: Vec<Ppn> = homes.iter().map(|&home| self.fill_block(home)).collect();
+        let (planes, pages_per_block) = (homes.len(), self.layout.pages_per_block as usize);
+        for (page, place) in (pages.start + 1..).zip(&places) {
+            let owners = &mut self.owners[place.index()..][..pages_per_block];
+            let mut page = page;
+            for owner in owners {
+                *owner = page;
+                page += planes as u32;
+            }
+        }
+        let map = &mut self.map[pages.start as usize..pages.end as usize];
+        for (row, entries) in (1..).zip(map.chunks_exact_mut(planes)) {
+            for (entry, place) in entries.iter_mut().zip(&places) {
+                *entry = place.0 + row;
+            }
+        }
+        self.unwritten = pages.end;
+        places
     }
 
     #[inline]
@@ -514,6 +554,7 @@ impl PageMap {
     /// the order of that copy.
     pub(super) fn reread(&mut self, flash: &Flash<'_>, recovery: &mut Recovery) -> Vec<u64> {
         self.free_blocks = 0;
+        self.unwritten = self.user_pages();
         let user_pages = self.plan.user_pages;
         let mut latest = Latest::new(self.map.len());
         let mut spent = Vec::new();
@@ -664,6 +705,30 @@ impl Mapping for PageMap {
             }
         }
         Ok(())
+    }
+    fn fill<E>(
+        &mut self,
+        pages: Range<u32>,
+        mut filled: impl FnMut(Block) -> Result<(), E>,
+    ) -> Result<u32, E> {
+        let mut next = pages.start;
+        let (planes, start_blocks) = (self.layout.planes(), self.start_blocks);
+        let round = planes * self.layout.pages_per_block;
+        if next < self.unwritten || (pages.len() as u32) < round {
+            return Ok(0);
+        }
+        let in_turn = (next..next + planes).map(|page| self.allocator.home(Lpn(page)));
+        let Some(homes) = in_turn.collect::<Option<Vec<Plane>>>() else {
+            return Ok(0);
+        };
+        let spared = |state: &PlaneState| state.free > start_blocks;
+        while pages.end - next >= round && self.planes.iter().all(spared) {
+            for place in self.fill_round(next..next + round, &homes) {
+                filled(self.layout.block_of(place))?;
+            }
+            next += round;
+        }
+        Ok(next - pages.start)
     }
     fn trim(&mut self, page: Lpn) {
         if let Some(old) = self.lookup(page) {
