@@ -19,10 +19,10 @@ use book::{Book, DieState, GcClock, IDLE, Job};
 use ear::Ear;
 use transaction::{NONE, Wait};
 pub(crate) use transaction::{Order, Purpose, Slot, Transaction};
-use wordline_kernel::{EventQueue, Probe, Stream, Time};
+use wordline_kernel::{BusyTime, EventQueue, Probe, Stream, Time};
 use wordline_nand::channel::Readied;
 use wordline_nand::{
-    Array, Channels, Die, Layout, Operation, PlaneRule, Ppn, Stage, Transaction as Command,
+    Array, Channels, Die, Layout, Operation, PlaneRule, Ppn, Transaction as Command,
 };
 
 use crate::compose::{Compose, Composition};
@@ -52,7 +52,7 @@ pub(crate) struct BackEnd {
     channels: Channels<DieState, GcClock>,
     book: Book,
     draws: Stream,
-    /// What the command that has finished last went through.
+    /// What the command that has finished last went through, if it was not for collection.
     finished: PageParts,
     /// Idle dies that have been given transactions.
     touched: Vec<Die>,
@@ -60,6 +60,7 @@ pub(crate) struct BackEnd {
     loads: Vec<Load>,
     /// Whether there is a scheduler, who looks at dies whose load has changed.
     is_scheduled: bool,
+    is_plain: bool,
     /// A die whose load has changed with the last hold of a bus.
     stirred: Option<Die>,
 }
@@ -83,6 +84,7 @@ impl BackEnd {
             reads: VecDeque::new(),
             gc: GcClock::default(),
             usage: Usage::default(),
+            occupied: Time::ZERO,
         };
         let part = &plan.part;
         let layout = part.layout;
@@ -113,6 +115,7 @@ impl BackEnd {
             touched: Vec::new(),
             loads: vec![Load::default(); layout.dies as usize],
             is_scheduled: plan.is_scheduled(),
+            is_plain: plan.has_plain_dies(),
             stirred: None,
         }
     }
@@ -137,7 +140,8 @@ impl BackEnd {
         self.book.went_through(slot, parts);
     }
 
-    /// Where the time of a transaction went that is among those that have finished last.
+    /// Where the time of a transaction went that is among those that have finished last, and not for
+    /// collection.
     pub fn parts(&self, slot: Slot) -> PageParts {
         let transaction = self.get(slot);
         let mut parts = self.finished;
@@ -171,9 +175,27 @@ impl BackEnd {
         all.filter_map(|(transaction, live)| live.then_some((transaction.die, transaction)))
     }
 
+    /// Whether every command is one page or block, taken in the order of its die's queue and carried
+    /// out without a break, as [`Plan::has_plain_dies`] says. What is compiled for such dies alone
+    /// (`PLAIN`) looks for nothing else; the result is the same.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
     /// What each die has been used for.
     pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
         self.channels.dies().map(|state| state.usage)
+    }
+
+    /// How long each die has been occupied since the power came.
+    pub fn dies_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
+        self.channels.dies().map(DieState::busy)
+    }
+
+    /// How long each bus has been held since the power came.
+    pub fn buses_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
+        self.channels.buses_busy()
     }
 
     /// What is committed, by die.
@@ -221,9 +243,14 @@ impl BackEnd {
         order: &Order,
         queue: &mut EventQueue<Event>,
     ) -> Slot {
-        let gc_before = self.channels.of(die).gc.read(now);
-        let slot = self.book.admit(now, die, gc_before, order);
-        self.line_up(now, die, slot, order.purpose, queue);
+        let state = self.channels.of_mut(die);
+        let slot = self.book.admit(now, die, state.gc.read(now), order);
+        *self.loads[die.index()].of(order.purpose.operation()) += u32::from(!order.purpose.is_gc());
+        if self.is_plain && state.job.head != NONE {
+            self.book.append::<true>(state, slot);
+        } else {
+            self.line_up(now, die, slot, order.purpose, queue);
+        }
         slot
     }
 
@@ -246,12 +273,12 @@ impl BackEnd {
             };
             self.book.went_through(slot, &parts);
         }
+        *self.loads[die.index()].of(purpose.operation()) += u32::from(!purpose.is_gc());
         self.line_up(now, die, slot, purpose, queue);
     }
 
     /// An idle die begins at once, or with [`BackEnd::begin`] if it may take several operations
     /// together.
-    #[inline(always)]
     fn line_up(
         &mut self,
         now: Time,
@@ -260,14 +287,17 @@ impl BackEnd {
         purpose: Purpose,
         queue: &mut EventQueue<Event>,
     ) {
-        *self.loads[die.index()].of(purpose.operation()) += u32::from(!purpose.is_gc());
         let state = self.channels.of_mut(die);
         let idle = state.job.head == NONE;
         if idle && self.planes == 1 {
-            self.start(now, die, slot, 1, queue);
+            if self.is_plain {
+                self.start::<true>(now, die, slot, 1, queue);
+            } else {
+                self.start::<false>(now, die, slot, 1, queue);
+            }
             return;
         }
-        self.book.append(state, slot);
+        self.book.append::<false>(state, slot);
         if self.suspends && purpose.is_urgent() {
             state.reads.push_back(slot);
         }
@@ -289,7 +319,7 @@ impl BackEnd {
     pub fn begin(&mut self, now: Time, array: &Array, queue: &mut EventQueue<Event>) {
         while let Some(die) = self.touched.pop() {
             if self.channels.of(die).job.head == NONE && self.channels.is_free(die) {
-                self.start_next(now, die, array, queue);
+                self.start_next::<false>(now, die, array, queue);
             }
         }
     }
@@ -298,15 +328,21 @@ impl BackEnd {
     /// suspended for reads, reads of the host go first: what they would suspend at once need not
     /// begin.
     #[inline(always)]
-    fn start_next(&mut self, now: Time, die: Die, array: &Array, queue: &mut EventQueue<Event>) {
+    fn start_next<const PLAIN: bool>(
+        &mut self,
+        now: Time,
+        die: Die,
+        array: &Array,
+        queue: &mut EventQueue<Event>,
+    ) {
         let state = self.channels.of_mut(die);
         let mut head = state.first;
         if head == NONE {
             return;
         }
-        if self.planes == 1 && !self.suspends {
-            let head = self.book.pop_front(state);
-            self.start(now, die, head, 1, queue);
+        if PLAIN || (self.planes == 1 && !self.suspends) {
+            let head = self.book.pop_front::<PLAIN>(state);
+            self.start::<PLAIN>(now, die, head, 1, queue);
             return;
         }
         if self.suspends && now.since(self.get(head).wait.time) < self.longest {
@@ -331,12 +367,12 @@ impl BackEnd {
         } else {
             1
         };
-        self.start(now, die, head, pages, queue);
+        self.start::<false>(now, die, head, pages, queue);
     }
 
     /// Gives the die, which is idle, to a command.
     #[inline]
-    fn start(
+    fn start<const PLAIN: bool>(
         &mut self,
         now: Time,
         die: Die,
@@ -344,45 +380,47 @@ impl BackEnd {
         pages: u32,
         queue: &mut EventQueue<Event>,
     ) {
-        let state = self.channels.of_mut(die);
+        let interleaved = !PLAIN && self.dies_per_package > 1 && self.interleave(die);
+        if !PLAIN && self.is_scheduled {
+            self.loads[die.index()].array_begun = false;
+        }
+        let mut at = self.channels.at(die);
+        let state = at.own();
         let transaction = &mut self.book.transactions[head as usize];
         let of_gc = state.gc.read(now);
         transaction.wait.end(now, of_gc);
         let (operation, gc, place) = (transaction.operation, transaction.gc, transaction.place);
         state.gc.start(now, gc);
         state.job.begin(now, head, operation, gc, pages);
-        if self.is_scheduled {
-            self.loads[die.index()].array_begun = false;
-        }
-        if self.dies_per_package > 1 {
-            self.interleave(die);
-        }
-        let mut ear = Ear {
-            book: &self.book,
-            queue,
-            probe: &mut (),
-        };
-        if pages == 1 && operation != Operation::Move {
+        state.job.interleaved = interleaved;
+        if PLAIN || (pages == 1 && operation != Operation::Move) {
             let offset = self.layout.page_in_block(place);
-            let chains = self.channels.chains();
-            let time = chains.array_time(operation, offset, &mut self.draws);
-            self.channels
-                .start_legacy(now, die, operation, time, &mut ear);
+            let time = at.chains().array_time(operation, offset, &mut self.draws);
+            let mut ear = Ear::<_, PLAIN> {
+                book: &self.book,
+                queue,
+                probe: &mut (),
+            };
+            at.start_legacy(now, operation, time, &mut ear);
         } else {
             self.start_together(now, die, head, of_gc, queue);
         }
     }
 
-    /// A die becomes occupied: its command and those of other dies of its package are interleaved.
-    fn interleave(&mut self, die: Die) {
+    /// A die becomes occupied: the commands of other dies of its package are interleaved with its own,
+    /// if there are any.
+    #[cold]
+    fn interleave(&mut self, die: Die) -> bool {
         let first = die.0 - die.0 % self.dies_per_package;
+        let mut interleaved = false;
         for other in (first..first + self.dies_per_package).filter(|other| *other != die.0) {
-            let state = self.channels.of_mut(Die(other));
-            if state.job.head != NONE {
-                state.job.interleaved = true;
-                self.channels.of_mut(die).job.interleaved = true;
+            let job = &mut self.channels.of_mut(Die(other)).job;
+            if job.head != NONE {
+                job.interleaved = true;
+                interleaved = true;
             }
         }
+        interleaved
     }
 
     /// Starts the command of a die that is not one of one page or block. Its transactions but the
@@ -432,7 +470,7 @@ impl BackEnd {
         self.channels.load(die, |chains, steps| {
             chains.build(layout, &command, draws, steps);
         });
-        let mut ear = Ear {
+        let mut ear = Ear::<_, false> {
             book: &self.book,
             queue,
             probe: &mut (),
@@ -443,7 +481,7 @@ impl BackEnd {
     /// A hold of a bus is over. Returns the first transaction of a command that is finished; its die
     /// goes on with the next.
     #[inline]
-    pub fn bus_done(
+    pub fn bus_done<const PLAIN: bool>(
         &mut self,
         now: Time,
         channel: u32,
@@ -451,27 +489,27 @@ impl BackEnd {
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) -> Option<Slot> {
-        let mut ear = Ear {
+        let mut ear = Ear::<_, PLAIN> {
             book: &self.book,
             queue,
             probe,
         };
         let released = self.channels.bus_done(now, channel, &mut ear);
         let die = released.die;
-        if self.is_scheduled && (released.began || released.ended) {
+        if !PLAIN && self.is_scheduled && (released.began || released.ended) {
             self.loads[die.index()].array_begun = true;
             self.stirred = Some(die);
         }
         if released.ended {
-            let head = self.finish(now, die, probe);
-            if self.suspends && self.channels.of(die).aside.is_some() {
+            let head = self.finish::<PLAIN>(now, die, probe);
+            if !PLAIN && self.suspends && self.channels.of(die).aside.is_some() {
                 self.serve_reads(now, die, array, queue);
             } else {
-                self.start_next(now, die, array, queue);
+                self.start_next::<PLAIN>(now, die, array, queue);
             }
             return Some(head);
         }
-        if self.suspends && released.began {
+        if !PLAIN && self.suspends && released.began {
             self.suspend_for_waiting(now, die, array, queue, probe);
         }
         None
@@ -479,15 +517,20 @@ impl BackEnd {
 
     /// The command of a die is over: its time is that of all its transactions.
     #[inline]
-    fn finish(&mut self, now: Time, die: Die, probe: &mut impl Probe<Observation>) -> Slot {
+    fn finish<const PLAIN: bool>(
+        &mut self,
+        now: Time,
+        die: Die,
+        probe: &mut impl Probe<Observation>,
+    ) -> Slot {
         let state = self.channels.of_mut(die);
         let job = &mut state.job;
-        if self.suspends {
+        if !PLAIN && self.suspends {
             job.parts.die_wait = (now - job.began).since(job.parts.total());
         }
         let (head, pages) = (job.head, job.pages);
-        self.finished = job.parts;
         if !job.gc {
+            self.finished = job.parts;
             *self.loads[die.index()].of(job.operation) -= pages;
         }
         leave(now, die, state, pages, probe);
@@ -497,7 +540,7 @@ impl BackEnd {
     /// A busy time of a die is over: it wants the bus, or has laid its command aside. Returns the
     /// array operation that is done.
     #[inline]
-    pub fn ready(
+    pub fn ready<const PLAIN: bool>(
         &mut self,
         now: Time,
         die: Die,
@@ -505,18 +548,14 @@ impl BackEnd {
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) -> Option<Worked> {
-        let mut ear = Ear {
+        let mut ear = Ear::<_, PLAIN> {
             book: &self.book,
             queue,
             probe,
         };
         match self.channels.ready(now, die, &mut ear) {
             Readied::Done(worked) => {
-                let operation = match worked? {
-                    Stage::Ton => Operation::Read,
-                    Stage::Tin => Operation::Program,
-                    _ => Operation::Erase,
-                };
+                let operation = worked?;
                 let job = &mut self.channels.of_mut(die).job;
                 job.under_way = false;
                 let programs = operation == Operation::Program;
@@ -550,6 +589,7 @@ fn leave(
     state.gc.stop(now);
     let job = &mut state.job;
     job.head = NONE;
+    state.occupied += now - job.since;
     probe.observe(
         now,
         Observation::Die {

@@ -21,7 +21,7 @@ use power::Spares;
 use rustc_hash::FxHashMap;
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::{JobId, Lpn, Mapping, Placed, Want, Written};
-use wordline_kernel::{EventQueue, Probe, Time};
+use wordline_kernel::{BusyTime, EventQueue, Probe, Time};
 use wordline_nand::{Array, Block, Die, Event as Flash, Layout, Operation, Plane, Ppn};
 
 use crate::backend::{BackEnd, Order, Purpose, Slot, Usage, Worked};
@@ -243,6 +243,14 @@ impl<M: Mapping> Controller<M> {
     pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
         self.backend.usage()
     }
+    /// How long each bus has been held since the power came.
+    pub fn buses_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
+        self.backend.buses_busy()
+    }
+    /// How long each die has been occupied since the power came.
+    pub fn dies_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
+        self.backend.dies_busy()
+    }
     /// The shadow store, if the run is verified.
     pub fn shadow(&self) -> Option<&Shadow> {
         self.verification
@@ -370,12 +378,12 @@ impl<M: Mapping> Controller<M> {
                 superseding[block.index()] += 1;
                 order.superseded = block.0 + 1;
             }
-            probe.observe(now, Observation::PageWritten);
             backend.enqueue(now, layout.die_of(plane), &order, queue);
             (count, last) = (count + 1, plane);
             Ok::<(), Infallible>(())
         });
         if count > 0 {
+            probe.observe(now, Observation::PagesWritten { pages: count });
             self.observe_free_blocks(now, probe);
             self.look_at_free_blocks(now, last, queue, probe);
         }
@@ -435,7 +443,7 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(
         &mut self,
         now: Time,
@@ -832,7 +840,7 @@ impl<M: Mapping> Controller<M> {
         if superseded != 0 {
             self.superseding[superseded as usize - 1] += 1;
         }
-        probe.observe(now, Observation::PageWritten);
+        probe.observe(now, Observation::PagesWritten { pages: 1 });
         self.observe_free_blocks(now, probe);
         let Fragment {
             owner,
@@ -882,24 +890,58 @@ impl<M: Mapping> Controller<M> {
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
+        if self.backend.is_plain() {
+            self.flash_of::<true>(now, event, queue, probe)
+        } else {
+            self.flash_of_any(now, event, queue, probe)
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn flash_of_any(
+        &mut self,
+        now: Time,
+        event: Flash,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<(), DeviceError> {
+        self.flash_of::<false>(now, event, queue, probe)
+    }
+
+    /// The same for plain dies only, or for any.
+    #[inline(always)]
+    fn flash_of<const PLAIN: bool>(
+        &mut self,
+        now: Time,
+        event: Flash,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<(), DeviceError> {
         match event {
             Flash::BusDone(channel) => {
                 let ended = self
                     .backend
-                    .bus_done(now, channel, &self.array, queue, probe);
-                if self.queue.is_some() {
+                    .bus_done::<PLAIN>(now, channel, &self.array, queue, probe);
+                if !PLAIN && self.queue.is_some() {
                     self.stir(now, queue);
                 }
                 let mut next = ended;
                 while let Some(slot) = next {
-                    next = self.backend.joined(slot);
+                    next = if PLAIN {
+                        None
+                    } else {
+                        self.backend.joined(slot)
+                    };
                     self.finish(now, slot, queue, probe)?;
                 }
             }
             Flash::Ready(die) => {
-                let worked = self.backend.ready(now, Die(die), &self.array, queue, probe);
+                let worked = self
+                    .backend
+                    .ready::<PLAIN>(now, Die(die), &self.array, queue, probe);
                 if let Some(worked) = worked {
-                    self.touch_array(now, worked)?;
+                    self.touch_array::<PLAIN>(now, worked)?;
                 }
             }
         }
@@ -908,13 +950,17 @@ impl<M: Mapping> Controller<M> {
 
     /// What a die's array has done takes effect.
     #[inline(always)]
-    fn touch_array(&mut self, now: Time, worked: Worked) -> Result<(), DeviceError> {
+    fn touch_array<const PLAIN: bool>(
+        &mut self,
+        now: Time,
+        worked: Worked,
+    ) -> Result<(), DeviceError> {
         let Worked { head, operation } = worked;
         let mut next = Some(head);
         while let Some(slot) = next {
             let transaction = self.backend.get(slot);
             let (place, target) = (transaction.place, transaction.target);
-            next = transaction.joined();
+            next = if PLAIN { None } else { transaction.joined() };
             let touched = match operation {
                 Operation::Read => self.array.read(place),
                 Operation::Program | Operation::Move => self.array.program(target),
@@ -963,7 +1009,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// A transaction has left the back end.
-    #[inline]
+    #[inline(always)]
     fn finish(
         &mut self,
         now: Time,
@@ -1075,6 +1121,7 @@ impl<M: Mapping> Controller<M> {
             self.last_transaction_done(now, ticket, slot, queue);
         }
     }
+    #[inline(always)]
     fn last_transaction_done(
         &mut self,
         now: Time,

@@ -176,8 +176,11 @@ pub enum Observation {
         /// Whether it has to be completed from the flash.
         partial: bool,
     },
-    /// A write of (part of) a page has been placed: of the host, or of the DRAM buffer if there is one.
-    PageWritten,
+    /// Writes of (parts of) pages have been placed: of the host, or of the DRAM buffer if there is one.
+    PagesWritten {
+        /// How many.
+        pages: u32,
+    },
     /// A page was read from flash to complete a partial write.
     PageMerged,
     /// A page that was never written has been read: zeroes, without a flash operation.

@@ -46,6 +46,18 @@ impl Plan {
     pub fn is_scheduled(&self) -> bool {
         !matches!(self.scheduler, Scheduler::Immediate(_))
     }
+    /// Whether dies take one operation after the other, each of one page or block, and carry it out
+    /// without a break: nothing joins, suspends or schedules them, no page moves inside its plane, and
+    /// no two dies share a package.
+    pub fn has_plain_dies(&self) -> bool {
+        let suspend = &self.part.suspend;
+        !(self.joins()
+            || suspend.program
+            || suspend.erase
+            || self.is_scheduled()
+            || self.internal_data_move
+            || self.dies_per_package > 1)
+    }
     /// Channels of the device.
     pub fn channels(&self) -> u32 {
         self.part.layout.dies / self.dies_per_channel

@@ -2,7 +2,7 @@
 
 use wordline_cache::replacement::foreign::Maker;
 use wordline_ftl::{Lpn, Mapping};
-use wordline_kernel::{EventQueue, Probe, Time};
+use wordline_kernel::{BusyTime, EventQueue, Probe, Time};
 use wordline_nand::{Array, Die};
 
 use crate::backend::Usage;
@@ -403,6 +403,15 @@ impl<M: Mapping> Ssd<M> {
     /// What each die has been used for.
     pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
         self.controller.usage()
+    }
+    /// How long each bus has been held since the power came, in their order.
+    pub fn buses_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
+        self.controller.buses_busy()
+    }
+    /// How long each die has been occupied since the power came, in their order: as
+    /// [`Observation::Die`] tells of it when it is left.
+    pub fn dies_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
+        self.controller.dies_busy()
     }
     /// The shadow store, if the run is verified.
     pub fn shadow(&self) -> Option<&Shadow> {

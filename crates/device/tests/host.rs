@@ -54,6 +54,12 @@ enum Happening {
     Finished(Ticket),
 }
 
+impl Default for Happening {
+    fn default() -> Self {
+        Self::Wished(0)
+    }
+}
+
 /// The disk as the interface sees it.
 struct Disk<S> {
     queue: EventQueue<Happening>,

@@ -5,6 +5,8 @@
 
 mod shared;
 
+use std::collections::BTreeMap;
+
 use shared::{Load, closed_loop, drive, plan};
 use wordline_device::{Composition, Observation, Op, Plan, Precondition, Request, Ssd};
 use wordline_ftl::allocate::{Allocate, Dimensions};
@@ -100,54 +102,60 @@ fn every_read_is_right_however_the_flash_is_driven() {
     }
 }
 
-/// Devices drawn at random: any shape, page types, jitter, short and long suspensions.
+/// A device drawn at random, and a load for it: any shape, page types, jitter, short and long
+/// suspensions. `None` if its configuration has no room on it.
+fn drawn(random: &mut Stream) -> Option<(Plan, Load)> {
+    let mut below = |bound: u64| random.below(bound);
+    let dimensions = Dimensions {
+        channels: 1 + below(2) as u32,
+        ways: 1 + below(2) as u32,
+        dies: 1 + below(2) as u32,
+        planes: 1 << below(3),
+    };
+    let mut config = roomy();
+    config.gc.own_block = below(2) == 0;
+    let allocations = Allocate::defaults();
+    config.allocate = allocations[below(allocations.len() as u64) as usize].clone();
+    let depth = 1 + below(40) as u32;
+    let mut plan = plan(&config, dimensions, 12, 8, depth)?;
+    let timing = Timing {
+        read_ns: PerLevel::Each(vec![40_000, 70_000]),
+        program_ns: PerLevel::Each(vec![250_000, 2_200_000]),
+        jitter_ratio: [0.0, 0.3][below(2) as usize],
+        plane_busy_ns: [0, 500][below(2) as usize],
+        ..Timing::default()
+    };
+    let cell = Cell::defaults()[below(3) as usize].clone();
+    plan.part.chains = Chains::new(&shape(dimensions), &timing, &cell);
+    plan.part.arbitration = Arbitration::defaults()[below(3) as usize].clone();
+    plan.composition = Composition::defaults()[below(3) as usize].clone();
+    plan.internal_data_move = below(2) == 0;
+    plan.part.suspend = Suspend {
+        program: below(2) == 0,
+        erase: below(2) == 0,
+        program_suspend_ns: below(100_000),
+        erase_suspend_ns: below(700_000),
+        resume_ns: below(50_000),
+        most: below(5) as u32,
+        longest_ns: below(3_000_000),
+    };
+    let load = Load {
+        requests: 1_500,
+        read_ratio: 0.2 + 0.1 * below(6) as f64,
+        grain_bytes: 2048,
+        most_bytes: 4096 * (1 + below(8)),
+        footprint_ratio: 1.0,
+    };
+    Some((plan, load))
+}
+
 #[test]
 fn every_read_is_right_on_devices_drawn_at_random() {
     let mut random = Stream::new(7, "devices");
     let mut collections = 0;
     for _ in 0..120 {
-        let mut below = |bound: u64| random.below(bound);
-        let dimensions = Dimensions {
-            channels: 1 + below(2) as u32,
-            ways: 1 + below(2) as u32,
-            dies: 1 + below(2) as u32,
-            planes: 1 << below(3),
-        };
-        let mut config = roomy();
-        config.gc.own_block = below(2) == 0;
-        let allocations = Allocate::defaults();
-        config.allocate = allocations[below(allocations.len() as u64) as usize].clone();
-        let depth = 1 + below(40) as u32;
-        let Some(mut plan) = plan(&config, dimensions, 12, 8, depth) else {
+        let Some((plan, load)) = drawn(&mut random) else {
             continue;
-        };
-        let timing = Timing {
-            read_ns: PerLevel::Each(vec![40_000, 70_000]),
-            program_ns: PerLevel::Each(vec![250_000, 2_200_000]),
-            jitter_ratio: [0.0, 0.3][below(2) as usize],
-            plane_busy_ns: [0, 500][below(2) as usize],
-            ..Timing::default()
-        };
-        let cell = Cell::defaults()[below(3) as usize].clone();
-        plan.part.chains = Chains::new(&shape(dimensions), &timing, &cell);
-        plan.part.arbitration = Arbitration::defaults()[below(3) as usize].clone();
-        plan.composition = Composition::defaults()[below(3) as usize].clone();
-        plan.internal_data_move = below(2) == 0;
-        plan.part.suspend = Suspend {
-            program: below(2) == 0,
-            erase: below(2) == 0,
-            program_suspend_ns: below(100_000),
-            erase_suspend_ns: below(700_000),
-            resume_ns: below(50_000),
-            most: below(5) as u32,
-            longest_ns: below(3_000_000),
-        };
-        let load = Load {
-            requests: 1_500,
-            read_ratio: 0.2 + 0.1 * below(6) as f64,
-            grain_bytes: 2048,
-            most_bytes: 4096 * (1 + below(8)),
-            footprint_ratio: 1.0,
         };
         let fill = plan.ftl.user_pages / 2;
         let run = closed_loop(&plan, PageMap::new(&plan.ftl), load, fill, true);
@@ -155,6 +163,44 @@ fn every_read_is_right_on_devices_drawn_at_random() {
         collections += tally.collections;
     }
     assert!(collections > 10_000, "{collections} collections");
+}
+
+/// Where nothing can happen but one operation after the other, nothing else is looked for; where
+/// pages are not followed, those of a request find their places in rows. A part that may suspend
+/// operations, but none even once, and a run that is verified, go the long way to the same end.
+#[test]
+fn short_ways_end_where_the_long_ways_end() {
+    let mut random = Stream::new(8, "devices");
+    let mut collections = 0;
+    for _ in 0..80 {
+        let Some((mut plan, load)) = drawn(&mut random) else {
+            continue;
+        };
+        plan.dies_per_package = 1;
+        plan.composition = Composition::default();
+        plan.internal_data_move = false;
+        plan.part.suspend = Suspend::default();
+        assert!(plan.has_plain_dies());
+        let mut looking = plan.clone();
+        looking.part.suspend = Suspend {
+            most: 0,
+            longest_ns: 0,
+            ..suspending()
+        };
+        assert!(!looking.has_plain_dies());
+        let done = |plan: &Plan, verify| {
+            let fill = plan.ftl.user_pages / 2;
+            let run = closed_loop(plan, PageMap::new(&plan.ftl), load, fill, verify);
+            let (tally, digest, ssd) = run.unwrap_or_else(|error| panic!("{error}; {plan:?}"));
+            let usage: Vec<_> = ssd.usage().collect();
+            (tally.collections, digest, format!("{tally:?}"), usage)
+        };
+        let short = done(&plan, false);
+        assert_eq!(short, done(&looking, false), "{plan:?}");
+        assert_eq!(short, done(&plan, true), "{plan:?}");
+        collections += short.0;
+    }
+    assert!(collections > 5_000, "{collections} collections");
 }
 
 /// The geometry of a small device.
@@ -243,20 +289,32 @@ fn commands_first_keeps_the_bus_busy() {
 #[derive(Default)]
 struct Held {
     bus: Time,
+    by_bus: BTreeMap<u32, Time>,
+    by_die: BTreeMap<u32, Time>,
     pages: [u64; 4],
     commands: [u64; 4],
+    laid_aside: u64,
     done: Vec<(Op, Time)>,
 }
 
 impl Probe<Observation> for Held {
     fn observe(&mut self, now: Time, observation: Observation) {
         match observation {
-            Observation::Bus { from, .. } => self.bus += now - from,
+            Observation::Bus { channel, from, .. } => {
+                self.bus += now - from;
+                *self.by_bus.entry(channel).or_default() += now - from;
+            }
             Observation::Die {
-                operation, pages, ..
+                die,
+                from,
+                operation,
+                pages,
+                ..
             } => {
+                *self.by_die.entry(die.0).or_default() += now - from;
                 self.pages[operation as usize] += u64::from(pages);
                 self.commands[operation as usize] += u64::from(pages > 0);
+                self.laid_aside += u64::from(pages == 0);
             }
             Observation::Request {
                 stream: 0,
@@ -303,6 +361,30 @@ fn serve(plan: &Plan, fill_pages: u32, requests: &[(u64, Op, u64)]) -> (Held, Ss
         ssd.handle(now, event, &mut queue, &mut held).unwrap();
     }
     (held, ssd)
+}
+
+#[test]
+fn a_device_knows_how_long_its_buses_and_dies_were_held() {
+    let mut plan = plan(&roomy(), dimensions(2, 2, 1), 16, 8, 8).unwrap();
+    plan.part.suspend = suspending();
+    let pages = u64::from(plan.ftl.user_pages);
+    let mut random = Stream::new(5, "requests");
+    let requests: Vec<_> = (0..2_000)
+        .map(|number| {
+            let op = [Op::Read, Op::Write][random.below(2) as usize];
+            (number * 150_000, op, random.below(pages))
+        })
+        .collect();
+    let (held, ssd) = serve(&plan, pages as u32, &requests);
+    let suspensions = held.by_die.len() == 4 && held.laid_aside > 0;
+    assert!(
+        suspensions,
+        "operations of four dies, some of them laid aside"
+    );
+    let buses = ssd.buses_busy().map(|busy| busy.until(Time::MAX));
+    assert!(buses.eq(held.by_bus.into_values()));
+    let dies = ssd.dies_busy().map(|busy| busy.until(Time::MAX));
+    assert!(dies.eq(held.by_die.into_values()));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What every model of Wordline stands on: time, the event queue, named random streams,
 //! observation and policy slots. Knows no storage word.
 
+pub mod busy_time;
 pub mod digest;
 pub mod heap;
 pub mod probe;
@@ -9,6 +10,7 @@ pub mod random;
 pub mod slot;
 pub mod time;
 
+pub use busy_time::BusyTime;
 pub use digest::Digest;
 pub use heap::EventHeap;
 pub use probe::Probe;

@@ -113,6 +113,8 @@ pub struct Step {
     /// What starts at its end; the next hold waits until the die is ready. Without it, the next
     /// hold asks for the bus at once.
     pub confirm: Option<Confirm>,
+    /// What the array does then, if anything ([`Confirm::operation`]).
+    pub array: Option<Operation>,
     /// Rows of the transaction that are done, and known to be, at its end.
     pub reports: u8,
 }
@@ -304,6 +306,7 @@ impl Chains {
             hold,
             bus: self.bus(&hold),
             confirm: None,
+            array: None,
             reports,
         }
     }
@@ -316,13 +319,14 @@ impl Chains {
     /// The first step of the chain of one page or block, with this array time.
     #[inline]
     pub(crate) fn issue(&self, operation: Operation, time: Time) -> Step {
-        let confirm = match operation {
-            Operation::Read => Confirm::Read(time),
-            Operation::Program | Operation::Move => Confirm::Program(time),
-            Operation::Erase => Confirm::Erase(time),
+        let (confirm, array) = match operation {
+            Operation::Read => (Confirm::Read(time), Operation::Read),
+            Operation::Program | Operation::Move => (Confirm::Program(time), Operation::Program),
+            Operation::Erase => (Confirm::Erase(time), Operation::Erase),
         };
         Step {
             confirm: Some(confirm),
+            array: Some(array),
             ..self.legacy[legacy(operation)][0]
         }
     }
@@ -511,6 +515,7 @@ impl Step {
         hold: STATUS,
         bus: Time::ZERO,
         confirm: None,
+        array: None,
         reports: 0,
     };
 }
@@ -537,7 +542,7 @@ const fn queueing(first: Command) -> Command {
 /// Says what the last step sets going.
 fn arm(steps: &mut [Step], confirm: Confirm) {
     if let Some(step) = steps.last_mut() {
-        step.confirm = Some(confirm);
+        (step.confirm, step.array) = (Some(confirm), confirm.operation());
     }
 }
 

@@ -7,11 +7,11 @@
 
 use std::collections::VecDeque;
 
-use wordline_kernel::Time;
+use wordline_kernel::{BusyTime, Time};
 
 use crate::Die;
 use crate::arbitrate::{Arbitrate, Arbitration, Asking};
-use crate::chain::{Chains, Stage, Step};
+use crate::chain::{Chains, Step};
 use crate::command::Command;
 use crate::registers::{Confirm, Registers, Work};
 use crate::suspend::Suspend;
@@ -54,10 +54,14 @@ pub trait Listen {
     type OfDie;
     /// What the owner keeps of a bus.
     type OfBus;
+    /// Whether all chains are those of one page or block ([`AtHand::start_legacy`]), none is
+    /// suspended, and everything is allowed ([`Listen::allows`]). If so, nothing looks for anything
+    /// else.
+    const PLAIN: bool = false;
     /// Hands `event` back at `at`.
     fn schedule(&mut self, at: Time, event: Event);
-    /// A die starts to ask for the bus.
-    fn asks(&mut self, now: Time, of_bus: &mut Self::OfBus, of_die: &mut Self::OfDie);
+    /// A die starts to wait for the bus.
+    fn waits(&mut self, now: Time, of_bus: &mut Self::OfBus, of_die: &mut Self::OfDie);
     /// A die that has asked since `since` gets the bus for `hold`.
     fn granted(
         &mut self,
@@ -73,13 +77,13 @@ pub trait Listen {
     /// Whether the array may do what the hold that ends now asks of it. If not, the chain ends with
     /// a status read.
     fn allows(&mut self, now: Time, die: Die, confirm: Confirm) -> bool;
-    /// The die is busy until `ready`, its array in `work`.
+    /// The die is busy until `ready` with what a step has set going, its array in `work`.
     fn busy(
         &mut self,
         now: Time,
         die: Die,
         of_die: &mut Self::OfDie,
-        confirm: Confirm,
+        step: &Step,
         work: Work,
         ready: Time,
     );
@@ -128,7 +132,7 @@ pub struct Released {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readied {
     /// The die is ready; the array had this to do, if anything.
-    Done(Option<Stage>),
+    Done(Option<Operation>),
     /// The die has laid its operation aside: it takes other chains until it is resumed.
     Suspended,
     /// The die was suspended meanwhile; the event means nothing.
@@ -202,9 +206,8 @@ struct Lane<D> {
     /// The step on the bus, or whose busy time runs.
     step: Step,
     rest: Rest,
+    /// They say when the present busy time ends; events of other ends are stale.
     registers: Registers,
-    /// End of the present busy time; events of other ends are stale.
-    ready: Time,
     /// Whether a suspend command is asked for or on its way.
     suspending: bool,
     suspensions: u32,
@@ -221,7 +224,18 @@ struct Bus<B> {
     /// Whether the hold suspends or resumes an operation.
     urgent: bool,
     granted: Time,
+    /// How long it was held, all holds together that are over.
+    busy: Time,
     line: VecDeque<Asking>,
+}
+
+/// A die and its bus, looked up once for several steps.
+#[derive(Debug)]
+pub struct AtHand<'a, D, B> {
+    die: Die,
+    chains: &'a Chains,
+    lane: &'a mut Lane<D>,
+    bus: &'a mut Bus<B>,
 }
 
 /// Channels with equal numbers of dies, and what their owner keeps of each die and each bus.
@@ -253,7 +267,6 @@ impl<D: Clone, B: Clone> Channels<D, B> {
             step,
             rest: Rest::NONE,
             registers: Registers::default(),
-            ready: Time::ZERO,
             suspending: false,
             suspensions: 0,
             aside: None,
@@ -264,6 +277,7 @@ impl<D: Clone, B: Clone> Channels<D, B> {
             holder: Die(dies_per_channel - 1),
             urgent: false,
             granted: Time::ZERO,
+            busy: Time::ZERO,
             line: VecDeque::new(),
         };
         let channels = dies.div_ceil(dies_per_channel) as usize;
@@ -297,6 +311,13 @@ impl<D, B> Channels<D, B> {
     pub fn of_mut(&mut self, die: Die) -> &mut D {
         &mut self.lanes[die.index()].own
     }
+    /// How long each bus has been held, in their order.
+    pub fn buses_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
+        let since = |bus: &Bus<B>| bus.held.then_some(bus.granted);
+        self.buses
+            .iter()
+            .map(move |bus| BusyTime::new(bus.busy, since(bus)))
+    }
     /// The durations of the part.
     #[inline]
     pub const fn chains(&self) -> &Chains {
@@ -316,23 +337,16 @@ impl<D, B> Channels<D, B> {
         lane.rest.count = steps.len() as u32 - 1;
         lane.begin_with(lane.rest.steps[0]);
     }
-    /// A free die starts with the chain of one page or block. The array works for `time`.
+    /// A die at hand.
     #[inline]
-    pub fn start_legacy<L: Listen<OfDie = D, OfBus = B>>(
-        &mut self,
-        now: Time,
-        die: Die,
-        operation: Operation,
-        time: Time,
-        listen: &mut L,
-    ) {
+    pub fn at(&mut self, die: Die) -> AtHand<'_, D, B> {
         let lane = &mut self.lanes[die.index()];
-        lane.rest.steps.clear();
-        lane.rest.count = 1;
-        lane.rest.operation = operation;
-        lane.begin_with(self.chains.issue(operation, time));
-        let bus = &mut self.buses[lane.channel as usize];
-        Self::ask(now, die, lane, bus, listen);
+        AtHand {
+            die,
+            chains: &self.chains,
+            bus: &mut self.buses[lane.channel as usize],
+            lane,
+        }
     }
 
     /// Starts the chain that was loaded into a die: it asks for the bus.
@@ -344,7 +358,7 @@ impl<D, B> Channels<D, B> {
     }
 
     /// A die asks for the bus of its channel.
-    #[inline]
+    #[inline(always)]
     fn ask<L: Listen<OfDie = D, OfBus = B>>(
         now: Time,
         die: Die,
@@ -353,8 +367,8 @@ impl<D, B> Channels<D, B> {
         listen: &mut L,
     ) {
         lane.state = State::OnBus;
-        listen.asks(now, &mut bus.own, &mut lane.own);
         if bus.held {
+            listen.waits(now, &mut bus.own, &mut lane.own);
             bus.line_up(now, die, &lane.step);
             return;
         }
@@ -391,12 +405,14 @@ impl<D, B> Channels<D, B> {
             die, since, hold, ..
         } = asking;
         let bus = &mut self.buses[channel as usize];
-        if !asking.urgent {
+        if L::PLAIN || !asking.urgent {
             let of_die = &mut self.lanes[die.index()].own;
             listen.granted(now, die, &mut bus.own, of_die, since, hold);
         }
         Self::hold(now, channel, bus, die, hold, listen);
-        bus.urgent = asking.urgent;
+        if !L::PLAIN {
+            bus.urgent = asking.urgent;
+        }
     }
 
     #[inline]
@@ -410,7 +426,9 @@ impl<D, B> Channels<D, B> {
     ) {
         bus.held = true;
         bus.holder = die;
-        bus.urgent = false;
+        if !L::PLAIN {
+            bus.urgent = false;
+        }
         bus.granted = now;
         listen.schedule(now + hold, Event::BusDone(channel));
     }
@@ -426,7 +444,8 @@ impl<D, B> Channels<D, B> {
     ) -> Released {
         let bus = &mut self.buses[channel as usize];
         bus.held = false;
-        if bus.urgent {
+        bus.busy += now - bus.granted;
+        if !L::PLAIN && bus.urgent {
             return self.interrupted(now, channel, listen);
         }
         let die = bus.holder;
@@ -441,14 +460,14 @@ impl<D, B> Channels<D, B> {
         listen.released(now, held, &lane.step);
         let rows = lane.step.reports;
         let began = Self::release(now, die, lane, &self.chains, listen);
-        let ended = !began && lane.rest.count == 0;
+        let ended = !began && (L::PLAIN || lane.rest.count == 0);
         if ended {
             lane.state = State::Free;
         }
         if !bus.line.is_empty() {
             self.serve(now, channel, listen);
         }
-        if !began && !ended {
+        if !L::PLAIN && !began && !ended {
             self.go_on(now, die, listen);
         }
         Released {
@@ -497,10 +516,16 @@ impl<D, B> Channels<D, B> {
             return false;
         }
         let work = lane.registers.confirm(now, confirm, chains.busy());
-        lane.ready = lane.registers.ready();
         lane.state = State::Busy;
-        listen.busy(now, die, &mut lane.own, confirm, work, lane.ready);
-        listen.schedule(lane.ready, Event::Ready(die.0));
+        listen.busy(
+            now,
+            die,
+            &mut lane.own,
+            &lane.step,
+            work,
+            lane.registers.ready(),
+        );
+        listen.schedule(lane.registers.ready(), Event::Ready(die.0));
         true
     }
 
@@ -513,15 +538,19 @@ impl<D, B> Channels<D, B> {
         listen: &mut L,
     ) -> Readied {
         let lane = &mut self.lanes[die.index()];
-        if lane.ready != now || lane.state != State::Busy {
+        if !L::PLAIN && (lane.registers.ready() != now || lane.state != State::Busy) {
             return lane.stopped(now);
         }
-        let worked = lane.step.confirm.and_then(Stage::of_array);
+        let worked = lane.step.array;
         let bus = &mut self.buses[lane.channel as usize];
-        if lane.suspending {
+        if !L::PLAIN && lane.suspending {
             lane.suspending = !bus.withdraw(die);
         }
-        lane.step = lane.rest.next(&self.chains);
+        lane.step = if L::PLAIN {
+            self.chains.collect(lane.rest.operation)
+        } else {
+            lane.rest.next(&self.chains)
+        };
         Self::ask(now, die, lane, bus, listen);
         Readied::Done(worked)
     }
@@ -547,7 +576,9 @@ impl<D, B> Channels<D, B> {
             return;
         };
         let step = self.chains.single(command);
-        if now + step.bus + self.suspend.latency(command == Command::EraseSuspend) >= lane.ready {
+        if now + step.bus + self.suspend.latency(command == Command::EraseSuspend)
+            >= lane.registers.ready()
+        {
             return;
         }
         lane.suspending = true;
@@ -621,10 +652,16 @@ impl<D, B> Channels<D, B> {
                 _ => Confirm::Program(time),
             };
             let work = lane.registers.confirm(now, confirm, self.chains.busy());
-            lane.ready = lane.registers.ready();
             lane.state = State::Busy;
-            listen.busy(now, die, &mut lane.own, confirm, work, lane.ready);
-            listen.schedule(lane.ready, Event::Ready(die.0));
+            listen.busy(
+                now,
+                die,
+                &mut lane.own,
+                &lane.step,
+                work,
+                lane.registers.ready(),
+            );
+            listen.schedule(lane.registers.ready(), Event::Ready(die.0));
             return true;
         }
         lane.suspending = false;
@@ -632,12 +669,11 @@ impl<D, B> Channels<D, B> {
             return false;
         };
         let latency = self.suspend.latency(matches!(confirm, Confirm::Erase(_)));
-        if lane.state != State::Busy || lane.ready.since(now) <= latency {
+        if lane.state != State::Busy || lane.registers.ready().since(now) <= latency {
             return false;
         }
-        let remaining = lane.ready - now;
+        let remaining = lane.registers.ready() - now;
         lane.registers.stop(now + latency);
-        lane.ready = now + latency;
         lane.state = State::Stopping;
         lane.suspensions += 1;
         lane.aside = Some(Box::new(Aside {
@@ -647,7 +683,7 @@ impl<D, B> Channels<D, B> {
             remaining,
         }));
         listen.suspended(now, &mut lane.own, confirm, remaining, latency);
-        listen.schedule(lane.ready, Event::Ready(die.0));
+        listen.schedule(lane.registers.ready(), Event::Ready(die.0));
         false
     }
 
@@ -666,6 +702,44 @@ impl<D, B> Channels<D, B> {
     }
 }
 
+impl<D, B> AtHand<'_, D, B> {
+    /// What the owner keeps of the die.
+    #[inline]
+    pub fn own(&mut self) -> &mut D {
+        &mut self.lane.own
+    }
+    /// The durations of the part.
+    #[inline]
+    pub fn chains(&self) -> &Chains {
+        self.chains
+    }
+    /// The die, which is free, starts with the chain of one page or block. The array works for `time`.
+    #[inline]
+    pub fn start_legacy<L: Listen<OfDie = D, OfBus = B>>(
+        self,
+        now: Time,
+        operation: Operation,
+        time: Time,
+        listen: &mut L,
+    ) {
+        let Self {
+            die,
+            chains,
+            lane,
+            bus,
+        } = self;
+        lane.rest.operation = operation;
+        if L::PLAIN {
+            lane.step = chains.issue(operation, time);
+        } else {
+            lane.rest.steps.clear();
+            lane.rest.count = 1;
+            lane.begin_with(chains.issue(operation, time));
+        }
+        Channels::ask(now, die, lane, bus, listen);
+    }
+}
+
 impl<D> Lane<D> {
     /// The first step of a chain is there, and the rest of it.
     #[inline]
@@ -679,7 +753,7 @@ impl<D> Lane<D> {
     /// A busy time ends that is not that of a step: the operation is laid aside, or the event stale.
     #[cold]
     fn stopped(&mut self, now: Time) -> Readied {
-        if self.ready != now || self.state != State::Stopping {
+        if self.registers.ready() != now || self.state != State::Stopping {
             return Readied::Stale;
         }
         self.state = State::Free;
@@ -694,7 +768,7 @@ impl<B> Bus<B> {
             die,
             since: now,
             hold: step.bus,
-            starts_array: step.confirm.and_then(Stage::of_array).is_some(),
+            starts_array: step.array.is_some(),
             urgent: false,
         });
     }

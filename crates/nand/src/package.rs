@@ -235,7 +235,7 @@ impl Listen for Book {
         self.queue.schedule(at, event);
     }
     #[inline]
-    fn asks(&mut self, _: Time, (): &mut (), (): &mut ()) {}
+    fn waits(&mut self, _: Time, (): &mut (), (): &mut ()) {}
     #[inline]
     fn granted(&mut self, now: Time, die: Die, (): &mut (), (): &mut (), since: Time, _: Time) {
         self.ledger.of(die).bus_wait += now - since;
@@ -270,8 +270,8 @@ impl Listen for Book {
         }
     }
     #[inline]
-    fn busy(&mut self, _: Time, die: Die, (): &mut (), confirm: Confirm, work: Work, _: Time) {
-        let Some(stage) = Stage::of_array(confirm) else {
+    fn busy(&mut self, _: Time, die: Die, (): &mut (), step: &Step, work: Work, _: Time) {
+        let Some(stage) = step.confirm.and_then(Stage::of_array) else {
             return;
         };
         let pending = self.ledger.of(die);

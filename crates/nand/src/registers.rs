@@ -7,6 +7,8 @@
 
 use wordline_kernel::Time;
 
+use crate::transaction::Operation;
+
 /// Short busy times of a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Busy {
@@ -36,6 +38,19 @@ pub enum Confirm {
     Erase(Time),
     /// A plane joins the command to come (11h, 32h, D1h).
     QueuePlane,
+}
+
+impl Confirm {
+    /// What the array does, if anything; a move reads first and then programs.
+    #[inline]
+    pub const fn operation(self) -> Option<Operation> {
+        match self {
+            Self::Read(_) | Self::CacheRead(_) => Some(Operation::Read),
+            Self::Program(_) | Self::CacheProgram(_) => Some(Operation::Program),
+            Self::Erase(_) => Some(Operation::Erase),
+            Self::CacheReadEnd | Self::QueuePlane => None,
+        }
+    }
 }
 
 /// A spell of work of the array, from `from` until `until`; empty if the two are equal.

@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 use std::time::Instant;
-use wordline_kernel::Time;
+use wordline_kernel::{BusyTime, Time};
 use wordline_observe::{Busy, Grid, Heading, Histogram, Intervals, Kind, RowTable, Tally};
 
 const CALLS: u64 = 20_000_000;
@@ -32,9 +32,9 @@ fn main() {
         series.span(from, from + span(call), |sum, part| *sum += part.ps());
     });
     let mut busy = Busy::new(Grid::default(), 64);
-    cost("busy.add", CALLS, |call| {
-        let from = Time(call * 10_000_000);
-        busy.add((call % 64) as usize, from, from + span(call));
+    cost("busy.pass, 64 lanes", CALLS / 100, |call| {
+        let now = Time(call * 10_000_000);
+        busy.pass(now, &[BusyTime::new(now, None); 64]);
     });
     let mut rows = RowTable::in_memory(columns());
     cost("rows.push in memory", CALLS / 10, |call| {

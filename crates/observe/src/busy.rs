@@ -1,18 +1,21 @@
 //! How busy parallel lanes are over simulated time.
 
 use crate::grid::{Cursor, Grid};
-use wordline_kernel::Time;
+use wordline_kernel::{BusyTime, Time};
 
 /// Busy time of each lane in each interval: a heat map in bounded memory, at most
 /// [`Grid::MOST_CELLS`] values (or two per lane, if there are more lanes than that).
+///
+/// Lanes keep their busy time themselves; it is read when an interval is over ([`Busy::pass`]).
 #[derive(Clone, Debug)]
 pub struct Busy {
+    /// At the interval that is not over yet, the last one of the cells.
     cursor: Cursor,
     lanes: usize,
-    /// Where the row of the cursor's interval begins.
-    row: usize,
     /// Picoseconds, one row of `lanes` per interval.
     cells: Vec<u64>,
+    /// Busy picoseconds of each lane when it was read last.
+    read: Vec<u64>,
 }
 
 /// One interval of a heat map.
@@ -41,23 +44,42 @@ impl Busy {
         Self {
             cursor: Cursor::new(grid.for_lanes(lanes)),
             lanes,
-            row: 0,
             cells: vec![0; lanes],
+            read: vec![0; lanes],
         }
     }
 
-    /// `lane` (below the number of lanes) was busy from `from` until `until`.
+    /// When the interval that is not over yet ends.
     #[inline]
-    pub fn add(&mut self, lane: usize, from: Time, until: Time) {
-        debug_assert!(lane < self.lanes, "lane {lane} of {}", self.lanes);
-        if from >= until {
-            return;
+    pub const fn until(&self) -> Time {
+        self.cursor.until()
+    }
+
+    /// Simulated time goes on to `until`: reads off what the lanes, as many as the map has, have done
+    /// in the intervals that end before it. Nothing begins or ends in a lane between the end of the
+    /// first of these intervals and `until`.
+    pub fn pass(&mut self, until: Time, lanes: &[BusyTime]) {
+        for _ in 0..self.cursor.reach(until) {
+            self.halve();
         }
-        if self.cursor.holds_span(from, until) {
-            self.cells[self.row + lane] += until.ps() - from.ps();
-            return;
+        while self.until() < until {
+            self.read(self.until(), lanes);
+            self.cursor.seek(self.cursor.index + 1);
+            self.cells.resize(self.cells.len() + self.lanes, 0);
         }
-        self.spread(lane, from, until);
+    }
+
+    /// Reads off what the lanes have done until `now`, when all that they are at is broken off and
+    /// counts for nothing. From now on their busy times begin with zero.
+    pub fn break_off(&mut self, now: Time, lanes: &[BusyTime]) {
+        self.pass(now, lanes);
+        self.read(now, lanes);
+        for (lane, busy) in lanes.iter().enumerate() {
+            for (index, part) in self.cursor.grid.parts(busy.since(), now) {
+                self.cells[index * self.lanes + lane] -= part.ps();
+            }
+        }
+        self.read.fill(0);
     }
 
     /// Ends the map at `end`, no earlier than any time observed: every interval up to it exists
@@ -70,7 +92,6 @@ impl Busy {
             add_rows(&mut before[last - self.lanes..], instant);
             self.cells.truncate(last);
         }
-        self.turn();
     }
 
     /// Doubles the width until it is at least `width`, to give several series the same rows.
@@ -78,7 +99,6 @@ impl Busy {
         for _ in 0..self.cursor.widen(width) {
             self.halve();
         }
-        self.turn();
     }
 
     /// The grid as it is now.
@@ -125,21 +145,15 @@ impl Busy {
         &self.cells[index * self.lanes..(index + 1) * self.lanes]
     }
 
-    #[cold]
-    #[inline(never)]
-    fn spread(&mut self, lane: usize, from: Time, until: Time) {
-        let last = Time(until.ps() - 1);
-        self.reach(last);
-        for (index, part) in self.cursor.grid.parts(from, until) {
-            self.cells[index * self.lanes + lane] += part.ps();
+    /// What the lanes have done since they were read last goes to the interval that is not over yet.
+    fn read(&mut self, at: Time, lanes: &[BusyTime]) {
+        debug_assert_eq!(lanes.len(), self.lanes, "every lane is read");
+        let row = &mut self.cells[self.cursor.index * self.lanes..];
+        for ((cell, read), lane) in row.iter_mut().zip(&mut self.read).zip(lanes) {
+            let busy = lane.until(at).ps();
+            *cell += busy - *read;
+            *read = busy;
         }
-        self.cursor.seek(self.cursor.grid.index(last));
-        self.turn();
-    }
-
-    /// Turns to the row of the cursor's interval.
-    fn turn(&mut self) {
-        self.row = self.cursor.index * self.lanes;
     }
 
     fn reach(&mut self, at: Time) {
@@ -179,37 +193,103 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// What lanes were at: from, until, and whether it was broken off when it ended.
+    type Spans = Vec<Vec<(u64, u64, bool)>>;
+
+    /// Lanes that are at something from time to time, and the instants at which all is broken off.
+    fn spans() -> impl Strategy<Value = (Spans, Vec<u64>)> {
+        let lane = prop::collection::vec((0_u64..400, 1_u64..300), 0..30);
+        let breaks = prop::collection::btree_set(0_u64..9_000, 0..4);
+        (prop::collection::vec(lane, 3), breaks).prop_map(|(lanes, breaks)| {
+            let breaks: Vec<u64> = breaks.into_iter().collect();
+            let lanes = lanes.into_iter().map(|steps| laid_out(&steps, &breaks));
+            (lanes.collect(), breaks)
+        })
+    }
+
+    /// Pauses and lengths one after the other; what a break falls into ends there.
+    fn laid_out(steps: &[(u64, u64)], breaks: &[u64]) -> Vec<(u64, u64, bool)> {
+        let mut at = 0;
+        let span = |&(pause, length): &(u64, u64)| {
+            let from = at + pause;
+            let broken = breaks.iter().find(|&&b| from < b && b <= from + length);
+            at = broken.copied().unwrap_or(from + length);
+            (from, at, broken.is_some())
+        };
+        steps.iter().map(span).collect()
+    }
+
+    /// The busy time of a lane after all that happens before `at`, since the last break before it.
+    fn known(spans: &[(u64, u64, bool)], breaks: &[u64], at: u64) -> BusyTime {
+        let begin = breaks.iter().rev().find(|&&b| b < at).copied().unwrap_or(0);
+        let mut known = (Time::ZERO, None);
+        for &(from, until, broken) in spans {
+            if until <= begin || from >= at {
+                continue;
+            }
+            if until >= at {
+                known.1 = Some(Time(from));
+            } else if !broken {
+                known.0 += Time(until - from);
+            }
+        }
+        BusyTime::new(known.0, known.1)
+    }
+
     proptest! {
         #[test]
         fn every_lane_keeps_its_busy_time_where_it_was(
-            spans in prop::collection::vec((0_usize..3, 0_u64..9_000, 0_u64..300), 1..100),
+            (lanes, breaks) in spans(),
             limit in 2_usize..40,
         ) {
+            const END: u64 = 30_000;
             let mut busy = Busy::new(Grid::growing(Time(7), limit), 3);
-            for &(lane, from, length) in &spans {
-                busy.add(lane, Time(from), Time(from + length));
-            }
-            busy.close(Time(9_300));
-            for row in busy.iter() {
-                for lane in 0..3 {
-                    let overlap = |&(_, from, length): &(usize, u64, u64)| {
-                        (from + length).min(row.until.ps()).saturating_sub(from.max(row.from.ps()))
-                    };
-                    let expected: u64 = spans.iter().filter(|s| s.0 == lane).map(overlap).sum();
-                    prop_assert_eq!(row.busy[lane], expected);
+            let mut events: Vec<u64> = lanes.iter().flatten().flat_map(|s| [s.0, s.1]).collect();
+            events.extend(&breaks);
+            events.sort_unstable();
+            events.dedup();
+            for at in events {
+                let lanes: Vec<_> = lanes.iter().map(|spans| known(spans, &breaks, at)).collect();
+                if busy.until() < Time(at) {
+                    busy.pass(Time(at), &lanes);
+                }
+                if breaks.contains(&at) {
+                    busy.break_off(Time(at), &lanes);
                 }
             }
-            let total: Time = busy.totals().into_iter().sum();
-            prop_assert_eq!(total.ps(), spans.iter().map(|s| s.2).sum::<u64>());
+            let after: Vec<_> = lanes.iter().map(|spans| known(spans, &breaks, END)).collect();
+            busy.break_off(Time(END), &after);
+            busy.close(Time(END));
+            for row in busy.iter() {
+                for (lane, spans) in lanes.iter().enumerate() {
+                    let whole = spans.iter().filter(|span| !span.2);
+                    let overlap = |&(from, until, _): &(u64, u64, bool)| {
+                        until.min(row.until.ps()).saturating_sub(from.max(row.from.ps()))
+                    };
+                    prop_assert_eq!(row.busy[lane], whole.map(overlap).sum::<u64>());
+                }
+            }
+            let whole = lanes.iter().flatten().filter(|span| !span.2);
+            let expected: u64 = whole.map(|span| span.1 - span.0).sum();
+            prop_assert_eq!(busy.totals().into_iter().sum::<Time>(), Time(expected));
             prop_assert!(busy.rows() <= limit);
         }
+    }
+
+    fn over(times: &[u64]) -> Vec<BusyTime> {
+        let over = |&time: &u64| BusyTime::new(Time(time), None);
+        times.iter().map(over).collect()
     }
 
     #[test]
     fn utilisation_is_busy_over_time_and_the_last_interval_ends_with_the_simulation() {
         let mut busy = Busy::new(Grid::growing(Time(100), 8), 2);
-        busy.add(0, Time(0), Time(150));
-        busy.add(1, Time(50), Time(75));
+        let at_150 = [
+            BusyTime::new(Time(0), Some(Time(0))),
+            BusyTime::new(Time(25), None),
+        ];
+        busy.pass(Time(150), &at_150);
+        busy.break_off(Time(160), &over(&[150, 25]));
         busy.close(Time(160));
         let rows: Vec<Vec<f64>> = busy.iter().map(|row| row.utilisation().collect()).collect();
         assert_eq!(rows, [[1.0, 0.25], [50.0 / 60.0, 0.0]]);
@@ -218,9 +298,25 @@ mod tests {
     }
 
     #[test]
+    fn what_ends_with_an_interval_counts_the_same_before_and_after_it_is_over() {
+        let before = BusyTime::new(Time(10), Some(Time(60)));
+        let after = BusyTime::new(Time(50), None);
+        for lane in [before, after] {
+            let mut busy = Busy::new(Grid::growing(Time(100), 8), 1);
+            busy.pass(Time(101), &[lane]);
+            busy.break_off(Time(120), &[after]);
+            busy.close(Time(120));
+            let rows: Vec<u64> = busy.iter().map(|row| row.busy[0]).collect();
+            assert_eq!(rows, [50, 0]);
+        }
+    }
+
+    #[test]
     fn many_lanes_have_few_intervals() {
         let mut busy = Busy::new(Grid::default(), 1 << 20);
-        busy.add(7, Time::ZERO, Time::from_ms(1));
+        let mut lanes = vec![BusyTime::new(Time::ZERO, None); 1 << 20];
+        lanes[7] = BusyTime::new(Time::from_ms(1), None);
+        busy.break_off(Time::from_ms(1), &lanes);
         busy.close(Time::from_ms(1));
         assert!(busy.cells.len() <= Grid::MOST_CELLS);
         assert_eq!(busy.totals()[7], Time::from_ms(1));
@@ -229,6 +325,7 @@ mod tests {
     #[test]
     fn no_lanes_is_an_empty_map() {
         let mut busy = Busy::new(Grid::default(), 0);
+        busy.pass(Time::from_us(7), &[]);
         busy.close(Time::from_ms(1));
         assert_eq!(busy.iter().count(), 0);
     }

@@ -135,6 +135,10 @@ impl Cursor {
         from.ps() >= self.from && until.ps() <= self.until
     }
 
+    pub const fn until(&self) -> Time {
+        Time(self.until)
+    }
+
     pub fn seek(&mut self, index: usize) {
         self.index = index;
         self.from = self.grid.from(index).ps();

@@ -1,22 +1,39 @@
 //! Who hears what a device or an array does.
 
+use std::ops::Range;
+
 use wordline_device::Observation;
 use wordline_kernel::{Probe, Time};
-use wordline_nand::Die;
 
 use crate::config::plan;
-use crate::record::Recorder;
+use crate::record::{Lanes, Recorder};
 use crate::timeline::Timeline;
 
-/// Hears a run, and knows what was recorded so far of the host's requests.
+/// Hears a run, looks at it from time to time, and knows what was recorded so far of the host's requests.
 pub(crate) trait Audience<O>: Probe<O> {
     fn recorder(&self) -> &Recorder;
+    /// When it wants to look next.
+    fn next_look(&self) -> Time;
+    /// Nothing has happened since the last event, and nothing will before `until`; the buses and dies
+    /// have been busy for `lanes`.
+    fn look(&mut self, until: Time, lanes: Lanes<'_>);
+    /// What buses and dies are at is broken off: the power fails, or the run ends.
+    fn break_off(&mut self, now: Time, lanes: Lanes<'_>);
 }
 
 impl Audience<Observation> for Recorder {
     #[inline]
     fn recorder(&self) -> &Recorder {
         self
+    }
+    fn next_look(&self) -> Time {
+        Recorder::next_look(self)
+    }
+    fn look(&mut self, until: Time, lanes: Lanes<'_>) {
+        Recorder::look(self, until, lanes);
+    }
+    fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
+        Recorder::break_off(self, now, lanes);
     }
 }
 
@@ -31,6 +48,15 @@ impl Audience<Observation> for Drawn {
     fn recorder(&self) -> &Recorder {
         &self.recorder
     }
+    fn next_look(&self) -> Time {
+        self.recorder.next_look()
+    }
+    fn look(&mut self, until: Time, lanes: Lanes<'_>) {
+        self.recorder.look(until, lanes);
+    }
+    fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
+        self.recorder.break_off(now, lanes);
+    }
 }
 
 impl Probe<Observation> for Drawn {
@@ -43,9 +69,19 @@ impl Probe<Observation> for Drawn {
 /// What is recorded of a member of an array.
 struct Member {
     recorder: Recorder,
-    /// Its first channel and die among those of all.
-    channel: u32,
-    die: u32,
+    /// Its channels and dies among those of all.
+    channels: Range<usize>,
+    dies: Range<usize>,
+}
+
+impl Member {
+    /// Its own lanes of those of all members.
+    fn own<'a>(&self, all: Lanes<'a>) -> Lanes<'a> {
+        Lanes {
+            buses: &all.buses[self.channels.clone()],
+            dies: &all.dies[self.dies.clone()],
+        }
+    }
 }
 
 /// Hears an array: all of it as one, and each member by itself.
@@ -60,14 +96,14 @@ pub(crate) struct Several {
 impl Several {
     pub fn new(array: &plan::Array, whole: Recorder, timeline: Option<Box<Timeline>>) -> Self {
         let (mut channel, mut die) = (0, 0);
-        let members = array.members.iter().map(|member| {
+        let members = array.members.iter().map(|plan::Member { plan, .. }| {
+            let (channels, dies) = (plan.dimensions.channels, plan.part.layout.dies);
             let here = Member {
-                recorder: Recorder::new(&member.plan, false),
-                channel,
-                die,
+                recorder: Recorder::new(plan, false),
+                channels: channel..channel + channels as usize,
+                dies: die..die + dies as usize,
             };
-            channel += member.plan.dimensions.channels;
-            die += member.plan.part.layout.dies;
+            (channel, die) = (here.channels.end, here.dies.end);
             here
         });
         Self {
@@ -83,9 +119,8 @@ impl Several {
         (self.whole, members.collect(), self.timeline)
     }
 
-    /// The whole has the channels and dies of all members, and is busy while any of them is.
-    fn hear(&mut self, now: Time, member: usize, observation: Observation) {
-        let Member { channel, die, .. } = self.members[member];
+    /// The whole is busy while any of the members is.
+    fn hear(&mut self, now: Time, observation: Observation) {
         match observation {
             Observation::Admitted { .. } => {
                 self.serving += 1;
@@ -94,40 +129,6 @@ impl Several {
             Observation::Request { .. } => {
                 self.serving -= 1;
                 self.whole.left(now);
-            }
-            Observation::Bus {
-                channel: own,
-                from,
-                die: of,
-                operation,
-                gc,
-            } => {
-                let bus = Observation::Bus {
-                    channel: channel + own,
-                    from,
-                    die: Die(die + of.0),
-                    operation,
-                    gc,
-                };
-                self.whole.hear(now, bus);
-            }
-            Observation::Die {
-                die: own,
-                from,
-                operation,
-                pages,
-                interleaved,
-                gc,
-            } => {
-                let occupied = Observation::Die {
-                    die: Die(die + own.0),
-                    from,
-                    operation,
-                    pages,
-                    interleaved,
-                    gc,
-                };
-                self.whole.hear(now, occupied);
             }
             Observation::PowerCut(_) => {
                 self.serving = 0;
@@ -142,13 +143,32 @@ impl Audience<wordline_store::Observation> for Several {
     fn recorder(&self) -> &Recorder {
         &self.whole
     }
+    fn next_look(&self) -> Time {
+        let members = self.members.iter();
+        let first = members.map(|member| member.recorder.next_look()).min();
+        first.unwrap_or(Time::MAX).min(self.whole.next_look())
+    }
+    fn look(&mut self, until: Time, lanes: Lanes<'_>) {
+        self.whole.look(until, lanes);
+        for member in &mut self.members {
+            let own = member.own(lanes);
+            member.recorder.look(until, own);
+        }
+    }
+    fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
+        self.whole.break_off(now, lanes);
+        for member in &mut self.members {
+            let own = member.own(lanes);
+            member.recorder.break_off(now, own);
+        }
+    }
 }
 
 impl Probe<wordline_store::Observation> for Several {
     fn observe(&mut self, now: Time, observation: wordline_store::Observation) {
         match observation {
             wordline_store::Observation::Member { member, device } => {
-                self.hear(now, member as usize, device);
+                self.hear(now, device);
                 if let Some(timeline) = &mut self.timeline {
                     timeline.observe(member, now, device);
                 }

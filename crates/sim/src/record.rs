@@ -3,7 +3,7 @@
 use wordline_device::{Observation, Op, PageParts, Parts, PowerCut};
 use wordline_ftl::GcKind;
 use wordline_ftl::gc::schedule::Trigger;
-use wordline_kernel::{Probe, Time};
+use wordline_kernel::{BusyTime, Probe, Time};
 use wordline_nand::Operation;
 use wordline_observe::{
     Busy, Excess, Finished, Grid, Heading, Histogram, Intervals, Kind, Merge, ObserveError,
@@ -550,6 +550,14 @@ fn worst_grid(observe: &Observe) -> Grid {
     }
 }
 
+/// How long the buses and the dies of a device have been busy, or those of several devices in their
+/// order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lanes<'a> {
+    pub buses: &'a [BusyTime],
+    pub dies: &'a [BusyTime],
+}
+
 /// Records a run.
 #[derive(Debug)]
 pub struct Recorder {
@@ -615,6 +623,24 @@ impl Recorder {
     pub fn bytes(&self) -> Vec<u64> {
         let streams = self.record.streams.iter();
         streams.map(|served| served.bytes.iter().sum()).collect()
+    }
+
+    /// When an interval of the busy times ends next.
+    #[inline]
+    pub(crate) fn next_look(&self) -> Time {
+        let Record { channels, dies, .. } = &self.record;
+        channels.until().min(dies.until())
+    }
+    /// Nothing has happened since the last event, and nothing will before `until`: reads off the busy
+    /// times of the intervals that are over by then.
+    pub(crate) fn look(&mut self, until: Time, lanes: Lanes<'_>) {
+        self.record.channels.pass(until, lanes.buses);
+        self.record.dies.pass(until, lanes.dies);
+    }
+    /// What buses and dies are at is broken off and does not count: the power fails, or the run ends.
+    pub(crate) fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
+        self.record.channels.break_off(now, lanes.buses);
+        self.record.dies.break_off(now, lanes.dies);
     }
 
     /// The same as [`Probe::observe`], for those who pass on what they hear.
@@ -746,7 +772,7 @@ impl Record {
         self.channels.close(end);
         self.dies.close(end);
     }
-    /// A die was occupied from `from` until now.
+    /// A die has left a command for which it was occupied from `from` until now.
     #[inline]
     fn worked(
         &mut self,
@@ -830,18 +856,14 @@ impl Probe<Observation> for Recorder {
                 self.left(now);
                 self.request(now, stream, op, offset, bytes, arrival, &parts, 0);
             }
-            Observation::Bus { channel, from, .. } => {
-                self.record.channels.add(channel as usize, from, now);
-            }
             Observation::Die {
-                die,
                 from,
                 operation,
                 pages,
                 interleaved,
                 gc,
+                ..
             } => {
-                self.record.dies.add(die.index(), from, now);
                 self.record
                     .worked(now, from, operation, pages, interleaved, gc);
             }
@@ -862,7 +884,9 @@ impl Probe<Observation> for Recorder {
                 buffer.destaged += 1;
                 buffer.destaged_partial += u64::from(partial);
             }
-            Observation::PageWritten => self.record.series.at(now).flash.host_page_writes += 1,
+            Observation::PagesWritten { pages } => {
+                self.record.series.at(now).flash.host_page_writes += u64::from(pages);
+            }
             Observation::PageMerged => self.record.series.at(now).flash.read_modify_writes += 1,
             Observation::UnwrittenRead => {
                 self.record.series.at(now).flash.unwritten_pages_read += 1;
@@ -895,7 +919,9 @@ impl Probe<Observation> for Recorder {
             }
             Observation::Admitted { in_flight } => self.admitted(now, in_flight),
             Observation::PowerCut(cut) => self.power_cut(now, &cut),
-            Observation::Array { .. } | Observation::FreeBlocks { .. } => {}
+            Observation::Bus { .. }
+            | Observation::Array { .. }
+            | Observation::FreeBlocks { .. } => {}
         }
     }
 }

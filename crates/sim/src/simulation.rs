@@ -9,7 +9,7 @@ use wordline_cache::replacement::foreign::Maker;
 use wordline_device::precondition::Preconditioned;
 use wordline_device::{DeviceError, Op, Request, Ssd};
 use wordline_ftl::Map;
-use wordline_kernel::{Digest, EventQueue, Stream, Time};
+use wordline_kernel::{BusyTime, Digest, EventQueue, Stream, Time};
 use wordline_store::{Array, ArrayError, Failure, Store};
 use wordline_workload::{Source, WorkloadError};
 
@@ -19,7 +19,7 @@ use crate::config::Plan;
 use crate::config::plan::{self, Replay};
 use crate::devices::{self, Device};
 use crate::outcome::{self, Asked, Contest, InputCounts, Outcome, Speed};
-use crate::record::Recorder;
+use crate::record::{Lanes, Recorder};
 use crate::results::Results;
 use crate::timeline::{Timeline, TimelineOptions};
 
@@ -637,6 +637,26 @@ impl Count {
     }
 }
 
+/// What was read of the buses and dies of the devices; kept for its memory.
+#[derive(Default)]
+struct Reading {
+    buses: Vec<BusyTime>,
+    dies: Vec<BusyTime>,
+}
+
+impl Reading {
+    fn of(&mut self, store: &impl Store) -> Lanes<'_> {
+        self.buses.clear();
+        self.dies.clear();
+        store.buses_busy(&mut self.buses);
+        store.dies_busy(&mut self.dies);
+        Lanes {
+            buses: &self.buses,
+            dies: &self.dies,
+        }
+    }
+}
+
 /// What the loop leaves behind.
 struct Ended {
     now: Time,
@@ -644,7 +664,8 @@ struct Ended {
     digest: Digest,
     stop: Option<Stop>,
     chip_loads: Option<ChipLoads>,
-    /// When the dies are looked at next.
+    reading: Reading,
+    /// When the buses and dies are looked at next; the start, before anyone was asked.
     next_look: Time,
 }
 
@@ -656,13 +677,13 @@ impl Ended {
             digest: Digest::default(),
             stop,
             chip_loads: None,
-            next_look: Time::MAX,
+            reading: Reading::default(),
+            next_look: Time::ZERO,
         }
     }
     fn looking(chip_loads: Option<ChipLoads>, stride: u32) -> Self {
         Self {
             events: Count::new(stride),
-            next_look: chip_loads.as_ref().map_or(Time::MAX, ChipLoads::next),
             chip_loads,
             ..Self::new(None)
         }
@@ -671,20 +692,41 @@ impl Ended {
     fn uneventful_until(&self) -> Time {
         self.next_look.min(CLOCK_END)
     }
-    /// Looks at the dies, if it is time to, before something happens at `until`.
+    /// Looks at the buses and dies, if it is time to, before something happens at `until`.
     #[inline]
-    fn look(&mut self, until: Time, store: &impl Store) {
+    fn look<S: Store>(
+        &mut self,
+        until: Time,
+        store: &S,
+        audience: &mut impl Audience<S::Observation>,
+    ) {
         if self.next_look < until {
-            self.look_now(until, store);
+            self.look_now(until, store, audience);
         }
     }
     #[cold]
     #[inline(never)]
-    fn look_now(&mut self, until: Time, store: &impl Store) {
-        if let Some(loads) = &mut self.chip_loads {
+    fn look_now<S: Store>(
+        &mut self,
+        until: Time,
+        store: &S,
+        audience: &mut impl Audience<S::Observation>,
+    ) {
+        if let Some(loads) = &mut self.chip_loads
+            && loads.next() < until
+        {
             loads.look(until, |times| store.chip_times(times));
-            self.next_look = loads.next();
         }
+        if audience.next_look() < until {
+            audience.look(until, self.reading.of(store));
+        }
+        let loads = self.chip_loads.as_ref();
+        let next = loads.map_or(Time::MAX, ChipLoads::next);
+        self.next_look = next.min(audience.next_look());
+    }
+    /// What the buses and dies are at now is broken off.
+    fn break_off<S: Store>(&mut self, store: &S, audience: &mut impl Audience<S::Observation>) {
+        audience.break_off(self.now, self.reading.of(store));
     }
 }
 
@@ -735,6 +777,20 @@ impl PowerCuts {
     }
 }
 
+/// Serves the requests of a host, and reads off what the devices were at in the end.
+fn simulate<S: Store>(
+    store: &mut S,
+    host: &mut Host<'_>,
+    audience: &mut impl Audience<S::Observation>,
+    watcher: &mut Watcher<'_>,
+    cuts: Option<PowerCuts>,
+    chip_loads: Option<ChipLoads>,
+) -> Ended {
+    let mut ended = serve(store, host, audience, watcher, cuts, chip_loads);
+    ended.break_off(store, audience);
+    ended
+}
+
 /// The loop of a run: a function by itself in every build, so that `benches/d4.rs` can count it alone.
 #[inline(never)]
 fn serve<S: Store>(
@@ -764,7 +820,7 @@ fn serve<S: Store>(
                     ended.stop = Some(Stop::Clock);
                     return ended;
                 }
-                ended.look(ended.now, store);
+                ended.look(ended.now, store, audience);
                 ended.digest.mix(ended.now.0);
                 ended.digest.mix(request.offset);
                 ended.digest.mix(request.bytes);
@@ -796,7 +852,7 @@ fn serve<S: Store>(
                 ended.stop = Some(Stop::Clock);
                 return ended;
             }
-            ended.look(due, store);
+            ended.look(due, store, audience);
             host.calm_until = ended.uneventful_until() + Time(1);
             host.soonest = host.soonest.min(host.calm_until);
         }
@@ -844,6 +900,7 @@ fn cut_power<S: Store>(
 ) -> Result<(), Stop> {
     cuts.draw(host.issued());
     *queue = EventQueue::default();
+    ended.break_off(store, audience);
     let cut = store.cut_power(ended.now, &cuts.plans, audience);
     ended.now += cut.map_err(|error| Stop::of(&error))?.time;
     ended.digest.mix(ended.now.0);
@@ -1033,10 +1090,10 @@ impl Work {
                 recorder,
                 timeline: drawing,
             };
-            ended = serve(&mut ssd, host, &mut drawn, watcher, cuts, loads);
+            ended = simulate(&mut ssd, host, &mut drawn, watcher, cuts, loads);
             (recorder, timeline) = (drawn.recorder, Some(drawn.timeline));
         } else {
-            ended = serve(&mut ssd, host, &mut recorder, watcher, cuts, loads);
+            ended = simulate(&mut ssd, host, &mut recorder, watcher, cuts, loads);
         }
         Left {
             ended,
@@ -1066,7 +1123,7 @@ impl Work {
         let ended = if stopped {
             Ended::new(Some(Stop::Interrupted))
         } else {
-            serve(&mut store, host, &mut audience, watcher, cuts, loads)
+            simulate(&mut store, host, &mut audience, watcher, cuts, loads)
         };
         let resident_bytes = resident_bytes();
         let (recorder, members, timeline) = audience.into_parts();
@@ -1079,5 +1136,127 @@ impl Work {
             timeline,
             devices: devices.map(|(ssd, done)| Device::of(ssd, done)).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::load;
+    use wordline_device::Observation;
+    use wordline_kernel::Probe;
+    use wordline_observe::{Busy, Grid, Intervals};
+    use wordline_workload::generate::Generator;
+
+    const INTERVALS: usize = 64;
+
+    /// Hears of every hold that is over, and distributes it over intervals.
+    struct Told {
+        recorder: Recorder,
+        buses: Vec<Intervals<Time>>,
+        dies: Vec<Intervals<Time>>,
+    }
+
+    impl Told {
+        fn new(plan: &Plan) -> Self {
+            let lanes = |lanes: u32| {
+                let lane = || Intervals::new(Grid::growing(Time::from_us(1), INTERVALS));
+                std::iter::repeat_with(lane).take(lanes as usize).collect()
+            };
+            Self {
+                recorder: Recorder::new(plan, false),
+                buses: lanes(plan.dimensions.channels),
+                dies: lanes(plan.part.layout.dies),
+            }
+        }
+    }
+
+    impl Probe<Observation> for Told {
+        fn observe(&mut self, now: Time, observation: Observation) {
+            self.recorder.hear(now, observation);
+            let (lane, from) = match observation {
+                Observation::Bus { channel, from, .. } => (&mut self.buses[channel as usize], from),
+                Observation::Die { die, from, .. } => (&mut self.dies[die.index()], from),
+                _ => return,
+            };
+            lane.span(from, now, |sum, part| *sum += part);
+        }
+    }
+
+    impl Audience<Observation> for Told {
+        fn recorder(&self) -> &Recorder {
+            &self.recorder
+        }
+        fn next_look(&self) -> Time {
+            self.recorder.next_look()
+        }
+        fn look(&mut self, until: Time, lanes: Lanes<'_>) {
+            self.recorder.look(until, lanes);
+        }
+        fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
+            self.recorder.break_off(now, lanes);
+        }
+    }
+
+    /// Runs a load whose operations are suspended, with power cuts or interrupted soon; what was read
+    /// off the buses and dies is what was heard of the holds that came to their end.
+    fn compare(power_cut_every: Option<u64>) {
+        let text = format!(
+            "schema = 1\nbase = \"demo\"\n[series]\nintervals = {INTERVALS}\n\
+             [nand.suspend]\nprogram = true\nerase = true\nprogram_suspend_ns = 20000\n\
+             [workload]\nrequests = 4000\nread_ratio = 0.5\npattern = \"uniform\"\n\
+             arrival.closed-loop.queue_depth = 32\n"
+        );
+        let plan = load(&text, "demo.toml", &[]).unwrap().plan(1).unwrap();
+        let load = plan.workload.clone().unwrap();
+        let mut source = Generator::new(&load, plan.user_bytes(), 1).unwrap();
+        let input = Input {
+            source: &mut source,
+            replay: Replay::ClosedLoop { queue_depth: 32 },
+        };
+        let options = Options {
+            power_cut_every,
+            ..Options::default()
+        };
+        let mut ssds = pristine(&plan, &options).unwrap();
+        devices::prepare(&plan, &mut ssds, |_, _| true).unwrap();
+        let mut told = Told::new(&plan);
+        let mut go_on = |_: &Progress| power_cut_every.is_some();
+        let mut watcher = Watcher::new(&mut go_on);
+        watcher.last -= BETWEEN_REPORTS;
+        let ended = simulate(
+            &mut ssds[0],
+            &mut Host::new(vec![input], None, false),
+            &mut told,
+            &mut watcher,
+            power_cut_every.map(|every| PowerCuts::new(&plan, every)),
+            None,
+        );
+        assert_eq!(ended.stop.is_some(), power_cut_every.is_none());
+        let (record, _) = told.recorder.finish(ended.now);
+        assert_eq!(record.power.cuts > 10, power_cut_every.is_some());
+        same(&record.channels, told.buses, ended.now);
+        same(&record.dies, told.dies, ended.now);
+    }
+
+    fn same(read: &Busy, told: Vec<Intervals<Time>>, end: Time) {
+        assert_eq!(read.lanes(), told.len());
+        for (lane, mut told) in told.into_iter().enumerate() {
+            told.widen(read.grid().width());
+            told.close(end);
+            let read = read.iter().map(|row| Time(row.busy[lane]));
+            let told: Vec<Time> = told.iter().map(|interval| *interval.value).collect();
+            assert_eq!(read.collect::<Vec<_>>(), told, "lane {lane}");
+        }
+    }
+
+    #[test]
+    fn holds_that_a_power_cut_ends_are_no_busy_time() {
+        compare(Some(40));
+    }
+
+    #[test]
+    fn holds_that_the_end_of_a_run_ends_are_no_busy_time() {
+        compare(None);
     }
 }

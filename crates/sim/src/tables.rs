@@ -1,13 +1,14 @@
 //! The tables of a run.
 
+use std::iter::repeat_n;
+
 use wordline_device::Usage;
 use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::Time;
-use wordline_nand::Plane;
+use wordline_nand::{Layout, Plane};
 use wordline_observe::{Busy, Heading, Interval, ObserveError, Table, Tally, Values};
 
 use crate::chip_load::{ChipLoads, Sample};
-use crate::config::Plan;
 use crate::outcome::Outcome;
 use crate::record::{Cell, Record};
 use crate::summary::{EnergySummary, energy_of_dies, ratio};
@@ -160,7 +161,7 @@ pub fn members(records: &[Record]) -> Result<Table, ObserveError> {
     let of = |record: &Record| record.series.iter().count();
     let rows = (0..)
         .zip(records)
-        .flat_map(|(member, record)| std::iter::repeat_n(member, of(record)));
+        .flat_map(|(member, record)| repeat_n(member, of(record)));
     let mut columns = vec![of_member(rows)];
     let cells: Vec<_> = records
         .iter()
@@ -446,33 +447,27 @@ pub fn blocks(outcome: &Outcome) -> Result<Table, ObserveError> {
         .iter()
         .map(|device| device.erases.len())
         .sum();
-    let run = all.div_ceil(MOST_BLOCK_ROWS).max(1) as u32;
-    let devices = (0..).zip(outcome.plan.devices()).zip(&outcome.devices);
-    let runs: Vec<BlockRun> = devices
-        .flat_map(|((member, plan), device)| block_runs(member, plan, &device.erases, run))
-        .collect();
-    let die = |run: &BlockRun| run.plane / run.of.planes;
-    let way = |run: &BlockRun| die(run) / run.of.dies;
-    let mut columns = vec![
-        (
-            Heading::new("channel", "", "Channel"),
-            of_runs(&runs, |run| way(run) / run.of.ways),
-        ),
+    let run = all.div_ceil(MOST_BLOCK_ROWS).max(1);
+    let rows = || {
+        let layouts = outcome.plan.devices().map(|plan| plan.part.layout);
+        layouts.map(|layout| rows_of_blocks(&layout, run))
+    };
+    let mut runs = BlockRuns::of_rows(rows().sum());
+    for (plan, device) in outcome.plan.devices().zip(&outcome.devices) {
+        runs.add_device(&plan.part.layout, plan.dimensions, &device.erases, run);
+    }
+    let [channel, way, die, plane] = runs.place;
+    let mut columns: Vec<Column> = vec![
+        (Heading::new("channel", "", "Channel"), channel.into()),
         (
             Heading::new("way", "", "Package on the channel"),
-            of_runs(&runs, |run| way(run) % run.of.ways),
+            way.into(),
         ),
-        (
-            Heading::new("die", "", "Die in the package"),
-            of_runs(&runs, |run| die(run) % run.of.dies),
-        ),
-        (
-            Heading::new("plane", "", "Plane in the die"),
-            of_runs(&runs, |run| run.plane % run.of.planes),
-        ),
+        (Heading::new("die", "", "Die in the package"), die.into()),
+        (Heading::new("plane", "", "Plane in the die"), plane.into()),
         (
             Heading::new("block", "", "First block, in the plane"),
-            of_runs(&runs, |run| run.first),
+            runs.first.into(),
         ),
         (
             Heading::new(
@@ -480,66 +475,32 @@ pub fn blocks(outcome: &Outcome) -> Result<Table, ObserveError> {
                 "",
                 "Blocks from there on that this row stands for",
             ),
-            of_runs(&runs, |run| run.blocks),
+            runs.blocks.into(),
         ),
         (
             Heading::new("erases_min", "", "Fewest erases of one of them"),
-            of_runs(&runs, |run| run.least),
+            runs.least.into(),
         ),
         (
             Heading::new("erases", "", "Mean erases of these blocks"),
-            runs.iter()
-                .map(|run| run.sum as f64 / f64::from(run.blocks))
-                .collect::<Vec<f64>>()
-                .into(),
+            runs.mean.into(),
         ),
         (
             Heading::new("erases_max", "", "Most erases of one of them"),
-            of_runs(&runs, |run| run.most),
+            runs.most.into(),
         ),
     ];
     if outcome.plan.array.is_some() {
-        columns.insert(0, of_member(runs.iter().map(|run| run.member)));
+        let members = (0..).zip(rows());
+        let of_rows = |(member, rows)| repeat_n(member, rows);
+        columns.insert(0, of_member(members.flat_map(of_rows)));
     }
     Table::new(columns)
 }
 
-fn of_runs(runs: &[BlockRun], value: impl Fn(&BlockRun) -> u32) -> Values {
-    runs.iter().map(value).collect::<Vec<u32>>().into()
-}
-
-/// Runs of `length` blocks of a device.
-fn block_runs(
-    member: u32,
-    plan: &Plan,
-    erases: &[u32],
-    length: u32,
-) -> impl Iterator<Item = BlockRun> {
-    let (layout, of) = (plan.part.layout, plan.dimensions);
-    let starts = (0..layout.planes()).flat_map(move |plane| {
-        let firsts = (0..layout.blocks_per_plane).step_by(length as usize);
-        firsts.map(move |first| (plane, first))
-    });
-    starts.map(move |(plane, first)| {
-        let last = layout.blocks_per_plane.min(first + length);
-        let mut run = BlockRun {
-            member,
-            of,
-            plane,
-            first,
-            blocks: last - first,
-            least: u32::MAX,
-            most: 0,
-            sum: 0,
-        };
-        for block in first..last {
-            let erases = erases[layout.block(Plane(plane), block).index()];
-            run.least = run.least.min(erases);
-            run.most = run.most.max(erases);
-            run.sum += u64::from(erases);
-        }
-        run
-    })
+/// Runs of `run` blocks of a device, none of two planes.
+fn rows_of_blocks(layout: &Layout, run: usize) -> usize {
+    layout.planes() as usize * (layout.blocks_per_plane as usize).div_ceil(run)
 }
 
 /// How many blocks were erased how often: a row for each number of erases from the fewest to the
@@ -614,19 +575,66 @@ pub fn chip_load(loads: &ChipLoads) -> Result<Table, ObserveError> {
 /// Rows of the table of wear at most.
 const MOST_WEAR_ROWS: u32 = 1024;
 
-/// Neighbouring blocks of a plane, as one row.
-struct BlockRun {
-    member: u32,
-    /// How the planes of its device are wired.
-    of: Dimensions,
-    plane: u32,
-    first: u32,
-    blocks: u32,
+/// Runs of neighbouring blocks of a plane, a row each.
+struct BlockRuns {
+    /// Channel, way, die and plane.
+    place: [Vec<u32>; 4],
+    first: Vec<u32>,
+    blocks: Vec<u32>,
     /// Erases of one of them.
-    least: u32,
-    most: u32,
-    /// Of all.
-    sum: u64,
+    least: Vec<u32>,
+    most: Vec<u32>,
+    mean: Vec<f64>,
+}
+
+impl BlockRuns {
+    /// None, with room for `rows`.
+    fn of_rows(rows: usize) -> Self {
+        let column = || Vec::with_capacity(rows);
+        Self {
+            place: [column(), column(), column(), column()],
+            first: column(),
+            blocks: column(),
+            least: column(),
+            most: column(),
+            mean: Vec::with_capacity(rows),
+        }
+    }
+    /// Adds the blocks of a device that is wired like `of`, by their erases, in runs of `length`.
+    fn add_device(&mut self, layout: &Layout, of: Dimensions, erases: &[u32], length: usize) {
+        let mut of_plane = Vec::new();
+        for plane in (0..layout.planes()).map(Plane) {
+            let blocks = (0..layout.blocks_per_plane).map(|block| layout.block(plane, block));
+            of_plane.clear();
+            of_plane.extend(blocks.map(|block| erases[block.index()]));
+            self.add(of, plane, &of_plane, length);
+        }
+    }
+    /// Adds the blocks of a plane of a device that is wired like `of`, by their erases, in runs of
+    /// `length`.
+    fn add(&mut self, of: Dimensions, plane: Plane, erases: &[u32], length: usize) {
+        let runs = erases.chunks(length);
+        let die = plane.0 / of.planes;
+        let way = die / of.dies;
+        let place = [
+            way / of.ways,
+            way % of.ways,
+            die % of.dies,
+            plane.0 % of.planes,
+        ];
+        for (column, part) in self.place.iter_mut().zip(place) {
+            column.extend(repeat_n(part, runs.len()));
+        }
+        self.first.extend((0..erases.len() as u32).step_by(length));
+        self.blocks.extend(runs.clone().map(|run| run.len() as u32));
+        let least = |run: &[u32]| run.iter().copied().min().unwrap_or_default();
+        self.least.extend(runs.clone().map(least));
+        let most = |run: &[u32]| run.iter().copied().max().unwrap_or_default();
+        self.most.extend(runs.clone().map(most));
+        let sum = |run: &[u32]| run.iter().copied().map(u64::from).sum::<u64>() as f64;
+        self.mean
+            .extend(runs.map(|run| sum(run) / run.len() as f64));
+    }
 }
 
 /// Rows of the table of blocks at most, about.
@@ -641,5 +649,47 @@ fn lanes(busy: &Busy, rows: usize) -> Values {
     Values::Lists {
         lanes: busy.lanes(),
         values,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_has_the_erases_of_the_blocks_that_it_names() {
+        let of = Dimensions {
+            channels: 2,
+            ways: 2,
+            dies: 2,
+            planes: 3,
+        };
+        let layout = Layout {
+            dies: 8,
+            planes_per_die: 3,
+            blocks_per_plane: 5,
+            pages_per_block: 4,
+        };
+        let erases: Vec<u32> = (0..layout.blocks()).map(|block| block * 7 % 31).collect();
+        for length in [1, 2, 5, 9] {
+            let rows = rows_of_blocks(&layout, length);
+            let mut runs = BlockRuns::of_rows(rows);
+            runs.add_device(&layout, of, &erases, length);
+            assert_eq!(runs.first.len(), rows);
+            for row in 0..rows {
+                let [channel, way, die, plane] = [0, 1, 2, 3].map(|part| runs.place[part][row]);
+                let plane = Plane(((channel * of.ways + way) * of.dies + die) * of.planes + plane);
+                let first = runs.first[row];
+                let blocks =
+                    (first..first + runs.blocks[row]).map(|block| layout.block(plane, block));
+                let here: Vec<u32> = blocks.map(|block| erases[block.index()]).collect();
+                assert_eq!(here.iter().min(), Some(&runs.least[row]));
+                assert_eq!(here.iter().max(), Some(&runs.most[row]));
+                let mean = f64::from(here.iter().sum::<u32>()) / here.len() as f64;
+                assert_eq!(mean, runs.mean[row]);
+            }
+            let blocks: u32 = runs.blocks.iter().sum();
+            assert_eq!(blocks, layout.blocks());
+        }
     }
 }

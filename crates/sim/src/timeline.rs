@@ -272,7 +272,7 @@ impl Tracks {
                 };
                 self.array(now, place, work, file);
             }
-            Observation::PageWritten
+            Observation::PagesWritten { .. }
             | Observation::PageMerged
             | Observation::UnwrittenRead
             | Observation::PageTrimmed

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use wordline_device::{DeviceError, Observation as Heard, Op, Parts, Plan, PowerCut, Request, Ssd};
 use wordline_ftl::Mapping;
-use wordline_kernel::{Digest, EventQueue, Probe, Time};
+use wordline_kernel::{BusyTime, Digest, EventQueue, Probe, Time};
 
 use crate::error::ArrayError;
 use crate::event::Event;
@@ -446,6 +446,12 @@ impl<M: Mapping> Store for Array<M> {
     }
     fn chip_times(&self, times: &mut Vec<Time>) {
         times.extend(self.members().flat_map(Ssd::chip_times));
+    }
+    fn buses_busy(&self, buses: &mut Vec<BusyTime>) {
+        buses.extend(self.members().flat_map(Ssd::buses_busy));
+    }
+    fn dies_busy(&self, dies: &mut Vec<BusyTime>) {
+        dies.extend(self.members().flat_map(Ssd::dies_busy));
     }
     fn completed(&mut self) -> impl Iterator<Item = u32> + '_ {
         self.completed.drain(..)

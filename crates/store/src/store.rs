@@ -2,7 +2,7 @@
 
 use wordline_device::{DeviceError, Plan, PowerCut, Request, Ssd};
 use wordline_ftl::Mapping;
-use wordline_kernel::{Digest, EventQueue, Probe, Time};
+use wordline_kernel::{BusyTime, Digest, EventQueue, Probe, Time};
 
 use crate::error::Failure;
 
@@ -62,6 +62,10 @@ pub trait Store {
     ) -> Result<(), Self::Error>;
     /// Appends how long what each die has to do takes, die by die of all devices.
     fn chip_times(&self, times: &mut Vec<Time>);
+    /// Appends how long each bus has been held since the power came, bus by bus of all devices.
+    fn buses_busy(&self, buses: &mut Vec<BusyTime>);
+    /// Appends how long each die has been occupied since the power came, die by die of all devices.
+    fn dies_busy(&self, dies: &mut Vec<BusyTime>);
     /// The streams of the requests that are complete since this was last asked, one by one in the
     /// order of completion.
     fn completed(&mut self) -> impl Iterator<Item = u32> + '_;
@@ -131,6 +135,12 @@ impl<M: Mapping> Store for Ssd<M> {
     }
     fn chip_times(&self, times: &mut Vec<Time>) {
         times.extend(Ssd::chip_times(self));
+    }
+    fn buses_busy(&self, buses: &mut Vec<BusyTime>) {
+        buses.extend(Ssd::buses_busy(self));
+    }
+    fn dies_busy(&self, dies: &mut Vec<BusyTime>) {
+        dies.extend(Ssd::dies_busy(self));
     }
     #[inline]
     fn completed(&mut self) -> impl Iterator<Item = u32> + '_ {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use wordline_kernel::{Probe, Time};
+use wordline_kernel::{BusyTime, Probe, Time};
 use wordline_nand::{Die, Operation};
 
 use super::transaction::{NONE, Order, Slot, Transaction, Wait};
@@ -114,6 +114,16 @@ pub(super) struct DieState {
     pub(super) reads: VecDeque<Slot>,
     pub(super) gc: GcClock,
     pub(super) usage: Usage,
+    /// How long it was occupied, up to the last time it was left.
+    pub(super) occupied: Time,
+}
+
+impl DieState {
+    /// How long it has been occupied since the power came.
+    pub(super) fn busy(&self) -> BusyTime {
+        let Job { head, since, .. } = self.job;
+        BusyTime::new(self.occupied, (head != NONE).then_some(since))
+    }
 }
 
 /// What a die has been used for.
@@ -146,7 +156,7 @@ impl Book {
     pub(super) fn admit(&mut self, now: Time, die: Die, gc_before: Time, order: &Order) -> Slot {
         let slot = match self.vacant.pop() {
             Some(slot) => slot,
-            None => self.extend(order),
+            None => self.extend(),
         };
         let transaction = &mut self.transactions[slot as usize];
         transaction.purpose = order.purpose;
@@ -170,25 +180,8 @@ impl Book {
     /// A place more.
     #[cold]
     #[inline(never)]
-    fn extend(&mut self, order: &Order) -> Slot {
-        self.transactions.push(Transaction {
-            purpose: order.purpose,
-            operation: order.purpose.operation(),
-            gc: order.purpose.is_gc(),
-            die: Die(0),
-            next: NONE,
-            previous: NONE,
-            place: order.place,
-            target: order.target,
-            owner: order.owner,
-            tag: order.tag,
-            superseded: order.superseded,
-            is_late: false,
-            wait: Wait {
-                time: Time::ZERO,
-                gc: Time::ZERO,
-            },
-        });
+    fn extend(&mut self) -> Slot {
+        self.transactions.push(Transaction::BLANK);
         self.transactions.len() as Slot - 1
     }
 
@@ -211,14 +204,17 @@ impl Book {
         self.transactions[slot as usize].next
     }
 
-    /// Puts a transaction at the end of its die's queue.
+    /// Puts a transaction at the end of its die's queue. Queues of plain dies are never left but from
+    /// the front, and know of no transaction the one before.
     #[inline]
-    pub(super) fn append(&mut self, state: &mut DieState, slot: Slot) {
+    pub(super) fn append<const PLAIN: bool>(&mut self, state: &mut DieState, slot: Slot) {
         if state.first == NONE {
             state.first = slot;
         } else {
             self.transactions[state.last as usize].next = slot;
-            self.transactions[slot as usize].previous = state.last;
+            if !PLAIN {
+                self.transactions[slot as usize].previous = state.last;
+            }
         }
         state.last = slot;
     }
@@ -247,13 +243,11 @@ impl Book {
 
     /// Takes the first transaction out of its die's queue, which is not empty. Reads are not kept.
     #[inline]
-    pub(super) fn pop_front(&mut self, state: &mut DieState) -> Slot {
+    pub(super) fn pop_front<const PLAIN: bool>(&mut self, state: &mut DieState) -> Slot {
         let slot = state.first;
         let next = std::mem::replace(&mut self.transactions[slot as usize].next, NONE);
         state.first = next;
-        if next == NONE {
-            state.last = NONE;
-        } else {
+        if !PLAIN && next != NONE {
             self.transactions[next as usize].previous = NONE;
         }
         slot

@@ -2,20 +2,22 @@
 
 use wordline_kernel::{EventQueue, Probe, Time};
 use wordline_nand::channel::{Held, Listen};
-use wordline_nand::{Confirm, Die, Stage, Step, Work};
+use wordline_nand::{Confirm, Die, Operation, Step, Work};
 
 use super::book::{Book, DieState, GcClock, Job};
 use crate::event::{Event, Kind};
 use crate::observation::Observation;
 
-/// The book, open for what the channels have to say.
-pub(super) struct Ear<'a, P> {
+/// The book, open for what the channels have to say; of plain dies ([`super::BackEnd::is_plain`]) or
+/// of any.
+pub(super) struct Ear<'a, P, const PLAIN: bool> {
     pub(super) book: &'a Book,
     pub(super) queue: &'a mut EventQueue<Event>,
     pub(super) probe: &'a mut P,
 }
 
-impl<P: Probe<Observation>> Listen for Ear<'_, P> {
+impl<P: Probe<Observation>, const PLAIN: bool> Listen for Ear<'_, P, PLAIN> {
+    const PLAIN: bool = PLAIN;
     type OfDie = DieState;
     /// The time that the bus was held for collection.
     type OfBus = GcClock;
@@ -24,7 +26,7 @@ impl<P: Probe<Observation>> Listen for Ear<'_, P> {
         self.queue.schedule(at, Kind::Flash(event).into());
     }
     #[inline]
-    fn asks(&mut self, now: Time, bus: &mut GcClock, state: &mut DieState) {
+    fn waits(&mut self, now: Time, bus: &mut GcClock, state: &mut DieState) {
         state.job.bus_gc = bus.read(now);
     }
     #[inline]
@@ -63,16 +65,16 @@ impl<P: Probe<Observation>> Listen for Ear<'_, P> {
         now: Time,
         _die: Die,
         state: &mut DieState,
-        confirm: Confirm,
+        step: &Step,
         work: Work,
         ready: Time,
     ) {
         state.job.busy_since = now;
         state.job.parts.cell += ready - now;
         state.usage.cell += ready - now;
-        if let Some(kind) = kind(confirm) {
-            state.job.under_way = kind > 0;
-            state.usage.array[kind] += work.time() * u64::from(state.job.pages);
+        if let Some(operation) = step.array {
+            state.job.under_way = operation != Operation::Read;
+            state.usage.array[operation as usize] += work.time() * u64::from(state.job.pages);
         }
     }
     fn suspended(
@@ -86,13 +88,18 @@ impl<P: Probe<Observation>> Listen for Ear<'_, P> {
         state.job.parts.cell -= remaining;
         state.usage.cell += latency;
         state.usage.cell -= remaining;
-        if let Some(kind) = kind(confirm) {
-            let used = &mut state.usage.array[kind];
+        let operation = confirm.operation();
+        if let Some(operation) = operation {
+            let used = &mut state.usage.array[operation as usize];
             *used += latency * u64::from(state.job.pages);
             *used -= remaining * u64::from(state.job.pages);
         }
-        self.book
-            .observe_array(now, &state.job, kind(confirm) == Some(1), self.probe);
+        self.book.observe_array(
+            now,
+            &state.job,
+            operation == Some(Operation::Program),
+            self.probe,
+        );
     }
     fn interrupted(&mut self, now: Time, held: Held<'_, DieState, GcClock>) {
         held.of_die.usage.bus += now - held.from;
@@ -100,7 +107,7 @@ impl<P: Probe<Observation>> Listen for Ear<'_, P> {
     }
 }
 
-impl<P: Probe<Observation>> Ear<'_, P> {
+impl<P: Probe<Observation>, const PLAIN: bool> Ear<'_, P, PLAIN> {
     /// Tells the probe that the bus has been held for the die's command.
     #[inline]
     fn observe_bus(&mut self, now: Time, held: &Held<'_, DieState, GcClock>) {
@@ -116,14 +123,4 @@ impl<P: Probe<Observation>> Ear<'_, P> {
             },
         );
     }
-}
-
-/// Reads, programs, erases: the place in a [`Usage`].
-#[inline]
-fn kind(confirm: Confirm) -> Option<usize> {
-    Stage::of_array(confirm).map(|stage| match stage {
-        Stage::Ton => 0,
-        Stage::Tin => 1,
-        _ => 2,
-    })
 }

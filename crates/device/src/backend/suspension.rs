@@ -49,7 +49,7 @@ impl BackEnd {
             self.serve_reads(now, die, array, queue);
             return;
         }
-        let mut ear = Ear {
+        let mut ear = Ear::<_, false> {
             book: &self.book,
             queue,
             probe: &mut (),
@@ -108,7 +108,7 @@ impl BackEnd {
         };
         state.job = Job { since: now, ..*job };
         state.gc.start(now, job.gc);
-        let mut ear = Ear {
+        let mut ear = Ear::<_, false> {
             book: &self.book,
             queue,
             probe: &mut (),

@@ -127,6 +127,25 @@ pub(crate) struct Order {
 }
 
 impl Transaction {
+    /// A place to be filled in.
+    pub(super) const BLANK: Self = Self {
+        purpose: Purpose::Read,
+        operation: Operation::Read,
+        gc: false,
+        is_late: false,
+        die: Die(0),
+        next: NONE,
+        previous: NONE,
+        place: Ppn(0),
+        target: Ppn(0),
+        owner: 0,
+        tag: 0,
+        superseded: 0,
+        wait: Wait {
+            time: Time::ZERO,
+            gc: Time::ZERO,
+        },
+    };
     /// The next of the same command.
     #[inline]
     pub fn joined(&self) -> Option<Slot> {

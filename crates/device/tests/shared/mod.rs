@@ -75,7 +75,7 @@ impl Probe<Observation> for Tally {
                 self.requests += 1;
                 self.latency_ps += u128::from((now - arrival).0);
             }
-            Observation::PageWritten => self.host_pages += 1,
+            Observation::PagesWritten { pages } => self.host_pages += u64::from(pages),
             Observation::PageMerged => self.merged += 1,
             Observation::UnwrittenRead => self.unwritten += 1,
             Observation::Collected { moved, erased, .. } => {
