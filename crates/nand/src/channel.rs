@@ -515,18 +515,25 @@ impl<D, B> Channels<D, B> {
             lane.rest.end_early();
             return false;
         }
-        let work = lane.registers.confirm(now, confirm, chains.busy());
-        lane.state = State::Busy;
-        listen.busy(
-            now,
-            die,
-            &mut lane.own,
-            &lane.step,
-            work,
-            lane.registers.ready(),
-        );
-        listen.schedule(lane.registers.ready(), Event::Ready(die.0));
+        Self::begin(now, die, lane, confirm, chains, listen);
         true
+    }
+
+    /// The die gets busy.
+    #[inline]
+    fn begin<L: Listen<OfDie = D, OfBus = B>>(
+        now: Time,
+        die: Die,
+        lane: &mut Lane<D>,
+        confirm: Confirm,
+        chains: &Chains,
+        listen: &mut L,
+    ) {
+        let work = lane.registers.confirm(now, confirm, chains.busy());
+        let until = lane.registers.ready();
+        lane.state = State::Busy;
+        listen.busy(now, die, &mut lane.own, &lane.step, work, until);
+        listen.schedule(until, Event::Ready(die.0));
     }
 
     /// A busy time ends: the die asks for its next hold.
@@ -651,17 +658,7 @@ impl<D, B> Channels<D, B> {
                 Confirm::Erase(_) => Confirm::Erase(time),
                 _ => Confirm::Program(time),
             };
-            let work = lane.registers.confirm(now, confirm, self.chains.busy());
-            lane.state = State::Busy;
-            listen.busy(
-                now,
-                die,
-                &mut lane.own,
-                &lane.step,
-                work,
-                lane.registers.ready(),
-            );
-            listen.schedule(lane.registers.ready(), Event::Ready(die.0));
+            Self::begin(now, die, lane, confirm, &self.chains, listen);
             return true;
         }
         lane.suspending = false;

@@ -11,14 +11,22 @@ use crate::timeline::Timeline;
 
 /// Hears a run, looks at it from time to time, and knows what was recorded so far of the host's requests.
 pub(crate) trait Audience<O>: Probe<O> {
+    /// What records the requests.
     fn recorder(&self) -> &Recorder;
+    fn recorder_mut(&mut self) -> &mut Recorder;
     /// When it wants to look next.
-    fn next_look(&self) -> Time;
+    fn next_look(&self) -> Time {
+        self.recorder().next_look()
+    }
     /// Nothing has happened since the last event, and nothing will before `until`; the buses and dies
     /// have been busy for `lanes`.
-    fn look(&mut self, until: Time, lanes: Lanes<'_>);
+    fn look(&mut self, until: Time, lanes: Lanes<'_>) {
+        self.recorder_mut().look(until, lanes);
+    }
     /// What buses and dies are at is broken off: the power fails, or the run ends.
-    fn break_off(&mut self, now: Time, lanes: Lanes<'_>);
+    fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
+        self.recorder_mut().break_off(now, lanes);
+    }
 }
 
 impl Audience<Observation> for Recorder {
@@ -26,14 +34,8 @@ impl Audience<Observation> for Recorder {
     fn recorder(&self) -> &Recorder {
         self
     }
-    fn next_look(&self) -> Time {
-        Recorder::next_look(self)
-    }
-    fn look(&mut self, until: Time, lanes: Lanes<'_>) {
-        Recorder::look(self, until, lanes);
-    }
-    fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
-        Recorder::break_off(self, now, lanes);
+    fn recorder_mut(&mut self) -> &mut Recorder {
+        self
     }
 }
 
@@ -48,14 +50,8 @@ impl Audience<Observation> for Drawn {
     fn recorder(&self) -> &Recorder {
         &self.recorder
     }
-    fn next_look(&self) -> Time {
-        self.recorder.next_look()
-    }
-    fn look(&mut self, until: Time, lanes: Lanes<'_>) {
-        self.recorder.look(until, lanes);
-    }
-    fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
-        self.recorder.break_off(now, lanes);
+    fn recorder_mut(&mut self) -> &mut Recorder {
+        &mut self.recorder
     }
 }
 
@@ -142,6 +138,9 @@ impl Several {
 impl Audience<wordline_store::Observation> for Several {
     fn recorder(&self) -> &Recorder {
         &self.whole
+    }
+    fn recorder_mut(&mut self) -> &mut Recorder {
+        &mut self.whole
     }
     fn next_look(&self) -> Time {
         let members = self.members.iter();

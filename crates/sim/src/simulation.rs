@@ -1187,14 +1187,8 @@ mod tests {
         fn recorder(&self) -> &Recorder {
             &self.recorder
         }
-        fn next_look(&self) -> Time {
-            self.recorder.next_look()
-        }
-        fn look(&mut self, until: Time, lanes: Lanes<'_>) {
-            self.recorder.look(until, lanes);
-        }
-        fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
-            self.recorder.break_off(now, lanes);
+        fn recorder_mut(&mut self) -> &mut Recorder {
+            &mut self.recorder
         }
     }
 
