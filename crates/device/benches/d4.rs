@@ -124,7 +124,7 @@ fn requests(mut ssd: Ssd<PageMap>, op: Op) -> (Time, Ssd<PageMap>) {
 
 // Pages of sequential writes of 128 KiB.
 #[library_benchmark]
-#[bench::sw128k(args = (filled(0)), config = ceiling(1_035))]
+#[bench::sw128k(args = (filled(0)), config = ceiling(990))]
 fn sequential(mut ssd: Ssd<PageMap>) -> (Time, Ssd<PageMap>) {
     (serve_of(&mut ssd, Op::Write, 128 << 10), ssd)
 }
@@ -132,7 +132,7 @@ fn sequential(mut ssd: Ssd<PageMap>) -> (Time, Ssd<PageMap>) {
 // Pages of a fill in order, about `REQUESTS`: over what is there, and of a new device, which takes
 // blocks of all planes whole.
 #[library_benchmark]
-#[bench::overwrite(args = (filled(0)), config = ceiling(187))]
+#[bench::overwrite(args = (filled(0)), config = ceiling(150))]
 #[bench::fill(args = (empty()), config = ceiling(8))]
 fn precondition(mut ssd: Ssd<PageMap>) -> Ssd<PageMap> {
     let fill = Precondition {

@@ -41,7 +41,7 @@ fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
 #[library_benchmark]
 #[bench::rr4k(args = (job(1.0, "uniform", 1, 0.0)), config = ceiling(2_161))]
 #[bench::rw4k(args = (job(0.0, "uniform", 1, 0.3)), config = ceiling(9_648))]
-#[bench::sw128k(args = (job(0.0, "sequential", 32, 0.0)), config = ceiling(1_142))]
+#[bench::sw128k(args = (job(0.0, "sequential", 32, 0.0)), config = ceiling(1_107))]
 fn run(job: Job) -> Done {
     let done = job.run(&mut |_| true);
     done.unwrap_or_else(|error| unreachable!("{error}"))

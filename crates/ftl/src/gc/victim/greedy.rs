@@ -21,58 +21,101 @@ impl Cited for Greedy {
 
 /// Per plane one list of blocks for each count of valid pages: every step is constant, but for
 /// the search of the next non-empty list, which the pages that fill it have paid for.
+///
+/// The block of a plane that lost a page last stays in its list until that of another matters: one
+/// that loses page after page, as under sequential writes, moves once.
 #[derive(Clone, Debug)]
 pub struct State {
     lists: Lists,
     counts: usize,
-    planes: usize,
-    lowest: Vec<u32>,
+    planes: Vec<PlaneLists>,
 }
+
+#[derive(Clone, Debug)]
+struct PlaneLists {
+    /// No list of fewer valid pages has a block.
+    lowest: u32,
+    /// The block that lost a page last, or [`NONE`], and what is valid of it.
+    last: u32,
+    valid: u32,
+}
+
+/// No block.
+const NONE: u32 = u32::MAX;
 
 impl State {
     pub(super) fn new(_policy: &Greedy, layout: &Layout, _seed: u64) -> Self {
         let counts = layout.pages_per_block as usize + 1;
         let planes = layout.planes() as usize;
-        let lists = Lists::new(planes * counts, layout.blocks() as usize);
+        let plane = PlaneLists {
+            lowest: 0,
+            last: NONE,
+            valid: 0,
+        };
         Self {
-            lists,
+            lists: Lists::new(planes * counts, layout.blocks() as usize),
             counts,
-            planes,
-            lowest: vec![0; planes],
+            planes: vec![plane; planes],
         }
     }
     /// Lists of the same count are neighbours: blocks that are closed full, as those of a new device
     /// are, touch little memory.
     #[inline]
     fn list(&self, plane: Plane, valid: u32) -> usize {
-        valid as usize * self.planes + plane.index()
-    }
-    #[inline]
-    fn insert(&mut self, plane: Plane, block: Block, valid: u32) {
-        let list = self.list(plane, valid);
-        self.lists.push_back(list, block.0);
-        self.lower(plane, valid);
+        valid as usize * self.planes.len() + plane.index()
     }
     /// There is a block with `valid` valid pages.
     #[inline]
     fn lower(&mut self, plane: Plane, valid: u32) {
-        let lowest = &mut self.lowest[plane.index()];
+        let lowest = &mut self.planes[plane.index()].lowest;
         if valid < *lowest {
             *lowest = valid;
         }
+    }
+    /// A block that lost a page goes to the list of those with `valid` valid pages.
+    #[inline]
+    fn put(&mut self, plane: Plane, block: u32, valid: u32) {
+        if self.lists.move_back(self.list(plane, valid), block) {
+            self.lower(plane, valid);
+        }
+    }
+    /// No block of a plane waits for its list any more.
+    fn settle(&mut self, plane: Plane) {
+        let state = &mut self.planes[plane.index()];
+        let (block, valid) = (std::mem::replace(&mut state.last, NONE), state.valid);
+        if block != NONE {
+            self.put(plane, block, valid);
+        }
+    }
+    #[inline]
+    fn insert(&mut self, plane: Plane, block: Block, valid: u32) {
+        self.lower(plane, valid);
+        self.lists.push_back(self.list(plane, valid), block.0);
+    }
+    #[cold]
+    #[inline(never)]
+    fn insert_behind(&mut self, plane: Plane, block: Block, valid: u32) {
+        self.settle(plane);
+        self.insert(plane, block, valid);
     }
 }
 
 impl Choose for State {
     #[inline]
     fn closed(&mut self, plane: Plane, block: Block, valid: u32) {
-        self.insert(plane, block, valid);
+        if self.planes[plane.index()].last == NONE {
+            self.insert(plane, block, valid);
+        } else {
+            self.insert_behind(plane, block, valid);
+        }
     }
     #[inline(always)]
     fn invalidated(&mut self, plane: Plane, block: Block, valid: u32) {
-        let list = self.list(plane, valid);
-        if self.lists.move_back(list, block.0) {
-            self.lower(plane, valid);
+        let state = &mut self.planes[plane.index()];
+        let before = (state.last, state.valid);
+        (state.last, state.valid) = (block.0, valid);
+        if before.0 != block.0 && before.0 != NONE {
+            self.put(plane, before.0, before.1);
         }
     }
     #[inline]
@@ -80,17 +123,82 @@ impl Choose for State {
         self.lists.foresee(block.0);
     }
     fn choose(&mut self, plane: Plane, _blocks: &Blocks) -> Option<Block> {
-        for valid in self.lowest[plane.index()]..self.counts as u32 {
+        self.settle(plane);
+        for valid in self.planes[plane.index()].lowest..self.counts as u32 {
             if let Some(block) = self.lists.front(self.list(plane, valid)) {
-                self.lowest[plane.index()] = valid;
+                self.planes[plane.index()].lowest = valid;
                 self.lists.remove(block);
                 return Some(Block(block));
             }
         }
-        self.lowest[plane.index()] = 0;
+        self.planes[plane.index()].lowest = 0;
         None
     }
-    fn withdraw(&mut self, _plane: Plane, block: Block, _valid: u32) {
+    fn withdraw(&mut self, plane: Plane, block: Block, _valid: u32) {
+        self.settle(plane);
         self.lists.remove(block.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wordline_kernel::Stream;
+
+    const LAYOUT: Layout = Layout {
+        dies: 1,
+        planes_per_die: 2,
+        blocks_per_plane: 12,
+        pages_per_block: 5,
+    };
+
+    /// A block that may be chosen: what is valid of it, and since when.
+    type Held = Option<(u32, u32)>;
+
+    /// Among the blocks of `plane`: fewest valid pages, then longest so.
+    fn naive(held: &[Held], plane: u32) -> Option<Block> {
+        let of_plane = plane * 12..(plane + 1) * 12;
+        let held = of_plane.filter_map(|block| held[block as usize].map(|key| (key, block)));
+        held.min().map(|(_, block)| Block(block))
+    }
+
+    #[test]
+    fn the_emptiest_block_is_chosen_and_of_equals_the_one_that_was_so_first() {
+        let mut random = Stream::new(5, "greedy");
+        let mut state = State::new(&Greedy::default(), &LAYOUT, 1);
+        let blocks = Blocks::new(LAYOUT);
+        let mut held: Vec<Held> = vec![None; 24];
+        let (mut last, mut chosen) = (0, 0);
+        for step in 0..50_000 {
+            // Every other time the block of the time before, as a row of pages would.
+            if random.below(2) == 0 {
+                last = random.below(24) as u32;
+            }
+            let (plane, block) = (Plane(last / 12), Block(last));
+            let is = &mut held[last as usize];
+            match *is {
+                None => {
+                    *is = Some((5, step));
+                    state.closed(plane, block, 5);
+                }
+                Some((valid @ 1.., _)) if random.below(8) > 0 => {
+                    *is = Some((valid - 1, step));
+                    state.invalidated(plane, block, valid - 1);
+                }
+                Some((valid, _)) if random.below(3) == 0 => {
+                    *is = None;
+                    state.withdraw(plane, block, valid);
+                }
+                Some(_) => {
+                    let expected = naive(&held, plane.0);
+                    assert_eq!(state.choose(plane, &blocks), expected, "step {step}");
+                    chosen += 1;
+                    if let Some(block) = expected {
+                        held[block.index()] = None;
+                    }
+                }
+            }
+        }
+        assert!(chosen > 1_000, "{chosen} choices");
     }
 }
