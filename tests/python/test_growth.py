@@ -217,3 +217,19 @@ def test_the_table_fits(
 )
 def test_why_valgrind_failed(said: str, reason: str) -> None:
     assert counting._reason(said) == reason  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.mark.parametrize(("requests", "misses"), [(10_000, 1.9), (8_000_000, 1.0)])
+def test_the_first_requests_are_counted_where_they_weigh(
+    requests: int, misses: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a run whose first thousand requests miss ten times each, and all others once."""
+
+    def total(point: Point) -> tuple[int, int]:
+        cold = min(point.requests, 1000)
+        return 5_000 + 7 * point.requests, 300 + 10 * cold + (point.requests - cold)
+
+    monkeypatch.setattr(counting, "_total", total)
+    point = Point(requests, {"workload.requests": requests})
+    assert counting.count(point).misses == pytest.approx(misses, rel=1e-3)
+    assert counting.count(point).instructions == pytest.approx(7)

@@ -12,6 +12,8 @@ from wordline.growth.sweeps import Point, command
 
 # A first-level cache of 48 KiB, and behind it one of 1 MiB: what misses both comes from further.
 CACHES = ("--I1=32768,8,64", "--D1=49152,12,64", "--LL=1048576,16,64")
+# Of so many requests all are counted, the first, which find caches cold, too.
+MOST_IN_FULL = 100_000
 EVENTS = re.compile(r"^events: (.+)$", re.MULTILINE)
 SUMMARY = re.compile(r"^summary: (.+)$", re.MULTILINE)
 
@@ -30,9 +32,11 @@ def available() -> bool:
 
 
 def count(point: Point) -> Count:
-    """What a request of a point takes: the difference of two runs, of an eighth and of a quarter of
-    its requests, over their difference in requests. Raises WordlineError if valgrind fails."""
-    lengths = (point.requests // 8, point.requests // 4)
+    """What a request of a point takes: the difference of two runs over that in requests. They are
+    of one request and of all; of an eighth and of a quarter where there are many, whose first
+    weigh little. Raises WordlineError if valgrind fails."""
+    many = point.requests > MOST_IN_FULL
+    lengths = (point.requests // 8, point.requests // 4) if many else (1, point.requests)
     (instructions, misses), longer = (_total(point.of(length)) for length in lengths)
     more = lengths[1] - lengths[0]
     return Count((longer[0] - instructions) / more, (longer[1] - misses) / more)
