@@ -87,11 +87,14 @@ impl State {
             self.put(plane, block, valid);
         }
     }
+    /// A block, of which `valid` pages are valid, goes behind those of its list.
     #[inline]
     fn insert(&mut self, plane: Plane, block: Block, valid: u32) {
         self.lower(plane, valid);
         self.lists.push_back(self.list(plane, valid), block.0);
     }
+    /// The same if a block of the plane waits for its list: that one lost its page before. A function
+    /// by itself, so that the other saves no registers.
     #[cold]
     #[inline(never)]
     fn insert_behind(&mut self, plane: Plane, block: Block, valid: u32) {
