@@ -315,7 +315,8 @@ def _machine(device: dict[str, Any]) -> Machine:
 def _replay(trace: str) -> Work:
     name = f"replay {Path(trace).name}"
     path = str(Path(trace).absolute())
-    return Work(name, ("--trace", path, "--fit", "wrap", "--time-order", "clamp"))
+    closed = "--set=replay.mode.closed-loop.queue_depth=32"
+    return Work(name, ("--trace", path, "--fit", "wrap", closed))
 
 
 def _run(work: Work) -> Run:

@@ -15,6 +15,7 @@ from wordline import charts, course, figures, miss_ratio, pages, units
 from wordline._wordline import WordlineError
 from wordline.charts import Tables
 from wordline.figures import Figure
+from wordline.replay import played
 
 __all__ = ["Tables", "from_folder", "render"]
 
@@ -55,6 +56,7 @@ def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
         scripts=scripts,
         hashes=" ".join(pages.fingerprint(script) for script in scripts),
         ops=_ops(summary),
+        played=played(summary),
         units=units,
         parts=[(name, key, figures.PART_COLOUR[key]) for name, key in units.shown_parts(summary)],
     )

@@ -35,6 +35,8 @@ class Input(TypedDict):
     files: list[InputFile]
     digest: str | None
     replay: Literal["open-loop", "closed-loop", "mixed"]
+    time_scale: float | None
+    recorded_s: float | None
     queue_depth: int
     requests: int
     reads: int
@@ -173,6 +175,8 @@ class StreamInput(TypedDict):
     files: list[InputFile]
     digest: str | None
     replay: Literal["open-loop", "closed-loop"]
+    time_scale: float | None
+    recorded_s: float | None
     queue_depth: int
     requests: int
     reads: int

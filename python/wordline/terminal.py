@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Ta
 from rich.table import Table
 from rich.text import Text
 
+from wordline.replay import played
 from wordline.units import (
     ABSENT,
     LATENCIES,
@@ -469,6 +470,7 @@ def _bench_rows(measures: Sequence["Measure"]) -> Iterable[tuple[str, dict[str, 
 
 def _summary(summary: Mapping[str, Any]) -> Iterable[RenderableType]:
     yield _heading(summary)
+    yield Text(f"Played: {played(summary)}")
     if summary["partial"]:
         reason = summary["error"] or "the run was interrupted"
         yield Text(f"Partial result: {reason}", style="bold yellow")

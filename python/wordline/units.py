@@ -19,7 +19,13 @@ LATENCIES = (
     ("max", "max_us"),
 )
 
-DURATIONS = ((1e3, 1.0, "µs"), (1e6, 1e3, "ms"), (6e8, 1e6, "s"), (7.2e9, 6e7, "min"))
+DURATIONS = (
+    (1e3, 1.0, "µs"),
+    (1e6, 1e3, "ms"),
+    (6e8, 1e6, "s"),
+    (7.2e9, 6e7, "min"),
+    (1.728e11, 3.6e9, "h"),
+)
 
 PARTS = (
     ("host queue", "host_queue_us"),
@@ -68,7 +74,7 @@ def duration_unit(us: float) -> tuple[float, str]:
     for limit, scale, unit in DURATIONS:
         if abs(us) < limit:
             return scale, unit
-    return 3.6e9, "h"
+    return 8.64e10, "days"
 
 
 def size(count: float | None) -> str:

@@ -9,7 +9,7 @@ from wordline import units
     ("us", "text"),
     [(None, "–"), (0, "0 µs"), (0.05, "0.0500 µs"), (9.8, "9.80 µs"), (62.34, "62.3 µs"),
      (999.4, "999 µs"), (1000, "1.00 ms"), (26_420, "26.4 ms"), (2.5e6, "2.50 s"),
-     (1.2e9, "20.0 min"), (5.94376e11, "165 h")],
+     (1.2e9, "20.0 min"), (1.5e11, "41.7 h"), (5.94376e11, "6.88 days")],
 )  # fmt: skip
 def test_durations(us: float | None, text: str) -> None:
     assert units.duration(us) == text

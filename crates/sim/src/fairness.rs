@@ -37,6 +37,8 @@ pub struct StreamInput {
     pub files: Vec<InputFile>,
     pub digest: Option<String>,
     pub replay: &'static str,
+    pub time_scale: Option<f64>,
+    pub recorded_s: Option<f64>,
     pub queue_depth: u32,
     pub requests: u64,
     pub reads: u64,
@@ -99,6 +101,8 @@ fn input(slots: u32, stream: &plan::Stream, asked: &Asked, served: &Served) -> S
             "trace"
         },
         replay: replay_name(&asked.replay),
+        time_scale: asked.time_scale(),
+        recorded_s: asked.recorded_s().filter(|_| stream.workload.is_none()),
         queue_depth: queue_depth(slots, &asked.replay),
         requests: asked.counts.requests(),
         reads: asked.counts.reads,

@@ -29,6 +29,8 @@ metrics! {
     "device.blocks", "", "Erase blocks of the whole device.";
     "device.pages_per_block", "", "Pages in a block.";
     "device.page_bytes", "B", "User bytes in a page.";
+    "input.time_scale", "", "Open loop: what recorded times were multiplied by. Null in a closed loop, and for several streams, which have their own.";
+    "input.recorded_s", "s", "From the first to the last request that was issued, in the times of the recording, before they were scaled. Null for generated load, a trace without time stamps, and several streams, which have their own.";
     "input.queue_depth", "", "Open loop: slots of the device queue. Closed loop: requests kept under way.";
     "input.requests", "", "Read and write requests admitted to the device.";
     "input.reads", "", "Of these, reads.";

@@ -113,6 +113,24 @@ pub struct Asked {
     pub counts: InputCounts,
     /// When the first request was issued, if there was one.
     pub first_arrival: Option<Time>,
+    /// When its source has the first and the last of them, multiplied by the time scale of an open
+    /// loop; none if the source has no times.
+    pub recorded: Option<(Time, Time)>,
+}
+
+impl Asked {
+    /// From the first to the last request in the times of the source. Seconds.
+    pub(crate) fn recorded_s(&self) -> Option<f64> {
+        let (first, last) = self.recorded?;
+        Some(last.since(first).as_secs() / self.time_scale().unwrap_or(1.0))
+    }
+    /// What an open loop multiplies times by.
+    pub(crate) fn time_scale(&self) -> Option<f64> {
+        match self.replay {
+            Replay::OpenLoop { time_scale } => Some(time_scale),
+            Replay::ClosedLoop { .. } => None,
+        }
+    }
 }
 
 /// The time in which every stream with requests had begun, and none had issued its last one.

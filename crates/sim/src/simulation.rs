@@ -176,6 +176,8 @@ struct Intake<'a> {
     lost: u64,
     flushes_ignored: u64,
     first_arrival: Option<Time>,
+    /// When the source has the first and the last of the requests that were issued, times scaled.
+    recorded: Option<(Time, Time)>,
     open: bool,
     /// Whether flushes are issued; without a buffer they change nothing.
     flushes: bool,
@@ -203,6 +205,7 @@ impl<'a> Intake<'a> {
             lost: 0,
             flushes_ignored: 0,
             first_arrival: None,
+            recorded: None,
             open: true,
             flushes,
             ahead: None,
@@ -237,7 +240,9 @@ impl<'a> Intake<'a> {
     }
     #[inline]
     fn take(&mut self, request: &Request) {
-        self.ahead = None;
+        if let Some(ahead) = self.ahead.take() {
+            self.recorded.get_or_insert((ahead.arrival, ahead.arrival)).1 = ahead.arrival;
+        }
         self.tokens.pop_front();
         self.first_arrival.get_or_insert(request.arrival);
         self.issued[request.op as usize] += 1;
@@ -276,6 +281,7 @@ impl<'a> Intake<'a> {
             replay: self.replay,
             counts: self.counts(),
             first_arrival: self.first_arrival,
+            recorded: self.recorded.filter(|_| self.source.timed()),
         }
     }
     /// No further request is issued.

@@ -83,6 +83,8 @@ pub struct InputSummary {
     pub files: Vec<InputFile>,
     pub digest: Option<String>,
     pub replay: &'static str,
+    pub time_scale: Option<f64>,
+    pub recorded_s: Option<f64>,
     pub queue_depth: u32,
     pub requests: u64,
     pub reads: u64,
@@ -752,8 +754,15 @@ fn input_summary(outcome: &Outcome, flash: &FlashCounts) -> InputSummary {
         .streams
         .iter()
         .map(|asked| queue_depth(slots, &asked.replay));
+    let single = match outcome.streams.as_slice() {
+        [single] => Some(single),
+        _ => None,
+    };
+    let generated = outcome.plan.is_generated(0);
     InputSummary {
         replay: if alike { replay } else { "mixed" },
+        time_scale: single.and_then(Asked::time_scale),
+        recorded_s: single.filter(|_| !generated).and_then(Asked::recorded_s),
         queue_depth: match replay {
             "closed-loop" if alike => depths.fold(0, u32::saturating_add),
             _ => slots,
@@ -923,24 +932,29 @@ fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
         ));
     }
     let plan = &outcome.plan;
-    if plan.streams.is_empty() {
-        let waiting = outcome.streams.iter().zip(&outcome.record.streams);
-        let mut crowded = waiting.filter(|(asked, served)| is_crowded(asked, served));
-        notes.extend(crowded.next().map(|_| crowding(plan.workload.is_some())));
-    }
-    for (place, stream) in plan.streams.iter().enumerate() {
-        let said = |text: &str| format!("Stream {}: {text}", stream.name);
-        let asked = &outcome.streams[place];
-        if asked.counts.requests() == 0 {
+    let streams = outcome.streams.iter().zip(&outcome.record.streams);
+    for (place, (asked, served)) in streams.enumerate() {
+        let own = plan.streams.get(place);
+        let said = |text: &str| match own {
+            Some(stream) => format!("Stream {}: {text}", stream.name),
+            None => text.to_owned(),
+        };
+        if own.is_some() && asked.counts.requests() == 0 {
             notes.push(said("no read or write was issued."));
         }
-        if is_crowded(asked, &outcome.record.streams[place]) {
-            notes.push(said(&crowding(stream.workload.is_some())));
+        let generated = plan.is_generated(place);
+        if !generated && asked.time_scale().is_none() && asked.recorded.is_some() {
+            notes.push(said(STAMPS_IGNORED));
+        }
+        if is_crowded(asked, served) {
+            notes.push(said(&crowding(outcome, generated)));
         }
     }
     notes.extend(classes_ignored(plan));
     notes
 }
+
+const STAMPS_IGNORED: &str = "The time stamps of the trace were ignored: a closed loop issues a request when another completes. Leave replay.mode out to play the trace by them.";
 
 /// Whether an open loop waited for the device more than it was served.
 fn is_crowded(asked: &Asked, served: &Served) -> bool {
@@ -949,7 +963,20 @@ fn is_crowded(asked: &Asked, served: &Served) -> bool {
     matches!(asked.replay, Replay::OpenLoop { .. }) && waited * 2 > total
 }
 
-fn crowding(generated: bool) -> String {
+/// Share of the time from the first request to the last completion above which a device that held
+/// requests never caught up.
+const ALWAYS_BUSY: f64 = 0.95;
+
+fn crowding(outcome: &Outcome, generated: bool) -> String {
+    let record = &outcome.record;
+    let span = record.total.last_completion.since(outcome.first_arrival());
+    let busy = record.busy().as_secs() / span.as_secs().max(1e-12);
+    if busy < ALWAYS_BUSY {
+        return format!(
+            "More than half of the response time was spent waiting for the device queue, and the device held requests in {:.3} % of the time: they come in bursts longer than its queue (host.queue_depth).",
+            busy * 100.0
+        );
+    }
     let remedy = if generated {
         "Lower the rate (workload.arrival) or take a closed loop."
     } else {

@@ -249,6 +249,12 @@ impl Plan {
         self.devices().any(|device| device.buffer.is_some())
     }
 
+    /// Whether the requests of a stream are generated.
+    pub fn is_generated(&self, stream: usize) -> bool {
+        let load = self.streams.get(stream).map(|stream| &stream.workload);
+        load.unwrap_or(&self.workload).is_some()
+    }
+
     /// All pages. Bytes.
     pub fn capacity_bytes(&self) -> u64 {
         let bytes = |device: &Self| {

@@ -1,0 +1,120 @@
+"""How a load is played: open or closed loop, scaled or not, and what is said of it."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Command
+
+import wordline as package
+
+HEADER = "time_ns,op,offset_bytes,size_bytes,volume\n"
+SECOND = 1_000_000_000
+CLOSED = {"replay.mode.closed-loop.queue_depth": 4}
+
+
+def recorded(times_ns: list[int]) -> str:
+    """A read of 4 KiB at each of these times."""
+    rows = (f"{time},read,{4096 * (place % 1000)},4096,0\n" for place, time in enumerate(times_ns))
+    return HEADER + "".join(rows)
+
+
+@pytest.fixture
+def trace(place: Path) -> str:
+    """Three requests in ten seconds, the first of them two seconds after the start."""
+    (place / "disk.csv").write_text(recorded([2 * SECOND, 3 * SECOND, 12 * SECOND]))
+    return "disk.csv"
+
+
+def played(answer: Any) -> str:
+    assert answer.returncode == 0, answer.stderr
+    line = answer.stdout.splitlines()[1]
+    assert line.startswith("Played: "), answer.stdout
+    return line.removeprefix("Played: ")
+
+
+def notes(result: package.Result) -> str:
+    return "\n".join(result.summary["notes"])
+
+
+@pytest.mark.parametrize("preset", [one["name"] for one in package.presets()])
+def test_no_preset_ignores_the_time_stamps_of_a_trace(preset: str) -> None:
+    resolved = tomllib.loads(package.config.show(preset))
+    assert list(resolved["replay"]["mode"]) == ["open-loop"]
+
+
+def test_a_trace_is_played_by_its_time_stamps(wordline: Command, trace: str) -> None:
+    answer = wordline("run", "d4", "--trace", trace)
+    assert played(answer) == "open loop, by its time stamps; 10.0 s recorded, 12.0 s simulated"
+
+
+def test_a_scaled_trace_says_so(wordline: Command, trace: str) -> None:
+    scaled = "replay.mode.open-loop.time_scale=0.25"
+    answer = wordline("run", "d4", "--trace", trace, "--set", scaled)
+    assert played(answer) == (
+        "open loop, by its time stamps x 0.250; 10.0 s recorded, 3.00 s simulated"
+    )
+
+
+def test_a_closed_loop_says_that_time_stamps_are_ignored(wordline: Command, trace: str) -> None:
+    closed = "replay.mode.closed-loop.queue_depth=4"
+    answer = wordline("run", "d4", "--trace", trace, "--set", closed)
+    told = played(answer)
+    assert told.startswith("closed loop, 4 under way, time stamps ignored; 10.0 s recorded, ")
+    assert re.search(r"[µm]s simulated$", told)
+    assert "The time stamps of the trace were ignored" in " ".join(answer.stdout.split())
+
+
+def test_a_trace_without_time_stamps_has_none_to_ignore(wordline: Command, place: Path) -> None:
+    (place / "disk.iolog").write_text(
+        "fio version 2 iolog\n/dev/sdb add\n/dev/sdb open\n/dev/sdb read 0 4096\n"
+    )
+    closed = "replay.mode.closed-loop.queue_depth=4"
+    answer = wordline("run", "d4", "--trace", "disk.iolog", "--set", closed)
+    assert played(answer).startswith("closed loop, 4 under way, no time stamps; ")
+    assert "time stamps of the trace were ignored" not in answer.stdout
+
+
+def test_generated_load_has_no_recording(wordline: Command, tiny: str) -> None:
+    load = ["--set", "workload.requests=100", "--set"]
+    answer = wordline("run", tiny, *load, "workload.arrival.poisson.iops=100")
+    assert played(answer).startswith("open loop, generated arrivals; ")
+    answer = wordline("run", tiny, *load, "workload.arrival.closed-loop.queue_depth=3")
+    assert played(answer).startswith("closed loop, 3 under way; ")
+
+
+def test_each_stream_says_how_it_is_played(tiny: str, trace: str) -> None:
+    streams = [
+        {"name": "db"},
+        {"name": "log", "replay": {"mode": {"closed-loop": {"queue_depth": 2}}}},
+    ]
+    result = package.run(tiny, streams={"db": trace, "log": trace}, overrides={"streams": streams})
+    told = [stream["input"] for stream in result.summary["streams"]]
+    assert [one["time_scale"] for one in told] == [1.0, None]
+    assert [one["recorded_s"] for one in told] == [10.0, 10.0]
+    assert result.summary["input"]["recorded_s"] is None
+    assert "Stream log: The time stamps of the trace were ignored" in notes(result)
+    assert "Stream db: The time stamps" not in notes(result)
+
+
+@pytest.mark.parametrize(
+    ("times_ns", "crowd"),
+    [
+        # 900 requests at once, then a minute of nothing, then one more.
+        ([0] * 900 + [60 * SECOND], "bursts"),
+        # A request each microsecond, of which none is served in less than 50.
+        (list(range(0, 3_000_000, 1000)), "the input offers more than this device serves"),
+        (list(range(0, 3_000_000_000, 1_000_000)), None),
+    ],
+)
+def test_a_device_is_said_to_be_overloaded_if_it_never_catches_up(
+    tiny: str, place: Path, times_ns: list[int], crowd: str | None
+) -> None:
+    (place / "burst.csv").write_text(recorded(times_ns))
+    filled = {"precondition.fill_ratio": 1.0}
+    told = notes(package.run(tiny, "burst.csv", overrides=filled))
+    said = [words for words in ("bursts", "the input offers more") if words in told]
+    assert said == ([] if crowd is None else [words for words in said if words in crowd])
+    assert crowd is None or crowd in told
