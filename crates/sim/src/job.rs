@@ -12,7 +12,7 @@ use crate::config::{ConfigError, Plan, load};
 use crate::given;
 use crate::results::{Provenance, Results};
 use crate::simulation::{Input, Options, Phase, Progress, SimulationError, Watch, run};
-use crate::summary::{InputFile, grouped};
+use crate::summary::{InputFile, Reference, grouped};
 use crate::timeline::TimelineOptions;
 
 /// What a user says of a run.
@@ -220,6 +220,7 @@ impl Job {
         }
         let mut fed = self.feeds(&plan)?;
         let mut results = run(&plan, inputs(&mut fed), &self.options(), watch)?;
+        results.summary.references = Reference::of(&loaded.config);
         results.describe_input(fed.iter().map(|fed| fed.feed.provenance()).collect());
         if self.slowdown {
             self.compare(&plan, &mut results, watch)?;

@@ -241,7 +241,9 @@ impl<'a> Intake<'a> {
     #[inline]
     fn take(&mut self, request: &Request) {
         if let Some(ahead) = self.ahead.take() {
-            self.recorded.get_or_insert((ahead.arrival, ahead.arrival)).1 = ahead.arrival;
+            self.recorded
+                .get_or_insert((ahead.arrival, ahead.arrival))
+                .1 = ahead.arrival;
         }
         self.tokens.pop_front();
         self.first_arrival.get_or_insert(request.arrival);

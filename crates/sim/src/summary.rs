@@ -10,8 +10,8 @@ use wordline_nand::Energy;
 use wordline_observe::{Busy, Histogram};
 
 use crate::chip_load::ChipLoadSummary;
-use crate::config::Plan;
 use crate::config::plan::Replay;
+use crate::config::{Config, Plan, chosen};
 use crate::devices::Device;
 use crate::fairness::{Fairness, StreamSummary, streams};
 use crate::members::{MemberSummary, members};
@@ -475,6 +475,7 @@ pub struct VerificationSummary {
     pub writes_followed: u64,
 }
 
+/// The paper of a policy.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct Reference {
@@ -685,7 +686,7 @@ impl Summary {
             precondition: PreconditionSummary::new(&outcome.preconditioned()),
             verification: verification(devices),
             notes: Vec::new(),
-            references: references(plan),
+            references: Vec::new(),
             speed: SpeedSummary {
                 wall_s: speed.wall.as_secs_f64(),
                 cpu_s: speed.cpu.as_secs_f64(),
@@ -700,6 +701,21 @@ impl Summary {
         };
         summary.notes = notes(outcome, &summary);
         summary
+    }
+}
+
+impl Reference {
+    /// The papers of the policies that a configuration names.
+    pub(crate) fn of(config: &Config) -> Vec<Self> {
+        let cited = chosen(config).into_iter();
+        cited
+            .filter(|member| !member.paper.is_empty())
+            .map(|member| Self {
+                family: member.family,
+                policy: member.name,
+                paper: member.paper,
+            })
+            .collect()
     }
 }
 
@@ -854,35 +870,6 @@ impl FlashSummary {
                 .sum(),
         }
     }
-}
-
-fn references(plan: &Plan) -> Vec<Reference> {
-    let ftl = &plan.ftl.config;
-    let all = [
-        Reference {
-            family: "ftl.mapping",
-            policy: ftl.mapping.name(),
-            paper: ftl.mapping.paper(),
-        },
-        Reference {
-            family: "ftl.allocate",
-            policy: ftl.allocate.name(),
-            paper: ftl.allocate.paper(),
-        },
-        Reference {
-            family: "ftl.gc.victim",
-            policy: ftl.gc.victim.name(),
-            paper: ftl.gc.victim.paper(),
-        },
-        Reference {
-            family: "ftl.wear",
-            policy: ftl.wear.name(),
-            paper: ftl.wear.paper(),
-        },
-    ];
-    all.into_iter()
-        .filter(|reference| !reference.paper.is_empty())
-        .collect()
 }
 
 /// Sentences that a careful reader of the numbers needs.

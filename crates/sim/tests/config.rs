@@ -129,7 +129,7 @@ fn d4_is_the_device_of_the_benchmarks() {
     assert_eq!(plan.ftl.start_blocks, 26, "5.2 % of 512 blocks");
     assert_eq!(plan.ftl.reserve_blocks, 2, "0.5 % of 512 blocks");
     assert_eq!(plan.queue_depth, 32);
-    assert_eq!(plan.replay, Replay::ClosedLoop { queue_depth: 32 });
+    assert_eq!(plan.replay, Replay::OpenLoop { time_scale: 1.0 });
     assert_eq!(plan.precondition.fill_pages, plan.ftl.user_pages);
     assert_eq!(
         (plan.precondition.overwrite_pages, plan.precondition.settle),
@@ -209,7 +209,7 @@ fn an_unknown_key_is_shown_in_its_place_with_the_key_that_was_meant() {
         "4 |   queu_depth = 3 # many"
         "  |   ^^^^^^^^^^");
     says!("[host]\nspeed = 3\n",
-        "device.toml:2:1: unknown key `speed` in [host]; known here: interface, queue_depth"
+        "device.toml:2:1: unknown key `speed` in [host]; known here: queue_depth, interface"
         "  |"
         "2 | speed = 3"
         "  | ^^^^^");
@@ -644,4 +644,35 @@ fn a_number_that_toml_cannot_hold_is_refused_with_the_rest_of_the_file_intact() 
     let text = "base = \"demo\"\n[nand.timing]\nprogram_ns = 9223372036854775808\n";
     let error = load(text, &[]).map(|_| ()).unwrap_err();
     assert!(error.starts_with("device.toml:3:"), "{error}");
+}
+
+/// Every policy that has a paper is cited by a configuration that names it, wherever it stands.
+#[test]
+fn whatever_a_slot_names_is_cited() {
+    let cited = |text: &str| {
+        let chosen = config::chosen(&config(text, &[]));
+        chosen
+            .iter()
+            .map(|one| (one.family, one.name))
+            .collect::<Vec<_>>()
+    };
+    for policy in config::policies() {
+        let (family, name) = (policy.family, policy.name);
+        let slot = format!("{family} = \"{name}\"\n");
+        let text = format!("schema = 1\nbuffer.capacity_kib = 64\n{slot}");
+        let idle = family == "nand.scheduler"; // of a package by itself
+        assert_eq!(cited(&text).contains(&(family, name)), !idle, "{slot}");
+        let (tables, inner) = match family.split('.').next() {
+            Some("workload" | "replay") => ("streams", "name = \"a\"\n"),
+            _ => ("array.members", "buffer.capacity_kib = 64\n"),
+        };
+        let text = format!("schema = 1\n[[{tables}]]\n{inner}{slot}");
+        assert_eq!(cited(&text).contains(&(family, name)), !idle, "{text}");
+    }
+    let off = cited("schema = 1\nbuffer.replacement = \"arc\"\n");
+    assert!(
+        off.iter()
+            .all(|&(family, _)| family != "buffer.replacement"),
+        "the buffer is off"
+    );
 }

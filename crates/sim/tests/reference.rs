@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use serde_json::Value;
 use wordline_sim::config::reference::{self, Entry};
 use wordline_sim::metrics;
 use wordline_workload::Format;
@@ -61,6 +62,52 @@ fn the_reference_pages_are_up_to_date() {
             written == page,
             "docs/reference/{name} is out of date; renew it with \
              WORDLINE_BLESS=1 cargo test -p wordline-sim --test reference"
+        );
+    }
+}
+
+/// Adds the paths of all keys that are no tables below `table`.
+fn leaves(root: &Value, table: &Value, path: &str, found: &mut Vec<String>) {
+    if let Some(name) = table["$ref"].as_str() {
+        return leaves(root, &root["$defs"][&name["#/$defs/".len()..]], path, found);
+    }
+    let alternatives = ["anyOf", "oneOf"].map(|word| table[word].as_array());
+    let alternatives: Vec<&Value> = alternatives.into_iter().flatten().flatten().collect();
+    let inner = || alternatives.iter().copied().chain(table.get("items"));
+    let mut below = Vec::new();
+    inner().for_each(|one| leaves(root, one, path, &mut below));
+    for (key, property) in table["properties"].as_object().into_iter().flatten() {
+        let path = if path.is_empty() {
+            key.clone()
+        } else {
+            format!("{path}.{key}")
+        };
+        leaves(root, property, &path, &mut below);
+    }
+    let is_table = table.get("properties").is_some() || !below.is_empty();
+    if !is_table && !path.is_empty() && table["type"] != "null" {
+        below.push(path.to_owned());
+    }
+    found.append(&mut below);
+}
+
+/// Against the schema by itself: what the pages are made from may leave out a part of it.
+#[test]
+fn every_key_of_the_schema_is_on_a_page() {
+    let schema = wordline_sim::config::schema();
+    let mut keys = Vec::new();
+    leaves(&schema, &schema, "", &mut keys);
+    assert!(keys.len() > 150, "the schema was not walked: {keys:?}");
+    let pages = reference::config() + &reference::policy_page();
+    // What stands in the tables of a member or a stream is explained where a device has it.
+    let repeated = ["array.members.", "streams."];
+    for key in &keys {
+        let own = repeated.iter().find_map(|tables| key.strip_prefix(tables));
+        let places = [Some(key.as_str()), own].into_iter().flatten();
+        let mut anchors = places.map(|place| format!("<a id=\"{place}\"></a>"));
+        assert!(
+            anchors.any(|anchor| pages.contains(&anchor)),
+            "{key} is on no page"
         );
     }
 }

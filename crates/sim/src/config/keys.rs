@@ -95,6 +95,11 @@ fn walk(root: &Value, table: &Value, prefix: &str, keys: &mut Vec<Key>) {
         for policy in choices(target) {
             walk(root, policy, &path, keys);
         }
+        for other in target["anyOf"].as_array().into_iter().flatten() {
+            if let Some(element) = element(root, other) {
+                walk(root, element, &path, keys);
+            }
+        }
     }
 }
 

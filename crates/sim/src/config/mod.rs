@@ -6,6 +6,7 @@
 
 pub mod array;
 mod check;
+mod chosen;
 mod error;
 pub(crate) mod explain;
 pub mod keys;
@@ -27,6 +28,7 @@ use wordline_nand::{Arbitration, Cell, Energy, Geometry, PlaneRule, Scheduler, S
 use wordline_workload::generate;
 
 pub use array::Array;
+pub use chosen::chosen;
 pub use error::ConfigError;
 pub use load::{Loaded, load};
 pub use origin::{Origin, Place};

@@ -10,22 +10,6 @@ use super::keys::{self, Key, Kind};
 use super::presets::{self, Preset};
 use super::{load, policies};
 
-/// The tables of a configuration in the order of explaining; `workload` holds the last one.
-const TABLES: [&str; 12] = [
-    "",
-    "nand",
-    "ssd",
-    "host",
-    "ftl",
-    "array",
-    "replay",
-    "precondition",
-    "series",
-    "observe",
-    "workload",
-    "streams",
-];
-
 const NOTICE: &str = "<!-- Generated from the source; `WORDLINE_BLESS=1 cargo test -p wordline-sim --test reference` renews it. -->\n";
 
 /// A row of a reference page that lists quantities.
@@ -50,36 +34,25 @@ pub fn config() -> String {
          ```toml\nschema = 1\nbase = \"d4\"\n\n[host]\nqueue_depth = 8\n\n\
          [ftl.gc.victim.d-choices]\nd = 4\n```\n"
     );
-    for top in TABLES {
-        let tables = keys::all().iter().filter(|key| is_table_of(key, top));
-        if top.is_empty() {
-            section(&mut page, "The top", "", "The keys at the top of the file.");
-        }
-        for Key {
-            path,
-            kind,
-            description,
-            ..
-        } in tables
-        {
-            let title = match kind {
-                Kind::Tables => format!("`[[{path}]]`"),
-                _ => format!("`[{path}]`"),
-            };
-            section(&mut page, &title, path, description);
-        }
+    section(&mut page, "The top", "", "The keys at the top of the file.");
+    for key in keys::all().iter().filter(|key| is_headed(key)) {
+        let title = match key.kind {
+            Kind::Tables => format!("`[[{}]]`", key.path),
+            _ => format!("`[{}]`", key.path),
+        };
+        section(&mut page, &title, &key.path, &key.description);
     }
     page
 }
 
-fn is_table_of(key: &Key, top: &str) -> bool {
-    let parameters = parent(&key.path).is_some_and(is_slot);
-    let heads = match key.kind {
-        Kind::Table => !parameters && !in_tables(key),
+/// Whether a key is a table with a section of its own. The parameters of policies are on the page of
+/// policies.
+fn is_headed(key: &Key) -> bool {
+    match key.kind {
+        Kind::Table => !in_tables(key) && !parent(&key.path).is_some_and(is_slot),
         Kind::Tables => true,
         _ => false,
-    };
-    heads && key.path.split('.').next() == Some(top)
+    }
 }
 
 /// Whether a key stands inside an array of tables, where tables that stand elsewhere too are not
@@ -105,26 +78,37 @@ fn parent(path: &str) -> Option<&str> {
 }
 
 fn section(page: &mut String, title: &str, table: &str, description: &str) {
-    let headed = |key: &Key| match key.kind {
-        Kind::Table => !in_tables(key),
-        Kind::Tables => true,
-        _ => false,
+    let stands_in = |path: &str| parent(path).unwrap_or("") == table;
+    // The keys of a list of tables that may stand for a single value follow its own.
+    let is_listed = |key: &Key| {
+        let list = parent(&key.path).filter(|list| stands_in(list));
+        list.is_some_and(|list| {
+            matches!(
+                keys::find(list),
+                Some(Key {
+                    kind: Kind::Either(_),
+                    ..
+                })
+            )
+        })
     };
     let rows: Vec<&Key> = keys::all()
         .iter()
-        .filter(|key| parent(&key.path).unwrap_or("") == table && !headed(key))
+        .filter(|key| !is_headed(key) && (stands_in(&key.path) || is_listed(key)))
         .collect();
     let _ = write!(page, "\n## {title}\n\n{description}\n");
-    key_table(page, &rows);
+    key_table(page, table, &rows);
 }
 
-fn key_table(page: &mut String, rows: &[&Key]) {
+/// The keys of a table as rows, their names as they stand in it.
+fn key_table(page: &mut String, table: &str, rows: &[&Key]) {
     if rows.is_empty() {
         return;
     }
     page.push_str("\n| key | type | unit | default | description |\n|---|---|---|---|---|\n");
     for key in rows {
-        let name = key.path.rsplit('.').next().unwrap_or_default();
+        let name = key.path.strip_prefix(table).unwrap_or(&key.path);
+        let name = name.trim_start_matches('.');
         let _ = writeln!(
             page,
             "| <a id=\"{}\"></a>`{name}` | {} | {} | {} | {} |",
@@ -216,7 +200,7 @@ fn policy(page: &mut String, member: &Member) {
         .iter()
         .filter(|key| parent(&key.path) == Some(&path))
         .collect();
-    key_table(page, &parameters);
+    key_table(page, &path, &parameters);
     if !paper.is_empty() {
         let _ = write!(page, "\nSource: {paper}.\n");
     }

@@ -3,6 +3,8 @@
 pub mod d_choices;
 pub mod fifo;
 pub mod greedy;
+#[cfg(test)]
+mod newest;
 pub mod random;
 mod set;
 
@@ -83,5 +85,36 @@ members! {
 impl Default for Victim {
     fn default() -> Self {
         Self::Greedy(greedy::Greedy::default())
+    }
+}
+
+/// The policy that CONTRIBUTING.md adds is `newest.rs`, compiled with the tests.
+#[cfg(test)]
+mod tests {
+    use wordline_nand::Geometry;
+
+    use super::*;
+    use newest::{Newest, State};
+
+    #[test]
+    fn the_example_of_contributing_is_this_file() {
+        let guide = include_str!("../../../../../CONTRIBUTING.md");
+        let example = format!("```rust\n{}```", include_str!("newest.rs"));
+        assert!(
+            guide.contains(&example),
+            "CONTRIBUTING.md shows another newest.rs"
+        );
+    }
+
+    #[test]
+    fn the_example_collects_what_filled_up_last_and_was_not_withdrawn() {
+        let layout = Layout::new(&Geometry::default(), 1).unwrap();
+        let (plane, blocks) = (Plane(0), Blocks::new(layout));
+        let mut newest = State::new(&Newest::default(), &layout, 1);
+        (0..4).for_each(|block| newest.closed(plane, Block(block), 0));
+        newest.withdraw(plane, Block(3), 0);
+        newest.withdraw(plane, Block(1), 0);
+        let chosen: Vec<Block> = std::iter::from_fn(|| newest.choose(plane, &blocks)).collect();
+        assert_eq!(chosen, [Block(2), Block(0)]);
     }
 }

@@ -1,0 +1,46 @@
+//! Newest-first victim selection.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+use wordline_nand::{Block, Layout, Plane};
+
+use super::Choose;
+use crate::block::Blocks;
+
+/// The block that was filled last. Collects what has had the least time to become invalid, and so
+/// shows how bad a choice can be.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Newest {}
+
+impl Cited for Newest {
+    const PAPER: &'static str = "";
+}
+
+/// Per plane the full blocks in the order in which they became full.
+#[derive(Clone, Debug)]
+pub struct State {
+    full: Vec<Vec<Block>>,
+}
+
+impl State {
+    pub(super) fn new(_policy: &Newest, layout: &Layout, _seed: u64) -> Self {
+        Self {
+            full: vec![Vec::new(); layout.planes() as usize],
+        }
+    }
+}
+
+impl Choose for State {
+    fn closed(&mut self, plane: Plane, block: Block, _valid: u32) {
+        self.full[plane.index()].push(block);
+    }
+    fn invalidated(&mut self, _plane: Plane, _block: Block, _valid: u32) {}
+    fn choose(&mut self, plane: Plane, _blocks: &Blocks) -> Option<Block> {
+        self.full[plane.index()].pop()
+    }
+    fn withdraw(&mut self, plane: Plane, block: Block, _valid: u32) {
+        self.full[plane.index()].retain(|&other| other != block);
+    }
+}
