@@ -68,10 +68,9 @@ def _each_with_its_option(option: str, args: Sequence[str]) -> Iterator[str]:
     for index, arg in enumerate(args):
         if arg == option:
             taking = True
-            follower = args[index + 1] if index + 1 < len(args) else "-"
-            if follower.startswith("-"):
+            if index + 1 == len(args) or plain.is_option(args[index + 1]):
                 yield arg
-        elif arg.startswith("-"):
+        elif plain.is_option(arg):
             taking = False
             yield arg
         elif taking:

@@ -156,7 +156,10 @@ def simulate(
 
 
 def _default_out(device: str, trace: Sequence[str], streams: Iterable[str]) -> str:
-    work = _name(trace[0]).split(".")[0] if trace else "-".join(streams)[:100] or "generated"
+    if trace:
+        work = "stdin" if trace[0] == "-" else _name(trace[0]).split(".")[0]
+    else:
+        work = "-".join(streams)[:100] or "generated"
     return os.path.join("out", f"{_name(device).removesuffix('.toml')}-{work}")
 
 

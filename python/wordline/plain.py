@@ -74,9 +74,14 @@ def _run_arguments(args: list[str]) -> dict[str, Any]:
 def _values(name: str, args: list[str]) -> list[str]:
     """The values that follow the option: one, of --trace as many as there are."""
     values: list[str] = []
-    while args and not args[-1].startswith("-") and (name == "--trace" or not values):
+    while args and not is_option(args[-1]) and (name == "--trace" or not values):
         values.append(args.pop())
     return values
+
+
+def is_option(word: str) -> bool:
+    """Whether a word of a command is an option; a lone - is standard input."""
+    return word.startswith("-") and word != "-"
 
 
 def _take(given: dict[str, Any], name: str, values: list[str]) -> None:

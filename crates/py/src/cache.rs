@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 use wordline_sim::cache::{
     self, CacheError, Chosen, Methods, Mrc, Pages, Progress, Reading, Run, Size, Watch, choose,
 };
-use wordline_workload::TraceOptions;
+use wordline_workload::{Recordings, TraceOptions};
 
 use crate::{PyTable, fail, option, trace_options};
 
@@ -34,7 +34,7 @@ impl CacheTrace {
     fn run(&self, py: Python<'_>, policy: &str, pages: u64) -> PyResult<String> {
         let chosen = one(policy)?;
         let trace = Arc::clone(&self.0);
-        let run = beside(py, None, move |_| Ok(trace.run(&chosen, pages)))?;
+        let run = beside(py, None, move |_, _| Ok(trace.run(&chosen, pages)))?;
         serde_json::to_string(&run).map_err(fail)
     }
 }
@@ -62,13 +62,16 @@ pub fn cache_open(
     options: &Bound<'_, PyDict>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<CacheTrace> {
-    let reading = reading(paths, options)?;
+    let mut reading = reading(paths, options)?;
     let read = if option(options, "keys")?.unwrap_or(false) {
         Pages::read_with_keys
     } else {
         Pages::read
     };
-    let pages = beside(py, progress, move |watch| read(&reading, watch))?;
+    let pages = beside(py, progress, move |recordings, watch| {
+        reading.recordings = recordings;
+        read(&reading, watch)
+    })?;
     Ok(CacheTrace(Arc::new(pages)))
 }
 
@@ -109,7 +112,7 @@ pub fn curves_open(
     options: &Bound<'_, PyDict>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Curves> {
-    let reading = reading(paths, options)?;
+    let mut reading = reading(paths, options)?;
     let sizes: Vec<String> = option(options, "sizes")?.unwrap_or_default();
     let sizes = sizes.iter().map(|size| size.parse());
     let methods = Methods {
@@ -121,7 +124,8 @@ pub fn curves_open(
         seed: option(options, "seed")?.unwrap_or(1),
         sizes: sizes.collect::<Result<_, CacheError>>().map_err(fail)?,
     };
-    beside(py, progress, move |watch| {
+    beside(py, progress, move |recordings, watch| {
+        reading.recordings = recordings;
         cache::mrc(&reading, &methods, watch)
     })
     .map(Curves)
@@ -129,6 +133,7 @@ pub fn curves_open(
 
 fn reading(paths: Vec<PathBuf>, options: &Bound<'_, PyDict>) -> PyResult<Reading> {
     Ok(Reading {
+        recordings: Recordings::default(),
         paths,
         trace: trace_options(TraceOptions::as_recorded(), options)?,
         page_bytes: option(options, "page_bytes")?.unwrap_or(4096),
@@ -152,7 +157,7 @@ struct Shared {
 pub(crate) fn beside<T: Send + 'static>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
-    work: impl FnOnce(&mut Watch<'_>) -> Result<T, CacheError> + Send + 'static,
+    work: impl FnOnce(Recordings, &mut Watch<'_>) -> Result<T, CacheError> + Send + 'static,
 ) -> PyResult<T> {
     let shared = Arc::new(Shared::default());
     let (sender, mut receiver) = channel();
@@ -165,7 +170,9 @@ pub(crate) fn beside<T: Send + 'static>(
             !told.ended.load(Ordering::Relaxed)
         };
         // Nobody may be there any more to hear of it.
-        let _ = sender.send(work(&mut watch));
+        let ended = Arc::clone(&told);
+        let stop = move || ended.ended.load(Ordering::Relaxed);
+        let _ = sender.send(work(Recordings::new(Arc::new(stop)), &mut watch));
     });
     loop {
         let waited = py.detach(move || (receiver.recv_timeout(BEAT), receiver));

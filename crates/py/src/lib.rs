@@ -9,7 +9,7 @@ mod policy;
 mod text;
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt};
 use pyo3::prelude::*;
@@ -21,7 +21,7 @@ use wordline_sim::config::{self, presets};
 use wordline_sim::{Done, Job, JobError, Phase, Progress, SimulationError, TimelineOptions};
 use wordline_workload::convert::convert;
 use wordline_workload::stat::{IdleRule, stat_trace};
-use wordline_workload::{Format, Trace, TraceOptions};
+use wordline_workload::{Format, Recordings, Trace, TraceOptions, WorkloadError};
 
 pyo3::create_exception!(
     wordline,
@@ -193,35 +193,76 @@ fn run(
         buffer_policy: option(options, "buffer")?
             .map(|(name, callable)| policy::maker(name, callable)),
     };
-    let raised: Mutex<Option<PyErr>> = Mutex::new(None);
-    let mut watch = |now: &Progress| {
-        Python::attach(|py| match tell(py, progress.as_ref(), now) {
-            Ok(()) => true,
-            Err(error) => {
-                if !error.is_instance_of::<PyKeyboardInterrupt>(py)
-                    && let Ok(mut raised) = raised.lock()
-                {
-                    *raised = Some(error);
-                }
-                false
-            }
-        })
-    };
+    let raised = Raised::default();
+    let mut watch =
+        |now: &Progress| Python::attach(|py| raised.is_none(py, tell(py, progress.as_ref(), now)));
+    let recordings = raised.recordings();
     let done = if job.buffer_policy.is_some() {
         // The interpreter is needed at every request. The policy's own code lets others have it.
-        job.run(&mut watch)
+        job.run_of(&recordings, &mut watch)
     } else {
-        py.detach(|| job.run(&mut watch))
+        py.detach(|| job.run_of(&recordings, &mut watch))
     };
-    if let Ok(Some(error)) = raised.into_inner() {
+    if let Some(error) = raised.take() {
         return Err(error);
     }
     done.map(Outcome).map_err(|error| match error {
         JobError::Simulation(SimulationError::Device(error)) if error.is_interruption() => {
             PyKeyboardInterrupt::new_err(())
         }
+        JobError::Workload(error) => unreadable(error),
         error => fail(error),
     })
+}
+
+/// What was raised while the simulator worked. A KeyboardInterrupt ends the work as well, but the work
+/// says so itself.
+#[derive(Clone, Default)]
+struct Raised(Arc<Mutex<Option<PyErr>>>);
+
+impl Raised {
+    /// Whether nothing was raised, so that the work may go on.
+    fn is_none(&self, py: Python<'_>, heard: PyResult<()>) -> bool {
+        let Err(error) = heard else { return true };
+        if !error.is_instance_of::<PyKeyboardInterrupt>(py)
+            && let Ok(mut raised) = self.0.lock()
+        {
+            *raised = Some(error);
+        }
+        false
+    }
+    fn take(&self) -> Option<PyErr> {
+        self.0.lock().ok()?.take()
+    }
+    /// Trace files whose reading ends when a signal raises something.
+    fn recordings(&self) -> Recordings {
+        let raised = self.clone();
+        Recordings::new(Arc::new(move || {
+            Python::attach(|py| !raised.is_none(py, py.check_signals()))
+        }))
+    }
+}
+
+/// The exception of a trace that cannot be read, or whose reading the user ended.
+fn unreadable(error: WorkloadError) -> PyErr {
+    if error.is_interruption() {
+        return PyKeyboardInterrupt::new_err(());
+    }
+    fail(error)
+}
+
+/// Does something with traces, the interpreter being free.
+fn with_trace<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&Recordings) -> Result<T, WorkloadError> + Send,
+) -> PyResult<T> {
+    let raised = Raised::default();
+    let recordings = raised.recordings();
+    let done = py.detach(|| work(&recordings));
+    match raised.take() {
+        Some(error) => Err(error),
+        None => done.map_err(unreadable),
+    }
 }
 
 fn tell(py: Python<'_>, progress: Option<&Py<PyAny>>, now: &Progress) -> PyResult<()> {
@@ -252,9 +293,9 @@ fn trace_stat(
 ) -> PyResult<String> {
     let rule = idle_rule(options)?;
     let options = trace_options(TraceOptions::as_recorded(), options)?;
-    let stat = py
-        .detach(|| stat_trace(&mut Trace::open(&paths, &options)?, rule))
-        .map_err(fail)?;
+    let stat = with_trace(py, |recordings| {
+        stat_trace(&mut Trace::of(recordings, &paths, &options)?, rule)
+    })?;
     serde_json::to_string(&stat).map_err(fail)
 }
 
@@ -280,9 +321,9 @@ fn trace_convert(
 ) -> PyResult<String> {
     let options = trace_options(TraceOptions::as_recorded(), options)?;
     let to: Format = to.parse().map_err(fail)?;
-    let done = py
-        .detach(|| convert(&mut Trace::open(&paths, &options)?, &out, to))
-        .map_err(fail)?;
+    let done = with_trace(py, |recordings| {
+        convert(&mut Trace::of(recordings, &paths, &options)?, &out, to)
+    })?;
     serde_json::to_string(&done).map_err(fail)
 }
 

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use thiserror::Error;
 use wordline_cache::replacement::foreign::Maker;
 use wordline_workload::generate::{self, Generator};
-use wordline_workload::{Disk, Fit, Request, Source, Trace, TraceOptions, Volumes, WorkloadError};
+use wordline_workload::{
+    Disk, Fit, Recordings, Request, Source, Trace, TraceOptions, Volumes, WorkloadError,
+};
 
 use crate::config::plan::Replay;
 use crate::config::{ConfigError, Plan, load};
@@ -196,6 +198,11 @@ impl Source for Fed {
 impl Job {
     /// Runs it. `watch` hears how far it has come and may end it early.
     pub fn run(&self, watch: Watch<'_>) -> Result<Done, JobError> {
+        self.run_of(&Recordings::default(), watch)
+    }
+
+    /// Runs it as [`Job::run`] does, its traces being among the files of a command.
+    pub fn run_of(&self, recordings: &Recordings, watch: Watch<'_>) -> Result<Done, JobError> {
         let config = match &self.buffer_policy {
             Some(_) => &given::unnamed(&self.config),
             None => &self.config,
@@ -218,12 +225,12 @@ impl Job {
                 policy: maker.name().to_owned(),
             });
         }
-        let mut fed = self.feeds(&plan)?;
+        let mut fed = self.feeds(&plan, recordings)?;
         let mut results = run(&plan, inputs(&mut fed), &self.options(), watch)?;
         results.summary.references = Reference::of(&loaded.config);
         results.describe_input(fed.iter().map(|fed| fed.feed.provenance()).collect());
         if self.slowdown {
-            self.compare(&plan, &mut results, watch)?;
+            self.compare(&plan, recordings, &mut results, watch)?;
         }
         let mut resolved_toml = loaded.resolved_toml;
         if let Some(maker) = &self.buffer_policy {
@@ -240,6 +247,7 @@ impl Job {
     fn compare(
         &self,
         plan: &Plan,
+        recordings: &Recordings,
         results: &mut Results,
         watch: Watch<'_>,
     ) -> Result<(), JobError> {
@@ -258,7 +266,7 @@ impl Job {
             if requests == 0 {
                 continue;
             }
-            let mut fed = self.feeds(plan)?;
+            let mut fed = self.feeds(plan, recordings)?;
             for (other, fed) in fed.iter_mut().enumerate() {
                 if other != place {
                     fed.feed = Feed::Nothing;
@@ -276,14 +284,16 @@ impl Job {
         Ok(())
     }
 
-    fn feeds(&self, plan: &Plan) -> Result<Vec<Fed>, JobError> {
+    fn feeds(&self, plan: &Plan, recordings: &Recordings) -> Result<Vec<Fed>, JobError> {
         let config = || self.config_name.clone();
         if plan.streams.is_empty() {
             let fed = match (&plan.workload, self.traces.is_empty()) {
                 (None, true) => return Err(JobError::NoInput(config())),
                 (Some(_), false) => return Err(JobError::TwoInputs(config())),
                 (Some(load), true) => generated(load, plan, None, self.seed)?,
-                (None, false) => self.recorded(&self.traces, plan, None, plan.replay)?,
+                (None, false) => {
+                    self.recorded(recordings, &self.traces, plan, None, plan.replay)?
+                }
             };
             return Ok(vec![fed]);
         }
@@ -316,7 +326,7 @@ impl Job {
                     }),
                     (Some(load), true) => Ok(generated(load, plan, stream.disk, stream.seed)?),
                     (None, false) => {
-                        Ok(self.recorded(&traces, plan, stream.disk, stream.replay)?)
+                        Ok(self.recorded(recordings, &traces, plan, stream.disk, stream.replay)?)
                     }
                 }
             })
@@ -330,6 +340,7 @@ impl Job {
 
     fn recorded(
         &self,
+        recordings: &Recordings,
         traces: &[PathBuf],
         plan: &Plan,
         disk: Option<Disk>,
@@ -340,7 +351,7 @@ impl Job {
         if let (None, Some(array)) = (disk, &plan.array) {
             options.disks.clone_from(&array.disks);
         }
-        let trace = self.opened(traces, &options)?;
+        let trace = self.opened(recordings, traces, &options)?;
         let feed = Feed::Recording(Box::new(trace));
         let start = disk.map_or(0, |disk| disk.start);
         Ok(Fed {
@@ -352,12 +363,17 @@ impl Job {
 
     /// Opens a trace and reads its head: most traces that do not fit say so there, and nothing has been
     /// simulated yet. Options that look for the highest address have read all of it anyway.
-    fn opened(&self, traces: &[PathBuf], options: &TraceOptions) -> Result<Trace, WorkloadError> {
+    fn opened(
+        &self,
+        recordings: &Recordings,
+        traces: &[PathBuf],
+        options: &TraceOptions,
+    ) -> Result<Trace, WorkloadError> {
+        let trace = Trace::of(recordings, traces, options)?;
         if options.volumes == Volumes::Stack || options.fit == Fit::Scale {
-            return Trace::open(traces, options);
+            return Ok(trace);
         }
-        let head = self.max_requests.unwrap_or(HEAD).min(HEAD);
-        Trace::open_ahead(traces, options, head)
+        trace.read_ahead(self.max_requests.unwrap_or(HEAD).min(HEAD))
     }
 
     fn options(&self) -> Options {

@@ -149,6 +149,13 @@ enum Stop {
 }
 
 impl Stop {
+    /// What became of a source.
+    fn of_source(error: WorkloadError) -> Self {
+        if error.is_interruption() {
+            return Self::Interrupted;
+        }
+        Self::Workload(error)
+    }
     /// What became of a device, or of the array.
     fn of(error: &impl Failure) -> Self {
         if error.is_interruption() {
@@ -891,7 +898,7 @@ fn serve<S: Store>(
             }
         }
     }
-    ended.stop = host.error().map(Stop::Workload);
+    ended.stop = host.error().map(Stop::of_source);
     ended
 }
 

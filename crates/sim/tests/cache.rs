@@ -10,7 +10,7 @@ use wordline_kernel::Stream;
 use wordline_sim::cache::{
     CacheError, Methods, Pages, Progress, Reading, Size, choose, curve_table, mrc, run_table,
 };
-use wordline_workload::TraceOptions;
+use wordline_workload::{Recordings, TraceOptions};
 
 const HEADER: &str = "time_ns,op,offset_bytes,size_bytes,volume\n";
 
@@ -23,6 +23,7 @@ fn written(folder: &TempDir, lines: &str) -> PathBuf {
 
 fn reading(path: PathBuf) -> Reading {
     Reading {
+        recordings: Recordings::default(),
         paths: vec![path],
         trace: TraceOptions::as_recorded(),
         page_bytes: 4096,

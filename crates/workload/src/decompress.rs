@@ -1,15 +1,13 @@
 //! Files on disk as streams of plain bytes: plain, gzip, Zstandard and xz, told by their first bytes.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 use liblzma::bufread::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
 use twox_hash::XxHash3_64;
 
-use crate::WorkloadError;
+use crate::recording::{Stop, Stopped};
 
 const CHUNK: usize = 64 * 1024;
 /// What an xz archive may ask for to be decoded; `xz -9` asks for 65 MiB.
@@ -49,11 +47,29 @@ struct Raw {
     inner: Box<dyn Read + Send>,
     bytes: u64,
     hash: XxHash3_64,
+    stop: Option<Stop>,
+    stopped: bool,
+}
+
+impl Raw {
+    /// Fails if the user wants reading to end.
+    fn look(&mut self) -> io::Result<()> {
+        self.stopped |= self.stop.as_ref().is_some_and(|stop| stop());
+        if self.stopped {
+            return Err(Stopped::error());
+        }
+        Ok(())
+    }
 }
 
 impl Read for Raw {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.look()?;
         let length = self.inner.read(buffer)?;
+        if length == 0 {
+            // What follows the end cannot be interrupted.
+            self.look()?;
+        }
         self.bytes += length as u64;
         std::hash::Hasher::write(&mut self.hash, &buffer[..length]);
         Ok(length)
@@ -76,38 +92,14 @@ pub(crate) struct Decompressed {
 }
 
 impl Decompressed {
-    /// Opens a file.
-    pub(crate) fn open(path: &Path) -> Result<Self, WorkloadError> {
-        let failed = |error: &io::Error| {
-            let remedy = match error.kind() {
-                io::ErrorKind::NotFound => "check the name",
-                io::ErrorKind::PermissionDenied => "check its permissions",
-                _ => "",
-            };
-            WorkloadError::new(
-                path,
-                format!("the file cannot be opened: {}", plain(error)),
-                remedy,
-            )
-        };
-        let is_directory = path.is_dir();
-        if is_directory {
-            return Err(WorkloadError::new(
-                path,
-                "this is a directory, not a trace",
-                "name the files in it",
-            ));
-        }
-        let file = File::open(path).map_err(|error| failed(&error))?;
-        Self::new(Box::new(file)).map_err(|error| failed(&error))
-    }
-
-    /// Decodes any stream.
-    pub(crate) fn new(inner: Box<dyn Read + Send>) -> io::Result<Self> {
+    /// Decodes any stream, until `stop` says that it is enough.
+    pub(crate) fn new(inner: Box<dyn Read + Send>, stop: Option<Stop>) -> io::Result<Self> {
         let raw = Raw {
             inner,
             bytes: 0,
             hash: XxHash3_64::new(),
+            stop,
+            stopped: false,
         };
         let mut buffered = BufReader::with_capacity(CHUNK, raw);
         let compression = Compression::of(buffered.fill_buf()?);
@@ -137,6 +129,11 @@ impl Decompressed {
             Decoder::Zstd(decoder) => decoder.get_ref().get_ref(),
             Decoder::Xz(decoder) => decoder.get_ref().get_ref(),
         }
+    }
+
+    /// Whether the user ended it.
+    pub(crate) fn stopped(&self) -> bool {
+        self.raw().stopped
     }
 
     /// Bytes read from disk.

@@ -18,6 +18,7 @@ struct Parts {
     column: Option<u32>,
     reason: String,
     remedy: String,
+    interruption: bool,
 }
 
 /// Where in a file, or in a config, a fault lies.
@@ -56,7 +57,18 @@ impl WorkloadError {
             column,
             reason: reason.into(),
             remedy: remedy.into(),
+            interruption: false,
         }))
+    }
+    /// The user ended the reading of a file.
+    pub(crate) fn interruption(path: &Path) -> Self {
+        let mut error = Self::new(path, "interrupted", "");
+        error.0.interruption = true;
+        error
+    }
+    /// Whether the user wanted it.
+    pub fn is_interruption(&self) -> bool {
+        self.0.interruption
     }
     /// The file, or the config key.
     pub fn path(&self) -> &Path {
@@ -88,6 +100,7 @@ impl fmt::Display for WorkloadError {
             column,
             reason,
             remedy,
+            ..
         } = &*self.0;
         write!(f, "{}", path.display())?;
         match place {

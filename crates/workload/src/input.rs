@@ -7,6 +7,7 @@ use crate::WorkloadError;
 use crate::decompress::{Compression, Decompressed, plain};
 use crate::error::{Fault, Place};
 use crate::format::{Format, Probe};
+use crate::recording::{Recording, Stopped};
 
 /// A line longer than this is an error.
 pub(crate) const LONGEST_LINE: usize = 64 * 1024;
@@ -47,14 +48,10 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    pub(crate) fn open(path: &Path) -> Result<Self, WorkloadError> {
-        Decompressed::open(path).map(|stream| Self::new(path, stream))
-    }
-
-    pub(crate) fn new(path: &Path, stream: Decompressed) -> Self {
-        Self {
-            path: path.to_owned(),
-            stream,
+    pub(crate) fn open(recording: &Recording) -> Result<Self, WorkloadError> {
+        Ok(Self {
+            path: recording.path().to_owned(),
+            stream: recording.open()?,
             buffer: vec![0; BUFFER],
             start: 0,
             end: 0,
@@ -64,7 +61,7 @@ impl Input {
             consumed: 0,
             place: Place::Whole,
             ignored: 0,
-        }
+        })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -129,6 +126,9 @@ impl Input {
 
     /// The error of a file that cannot be read further.
     fn broken(&self, error: &io::Error) -> WorkloadError {
+        if self.stream.stopped() || Stopped::caused(error) {
+            return WorkloadError::interruption(&self.path);
+        }
         let kind = self.stream.compression();
         let decoded = self.consumed + (self.end - self.start) as u64;
         let far = match self.place {

@@ -4,18 +4,21 @@ use std::path::Path;
 
 use crate::format::{Format, Layout, Probe};
 use crate::input::{Input, PROBE, Stop};
+use crate::recording::{Recording, Recordings};
 use crate::{OnBadLine, TraceFile, TraceOptions, Volumes, WorkloadError};
 
 /// A trace in formats whose records are keys: [`Format::is_keys`]. A key is any 64-bit number and stands for
 /// one page; all are read. Files are taken one after the other.
 pub struct KeyTrace {
     files: Vec<TraceFile>,
+    recordings: Vec<Recording>,
     on_bad_line: OnBadLine,
     open: Option<(Input, Layout)>,
     next_file: usize,
     keys: Vec<u64>,
     lines_skipped: u64,
-    bytes_total: u64,
+    /// None if a file's length cannot be known.
+    bytes_total: Option<u64>,
     bytes_done: u64,
 }
 
@@ -26,19 +29,27 @@ impl KeyTrace {
         paths: &[P],
         options: &TraceOptions,
     ) -> Result<Option<Self>, WorkloadError> {
+        Self::of(&Recordings::default(), paths, options)
+    }
+
+    /// Opens a trace of some of the files of a command, as [`KeyTrace::open`] does.
+    pub fn of<P: AsRef<Path>>(
+        recordings: &Recordings,
+        paths: &[P],
+        options: &TraceOptions,
+    ) -> Result<Option<Self>, WorkloadError> {
         if matches!(options.volumes, Volumes::Only(_)) || paths.is_empty() {
             return Ok(None);
         }
         let mut files = Vec::new();
-        let mut bytes_total = 0;
-        for path in paths {
-            let path = path.as_ref();
-            let Some(format) = keys_in(path, options.format)? else {
+        let found = paths.iter().map(|path| recordings.find(path.as_ref()));
+        let recordings: Vec<Recording> = found.collect::<Result<_, _>>()?;
+        for recording in &recordings {
+            let Some(format) = keys_in(recording, options.format)? else {
                 return Ok(None);
             };
-            bytes_total += std::fs::metadata(path).map_or(0, |metadata| metadata.len());
             files.push(TraceFile {
-                path: path.to_owned(),
+                path: recording.path().to_owned(),
                 format,
             });
         }
@@ -49,7 +60,8 @@ impl KeyTrace {
             next_file: 0,
             keys: Vec::new(),
             lines_skipped: 0,
-            bytes_total,
+            bytes_total: recordings.iter().map(Recording::length).sum(),
+            recordings,
             bytes_done: 0,
         }))
     }
@@ -64,12 +76,10 @@ impl KeyTrace {
     }
     /// The share of the bytes on disk that is read, 0 to 1; `None` if it cannot be known.
     pub fn fraction(&self) -> Option<f64> {
-        if self.bytes_total == 0 {
-            return None;
-        }
+        let total = self.bytes_total.filter(|&total| total > 0)?;
         let open = self.open.as_ref();
         let open = open.map_or(0, |(input, _)| input.stream().bytes());
-        Some(((self.bytes_done + open) as f64 / self.bytes_total as f64).min(1.0))
+        Some(((self.bytes_done + open) as f64 / total as f64).min(1.0))
     }
 
     /// The next keys, some thousands at a time; none at the end.
@@ -107,16 +117,16 @@ impl KeyTrace {
         let Some(file) = self.files.get(self.next_file) else {
             return Ok(false);
         };
+        let input = Input::open(&self.recordings[self.next_file])?;
         self.next_file += 1;
-        let input = Input::open(&file.path)?;
         self.open = file.format.layout().map(|layout| (input, layout));
         Ok(true)
     }
 }
 
 /// The format of a file, if its records are keys.
-fn keys_in(path: &Path, named: Option<Format>) -> Result<Option<Format>, WorkloadError> {
-    let mut input = Input::open(path)?;
+fn keys_in(recording: &Recording, named: Option<Format>) -> Result<Option<Format>, WorkloadError> {
+    let mut input = Input::open(recording)?;
     let bytes = input.peek(PROBE).to_vec();
     if bytes.is_empty() {
         return Err(input.empty());

@@ -12,10 +12,10 @@ use crate::adapt::{
     aligned, is_aligned,
 };
 use crate::ahead::{Ahead, Reading};
-use crate::decompress::Decompressed;
 use crate::error::{Fault, Place};
 use crate::format::{Format, Origin, Placed, Probe, Reader, Record};
 use crate::input::{Input, PROBE, Stop};
+use crate::recording::{Recording, Recordings};
 use crate::{Op, Request, Source, WorkloadError};
 
 /// How a trace is read. The defaults change nothing and refuse whatever is wrong.
@@ -126,32 +126,6 @@ impl Counts {
     }
 }
 
-/// Where the bytes of a file come from.
-#[derive(Clone)]
-struct Origins {
-    path: PathBuf,
-    memory: Option<Arc<[u8]>>,
-}
-
-impl Origins {
-    fn open(&self) -> Result<Input, WorkloadError> {
-        let Some(bytes) = &self.memory else {
-            return Input::open(&self.path);
-        };
-        let stream = Decompressed::new(Box::new(std::io::Cursor::new(Arc::clone(bytes))));
-        match stream {
-            Ok(stream) => Ok(Input::new(&self.path, stream)),
-            Err(error) => Err(WorkloadError::new(&self.path, error.to_string(), "")),
-        }
-    }
-    fn bytes(&self) -> u64 {
-        match &self.memory {
-            Some(bytes) => bytes.len() as u64,
-            None => std::fs::metadata(&self.path).map_or(0, |metadata| metadata.len()),
-        }
-    }
-}
-
 /// One file being read.
 struct Open {
     input: Input,
@@ -172,8 +146,8 @@ struct Open {
 }
 
 impl Open {
-    fn new(origin: &Origins, format: Option<Format>) -> Result<Self, WorkloadError> {
-        let mut input = origin.open()?;
+    fn new(recording: &Recording, format: Option<Format>) -> Result<Self, WorkloadError> {
+        let mut input = Input::open(recording)?;
         input.skip_mark();
         let bytes = input.peek(PROBE).to_vec();
         let probe = Probe {
@@ -319,7 +293,7 @@ impl Open {
 /// times are taken as they are).
 pub struct Trace {
     options: TraceOptions,
-    origins: Vec<Origins>,
+    origins: Vec<Recording>,
     files: Vec<TraceFile>,
     timed: bool,
     next_file: usize,
@@ -335,7 +309,8 @@ pub struct Trace {
     first_skipped: Option<WorkloadError>,
     /// What ended the reading of the file, while records from before it wait to be sorted.
     failure: Option<WorkloadError>,
-    bytes_total: u64,
+    /// None if a file's length cannot be known.
+    bytes_total: Option<u64>,
     bytes_done: u64,
     digest: Digest,
     /// The first file, until it is read.
@@ -351,24 +326,22 @@ impl Trace {
         paths: &[P],
         options: &TraceOptions,
     ) -> Result<Self, WorkloadError> {
-        let origin = |path: &P| Origins {
-            path: path.as_ref().to_owned(),
-            memory: None,
-        };
-        Self::of(paths.iter().map(origin).collect(), options)
+        Self::of(&Recordings::default(), paths, options)
     }
 
-    /// Opens a trace as [`Trace::open`] does and reads so many requests of it, so that what is wrong with
-    /// one of them is an error now. Everything else is as if they were read when they are asked for.
-    pub fn open_ahead<P: AsRef<Path>>(
+    /// Opens a trace of some of the files of a command, as [`Trace::open`] does.
+    pub fn of<P: AsRef<Path>>(
+        recordings: &Recordings,
         paths: &[P],
         options: &TraceOptions,
-        requests: u64,
     ) -> Result<Self, WorkloadError> {
-        Self::open(paths, options)?.read_ahead(requests)
+        let found = paths.iter().map(|path| recordings.find(path.as_ref()));
+        Self::recorded(found.collect::<Result<_, _>>()?, options)
     }
 
-    pub(crate) fn read_ahead(mut self, requests: u64) -> Result<Self, WorkloadError> {
+    /// Reads so many requests, so that what is wrong with one of them is an error now. Everything else is
+    /// as if they were read when they are asked for.
+    pub fn read_ahead(mut self, requests: u64) -> Result<Self, WorkloadError> {
         let mut ahead = Ahead::new(self.reading());
         while (ahead.len() as u64) < requests
             && let Some(request) = self.next_request()?
@@ -385,14 +358,10 @@ impl Trace {
         bytes: impl Into<Arc<[u8]>>,
         options: &TraceOptions,
     ) -> Result<Self, WorkloadError> {
-        let origin = Origins {
-            path: PathBuf::from(name),
-            memory: Some(bytes.into()),
-        };
-        Self::of(vec![origin], options)
+        Self::recorded(vec![Recording::memory(name, bytes.into())], options)
     }
 
-    fn of(origins: Vec<Origins>, options: &TraceOptions) -> Result<Self, WorkloadError> {
+    fn recorded(origins: Vec<Recording>, options: &TraceOptions) -> Result<Self, WorkloadError> {
         let Some(first) = origins.first() else {
             return Err(WorkloadError::new(
                 Path::new("trace"),
@@ -407,7 +376,7 @@ impl Trace {
             let open = Open::new(origin, options.format)?;
             timed &= open.tick_ps != 0;
             files.push(TraceFile {
-                path: origin.path.clone(),
+                path: origin.path().to_owned(),
                 format: open.format,
             });
             first_file.get_or_insert(open);
@@ -421,7 +390,7 @@ impl Trace {
         };
         let mapper = volumes(options)
             .and_then(|volumes| Mapper::new(volumes, &ends))
-            .map_err(|refusal| WorkloadError::new(&first.path, refusal.reason, refusal.remedy))?;
+            .map_err(|refusal| WorkloadError::new(first.path(), refusal.reason, refusal.remedy))?;
         let fitter = Fitter::new(options.fit, options.capacity_bytes, mapper.end(&ends));
         let disks = Disks::new(&options.disks, options.fit, &ends);
         Ok(Self {
@@ -440,7 +409,7 @@ impl Trace {
             counts: Counts::default(),
             first_skipped: None,
             failure: None,
-            bytes_total: origins.iter().map(Origins::bytes).sum(),
+            bytes_total: origins.iter().map(Recording::length).sum(),
             bytes_done: 0,
             digest: Digest::default(),
             origins,
@@ -529,7 +498,7 @@ impl Trace {
             };
             let (bad, skipped) = (self.options.on_bad_line, &mut self.first_skipped);
             let failure = &mut self.failure;
-            let path = &self.origins[self.next_file - 1].path;
+            let path = self.origins[self.next_file - 1].path();
             let placed = self.orderer.next(
                 &mut self.counts,
                 |counts| {
@@ -564,7 +533,7 @@ impl Trace {
 
     fn refused(&self, place: Place, refusal: Refusal) -> WorkloadError {
         let file = self.next_file.saturating_sub(1);
-        refused(&self.origins[file].path, place, refusal)
+        refused(self.origins[file].path(), place, refusal)
     }
 
     /// The error of a request beyond the capacity, with the highest address of the whole trace.
@@ -677,10 +646,8 @@ impl Source for Trace {
     }
 
     fn fraction(&self) -> Option<f64> {
-        if self.bytes_total == 0 {
-            return None;
-        }
-        Some((self.bytes() as f64 / self.bytes_total as f64).min(1.0))
+        let total = self.bytes_total.filter(|&total| total > 0)?;
+        Some((self.bytes() as f64 / total as f64).min(1.0))
     }
 
     fn timed(&self) -> bool {
@@ -728,7 +695,10 @@ fn refused(path: &Path, place: Place, refusal: Refusal) -> WorkloadError {
 }
 
 /// The byte behind the last one of each volume of the files. Bad lines do not count.
-fn ends(origins: &[Origins], format: Option<Format>) -> Result<BTreeMap<u32, u64>, WorkloadError> {
+fn ends(
+    origins: &[Recording],
+    format: Option<Format>,
+) -> Result<BTreeMap<u32, u64>, WorkloadError> {
     let mut ends = BTreeMap::new();
     for origin in origins {
         let mut open = Open::new(origin, format)?;

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use wordline_cache::{Entry, Intake, Requests};
-use wordline_workload::{KeyTrace, Op, Request, Source, Trace, TraceFile, TraceOptions};
+use wordline_workload::{
+    KeyTrace, Op, Recordings, Request, Source, Trace, TraceFile, TraceOptions,
+};
 
 use super::{CacheError, Phase, Progress, Watch};
 use crate::summary::{InputFile, grouped};
@@ -21,7 +23,9 @@ const PAGE_BITS: u32 = 44;
 /// How a trace becomes requests for pages.
 #[derive(Clone, Debug)]
 pub struct Reading {
-    /// The files, one after the other.
+    /// The files of the command.
+    pub recordings: Recordings,
+    /// Those of the trace, one after the other.
     pub paths: Vec<PathBuf>,
     /// How they are read.
     pub trace: TraceOptions,
@@ -77,7 +81,7 @@ pub(super) fn pour(
         page_bytes: reading.page_bytes,
         ..Input::default()
     };
-    match KeyTrace::open(&reading.paths, &reading.trace)? {
+    match KeyTrace::of(&reading.recordings, &reading.paths, &reading.trace)? {
         Some(trace) => pour_keys(trace, reading, &mut input, sink, watch)?,
         None => pour_requests(reading, &mut input, sink, watch)?,
     }
@@ -121,7 +125,7 @@ fn pour_requests(
     watch: &mut Watch<'_>,
 ) -> Result<(), CacheError> {
     let most = reading.max_requests.unwrap_or(u64::MAX);
-    let mut trace = Trace::open(&reading.paths, &reading.trace)?;
+    let mut trace = Trace::of(&reading.recordings, &reading.paths, &reading.trace)?;
     input.files = files(trace.files());
     if let Some(file) = trace.files().iter().find(|file| file.format.is_keys()) {
         let whole = trace.files().iter().all(|file| file.format.is_keys());

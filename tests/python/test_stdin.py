@@ -1,0 +1,148 @@
+"""Traces that can be read only once: pipes, FIFOs, standard input."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import environment, msr
+
+import wordline as package
+
+# Longer than what a format is told by and what a pipe holds, plain and packed.
+REQUESTS = 30_000
+COMMAND = [sys.executable, "-m", "wordline"]
+
+
+@pytest.fixture(scope="module")
+def recording() -> bytes:
+    content = msr(REQUESTS, seed=3).encode()
+    assert len(gzip.compress(content)) > 2 * 64 * 1024
+    return content
+
+
+def answer(place: Path, words: list[str], content: bytes) -> str:
+    """What a command prints to whose standard input `content` is piped."""
+    done = subprocess.run(
+        [*COMMAND, *words], cwd=place, env=environment(), input=content, capture_output=True,
+        timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode()
+
+
+def without_paths(told: Any) -> Any:
+    """An answer without what differs from one name of the same bytes to another."""
+    if isinstance(told, dict):
+        return {key: without_paths(of) for key, of in told.items() if key not in ("path", "speed")}
+    return [without_paths(one) for one in told] if isinstance(told, list) else told
+
+
+COMMANDS = [
+    ["run", "{device}", "--json", "--no-report", "--out", "{out}", "--trace", "{trace}"],
+    ["run", "{device}", "--json", "--no-report", "--out", "{out}", "--fit", "scale",
+     "--trace", "{trace}"],
+    ["run", "{device}", "--json", "--no-report", "--out", "{out}", "--slowdown",
+     "--stream", "a={trace}", "--stream", "b=other.csv"],
+    ["run", "{device}", "--json", "--no-report", "--out", "{out}",
+     "--trace", "other.csv", "{trace}", "other.csv"],
+    ["trace", "stat", "--json", "{trace}"],
+    ["trace", "stat", "--json", "--volumes", "stack", "{trace}"],
+    ["cache", "{trace}", "lru,belady", "10%", "--json"],
+    ["mrc", "{trace}", "--json"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words[:2]))
+def test_a_pipe_is_read_whole(
+    tiny: str, place: Path, recording: bytes, words: list[str], name: str, packed: bool
+) -> None:
+    content = gzip.compress(recording) if packed else recording
+    (place / "whole.csv").write_bytes(content)
+    (place / "other.csv").write_text(msr(200, seed=9))
+
+    def called(trace: str, content: bytes) -> Any:
+        given = {"device": tiny, "trace": trace, "out": f"out-{len(content)}"}
+        return json.loads(answer(place, [word.format(**given) for word in words], content))
+
+    assert without_paths(called(name, content)) == without_paths(called("whole.csv", b""))
+
+
+def test_a_conversion_reads_a_pipe_whole(place: Path, recording: bytes) -> None:
+    told = answer(place, ["trace", "convert", "-", "out.spc", "--to", "spc"], recording)
+    assert f"{REQUESTS:,} requests" in told
+    assert len((place / "out.spc").read_text().splitlines()) == REQUESTS
+
+
+def test_a_fifo_is_read_whole_from_python(tiny: str, place: Path, recording: bytes) -> None:
+    os.mkfifo(place / "fifo")
+    writer = threading.Thread(target=(place / "fifo").write_bytes, args=(recording,))
+    writer.start()
+    result = package.run(tiny, place / "fifo")
+    writer.join()
+    (place / "whole.csv").write_bytes(recording)
+    assert result.summary["digest"] == package.run(tiny, "whole.csv").summary["digest"]
+    assert result.summary["input"]["requests"] == REQUESTS
+
+
+def test_the_same_stream_by_two_names_is_one(tiny: str, place: Path, recording: bytes) -> None:
+    words = ["run", tiny, "--json", "--no-report", "--trace", "-", "/dev/stdin"]
+    told = json.loads(answer(place, words, recording))
+    assert told["input"]["requests"] == 2 * REQUESTS
+
+
+def test_standard_input_has_a_name(tiny: str, place: Path, recording: bytes) -> None:
+    told = answer(place, ["run", tiny, "--no-report", "--trace", "-"], recording)
+    assert "under <stdin>" in told
+    assert (place / "out/tiny-stdin/summary.json").exists()
+    bad = subprocess.run(
+        [*COMMAND, "trace", "stat", "-"], cwd=place, env=environment(), input=b"", check=False,
+        capture_output=True, timeout=60,
+    )  # fmt: skip
+    assert bad.returncode == 2
+    assert bad.stderr.decode().startswith("error: <stdin>: the file is empty")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["run", "{device}", "--trace", "{trace}"], ["trace", "stat", "{trace}"],
+     ["trace", "convert", "{trace}", "out.spc", "--to", "spc"], ["cache", "{trace}", "lru", "10p"],
+     ["mrc", "{trace}"]],
+    ids=lambda words: " ".join(words[:2]),
+)  # fmt: skip
+@pytest.mark.parametrize("begun", [False, True])
+def test_waiting_for_a_stream_can_be_interrupted(
+    tiny: str, place: Path, words: list[str], begun: bool
+) -> None:
+    """Nobody writes to the FIFO, or its writer pauses for ever."""
+    os.mkfifo(place / "fifo")
+    given = {"device": tiny, "trace": "fifo"}
+    process = subprocess.Popen(
+        [*COMMAND, *(word.format(**given) for word in words)],
+        cwd=place, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    if begun:
+        with (place / "fifo").open("wb", buffering=0) as writer:
+            writer.write(msr(100).encode())
+            _interrupt(process)
+    else:
+        time.sleep(1.5)
+        _interrupt(process)
+    _, complaint = process.communicate(timeout=20)
+    assert process.returncode == 130, complaint
+    assert b"Traceback" not in complaint
+    assert {entry.name for entry in place.iterdir()} == {"fifo", tiny}
+
+
+def _interrupt(process: subprocess.Popen[bytes]) -> None:
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
