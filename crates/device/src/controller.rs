@@ -876,11 +876,6 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// Idle dies begin with what has been enqueued at this instant.
-    pub fn begin_dies(&mut self, now: Time, queue: &mut EventQueue<Event>) {
-        self.backend.begin(now, &self.array, queue);
-    }
-
     /// A hold of a bus is over, or a die is ready.
     #[inline]
     pub fn flash(
