@@ -18,6 +18,7 @@ from wordline.study.gc.loads import (
     requests,
     written,
 )
+from wordline.study.gc.responses import RETURNS
 from wordline.study.gc.runs import (
     ADVANCED,
     DELAYED,
@@ -50,8 +51,8 @@ DELAY = (
     "pause: three erases where L-FTL makes two"
 )
 FEW_PAGES = (
-    "what is collected are the logical blocks written least recently, for their free blocks, and "
-    "that counts as put off; compaction is of full update blocks, and the erases published leave "
+    "what is collected are logical blocks whose writes found too few free blocks, which were put "
+    "off for it; compaction is of full update blocks, and the erases published leave "
     "none: 21 a block with the 30 GiB of disk 5 are a merge for every {pages:.1f} pages written, "
     "where an update block has 128"
 )
@@ -180,12 +181,11 @@ def _breakdown(found: Mapping[tuple[str, str], Summary], far: Mapping[str, Summa
                   shares[LOCAL]["AGC"] > max(one["AGC"] for one in table.values()),
                   f"{shares[LOCAL]['AGC']:.1f} %"),
             Claim("AGC+DGC does not erase more than L-FTL (but for a collection a plane)",
-                  more <= 2 * PLANES * len(names), f"{mean:+.2f} %"),
+                  more <= 2 * PLANES * len(names), f"{mean:+.2f} %", because=RETURNS),
             Claim("not even where update blocks fill", change[LOCAL] < EQUAL,
                   f"{change[LOCAL]:+.1f} %", because=DELAY),
             Claim("but 16.6 % less, within 10 points", abs(mean + 16.6) <= 10, f"{mean:+.2f} %",
-                  because="as many logical blocks are merged, most for their free blocks; "
-                  "what is saved is what a few more update blocks hold at a time"),
+                  because=RETURNS),
         ],
         explanation=[
             f"The published numbers bound each other: 21 erases a block of 64 GiB with table 7.1's "
