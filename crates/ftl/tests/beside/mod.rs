@@ -918,6 +918,9 @@ impl Device {
         let collecting = self.jobs.contains_key(&JobId::of(plane));
         match random.below(4) {
             0 => {
+                // As if its last write had found too few free blocks.
+                let page = random.below(self.plan.user_pages.into()) as u32;
+                self.map.delay(Lpn(page));
                 let delayed = self.map.delayed(plane);
                 if let Some(want) = delayed.or_else(|| self.map.reclaim(plane)) {
                     assert_eq!(wanted_plane(want), plane);
