@@ -18,6 +18,7 @@ from wordline.study.gc.loads import (
     THREE_SSDS,
     count,
     duration_s,
+    in_turn,
     of_disk,
     of_member,
     quarters,
@@ -71,6 +72,20 @@ def test_writes_go_to_as_few_blocks_as_recorded() -> None:
     for part in parts:
         share = sum(block in part for block in blocks) / len(blocks)
         assert share == pytest.approx(0.25, abs=5 * (0.1875 / len(blocks)) ** 0.5)
+
+
+def test_writes_in_turn_come_back_after_all_others() -> None:
+    setup, disk = Setup(), HIGH[1]
+    load, turned = list(of_disk(setup, disk)), list(in_turn(of_disk(setup, disk)))
+    alike = [(one.at, one.writes, one.pages) for one in load]
+    assert alike == [(one.at, one.writes, one.pages) for one in turned]
+    blocks = [one.first // BLOCK for one in turned if one.writes]
+    for first in range(0, len(blocks), sum(QUARTERS)):
+        round_ = blocks[first : first + sum(QUARTERS)]
+        assert len(set(round_)) == len(round_)
+    assert len(blocks) > sum(QUARTERS)
+    reads = [one.first for one in turned if not one.writes]
+    assert reads == [one.first for one in load if not one.writes]
 
 
 def test_disks_of_a_member_lie_one_behind_the_other() -> None:

@@ -54,7 +54,7 @@ pub(crate) struct BackEnd {
     draws: Stream,
     /// What the command that has finished last went through, if it was not for collection.
     finished: PageParts,
-    /// Idle dies that have been given transactions.
+    /// Idle dies with something in their queues, which begin at this instant; each once.
     touched: Vec<Die>,
     /// What is committed, by die.
     loads: Vec<Load>,
@@ -231,7 +231,9 @@ impl BackEnd {
     pub fn admit(&mut self, now: Time, order: &Order) -> Slot {
         let die = self.layout.die_of_page(order.place);
         let gc_before = self.channels.of(die).gc.read(now);
-        self.book.admit(now, die, gc_before, order)
+        let slot = self.book.admit(now, die, gc_before, order);
+        self.book.number(slot);
+        slot
     }
 
     /// Puts an operation at the end of the queue of its die.
@@ -246,10 +248,13 @@ impl BackEnd {
         let state = self.channels.of_mut(die);
         let slot = self.book.admit(now, die, state.gc.read(now), order);
         *self.loads[die.index()].of(order.purpose.operation()) += u32::from(!order.purpose.is_gc());
-        if self.is_plain && state.job.head != NONE {
+        if !self.is_plain {
+            self.book.number(slot);
+            self.line_up(now, die, slot, order.purpose, queue);
+        } else if state.job.head != NONE {
             self.book.append::<true>(state, slot);
         } else {
-            self.line_up(now, die, slot, order.purpose, queue);
+            self.start::<true>(now, die, slot, 1, queue);
         }
         slot
     }
@@ -278,7 +283,7 @@ impl BackEnd {
     }
 
     /// An idle die begins at once, or with [`BackEnd::begin`] if it may take several operations
-    /// together.
+    /// together, or if a scheduler may yet commit to other dies what came before. Not for plain dies.
     fn line_up(
         &mut self,
         now: Time,
@@ -289,44 +294,67 @@ impl BackEnd {
     ) {
         let state = self.channels.of_mut(die);
         let idle = state.job.head == NONE;
-        if idle && self.planes == 1 {
-            if self.is_plain {
-                self.start::<true>(now, die, slot, 1, queue);
-            } else {
-                self.start::<false>(now, die, slot, 1, queue);
-            }
+        if idle && self.planes == 1 && !self.is_scheduled {
+            self.start::<false>(now, die, slot, 1, queue);
             return;
         }
+        let is_first = state.first == NONE;
         self.book.append::<false>(state, slot);
         if self.suspends && purpose.is_urgent() {
             state.reads.push_back(slot);
         }
-        if idle {
+        if idle && is_first {
             self.touch(now, die, queue);
         }
     }
 
-    /// An idle die that may take several operations together begins when all have been enqueued.
+    /// An idle die begins when all that is enqueued at this instant has been.
     #[cold]
     fn touch(&mut self, now: Time, die: Die, queue: &mut EventQueue<Event>) {
         if self.touched.is_empty() {
             queue.schedule(now, Kind::Begin.into());
         }
         self.touched.push(die);
+        self.loads[die.index()].array_begun = false;
     }
 
-    /// Idle dies begin with what has been enqueued at this instant.
-    pub fn begin(&mut self, now: Time, array: &Array, queue: &mut EventQueue<Event>) {
-        while let Some(die) = self.touched.pop() {
-            if self.channels.of(die).job.head == NONE && self.channels.is_free(die) {
-                self.start_next::<false>(now, die, array, queue);
-            }
+    /// A die whose command is over goes on with [`BackEnd::begin`]: others that begin at this instant
+    /// may have something to do that came before.
+    fn begin_with_others(&mut self, now: Time, die: Die, queue: &mut EventQueue<Event>) {
+        if self.channels.of(die).first != NONE {
+            self.touch(now, die, queue);
         }
     }
 
-    /// Starts the first transaction of an idle die's queue, if there is one. Where operations can be
-    /// suspended for reads, reads of the host go first: what they would suspend at once need not
-    /// begin.
+    /// Idle dies begin with what has been enqueued at this instant, and so ask for their buses: in the
+    /// order in which the operations that their commands begin with have come.
+    pub fn begin(&mut self, now: Time, array: &Array, queue: &mut EventQueue<Event>) {
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.sort_unstable_by_key(|die| {
+            let head = self.head(now, *die, array);
+            head.map_or(0, |head| self.get(head).number)
+        });
+        for die in touched.drain(..) {
+            debug_assert!(self.channels.is_free(die), "idle until now");
+            self.start_next::<false>(now, die, array, queue);
+        }
+        self.touched = touched;
+    }
+
+    /// What an idle die begins with: the first of its queue. Where operations can be suspended for
+    /// reads, reads of the host go first: what they would suspend at once need not begin.
+    fn head(&self, now: Time, die: Die, array: &Array) -> Option<Slot> {
+        let first = self.channels.of(die).first;
+        if first == NONE {
+            return None;
+        }
+        if self.suspends && now.since(self.get(first).wait.time) < self.longest {
+            return Some(self.waiting_read(die, array).unwrap_or(first));
+        }
+        Some(first)
+    }
+
+    /// Starts what an idle die begins with, if its queue is not empty.
     #[inline(always)]
     fn start_next<const PLAIN: bool>(
         &mut self,
@@ -336,8 +364,7 @@ impl BackEnd {
         queue: &mut EventQueue<Event>,
     ) {
         let state = self.channels.of_mut(die);
-        let mut head = state.first;
-        if head == NONE {
+        if state.first == NONE {
             return;
         }
         if PLAIN || (self.planes == 1 && !self.suspends) {
@@ -345,10 +372,9 @@ impl BackEnd {
             self.start::<PLAIN>(now, die, head, 1, queue);
             return;
         }
-        if self.suspends && now.since(self.get(head).wait.time) < self.longest {
-            head = self.waiting_read(die, array).unwrap_or(head);
+        if let Some(head) = self.head(now, die, array) {
+            self.begin_with(now, die, head, array, queue);
         }
-        self.begin_with(now, die, head, array, queue);
     }
 
     /// Gives the idle die to a transaction of its queue and those that go with it.
@@ -504,6 +530,8 @@ impl BackEnd {
             let head = self.finish::<PLAIN>(now, die, probe);
             if !PLAIN && self.suspends && self.channels.of(die).aside.is_some() {
                 self.serve_reads(now, die, array, queue);
+            } else if !PLAIN && (self.is_scheduled || !self.touched.is_empty()) {
+                self.begin_with_others(now, die, queue);
             } else {
                 self.start_next::<PLAIN>(now, die, array, queue);
             }

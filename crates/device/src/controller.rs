@@ -132,6 +132,8 @@ pub(crate) struct Controller<M> {
     jobs: Jobs,
     chips: Chips,
     scheduling: Scheduling,
+    /// Whether what free blocks call for is put off while the host is being served, and noted.
+    puts_off: bool,
     /// What the device does when it is idle; `None` if its schedule never asks.
     idling: Option<Box<Idling>>,
     /// Requests that have begun and are not done.
@@ -178,6 +180,7 @@ impl<M: Mapping> Controller<M> {
             jobs: Jobs::new(planes),
             chips: Chips::new(plan),
             scheduling: plan.ftl.config.gc.schedule.clone(),
+            puts_off: plan.ftl.config.gc.schedule.policy().puts_off(),
             idling: Idling::new(plan),
             serving: 0,
             reserve_blocks: plan.ftl.reserve_blocks,
@@ -365,7 +368,7 @@ impl<M: Mapping> Controller<M> {
             superseding,
             ..
         } = self;
-        let (mut count, mut last) = (0, Plane(0));
+        let (mut count, mut last) = (0, (Plane(0), Lpn(0)));
         let Ok(()) = mapping.write_row(pages, |placed| {
             let Placed {
                 page,
@@ -379,13 +382,14 @@ impl<M: Mapping> Controller<M> {
                 order.superseded = block.0 + 1;
             }
             backend.enqueue(now, layout.die_of(plane), &order, queue);
-            (count, last) = (count + 1, plane);
+            (count, last) = (count + 1, (plane, page));
             Ok::<(), Infallible>(())
         });
         if count > 0 {
             probe.observe(now, Observation::PagesWritten { pages: count });
             self.observe_free_blocks(now, probe);
-            self.look_at_free_blocks(now, last, queue, probe);
+            let (plane, page) = last;
+            self.look_at_free_blocks(now, plane, page, queue, probe);
         }
         count
     }
@@ -396,11 +400,12 @@ impl<M: Mapping> Controller<M> {
         &mut self,
         now: Time,
         plane: Plane,
+        written: Lpn,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) {
         if self.mapping.wants_collection(plane) {
-            self.free_blocks_are_few(now, plane, queue, probe);
+            self.free_blocks_are_few(now, plane, Some(written), queue, probe);
         }
     }
 
@@ -862,7 +867,7 @@ impl<M: Mapping> Controller<M> {
             self.follow_write(slot, page, version, base, place);
         }
         let plane = self.layout.plane_of(self.layout.block_of(place));
-        self.look_at_free_blocks(now, plane, queue, probe);
+        self.look_at_free_blocks(now, plane, page, queue, probe);
     }
 
     /// Tells the probe of the free blocks if their number has changed. Called after whatever takes
@@ -874,11 +879,6 @@ impl<M: Mapping> Controller<M> {
             self.free_blocks = free;
             probe.observe(now, Observation::FreeBlocks { free });
         }
-    }
-
-    /// Idle dies begin with what has been enqueued at this instant.
-    pub fn begin_dies(&mut self, now: Time, queue: &mut EventQueue<Event>) {
-        self.backend.begin(now, &self.array, queue);
     }
 
     /// A hold of a bus is over, or a die is ready.

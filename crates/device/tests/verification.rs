@@ -105,8 +105,8 @@ impl Mapping for Faulty {
     fn full(&self, plane: Plane) -> Option<Want> {
         self.map.full(plane)
     }
-    fn shortage(&self, plane: Plane, first: Lpn, pages: u32) -> Option<Want> {
-        self.map.shortage(plane, first, pages)
+    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<Want> {
+        self.map.shortage(plane, writes)
     }
     fn cost(&self, want: Want) -> Cost {
         self.map.cost(want)

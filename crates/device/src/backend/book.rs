@@ -144,6 +144,8 @@ pub struct Usage {
 pub(super) struct Book {
     pub(super) transactions: Vec<Transaction>,
     pub(super) vacant: Vec<Slot>,
+    /// Transactions that were numbered.
+    came: u64,
     /// By transaction that is late: what its request had been through before it waited for the die.
     pub(super) earlier: Vec<PageParts>,
 }
@@ -176,6 +178,12 @@ impl Book {
             gc: gc_before,
         };
         slot
+    }
+    /// Notes that a transaction comes after all that were numbered before.
+    #[inline]
+    pub(super) fn number(&mut self, slot: Slot) {
+        self.came += 1;
+        self.transactions[slot as usize].number = self.came;
     }
     /// A place more.
     #[cold]

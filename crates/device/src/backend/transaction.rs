@@ -113,6 +113,8 @@ pub(crate) struct Transaction {
     /// For a host write: 1 + the block of the copy that it supersedes, or 0.
     pub superseded: u32,
     pub(super) wait: Wait,
+    /// Which came before which; of plain dies none is counted ([`super::Book::number`]).
+    pub(super) number: u64,
 }
 
 /// An operation for [`BackEnd::enqueue`].
@@ -145,6 +147,7 @@ impl Transaction {
             time: Time::ZERO,
             gc: Time::ZERO,
         },
+        number: 0,
     };
     /// The next of the same command.
     #[inline]

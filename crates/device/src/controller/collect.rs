@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use wordline_ftl::gc::schedule::{Checkpoint, Trigger};
-use wordline_ftl::{Collection, JobId, Mapping, Step, Want};
+use wordline_ftl::{Collection, JobId, Lpn, Mapping, Step, Want};
 use wordline_kernel::{EventQueue, Probe, Time};
 use wordline_nand::{Block, Plane, Ppn};
 
@@ -15,17 +15,24 @@ use crate::event::Event;
 use crate::observation::Observation;
 
 impl<M: Mapping> Controller<M> {
-    /// The free blocks of a plane are fewer than they should be while the host is being served.
+    /// The free blocks of a plane are fewer than they should be while the host is being served; found
+    /// when a page was written, or when a collection was over. Where nothing is collected now,
+    /// schedules that put collections off note the page's.
     #[inline]
     pub(super) fn free_blocks_are_few(
         &mut self,
         now: Time,
         plane: Plane,
+        written: Option<Lpn>,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) {
         if !self.jobs.collects(plane) && self.scheduling.policy().at_threshold() {
             self.collect(now, Want::Free(plane), Trigger::FreeBlocks, queue, probe);
+        } else if self.puts_off
+            && let Some(page) = written
+        {
+            self.mapping.delay(page);
         }
     }
 
@@ -549,7 +556,7 @@ impl<M: Mapping> Controller<M> {
         self.place_stalled(now, plane, queue, probe);
         self.place_stalled_anywhere(now, queue, probe);
         if self.mapping.wants_collection(plane) {
-            self.free_blocks_are_few(now, plane, queue, probe);
+            self.free_blocks_are_few(now, plane, None, queue, probe);
         }
         self.use_idle_time(now, plane, queue, probe);
     }

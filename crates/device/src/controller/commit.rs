@@ -18,8 +18,8 @@ pub(super) struct Queue {
     scheduling: Scheduling,
     joins: bool,
     stirred: Stirred,
-    /// Whether [`Kind::Schedule`] is on its way.
-    called: bool,
+    /// When [`Kind::Schedule`] comes, if it is on its way.
+    called: Option<Time>,
     /// What has been chosen and is committed when the search is over.
     group: Vec<Seat>,
     /// By ticket: the number of its request.
@@ -45,7 +45,7 @@ impl Queue {
             scheduling: Scheduling::new(&plan.scheduler),
             joins: plan.joins(),
             stirred: Stirred::new(),
-            called: false,
+            called: None,
             group: Vec::new(),
             requests: Vec::new(),
             begun: 0,
@@ -75,8 +75,8 @@ impl Queue {
 
     /// Asks for the scheduler at this instant, once all that happens in it has happened.
     fn call(&mut self, now: Time, queue: &mut EventQueue<Event>) {
-        if !self.called && !self.stirred.is_empty() {
-            self.called = true;
+        if self.called.is_none() && !self.stirred.is_empty() {
+            self.called = Some(now);
             queue.schedule(now, Kind::Schedule.into());
         }
     }
@@ -203,7 +203,7 @@ impl<M: Mapping> Controller<M> {
         let Some(mut line) = self.queue.take() else {
             return;
         };
-        line.called = false;
+        line.called = None;
         loop {
             for place in 0..line.group.len() {
                 let slot = line.line.remove(line.group[place]).slot;
@@ -224,12 +224,24 @@ impl<M: Mapping> Controller<M> {
             }
             let search = line.scheduling.search();
             if search > Time::ZERO {
-                line.called = true;
+                line.called = Some(now + search);
                 queue.schedule(now + search, Kind::Schedule.into());
                 break;
             }
         }
         self.queue = Some(line);
+    }
+
+    /// Idle dies begin with what has been enqueued at this instant, once the scheduler has chosen what
+    /// it commits in it.
+    pub fn begin_dies(&mut self, now: Time, queue: &mut EventQueue<Event>) {
+        if let Some(line) = &self.queue
+            && line.called == Some(now)
+        {
+            queue.schedule(now, Kind::Begin.into());
+            return;
+        }
+        self.backend.begin(now, &self.array, queue);
     }
 
     /// A read of the host is in the queue of its die: it may interrupt what the die is at.

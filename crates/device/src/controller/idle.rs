@@ -1,6 +1,6 @@
 //! What a device does when the host asks for nothing.
 
-use wordline_ftl::gc::schedule::{Attention, Idle, Period, Trigger};
+use wordline_ftl::gc::schedule::{Attention, Idle, Trigger};
 use wordline_ftl::{Cost, Lpn, Mapping, Want};
 use wordline_kernel::{EventQueue, Probe, Time};
 use wordline_nand::{Operation, Part, Plane};
@@ -88,27 +88,23 @@ impl Idling {
         tags.filter(move |request| request.arrival <= known)
     }
 
-    fn period(&self, now: Time) -> Period {
-        match self.tags(now).next() {
-            Some(request) => Period::Short {
-                left: request.arrival.since(now),
-            },
-            None => Period::Empty {
-                since: now - self.since,
-            },
-        }
+    /// In how long the next command comes, if its tag has come.
+    fn left(&self, now: Time) -> Option<Time> {
+        let next = self.tags(now).next()?;
+        Some(next.arrival.since(now))
     }
 
-    /// When something changes next in a device that stays idle.
-    fn next_look(&self, now: Time) -> Option<Time> {
-        let long = self.attention.after.map(|after| self.since + after);
-        let tag = self.upcoming.first().filter(|_| self.attention.tags > 0);
-        let tag = tag.map(|request| Time(request.arrival.0.saturating_sub(self.attention.ahead.0)));
-        [long, tag]
-            .into_iter()
-            .flatten()
-            .filter(|at| *at > now)
-            .min()
+    /// When this idle period becomes a long one.
+    fn long(&self) -> Option<Time> {
+        self.attention.after.map(|after| self.since + after)
+    }
+
+    /// When the tags of the writes come that the host will ask for.
+    fn tags_of_writes(&self) -> impl Iterator<Item = Time> + '_ {
+        let upcoming = self.upcoming.iter().take(self.attention.tags as usize);
+        let writes = upcoming.filter(|request| request.op == Op::Write);
+        let ahead = self.attention.ahead.0;
+        writes.map(move |request| Time(request.arrival.0.saturating_sub(ahead)))
     }
 }
 
@@ -125,10 +121,13 @@ impl<M: Mapping> Controller<M> {
         let Some(idling) = &mut self.idling else {
             return;
         };
+        if idling.upcoming == upcoming {
+            return;
+        }
         idling.upcoming.clear();
         idling.upcoming.extend_from_slice(upcoming);
         if self.serving == 0 {
-            self.plan_look(now, queue);
+            self.plan_look(now, true, queue);
         }
     }
 
@@ -143,32 +142,42 @@ impl<M: Mapping> Controller<M> {
             idling.planned = Some(now);
             queue.schedule(now, Kind::Idle.into());
         } else {
-            self.plan_look(now, queue);
+            self.plan_look(now, true, queue);
         }
     }
 
-    /// Looks again when that may change something.
-    fn plan_look(&mut self, now: Time, queue: &mut EventQueue<Event>) {
+    /// Looks again when that may change something: at a tag, or when the idle period becomes a long
+    /// one and there is something to collect. What happens `now` counts if nobody has looked at it.
+    fn plan_look(&mut self, now: Time, unseen: bool, queue: &mut EventQueue<Event>) {
         let Some(idling) = &self.idling else {
             return;
         };
-        let Some(next) = idling.next_look(now) else {
+        let tags = idling.tags_of_writes();
+        let tags = tags.filter(|tag| unseen || *tag > now);
+        let tag = tags.map(|tag| tag.max(now)).min();
+        let long = idling.long();
+        let long = long.filter(|long| *long > now || unseen && *long == now);
+        let long = long.filter(|_| self.can_collect());
+        let Some(next) = tag.into_iter().chain(long).min() else {
             return;
         };
-        if idling
-            .planned
-            .is_some_and(|planned| planned > now && planned <= next)
+        if let Some(idling) = &mut self.idling
+            && idling.planned.is_none_or(|planned| planned > next)
         {
-            return;
-        }
-        let any = (0..self.layout.planes()).any(|plane| {
-            let plane = Plane(plane);
-            self.mapping.full(plane).is_some() || self.mapping.delayed(plane).is_some()
-        });
-        if any && let Some(idling) = &mut self.idling {
             idling.planned = Some(next);
             queue.schedule(next, Kind::Idle.into());
         }
+    }
+
+    /// Whether there is something to collect anywhere without hurry.
+    fn can_collect(&self) -> bool {
+        let mut planes = (0..self.layout.planes()).map(Plane);
+        let mapping = &self.mapping;
+        planes.any(|plane| {
+            mapping.full(plane).is_some()
+                || mapping.delayed(plane).is_some()
+                || mapping.reclaim(plane).is_some()
+        })
     }
 
     /// Deals with [`Kind::Idle`].
@@ -190,7 +199,7 @@ impl<M: Mapping> Controller<M> {
         for plane in (0..self.layout.planes()).map(Plane) {
             self.use_idle_time(now, plane, queue, probe);
         }
-        self.plan_look(now, queue);
+        self.plan_look(now, false, queue);
         Ok(())
     }
 
@@ -212,19 +221,17 @@ impl<M: Mapping> Controller<M> {
 
     fn idle_work(&self, now: Time, plane: Plane) -> Option<(Want, Trigger)> {
         let idling = self.idling.as_ref()?;
-        let period = idling.period(now);
-        let shortage = match period {
-            Period::Short { .. } => self.shortage(now, plane),
-            Period::Empty { .. } => None,
-        };
+        let left = idling.left(now);
         let idle = Idle {
-            period,
+            since: now - idling.since,
+            left,
             free_blocks: self.mapping.free_blocks_of(plane),
             start_blocks: idling.start_blocks,
             spare_blocks: idling.spare_blocks,
             delayed: self.mapping.delayed(plane),
+            reclaim: self.mapping.reclaim(plane),
             full: self.mapping.full(plane),
-            shortage,
+            shortage: left.and_then(|_| self.shortage(now, plane)),
         };
         self.scheduling.policy().idle(&idle)
     }
@@ -233,12 +240,13 @@ impl<M: Mapping> Controller<M> {
     fn shortage(&self, now: Time, plane: Plane) -> Option<(Want, Time)> {
         let idling = self.idling.as_ref()?;
         let writes = idling.tags(now).filter(|request| request.op == Op::Write);
-        let want = writes.into_iter().find_map(|request| {
+        let writes = writes.map(|request| {
             let first = request.offset / self.page_bytes;
             let last = (request.offset + request.bytes - 1) / self.page_bytes;
-            let pages = (last - first) as u32 + 1;
-            self.mapping.shortage(plane, Lpn(first as u32), pages)
-        })?;
+            (Lpn(first as u32), (last - first) as u32 + 1)
+        });
+        let writes: Vec<(Lpn, u32)> = writes.collect();
+        let want = self.mapping.shortage(plane, &writes)?;
         Some((want, idling.times.total(self.mapping.cost(want))))
     }
 }

@@ -452,7 +452,7 @@ impl Mapping for BlockMap {
     fn full(&self, _plane: Plane) -> Option<Want> {
         None
     }
-    fn shortage(&self, _plane: Plane, _first: Lpn, _pages: u32) -> Option<Want> {
+    fn shortage(&self, _plane: Plane, _writes: &[(Lpn, u32)]) -> Option<Want> {
         None
     }
     fn cost(&self, want: Want) -> Cost {

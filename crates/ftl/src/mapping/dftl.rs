@@ -311,9 +311,13 @@ impl Mapping for DftlMap {
     fn full(&self, plane: Plane) -> Option<Want> {
         self.pages.full(plane)
     }
-    fn shortage(&self, plane: Plane, first: Lpn, pages: u32) -> Option<Want> {
-        let pages = pages.min(self.user_pages.saturating_sub(first.0));
-        self.pages.shortage(plane, first, pages)
+    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<Want> {
+        let of_host = |&(first, pages): &(Lpn, u32)| {
+            let left = self.user_pages.saturating_sub(first.0);
+            (first, pages.min(left))
+        };
+        let writes: Vec<(Lpn, u32)> = writes.iter().map(of_host).collect();
+        self.pages.shortage(plane, &writes)
     }
     /// Of a block as with page mapping, and of a translation page for each page that is moved and has
     /// no entry in the cache.

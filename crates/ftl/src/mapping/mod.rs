@@ -191,18 +191,26 @@ pub trait Mapping {
     fn replace(&mut self, _block: LogicalBlock) -> bool {
         false
     }
+    /// A write of `page` has left its plane with fewer free blocks than there should be, and no
+    /// collection follows now: puts the merge of its logical block off, if that gains a block (Jung
+    /// 2013, algorithm 3, line 5). Families without logical blocks have nothing to note.
+    fn delay(&mut self, _page: Lpn) {}
     /// What has been put off on a plane and has waited longest: the merge of a logical block whose
-    /// update block was replaced, or what would gain free blocks where they are fewer than they
-    /// should be.
+    /// update block was replaced, or whose write found free blocks fewer than they should be. Without
+    /// logical blocks: what would gain free blocks where they are fewer than they should be.
     fn delayed(&self, _plane: Plane) -> Option<Want> {
         None
+    }
+    /// What would gain a free block of a plane first, if it has fewer than it should.
+    fn reclaim(&self, plane: Plane) -> Option<Want> {
+        self.delayed(plane)
     }
     /// What could be collected on a plane without hurry: blocks without a free page (the job list of
     /// proactive block compaction, Jung 2013, section 7.5.1.2). The one that has waited longest.
     fn full(&self, plane: Plane) -> Option<Want>;
-    /// The collection on `plane` that a write of `pages` pages from `first` would need, if it came
-    /// now, if any; the first if several.
-    fn shortage(&self, plane: Plane, first: Lpn, pages: u32) -> Option<Want>;
+    /// The collection on `plane` that `writes` would need if they came now, one after the other, if
+    /// any; the first if several. Of each the first page and the number of pages.
+    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<Want>;
     /// What a collection would cost now.
     fn cost(&self, want: Want) -> Cost;
 
@@ -372,17 +380,24 @@ impl Mapping for Map {
     fn replace(&mut self, block: LogicalBlock) -> bool {
         each!(self, map => map.replace(block))
     }
+    fn delay(&mut self, page: Lpn) {
+        each!(self, map => map.delay(page));
+    }
     #[inline]
     fn delayed(&self, plane: Plane) -> Option<Want> {
         each!(self, map => map.delayed(plane))
+    }
+    #[inline]
+    fn reclaim(&self, plane: Plane) -> Option<Want> {
+        each!(self, map => map.reclaim(plane))
     }
     #[inline]
     fn full(&self, plane: Plane) -> Option<Want> {
         each!(self, map => map.full(plane))
     }
     #[inline]
-    fn shortage(&self, plane: Plane, first: Lpn, pages: u32) -> Option<Want> {
-        each!(self, map => map.shortage(plane, first, pages))
+    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<Want> {
+        each!(self, map => map.shortage(plane, writes))
     }
     #[inline]
     fn cost(&self, want: Want) -> Cost {

@@ -870,20 +870,24 @@ impl Mapping for PageMap {
         (state.stale > 0 && state.victim.is_none()).then_some(Want::Free(plane))
     }
     /// With an order of planes, the pages of a request go to as many planes in turn; without, to all.
-    fn shortage(&self, plane: Plane, first: Lpn, pages: u32) -> Option<Want> {
+    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<Want> {
         let planes = self.layout.planes();
-        let end = first.0.saturating_add(pages.min(planes));
-        let homes =
-            (first.0..end.min(self.user_pages())).map(|page| self.allocator.home(Lpn(page)));
-        if !homes
-            .into_iter()
-            .any(|home| home.is_none_or(|home| home == plane))
-        {
-            return None;
-        }
+        let comes = |&&(first, pages): &&(Lpn, u32)| {
+            let end = first.0.saturating_add(pages.min(planes));
+            let mut pages = first.0..end.min(self.user_pages());
+            pages.any(|page| {
+                let home = self.allocator.home(Lpn(page));
+                home.is_none_or(|home| home == plane)
+            })
+        };
+        let pages = writes
+            .iter()
+            .filter(comes)
+            .map(|(_, pages)| pages.div_ceil(planes));
+        let pages = pages.reduce(u32::saturating_add)?;
         let state = &self.planes[plane.index()];
         let room = state.active[0].end - state.active[0].next;
-        let more = pages.div_ceil(planes).saturating_sub(room);
+        let more = pages.saturating_sub(room);
         let free = state
             .free
             .saturating_sub(more.div_ceil(self.layout.pages_per_block));

@@ -918,7 +918,11 @@ impl Device {
         let collecting = self.jobs.contains_key(&JobId::of(plane));
         match random.below(4) {
             0 => {
-                if let Some(want) = self.map.delayed(plane) {
+                // As if its last write had found too few free blocks.
+                let page = random.below(self.plan.user_pages.into()) as u32;
+                self.map.delay(Lpn(page));
+                let delayed = self.map.delayed(plane);
+                if let Some(want) = delayed.or_else(|| self.map.reclaim(plane)) {
                     assert_eq!(wanted_plane(want), plane);
                     self.map.cost(want);
                     self.collect(want);
@@ -935,7 +939,7 @@ impl Device {
             2 => {
                 let first = Lpn(random.below(self.plan.user_pages.into()) as u32);
                 let pages = 1 + random.below(20) as u32;
-                if let Some(want) = self.map.shortage(plane, first, pages) {
+                if let Some(want) = self.map.shortage(plane, &[(first, pages)]) {
                     assert_eq!(wanted_plane(want), plane);
                     self.map.cost(want);
                     self.collect(want);

@@ -28,6 +28,8 @@ embedded! {
     "demo",
     "tb1",
     "tlc-nvme",
+    "consumer-tlc",
+    "enterprise-tlc",
     "agcr",
     "jung2013-gc-3ssd",
     "jung2013-gc-6ssd",

@@ -178,6 +178,19 @@ def of_disk(setup: Setup, disk: int, blocks: int = OF_64_GB) -> Iterator[Request
     )
 
 
+def in_turn(load: Iterable[Request], blocks: int = OF_64_GB) -> Iterator[Request]:
+    """The same load, but that no write comes to a logical block before all others that are written
+    have had one."""
+    places = [place for part in quarters(blocks) for place in part]
+    writes = 0
+    for one in load:
+        first = one.first
+        if one.writes:
+            first = min(places[writes % len(places)] * BLOCK, blocks * BLOCK - one.pages)
+            writes += 1
+        yield Request(one.at, one.writes, first, one.pages)
+
+
 def of_member(setup: Setup, disks: Sequence[int]) -> Iterator[Request]:
     """The loads of disks that lie one behind the other on a member."""
     if len(disks) == 1:

@@ -102,7 +102,7 @@ def figures(setup: Setup) -> list[Figure]:
         arriving = _arriving(setup, paths, rates)
     return [
         _loads(fitted),
-        _bandwidth(fitted, runs, skipped),
+        _bandwidth(setup, fitted, runs, skipped),
         _iops(fitted),
         _latency(fitted),
         _idle(fitted),
@@ -240,7 +240,9 @@ def _below(values: Table, scheduler: str) -> dict[str, float]:
     return {load: value for load, value in found.items() if value < -EQUAL}
 
 
-def _bandwidth(fitted: dict[str, Runs], runs: dict[str, Runs], skipped: Sequence[str]) -> Figure:
+def _bandwidth(
+    setup: Setup, fitted: dict[str, Runs], runs: dict[str, Runs], skipped: Sequence[str]
+) -> Figure:
     values = over(fitted, mb_per_s)
     beside = {load: one for load, one in over(runs, mb_per_s).items() if load not in TABLE}
     gained = gains(values, BOTH)
@@ -286,13 +288,15 @@ def _bandwidth(fitted: dict[str, Runs], runs: dict[str, Runs], skipped: Sequence
                   _named({web: more[web] for web in WEBS}, "MB/s")),
             Claim("PAQ0 is occasionally below VAQ (some loads, fewer than half)",
                   0 < len(below) < len(values) / 2, _named(below) or "on no load",
-                  because=PASSED),
+                  because="" if setup.quick else PASSED),
         ],
         explanation=[
             "Claims are taken at their word, and what that is was fixed before the first run: "
             "about is within 10 points, never below is by less than 1 %, almost none is less than "
             "5 %, nearly all is nine in ten. No constant was fitted to a result. What VAQ stalls "
             "on, and web1 beside sql3, were added afterwards, to test reasons.",
+            "PAQ0 is below VAQ on more than half of the loads, on most by little: an eighth of the "
+            "requests leaves fewer than half of them beyond the 1 % that counts as below.",
             *skipped,
         ],
         data={"mb_per_s": values | beside},

@@ -6,12 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
-use super::{Attention, Checkpoint, Idle, Period, Schedule, Trigger, milliseconds};
+use super::{Attention, Checkpoint, Idle, Schedule, Trigger, milliseconds};
 use crate::mapping::Want;
 
-/// Collection before it is needed. In a short idle period, before a command whose tag has come:
-/// what that command will need, if the time is long enough (look-ahead). In a long one: blocks
-/// without a free page, while free blocks are few (proactive block compaction). It goes one flash
+/// Collection before it is needed. Before a command whose tag has come: what the commands will need
+/// whose tags have, if the time is long enough (look-ahead). If not, or if they need nothing, in a
+/// long idle period: blocks without a free page, while free blocks are few (proactive block
+/// compaction), until the next command comes, whether its tag has come or not. It goes one flash
 /// operation at a time and stops at the next checkpoint when a request has come; the rest follows
 /// when the device is idle again. While the host is being served, collection is on demand.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,7 +24,7 @@ pub struct Agc {
     /// How long before its data a tag comes at most, in milliseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub look_ahead_ms: f64,
-    /// An idle period without a tag is a long one after as many milliseconds.
+    /// An idle period is a long one after as many milliseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub long_idle_ms: f64,
     /// Blocks are compacted in long idle periods while less than this share of a plane's spare
@@ -48,7 +49,7 @@ impl Cited for Agc {
 }
 
 impl Agc {
-    /// How long an idle period without a tag is before it is a long one.
+    /// How long an idle period is before it is a long one.
     fn long_idle(&self) -> Time {
         milliseconds(self.long_idle_ms)
     }
@@ -70,15 +71,15 @@ impl Schedule for Agc {
         })
     }
     fn idle(&self, idle: &Idle) -> Option<(Want, Trigger)> {
-        match idle.period {
-            Period::Short { left } => {
-                let (want, _) = idle.shortage.filter(|(_, time)| *time <= left)?;
-                Some((want, Trigger::LookAhead))
-            }
-            Period::Empty { since } => {
-                let want = idle.full.filter(|_| idle.below(self.compact_below_ratio))?;
-                (since >= self.long_idle()).then_some((want, Trigger::Compaction))
-            }
+        if let (Some(left), Some((want, time))) = (idle.left, idle.shortage)
+            && time <= left
+        {
+            return Some((want, Trigger::LookAhead));
         }
+        let is_long = idle.since >= self.long_idle();
+        let want = idle
+            .full
+            .filter(|_| is_long && idle.below(self.compact_below_ratio))?;
+        Some((want, Trigger::Compaction))
     }
 }

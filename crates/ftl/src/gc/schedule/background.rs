@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
-use super::{Attention, Idle, Period, Schedule, Trigger, milliseconds};
+use super::{Attention, Idle, Schedule, Trigger, milliseconds};
 use crate::mapping::Want;
 
 /// While the host is being served, a plane is collected only when a write cannot go on. When no
@@ -45,14 +45,11 @@ impl Schedule for Background {
         })
     }
     fn idle(&self, idle: &Idle) -> Option<(Want, Trigger)> {
-        let Period::Empty { since } = idle.period else {
-            return None;
-        };
         let low = idle.below(self.free_ratio) || idle.free_blocks < idle.start_blocks;
-        if since < milliseconds(self.after_ms) || !low {
+        if idle.since < milliseconds(self.after_ms) || !low {
             return None;
         }
-        let want = idle.delayed.or(idle.full)?;
+        let want = idle.delayed.or(idle.reclaim).or(idle.full)?;
         Some((want, Trigger::Background))
     }
 }

@@ -8,9 +8,11 @@ use super::{Attention, Checkpoint, Idle, Schedule, Trigger};
 use crate::mapping::Want;
 
 /// Collection after it would have been needed. While the host is being served, a free block takes
-/// the place of a full update block, and the plane goes on with the free blocks it has; the
-/// collection follows, one flash operation at a time, when no command is queued (retroactive block
-/// compaction). Without a free block to spare, collection is on demand.
+/// the place of a full update block, and the plane goes on with the free blocks it has, however few.
+/// Either way it is the logical block of the request that is put off (Jung 2013, algorithm 3, lines 2
+/// to 5); its collection follows, one flash operation at a time, when no command is queued
+/// (retroactive block compaction). Page mapping, without logical blocks, collects a plane then that
+/// has too few free blocks. Without a free block to spare, collection is on demand.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dgc {}

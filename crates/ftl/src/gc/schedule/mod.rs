@@ -72,26 +72,13 @@ pub struct Checkpoint {
     pub reserve_blocks: u32,
 }
 
-/// How a device is idle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Period {
-    /// No command is queued, and none is known to come.
-    Empty {
-        /// For how long already.
-        since: Time,
-    },
-    /// A command is known to come.
-    Short {
-        /// In how long.
-        left: Time,
-    },
-}
-
 /// A plane without a collection, on an idle device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Idle {
-    /// How the device is idle.
-    pub period: Period,
+    /// For how long the device has been idle: no command is queued.
+    pub since: Time,
+    /// In how long the next command comes, if one is known to come.
+    pub left: Option<Time>,
     /// Free blocks of the plane.
     pub free_blocks: u32,
     /// On demand, collection begins below as many.
@@ -100,6 +87,8 @@ pub struct Idle {
     pub spare_blocks: u32,
     /// A collection that has been put off.
     pub delayed: Option<Want>,
+    /// What gains free blocks, if they are fewer than they should be.
+    pub reclaim: Option<Want>,
     /// Something that could be collected.
     pub full: Option<Want>,
     /// A collection that the commands to come will need, and how long it will take.
@@ -136,6 +125,11 @@ pub trait Schedule {
     /// Whether a free block takes the place of a full update block, and the collection waits.
     fn replaces(&self) -> bool {
         false
+    }
+    /// Whether a write that finds free blocks below the threshold puts the collection of its logical
+    /// block off.
+    fn puts_off(&self) -> bool {
+        self.replaces() && !self.at_threshold()
     }
     /// Whether a collection goes one flash operation at a time, with a checkpoint after each.
     fn stepwise(&self) -> bool {

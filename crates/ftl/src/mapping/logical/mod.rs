@@ -365,6 +365,10 @@ impl LogicalMap {
                 list.remove(logical.0);
             }
         }
+        // Nothing to merge is left of what was put off, as after a trim.
+        if !gains && state.bits & MERGING == 0 && state.buffered == 0 {
+            self.no_longer_put_off(logical);
+        }
     }
 
     /// A logical block has been written: it is the most recent one.
@@ -440,21 +444,14 @@ impl LogicalMap {
         Ok(self.open(plane, logical, Role::Update))
     }
 
-    /// Pages of `pages` from `first` that lie in each logical block of `plane`.
-    fn shares(&self, plane: Plane, first: Lpn, pages: u32) -> Vec<(LogicalBlock, u32)> {
-        let mut shares: Vec<(LogicalBlock, u32)> = Vec::new();
-        let end = first.0.saturating_add(pages).min(self.shape.user_pages);
-        for page in first.0..end {
-            let (logical, _) = self.shape.of(Lpn(page));
-            if self.shape.home(logical) != plane {
-                continue;
-            }
-            match shares.iter_mut().find(|(known, _)| *known == logical) {
-                Some((_, count)) => *count += 1,
-                None => shares.push((logical, 1)),
-            }
-        }
-        shares
+    /// The pages of writes that lie in `plane`, as their logical blocks, in order.
+    fn of_plane(&self, plane: Plane, writes: &[(Lpn, u32)]) -> impl Iterator<Item = LogicalBlock> {
+        let pages = writes.iter().flat_map(|&(first, pages)| {
+            let end = first.0.saturating_add(pages).min(self.shape.user_pages);
+            first.0..end
+        });
+        let blocks = pages.map(|page| self.shape.of(Lpn(page)).0);
+        blocks.filter(move |block| self.shape.home(*block) == plane)
     }
 }
 
@@ -573,39 +570,55 @@ impl Mapping for LogicalMap {
         self.put_off(logical);
         true
     }
-    /// First what replacement has put off, then, if free blocks are fewer than they should be, the
-    /// logical block least recently written of which a merge gains one.
+    fn delay(&mut self, page: Lpn) {
+        let (logical, _) = self.shape.of(page);
+        let few = self.planes[self.shape.home(logical).index()].free < self.start_blocks;
+        if few && self.logical[logical.0 as usize].bits & IN_RECENT != 0 {
+            self.put_off(logical);
+        }
+    }
     fn delayed(&self, plane: Plane) -> Option<Want> {
-        let put_off = self.delayed.front(plane.index());
+        let logical = self.delayed.front(plane.index())?;
+        Some(Want::Update(plane, LogicalBlock(logical)))
+    }
+    /// The logical block least recently written of which a merge gains a block.
+    fn reclaim(&self, plane: Plane) -> Option<Want> {
         let few = self.planes[plane.index()].free < self.start_blocks;
-        let oldest = self.recent.front(plane.index()).filter(|_| few);
-        let logical = put_off.or(oldest)?;
+        let logical = self.recent.front(plane.index()).filter(|_| few)?;
         Some(Want::Update(plane, LogicalBlock(logical)))
     }
     fn full(&self, plane: Plane) -> Option<Want> {
         let logical = self.full.front(plane.index())?;
         Some(Want::Update(plane, LogicalBlock(logical)))
     }
-    fn shortage(&self, plane: Plane, first: Lpn, pages: u32) -> Option<Want> {
+    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<Want> {
         let per_block = self.layout.pages_per_block;
-        let mut opens = 0;
-        for (logical, pages) in self.shares(plane, first, pages) {
+        let (mut shares, mut opens) = (Vec::<(LogicalBlock, u32)>::new(), 0);
+        for logical in self.of_plane(plane, writes) {
             let state = self.logical[logical.0 as usize];
-            let active = self.active(logical);
-            let room = active.map_or(0, |block| {
+            let room = self.active(logical).map_or(0, |block| {
                 per_block - u32::from(self.members[block.index()].used)
             });
-            let blocks = pages.saturating_sub(room).div_ceil(per_block);
-            if blocks
-                > self
-                    .rules
-                    .update_blocks
-                    .saturating_sub(state.updates.into())
-                && !self.is_promoted_by_itself(logical)
-            {
+            let known = shares.iter().position(|(known, _)| *known == logical);
+            let place = known.unwrap_or(shares.len());
+            if known.is_none() {
+                shares.push((logical, 0));
+            }
+            let pages = &mut shares[place].1;
+            *pages += 1;
+            let beyond = pages.saturating_sub(room);
+            if beyond == 0 || (beyond - 1) % per_block != 0 {
+                continue;
+            }
+            let blocks = beyond.div_ceil(per_block);
+            let left = self
+                .rules
+                .update_blocks
+                .saturating_sub(state.updates.into());
+            if blocks > left && !self.is_promoted_by_itself(logical) {
                 return Some(Want::Update(plane, logical));
             }
-            opens += blocks;
+            opens += 1;
         }
         let free = self.planes[plane.index()].free.saturating_sub(opens);
         if free >= self.start_blocks {

@@ -1,0 +1,99 @@
+//! The drives of today against what their sources publish of their flash and their links: no constant
+//! of them is fitted, so the figures of `docs/explanation/drives.md` follow from these.
+#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+
+use wordline_sim::{Job, Summary};
+
+/// What a source says of a drive.
+struct Drive {
+    preset: &'static str,
+    dies: f64,
+    /// Page read, microseconds.
+    read_us: f64,
+    /// Programs of a die, all planes at once, MB/s.
+    program_mb_per_s: f64,
+    /// Rate of a channel, MB/s.
+    bus_mb_per_s: f64,
+}
+
+/// AnandTech, 2021 NAND Flash Updates from ISSCC: SK hynix 2021, Samsung 2019.
+const DRIVES: [Drive; 2] = [
+    Drive {
+        preset: "consumer-tlc",
+        dies: 16.0,
+        read_us: 50.0,
+        program_mb_per_s: 168.0,
+        bus_mb_per_s: 1600.0,
+    },
+    Drive {
+        preset: "enterprise-tlc",
+        dies: 16.0,
+        read_us: 45.0,
+        program_mb_per_s: 82.0,
+        bus_mb_per_s: 1200.0,
+    },
+];
+
+/// Four lanes of 16 GT/s, coded 128b/130b, with 24 bytes beside 256 of data in each packet.
+const LINK_MB_PER_S: f64 = 4.0 * 16_000.0 / 8.0 * 128.0 / 130.0 * 256.0 / 280.0;
+
+fn run(preset: &str, workload: &str) -> Summary {
+    let config = format!(
+        "schema = 1\nbase = \"{preset}\"\n[precondition]\nfill_ratio = 0.05\n[workload]\nworking_set_ratio = 0.05\n{workload}"
+    );
+    let job = Job {
+        config,
+        config_name: "test.toml".into(),
+        ..Job::default()
+    };
+    let done = job.run(&mut |_| true).unwrap();
+    assert_eq!(done.results.summary.error, None);
+    done.results.summary
+}
+
+fn sequential(preset: &str, read_ratio: f64) -> Summary {
+    let requests =
+        "requests = 40_000\nrequest_bytes = 131072\nalign_bytes = 131072\npattern = \"sequential\"";
+    run(
+        preset,
+        &format!("{requests}\nread_ratio = {read_ratio:.1}\n"),
+    )
+}
+
+#[test]
+fn an_unloaded_read_takes_the_array_a_page_on_the_bus_and_little_more() {
+    for drive in &DRIVES {
+        let one = "requests = 2_000\nread_ratio = 1.0\nrequest_bytes = 4096\narrival.closed-loop.queue_depth = 1\n";
+        let summary = run(drive.preset, one);
+        let page_us = (16_384.0 + 2_048.0) / drive.bus_mb_per_s;
+        let mean = summary.latency.all.mean_us.unwrap();
+        let rest = mean - drive.read_us - page_us;
+        assert!((0.0..5.0).contains(&rest), "{}: {mean} us", drive.preset);
+    }
+}
+
+#[test]
+fn sequential_writes_come_close_to_what_the_dies_program() {
+    for drive in &DRIVES {
+        let rate = sequential(drive.preset, 0.0).throughput.write_mb_per_s;
+        let ratio = rate / (drive.dies * drive.program_mb_per_s);
+        assert!((0.85..1.02).contains(&ratio), "{}: {rate}", drive.preset);
+    }
+}
+
+#[test]
+fn sequential_reads_come_close_to_what_the_link_carries_or_the_dies_read() {
+    for drive in &DRIVES {
+        let rate = sequential(drive.preset, 1.0).throughput.read_mb_per_s;
+        assert!(rate <= LINK_MB_PER_S, "{}: {rate}", drive.preset);
+        if drive.preset == "consumer-tlc" {
+            assert!(rate > 0.97 * LINK_MB_PER_S, "{rate}");
+        } else {
+            // Each die reads two pages at once and sends one after the other.
+            let page_us = (16_384.0 + 2_048.0) / drive.bus_mb_per_s;
+            let die = 2.0 * 16_384.0 / (drive.read_us + 2.0 * page_us);
+            assert!(rate < drive.dies * die, "{rate}");
+            assert!(rate > 0.5 * drive.dies * die, "{rate}");
+        }
+    }
+}
