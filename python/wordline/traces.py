@@ -20,7 +20,7 @@ class TraceFormat(TypedDict):
 
 
 def trace_formats() -> list[TraceFormat]:
-    """The formats that can be read. Each is recognised by content, plain, .gz, .zst or .xz."""
+    """The formats that can be read. Each is recognised by content, plain, .gz, .bz2, .zst or .xz."""
     return cast("list[TraceFormat]", json.loads(_wordline.formats()))
 
 

@@ -222,6 +222,12 @@ fn xz(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+fn bzip2(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
 /// Lines that do not compress to nothing.
 fn many() -> String {
     let mut random = wordline_kernel::Stream::new(2, "many");
@@ -243,11 +249,14 @@ fn archives_are_read_whole_or_not_at_all() {
     let text = many();
     let mut twice = gzip(text.as_bytes());
     twice.extend(gzip(text.replace(",hm,0,Write", ",hm,0,Read").as_bytes()));
+    let mut streams = bzip2(text.as_bytes());
+    streams.extend(bzip2(text.replace(",hm,0,Write", ",hm,0,Read").as_bytes()));
     let clamping = TraceOptions {
         time_order: TimeOrder::Clamp,
         ..STRICT
     };
     assert_eq!(read(&twice, &clamping), Ok(100_000), "two gzip members");
+    assert_eq!(read(&streams, &clamping), Ok(100_000), "two bzip2 streams");
     let archives = [
         ("gzip archive", gzip(text.as_bytes())),
         (
@@ -255,6 +264,7 @@ fn archives_are_read_whole_or_not_at_all() {
             zstd::encode_all(text.as_bytes(), 3).unwrap(),
         ),
         ("xz archive", xz(text.as_bytes())),
+        ("bzip2 archive", bzip2(text.as_bytes())),
     ];
     for (name, archive) in archives {
         assert_eq!(read(&archive, &STRICT), Ok(50_000), "{name}");
