@@ -32,7 +32,7 @@ mod trace;
 
 pub use adapt::{Align, Disk, Fit, OnBadLine, TimeOrder, Volumes};
 pub use error::{Place, WorkloadError};
-pub use format::Format;
+pub use format::{Columns, Format};
 pub use keys::KeyTrace;
 pub use request::{Op, Request, Source};
 pub use trace::{Counts, Trace, TraceFile, TraceOptions};

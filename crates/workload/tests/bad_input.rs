@@ -11,6 +11,7 @@ use wordline_workload::{
 
 const STRICT: TraceOptions = TraceOptions {
     format: None,
+    columns: None,
     on_bad_line: OnBadLine::Error,
     time_order: TimeOrder::Error,
     align: Align::Error,
@@ -168,7 +169,7 @@ fn a_request_beyond_the_capacity_is_told_the_highest_address() {
 fn rubbish_and_emptiness_are_refused() {
     let names = "wordline, fio-iolog, srt, vscsi, systor, tectonic, pixel, msr, spc, tencent, \
                  diskmon, biotracer, blkparse, hil, disksim, ssdsim-us, mqsim, ssdsim, arc-lis, \
-                 oracle-general, keys64le, keys32le";
+                 oracle-general, keys64le, keys32le, columns, or say what its columns mean with --columns";
     let unknown =
         format!("x.csv: the format is not recognised; name it with --format, one of {names}");
     let mut random = wordline_kernel::Stream::new(1, "rubbish");

@@ -19,7 +19,9 @@ pub(super) fn detect(probe: &Probe) -> bool {
         || probe.most(|line| {
             let mut fields = Commas::new(line);
             fields.text("").is_ok_and(is_number)
-                && fields.text("").is_ok_and(|field| word(field).is_ok())
+                && fields
+                    .text("")
+                    .is_ok_and(|field| matches!(field, b"R" | b"W"))
                 && (0..3).all(|_| fields.text("").is_ok_and(is_number))
                 && fields.end().is_ok()
         })

@@ -22,6 +22,7 @@ mod alibaba;
 mod arc_lis;
 mod biotracer;
 mod blkparse;
+mod columns;
 mod diskmon;
 mod disksim;
 mod fio_iolog;
@@ -101,7 +102,10 @@ formats! {
     OracleGeneral "oracle-general" oracle_general ".oracleGeneral" "libCacheSim binary: s (32 bits), object (64), size (B, 32), next request (64), all little-endian; an object counts as a page of 4 KiB and is read",
     Keys64le "keys64le" keys64le ".keys64le" "64-bit little-endian numbers of 4-KiB blocks below 2^36, larger ones if it is named; no time, all reads",
     Keys32le "keys32le" keys32le ".keys32le" "32-bit little-endian numbers of 4-KiB blocks below 2^28; no time, all reads",
+    Columns "columns" columns ".csv" "Any table of text, with or without a header, if `--columns` says what its columns mean; never recognised",
 }
+
+pub use columns::Columns;
 
 /// Where the key stands in a record of fixed length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,7 +200,10 @@ impl Format {
     }
     /// What to do about a file of no known format that begins as `probe` does.
     pub(crate) fn remedy(probe: &Probe) -> String {
-        let naming = format!("name it with --format, one of {}", Self::names());
+        let naming = format!(
+            "name it with --format, one of {}, or say what its columns mean with --columns",
+            Self::names()
+        );
         if wordline::resembles(probe) {
             return format!(
                 "Wordline's own begins with the line {}: write that line, or {naming}",
@@ -333,6 +340,10 @@ pub(crate) trait Line: Send {
     const ORIGIN: Origin = Origin::First;
     /// How its lines are divided.
     type Fields<'a>: Row<'a>;
+    /// Picoseconds in a tick; for those that are told.
+    fn tick(&self) -> u64 {
+        Self::TICK_PS
+    }
     /// Whether times have a meaning; for the formats that decide by the beginning of the file.
     fn timed(&self) -> bool {
         true
@@ -348,7 +359,7 @@ pub(crate) trait Line: Send {
 
 impl<L: Line> Reader for L {
     fn tick_ps(&self) -> u64 {
-        if self.timed() { L::TICK_PS } else { 0 }
+        if self.timed() { self.tick() } else { 0 }
     }
     fn origin(&self) -> Origin {
         L::ORIGIN
