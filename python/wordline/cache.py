@@ -202,6 +202,7 @@ def cache(
     page_bytes: int = 4096,
     max_requests: int | None = None,
     format: str | None = None,
+    columns: str | None = None,
     on_bad_line: OnBadLine = "error",
     time_order: TimeOrder = "sort",
     align: Align = "keep",
@@ -221,7 +222,7 @@ def cache(
                   (0.01, "1%"); or a list of them
     page_bytes    requests are split into pages of this size; a part of a page counts as the page
     max_requests  take so many requests of the trace and no more
-    format, on_bad_line, time_order, align, volumes
+    format, columns, on_bad_line, time_order, align, volumes
                   as of `wordline.trace_stat`; pages of different volumes are different pages
     progress      True for a bar on standard error, or a function that is called with a
                   CacheProgress
@@ -235,7 +236,7 @@ def cache(
     """
     listed, texts = _split(policies), _sizes(sizes)
     reading = reading_options(page_bytes, max_requests)
-    reading |= trace_options(format, on_bad_line, time_order, align, volumes)
+    reading |= trace_options(format, on_bad_line, time_order, align, volumes, columns=columns)
     reading["keys"] = any(not isinstance(one, str) for one in listed)
     chosen = _checked(listed, texts)
     if out is not None:

@@ -83,6 +83,14 @@ STRICT = {"on_bad_line": "error", "time_order": "error", "align": "error", "volu
 AS_RECORDED = STRICT | {"time_order": "sort", "align": "keep", "volumes": "shared"}
 
 
+COLUMNS = """The columns of a table of no known format, by number from 1 or by name in the header: \
+time=1:us,offset=4:sectors,bytes=5,op=3. time is in s, ms, us, ns, ps or filetime (100 ns), or left out; \
+offset and bytes in bytes, sectors (512), KiB, MiB or pages of a size such as 16KiB; op is R, W, read, write, \
+trim, flush and the like, or as spelled in op=3:1=read:0=write; volume is a number, or text if volume=2:names. \
+What all lines share is fixed: bytes=fixed:4KiB, op=fixed:read. The delimiter is the tab, semicolon or \
+comma of the first line, else white space, or as in delimiter=space."""
+
+
 def _reader_options(defaults: dict[str, str]) -> Callable[[Command], Command]:
     """The options of everything that reads a trace."""
 
@@ -94,6 +102,11 @@ def _reader_options(defaults: dict[str, str]) -> Callable[[Command], Command]:
                     metavar="NAME",
                     help="Format of the trace. [default: "
                     "recognised by content; `wordline trace formats` lists them]",
+                ),
+                click.option(
+                    "--columns",
+                    metavar="FIELD=COLUMN:UNIT,...",
+                    help=COLUMNS,
                 ),
                 _choice(
                     "on_bad_line",
@@ -357,6 +370,7 @@ def stat(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
     Examples:
       wordline trace stat disk.csv.gz
       wordline trace stat --on-bad-line skip --json disk.csv.gz
+      wordline trace stat --columns time=1:us,offset=4:sectors,bytes=5,op=3 mine.txt
       wordline trace stat --page-read-us 183.2 --page-program-us 860.36 disk.csv.gz
     """
     answer = wordline.trace_stat(files, **options)

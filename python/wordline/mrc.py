@@ -134,6 +134,7 @@ def mrc(
     page_bytes: int = 4096,
     max_requests: int | None = None,
     format: str | None = None,
+    columns: str | None = None,
     on_bad_line: OnBadLine = "error",
     time_order: TimeOrder = "sort",
     align: Align = "keep",
@@ -156,7 +157,8 @@ def mrc(
     accuracy      also find how far SHARDS (by rate, and with samples, 8192 if not given) and AET
                   are from the exact curve, over 20 independent hashes
     seed          chooses the sampled pages, 0 to 2**64 - 1
-    page_bytes, max_requests, format, on_bad_line, time_order, align, volumes, progress, out
+    page_bytes, max_requests, format, columns, on_bad_line, time_order, align, volumes, progress,
+    out
                   as of `wordline.cache`
 
     SHARDS alone never holds more than its sample in memory. The GIL is released meanwhile; Ctrl-C
@@ -166,7 +168,7 @@ def mrc(
     """
     options = _methods(methods, rate, samples, accuracy=flag("accuracy", accuracy))
     options |= reading_options(page_bytes, max_requests)
-    options |= trace_options(format, on_bad_line, time_order, align, volumes)
+    options |= trace_options(format, on_bad_line, time_order, align, volumes, columns=columns)
     options["seed"] = whole("seed", seed, 0)
     options["sizes"] = size_texts(sizes)
     if out is not None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Traces: "TypeAlias" = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
+COLUMNS = "time=1:us,offset=4:sectors,bytes=5,op=3"
+
 CHOICES = {
     "on_bad_line": ("error", "skip"),
     "time_order": ("error", "clamp", "sort"),
@@ -52,12 +54,16 @@ def trace_options(
     align: str,
     volumes: str | int,
     fit: str = "error",
+    columns: str | None = None,
 ) -> dict[str, object]:
     """The reader's options, checked. Raises TypeError or WordlineError."""
     if format is not None:
         _require_format(format)
+    if columns is not None and not isinstance(columns, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"columns must be a string such as {COLUMNS!r}, not {columns!r}")
     return {
         "format": format,
+        "columns": columns,
         "on_bad_line": choice("on_bad_line", on_bad_line, CHOICES["on_bad_line"]),
         "time_order": choice("time_order", time_order, CHOICES["time_order"]),
         "align": choice("align", align, CHOICES["align"]),

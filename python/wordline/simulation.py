@@ -48,6 +48,7 @@ def run(
     power_cut_every: int | None = None,
     buffer: wordline.PolicyClass | None = None,
     format: str | None = None,
+    columns: str | None = None,
     on_bad_line: reading.OnBadLine = "error",
     time_order: reading.TimeOrder = "error",
     align: reading.Align = "error",
@@ -81,6 +82,8 @@ def run(
                   buffer, in place of buffer.replacement: a class, or a function of the number of
                   pages. The configuration alone does not repeat such a run, and says so
     format        name of the trace's format (`trace_formats()`); None to recognise it
+    columns       what the columns of a table of no known format mean, such as
+                  "time=1:us,offset=4:sectors,bytes=5,op=3" (`wordline trace stat --help`)
     on_bad_line   "error", or "skip": leave unreadable lines out and count them
     time_order    a time stamp before its predecessor's: "error", "clamp" to it, or "sort"
     align         an offset or size that is no multiple of 512: "error", or "expand" to sectors
@@ -105,7 +108,7 @@ def run(
     two carry it as `.result`, and with `out` it is on disk.
     """
     text, name = read(device)
-    options = trace_options(format, on_bad_line, time_order, align, volumes, fit)
+    options = trace_options(format, on_bad_line, time_order, align, volumes, fit, columns)
     options |= {
         "seed": whole("seed", seed, 0),
         "requests": flag("requests", requests),

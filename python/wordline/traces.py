@@ -20,7 +20,7 @@ class TraceFormat(TypedDict):
 
 
 def trace_formats() -> list[TraceFormat]:
-    """The formats that can be read. Each is recognised by content, plain, .gz, .zst or .xz."""
+    """The formats that can be read. Each is recognised by content, plain, .gz, .bz2, .zst or .xz."""
     return cast("list[TraceFormat]", json.loads(_wordline.formats()))
 
 
@@ -28,6 +28,7 @@ def trace_stat(
     trace: Traces,
     *,
     format: str | None = None,
+    columns: str | None = None,
     on_bad_line: OnBadLine = "error",
     time_order: TimeOrder = "sort",
     align: Align = "keep",
@@ -39,14 +40,15 @@ def trace_stat(
     """What is in a trace: requests, duration, sizes, footprint, sequential share, gaps, idleness.
 
     Several files count as one trace, played one after the other. By default the recording is taken
-    as it is, in order of time, its volumes side by side with addresses of their own. Raises
+    as it is, in order of time, its volumes side by side with addresses of their own. `columns` says what the columns of a
+    table of no known format mean: "time=1:us,offset=4:sectors,bytes=5,op=3". Raises
     WordlineError, naming file, line and column, if a file cannot be read.
 
     An idle period begins when a request has been executed, which takes `page_read_us` or
     `page_program_us` for each of its pages of 4 KiB, and ends when the next request comes; one
     above `idle_threshold_s` is long.
     """
-    options = trace_options(format, on_bad_line, time_order, align, volumes)
+    options = trace_options(format, on_bad_line, time_order, align, volumes, columns=columns)
     rule = {
         "idle_threshold_s": _number("idle_threshold_s", idle_threshold_s),
         "page_read_us": _number("page_read_us", page_read_us),
@@ -62,6 +64,7 @@ def trace_convert(
     *,
     to: str,
     format: str | None = None,
+    columns: str | None = None,
     on_bad_line: OnBadLine = "error",
     time_order: TimeOrder = "sort",
     align: Align = "keep",
@@ -72,7 +75,7 @@ def trace_convert(
     Returns how many requests were `written` and `left_out`, and `notes` on what the format could
     not keep. Raises WordlineError if a file cannot be read or written.
     """
-    options = trace_options(format, on_bad_line, time_order, align, volumes)
+    options = trace_options(format, on_bad_line, time_order, align, volumes, columns=columns)
     (target,) = paths(out)
     if not isinstance(to, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"to must be the name of a format, not {to!r}")

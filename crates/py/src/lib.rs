@@ -122,6 +122,7 @@ impl Outcome {
 fn trace_options(mut read: TraceOptions, options: &Bound<'_, PyDict>) -> PyResult<TraceOptions> {
     for key in [
         "format",
+        "columns",
         "on_bad_line",
         "time_order",
         "align",

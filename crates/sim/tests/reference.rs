@@ -35,7 +35,7 @@ fn format_page() -> String {
         .map(|format| entry(format.name(), "", format.description()));
     reference::list(
         "Trace formats",
-        "The formats that are read, plain or compressed by gzip, Zstandard or xz. The format is told \
+        "The formats that are read, plain or compressed by gzip, bzip2, Zstandard or xz. The format is told \
          by the content of the file, in this order; `--format` names it instead.",
         "format",
         &formats.collect::<Vec<_>>(),

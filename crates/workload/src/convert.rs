@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
+use liblzma::write::XzEncoder;
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
@@ -13,6 +15,8 @@ use crate::format::{Format, Render};
 use crate::{Op, Request, Source, WorkloadError};
 
 const BUFFER: usize = 256 * 1024;
+/// What `xz` takes by default.
+const XZ_LEVEL: u32 = 6;
 
 /// What a conversion did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -43,7 +47,7 @@ impl Losses {
 }
 
 /// Writes a trace. The file appears under its name when it is finished, not before; it is compressed
-/// if its name ends in `.gz` or `.zst`.
+/// if its name ends in `.gz`, `.bz2`, `.xz` or `.zst`.
 pub struct TraceWriter {
     path: PathBuf,
     format: Format,
@@ -213,6 +217,8 @@ struct Packer {
 enum Encoder {
     Plain(BufWriter<File>),
     Gzip(BufWriter<GzEncoder<File>>),
+    Bzip2(BufWriter<BzEncoder<File>>),
+    Xz(BufWriter<XzEncoder<File>>),
     Zstd(BufWriter<zstd::Encoder<'static, File>>),
 }
 
@@ -239,6 +245,14 @@ impl Packer {
                 BUFFER,
                 GzEncoder::new(file, flate2::Compression::default()),
             )),
+            Some("bz2") => Encoder::Bzip2(BufWriter::with_capacity(
+                BUFFER,
+                BzEncoder::new(file, bzip2::Compression::default()),
+            )),
+            Some("xz") => Encoder::Xz(BufWriter::with_capacity(
+                BUFFER,
+                XzEncoder::new(file, XZ_LEVEL),
+            )),
             Some("zst") => Encoder::Zstd(BufWriter::with_capacity(
                 BUFFER,
                 zstd::Encoder::new(file, zstd::DEFAULT_COMPRESSION_LEVEL)?,
@@ -252,6 +266,8 @@ impl Packer {
         let file = match self.encoder {
             Encoder::Plain(buffered) => buffered.into_inner()?,
             Encoder::Gzip(buffered) => buffered.into_inner()?.finish()?,
+            Encoder::Bzip2(buffered) => buffered.into_inner()?.finish()?,
+            Encoder::Xz(buffered) => buffered.into_inner()?.finish()?,
             Encoder::Zstd(buffered) => buffered.into_inner()?.finish()?,
         };
         file.sync_all()?;
@@ -265,6 +281,8 @@ impl Write for Packer {
         match &mut self.encoder {
             Encoder::Plain(buffered) => buffered.write(bytes),
             Encoder::Gzip(buffered) => buffered.write(bytes),
+            Encoder::Bzip2(buffered) => buffered.write(bytes),
+            Encoder::Xz(buffered) => buffered.write(bytes),
             Encoder::Zstd(buffered) => buffered.write(bytes),
         }
     }
@@ -272,6 +290,8 @@ impl Write for Packer {
         match &mut self.encoder {
             Encoder::Plain(buffered) => buffered.flush(),
             Encoder::Gzip(buffered) => buffered.flush(),
+            Encoder::Bzip2(buffered) => buffered.flush(),
+            Encoder::Xz(buffered) => buffered.flush(),
             Encoder::Zstd(buffered) => buffered.flush(),
         }
     }

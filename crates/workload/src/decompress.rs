@@ -1,7 +1,8 @@
-//! Files on disk as streams of plain bytes: plain, gzip, Zstandard and xz, told by their first bytes.
+//! Files on disk as streams of plain bytes: plain, gzip, Zstandard, xz and bzip2, told by their first bytes.
 
 use std::io::{self, BufRead, BufReader, Read};
 
+use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
 use liblzma::bufread::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
@@ -20,6 +21,7 @@ pub(crate) enum Compression {
     Gzip,
     Zstd,
     Xz,
+    Bzip2,
 }
 
 impl Compression {
@@ -28,6 +30,33 @@ impl Compression {
             [0x1f, 0x8b, ..] => Self::Gzip,
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Self::Xz,
+            // A block or, in an archive of nothing, the end: the digits of pi or of its root.
+            [
+                b'B',
+                b'Z',
+                b'h',
+                b'1'..=b'9',
+                0x31,
+                0x41,
+                0x59,
+                0x26,
+                0x53,
+                0x59,
+                ..,
+            ]
+            | [
+                b'B',
+                b'Z',
+                b'h',
+                b'1'..=b'9',
+                0x17,
+                0x72,
+                0x45,
+                0x38,
+                0x50,
+                0x90,
+                ..,
+            ] => Self::Bzip2,
             _ => Self::Plain,
         }
     }
@@ -38,6 +67,7 @@ impl Compression {
             Self::Gzip => "gzip archive",
             Self::Zstd => "Zstandard archive",
             Self::Xz => "xz archive",
+            Self::Bzip2 => "bzip2 archive",
         }
     }
 }
@@ -83,6 +113,7 @@ enum Decoder {
     Gzip(MultiGzDecoder<Buffered>),
     Zstd(zstd::Decoder<'static, Buffered>),
     Xz(XzDecoder<Buffered>),
+    Bzip2(MultiBzDecoder<Buffered>),
 }
 
 /// A stream of plain bytes.
@@ -111,6 +142,7 @@ impl Decompressed {
                 let stream = Stream::new_stream_decoder(XZ_MEMORY, CONCATENATED)?;
                 Decoder::Xz(XzDecoder::new_stream(buffered, stream))
             }
+            Compression::Bzip2 => Decoder::Bzip2(MultiBzDecoder::new(buffered)),
         };
         Ok(Self {
             decoder,
@@ -128,6 +160,7 @@ impl Decompressed {
             Decoder::Gzip(decoder) => decoder.get_ref().get_ref(),
             Decoder::Zstd(decoder) => decoder.get_ref().get_ref(),
             Decoder::Xz(decoder) => decoder.get_ref().get_ref(),
+            Decoder::Bzip2(decoder) => decoder.get_ref().get_ref(),
         }
     }
 
@@ -154,6 +187,7 @@ impl Read for Decompressed {
             Decoder::Gzip(decoder) => decoder.read(buffer),
             Decoder::Zstd(decoder) => decoder.read(buffer),
             Decoder::Xz(decoder) => decoder.read(buffer),
+            Decoder::Bzip2(decoder) => decoder.read(buffer),
         }
     }
 }

@@ -38,7 +38,8 @@ impl KeyTrace {
         paths: &[P],
         options: &TraceOptions,
     ) -> Result<Option<Self>, WorkloadError> {
-        if matches!(options.volumes, Volumes::Only(_)) || paths.is_empty() {
+        let unfit = matches!(options.volumes, Volumes::Only(_)) || options.columns.is_some();
+        if unfit || paths.is_empty() {
             return Ok(None);
         }
         let mut files = Vec::new();

@@ -33,7 +33,7 @@ mod trace;
 
 pub use adapt::{Align, Disk, Fit, OnBadLine, TimeOrder, Volumes};
 pub use error::{Place, WorkloadError};
-pub use format::Format;
+pub use format::{Columns, Format};
 pub use keys::KeyTrace;
 pub use recording::{Recordings, STANDARD_INPUT, Stop};
 pub use request::{Op, Request, Source};

@@ -13,7 +13,7 @@ use crate::adapt::{
 };
 use crate::ahead::{Ahead, Reading};
 use crate::error::{Fault, Place};
-use crate::format::{Format, Origin, Placed, Probe, Reader, Record};
+use crate::format::{Columns, Format, Origin, Placed, Probe, Reader, Record};
 use crate::input::{Input, PROBE, Stop};
 use crate::recording::{Recording, Recordings};
 use crate::{Op, Request, Source, WorkloadError};
@@ -23,6 +23,8 @@ use crate::{Op, Request, Source, WorkloadError};
 pub struct TraceOptions {
     /// The format of all files; `None`: told by their content.
     pub format: Option<Format>,
+    /// What the columns of all files mean, if they are tables of no known format.
+    pub columns: Option<Columns>,
     /// What to do with lines that are wrong.
     pub on_bad_line: OnBadLine,
     /// What to do with time stamps that go back.
@@ -52,18 +54,19 @@ impl TraceOptions {
         }
     }
 
-    /// Sets the option `key` (`format`, `on_bad_line`, `time_order`, `align`, `volumes`, `fit`) to a word.
+    /// Sets the option `key` (`format`, `columns`, `on_bad_line`, `time_order`, `align`, `volumes`, `fit`) to a word.
     /// The error is one line that names the key and the words it knows.
     pub fn set(&mut self, key: &str, word: &str) -> Result<(), String> {
         match key {
             "format" => self.format = Some(word.parse()?),
+            "columns" => self.columns = Some(word.parse()?),
             "on_bad_line" => self.on_bad_line = word.parse()?,
             "time_order" => self.time_order = word.parse()?,
             "align" => self.align = word.parse()?,
             "volumes" => self.volumes = word.parse()?,
             "fit" => self.fit = word.parse()?,
             _ => {
-                let known = "format, on_bad_line, time_order, align, volumes, fit";
+                let known = "format, columns, on_bad_line, time_order, align, volumes, fit";
                 return Err(format!(
                     "`{key}` is no option of a trace; there are {known}"
                 ));
@@ -146,7 +149,7 @@ struct Open {
 }
 
 impl Open {
-    fn new(recording: &Recording, format: Option<Format>) -> Result<Self, WorkloadError> {
+    fn new(recording: &Recording, options: &TraceOptions) -> Result<Self, WorkloadError> {
         let mut input = Input::open(recording)?;
         input.skip_mark();
         let bytes = input.peek(PROBE).to_vec();
@@ -157,10 +160,23 @@ impl Open {
         if bytes.is_empty() {
             return Err(input.empty());
         }
-        let Some(format) = format.or_else(|| Format::of(&probe)) else {
-            return Err(input.unrecognised(&probe));
+        let (format, reader) = match (options.format, &options.columns) {
+            (None | Some(Format::Columns), Some(columns)) => {
+                let reader = columns.reader(&probe).map_err(|(reason, remedy)| {
+                    WorkloadError::at(recording.path(), Place::Line(1), None, reason, remedy)
+                })?;
+                (Format::Columns, reader)
+            }
+            (Some(format), Some(_)) => {
+                let reason = format!("the format is given as {format}, and its columns too");
+                let remedy = "leave --format or --columns out";
+                return Err(WorkloadError::new(recording.path(), reason, remedy));
+            }
+            (named, None) => match named.or_else(|| Format::of(&probe)) {
+                Some(format) => (format, format.reader(&probe)),
+                None => return Err(input.unrecognised(&probe)),
+            },
         };
-        let reader = format.reader(&probe);
         let tick_ps = reader.tick_ps();
         let zero = (reader.origin() == Origin::Zero).then_some(0);
         Ok(Self {
@@ -373,7 +389,7 @@ impl Trace {
         let mut timed = true;
         let mut first_file = None;
         for origin in &origins {
-            let open = Open::new(origin, options.format)?;
+            let open = Open::new(origin, options)?;
             timed &= open.tick_ps != 0;
             files.push(TraceFile {
                 path: origin.path().to_owned(),
@@ -384,7 +400,7 @@ impl Trace {
         let bounded = options.capacity_bytes.is_some() || !options.disks.is_empty();
         let twice = options.volumes == Volumes::Stack || (options.fit == Fit::Scale && bounded);
         let ends = if twice {
-            ends(&origins, options.format)?
+            ends(&origins, options)?
         } else {
             BTreeMap::new()
         };
@@ -470,7 +486,11 @@ impl Trace {
         };
         let open = match self.first.take() {
             Some(first) => first,
-            None => Open::new(origin, Some(self.files[self.next_file].format))?,
+            None => {
+                let mut options = self.options.clone();
+                options.format = Some(self.files[self.next_file].format);
+                Open::new(origin, &options)?
+            }
         };
         self.next_file += 1;
         self.orderer.restart(open.tick_ps);
@@ -539,7 +559,7 @@ impl Trace {
     /// The error of a request beyond the capacity, with the highest address of the whole trace.
     #[cold]
     fn beyond(&self, placed: &Placed, fitter: &Fitter) -> WorkloadError {
-        let highest = ends(&self.origins, self.options.format).ok();
+        let highest = ends(&self.origins, &self.options).ok();
         let highest = highest.map(|ends| {
             if self.disks.is_empty() {
                 return self.mapper.end(&ends);
@@ -697,11 +717,11 @@ fn refused(path: &Path, place: Place, refusal: Refusal) -> WorkloadError {
 /// The byte behind the last one of each volume of the files. Bad lines do not count.
 fn ends(
     origins: &[Recording],
-    format: Option<Format>,
+    options: &TraceOptions,
 ) -> Result<BTreeMap<u32, u64>, WorkloadError> {
     let mut ends = BTreeMap::new();
     for origin in origins {
-        let mut open = Open::new(origin, format)?;
+        let mut open = Open::new(origin, options)?;
         let mut counts = Counts::default();
         while let Some(placed) = open.next(OnBadLine::Skip, &mut counts, &mut None)? {
             let end = ends.entry(placed.record.volume).or_insert(0_u64);

@@ -11,6 +11,7 @@ use wordline_workload::{
 
 const STRICT: TraceOptions = TraceOptions {
     format: None,
+    columns: None,
     on_bad_line: OnBadLine::Error,
     time_order: TimeOrder::Error,
     align: Align::Error,
@@ -166,9 +167,9 @@ fn a_request_beyond_the_capacity_is_told_the_highest_address() {
 
 #[test]
 fn rubbish_and_emptiness_are_refused() {
-    let names = "wordline, fio-iolog, srt, vscsi, systor, tectonic, pixel, msr, spc, tencent, \
+    let names = "wordline, fio-iolog, srt, vscsi, systor, tectonic, pixel, msr, spc, tencent, alibaba, \
                  diskmon, biotracer, blkparse, hil, disksim, ssdsim-us, mqsim, ssdsim, arc-lis, \
-                 oracle-general, keys64le, keys32le";
+                 oracle-general, keys64le, keys32le, columns, or say what its columns mean with --columns";
     let unknown =
         format!("x.csv: the format is not recognised; name it with --format, one of {names}");
     let mut random = wordline_kernel::Stream::new(1, "rubbish");
@@ -222,6 +223,12 @@ fn xz(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+fn bzip2(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
 /// Lines that do not compress to nothing.
 fn many() -> String {
     let mut random = wordline_kernel::Stream::new(2, "many");
@@ -243,11 +250,14 @@ fn archives_are_read_whole_or_not_at_all() {
     let text = many();
     let mut twice = gzip(text.as_bytes());
     twice.extend(gzip(text.replace(",hm,0,Write", ",hm,0,Read").as_bytes()));
+    let mut streams = bzip2(text.as_bytes());
+    streams.extend(bzip2(text.replace(",hm,0,Write", ",hm,0,Read").as_bytes()));
     let clamping = TraceOptions {
         time_order: TimeOrder::Clamp,
         ..STRICT
     };
     assert_eq!(read(&twice, &clamping), Ok(100_000), "two gzip members");
+    assert_eq!(read(&streams, &clamping), Ok(100_000), "two bzip2 streams");
     let archives = [
         ("gzip archive", gzip(text.as_bytes())),
         (
@@ -255,6 +265,7 @@ fn archives_are_read_whole_or_not_at_all() {
             zstd::encode_all(text.as_bytes(), 3).unwrap(),
         ),
         ("xz archive", xz(text.as_bytes())),
+        ("bzip2 archive", bzip2(text.as_bytes())),
     ];
     for (name, archive) in archives {
         assert_eq!(read(&archive, &STRICT), Ok(50_000), "{name}");

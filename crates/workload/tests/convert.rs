@@ -109,8 +109,10 @@ proptest! {
     fn others_keep_what_they_can_state(
         nano in requests(1_000, 512, 2),
         filetime in requests(100_000, 1, 2),
+        alibaba in requests(1_000_000, 1, 2),
         micro in requests(1_000_000, 1, 4),
     ) {
+        round_trip(Format::Alibaba, "x.csv", &alibaba);
         round_trip(Format::Mqsim, "x", &nano);
         round_trip(Format::Disksim, "x.gz", &nano);
         round_trip(Format::Spc, "x.spc", &nano);
@@ -119,6 +121,33 @@ proptest! {
         let path = directory.path().join("x.iolog");
         write(&path, Format::FioIolog, &micro).unwrap();
         prop_assert_eq!(read(&path, None).unwrap(), by_appearance(&micro));
+    }
+}
+
+/// A file is packed as its name says, told by the first bytes that each archive's definition demands.
+#[test]
+fn files_are_packed_as_they_are_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let request = Request {
+        arrival: Time::ZERO,
+        offset: 0,
+        bytes: 512,
+        volume: 0,
+        op: Op::Read,
+        fua: false,
+    };
+    let starts: [(&str, &[u8]); 5] = [
+        ("x.csv", b"time_ns"),
+        ("x.csv.gz", b"\x1f\x8b"),
+        ("x.csv.bz2", b"BZh"),
+        ("x.csv.xz", b"\xfd7zXZ\0"),
+        ("x.csv.zst", b"\x28\xb5\x2f\xfd"),
+    ];
+    for (name, start) in starts {
+        let path = directory.path().join(name);
+        write(&path, Format::Wordline, &[request]).unwrap();
+        assert!(std::fs::read(&path).unwrap().starts_with(start), "{name}");
+        assert_eq!(read(&path, None).unwrap(), [request], "{name}");
     }
 }
 
@@ -197,7 +226,7 @@ fn what_cannot_be_written_says_why() {
     assert_eq!(
         create(Path::new("x.srt"), Format::Srt).to_string(),
         "x.srt: traces cannot be written in the format srt; \
-         choose wordline, fio-iolog, msr, spc, disksim, mqsim"
+         choose wordline, fio-iolog, msr, spc, alibaba, disksim, mqsim"
     );
 }
 

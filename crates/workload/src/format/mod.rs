@@ -14,13 +14,15 @@ use serde::{Serialize, Serializer};
 
 use crate::convert::Losses;
 use crate::error::{Fault, Place};
-use crate::fields::Row;
+use crate::fields::{Commas, Row};
 use crate::input::{Input, Stop};
 use crate::{Op, Request};
 
+mod alibaba;
 mod arc_lis;
 mod biotracer;
 mod blkparse;
+mod columns;
 mod diskmon;
 mod disksim;
 mod fio_iolog;
@@ -84,9 +86,10 @@ formats! {
     Systor "systor" systor ".csv" "SYSTOR '17 CSV: s, response s, R/W, LUN, offset (B), size (B)",
     Tectonic "tectonic" tectonic ".csv" "Meta Tectonic CSV of CacheBench: s, block id, length of it, size (B), offset (B), ..., operation, ...",
     Pixel "pixel" pixel ".csv" "Pixel 6a CSV: process, device, R/W, LBA (512 B), sectors, s",
-    Msr "msr" msr ".csv" "MSR Cambridge CSV: time (100 ns), host, disk, Read/Write, offset (B), size (B), response time",
+    Msr "msr" msr ".csv" "MSR Cambridge CSV, with or without a header: time (100 ns), host, disk, Read/Write, offset (B), size (B), response time",
     Spc "spc" spc ".spc" "SPC (UMass): ASU, LBA (512 B), size (B), r/w, s",
     Tencent "tencent" tencent ".csv" "Tencent CBS CSV: s, offset (512 B), sectors, 0 = read or 1 = write, volume",
+    Alibaba "alibaba" alibaba ".csv" "Alibaba Cloud block storage CSV: volume, R/W, offset (B), size (B), us",
     Diskmon "diskmon" diskmon ".diskmon" "Sysinternals DiskMon: number, s, duration s, disk, Read/Write, LBA (512 B), sectors",
     Biotracer "biotracer" biotracer ".biotracer" "BIOtracer (Nexus 5): LBA (512 B), sectors, bytes, type (odd = write), four times (s)",
     Blkparse "blkparse" blkparse ".blkparse" "blkparse, its default text: Q events, or D events if there is no Q",
@@ -99,7 +102,10 @@ formats! {
     OracleGeneral "oracle-general" oracle_general ".oracleGeneral" "libCacheSim binary: s (32 bits), object (64), size (B, 32), next request (64), all little-endian; an object counts as a page of 4 KiB and is read",
     Keys64le "keys64le" keys64le ".keys64le" "64-bit little-endian numbers of 4-KiB blocks below 2^36, larger ones if it is named; no time, all reads",
     Keys32le "keys32le" keys32le ".keys32le" "32-bit little-endian numbers of 4-KiB blocks below 2^28; no time, all reads",
+    Columns "columns" columns ".csv" "Any table of text, with or without a header, if `--columns` says what its columns mean; never recognised",
 }
+
+pub use columns::Columns;
 
 /// Where the key stands in a record of fixed length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,6 +185,7 @@ renderers! {
     FioIolog fio_iolog,
     Msr msr,
     Spc spc,
+    Alibaba alibaba,
     Disksim disksim,
     Mqsim mqsim,
 }
@@ -193,7 +200,10 @@ impl Format {
     }
     /// What to do about a file of no known format that begins as `probe` does.
     pub(crate) fn remedy(probe: &Probe) -> String {
-        let naming = format!("name it with --format, one of {}", Self::names());
+        let naming = format!(
+            "name it with --format, one of {}, or say what its columns mean with --columns",
+            Self::names()
+        );
         if wordline::resembles(probe) {
             return format!(
                 "Wordline's own begins with the line {}: write that line, or {naming}",
@@ -330,6 +340,10 @@ pub(crate) trait Line: Send {
     const ORIGIN: Origin = Origin::First;
     /// How its lines are divided.
     type Fields<'a>: Row<'a>;
+    /// Picoseconds in a tick; for those that are told.
+    fn tick(&self) -> u64 {
+        Self::TICK_PS
+    }
     /// Whether times have a meaning; for the formats that decide by the beginning of the file.
     fn timed(&self) -> bool {
         true
@@ -345,7 +359,7 @@ pub(crate) trait Line: Send {
 
 impl<L: Line> Reader for L {
     fn tick_ps(&self) -> u64 {
-        if self.timed() { L::TICK_PS } else { 0 }
+        if self.timed() { self.tick() } else { 0 }
     }
     fn origin(&self) -> Origin {
         L::ORIGIN
@@ -475,6 +489,20 @@ fn is_decimal(field: &[u8]) -> bool {
             .is_some_and(|byte| byte.is_ascii_digit() || *byte == b'.')
 }
 
+/// Whether a line names these columns between commas, in either case, with or without blanks, underscores
+/// and quotes.
+fn names(line: &[u8], columns: &[&str]) -> bool {
+    let named = |field: &[u8], name: &str| {
+        let letters = field
+            .iter()
+            .filter(|byte| !matches!(byte, b' ' | b'_' | b'"'));
+        letters.map(u8::to_ascii_lowercase).eq(name.bytes())
+    };
+    let mut fields = Commas::new(line);
+    let mut all = columns.iter();
+    all.all(|name| fields.text("").is_ok_and(|field| named(field, name))) && fields.end().is_ok()
+}
+
 /// Read or write, by a flag that is 0 or 1.
 #[inline]
 fn flag(value: u64, one: Op, zero: Op) -> Result<Op, String> {
@@ -561,8 +589,14 @@ mod tests {
                 Format::Msr,
                 "128166385295514663,hm,0,Write,9056014336,2048,2833\n",
             ),
+            (
+                Format::Msr,
+                "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n\
+                 128166385295514663,hm,0,Write,9056014336,2048,2833\n",
+            ),
             (Format::Spc, "0,303567,3584,w,0.000000\n"),
             (Format::Tencent, "1538323200,4247200,128,1,1058\n"),
+            (Format::Alibaba, "419,W,8792731648,16384,1577808144360767\n"),
             (
                 Format::Diskmon,
                 "0\t0.016375\t0.00038147\t0\tWrite\t3271215\t8\n",

@@ -1,17 +1,28 @@
 //! Microsoft Research Cambridge (Narayanan et al., FAST 2008): seven columns between commas, time in
 //! units of 100 ns (Windows file time), offset and size in bytes.
 //!
+//! A header that names the columns, as some copies have it, is no request, wherever it stands.
+//!
 //! The volume is the disk number. Where a file holds several hosts, those of the second are numbered
 //! from 256, of the third from 512, in order of appearance.
 
 use std::io::{self, Write};
 
-use super::{Line, Probe, Reader, Record, Render, tick, word};
+use super::{Line, Probe, Reader, Record, Render, names, tick, word};
 use crate::convert::{Losses, moves_data, ticks};
 use crate::error::Fault;
 use crate::fields::{Commas, Row};
 use crate::{Op, Request};
 
+const HEADER: [&str; 7] = [
+    "timestamp",
+    "hostname",
+    "disknumber",
+    "type",
+    "offset",
+    "size",
+    "responsetime",
+];
 const DISKS_PER_HOST: u32 = 256;
 const HOSTS: usize = 4096;
 
@@ -22,12 +33,16 @@ struct Msr {
 }
 
 pub(super) fn detect(probe: &Probe) -> bool {
-    probe.most(|line| {
-        let mut fields = Commas::new(line);
-        fields.count() == 7
-            && (0..3).all(|_| fields.skip("").is_ok())
-            && fields.text("").is_ok_and(|field| word(field).is_ok())
-    })
+    probe
+        .lines()
+        .next()
+        .is_some_and(|line| names(line, &HEADER))
+        || probe.most(|line| {
+            let mut fields = Commas::new(line);
+            fields.count() == 7
+                && (0..3).all(|_| fields.skip("").is_ok())
+                && fields.text("").is_ok_and(|field| word(field).is_ok())
+        })
 }
 
 pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
@@ -70,7 +85,11 @@ impl Line for Msr {
 
     #[inline]
     fn parse(&mut self, fields: &mut Commas<'_>) -> Result<Option<Record>, Fault> {
-        let ticks = fields.number("time stamp")?;
+        let ticks = match fields.number("time stamp") {
+            Ok(ticks) => ticks,
+            Err(_) if names(fields.line(), &HEADER) => return Ok(None),
+            Err(fault) => return Err(fault),
+        };
         let host = fields.text("host name")?;
         let disk = fields.number("disk number")?;
         let volume = self
@@ -164,6 +183,26 @@ mod tests {
         assert_eq!(
             of("1,hm,0,Read,5,512,1,9"),
             "column 8: there should be no such column, but it holds `9`"
+        );
+    }
+
+    /// The names of the columns as the paper's data set documents them, and in other spellings.
+    #[test]
+    fn a_header_is_no_request() {
+        for header in [
+            "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime",
+            "timestamp,hostname,disk_number,type,offset,size,response_time",
+            "Timestamp, Hostname, Disk Number, Type, Offset, Size, Response Time",
+        ] {
+            assert_eq!(parsed(Msr::default(), header), Ok(None), "{header}");
+        }
+        let other = parsed(
+            Msr::default(),
+            "Time,Host,Disk,Type,Offset,Size,ResponseTime",
+        );
+        assert_eq!(
+            other.unwrap_err(),
+            "column 1: the time stamp is `Time`, not a whole number"
         );
     }
 
