@@ -4,6 +4,7 @@
 mod bench;
 mod cache;
 mod growth;
+mod memory;
 mod package;
 mod policy;
 mod text;
@@ -194,7 +195,11 @@ fn run(
             .map(|(name, callable)| policy::maker(name, callable)),
     };
     let raised: Mutex<Option<PyErr>> = Mutex::new(None);
+    memory::reserve();
     let mut watch = |now: &Progress| {
+        if memory::is_short() {
+            return false;
+        }
         Python::attach(|py| match tell(py, progress.as_ref(), now) {
             Ok(()) => true,
             Err(error) => {
@@ -216,12 +221,22 @@ fn run(
     if let Ok(Some(error)) = raised.into_inner() {
         return Err(error);
     }
-    done.map(Outcome).map_err(|error| match error {
+    done.map(told_of_memory).map_err(|error| match error {
         JobError::Simulation(SimulationError::Device(error)) if error.is_interruption() => {
             PyKeyboardInterrupt::new_err(())
         }
         error => fail(error),
     })
+}
+
+/// A run that ended for want of memory says so.
+fn told_of_memory(mut done: Done) -> Outcome {
+    let results = &mut done.results;
+    if memory::is_short() && results.summary.partial {
+        results.interrupted = false;
+        results.summary.error = Some(memory::SHORT_OF.to_owned());
+    }
+    Outcome(done)
 }
 
 fn tell(py: Python<'_>, progress: Option<&Py<PyAny>>, now: &Progress) -> PyResult<()> {
@@ -376,6 +391,8 @@ mod _wordline {
     use super::cache::{CacheTrace, Curves, cache_check, cache_open, cache_table, curves_open};
     #[pymodule_export]
     use super::growth::MemoryTable;
+    #[pymodule_export]
+    use super::memory::config_memory;
     #[pymodule_export]
     use super::package::{package_check, package_run};
     #[pymodule_export]

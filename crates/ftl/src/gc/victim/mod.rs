@@ -6,6 +6,7 @@ pub mod greedy;
 pub mod random;
 mod set;
 
+use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Layout, Plane};
 
 use crate::block::Blocks;
@@ -43,6 +44,10 @@ macro_rules! members {
         pub enum Chooser { $($Variant($file::State)),+ }
 
         impl Chooser {
+            /// What the state takes of memory.
+            pub fn memory(policy: &Victim, layout: &Layout, fill: Fill) -> Table {
+                match policy { $(Victim::$Variant(_) => $file::State::memory(layout, fill)),+ }
+            }
             /// The state of `policy` on a pristine array.
             pub fn new(policy: &Victim, layout: &Layout, seed: u64) -> Self {
                 match policy { $(Victim::$Variant(policy) => Self::$Variant($file::State::new(policy, layout, seed))),+ }
