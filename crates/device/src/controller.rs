@@ -20,7 +20,9 @@ use job::{Jobs, Waiter};
 use power::Spares;
 use rustc_hash::FxHashMap;
 use wordline_ftl::gc::schedule::Scheduling;
+use wordline_ftl::recovery::Spare;
 use wordline_ftl::{JobId, Lpn, Mapping, Placed, Want, Written};
+use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{BusyTime, EventQueue, Probe, Time};
 use wordline_nand::{Array, Block, Die, Event as Flash, Layout, Operation, Plane, Ppn};
 
@@ -33,6 +35,7 @@ use crate::observation::{Observation, Op, PageParts};
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
 use crate::request::Request;
+use crate::schedule::Line;
 use crate::shadow::{Shadow, Version};
 
 /// A request of which all pages are done.
@@ -195,6 +198,31 @@ impl<M: Mapping> Controller<M> {
             follows: false,
             free_blocks,
         }
+    }
+    /// What the controller and its flash take of memory, of a device so full.
+    pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
+        let layout = &plan.part.layout;
+        let mut tables = Array::memory(layout, plan.part.partial_programs, fill);
+        let blocks = u64::from(layout.blocks());
+        tables.push(Table::zeroed::<u16>(
+            "programs under way of blocks",
+            blocks,
+            0.0,
+        ));
+        let planes = u64::from(layout.planes());
+        tables.push(Table::written::<VecDeque<u32>>("stalled writes", planes));
+        if plan.is_scheduled() {
+            tables.extend(Line::memory(layout));
+        }
+        tables
+    }
+    /// What following every page takes of memory beside.
+    pub fn memory_verified(plan: &Plan, fill: Fill) -> Vec<Table> {
+        Shadow::memory(&plan.part.layout, plan.ftl.user_pages, fill).into()
+    }
+    /// What spare areas take of memory beside.
+    pub fn memory_with_power_cuts(plan: &Plan, fill: Fill) -> Vec<Table> {
+        Spare::memory(&plan.part.layout, fill).into()
     }
     /// Brings the device into the state in which it is measured.
     pub fn precondition(

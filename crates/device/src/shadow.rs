@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 use wordline_ftl::Lpn;
+use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{Digest, Time};
 use wordline_nand::{Layout, Ppn};
 
@@ -107,6 +108,18 @@ impl Shadow {
             reads_checked: 0,
             writes_followed: 0,
         }
+    }
+
+    /// What a shadow takes of memory beside a device so full.
+    pub fn memory(layout: &Layout, user_pages: u32, fill: Fill) -> [Table; 3] {
+        let (pages, words) = (layout.pages().into(), user_pages.div_ceil(u64::BITS).into());
+        // A map has twice as many places as it holds entries, just after it has grown.
+        type Place = [(Lpn, PageHistory); 2];
+        [
+            Table::zeroed::<u64>("contents for verification", pages, fill.physical),
+            Table::zeroed::<u64>("filled pages for verification", words, fill.logical),
+            Table::grown::<Place>("versions for verification", user_pages.into()),
+        ]
     }
 
     /// A copy of what `page` holds, left by a collection; a recovery may go back to it.

@@ -2,6 +2,7 @@
 
 use wordline_cache::replacement::foreign::Maker;
 use wordline_ftl::{Lpn, Mapping};
+use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{BusyTime, EventQueue, Probe, Time};
 use wordline_nand::{Array, Die};
 
@@ -266,6 +267,24 @@ impl<M: Mapping> Ssd<M> {
             outstanding: 0,
             completed: Vec::new(),
         }
+    }
+    /// What the device takes of memory beside its map, of a device so full.
+    pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
+        let mut tables = Controller::<M>::memory(plan, fill);
+        let depth = u64::from(plan.queue_depth);
+        tables.push(Table::grown::<Held>("requests under way", depth));
+        if let Some(buffer) = &plan.buffer {
+            tables.extend(Buffer::memory(buffer, plan.ftl.user_pages));
+        }
+        tables
+    }
+    /// What [`Ssd::verify`] takes of memory beside.
+    pub fn memory_verified(plan: &Plan, fill: Fill) -> Vec<Table> {
+        Controller::<M>::memory_verified(plan, fill)
+    }
+    /// What [`Ssd::expect_power_cuts`] takes of memory beside, of a device so full.
+    pub fn memory_with_power_cuts(plan: &Plan, fill: Fill) -> Vec<Table> {
+        Controller::<M>::memory_with_power_cuts(plan, fill)
     }
     /// Brings the device into the state in which it is measured.
     pub fn precondition(

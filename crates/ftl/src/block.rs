@@ -1,6 +1,7 @@
 //! What the translation layer knows of each block.
 
 use prefetch_index::prefetch_index;
+use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Layout, Ppn};
 
 /// Where a block is in its life.
@@ -62,6 +63,14 @@ impl Blocks {
             states: vec![0; layout.blocks() as usize],
             valid: vec![0; layout.pages().div_ceil(u64::BITS) as usize],
         }
+    }
+    /// What the books take of memory.
+    pub fn memory(layout: &Layout, fill: Fill) -> [Table; 2] {
+        let (blocks, words) = (layout.blocks(), layout.pages().div_ceil(u64::BITS));
+        [
+            Table::zeroed::<u32>("states of blocks", blocks.into(), fill.physical),
+            Table::zeroed::<u64>("valid pages", words.into(), fill.physical),
+        ]
     }
     /// Pages of a block that hold the current copy of a logical page, or that are expected to
     /// (see `expect`).

@@ -1,6 +1,7 @@
 //! Many doubly linked lists over one dense range of items, each item in at most one list.
 
 use prefetch_index::prefetch_index;
+use wordline_kernel::memory::Table;
 
 /// Lists of items `0..items`, with constant-time push, removal and front.
 ///
@@ -26,6 +27,10 @@ impl Lists {
             items: items as u32,
             links: vec![[0; 2]; items + lists],
         }
+    }
+    /// What the lists take of memory, a share of whose items has been in one.
+    pub fn memory(name: &'static str, lists: u64, items: u64, used: f64) -> Table {
+        Table::zeroed::<[u32; 2]>(name, lists + items, used)
     }
     #[inline]
     fn head(&self, list: usize) -> u32 {

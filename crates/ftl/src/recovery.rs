@@ -1,5 +1,6 @@
 //! What is left when the power fails: the flash, with what the spare areas of its pages say.
 
+use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Array, Block, Layout, Ppn};
 
 use crate::lpn::Lpn;
@@ -44,6 +45,15 @@ impl Spare {
             sequences: vec![0; pages],
             orders: vec![0; pages],
         }
+    }
+    /// What the spare areas take of memory.
+    pub fn memory(layout: &Layout, fill: Fill) -> [Table; 3] {
+        let pages = u64::from(layout.pages());
+        [
+            Table::zeroed::<u32>("owners in spare areas", pages, fill.physical),
+            Table::zeroed::<u64>("versions in spare areas", pages, fill.physical),
+            Table::zeroed::<u64>("order of copies in spare areas", pages, fill.physical),
+        ]
     }
     /// A page has been programmed.
     pub fn write(&mut self, place: Ppn, tag: Tag) {

@@ -2,6 +2,7 @@
 
 use prefetch_index::prefetch_index;
 use thiserror::Error;
+use wordline_kernel::memory::{Fill, Table};
 
 use crate::{Block, Layout, Ppn};
 
@@ -89,6 +90,16 @@ impl Array {
         let blocks = if programs > 1 { self.erases.len() } else { 0 };
         self.again = vec![0; blocks];
         self
+    }
+    /// What an array takes of memory whose pages bear `programs` programs.
+    pub fn memory(layout: &Layout, programs: u32, fill: Fill) -> Vec<Table> {
+        let blocks = u64::from(layout.blocks());
+        let again = if programs > 1 { blocks } else { 0 };
+        vec![
+            Table::zeroed::<u16>("programmed pages of blocks", blocks, fill.physical),
+            Table::zeroed::<u32>("erases of blocks", blocks, 0.0),
+            Table::zeroed::<u8>("partial programs", again, 0.0),
+        ]
     }
     /// Programs a page.
     #[inline]

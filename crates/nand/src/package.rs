@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use thiserror::Error;
+use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{EventHeap, Stream, Time};
 
 use crate::array::{Array, Violation};
@@ -304,6 +305,14 @@ pub struct Package {
 }
 
 impl Package {
+    /// What a package takes of memory, of which nothing is programmed.
+    pub fn memory(part: &Part) -> Vec<Table> {
+        let blank = Fill {
+            logical: 0.0,
+            physical: 0.0,
+        };
+        Array::memory(&part.layout, part.partial_programs, blank)
+    }
     /// A pristine package of one channel. With `interleaved`, its dies work at the same time.
     pub fn new(part: &Part, interleaved: bool) -> Self {
         let layout = part.layout;

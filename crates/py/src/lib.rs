@@ -4,6 +4,7 @@
 mod bench;
 mod cache;
 mod growth;
+mod memory;
 mod package;
 mod policy;
 mod text;
@@ -195,8 +196,13 @@ fn run(
             .map(|(name, callable)| policy::maker(name, callable)),
     };
     let raised = Raised::default();
-    let mut watch =
-        |now: &Progress| Python::attach(|py| raised.is_none(py, tell(py, progress.as_ref(), now)));
+    memory::reserve();
+    let mut watch = |now: &Progress| {
+        if memory::is_short() {
+            return false;
+        }
+        Python::attach(|py| raised.is_none(py, tell(py, progress.as_ref(), now)))
+    };
     let recordings = raised.recordings();
     let done = if job.buffer_policy.is_some() {
         // The interpreter is needed at every request. The policy's own code lets others have it.
@@ -207,7 +213,7 @@ fn run(
     if let Some(error) = raised.take() {
         return Err(error);
     }
-    done.map(Outcome).map_err(|error| match error {
+    done.map(told_of_memory).map_err(|error| match error {
         JobError::Simulation(SimulationError::Device(error)) if error.is_interruption() => {
             PyKeyboardInterrupt::new_err(())
         }
@@ -264,6 +270,16 @@ fn with_trace<T: Send>(
         Some(error) => Err(error),
         None => done.map_err(unreadable),
     }
+}
+
+/// A run that ended for want of memory says so.
+fn told_of_memory(mut done: Done) -> Outcome {
+    let results = &mut done.results;
+    if memory::is_short() && results.summary.partial {
+        results.interrupted = false;
+        results.summary.error = Some(memory::SHORT_OF.to_owned());
+    }
+    Outcome(done)
 }
 
 fn tell(py: Python<'_>, progress: Option<&Py<PyAny>>, now: &Progress) -> PyResult<()> {
@@ -418,6 +434,8 @@ mod _wordline {
     use super::cache::{CacheTrace, Curves, cache_check, cache_open, cache_table, curves_open};
     #[pymodule_export]
     use super::growth::MemoryTable;
+    #[pymodule_export]
+    use super::memory::config_memory;
     #[pymodule_export]
     use super::package::{package_check, package_run};
     #[pymodule_export]

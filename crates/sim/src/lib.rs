@@ -9,6 +9,7 @@ pub mod fairness;
 mod given;
 pub mod job;
 pub mod members;
+pub mod memory;
 pub mod metrics;
 pub mod outcome;
 pub mod package;

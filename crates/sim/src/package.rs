@@ -16,6 +16,7 @@ use wordline_nand::package::{Package, SubmitError};
 use wordline_nand::{Energy, Part};
 
 use crate::config::{Config, ConfigError, Loaded, load};
+use crate::memory::{Estimate, Limits, MemoryError};
 
 pub use migrate::{Migrate, MigrateMode};
 pub use report::{
@@ -63,6 +64,9 @@ pub enum PackageError {
     /// The part refuses a transaction.
     #[error(transparent)]
     Submit(#[from] SubmitError),
+    /// It does not fit into memory.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
     /// The array refuses an operation.
     #[error(transparent)]
     Violation(#[from] Violation),
@@ -114,6 +118,7 @@ impl Bench {
 
     /// Runs a load on the package, pristine but for the pages that the load reads.
     pub fn run(&self, load: &Load) -> Result<Report, PackageError> {
+        Estimate::of(&Package::memory(&self.part)).check(&Limits::now())?;
         match load {
             Load::Stream(stream) => stream::run(self, stream),
             Load::Migrate(migrate) => migrate::run(self, migrate),

@@ -3,6 +3,7 @@
 use wordline_device::{Observation, Op, PageParts, Parts, PowerCut};
 use wordline_ftl::GcKind;
 use wordline_ftl::gc::schedule::Trigger;
+use wordline_kernel::memory;
 use wordline_kernel::{BusyTime, Probe, Time};
 use wordline_nand::Operation;
 use wordline_observe::{
@@ -602,6 +603,23 @@ impl Recorder {
             rows,
             rows_error: None,
         }
+    }
+    /// What a record of a run takes of memory, with so many rows of requests if they are kept.
+    pub fn memory(plan: &Plan, rows: Option<u64>) -> [memory::Table; 4] {
+        let intervals = match plan.series {
+            Series::Automatic { intervals } => u64::from(intervals),
+            Series::Fixed { .. } => 0, // as many as the run is long
+        };
+        let sum = |of: fn(&Plan) -> u32| plan.devices().map(|device| u64::from(of(device))).sum();
+        let dies: u64 = sum(|device| device.part.layout.dies);
+        let channels: u64 = sum(|device| device.dimensions.channels);
+        let streams = plan.streams.len().max(1) as u64 + 1;
+        [
+            memory::Table::grown::<[u64; 9]>("rows of requests", rows.unwrap_or(0)),
+            memory::Table::grown::<u64>("busy times", intervals * (dies + channels)),
+            memory::Table::grown::<[u64; 64]>("time series", intervals),
+            memory::Table::grown::<[u64; 1 << 15]>("response times", streams),
+        ]
     }
     /// Ends the record at `end`: what was recorded, and the rows of single requests if they were
     /// asked for.

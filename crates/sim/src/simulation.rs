@@ -18,6 +18,7 @@ use crate::chip_load::ChipLoads;
 use crate::config::Plan;
 use crate::config::plan::{self, Replay};
 use crate::devices::{self, Device};
+use crate::memory::{self, Estimate, Limits, MemoryError};
 use crate::outcome::{self, Asked, Contest, InputCounts, Outcome, Speed};
 use crate::record::{Lanes, Recorder};
 use crate::results::Results;
@@ -38,6 +39,20 @@ pub struct Options {
     pub timeline: Option<TimelineOptions>,
     /// Whose policies choose who leaves the DRAM buffers, in place of the plan's.
     pub buffer_policy: Option<Maker>,
+}
+
+impl Options {
+    /// What of them costs memory in a run of `plan`.
+    fn memory(&self, plan: &Plan) -> memory::Asked {
+        memory::Asked {
+            rows: self.requests.then(|| {
+                let most = self.max_requests.unwrap_or(u64::MAX);
+                memory::generated(plan).map_or(self.max_requests.unwrap_or(0), |all| all.min(most))
+            }),
+            verify: self.verify,
+            power_cuts: self.power_cut_every.is_some(),
+        }
+    }
 }
 
 /// A run that could not start. What goes wrong later ends the run and stands in its results.
@@ -63,6 +78,9 @@ pub enum SimulationError {
     /// The timeline cannot be written.
     #[error("{0}")]
     Timeline(String),
+    /// It does not fit into memory.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
 }
 
 /// What a run is at.
@@ -969,6 +987,9 @@ pub fn run(
     if let Some(fault) = host.untimed(plan).or_else(|| host.fault()) {
         return Err(fault);
     }
+    let estimate = Estimate::of_run(plan, options.memory(plan));
+    let limits = Limits::now();
+    estimate.check(&limits)?;
     let timeline = match &options.timeline {
         Some(options) => Some(Box::new(Timeline::create(plan, options)?)),
         None => None,
@@ -1055,6 +1076,7 @@ pub fn run(
     };
     let mut results = Results::new(outcome, rows);
     results.summary.notes.extend(note);
+    results.summary.notes.extend(estimate.note(&limits));
     Ok(results)
 }
 

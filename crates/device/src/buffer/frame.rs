@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use wordline_cache::Entry;
 use wordline_ftl::Lpn;
+use wordline_kernel::memory::Table;
 use wordline_nand::Die;
 
 use super::sectors::Sectors;
@@ -110,6 +111,15 @@ impl Frames {
             is_written: Vec::new(),
             numbers: vec![0; user_pages as usize],
         }
+    }
+    /// What the frames of `pages` pages take of memory, and what a replacement policy keeps beside:
+    /// a node in a list and its place.
+    pub fn memory(user_pages: u32, pages: u32) -> [Table; 2] {
+        type Beside = (Frame, Entry, Entry, bool, [u32; 8]);
+        [
+            Table::zeroed::<u32>("pages in the buffer", user_pages.into(), 0.0),
+            Table::grown::<Beside>("buffer", pages.into()),
+        ]
     }
     pub fn find(&self, page: Lpn) -> Option<Entry> {
         self.numbers[page.index()].checked_sub(1).map(Entry)

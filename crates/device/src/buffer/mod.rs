@@ -31,6 +31,7 @@ use wordline_cache::replacement::foreign::Maker;
 use wordline_cache::replacement::{Replace, Replacing};
 use wordline_cache::{Entry, Replacement};
 use wordline_ftl::{Lpn, Mapping};
+use wordline_kernel::memory::Table;
 use wordline_kernel::{EventQueue, Probe, Time};
 
 use crate::controller::Controller;
@@ -195,6 +196,12 @@ impl Buffer {
             verification: None,
             plan: plan.clone(),
         }
+    }
+    /// What a buffer takes of memory before a device of so many pages; of its policy, what a list
+    /// and an index take.
+    pub fn memory(plan: &Plan, user_pages: u32) -> [Table; 2] {
+        let pages = plan.pages.min(user_pages);
+        Frames::memory(user_pages, pages)
     }
     /// Before the first request: policies of a maker choose who leaves, in place of the plan's.
     pub fn evict_by(&mut self, maker: &Maker) -> Result<(), DeviceError> {

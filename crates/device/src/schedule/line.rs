@@ -4,6 +4,7 @@
 //! by package, with the number of those that share a die, a package, a channel.
 
 use wordline_kernel::Time;
+use wordline_kernel::memory::Table;
 use wordline_nand::{Block, Die, Layout, Operation, PlaneRule, Ppn};
 
 use crate::backend::Slot;
@@ -144,6 +145,15 @@ impl Line {
             programs: vec![[0; 2]; blocks],
             in_block: vec![0; blocks],
         }
+    }
+
+    /// What the line takes of memory, which its programs touch.
+    pub fn memory(layout: &Layout) -> [Table; 2] {
+        let blocks = u64::from(layout.blocks());
+        [
+            Table::zeroed::<[Seat; 2]>("waiting programs of blocks", blocks, 0.0),
+            Table::zeroed::<u32>("counts of waiting programs", blocks, 0.0),
+        ]
     }
 
     /// The package of a die.

@@ -5,6 +5,7 @@ mod work;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Layout, Plane, Ppn};
 
@@ -205,6 +206,20 @@ impl BlockMap {
         }
     }
 
+    /// What the map takes of memory, of a device so full.
+    pub(super) fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
+        let layout = &plan.layout;
+        let (logical, words) = (logical_blocks(plan), plan.user_pages.div_ceil(u64::BITS));
+        let planes = u64::from(layout.planes());
+        vec![
+            Table::written::<Home>("map of logical blocks", logical.into()),
+            Table::zeroed::<u64>("valid pages", words.into(), fill.logical),
+            Table::zeroed::<u32>("owners of blocks", layout.blocks().into(), fill.physical),
+            Table::written::<PlaneState>("planes", planes),
+            Lists::memory("open blocks", planes, logical.into(), 0.0),
+            FreeBlocks::memory(&plan.config.wear, layout, fill),
+        ]
+    }
     /// The logical block of a page, and its place there.
     #[inline]
     fn split(&self, page: Lpn) -> (LogicalBlock, u32) {

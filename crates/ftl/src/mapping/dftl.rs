@@ -9,6 +9,7 @@ mod shape;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Plane, Ppn};
 
@@ -120,6 +121,27 @@ impl DftlMap {
             rewriting: vec![false; pages],
             plan: Box::new(plan.clone()),
         }
+    }
+    /// What the map takes of memory, of a device so full.
+    pub(super) fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
+        let shape = Shape::of_plan(plan);
+        let pages = u64::from(shape.pages);
+        let mut tables = PageMap::memory_with_own(plan, shape.pages, fill);
+        tables.push(Table::written::<Job>(
+            "jobs of translation pages",
+            u64::from(plan.layout.planes()) + pages,
+        ));
+        tables.push(Table::zeroed::<bool>(
+            "rewritten translation pages",
+            pages,
+            0.0,
+        ));
+        tables.extend(Cache::memory(
+            plan.user_pages,
+            shape.protected_entries,
+            fill,
+        ));
+        tables
     }
     /// Where a translation page lives.
     fn home(&self, label: u32) -> Plane {

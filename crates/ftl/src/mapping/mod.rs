@@ -14,6 +14,7 @@ pub mod page;
 
 use std::ops::Range;
 
+use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Plane, Ppn};
 
 pub use page::PageMap;
@@ -235,6 +236,10 @@ macro_rules! members {
         pub enum Map { $($Variant($file::$Map)),+ }
 
         impl Map {
+            /// What the map takes of memory, of a device so full.
+            pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
+                match plan.config.mapping { $(Family::$Variant(_) => $file::$Map::memory(plan, fill)),+ }
+            }
             /// An empty map over a pristine array.
             pub fn new(plan: &Plan) -> Self {
                 match plan.config.mapping { $(Family::$Variant(_) => Self::$Variant($file::$Map::new(plan))),+ }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use prefetch_index::prefetch_index;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Layout, Plane, Ppn};
 
@@ -202,6 +203,28 @@ impl PageMap {
             ahead: None,
             plan: Box::new(plan.clone()),
         }
+    }
+    /// What the map takes of memory, of a device so full.
+    pub(super) fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
+        Self::memory_with_own(plan, 0, fill)
+    }
+    /// The same with `pages` pages of the mapping's own.
+    pub(super) fn memory_with_own(plan: &Plan, pages: u32, fill: Fill) -> Vec<Table> {
+        let layout = &plan.layout;
+        let logical = u64::from(plan.user_pages) + u64::from(pages);
+        let mut tables = vec![
+            Table::zeroed::<u32>("map of logical pages", logical, fill.logical),
+            Table::zeroed::<u32>(
+                "owners of physical pages",
+                layout.pages().into(),
+                fill.physical,
+            ),
+            Table::written::<PlaneState>("planes", layout.planes().into()),
+            Chooser::memory(&plan.config.gc.victim, layout, fill),
+            FreeBlocks::memory(&plan.config.wear, layout, fill),
+        ];
+        tables.extend(Blocks::memory(layout, fill));
+        tables
     }
     /// Pages of a block that hold the current copy of a logical page.
     pub fn valid(&self, block: Block) -> u32 {

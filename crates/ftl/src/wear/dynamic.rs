@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Layout, Plane};
 
@@ -33,6 +34,10 @@ pub struct State {
 }
 
 impl State {
+    /// Of the blocks that were erased, free ones are few.
+    pub(super) fn memory(_layout: &Layout, _fill: Fill) -> Table {
+        Table::grown::<Free>("free blocks", 0)
+    }
     pub(super) fn new(_policy: &Dynamic, layout: &Layout) -> Self {
         let erased = vec![BinaryHeap::new(); layout.planes() as usize];
         Self {

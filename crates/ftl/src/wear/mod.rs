@@ -4,6 +4,7 @@ pub mod dynamic;
 pub mod none;
 pub mod r#static;
 
+use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Layout, Plane};
 
 /// Keeps the free blocks of every plane and hands them out.
@@ -40,6 +41,10 @@ macro_rules! members {
         pub enum FreeBlocks { $($Variant($file::State)),+ }
 
         impl FreeBlocks {
+            /// What the books take of memory.
+            pub fn memory(policy: &Wear, layout: &Layout, fill: Fill) -> Table {
+                match policy { $(Wear::$Variant(_) => $file::State::memory(layout, fill)),+ }
+            }
             /// All blocks of a pristine array.
             pub fn new(policy: &Wear, layout: &Layout) -> Self {
                 match policy { $(Wear::$Variant(policy) => Self::$Variant($file::State::new(policy, layout))),+ }

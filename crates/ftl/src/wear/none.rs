@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Layout, Plane};
 
@@ -26,6 +27,10 @@ pub struct State {
 }
 
 impl State {
+    /// Of the blocks that were erased, free ones are few.
+    pub(super) fn memory(_layout: &Layout, _fill: Fill) -> Table {
+        Table::grown::<Block>("free blocks", 0)
+    }
     pub(super) fn new(_policy: &None, layout: &Layout) -> Self {
         let erased = vec![VecDeque::new(); layout.planes() as usize];
         Self {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Layout, Plane};
 
@@ -62,6 +63,22 @@ pub struct State {
 }
 
 impl State {
+    /// The sets hold every block that was ever used; their nodes are two thirds full on average, and
+    /// hold as much again for their own.
+    pub(super) fn memory(layout: &Layout, fill: Fill) -> Table {
+        let nodes = 3 * size_of::<(u32, Block)>() as u64;
+        let table = Table::zeroed::<u32>(
+            "erases of free and used blocks",
+            layout.blocks().into(),
+            0.0,
+        );
+        let blocks = u64::from(layout.blocks());
+        Table {
+            prepared: (blocks as f64 * fill.physical) as u64 * nodes,
+            most: table.most + blocks * nodes,
+            ..table
+        }
+    }
     pub(super) fn new(policy: &Static, layout: &Layout) -> Self {
         let planes = layout.planes() as usize;
         Self {

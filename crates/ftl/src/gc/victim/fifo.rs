@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Layout, Plane};
 
@@ -27,6 +28,14 @@ pub struct State {
 }
 
 impl State {
+    pub(super) fn memory(layout: &Layout, fill: Fill) -> Table {
+        Lists::memory(
+            "candidates for collection",
+            layout.planes().into(),
+            layout.blocks().into(),
+            fill.physical,
+        )
+    }
     pub(super) fn new(_policy: &Fifo, layout: &Layout, _seed: u64) -> Self {
         Self {
             lists: Lists::new(layout.planes() as usize, layout.blocks() as usize),

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Layout, Plane};
 
@@ -44,6 +45,15 @@ struct PlaneLists {
 const NONE: u32 = u32::MAX;
 
 impl State {
+    pub(super) fn memory(layout: &Layout, fill: Fill) -> Table {
+        let lists = u64::from(layout.planes()) * (u64::from(layout.pages_per_block) + 1);
+        Lists::memory(
+            "candidates for collection",
+            lists,
+            layout.blocks().into(),
+            fill.physical,
+        )
+    }
     pub(super) fn new(_policy: &Greedy, layout: &Layout, _seed: u64) -> Self {
         let counts = layout.pages_per_block as usize + 1;
         let planes = layout.planes() as usize;

@@ -8,6 +8,7 @@ mod newest;
 pub mod random;
 mod set;
 
+use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Layout, Plane};
 
 use crate::block::Blocks;
@@ -45,6 +46,10 @@ macro_rules! members {
         pub enum Chooser { $($Variant($file::State)),+ }
 
         impl Chooser {
+            /// What the state takes of memory.
+            pub fn memory(policy: &Victim, layout: &Layout, fill: Fill) -> Table {
+                match policy { $(Victim::$Variant(_) => $file::State::memory(layout, fill)),+ }
+            }
             /// The state of `policy` on a pristine array.
             pub fn new(policy: &Victim, layout: &Layout, seed: u64) -> Self {
                 match policy { $(Victim::$Variant(policy) => Self::$Variant($file::State::new(policy, layout, seed))),+ }
@@ -96,6 +101,14 @@ mod tests {
     use super::*;
     use newest::{Newest, State};
 
+    /// The family with the example in it.
+    #[allow(dead_code)]
+    mod extended {
+        use super::super::*;
+
+        members! { "newest" => Newest(newest), "fifo" => Fifo(fifo) }
+    }
+
     #[test]
     fn the_example_of_contributing_is_this_file() {
         let guide = include_str!("../../../../../CONTRIBUTING.md");
@@ -104,6 +117,12 @@ mod tests {
             guide.contains(&example),
             "CONTRIBUTING.md shows another newest.rs"
         );
+    }
+
+    #[test]
+    fn the_example_is_chosen_by_its_name() {
+        let chosen: extended::Victim = serde_json::from_str("\"newest\"").unwrap();
+        assert_eq!(chosen, extended::Victim::Newest(Newest::default()));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Layout, Plane};
 
@@ -25,6 +26,9 @@ pub struct State {
 }
 
 impl State {
+    pub(super) fn memory(layout: &Layout, fill: Fill) -> Table {
+        Table::zeroed::<Block>("victims", layout.blocks().into(), fill.physical)
+    }
     pub(super) fn new(_policy: &Newest, layout: &Layout, _seed: u64) -> Self {
         Self {
             full: vec![Vec::new(); layout.planes() as usize],

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Stream;
+use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Layout, Plane};
 
@@ -27,6 +28,9 @@ pub struct State {
 }
 
 impl State {
+    pub(super) fn memory(layout: &Layout, fill: Fill) -> Table {
+        PlaneSets::memory(layout, fill)
+    }
     pub(super) fn new(_policy: &Random, layout: &Layout, seed: u64) -> Self {
         Self {
             sets: PlaneSets::new(layout),

@@ -1,5 +1,6 @@
 //! Sets of blocks, one a plane, from which any member can be drawn by number.
 
+use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Layout, Plane};
 
 /// Per plane a dense array of its members.
@@ -17,6 +18,14 @@ impl PlaneSets {
             members: vec![0; layout.blocks() as usize],
             sizes: vec![0; layout.planes() as usize],
         }
+    }
+    /// What the sets take of memory.
+    pub fn memory(layout: &Layout, fill: Fill) -> Table {
+        Table::zeroed::<u32>(
+            "candidates for collection",
+            layout.blocks().into(),
+            fill.physical,
+        )
     }
     pub fn size(&self, plane: Plane) -> u32 {
         self.sizes[plane.index()]

@@ -1,6 +1,9 @@
 //! The map entries in memory.
 
+use wordline_kernel::memory::{Fill, Table};
+
 use super::recency::Recency;
+use crate::lists::Lists;
 use crate::mapping::MapCache;
 
 /// The entry is in the cache.
@@ -38,6 +41,15 @@ impl Cache {
             recency: Recency::new(pages, protected),
             counts: MapCache::default(),
         }
+    }
+    /// What the states and their order take of memory.
+    pub fn memory(pages: u32, protected: u32, fill: Fill) -> [Table; 3] {
+        let flags = if protected > 0 { pages } else { 0 };
+        [
+            Table::zeroed::<u8>("states of map entries", pages.into(), fill.logical),
+            Lists::memory("order of map entries", 2, pages.into(), fill.logical),
+            Table::zeroed::<bool>("protected map entries", flags.into(), 0.0),
+        ]
     }
     #[inline]
     fn is(&self, page: u32, flag: u8) -> bool {

@@ -10,6 +10,7 @@ mod record;
 mod recover;
 pub mod shape;
 
+use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Layout, Plane, Ppn};
 
 use super::{Family, LogicalBlock, Mapping, Want, Written};
@@ -236,6 +237,30 @@ impl LogicalMap {
         map
     }
 
+    /// What the map takes of memory, of a device so full.
+    pub(super) fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
+        let Some(rules) = Rules::of(&plan.config.mapping) else {
+            return Vec::new();
+        };
+        let layout = &plan.layout;
+        let logical = u64::from(Shape::new(plan, rules.data_blocks, rules.stripe).blocks());
+        let (pages, blocks) = (u64::from(layout.pages()), u64::from(layout.blocks()));
+        let planes = u64::from(layout.planes());
+        let mut tables = vec![
+            Table::zeroed::<u32>("map of logical pages", plan.user_pages.into(), fill.logical),
+            Table::zeroed::<u32>("owners of physical pages", pages, fill.physical),
+            Table::written::<Member>("blocks of logical blocks", blocks),
+            Table::written::<Logical>("logical blocks", logical),
+            Table::written::<PlaneState>("planes", planes),
+            FreeBlocks::memory(&plan.config.wear, layout, fill),
+        ];
+        // Copied for each of the three, which touches what a copy reads and all that it writes.
+        tables.extend(
+            ["recent", "full", "delayed"].map(|name| Lists::memory(name, planes, logical, 1.0)),
+        );
+        tables.extend(Blocks::memory(layout, fill));
+        tables
+    }
     /// Takes a free block of a plane for `block` to fill. The caller has made sure that there is one.
     fn open(&mut self, plane: Plane, logical: LogicalBlock, role: Role) -> Block {
         let block = self.take_free(plane);

@@ -1,0 +1,97 @@
+//! What structures will take of the memory of the machine, told before they are built.
+//!
+//! A table of zeroes takes address space when it is built and memory only where it is written to. What
+//! counts against a limit on address space (`ulimit -v`) is therefore not what counts against the memory
+//! that a machine or a control group has.
+
+use std::cell::Cell;
+use std::mem::size_of;
+
+thread_local! {
+    static ASKING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Room for `bytes`, untouched, if there is any: unlike that of a table that is simply built, its refusal
+/// does not end the process.
+pub fn ask(bytes: u64) -> Option<Vec<u8>> {
+    let mut room = Vec::new();
+    let size = usize::try_from(bytes).ok()?;
+    ASKING.set(true);
+    let given = room.try_reserve_exact(size);
+    ASKING.set(false);
+    given.is_ok().then_some(room)
+}
+
+/// Whether this thread is in [`ask`]: an allocator may refuse.
+pub fn is_asking() -> bool {
+    ASKING.try_with(Cell::get).unwrap_or(false)
+}
+
+/// A table and the bytes it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// What it holds, in a few words.
+    pub name: &'static str,
+    /// Address space.
+    pub reserved: u64,
+    /// Resident memory once the device has been brought into its state.
+    pub prepared: u64,
+    /// Resident memory at most, when all of it has been written to.
+    pub most: u64,
+}
+
+impl Table {
+    /// `count` elements of a type that is zero at first, and untouched until it is written to; of
+    /// which the share `prepared` is written to before the run.
+    pub fn zeroed<T>(name: &'static str, count: u64, prepared: f64) -> Self {
+        let bytes = count.saturating_mul(size_of::<T>() as u64);
+        Self {
+            name,
+            reserved: bytes,
+            prepared: (bytes as f64 * prepared.clamp(0.0, 1.0)) as u64,
+            most: bytes,
+        }
+    }
+    /// `count` elements of a type that are written to as the table is built.
+    pub fn written<T>(name: &'static str, count: u64) -> Self {
+        Self::zeroed::<T>(name, count, 1.0)
+    }
+    /// `count` elements of a type that come one by one, during the run.
+    pub fn grown<T>(name: &'static str, count: u64) -> Self {
+        let most = Self::written::<T>(name, count).most;
+        Self {
+            name,
+            reserved: 0,
+            prepared: 0,
+            most,
+        }
+    }
+}
+
+/// How much of a device is in use when a run begins. Ratios, 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fill {
+    /// Logical pages that have been written.
+    pub logical: f64,
+    /// Physical pages that have been programmed at least once.
+    pub physical: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeroes_cost_address_space_at_once_and_memory_as_they_are_written() {
+        let table = Table::zeroed::<u32>("map", 1000, 0.25);
+        assert_eq!(
+            (table.reserved, table.prepared, table.most),
+            (4000, 1000, 4000)
+        );
+    }
+
+    #[test]
+    fn more_than_can_be_counted_is_the_most_that_can() {
+        assert_eq!(Table::written::<u64>("map", u64::MAX).most, u64::MAX);
+    }
+}

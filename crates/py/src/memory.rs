@@ -1,0 +1,159 @@
+//! The end of memory.
+//!
+//! What a run takes is told before it begins (`wordline_sim::memory`), and large tables are asked for
+//! in a way that can be refused. What grows during a run cannot be: Rust ends the process where memory
+//! is refused. So a reserve is kept. When memory is refused for the first time the reserve is given back,
+//! and the work that hears of it ([`is_short`]) ends itself with what it has.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::Write;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+
+use pyo3::prelude::*;
+use serde_json::json;
+use wordline_kernel::memory::is_asking;
+use wordline_sim::config::Loaded;
+use wordline_sim::memory::{Asked, Estimate, Limits};
+
+use crate::fail;
+
+/// What a run takes between two looks at its state, many times over.
+const RESERVE: Layout = match Layout::from_size_align(64 << 20, 16) {
+    Ok(layout) => layout,
+    Err(_) => Layout::new::<u8>(),
+};
+/// What is left for a run to end itself when the reserve is not there.
+const MESSAGE: &[u8] =
+    b"error: out of memory; give the process more (ulimit -v, control group), or \
+    lower nand.geometry.blocks_per_plane, requests or the sizes of caches\n";
+
+static RESERVED: AtomicPtr<u8> = AtomicPtr::new(null_mut());
+static SHORT: AtomicBool = AtomicBool::new(false);
+
+/// The allocator of the system, with a reserve. A request that is refused in spite of it ends the process
+/// with a sentence, unless it was made in a way that can be refused.
+struct Reserving;
+
+#[global_allocator]
+static ALLOCATOR: Reserving = Reserving;
+
+// SAFETY: every block comes from the allocator of the system and goes back there, with its layout. Nothing
+// here allocates or unwinds.
+unsafe impl GlobalAlloc for Reserving {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as promised by the caller.
+        let block = unsafe { System.alloc(layout) };
+        if block.is_null() {
+            // SAFETY: as promised by the caller.
+            return refused(|| unsafe { System.alloc(layout) });
+        }
+        block
+    }
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as promised by the caller.
+        let block = unsafe { System.alloc_zeroed(layout) };
+        if block.is_null() {
+            // SAFETY: as promised by the caller.
+            return refused(|| unsafe { System.alloc_zeroed(layout) });
+        }
+        block
+    }
+    #[inline]
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: as promised by the caller.
+        let moved = unsafe { System.realloc(block, layout, size) };
+        if moved.is_null() {
+            // SAFETY: as promised by the caller; a block that could not be moved is as it was.
+            return refused(|| unsafe { System.realloc(block, layout, size) });
+        }
+        moved
+    }
+    #[inline]
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: as promised by the caller.
+        unsafe { System.dealloc(block, layout) };
+    }
+}
+
+/// Tries again with what was reserved.
+#[cold]
+fn refused(again: impl Fn() -> *mut u8) -> *mut u8 {
+    if is_asking() {
+        return null_mut();
+    }
+    if give_back() {
+        SHORT.store(true, Ordering::Relaxed);
+        let block = again();
+        if !block.is_null() {
+            return block;
+        }
+    }
+    // Whoever cannot be told must not go on.
+    let _ = std::io::stderr().write_all(MESSAGE);
+    // SAFETY: ends the process, without the work that others want done at its end.
+    unsafe { libc::_exit(1) }
+}
+
+fn give_back() -> bool {
+    let reserve = RESERVED.swap(null_mut(), Ordering::Relaxed);
+    if !reserve.is_null() {
+        // SAFETY: it was allocated with this layout, and nobody else has it.
+        unsafe { System.dealloc(reserve, RESERVE) };
+    }
+    !reserve.is_null()
+}
+
+/// Work begins: there is a reserve, if there is room for one. Untouched, it costs address space alone.
+pub fn reserve() {
+    SHORT.store(false, Ordering::Relaxed);
+    if !RESERVED.load(Ordering::Relaxed).is_null() {
+        return;
+    }
+    // SAFETY: the layout is not empty.
+    let reserve = unsafe { System.alloc(RESERVE) };
+    let before = RESERVED.swap(reserve, Ordering::Relaxed);
+    if !before.is_null() {
+        // SAFETY: it was allocated with this layout, and nobody else has it.
+        unsafe { System.dealloc(before, RESERVE) };
+    }
+}
+
+/// Whether memory has been refused since the work began.
+pub fn is_short() -> bool {
+    SHORT.load(Ordering::Relaxed)
+}
+
+/// What is said of work that ended for want of memory.
+pub const SHORT_OF: &str = "memory ran out; give the process more (ulimit -v, control group), or \
+    simulate less at once: --max-requests, no --requests (Python: requests=False)";
+
+/// What a run takes of memory, as JSON. Bytes, beside what the process has.
+#[pyfunction]
+pub fn config_memory(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
+    let loaded: Loaded = wordline_sim::config::load(text, name, &overrides).map_err(fail)?;
+    let plan = loaded.plan(0).map_err(fail)?;
+    let estimate = Estimate::of_run(&plan, Asked::default());
+    let limits = Limits::now();
+    let tables = estimate.tables().map(|(table, _)| {
+        json!({
+            "name": table.name,
+            "reserved_bytes": table.reserved,
+            "prepared_bytes": table.prepared,
+            "most_bytes": table.most,
+        })
+    });
+    let refusal = estimate.check(&limits).err();
+    Ok(json!({
+        "reserved_bytes": estimate.reserved(),
+        "prepared_bytes": estimate.prepared(),
+        "most_bytes": estimate.most(),
+        "fill_ratio": plan.precondition.fill_pages as f64 / f64::from(plan.ftl.user_pages.max(1)),
+        "tables": tables.collect::<Vec<_>>(),
+        "refusal": refusal.map(|refusal| refusal.to_string()),
+        "note": estimate.note(&limits),
+    })
+    .to_string())
+}
