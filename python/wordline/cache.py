@@ -19,6 +19,7 @@ from wordline.arguments import whole
 from wordline.policy import PolicyClass, PolicyError, name_of
 from wordline.reading import Align, OnBadLine, TimeOrder, Traces, Volumes, paths, trace_options
 from wordline.result import Table
+from wordline.summary import InputFile
 
 Size: TypeAlias = str | int | float
 Policy: TypeAlias = str | PolicyClass
@@ -38,13 +39,6 @@ class CacheProgress(TypedDict):
     phase: str
     requests: int
     fraction: float | None
-
-
-class InputFile(TypedDict):
-    """A file of a trace."""
-
-    path: str
-    format: str
 
 
 class CacheInput(TypedDict):

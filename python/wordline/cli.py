@@ -398,6 +398,10 @@ def convert(files: tuple[str, ...], to: str, **options: Any) -> None:
         raise click.UsageError("name the trace to read and the file to write")
     *sources, target = files
     done = wordline.trace_convert(sources, target, to=to, **options)
+    from wordline.provenance import formats
+
+    for line in formats(done["files"]):
+        click.echo(f"read {line}")
     click.echo(f"wrote {target}: {done['written']:,} requests")
     for note in done["notes"]:
         click.echo(f"Note: {note}")

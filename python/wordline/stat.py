@@ -2,6 +2,8 @@
 
 from typing import TypedDict
 
+from wordline.summary import InputFile
+
 
 class Sizes(TypedDict):
     """Sizes of requests."""
@@ -145,4 +147,6 @@ class TraceStat(TypedDict):
     gaps: Gaps | None
     idle: Idle | None
     reuse: Reuse
+    files: list[InputFile]
+    notes: list[str]
     trace: Counts

@@ -21,10 +21,13 @@ class Device(TypedDict):
 
 
 class InputFile(TypedDict):
-    """A trace file and the format it was read in."""
+    """A trace file, the format it was read in, and what that was recognised by, None if it was
+    named; and the unit of its times, None if it has none."""
 
     path: str
     format: str
+    time_unit: str | None
+    recognised_by: str | None
 
 
 class Input(TypedDict):

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Ta
 from rich.table import Table
 from rich.text import Text
 
+from wordline.provenance import formats
 from wordline.replay import played
 from wordline.units import (
     ABSENT,
@@ -180,8 +181,14 @@ def print_policies(policies: Sequence["Policy"]) -> None:
 
 def print_stat(stat: dict[str, Any]) -> None:
     """What is in a trace, on standard output, in groups."""
-    single = {key: value for key, value in stat.items() if not isinstance(value, dict)}
-    groups = {key: value for key, value in stat.items() if key not in single}
+    console = Console(highlight=False)
+    for line in formats(stat["files"]):
+        console.print(Text(f"Read: {line}"))
+    for note in stat["notes"]:
+        console.print(Text(f"Note: {note}", style="dim"))
+    told = {key: value for key, value in stat.items() if not isinstance(value, list)}
+    single = {key: value for key, value in told.items() if not isinstance(value, dict)}
+    groups = {key: value for key, value in told.items() if key not in single}
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_header=False)
     table.add_column(min_width=34)
     table.add_column(justify="right", min_width=14)
@@ -190,7 +197,7 @@ def print_stat(stat: dict[str, Any]) -> None:
         table.add_row(Text(STAT_GROUPS.get(name, name.replace("_", " ")), style="bold"), "")
         for label, text in _stat_rows(cast("dict[str, Any]", group), ""):
             table.add_row(Text(f"  {label}"), text)
-    Console(highlight=False).print(table)
+    console.print(table)
 
 
 STAT_GROUPS = {
@@ -358,19 +365,17 @@ def _half(half_width: float | None) -> str:
 
 def _trace(told: "CacheInput") -> list[Text]:
     """What a trace consists of, in lines."""
-    files = ", ".join(Path(file["path"]).name for file in told["files"])
-    formats = ", ".join(dict.fromkeys(file["format"] for file in told["files"]))
-    text = Text(files, style="bold")
+    text = Text(", ".join(Path(file["path"]).name for file in told["files"]), style="bold")
     reads, writes = told["page_reads"], told["page_writes"]
     kinds = f"{whole(reads)} reads and {whole(writes)} writes of pages of"
     if not reads or not writes:
         kinds = f"{many(reads or writes, 'read' if reads else 'write')} of pages of"
     text.append(
-        f" ({formats}), {many(told['requests'], 'request')}: {kinds} {size(told['page_bytes'])}; "
+        f": {many(told['requests'], 'request')}: {kinds} {size(told['page_bytes'])}; "
         f"{whole(told['distinct_pages'])} distinct pages ({size(told['footprint_bytes'])})",
         style="not bold",
     )
-    lines = [text]
+    lines = [text, *(Text(f"Read: {line}") for line in formats(told["files"]))]
     if told["trims"]:
         removed = f", which removed {many(told['pages_trimmed'], 'page')}"
         lines.append(Text(f"{many(told['trims'], 'trim')}{removed * bool(told['pages_trimmed'])}"))
@@ -470,6 +475,8 @@ def _bench_rows(measures: Sequence["Measure"]) -> Iterable[tuple[str, dict[str, 
 
 def _summary(summary: Mapping[str, Any]) -> Iterable[RenderableType]:
     yield _heading(summary)
+    for line in formats(summary["input"]["files"]):
+        yield Text(f"Read: {line}")
     yield Text(f"Played: {played(summary)}")
     if summary["partial"]:
         reason = summary["error"] or "the run was interrupted"

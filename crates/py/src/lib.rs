@@ -20,7 +20,7 @@ use wordline_kernel::Time;
 use wordline_observe::Table;
 use wordline_sim::config::{self, presets};
 use wordline_sim::{Done, Job, JobError, Phase, Progress, SimulationError, TimelineOptions};
-use wordline_workload::convert::convert;
+use wordline_workload::convert::convert_trace;
 use wordline_workload::stat::{IdleRule, stat_trace};
 use wordline_workload::{Format, Recordings, Trace, TraceOptions, WorkloadError};
 
@@ -339,7 +339,7 @@ fn trace_convert(
     let options = trace_options(TraceOptions::as_recorded(), options)?;
     let to: Format = to.parse().map_err(fail)?;
     let done = with_trace(py, |recordings| {
-        convert(&mut Trace::of(recordings, &paths, &options)?, &out, to)
+        convert_trace(&mut Trace::of(recordings, &paths, &options)?, &out, to)
     })?;
     serde_json::to_string(&done).map_err(fail)
 }

@@ -3,14 +3,13 @@
 use serde::Serialize;
 use wordline_device::host::Class;
 use wordline_kernel::Time;
+use wordline_workload::InputFile;
 
 use crate::config::plan;
 use crate::outcome::{Asked, Contest, Outcome};
 use crate::record::Served;
 use crate::slow::ExcessOf;
-use crate::summary::{
-    Breakdown, ByOp, InputFile, LatencySummary, Throughput, queue_depth, replay_name,
-};
+use crate::summary::{Breakdown, ByOp, LatencySummary, Throughput, queue_depth, replay_name};
 
 /// A stream of a run.
 #[derive(Clone, Debug, Serialize)]

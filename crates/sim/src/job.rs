@@ -6,7 +6,7 @@ use thiserror::Error;
 use wordline_cache::replacement::foreign::Maker;
 use wordline_workload::generate::{self, Generator};
 use wordline_workload::{
-    Disk, Fit, Recordings, Request, Source, Trace, TraceOptions, Volumes, WorkloadError,
+    Disk, Fit, InputFile, Recordings, Request, Source, Trace, TraceOptions, Volumes, WorkloadError,
 };
 
 use crate::config::plan::Replay;
@@ -14,7 +14,7 @@ use crate::config::{ConfigError, Plan, load};
 use crate::given;
 use crate::results::{Provenance, Results};
 use crate::simulation::{Input, Options, Phase, Progress, SimulationError, Watch, run};
-use crate::summary::{InputFile, Reference, grouped};
+use crate::summary::{Reference, grouped};
 use crate::timeline::TimelineOptions;
 
 /// What a user says of a run.
@@ -427,11 +427,8 @@ impl Feed {
             };
         };
         let counts = trace.counts();
-        let files = trace.files().iter().map(|file| InputFile {
-            path: file.path.display().to_string(),
-            format: file.format.name().to_owned(),
-        });
-        let mut notes = Vec::new();
+        let files = trace.files().iter().map(InputFile::of);
+        let mut notes: Vec<String> = trace.warnings().collect();
         if let Some(first) = trace.first_skipped() {
             notes.push(format!(
                 "{} bad lines were skipped; the first: {first}",

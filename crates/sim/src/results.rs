@@ -1,9 +1,10 @@
 //! What a run has found out: a summary and tables.
 
 use wordline_observe::{ObserveError, Table};
+use wordline_workload::InputFile;
 
 use crate::outcome::Outcome;
-use crate::summary::{InputFile, Summary};
+use crate::summary::Summary;
 use crate::tables;
 
 /// Where the requests of a stream came from.

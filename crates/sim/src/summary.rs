@@ -8,6 +8,7 @@ use wordline_ftl::MapCache;
 use wordline_kernel::Time;
 use wordline_nand::Energy;
 use wordline_observe::{Busy, Histogram};
+use wordline_workload::InputFile;
 
 use crate::chip_load::ChipLoadSummary;
 use crate::config::plan::Replay;
@@ -98,13 +99,6 @@ pub struct InputSummary {
     pub read_bytes: u64,
     pub written_bytes: u64,
     pub unwritten_pages_read: u64,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[allow(missing_docs)]
-pub struct InputFile {
-    pub path: String,
-    pub format: String,
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]

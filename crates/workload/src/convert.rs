@@ -12,7 +12,7 @@ use tempfile::NamedTempFile;
 
 use crate::fields::SECTOR;
 use crate::format::{Format, Render};
-use crate::{Op, Request, Source, WorkloadError};
+use crate::{InputFile, Op, Request, Source, Trace, WorkloadError};
 
 const BUFFER: usize = 256 * 1024;
 /// What `xz` takes by default.
@@ -25,8 +25,10 @@ pub struct Conversion {
     pub written: u64,
     /// Requests left out because the format cannot state them: trims and flushes.
     pub left_out: u64,
-    /// What the format could not keep, in sentences.
+    /// What the format could not keep, and what is doubtful about the files, in sentences.
     pub notes: Vec<String>,
+    /// The files that were read.
+    pub files: Vec<InputFile>,
 }
 
 /// What a format loses of the requests written in it.
@@ -116,6 +118,7 @@ impl TraceWriter {
             written: self.written,
             left_out: self.losses.left_out(),
             notes: notes(self.format, &self.losses, self.timed),
+            files: Vec::new(),
         })
     }
 }
@@ -132,6 +135,18 @@ pub fn convert(
         writer.write(&request)?;
     }
     writer.finish()
+}
+
+/// Writes all of a trace, as [`convert`] does, and says what it was.
+pub fn convert_trace(
+    trace: &mut Trace,
+    path: &Path,
+    format: Format,
+) -> Result<Conversion, WorkloadError> {
+    let mut done = convert(trace, path, format)?;
+    done.notes.extend(trace.warnings());
+    done.files = trace.files().iter().map(InputFile::of).collect();
+    Ok(done)
 }
 
 fn notes(format: Format, losses: &Losses, timed: bool) -> Vec<String> {

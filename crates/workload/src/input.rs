@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::WorkloadError;
 use crate::decompress::{Compression, Decompressed, plain};
 use crate::error::{Fault, Place};
-use crate::format::{Format, Probe};
+use crate::format::{Format, Probe, encoding};
 use crate::recording::{Recording, Stopped};
 
 /// A line longer than this is an error.
@@ -179,13 +179,25 @@ impl Input {
         WorkloadError::new(&self.path, reason, "name a file that holds a trace")
     }
 
-    /// The error of a file of unknown format that begins as `probe` does.
-    pub(crate) fn unrecognised(&mut self, probe: &Probe) -> WorkloadError {
+    /// The format of the file, which begins as `probe` does, or why it has none.
+    pub(crate) fn recognise(&mut self, probe: &Probe) -> Result<Format, WorkloadError> {
+        if let Some(name) = encoding(probe.bytes) {
+            let reason = format!("this is text in {name}, and traces are read in UTF-8");
+            let remedy = format!("convert it: iconv -f {name} -t UTF-8");
+            return Err(WorkloadError::new(&self.path, reason, remedy));
+        }
+        if let Some(format) = Format::of(probe) {
+            return Ok(format);
+        }
         if let Some(error) = self.failure.take() {
-            return self.broken(&error);
+            return Err(self.broken(&error));
         }
         let remedy = Format::remedy(probe);
-        WorkloadError::new(&self.path, "the format is not recognised", remedy)
+        Err(WorkloadError::new(
+            &self.path,
+            "the format is not recognised",
+            remedy,
+        ))
     }
 
     /// Whether [`Input::text`] has a line at hand and need not read.

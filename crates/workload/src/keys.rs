@@ -52,6 +52,8 @@ impl KeyTrace {
             files.push(TraceFile {
                 path: recording.path().to_owned(),
                 format,
+                recognised_by: Format::how(options, format),
+                warning: None,
             });
         }
         Ok(Some(Self {
@@ -136,6 +138,9 @@ fn keys_in(recording: &Recording, named: Option<Format>) -> Result<Option<Format
         bytes: &bytes,
         whole: input.ended() && bytes.len() < PROBE,
     };
-    let format = named.or_else(|| Format::of(&probe));
-    Ok(format.filter(|format| format.is_keys()))
+    let format = match named {
+        Some(format) => format,
+        None => input.recognise(&probe)?,
+    };
+    Ok(format.is_keys().then_some(format))
 }

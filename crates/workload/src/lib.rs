@@ -37,4 +37,4 @@ pub use format::{Columns, Format};
 pub use keys::KeyTrace;
 pub use recording::{Recordings, STANDARD_INPUT, Stop};
 pub use request::{Op, Request, Source};
-pub use trace::{Counts, Trace, TraceFile, TraceOptions};
+pub use trace::{Counts, InputFile, Trace, TraceFile, TraceOptions};

@@ -13,7 +13,7 @@ use crate::adapt::{
 };
 use crate::ahead::{Ahead, Reading};
 use crate::error::{Fault, Place};
-use crate::format::{Columns, Format, Origin, Placed, Probe, Reader, Record};
+use crate::format::{self, Columns, Format, Origin, Placed, Probe, Reader, Record};
 use crate::input::{Input, PROBE, Stop};
 use crate::recording::{Recording, Recordings};
 use crate::{Op, Request, Source, WorkloadError};
@@ -77,12 +77,42 @@ impl TraceOptions {
 }
 
 /// A file of a trace.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceFile {
     /// As it was named.
     pub path: PathBuf,
     /// As it was named or told by its content.
     pub format: Format,
+    /// What it was recognised by; none if it was named.
+    pub recognised_by: Option<&'static str>,
+    /// What is doubtful about that.
+    pub warning: Option<String>,
+}
+
+/// A file of a trace, as results tell of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InputFile {
+    /// As it was named.
+    pub path: String,
+    /// The name of its format.
+    pub format: &'static str,
+    /// The unit in which it states times; none if it states none.
+    pub time_unit: Option<&'static str>,
+    /// What its format was recognised by; none if it was named.
+    pub recognised_by: Option<&'static str>,
+}
+
+impl InputFile {
+    /// What is told of a file.
+    pub fn of(file: &TraceFile) -> Self {
+        let unit = file.format.time_unit();
+        Self {
+            path: file.path.display().to_string(),
+            format: file.format.name(),
+            time_unit: (!unit.is_empty()).then_some(unit),
+            recognised_by: file.recognised_by,
+        }
+    }
 }
 
 /// What happened on the way from the lines to the requests.
@@ -139,6 +169,7 @@ struct Open {
     /// Why there are no more of them.
     stop: Option<Stop>,
     format: Format,
+    warning: Option<String>,
     tick_ps: u64,
     /// How many ticks the clock reaches.
     reach: u64,
@@ -160,6 +191,7 @@ impl Open {
         if bytes.is_empty() {
             return Err(input.empty());
         }
+        let mut warning = None;
         let (format, reader) = match (options.format, &options.columns) {
             (None | Some(Format::Columns), Some(columns)) => {
                 let reader = columns.reader(&probe).map_err(|(reason, remedy)| {
@@ -172,10 +204,12 @@ impl Open {
                 let remedy = "leave --format or --columns out";
                 return Err(WorkloadError::new(recording.path(), reason, remedy));
             }
-            (named, None) => match named.or_else(|| Format::of(&probe)) {
-                Some(format) => (format, format.reader(&probe)),
-                None => return Err(input.unrecognised(&probe)),
-            },
+            (Some(format), None) => (format, format.reader(&probe)),
+            (None, None) => {
+                let format = input.recognise(&probe)?;
+                warning = format::warning(recording.path(), format, &probe);
+                (format, format.reader(&probe))
+            }
         };
         let tick_ps = reader.tick_ps();
         let zero = (reader.origin() == Origin::Zero).then_some(0);
@@ -186,6 +220,7 @@ impl Open {
             given: 0,
             stop: None,
             format,
+            warning,
             tick_ps,
             reach: u64::MAX.checked_div(tick_ps).unwrap_or(u64::MAX),
             first: zero,
@@ -394,6 +429,8 @@ impl Trace {
             files.push(TraceFile {
                 path: origin.path().to_owned(),
                 format: open.format,
+                recognised_by: Format::how(options, open.format),
+                warning: open.warning.clone(),
             });
             first_file.get_or_insert(open);
         }
@@ -437,6 +474,10 @@ impl Trace {
     /// The files and their formats, in order.
     pub fn files(&self) -> &[TraceFile] {
         &self.files
+    }
+    /// What is doubtful about their formats, a sentence for each file in doubt.
+    pub fn warnings(&self) -> impl Iterator<Item = String> + '_ {
+        self.files.iter().filter_map(|file| file.warning.clone())
     }
     /// What happened so far on the way from the lines to the requests.
     pub fn counts(&self) -> Counts {

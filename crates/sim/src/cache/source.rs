@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use serde::Serialize;
 use wordline_cache::{Entry, Intake, Requests};
 use wordline_workload::{
-    KeyTrace, Op, Recordings, Request, Source, Trace, TraceFile, TraceOptions,
+    InputFile, KeyTrace, Op, Recordings, Request, Source, Trace, TraceFile, TraceOptions,
 };
 
 use super::{CacheError, Phase, Progress, Watch};
-use crate::summary::{InputFile, grouped};
+use crate::summary::grouped;
 
 /// Requests between two looks at the watch.
 const BEAT: u64 = 1 << 14;
@@ -127,6 +127,7 @@ fn pour_requests(
     let most = reading.max_requests.unwrap_or(u64::MAX);
     let mut trace = Trace::of(&reading.recordings, &reading.paths, &reading.trace)?;
     input.files = files(trace.files());
+    input.notes.extend(trace.warnings());
     if let Some(file) = trace.files().iter().find(|file| file.format.is_keys()) {
         let whole = trace.files().iter().all(|file| file.format.is_keys());
         if !whole {
@@ -171,11 +172,7 @@ fn beat(watch: &mut Watch<'_>, requests: u64, fraction: Option<f64>) -> Result<(
 }
 
 fn files(files: &[TraceFile]) -> Vec<InputFile> {
-    let of = |file: &TraceFile| InputFile {
-        path: file.path.display().to_string(),
-        format: file.format.name().to_owned(),
-    };
-    files.iter().map(of).collect()
+    files.iter().map(InputFile::of).collect()
 }
 
 impl Reading {

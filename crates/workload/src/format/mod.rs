@@ -16,7 +16,7 @@ use crate::convert::Losses;
 use crate::error::{Fault, Place};
 use crate::fields::{Commas, Row};
 use crate::input::{Input, Stop};
-use crate::{Op, Request};
+use crate::{Op, Request, TraceOptions};
 
 mod alibaba;
 mod arc_lis;
@@ -33,6 +33,7 @@ mod mqsim;
 mod msr;
 mod oracle_general;
 mod pixel;
+mod recognition;
 mod spc;
 mod srt;
 mod ssdsim;
@@ -44,7 +45,7 @@ mod vscsi;
 mod wordline;
 
 macro_rules! formats {
-    ($($Format:ident $name:literal $module:ident $extension:literal $description:literal,)+) => {
+    ($($Format:ident $name:literal $module:ident $extension:literal $unit:literal $sign:literal $description:literal,)+) => {
         /// A trace format.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Format {
@@ -67,6 +68,14 @@ macro_rules! formats {
             pub const fn description(self) -> &'static str {
                 match self { $(Self::$Format => $description),+ }
             }
+            /// The unit in which its files state times; empty if they state none.
+            pub const fn time_unit(self) -> &'static str {
+                match self { $(Self::$Format => $unit),+ }
+            }
+            /// What it is recognised by.
+            pub const fn sign(self) -> &'static str {
+                match self { $(Self::$Format => $sign),+ }
+            }
             fn detects(self, probe: &Probe) -> bool {
                 match self { $(Self::$Format => $module::detect(probe)),+ }
             }
@@ -78,34 +87,37 @@ macro_rules! formats {
     };
 }
 
+// A format: its variant, name and file; the usual ending of its files; the unit in which they state times;
+// what it is recognised by; and its columns.
 formats! {
-    Wordline "wordline" wordline ".csv" "Wordline's own CSV, lossless: the header `time_ns,op,offset_bytes,size_bytes,volume`, then ns (up to 3 decimals), read, write, write-fua (durable when it is done), trim or flush, offset (B), size (B), volume",
-    FioIolog "fio-iolog" fio_iolog ".iolog" "fio iolog version 2 (no time but `wait`) or 3 (us)",
-    Srt "srt" srt ".srt" "HP SRT 1.3 binary: text header up to 0x0C, then 14 big-endian 32-bit integers a record, blocks of 256 B",
-    Vscsi "vscsi" vscsi ".vscsi" "VMware vscsi version 1 binary: 32 little-endian bytes a record",
-    Systor "systor" systor ".csv" "SYSTOR '17 CSV: s, response s, R/W, LUN, offset (B), size (B)",
-    Tectonic "tectonic" tectonic ".csv" "Meta Tectonic CSV of CacheBench: s, block id, length of it, size (B), offset (B), ..., operation, ...",
-    Pixel "pixel" pixel ".csv" "Pixel 6a CSV: process, device, R/W, LBA (512 B), sectors, s",
-    Msr "msr" msr ".csv" "MSR Cambridge CSV, with or without a header: time (100 ns), host, disk, Read/Write, offset (B), size (B), response time",
-    Spc "spc" spc ".spc" "SPC (UMass): ASU, LBA (512 B), size (B), r/w, s",
-    Tencent "tencent" tencent ".csv" "Tencent CBS CSV: s, offset (512 B), sectors, 0 = read or 1 = write, volume",
-    Alibaba "alibaba" alibaba ".csv" "Alibaba Cloud block storage CSV: volume, R/W, offset (B), size (B), us",
-    Diskmon "diskmon" diskmon ".diskmon" "Sysinternals DiskMon: number, s, duration s, disk, Read/Write, LBA (512 B), sectors",
-    Biotracer "biotracer" biotracer ".biotracer" "BIOtracer (Nexus 5): LBA (512 B), sectors, bytes, type (odd = write), four times (s)",
-    Blkparse "blkparse" blkparse ".blkparse" "blkparse, its default text: Q events, or D events if there is no Q",
-    Hil "hil" hil ".hil" "HIL FlashSim: ms with 6 decimals, device, LBA (512 B), 4-KiB pages, 1 = read; tabs",
-    Disksim "disksim" disksim ".disksim" "DiskSim ASCII: ms, device, LBA (512 B), sectors, 1 = read",
-    SsdsimUs "ssdsim-us" ssdsim_us ".ssdsim-us" "SSDsim's columns with microseconds: us, device, LBA (512 B), sectors, 1 = read",
-    Mqsim "mqsim" mqsim ".mqsim" "MQSim ASCII: ns, device, LBA (512 B), sectors, 1 = read",
-    Ssdsim "ssdsim" ssdsim ".ssdsim" "SSDsim ASCII: the columns of mqsim, and detected as that",
-    ArcLis "arc-lis" arc_lis ".lis" "ARC paper: first block (512 B), blocks, ignored, number; no time, all reads",
-    OracleGeneral "oracle-general" oracle_general ".oracleGeneral" "libCacheSim binary: s (32 bits), object (64), size (B, 32), next request (64), all little-endian; an object counts as a page of 4 KiB and is read",
-    Keys64le "keys64le" keys64le ".keys64le" "64-bit little-endian numbers of 4-KiB blocks below 2^36, larger ones if it is named; no time, all reads",
-    Keys32le "keys32le" keys32le ".keys32le" "32-bit little-endian numbers of 4-KiB blocks below 2^28; no time, all reads",
-    Columns "columns" columns ".csv" "Any table of text, with or without a header, if `--columns` says what its columns mean; never recognised",
+    Wordline "wordline" wordline ".csv" "ns" "its header" "Wordline's own CSV, lossless: the header `time_ns,op,offset_bytes,size_bytes,volume`, then ns (up to 3 decimals), read, write, write-fua (durable when it is done), trim or flush, offset (B), size (B), volume",
+    FioIolog "fio-iolog" fio_iolog ".iolog" "us" "its first line" "fio iolog version 2 (no time but `wait`) or 3 (us)",
+    Srt "srt" srt ".srt" "us" "its text header" "HP SRT 1.3 binary: text header up to 0x0C, then 14 big-endian 32-bit integers a record, blocks of 256 B",
+    Vscsi "vscsi" vscsi ".vscsi" "us" "operation codes and versions of its 32-byte records" "VMware vscsi version 1 binary: 32 little-endian bytes a record",
+    Systor "systor" systor ".csv" "s" "its header, or six columns of that shape" "SYSTOR '17 CSV: s, response s, R/W, LUN, offset (B), size (B)",
+    Tectonic "tectonic" tectonic ".csv" "s" "its header" "Meta Tectonic CSV of CacheBench: s, block id, length of it, size (B), offset (B), ..., operation, ...",
+    Pixel "pixel" pixel ".csv" "s" "its header, or six columns of that shape" "Pixel 6a CSV: process, device, R/W, LBA (512 B), sectors, s",
+    Msr "msr" msr ".csv" "100 ns" "seven columns of that shape" "MSR Cambridge CSV, with or without a header: time (100 ns), host, disk, Read/Write, offset (B), size (B), response time",
+    Spc "spc" spc ".spc" "s" "five columns between commas, the fourth r or w" "SPC (UMass): ASU, LBA (512 B), size (B), r/w, s",
+    Tencent "tencent" tencent ".csv" "s" "five whole numbers between commas" "Tencent CBS CSV: s, offset (512 B), sectors, 0 = read or 1 = write, volume",
+    Alibaba "alibaba" alibaba ".csv" "us" "five columns between commas, the second R or W" "Alibaba Cloud block storage CSV: volume, R/W, offset (B), size (B), us",
+    Diskmon "diskmon" diskmon ".diskmon" "s" "seven columns between tabs, the fifth Read or Write" "Sysinternals DiskMon: number, s, duration s, disk, Read/Write, LBA (512 B), sectors",
+    Biotracer "biotracer" biotracer ".biotracer" "s" "eight columns, the last four with decimals" "BIOtracer (Nexus 5): LBA (512 B), sectors, bytes, type (odd = write), four times (s)",
+    Blkparse "blkparse" blkparse ".blkparse" "s" "a device as major,minor in front, and RWBS letters" "blkparse, its default text: Q events, or D events if there is no Q",
+    Hil "hil" hil ".hil" "ms" "five columns between tabs, the first with six decimals" "HIL FlashSim: ms with 6 decimals, device, LBA (512 B), 4-KiB pages, 1 = read; tabs",
+    Disksim "disksim" disksim ".disksim" "ms" "five columns, the first with a decimal point" "DiskSim ASCII: ms, device, LBA (512 B), sectors, 1 = read",
+    SsdsimUs "ssdsim-us" ssdsim_us ".ssdsim-us" "us" "five whole numbers that would ask for more than 8 GB/s if times were ns" "SSDsim's columns with microseconds: us, device, LBA (512 B), sectors, 1 = read",
+    Mqsim "mqsim" mqsim ".mqsim" "ns" "five whole numbers that ask for no more than 8 GB/s if times are ns" "MQSim ASCII: ns, device, LBA (512 B), sectors, 1 = read",
+    Ssdsim "ssdsim" ssdsim ".ssdsim" "ns" "the columns of mqsim" "SSDsim ASCII: the columns of mqsim, and detected as that",
+    ArcLis "arc-lis" arc_lis ".lis" "" "four whole numbers" "ARC paper: first block (512 B), blocks, ignored, number; no time, all reads",
+    OracleGeneral "oracle-general" oracle_general ".oracleGeneral" "s" "24-byte records whose times do not go back" "libCacheSim binary: s (32 bits), object (64), size (B, 32), next request (64), all little-endian; an object counts as a page of 4 KiB and is read",
+    Keys64le "keys64le" keys64le ".keys64le" "" "64-bit numbers below 2^36" "64-bit little-endian numbers of 4-KiB blocks below 2^36, larger ones if it is named; no time, all reads",
+    Keys32le "keys32le" keys32le ".keys32le" "" "32-bit numbers below 2^28" "32-bit little-endian numbers of 4-KiB blocks below 2^28; no time, all reads",
+    Columns "columns" columns ".csv" "" "--columns" "Any table of text, with or without a header, if `--columns` says what its columns mean; never recognised",
 }
 
 pub use columns::Columns;
+pub(crate) use recognition::{encoding, warning};
 
 /// Where the key stands in a record of fixed length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,6 +209,11 @@ impl Format {
             .iter()
             .copied()
             .find(|format| format.detects(probe))
+    }
+    /// What a file was recognised by as this format; none if the options name it.
+    pub(crate) fn how(options: &TraceOptions, format: Self) -> Option<&'static str> {
+        let named = options.format.is_some() || options.columns.is_some();
+        (!named).then(|| format.sign())
     }
     /// What to do about a file of no known format that begins as `probe` does.
     pub(crate) fn remedy(probe: &Probe) -> String {

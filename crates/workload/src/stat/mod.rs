@@ -13,7 +13,7 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use crate::trace::Counts;
-use crate::{Op, Request, Source, Trace, WorkloadError};
+use crate::{InputFile, Op, Request, Source, Trace, WorkloadError};
 use footprint::Footprint;
 use idle::Idle;
 use reuse::Reuse;
@@ -75,6 +75,10 @@ pub struct Stat {
     pub idle: Option<IdleStat>,
     /// Distinct pages between two uses of a page.
     pub reuse: reuse::ReuseStat,
+    /// The files of the trace; none of a generated workload.
+    pub files: Vec<InputFile>,
+    /// What is doubtful about their formats, in sentences.
+    pub notes: Vec<String>,
     /// What the reader of the trace had to adjust; absent for generated workloads.
     pub trace: Option<Counts>,
 }
@@ -396,6 +400,8 @@ impl Tally {
                 .map(|span| self.gap_stat(span)),
             idle: self.idle.stat().filter(|_| self.timed),
             reuse: self.reuse.stat(),
+            files: Vec::new(),
+            notes: Vec::new(),
             trace: None,
         }
     }
@@ -459,6 +465,8 @@ pub fn stat(source: &mut impl Source, rule: IdleRule) -> Result<Stat, WorkloadEr
 pub fn stat_trace(trace: &mut Trace, rule: IdleRule) -> Result<Stat, WorkloadError> {
     let stat = stat(trace, rule)?;
     Ok(Stat {
+        files: trace.files().iter().map(InputFile::of).collect(),
+        notes: trace.warnings().collect(),
         trace: Some(trace.counts()),
         ..stat
     })

@@ -1,0 +1,25 @@
+"""Where a trace came from, in words."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+
+def formats(files: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line for each format that files were read in: the files, the format, the unit of its times,
+    and what it was recognised by, or that it was named."""
+    by_format: dict[str, list[Mapping[str, Any]]] = {}
+    for file in files:
+        by_format.setdefault(_format(file), []).append(file)
+    return [f"{_names(those)}: {text}" for text, those in by_format.items()]
+
+
+def _format(file: Mapping[str, Any]) -> str:
+    times = f"times in {file['time_unit']}" if file["time_unit"] else "no times"
+    by = file["recognised_by"]
+    return f"{file['format']}, {times}, {f'recognised by {by}' if by else 'as named'}"
+
+
+def _names(files: Sequence[Mapping[str, Any]]) -> str:
+    first = Path(files[0]["path"]).name
+    return first if len(files) == 1 else f"{first} and {len(files) - 1} more"
