@@ -198,7 +198,8 @@ def cache(
     format: str | None = None,
     columns: str | None = None,
     on_bad_line: OnBadLine = "error",
-    time_order: TimeOrder = "sort",
+    time_order: TimeOrder = "file",
+    time_gaps: str = "keep",
     align: Align = "keep",
     volumes: Volumes = "shared",
     progress: bool | Callable[[CacheProgress], None] = False,
@@ -217,7 +218,8 @@ def cache(
     page_bytes    requests are split into pages of this size; a part of a page counts as the page
     max_requests  take so many requests of the trace and no more
     format, columns, on_bad_line, time_order, align, volumes
-                  as of `wordline.trace_stat`; pages of different volumes are different pages
+                  as of `wordline.trace_stat`; pages of different volumes are different pages. By
+                  default requests keep the order of the file: caches know no time
     progress      True for a bar on standard error, or a function that is called with a
                   CacheProgress
     out           folder for the output files; None to write none (see `CacheResult.write`)
@@ -230,7 +232,9 @@ def cache(
     """
     listed, texts = _split(policies), _sizes(sizes)
     reading = reading_options(page_bytes, max_requests)
-    reading |= trace_options(format, on_bad_line, time_order, align, volumes, columns=columns)
+    reading |= trace_options(
+        format, on_bad_line, time_order, align, volumes, columns=columns, time_gaps=time_gaps
+    )
     reading["keys"] = any(not isinstance(one, str) for one in listed)
     chosen = _checked(listed, texts)
     if out is not None:

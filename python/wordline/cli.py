@@ -81,6 +81,8 @@ def _each_with_its_option(option: str, args: Sequence[str]) -> Iterator[str]:
 
 STRICT = {"on_bad_line": "error", "time_order": "error", "align": "error", "volumes": "one"}
 AS_RECORDED = STRICT | {"time_order": "sort", "align": "keep", "volumes": "shared"}
+# Caches know no time.
+UNTIMED = AS_RECORDED | {"time_order": "file"}
 
 
 COLUMNS = """The columns of a table of no known format, by number from 1 or by name in the header: \
@@ -113,9 +115,20 @@ def _reader_options(defaults: dict[str, str]) -> Callable[[Command], Command]:
                     "A line that cannot be read: stop, or leave it out and count it.",
                     defaults["on_bad_line"],
                 ),
+                click.option(
+                    "--time-gaps",
+                    default="keep",
+                    show_default=True,
+                    metavar="keep|cut=TIME|scale=FACTOR@TIME",
+                    help="Pauses, and clocks that jump. cut=1s: a gap between time stamps of more "
+                    "than 1 s, or a clock that goes back by more, becomes a gap of 1 s. "
+                    "scale=0.01@1s: of a gap, what is beyond 1 s counts a hundredth. Units: ps, "
+                    "ns, us, ms, s, min, h, d.",
+                ),
                 _choice(
                     "time_order",
-                    "A time stamp before the one above it: stop, clamp to the one above, or sort.",
+                    "A time stamp before the one above it: stop, clamp to the one above, sort, or "
+                    "keep the order of the file and make no use of time.",
                     defaults["time_order"],
                 ),
                 _choice(
@@ -469,7 +482,7 @@ def _page_options(command: Command) -> Command:
 @click.argument("policy", default="lru", metavar="[POLICY[,POLICY]...]")
 @click.argument("size", default=",".join(SIZES), metavar="[SIZE[,SIZE]...]")
 @_page_options
-@_reader_options(AS_RECORDED)
+@_reader_options(UNTIMED)
 def cache(
     trace: str,
     policy: str,
@@ -551,7 +564,7 @@ def cache(
     "--seed", type=int, default=1, show_default=True, metavar="N", help="Chooses the sampled pages."
 )
 @_page_options
-@_reader_options(AS_RECORDED)
+@_reader_options(UNTIMED)
 def mrc(
     trace: str,
     methods: str,

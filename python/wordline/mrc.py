@@ -136,7 +136,8 @@ def mrc(
     format: str | None = None,
     columns: str | None = None,
     on_bad_line: OnBadLine = "error",
-    time_order: TimeOrder = "sort",
+    time_order: TimeOrder = "file",
+    time_gaps: str = "keep",
     align: Align = "keep",
     volumes: Volumes = "shared",
     progress: bool | Callable[[CacheProgress], None] = False,
@@ -168,7 +169,9 @@ def mrc(
     """
     options = _methods(methods, rate, samples, accuracy=flag("accuracy", accuracy))
     options |= reading_options(page_bytes, max_requests)
-    options |= trace_options(format, on_bad_line, time_order, align, volumes, columns=columns)
+    options |= trace_options(
+        format, on_bad_line, time_order, align, volumes, columns=columns, time_gaps=time_gaps
+    )
     options["seed"] = whole("seed", seed, 0)
     options["sizes"] = size_texts(sizes)
     if out is not None:

@@ -35,7 +35,7 @@ WORDS = {
     "--time-order": "time_order",
     "--align": "align",
 }
-VALUES = {"--set", "--trace", "--out", *NUMBERS, *WORDS}
+VALUES = {"--set", "--trace", "--out", "--time-gaps", *NUMBERS, *WORDS}
 
 
 class _UnplainError(Exception):
@@ -95,6 +95,8 @@ def _take(given: dict[str, Any], name: str, values: list[str]) -> None:
         given["overrides"].append(pair(value))
     elif name == "--out":
         given["out"] = _folder(value)
+    elif name == "--time-gaps":
+        given["time_gaps"] = value
     elif name in NUMBERS:
         given[NUMBERS[name]] = int(value)
     elif value in CHOICES[WORDS[name]]:

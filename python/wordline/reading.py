@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
     OnBadLine: TypeAlias = Literal["error", "skip"]
-    TimeOrder: TypeAlias = Literal["error", "clamp", "sort"]
+    TimeOrder: TypeAlias = Literal["error", "clamp", "sort", "file"]
     Align: TypeAlias = Literal["error", "expand", "keep"]
     Volumes: TypeAlias = Literal["one", "stack", "shared"] | int
     Fit: TypeAlias = Literal["error", "wrap", "scale"]
@@ -22,7 +22,7 @@ COLUMNS = "time=1:us,offset=4:sectors,bytes=5,op=3"
 
 CHOICES = {
     "on_bad_line": ("error", "skip"),
-    "time_order": ("error", "clamp", "sort"),
+    "time_order": ("error", "clamp", "sort", "file"),
     "align": ("error", "expand", "keep"),
     "volumes": ("one", "stack", "shared"),
     "fit": ("error", "wrap", "scale"),
@@ -55,15 +55,19 @@ def trace_options(
     volumes: str | int,
     fit: str = "error",
     columns: str | None = None,
+    time_gaps: str = "keep",
 ) -> dict[str, object]:
     """The reader's options, checked. Raises TypeError or WordlineError."""
     if format is not None:
         _require_format(format)
     if columns is not None and not isinstance(columns, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"columns must be a string such as {COLUMNS!r}, not {columns!r}")
+    if not isinstance(time_gaps, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"time_gaps must be a string such as 'cut=1s', not {time_gaps!r}")
     return {
         "format": format,
         "columns": columns,
+        "time_gaps": time_gaps,
         "on_bad_line": choice("on_bad_line", on_bad_line, CHOICES["on_bad_line"]),
         "time_order": choice("time_order", time_order, CHOICES["time_order"]),
         "align": choice("align", align, CHOICES["align"]),

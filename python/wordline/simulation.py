@@ -51,6 +51,7 @@ def run(
     columns: str | None = None,
     on_bad_line: reading.OnBadLine = "error",
     time_order: reading.TimeOrder = "error",
+    time_gaps: str = "keep",
     align: reading.Align = "error",
     volumes: reading.Volumes = "one",
     fit: reading.Fit = "error",
@@ -85,7 +86,11 @@ def run(
     columns       what the columns of a table of no known format mean, such as
                   "time=1:us,offset=4:sectors,bytes=5,op=3" (`wordline trace stat --help`)
     on_bad_line   "error", or "skip": leave unreadable lines out and count them
-    time_order    a time stamp before its predecessor's: "error", "clamp" to it, or "sort"
+    time_gaps     pauses, and clocks that jump: "keep" them, "cut=1s" makes any gap between time
+                  stamps of more than 1 s (and any clock that goes back by more) one of 1 s,
+                  "scale=0.01@1s" takes a hundredth of what is beyond 1 s
+    time_order    a time stamp before its predecessor's: "error", "clamp" to it, or "sort"; a closed
+                  loop has no use for time and takes requests as they come, as with "file"
     align         an offset or size that is no multiple of 512: "error", or "expand" to sectors
     volumes       a trace of several volumes: "one" refuses it, "stack" lays them end to end,
                   "shared" gives them the same addresses, a number selects one
@@ -108,7 +113,9 @@ def run(
     two carry it as `.result`, and with `out` it is on disk.
     """
     text, name = read(device)
-    options = trace_options(format, on_bad_line, time_order, align, volumes, fit, columns)
+    options = trace_options(
+        format, on_bad_line, time_order, align, volumes, fit, columns, time_gaps
+    )
     options |= {
         "seed": whole("seed", seed, 0),
         "requests": flag("requests", requests),

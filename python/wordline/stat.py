@@ -111,6 +111,9 @@ class Counts(TypedDict):
     other_volumes: int
     stacked: int
     time_inversions: int
+    gaps_changed: int
+    gaps_removed_ms: int
+    gaps_added_ms: int
     times_clamped: int
     times_sorted: int
     expanded: int

@@ -31,6 +31,7 @@ def trace_stat(
     columns: str | None = None,
     on_bad_line: OnBadLine = "error",
     time_order: TimeOrder = "sort",
+    time_gaps: str = "keep",
     align: Align = "keep",
     volumes: Volumes = "shared",
     idle_threshold_s: float = 1.0,
@@ -48,7 +49,9 @@ def trace_stat(
     `page_program_us` for each of its pages of 4 KiB, and ends when the next request comes; one
     above `idle_threshold_s` is long.
     """
-    options = trace_options(format, on_bad_line, time_order, align, volumes, columns=columns)
+    options = trace_options(
+        format, on_bad_line, time_order, align, volumes, columns=columns, time_gaps=time_gaps
+    )
     rule = {
         "idle_threshold_s": _number("idle_threshold_s", idle_threshold_s),
         "page_read_us": _number("page_read_us", page_read_us),
@@ -67,6 +70,7 @@ def trace_convert(
     columns: str | None = None,
     on_bad_line: OnBadLine = "error",
     time_order: TimeOrder = "sort",
+    time_gaps: str = "keep",
     align: Align = "keep",
     volumes: Volumes = "shared",
 ) -> dict[str, Any]:
@@ -75,7 +79,9 @@ def trace_convert(
     Returns how many requests were `written` and `left_out`, and `notes` on what the format could
     not keep. Raises WordlineError if a file cannot be read or written.
     """
-    options = trace_options(format, on_bad_line, time_order, align, volumes, columns=columns)
+    options = trace_options(
+        format, on_bad_line, time_order, align, volumes, columns=columns, time_gaps=time_gaps
+    )
     (target,) = paths(out)
     if not isinstance(to, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"to must be the name of a format, not {to!r}")

@@ -125,6 +125,7 @@ fn trace_options(mut read: TraceOptions, options: &Bound<'_, PyDict>) -> PyResul
         "format",
         "columns",
         "on_bad_line",
+        "time_gaps",
         "time_order",
         "align",
         "volumes",

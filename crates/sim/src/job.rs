@@ -1,12 +1,13 @@
 //! One run, from what a user says to results.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 use wordline_cache::replacement::foreign::Maker;
 use wordline_workload::generate::{self, Generator};
 use wordline_workload::{
-    Disk, Fit, InputFile, Recordings, Request, Source, Trace, TraceOptions, Volumes, WorkloadError,
+    Disk, Fit, InputFile, Recordings, Request, Source, TimeOrder, Trace, TraceOptions, Volumes,
+    WorkloadError,
 };
 
 use crate::config::plan::Replay;
@@ -347,6 +348,11 @@ impl Job {
         replay: Replay,
     ) -> Result<Fed, WorkloadError> {
         let mut options = self.trace_options.clone();
+        match (replay, options.time_order) {
+            (Replay::ClosedLoop { .. }, TimeOrder::Error) => options.time_order = TimeOrder::File,
+            (Replay::OpenLoop { .. }, TimeOrder::File) => return Err(open_loop_of_files(traces)),
+            _ => {}
+        }
         options.capacity_bytes = Some(disk.map_or(plan.user_bytes(), |disk| disk.bytes));
         if let (None, Some(array)) = (disk, &plan.array) {
             options.disks.clone_from(&array.disks);
@@ -386,6 +392,16 @@ impl Job {
             buffer_policy: self.buffer_policy.clone(),
         }
     }
+}
+
+/// The order of a file is no order of time.
+fn open_loop_of_files(traces: &[PathBuf]) -> WorkloadError {
+    let path = traces.first().map_or(Path::new("trace"), PathBuf::as_path);
+    WorkloadError::new(
+        path,
+        "an open loop issues requests by their time stamps, and --time-order file makes no use of them",
+        "pass --time-order sort or clamp, or replay it closed loop: --set replay.mode.closed-loop.queue_depth=32",
+    )
 }
 
 fn generated(
@@ -443,6 +459,10 @@ impl Feed {
             (
                 counts.times_sorted,
                 "requests were out of order and were sorted by time",
+            ),
+            (
+                counts.gaps_changed,
+                "gaps between time stamps were changed (--time-gaps)",
             ),
             (counts.expanded, "requests were expanded to whole sectors"),
             (

@@ -149,8 +149,8 @@ impl<'a> Watcher<'a> {
 /// the clock, and every time fits a signed number in a table.
 const CLOCK_END: Time = Time((1 << 63) - (1 << 58));
 
-const CLOCK_ENDED: &str = "simulated time has reached its end after 103 days; shorten the trace, or its gaps \
-                           with replay.mode.open-loop.time_scale";
+const CLOCK_ENDED: &str = "simulated time has reached its end after 103 days; shorten the pauses of the trace with \
+                           --time-gaps cut=1s, or all of it with replay.mode.open-loop.time_scale";
 
 /// How the run ended before its time.
 #[derive(Debug, Error)]

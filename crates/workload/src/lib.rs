@@ -31,7 +31,7 @@ mod request;
 pub mod stat;
 mod trace;
 
-pub use adapt::{Align, Disk, Fit, OnBadLine, TimeOrder, Volumes};
+pub use adapt::{Align, Disk, Fit, OnBadLine, TimeGaps, TimeOrder, Volumes};
 pub use error::{Place, WorkloadError};
 pub use format::{Columns, Format};
 pub use keys::KeyTrace;

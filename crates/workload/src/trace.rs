@@ -8,8 +8,8 @@ use serde::Serialize;
 use wordline_kernel::{Digest, Time};
 
 use crate::adapt::{
-    Align, Disk, Disks, Fit, Fitter, Mapper, OnBadLine, Orderer, Refusal, TimeOrder, Volumes,
-    aligned, is_aligned,
+    Align, Disk, Disks, Fit, Fitter, Gaps, Mapper, OnBadLine, Orderer, Refusal, TimeGaps,
+    TimeOrder, Volumes, aligned, is_aligned,
 };
 use crate::ahead::{Ahead, Reading};
 use crate::error::{Fault, Place};
@@ -27,6 +27,8 @@ pub struct TraceOptions {
     pub columns: Option<Columns>,
     /// What to do with lines that are wrong.
     pub on_bad_line: OnBadLine,
+    /// What to do with long gaps between time stamps.
+    pub time_gaps: TimeGaps,
     /// What to do with time stamps that go back.
     pub time_order: TimeOrder,
     /// What to do with requests that are no whole sectors.
@@ -54,19 +56,21 @@ impl TraceOptions {
         }
     }
 
-    /// Sets the option `key` (`format`, `columns`, `on_bad_line`, `time_order`, `align`, `volumes`, `fit`) to a word.
+    /// Sets the option `key` (`format`, `columns`, `on_bad_line`, `time_gaps`, `time_order`, `align`, `volumes`, `fit`) to a word.
     /// The error is one line that names the key and the words it knows.
     pub fn set(&mut self, key: &str, word: &str) -> Result<(), String> {
         match key {
             "format" => self.format = Some(word.parse()?),
             "columns" => self.columns = Some(word.parse()?),
             "on_bad_line" => self.on_bad_line = word.parse()?,
+            "time_gaps" => self.time_gaps = word.parse()?,
             "time_order" => self.time_order = word.parse()?,
             "align" => self.align = word.parse()?,
             "volumes" => self.volumes = word.parse()?,
             "fit" => self.fit = word.parse()?,
             _ => {
-                let known = "format, columns, on_bad_line, time_order, align, volumes, fit";
+                let known =
+                    "format, columns, on_bad_line, time_gaps, time_order, align, volumes, fit";
                 return Err(format!(
                     "`{key}` is no option of a trace; there are {known}"
                 ));
@@ -130,6 +134,12 @@ pub struct Counts {
     pub stacked: u64,
     /// Records that are earlier than the one that stands before them.
     pub time_inversions: u64,
+    /// Gaps between time stamps that were cut or scaled.
+    pub gaps_changed: u64,
+    /// Milliseconds that gaps lost by it.
+    pub gaps_removed_ms: u64,
+    /// Milliseconds that gaps won by it, where a clock went back or gaps were stretched.
+    pub gaps_added_ms: u64,
     /// Requests that were earlier than the one before and got its time.
     pub times_clamped: u64,
     /// Requests that were earlier than one before and were sorted.
@@ -170,6 +180,9 @@ struct Open {
     stop: Option<Stop>,
     format: Format,
     warning: Option<String>,
+    gaps: Gaps,
+    /// Whether times are of no use.
+    untimed: bool,
     tick_ps: u64,
     /// How many ticks the clock reaches.
     reach: u64,
@@ -221,6 +234,8 @@ impl Open {
             stop: None,
             format,
             warning,
+            gaps: Gaps::new(options.time_gaps, tick_ps, zero),
+            untimed: options.time_order == TimeOrder::File,
             tick_ps,
             reach: u64::MAX.checked_div(tick_ps).unwrap_or(u64::MAX),
             first: zero,
@@ -244,7 +259,9 @@ impl Open {
                     counts.records += 1;
                     return Ok(Some(placed));
                 }
-                let fault = self.objection(&placed.record);
+                let Some(fault) = Self::objection(&placed.record) else {
+                    return Err(self.unreachable(&placed));
+                };
                 self.fail(placed.place, fault, on_bad_line, counts, first_skipped)?;
             } else if !self.read(on_bad_line, counts, first_skipped)? {
                 return Ok(None);
@@ -266,6 +283,7 @@ impl Open {
             Some(stop) => Err(stop),
             None => self.reader.read(&mut self.input, &mut self.records),
         };
+        self.gaps.pass(&mut self.records, counts);
         match read {
             Ok(()) if self.records.is_empty() => {
                 counts.lines_ignored += self.input.ignored;
@@ -317,25 +335,38 @@ impl Open {
             return false;
         }
         let first = *self.first.get_or_insert(record.ticks);
-        record.ticks.abs_diff(first) <= self.reach
+        record.ticks.abs_diff(first) <= self.reach || self.untimed
     }
 
-    /// Why a record is not accepted.
+    /// What is wrong with a record that is not accepted; nothing if the clock does not reach it.
     #[cold]
-    fn objection(&self, record: &Record) -> Fault {
+    fn objection(record: &Record) -> Option<Fault> {
         let Record { offset, bytes, .. } = *record;
         if bytes == 0 && record.op != Op::Flush {
-            return Fault::new("the size is 0");
+            return Some(Fault::new("the size is 0"));
         }
-        if offset.checked_add(bytes).is_none() {
-            let reason = format!("offset {offset} and size {bytes} add up to more than 2^64");
-            return Fault::new(reason);
-        }
-        let away = record.ticks.abs_diff(self.first.unwrap_or_default());
+        offset.checked_add(bytes).is_none().then(|| {
+            Fault::new(format!(
+                "offset {offset} and size {bytes} add up to more than 2^64"
+            ))
+        })
+    }
+
+    /// The error of a record that the clock does not reach. That is no fault of its line.
+    #[cold]
+    fn unreachable(&self, placed: &Placed) -> WorkloadError {
+        let first = self.first.unwrap_or(placed.record.ticks);
+        let away = placed.record.ticks.abs_diff(first);
         let seconds = away as f64 * self.tick_ps as f64 / 1e12;
-        Fault::new(format!(
-            "the time is {seconds:.0} s away from the start, beyond the clock's 213 days"
-        ))
+        let side = if placed.record.ticks > first {
+            "after"
+        } else {
+            "before"
+        };
+        let reason =
+            format!("the time is {seconds:.0} s {side} the start, and the clock reaches 213 days");
+        let remedy = "if the clock was set, or for pauses, pass --time-gaps cut=1s";
+        WorkloadError::at(self.input.path(), placed.place, None, reason, remedy)
     }
 }
 
@@ -648,9 +679,12 @@ impl Trace {
         while let Some(mut placed) = self.next_record()? {
             let place = placed.place;
             let record = &mut placed.record;
-            let Some(arrival) = self.arrival(record.ticks) else {
+            let untimed = self.options.time_order == TimeOrder::File;
+            let arrival = self.arrival(record.ticks);
+            let Some(arrival) = arrival.or_else(|| untimed.then_some(self.last)) else {
                 let reason = "the time is beyond the clock's 213 days from the start of the run";
-                return Err(self.refused(place, Refusal::new(reason, "play fewer files at once")));
+                let remedy = "play fewer files at once, or pass --time-gaps cut=1s";
+                return Err(self.refused(place, Refusal::new(reason, remedy)));
             };
             self.last = arrival;
             let kept = self.mapper.map(record, &mut self.counts);

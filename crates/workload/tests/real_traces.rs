@@ -392,22 +392,25 @@ fn fillrandom_has_discards_and_wrapped_time_stamps() {
         }
     });
     assert!(error.unwrap().to_string().ends_with(
-        ": the time is 1266874890 s away from the start, beyond the clock's 213 days; \
-             correct it, or pass --on-bad-line skip"
+        ": the time is 1266874890 s after the start, and the clock reaches 213 days; if the clock was \
+         set, or for pauses, pass --time-gaps cut=1s"
     ));
-    let skipping = TraceOptions {
-        on_bad_line: OnBadLine::Skip,
+    let cutting = TraceOptions {
+        time_gaps: "cut=1s".parse().unwrap(),
         ..lenient()
     };
-    let mut trace = Trace::open(&[path], &skipping).unwrap();
+    let mut trace = Trace::open(&[path], &cutting).unwrap();
     let found = walk(&mut trace);
     assert_eq!(trace.files()[0].format, Format::Blkparse);
-    assert_eq!(trace.counts().lines_skipped, 20);
-    // 17 reads and writes and 3 discards are among those skipped
-    assert_eq!((found.requests + 17, found.trims + 3), (51_698, 2_057));
-    assert_eq!(
-        (gib(found.highest), (found.seconds * 10.0).round()),
-        (2.01, 811.0)
+    assert_eq!(trace.counts().lines_skipped, 0);
+    assert_eq!((found.requests, found.trims), (51_698, 2_057));
+    // Each clock that jumps and comes back costs two gaps of a second.
+    let jumps = trace.counts().gaps_changed;
+    assert_eq!(gib(found.highest), 2.01);
+    assert!(
+        found.seconds > 81.0 && found.seconds < 81.2 + jumps as f64,
+        "{}",
+        found.seconds
     );
 }
 

@@ -1,5 +1,5 @@
-//! What is done to the requests of a trace on their way to the device, in this order: bad lines, the
-//! order of time, volumes, alignment, the fit into the device. The default of each is to refuse.
+//! What is done to the requests of a trace on their way to the device, in this order: gaps in time, bad
+//! lines, the order of time, volumes, alignment, the fit into the device. The default of each is to refuse.
 
 /// Gives an enum of bare words its `FromStr` and `Display`; `key` is what messages call it.
 macro_rules! words {
@@ -25,6 +25,7 @@ mod align;
 mod bad_line;
 mod disks;
 mod fit;
+mod time_gaps;
 mod time_order;
 mod volumes;
 
@@ -32,12 +33,14 @@ pub use align::Align;
 pub use bad_line::OnBadLine;
 pub use disks::Disk;
 pub use fit::Fit;
+pub use time_gaps::TimeGaps;
 pub use time_order::TimeOrder;
 pub use volumes::Volumes;
 
 pub(crate) use align::{aligned, is_aligned};
 pub(crate) use disks::Disks;
 pub(crate) use fit::Fitter;
+pub(crate) use time_gaps::Gaps;
 pub(crate) use time_order::Orderer;
 pub(crate) use volumes::Mapper;
 

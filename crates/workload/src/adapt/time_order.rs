@@ -23,9 +23,13 @@ pub enum TimeOrder {
     Clamp,
     /// Sort by time within a window of 65,536 records; records of one time keep their order.
     Sort,
+    /// Keep the order of the file, for whoever has no use for time: nothing is wrong with a time stamp.
+    File,
 }
 
-words! { TimeOrder at "time_order" { "error" => Error, "clamp" => Clamp, "sort" => Sort } }
+words! {
+    TimeOrder at "time_order" { "error" => Error, "clamp" => Clamp, "sort" => Sort, "file" => File }
+}
 
 /// Brings the records of one file in order of time.
 pub(crate) struct Orderer {
@@ -116,8 +120,8 @@ impl Orderer {
         };
         if placed.record.ticks >= self.latest {
             self.latest = placed.record.ticks;
-        } else if self.order == TimeOrder::Clamp {
-            counts.times_clamped += 1;
+        } else if matches!(self.order, TimeOrder::Clamp | TimeOrder::File) {
+            counts.times_clamped += u64::from(self.order == TimeOrder::Clamp);
             placed.record.ticks = self.latest;
         } else {
             return Err(refuse(placed.place, self.refusal(placed.record.ticks)));
@@ -179,17 +183,22 @@ impl Orderer {
     #[cold]
     fn refusal(&self, ticks: u64) -> Refusal {
         let back = Time::from_ps((self.latest - ticks).saturating_mul(self.tick_ps));
+        // More than the disorder of requests that were recorded beside each other.
+        let set = match back >= Time(1_000_000_000_000) {
+            true => ", or, if the clock was set, --time-gaps cut=1s",
+            false => "",
+        };
         match self.order {
             TimeOrder::Sort => Refusal::new(
                 format!(
                     "the time is {back} earlier than that of a record {WINDOW} or more records \
                      before, too far to sort"
                 ),
-                "pass --time-order clamp",
+                format!("pass --time-order clamp{set}"),
             ),
             _ => Refusal::new(
                 format!("the time goes back by {back}"),
-                "pass --time-order sort or --time-order clamp",
+                format!("pass --time-order sort or --time-order clamp{set}"),
             ),
         }
     }

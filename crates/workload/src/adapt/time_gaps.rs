@@ -1,0 +1,247 @@
+//! Gaps between time stamps: pauses of a recording, and clocks that jump.
+
+use std::fmt;
+use std::str::FromStr;
+
+use wordline_kernel::Time;
+
+use crate::format::Placed;
+use crate::trace::Counts;
+
+/// What to do with long gaps between the time stamps of neighbouring records of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum TimeGaps {
+    /// Keep them.
+    #[default]
+    Keep,
+    /// A longer gap becomes one of this length. So does a clock that goes back by more.
+    Cut(Time),
+    /// Of a longer gap, what is beyond this length is multiplied by a factor.
+    Scale {
+        /// Positive and finite.
+        factor: f64,
+        /// The length.
+        above: Time,
+    },
+}
+
+impl Eq for TimeGaps {} // factors are finite
+
+const SHAPE: &str = "is not keep, cut=TIME, or scale=FACTOR@TIME, such as cut=1s or scale=0.01@1s";
+
+impl FromStr for TimeGaps {
+    type Err = String;
+    fn from_str(word: &str) -> Result<Self, String> {
+        let wrong = || format!("time_gaps: `{word}` {SHAPE}");
+        if word == "keep" {
+            return Ok(Self::Keep);
+        }
+        match word.split_once('=') {
+            Some(("cut", time)) => Ok(Self::Cut(length(time).ok_or_else(wrong)?)),
+            Some(("scale", rest)) => {
+                let (factor, above) = rest.split_once('@').ok_or_else(wrong)?;
+                let factor: f64 = factor.parse().map_err(|_| wrong())?;
+                if !(factor > 0.0 && factor <= 1e6) {
+                    return Err(format!(
+                        "time_gaps: the factor {factor} is not above 0 up to 1000000"
+                    ));
+                }
+                let above = length(above).ok_or_else(wrong)?;
+                Ok(Self::Scale { factor, above })
+            }
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl fmt::Display for TimeGaps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Keep => f.write_str("keep"),
+            Self::Cut(time) => write!(f, "cut={}ps", time.ps()),
+            Self::Scale { factor, above } => write!(f, "scale={factor}@{}ps", above.ps()),
+        }
+    }
+}
+
+/// A length of time: a number and its unit.
+fn length(text: &str) -> Option<Time> {
+    const UNITS: [(&str, u64); 8] = [
+        ("ps", 1),
+        ("ns", 1_000),
+        ("us", 1_000_000),
+        ("ms", 1_000_000_000),
+        ("min", 60_000_000_000_000),
+        ("s", 1_000_000_000_000),
+        ("h", 3_600_000_000_000_000),
+        ("d", 86_400_000_000_000_000),
+    ];
+    let (number, ps) = UNITS
+        .iter()
+        .find_map(|(unit, ps)| Some((text.strip_suffix(unit)?, *ps)))?;
+    let number: f64 = number.trim().parse().ok()?;
+    let ps = (number * ps as f64).round();
+    (ps >= 0.0 && ps < (1_u64 << 63) as f64).then_some(Time(ps as u64))
+}
+
+/// Changes the time stamps of the records of one file.
+pub(crate) struct Gaps {
+    gaps: TimeGaps,
+    tick_ps: u64,
+    /// The tick of the record before, in the file and as it was changed.
+    before: Option<(u64, u64)>,
+}
+
+impl Gaps {
+    /// Of a file whose ticks have this length in picoseconds, and whose clock begins at `zero`, or with
+    /// its first record.
+    pub(crate) fn new(gaps: TimeGaps, tick_ps: u64, zero: Option<u64>) -> Self {
+        Self {
+            gaps,
+            tick_ps,
+            before: zero.map(|zero| (zero, zero)),
+        }
+    }
+
+    /// Changes the records that are read next.
+    #[inline]
+    pub(crate) fn pass(&mut self, records: &mut [Placed], counts: &mut Counts) {
+        if self.gaps == TimeGaps::Keep || self.tick_ps == 0 {
+            return;
+        }
+        for Placed { record, .. } in records {
+            let (stated, changed) = self.before.unwrap_or((record.ticks, record.ticks));
+            let gap = i128::from(record.ticks) - i128::from(stated);
+            let kept = self.kept(gap);
+            if kept != gap {
+                counts.gaps_changed += 1;
+                let ms = (gap - kept).unsigned_abs() * u128::from(self.tick_ps) / 1_000_000_000;
+                let removed = u64::try_from(ms).unwrap_or(u64::MAX);
+                let sum = if gap > kept {
+                    &mut counts.gaps_removed_ms
+                } else {
+                    &mut counts.gaps_added_ms
+                };
+                *sum = sum.saturating_add(removed);
+            }
+            let ticks = (i128::from(changed) + kept).clamp(0, i128::from(u64::MAX)) as u64;
+            self.before = Some((record.ticks, ticks));
+            record.ticks = ticks;
+        }
+    }
+
+    /// What becomes of a gap. Ticks.
+    fn kept(&self, gap: i128) -> i128 {
+        let ticks = |time: Time| i128::from(time.ps() / self.tick_ps);
+        match self.gaps {
+            TimeGaps::Keep => gap,
+            TimeGaps::Cut(limit) => {
+                let limit = ticks(limit);
+                if gap.abs() > limit { limit } else { gap }
+            }
+            TimeGaps::Scale { factor, above } => {
+                let above = ticks(above);
+                if gap <= above {
+                    return gap;
+                }
+                above + ((gap - above) as f64 * factor).round() as i128
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{OnBadLine, Source, Trace, TraceOptions};
+
+    const S: u64 = 1_000_000_000; // ns
+
+    /// Arrivals in ns of reads at these times in ns, and what was counted.
+    fn played(times: &[u64], options: &TraceOptions) -> Result<(Vec<u64>, Counts), String> {
+        let lines: String = times
+            .iter()
+            .map(|time| format!("{time} 0 0 8 1\n"))
+            .collect();
+        let options = TraceOptions {
+            format: Some(crate::Format::Mqsim),
+            ..options.clone()
+        };
+        let mut trace =
+            Trace::from_bytes("t", lines.into_bytes(), &options).map_err(|e| e.to_string())?;
+        let mut arrivals = Vec::new();
+        while let Some(request) = trace.next_request().map_err(|error| error.to_string())? {
+            arrivals.push(request.arrival.ps() / 1000);
+        }
+        Ok((arrivals, trace.counts()))
+    }
+
+    fn gaps(word: &str) -> TraceOptions {
+        TraceOptions {
+            time_gaps: word.parse().unwrap(),
+            on_bad_line: OnBadLine::Skip,
+            ..TraceOptions::default()
+        }
+    }
+
+    #[test]
+    fn gaps_are_kept_cut_or_scaled() {
+        let times = [5 * S, 6 * S, 16 * S, 16 * S + 1, 316 * S];
+        let (kept, counts) = played(&times, &gaps("keep")).unwrap();
+        assert_eq!(kept, [0, S, 11 * S, 11 * S + 1, 311 * S]);
+        assert_eq!(counts.gaps_changed, 0);
+        let (cut, counts) = played(&times, &gaps("cut=2s")).unwrap();
+        assert_eq!(cut, [0, S, 3 * S, 3 * S + 1, 5 * S + 1]);
+        assert_eq!(
+            (counts.gaps_changed, counts.gaps_removed_ms),
+            (2, 8_000 + 297_999)
+        );
+        let (scaled, counts) = played(&times, &gaps("scale=0.5@2s")).unwrap();
+        assert_eq!(scaled[..4], [0, S, 7 * S, 7 * S + 1]);
+        assert_eq!(counts.gaps_changed, 2);
+    }
+
+    /// A phone's clock is set during its start: 213 days on, and later back again.
+    #[test]
+    fn a_clock_that_jumps_loses_no_request() {
+        let days = 86_400 * S;
+        let times = [S, 2 * S, 300 * days, 300 * days + S, 3 * S, 4 * S];
+        let (cut, counts) = played(&times, &gaps("cut=1s")).unwrap();
+        assert_eq!(cut, [0, S, 2 * S, 3 * S, 4 * S, 5 * S]);
+        assert_eq!(
+            (counts.records, counts.lines_skipped, counts.gaps_changed),
+            (6, 0, 2)
+        );
+        let fault = played(&times, &gaps("keep")).unwrap_err();
+        assert!(
+            fault.starts_with("t:3: the time is 25919999 s after the start"),
+            "{fault}"
+        );
+        assert!(fault.ends_with("--time-gaps cut=1s"), "{fault}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for word in [
+            "",
+            "cut",
+            "cut=1",
+            "cut=-1s",
+            "cut=inf s",
+            "scale=2",
+            "scale=0@1s",
+            "scale=nan@1s",
+        ] {
+            assert!(
+                word.parse::<TimeGaps>()
+                    .unwrap_err()
+                    .starts_with("time_gaps: "),
+                "{word}"
+            );
+        }
+        assert_eq!(
+            "cut=1.5min".parse(),
+            Ok(TimeGaps::Cut(Time(90_000_000_000_000)))
+        );
+    }
+}
