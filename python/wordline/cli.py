@@ -691,6 +691,36 @@ def show(device: str, overrides: list[tuple[str, str]]) -> None:
     click.echo(text, nl=not text.endswith("\n"))
 
 
+@config.command("import-mqsim", context_settings=PAGE)
+@click.argument("file", metavar="SSDCONFIG.XML")
+@click.option(
+    "--workload", metavar="FILE", help="Workload file of MQSim; its flows become [[streams]]."
+)
+@click.option(
+    "--scenario",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Which IO_Scenario of the workload file.",
+)
+def import_mqsim(file: str, workload: str | None, scenario: int) -> None:
+    """Print the device of an MQSim configuration as TOML. What is not modelled is told on
+    standard error and in comments.
+
+    \b
+    Examples:
+      wordline config import-mqsim ssdconfig.xml > mine.toml
+      wordline config import-mqsim ssdconfig.xml --workload workload.xml --scenario 2 > mine.toml
+    """
+    from wordline.mqsim import imported
+
+    made = imported(file, workload, scenario)
+    for note in made.notes:
+        click.echo(f"note: {note}", err=True)
+    click.echo(made.toml, nl=False)
+
+
 @cli.command(context_settings=PAGE)
 @click.argument("works", nargs=-1, metavar="[rr4k|rw4k|sw128k|replay]...")
 @click.option(

@@ -6,6 +6,7 @@ from typing import Any, get_args, get_type_hints, is_typeddict
 import pytest
 
 import wordline
+from wordline.command import main
 
 BUNDLED = Path(__file__).parents[2] / "traces" / "postgresql-mixed.csv.gz"
 
@@ -60,7 +61,7 @@ def test_a_table_of_any_columns_is_read_everywhere(tmp_path: Path) -> None:
     table.write_text("\n".join(["t\tname\tread\tlba\tlen", *lines]) + "\n")
     columns = "time=t:us,offset=LBA:sectors,bytes=5,op=read:1=read"
     stat = wordline.trace_stat(table, columns=columns)
-    assert (stat["read"]["requests"], stat["write"]["requests"]) == (100, 100)
+    assert (stat["reads"], stat["writes"]) == (100, 100)
     done = wordline.trace_convert(table, tmp_path / "x.csv", to="wordline", columns=columns)
     assert done["written"] == 200
     again = wordline.trace_stat(tmp_path / "x.csv")
