@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 import click
 
 import wordline
-from wordline import folder, outputs, plain
+from wordline import folder, outputs, plain, reading
 from wordline._wordline import WordlineError
 from wordline.cache import SIZES
 from wordline.command import (
@@ -85,12 +85,15 @@ AS_RECORDED = STRICT | {"time_order": "sort", "align": "keep", "volumes": "share
 UNTIMED = AS_RECORDED | {"time_order": "file"}
 
 
-COLUMNS = """The columns of a table of no known format, by number from 1 or by name in the header: \
-time=1:us,offset=4:sectors,bytes=5,op=3. time is in s, ms, us, ns, ps or filetime (100 ns), or left out; \
-offset and bytes in bytes, sectors (512), KiB, MiB or pages of a size such as 16KiB; op is R, W, read, write, \
-trim, flush and the like, or as spelled in op=3:1=read:0=write; volume is a number, or text if volume=2:names. \
-What all lines share is fixed: bytes=fixed:4KiB, op=fixed:read. The delimiter is the tab, semicolon or \
-comma of the first line, else white space, or as in delimiter=space."""
+COLUMNS = (
+    "The columns of a table of no known format, by number from 1 or by name in the header: "
+    f"{reading.COLUMNS}. time is in s, ms, us, ns, ps or filetime (100 ns), or left out; offset "
+    "and bytes in bytes, sectors (512), KiB, MiB or pages of a size such as 16KiB; op is R, W, "
+    "read, write, trim, flush and the like, or as spelled in op=3:1=read:0=write; volume is a "
+    "number, or text if volume=2:names. What all lines share is fixed: bytes=fixed:4KiB, "
+    "op=fixed:read. The delimiter is the tab, semicolon or comma of the first line, else white "
+    "space, or as in delimiter=space."
+)
 
 
 def _reader_options(defaults: dict[str, str]) -> Callable[[Command], Command]:
@@ -237,6 +240,17 @@ def cli() -> None:
     "NAME that the device's [[streams]] do not declare is a stream with their defaults.",
 )
 @click.option(
+    "--fio",
+    metavar="JOBFILE",
+    help="Load of a job file of fio: each job is a stream; sizes in per cent are those of the "
+    "device. What it says that a simulation does not know is told, or refused.",
+)
+@click.option(
+    "--fio-section",
+    metavar="JOB",
+    help="Take this job of --fio alone. [default: all, at the same time]",
+)
+@click.option(
     "--slowdown",
     is_flag=True,
     help="Run each stream alone afterwards, to see how much the others slow it down; takes about "
@@ -321,6 +335,7 @@ def run(
       wordline run d4 --trace disk.csv.gz --fit wrap --set ftl.over_provisioning_ratio=0.28
       wordline run mine.toml                 the load of its [workload] table or [[streams]]
       wordline run d4 --stream db=disk.csv.gz --stream log=log.csv --slowdown
+      wordline run d4 --fio job.fio
       wordline run d4 --trace disk.csv.gz --timeline disk.pftrace --timeline-until 20ms
 
     The folder receives summary.json, config.resolved.toml, series.parquet (per interval),
@@ -689,6 +704,36 @@ def show(device: str, overrides: list[tuple[str, str]]) -> None:
     click.echo(text, nl=not text.endswith("\n"))
 
 
+@config.command("import-mqsim", context_settings=PAGE)
+@click.argument("file", metavar="SSDCONFIG.XML")
+@click.option(
+    "--workload", metavar="FILE", help="Workload file of MQSim; its flows become [[streams]]."
+)
+@click.option(
+    "--scenario",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Which IO_Scenario of the workload file.",
+)
+def import_mqsim(file: str, workload: str | None, scenario: int) -> None:
+    """Print the device of an MQSim configuration as TOML. What is not modelled is told on
+    standard error and in comments.
+
+    \b
+    Examples:
+      wordline config import-mqsim ssdconfig.xml > mine.toml
+      wordline config import-mqsim ssdconfig.xml --workload workload.xml --scenario 2 > mine.toml
+    """
+    from wordline.mqsim import imported
+
+    made = imported(file, workload, scenario)
+    for note in made.notes:
+        click.echo(f"note: {note}", err=True)
+    click.echo(made.toml, nl=False)
+
+
 @cli.command(context_settings=PAGE)
 @click.argument("works", nargs=-1, metavar="[rr4k|rw4k|sw128k|replay]...")
 @click.option(
@@ -869,6 +914,34 @@ def _require_name(options: dict[str, object]) -> None:
             f"{' and '.join(given)} without NAME; name a study, as in `wordline study nand`",
             click.get_current_context(),
         )
+
+
+@cli.command("fio-logs", context_settings=PAGE)
+@click.argument("results", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("prefix", metavar="PREFIX")
+@click.option(
+    "--log-avg-msec",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="MS",
+    help="A line for each interval of so many milliseconds; 0: for each request.",
+)
+def fio_logs(results: Path, prefix: str, log_avg_msec: int) -> None:
+    """Write the results in DIR as fio writes its logs, for fio-plot and fio2gnuplot.
+
+    The run has to be made with --requests. For each stream N, from 1, there is PREFIX_lat.N.log,
+    with _slat (until the device took the request), _clat (from there on), _bw and _iops.
+
+    \b
+    Examples:
+      wordline fio-logs out/d4-job logs/d4
+      wordline fio-logs --log-avg-msec 100 out/d4-job logs/d4
+    """
+    from wordline import fio_logs as logs
+
+    for file in logs.write(results, prefix, log_avg_msec):
+        click.echo(f"wrote {file}")
 
 
 @cli.command(context_settings=PAGE)

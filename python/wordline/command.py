@@ -120,13 +120,20 @@ def simulate(
     progress: bool | None = None,
     requests: bool = False,
     timeline: str | None = None,
+    fio: str | None = None,
+    fio_section: str | None = None,
     **options: Any,
 ) -> int:
     """`wordline run`, its options as click names them; `options` are those of `wordline.run`."""
     from wordline import outputs, result, simulation
     from wordline.timeline import require_outside
 
-    default = _default_out(device, trace, streams or {})
+    if fio or fio_section:
+        options["overrides"] = _with_jobs(device, options.get("overrides"), fio, fio_section)
+        load = [*trace, fio or ""]
+    else:
+        load = list(trace)
+    default = _default_out(device, load, streams or {})
     place = outputs.check(out or outputs.unused(default))
     require_outside(timeline, place)
     options |= {
@@ -153,6 +160,21 @@ def simulate(
     if reason:
         fault(f"{reason}; the requests before that are in {os.path.dirname(files[0])}", code)
     return code
+
+
+def _with_jobs(
+    device: str, overrides: Sequence[tuple[str, str]] | None, file: str | None, section: str | None
+) -> list[tuple[str, str]]:
+    """The overrides with the streams of a job file."""
+    if file is None:
+        raise WordlineError("--fio-section: of which file? Name it with --fio")
+    from wordline.config import settings
+    from wordline.fio import load
+
+    jobs = load(file, device, overrides, section)
+    for note in jobs.notes:
+        print(f"note: {note}", file=sys.stderr)
+    return [*settings(overrides), *settings({"streams": jobs.streams})]
 
 
 def _default_out(device: str, trace: Sequence[str], streams: Iterable[str]) -> str:

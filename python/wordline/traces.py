@@ -20,7 +20,8 @@ class TraceFormat(TypedDict):
 
 
 def trace_formats() -> list[TraceFormat]:
-    """The formats that can be read. Each is recognised by content, plain, .gz, .bz2, .zst or .xz."""
+    """The formats that can be read. Each is recognised by content, plain or compressed
+    (.gz, .bz2, .zst, .xz)."""
     return cast("list[TraceFormat]", json.loads(_wordline.formats()))
 
 
@@ -41,9 +42,11 @@ def trace_stat(
     """What is in a trace: requests, duration, sizes, footprint, sequential share, gaps, idleness.
 
     Several files count as one trace, played one after the other. By default the recording is taken
-    as it is, in order of time, its volumes side by side with addresses of their own. `columns` says what the columns of a
-    table of no known format mean: "time=1:us,offset=4:sectors,bytes=5,op=3". Raises
+    as it is, in order of time, its volumes side by side with addresses of their own. Raises
     WordlineError, naming file, line and column, if a file cannot be read.
+
+    `columns` says what the columns of a table of no known format mean, such as
+    "time=1:us,offset=4:sectors,bytes=5,op=3" (`wordline trace stat --help`).
 
     An idle period begins when a request has been executed, which takes `page_read_us` or
     `page_program_us` for each of its pages of 4 KiB, and ends when the next request comes; one

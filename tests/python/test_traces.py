@@ -6,6 +6,7 @@ from typing import Any, get_args, get_type_hints, is_typeddict
 import pytest
 
 import wordline
+from wordline.command import main
 
 BUNDLED = Path(__file__).parents[2] / "traces" / "postgresql-mixed.csv.gz"
 
@@ -52,3 +53,40 @@ def test_wrong_numbers_name_the_parameter() -> None:
         wordline.trace_stat(BUNDLED, idle_threshold_s=-1)
     with pytest.raises(wordline.WordlineError, match=r"idle_threshold_s: .* is too large"):
         wordline.trace_stat(BUNDLED, idle_threshold_s=10**400)
+
+
+def test_a_table_of_any_columns_is_read_everywhere(tmp_path: Path) -> None:
+    table = tmp_path / "mine.txt"
+    lines = [f"{10 * at}\tdev\t{at % 2}\t{8 * (at % 50)}\t4096" for at in range(200)]
+    table.write_text("\n".join(["t\tname\tread\tlba\tlen", *lines]) + "\n")
+    columns = "time=t:us,offset=LBA:sectors,bytes=5,op=read:1=read"
+    stat = wordline.trace_stat(table, columns=columns)
+    assert (stat["reads"], stat["writes"]) == (100, 100)
+    done = wordline.trace_convert(table, tmp_path / "x.csv", to="wordline", columns=columns)
+    assert done["written"] == 200
+    again = wordline.trace_stat(tmp_path / "x.csv")
+    assert {**stat, "files": None} == {**again, "files": None}
+    hits = wordline.cache(table, "lru", 50, columns=columns).summary["runs"][0]
+    assert hits["misses"] == 50
+    curve = wordline.mrc(table, sizes=["50p"], columns=columns)
+    assert curve.summary["input"]["files"][0]["format"] == "columns"
+    result = wordline.run("d4", table, columns=columns)
+    assert result.summary["input"]["requests"] == 200
+
+
+def test_columns_that_are_not_there_are_told_with_those_that_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "mine.csv"
+    table.write_text("t,lba,len,rw\n1,2,3,R\n")
+    command = ["trace", "stat", str(table), "--columns"]
+    assert main([*command, "time=t:us,offset=sector,bytes=len,op=rw"]) == 2
+    assert capsys.readouterr().err == (
+        f"error: {table}:1: the first line names no column `sector`; give one of "
+        "`t`, `lba`, `len`, `rw`, or the column's number from 1\n"
+    )
+    assert main([*command, "time=t,offset=lba,bytes=len,op=rw"]) == 2
+    assert "error: columns: time: its unit is missing; give s, ms" in capsys.readouterr().err
+    assert main([*command, "time=t:us,offset=lba,bytes=len,op=rw", "--align", "keep"]) == 0
+    with pytest.raises(TypeError, match="columns must be a string such as"):
+        wordline.trace_stat(table, columns=7)  # pyright: ignore

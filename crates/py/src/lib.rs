@@ -413,6 +413,13 @@ fn config_check(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyR
     loaded.plan(0).map(drop).map_err(fail)
 }
 
+/// The bytes of a device as the host sees it.
+#[pyfunction]
+fn config_capacity(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<u64> {
+    let loaded = config::load(text, name, &overrides).map_err(fail)?;
+    loaded.plan(0).map(|plan| plan.user_bytes()).map_err(fail)
+}
+
 /// The JSON schema of a configuration.
 #[pyfunction]
 fn config_schema() -> String {
@@ -445,7 +452,8 @@ mod _wordline {
     use super::text::python_json;
     #[pymodule_export]
     use super::{
-        Outcome, PyTable, WordlineError, all_presets, config_check, config_resolved, config_schema,
-        formats, metrics, policies, preset_text, run, trace_convert, trace_stat,
+        Outcome, PyTable, WordlineError, all_presets, config_capacity, config_check,
+        config_resolved, config_schema, formats, metrics, policies, preset_text, run,
+        trace_convert, trace_stat,
     };
 }

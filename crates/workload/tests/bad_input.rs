@@ -164,7 +164,7 @@ fn a_request_beyond_the_capacity_is_told_the_highest_address() {
 
 #[test]
 fn rubbish_and_emptiness_are_refused() {
-    let names = "wordline, fio-iolog, srt, vscsi, systor, tectonic, pixel, msr, spc, tencent, alibaba, \
+    let names = "wordline, fio-iolog, srt, vscsi, blktrace, systor, tectonic, pixel, msr, spc, tencent, alibaba, \
                  diskmon, biotracer, blkparse, hil, disksim, ssdsim-us, mqsim, ssdsim, arc-lis, \
                  oracle-general, keys64le, keys32le, columns, or say what its columns mean with --columns";
     let unknown =

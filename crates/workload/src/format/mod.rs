@@ -22,6 +22,7 @@ mod alibaba;
 mod arc_lis;
 mod biotracer;
 mod blkparse;
+mod blktrace;
 mod columns;
 mod diskmon;
 mod disksim;
@@ -94,6 +95,7 @@ formats! {
     FioIolog "fio-iolog" fio_iolog ".iolog" "us" "its first line" "fio iolog version 2 (no time but `wait`) or 3 (us)",
     Srt "srt" srt ".srt" "us" "its text header" "HP SRT 1.3 binary: text header up to 0x0C, then 14 big-endian 32-bit integers a record, blocks of 256 B",
     Vscsi "vscsi" vscsi ".vscsi" "us" "operation codes and versions of its 32-byte records" "VMware vscsi version 1 binary: 32 little-endian bytes a record",
+    Blktrace "blktrace" blktrace ".blktrace" "ns" "the magic number in front of its records" "blktrace, its binary records in either byte order: Q events, or D events if there is no Q; files of several processors are joined with `blkparse -d`",
     Systor "systor" systor ".csv" "s" "its header, or six columns of that shape" "SYSTOR '17 CSV: s, response s, R/W, LUN, offset (B), size (B)",
     Tectonic "tectonic" tectonic ".csv" "s" "its header" "Meta Tectonic CSV of CacheBench: s, block id, length of it, size (B), offset (B), ..., operation, ...",
     Pixel "pixel" pixel ".csv" "s" "its header, or six columns of that shape" "Pixel 6a CSV: process, device, R/W, LBA (512 B), sectors, s",

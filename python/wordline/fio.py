@@ -1,0 +1,651 @@
+"""Job files of fio as load: what they say becomes the `[[streams]]` of a configuration.
+
+Options, their defaults and units are those that fio documents (HOWTO, "Job file parameters").
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Never
+
+from wordline import _wordline
+from wordline._wordline import WordlineError
+from wordline.config import Device, Overrides, read, settings
+
+SECTOR = 512
+WITHOUT_EFFECT = frozenset(
+    [
+        "allow_file_create",
+        "allow_mounted_write",
+        "allrandrepeat",
+        "bandwidth_log",
+        "buffer_compress_percentage",
+        "buffer_pattern",
+        "buffered",
+        "bwavgtime",
+        "clat_percentiles",
+        "cpumask",
+        "cpus_allowed",
+        "cpus_allowed_policy",
+        "create_on_open",
+        "create_only",
+        "create_serialize",
+        "dedupe_percentage",
+        "description",
+        "direct",
+        "directory",
+        "disable_bw",
+        "disable_bw_measurement",
+        "disable_clat",
+        "disable_lat",
+        "disable_slat",
+        "end_fsync",
+        "eta",
+        "fallocate",
+        "file_append",
+        "file_service_type",
+        "filename",
+        "filename_format",
+        "filesize",
+        "fixedbufs",
+        "force_async",
+        "fsync_on_close",
+        "gtod_cpu",
+        "gtod_reduce",
+        "group_reporting",
+        "hipri",
+        "hugepage-size",
+        "invalidate",
+        "iomem",
+        "iops_log",
+        "iopsavgtime",
+        "iosched",
+        "ioscheduler",
+        "job_max_open_zones",
+        "lat_percentiles",
+        "lockmem",
+        "log_avg_msec",
+        "log_entries",
+        "log_hist_msec",
+        "log_max_value",
+        "log_offset",
+        "log_window_value",
+        "loglevel",
+        "mem",
+        "mem_align",
+        "name",
+        "new_group",
+        "nice",
+        "nonvectored",
+        "norandommap",
+        "numa_cpu_nodes",
+        "numa_mem_policy",
+        "openfiles",
+        "overwrite",
+        "percentile_list",
+        "per_job_logs",
+        "pre_read",
+        "prio",
+        "prioclass",
+        "randrepeat",
+        "randseed",
+        "random_generator",
+        "refill_buffers",
+        "registerfiles",
+        "scramble_buffers",
+        "slat_percentiles",
+        "softrandommap",
+        "sqthread_poll",
+        "sqthread_poll_cpu",
+        "status-interval",
+        "thread",
+        "unified_rw_reporting",
+        "uncached",
+        "unique_filename",
+        "unit_base",
+        "unlink",
+        "userspace_reap",
+        "write_bw_log",
+        "write_hist_log",
+        "write_iops_log",
+        "write_lat_log",
+        "zero_buffers",
+    ]
+)
+SAME = {
+    "readwrite": "rw",
+    "blocksize": "bs",
+    "ba": "blockalign",
+    "io_limit": "io_size",
+}
+LOAD = frozenset(
+    [
+        "rw",
+        "bs",
+        "bssplit",
+        "blockalign",
+        "size",
+        "offset",
+        "offset_increment",
+        "io_size",
+        "number_ios",
+        "loops",
+        "iodepth",
+        "numjobs",
+        "rwmixread",
+        "rwmixwrite",
+        "rate",
+        "rate_iops",
+        "rate_process",
+        "random_distribution",
+        "percentage_random",
+        "fsync",
+        "fdatasync",
+        "sync",
+        "ioengine",
+        "kb_base",
+        "runtime",
+        "time_based",
+        "stonewall",
+    ]
+)
+SYNCHRONOUS = frozenset(["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "sg"])
+ASYNCHRONOUS = frozenset(
+    [
+        "libaio",
+        "io_uring",
+        "io_uring_cmd",
+        "posixaio",
+        "windowsaio",
+        "solarisaio",
+        "xnvme",
+        "spdk",
+        "null",
+    ]
+)
+# Pattern of addresses and share of reads; trims have none.
+DIRECTIONS: dict[str, tuple[bool, float | None]] = {
+    "read": (False, 1.0), "write": (False, 0.0), "trim": (False, None),
+    "randread": (True, 1.0), "randwrite": (True, 0.0), "randtrim": (True, None),
+    "rw": (False, 0.5), "readwrite": (False, 0.5), "randrw": (True, 0.5),
+}  # fmt: skip
+NAME = 64  # longest name of a stream
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a job: its text, and the line it stands in."""
+
+    text: str
+    line: int
+
+
+@dataclass
+class Job:
+    """A section of a job file with what it inherits."""
+
+    file: str
+    name: str
+    line: int
+    options: dict[str, Option] = field(default_factory=dict[str, Option])
+
+    def fault(self, name: str, reason: str, remedy: str) -> Never:
+        """Raises WordlineError for an option of the job."""
+        option = self.options.get(name)
+        line = option.line if option else self.line
+        said = f"{name}={option.text}" if option else f"[{self.name}]"
+        raise WordlineError(f"{self.file}:{line}: {said}: {reason}; {remedy}")
+
+    def text(self, name: str, default: str) -> str:
+        """The text of an option."""
+        option = self.options.get(name)
+        return option.text if option else default
+
+
+@dataclass(frozen=True)
+class Load:
+    """The streams of a configuration that a job file becomes, and what it says beyond them."""
+
+    streams: list[dict[str, Any]]
+    notes: list[str]
+
+
+def load(
+    file: str | os.PathLike[str],
+    device: Device,
+    overrides: Overrides | None = None,
+    section: str | None = None,
+) -> Load:
+    """The load of a job file on a device, whose capacity sizes in per cent refer to.
+
+        load = wordline.fio.load("job.fio", "d4")
+        r = wordline.run("d4", overrides={"streams": load.streams})
+
+    With `section`, that job alone. Raises WordlineError, naming line and option.
+    """
+    name = os.fspath(file)
+    text, device_name = read(device)
+    capacity = _wordline.config_capacity(text, device_name, settings(overrides))
+    jobs = _chosen(name, list(_jobs(name, _read(name))), section)
+    notes: list[str] = []
+    streams = [stream for job in jobs for stream in _Streams(job, capacity, notes).streams()]
+    names = [stream["name"] for stream in streams]
+    for job in jobs:
+        if len(names) != len(set(names)):
+            job.fault("name", "two jobs become streams of one name", "give them other names")
+    ignored = sorted({option for job in jobs for option in job.options if option in WITHOUT_EFFECT})
+    if ignored:
+        notes.insert(0, f"without effect in a simulation: {', '.join(ignored)}")
+    return Load(streams, [f"{name}: {note}" for note in dict.fromkeys(notes)])
+
+
+def _read(name: str) -> str:
+    try:
+        with open(name, encoding="utf-8") as file:  # noqa: PTH123
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise WordlineError(f"{name}: cannot be read: {reason}; name a job file of fio") from error
+
+
+def _jobs(file: str, text: str) -> Iterator[Job]:
+    shared: dict[str, Option] = {}
+    job: Job | None = None
+    inside = False
+    for number, whole in enumerate(text.splitlines(), 1):
+        line = whole.strip()
+        if not line or line[0] in ";#":
+            continue
+        if header := re.fullmatch(r"\[(.+)\]", line):
+            if job is not None:
+                yield job
+            inside, job = True, None
+            if header[1].lower() != "global":
+                job = Job(file, header[1], number, dict(shared))
+            continue
+        where = f"{file}:{number}"
+        if line.startswith("include "):
+            raise WordlineError(f"{where}: include: put the lines of that file here in its place")
+        if not inside:
+            raise WordlineError(
+                f"{where}: `{line[:40]}` stands before the first section; a job file begins with "
+                "[global] or the name of a job in brackets"
+            )
+        key, equals, value = (part.strip() for part in line.partition("="))
+        value = _environment(where, value) if equals else "1"
+        key = SAME.get(key, key)
+        if key not in LOAD and key not in WITHOUT_EFFECT:
+            raise WordlineError(f"{where}: {key}: {_unknown(key)}")
+        options = shared if job is None else job.options
+        options[key] = Option(value, number)
+    if job is not None:
+        yield job
+
+
+def _environment(where: str, value: str) -> str:
+    def known(found: re.Match[str]) -> str:
+        if found[1] not in os.environ:
+            raise WordlineError(f"{where}: ${{{found[1]}}} is not in the environment; set it")
+        return os.environ[found[1]]
+
+    return re.sub(r"\$\{(\w+)\}", known, value)
+
+
+def _unknown(key: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(key, sorted({*LOAD, *WITHOUT_EFFECT, *SAME}), n=1, cutoff=0.8)
+    if near:
+        return f"the option is not known here; did you mean {near[0]}? Else take the line out"
+    return "the option is not modelled; take the line out if the load is meant without it"
+
+
+def _chosen(file: str, jobs: list[Job], section: str | None) -> list[Job]:
+    names = ", ".join(dict.fromkeys(job.name for job in jobs))
+    if not jobs:
+        raise WordlineError(f"{file}: no job; give it a section such as [randread]")
+    if section is not None:
+        jobs = [job for job in jobs if job.name == section]
+        if not jobs:
+            raise WordlineError(f"{file}: no job is called '{section}'; its jobs are {names}")
+        return jobs
+    for job in jobs[1:]:
+        if "stonewall" in job.options:
+            job.fault(
+                "stonewall",
+                "jobs that wait for others are not one load",
+                f"run them one by one: --fio-section with one of {names}",
+            )
+    return jobs
+
+
+class _Streams:
+    """What one job becomes: a stream for each of its clones."""
+
+    def __init__(self, job: Job, capacity: int, notes: list[str]) -> None:
+        self.job = job
+        self.capacity = capacity
+        self.notes = notes
+        base = job.text("kb_base", "1024")
+        if base not in ("1000", "1024"):
+            job.fault("kb_base", "is neither 1000 nor 1024", "give one of them")
+        self.binary = base == "1024"
+
+    def streams(self) -> Iterator[dict[str, Any]]:
+        """The streams."""
+        clones = self.count("numjobs", 1)
+        if clones > 256:
+            self.job.fault("numjobs", "is above 256 streams", "lower it, and raise iodepth")
+        name = re.sub(r"[^A-Za-z0-9_-]", "_", self.job.name)[: NAME - 4]
+        for clone in range(clones):
+            yield {
+                "name": name if clones == 1 else f"{name}-{clone + 1}",
+                "workload": self.workload(clone),
+            }
+
+    def workload(self, clone: int) -> dict[str, Any]:
+        """The `workload` table of a stream."""
+        random, read_ratio = self.direction()
+        sizes = self.sizes()
+        align = self.align(sizes)
+        start, length = self.region(align, clone)
+        if length < max(size for mix in sizes for size, _ in mix):
+            self.job.fault("size", f"{length} bytes hold no request", "raise it, or lower bs")
+        load: dict[str, Any] = {}
+        reads, writes, trims = map(_given, sizes)
+        mean = _mean(sizes, read_ratio)
+        load["requests"] = self.requests(length, mean)
+        if read_ratio is None:
+            load["trim_ratio"] = 1.0
+            reads = trims
+        else:
+            load["read_ratio"] = read_ratio
+            if read_ratio == 0.0:
+                reads = writes
+            elif read_ratio < 1.0 and writes != reads:
+                load["write_bytes"] = writes
+        load["request_bytes"] = reads
+        load["align_bytes"] = align
+        load["pattern"] = self.pattern(random)
+        if length < self.capacity:
+            # Half a sector more, so that the share times the capacity is not a sector less.
+            load["working_set_ratio"] = min(1.0, (length + SECTOR // 2) / self.capacity)
+        if start:
+            load["offset_bytes"] = start
+        load["arrival"] = self.arrival(mean)
+        if self.job.text("sync", "0") not in ("0", "none"):
+            load["fua_ratio"] = 1.0
+        self.flushes(load, read_ratio)
+        return load
+
+    def direction(self) -> tuple[bool, float | None]:
+        """Whether places are random, and the share of reads; None for trims."""
+        word = self.job.text("rw", "read")
+        if word not in DIRECTIONS:
+            known = ", ".join(DIRECTIONS)
+            self.job.fault("rw", "this direction is not modelled", f"give one of {known}")
+        random, share = DIRECTIONS[word]
+        if share != 0.5:
+            return random, share
+        if "rwmixwrite" in self.job.options and "rwmixread" not in self.job.options:
+            return random, 1 - self.percent("rwmixwrite", 50)
+        return random, self.percent("rwmixread", 50)
+
+    def sizes(self) -> list[list[tuple[int, Fraction]]]:
+        """The sizes of reads, writes and trims with their shares."""
+        if "bssplit" in self.job.options:
+            mixes = [self.split(part) for part in self.job.text("bssplit", "").split(",")]
+            if len(mixes) > 3 or not all(mixes):
+                self.wrong("bssplit", "4k/60:64k/40")
+        else:
+            mixes = [
+                [(self.bytes("bs", part), Fraction(1))] if part else [(4096, Fraction(1))]
+                for part in self.job.text("bs", "4k").split(",")
+            ]
+        for mix in mixes:
+            for size, _ in mix:
+                if size == 0 or size % SECTOR:
+                    option = "bssplit" if "bssplit" in self.job.options else "bs"
+                    self.job.fault(
+                        option, f"{size} is no multiple of {SECTOR} bytes", "give one that is"
+                    )
+        # One that is not given is as the one before it.
+        return [mixes[min(place, len(mixes) - 1)] for place in range(3)]
+
+    def split(self, text: str) -> list[tuple[int, Fraction]]:
+        """Sizes and shares of `4k/60:64k/`; what is left is shared by those without a share."""
+        parts = [part.partition("/") for part in text.split(":") if part]
+        given = [
+            (self.bytes("bssplit", size), self.whole("bssplit", share) if share else None)
+            for size, _, share in parts
+        ]
+        left = 100 - sum(share for _, share in given if share is not None)
+        blank = sum(share is None for _, share in given)
+        if left < 0 or (left > 0 and blank == 0):
+            self.job.fault("bssplit", "the shares do not add up to 100", "let them do so")
+        shares = [
+            (size, Fraction(left, blank) if share is None else Fraction(share))
+            for size, share in given
+        ]
+        return [(size, share / 100) for size, share in shares if share]
+
+    def align(self, sizes: Sequence[Sequence[tuple[int, Fraction]]]) -> int:
+        """What places are multiples of."""
+        if "blockalign" in self.job.options:
+            parts = self.job.text("blockalign", "").split(",")
+            given = {self.bytes("blockalign", part) for part in parts}
+            (align, *more) = sorted(given)
+            if more or align == 0 or align % SECTOR:
+                self.job.fault(
+                    "blockalign", "is not one multiple of 512 bytes", "give one for all directions"
+                )
+            return align
+        return min(size for mix in sizes for size, _ in mix)
+
+    def region(self, align: int, clone: int) -> tuple[int, int]:
+        """Where the job begins on the device, and how long its region is."""
+        start = self.part("offset", 0, align) + clone * self.part("offset_increment", 0, align)
+        if start >= self.capacity:
+            self.job.fault(
+                "offset", f"{start} is beyond the device's {self.capacity} bytes", "lower it"
+            )
+        length = self.part("size", self.capacity - start, SECTOR)
+        if start + length > self.capacity:
+            reason = f"{start} and {length} bytes end beyond the device's {self.capacity}"
+            self.job.fault("size", reason, "lower it, or give a share of the device as in size=50%")
+        return start, length // SECTOR * SECTOR
+
+    def requests(self, length: int, mean: Fraction) -> int:
+        """How many requests the job makes."""
+        job = self.job
+        timed = job.text("time_based", "0") not in ("0", "")
+        amount = self.bytes("io_size", job.text("io_size", "0")) or length
+        if job.text("io_size", "").endswith("%"):
+            amount = self.part("io_size", length, SECTOR)
+        requests = int(amount * self.count("loops", 1) / mean)
+        if "number_ios" in job.options:
+            most = self.count("number_ios", 1)
+            return max(1, most if timed else min(most, requests))
+        if not timed:
+            if "runtime" in job.options:
+                self.notes.append(
+                    f"[{job.name}]: runtime is not followed: the load ends with its {requests:,} "
+                    "requests; number_ios makes them fewer"
+                )
+            return max(1, requests)
+        rate = self.rate(mean)
+        if rate is None or "runtime" not in job.options:
+            job.fault(
+                "time_based",
+                "a load ends by its requests, and without a rate nobody knows how many a time is",
+                "give number_ios=N, or rate_iops=N with runtime",
+            )
+        return max(1, int(rate * self.seconds("runtime")))
+
+    def rate(self, mean: Fraction) -> Fraction | None:
+        """Requests a second, if the job has a rate."""
+        for option in ("rate_iops", "rate"):
+            if option not in self.job.options:
+                continue
+            texts = set(filter(None, self.job.text(option, "").split(",")))
+            if len(texts) != 1:
+                self.job.fault(option, "directions have rates of their own", "make them two jobs")
+            value = self.bytes(option, texts.pop())
+            if value == 0:
+                self.job.fault(option, "0 is no rate", "give one, or take the line out")
+            return Fraction(value) if option == "rate_iops" else value / mean
+        return None
+
+    def arrival(self, mean: Fraction) -> dict[str, Any]:
+        """The `arrival` of the workload."""
+        process = self.job.text("rate_process", "linear")
+        if process not in ("linear", "poisson"):
+            self.job.fault("rate_process", "is unknown", "give linear or poisson")
+        rate = self.rate(mean)
+        depth = self.depth()
+        if rate is None:
+            return {"closed-loop": {"queue_depth": depth}}
+        self.notes.append(
+            f"[{self.job.name}]: requests come at their rate whatever becomes of those before; "
+            "iodepth does not hold them back"
+        )
+        return {"constant" if process == "linear" else process: {"iops": float(rate)}}
+
+    def depth(self) -> int:
+        """Requests that the job keeps outstanding."""
+        engine = self.job.text("ioengine", "psync")
+        depth = self.count("iodepth", 1)
+        if engine in SYNCHRONOUS:
+            if depth > 1:
+                self.notes.append(
+                    f"[{self.job.name}]: ioengine={engine} has one request at a time; iodepth="
+                    f"{depth} counts with libaio or io_uring"
+                )
+            return 1
+        if engine not in ASYNCHRONOUS:
+            known = ", ".join(sorted(SYNCHRONOUS | ASYNCHRONOUS))
+            self.job.fault("ioengine", "this engine is no load of a disk", f"give one of {known}")
+        return depth
+
+    def pattern(self, random: bool) -> dict[str, Any]:
+        """The `pattern` of the workload."""
+        if not random:
+            return {"sequential": {}}
+        share = self.percent("percentage_random", 100)
+        kind, _, parameter = self.job.text("random_distribution", "random").partition(":")
+        if kind == "zipf":
+            if share < 1:
+                self.job.fault(
+                    "percentage_random", "zipf goes at random always", "take one of them out"
+                )
+            theta = _number(parameter or "1.1")
+            if theta is None or not 0 <= theta <= 10:
+                self.wrong("random_distribution", "zipf:1.2, up to zipf:10")
+            return {"zipf": {"theta": theta}}
+        if kind != "random":
+            self.job.fault("random_distribution", "is not modelled", "give random or zipf:THETA")
+        if self.job.text("norandommap", "0") == "0" and "blockalign" not in self.job.options:
+            self.notes.append(
+                f"[{self.job.name}]: places are drawn anew each time, as with norandommap; fio's "
+                "map, by which no block comes twice, is not kept"
+            )
+        return {"uniform": {}} if share == 1 else {"mixed": {"random_ratio": share}}
+
+    def flushes(self, load: dict[str, Any], read_ratio: float | None) -> None:
+        """Adds the flushes that fsync asks for."""
+        for option in ("fsync", "fdatasync"):
+            every = self.whole(option, self.job.text(option, "0"))
+            if every == 0 or read_ratio in (1.0, None):
+                continue
+            if read_ratio != 0.0:
+                self.job.fault(option, "counts writes, among which are reads", "make them two jobs")
+            load["flush_every_requests"] = every + 1
+            load["requests"] += load["requests"] // every
+
+    def part(self, name: str, default: int, align: int) -> int:
+        """Bytes, or a share of the device, rounded down."""
+        text = self.job.text(name, "")
+        if not text:
+            return default
+        if not text.endswith("%"):
+            return self.bytes(name, text)
+        share = _number(text[:-1])
+        if share is None or not 0 <= share <= 100:
+            self.wrong(name, "50%")
+        return int(self.capacity * Fraction(share) / 100) // align * align
+
+    def bytes(self, name: str, text: str) -> int:
+        """A size, with the suffixes of `kb_base`."""
+        if text.endswith("%"):
+            return 0
+        found = re.fullmatch(r"(0x[0-9a-f]+|\d+)(?:([kmgtp])(i?))?b?", text.strip().lower())
+        if not found:
+            self.wrong(name, "4k, 64ki or 10g")
+        number, suffix, other = found.groups()
+        if suffix is None:
+            return int(number, 0) if number.startswith("0x") else int(number)
+        power = "kmgtp".index(suffix) + 1
+        # With kb_base=1024, the default, k is 1024 and ki is 1000: see HOWTO, "int".
+        return (
+            int(number, 0 if number.startswith("0x") else 10)
+            * (1024 if (other == "") == self.binary else 1000) ** power
+        )
+
+    def count(self, name: str, default: int) -> int:
+        """A whole number above 0."""
+        value = self.whole(name, self.job.text(name, str(default)))
+        if value == 0:
+            self.job.fault(name, "is not above 0", "give at least 1")
+        return value
+
+    def whole(self, name: str, text: str) -> int:
+        """A whole number, with suffixes."""
+        return self.bytes(name, text.removesuffix("%"))
+
+    def percent(self, name: str, default: int) -> float:
+        """A share, of 100."""
+        texts = set(self.job.text(name, str(default)).split(","))
+        value = self.whole(name, texts.pop())
+        if texts or value > 100:
+            self.wrong(name, "one number from 0 to 100")
+        return value / 100
+
+    def seconds(self, name: str) -> Fraction:
+        """A time."""
+        units = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "ms": 0.001, "us": 1e-6}
+        text = self.job.text(name, "0").lower().replace("sec", "s")
+        found = re.fullmatch(r"(\d+)([a-z]*)", text)
+        if not found or found[2] not in units:
+            self.wrong(name, "60s or 5m")
+        return int(found[1]) * Fraction(units[found[2]]).limit_denominator(10**6)
+
+    def wrong(self, name: str, example: str) -> Never:
+        """Raises WordlineError for a text that cannot be read."""
+        self.job.fault(name, "cannot be read", f"write it as in {name}={example}")
+
+
+def _given(mix: Sequence[tuple[int, Fraction]]) -> int | list[dict[str, Any]]:
+    """Sizes as `request_bytes` takes them."""
+    if len(mix) == 1:
+        return mix[0][0]
+    return [{"bytes": size, "weight": float(share)} for size, share in mix]
+
+
+def _mean(sizes: Sequence[Sequence[tuple[int, Fraction]]], read_ratio: float | None) -> Fraction:
+    """The mean size of a request."""
+    reads, writes, trims = (
+        sum((size * share for size, share in mix), Fraction(0)) for mix in sizes
+    )
+    if read_ratio is None:
+        return trims
+    share = Fraction(read_ratio).limit_denominator(100)
+    return reads * share + writes * (1 - share)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
