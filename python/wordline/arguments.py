@@ -1,5 +1,9 @@
 """Checks of what callers pass: TypeError for a wrong type, WordlineError for a wrong value."""
 
+from __future__ import annotations
+
+import os
+
 from wordline._wordline import WordlineError
 
 MOST = 2**64 - 1
@@ -31,3 +35,21 @@ def choice(name: str, value: object, known: tuple[str, ...]) -> str:
     if value not in known:
         raise WordlineError(f"{name}: '{value}' is not one of {', '.join(known)}")
     return value
+
+
+def path(name: str, value: object, what: str = "a path") -> str:
+    """A path as a string; `what` says in words what is asked for.
+
+    Raises TypeError for anything else: a number, an open file, a path in bytes.
+    """
+    text = os.fspath(value) if isinstance(value, str | os.PathLike) else None  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
+    if isinstance(text, str):
+        return text
+    remedy = ""
+    if hasattr(value, "read") or hasattr(value, "write"):
+        own = getattr(value, "name", None)
+        own = repr(own) if isinstance(own, str) else "its path"
+        remedy = f"; an open file cannot be used, give {own} in its place"
+    elif isinstance(value, bytes) or isinstance(text, bytes):
+        remedy = "; decode it with os.fsdecode"
+    raise TypeError(f"{name} must be {what}, not {value!r}{remedy}")

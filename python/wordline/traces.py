@@ -7,6 +7,7 @@ from typing import Any, TypedDict, cast
 
 from wordline import _wordline
 from wordline._wordline import WordlineError
+from wordline.arguments import path
 from wordline.reading import Align, OnBadLine, TimeOrder, Traces, Volumes, paths, trace_options
 from wordline.stat import TraceStat
 
@@ -76,7 +77,7 @@ def trace_convert(
     not keep. Raises WordlineError if a file cannot be read or written.
     """
     options = trace_options(format, on_bad_line, time_order, align, volumes, columns=columns)
-    (target,) = paths(out)
+    (target,) = paths(path("out", out), "out")
     if not isinstance(to, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"to must be the name of a format, not {to!r}")
     for source in map(Path, paths(trace)):
