@@ -6,6 +6,10 @@ import os
 
 from wordline._wordline import WordlineError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 MOST = 2**64 - 1
 
 
@@ -42,14 +46,15 @@ def path(name: str, value: object, what: str = "a path") -> str:
 
     Raises TypeError for anything else: a number, an open file, a path in bytes.
     """
-    text = os.fspath(value) if isinstance(value, str | os.PathLike) else None  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
+    given: Any = value
+    text: object = os.fspath(given) if isinstance(value, str | os.PathLike) else None
     if isinstance(text, str):
         return text
     remedy = ""
-    if hasattr(value, "read") or hasattr(value, "write"):
-        own = getattr(value, "name", None)
+    if hasattr(given, "read") or hasattr(given, "write"):
+        own: object = getattr(given, "name", None)
         own = repr(own) if isinstance(own, str) else "its path"
         remedy = f"; an open file cannot be used, give {own} in its place"
-    elif isinstance(value, bytes) or isinstance(text, bytes):
+    elif isinstance(given, bytes) or isinstance(text, bytes):
         remedy = "; decode it with os.fsdecode"
-    raise TypeError(f"{name} must be {what}, not {value!r}{remedy}")
+    raise TypeError(f"{name} must be {what}, not {given!r}{remedy}")

@@ -221,7 +221,7 @@ class Result:
 
 
 _threadless: list[str] = []
-"""Libraries that were loaded before this process was forked, which their threads did not survive."""
+"""Libraries loaded before this process was forked, whose threads did not survive that."""
 
 
 def _forked() -> None:
