@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from wordline._wordline import WordlineError
 
 TYPE_CHECKING = False
@@ -46,15 +44,15 @@ def path(name: str, value: object, what: str = "a path") -> str:
 
     Raises TypeError for anything else: a number, an open file, a path in bytes.
     """
-    given: Any = value
-    text: object = os.fspath(given) if isinstance(value, str | os.PathLike) else None
+    spoken: Any = getattr(value, "__fspath__", None)
+    text: object = spoken() if callable(spoken) else value
     if isinstance(text, str):
         return text
     remedy = ""
-    if hasattr(given, "read") or hasattr(given, "write"):
-        own: object = getattr(given, "name", None)
+    if hasattr(value, "read") or hasattr(value, "write"):
+        own: Any = getattr(value, "name", None)
         own = repr(own) if isinstance(own, str) else "its path"
         remedy = f"; an open file cannot be used, give {own} in its place"
-    elif isinstance(given, bytes) or isinstance(text, bytes):
+    elif isinstance(text, bytes):
         remedy = "; decode it with os.fsdecode"
-    raise TypeError(f"{name} must be {what}, not {given!r}{remedy}")
+    raise TypeError(f"{name} must be {what}, not {value!r}{remedy}")
