@@ -1,6 +1,12 @@
 """Checks of what callers pass: TypeError for a wrong type, WordlineError for a wrong value."""
 
+from __future__ import annotations
+
 from wordline._wordline import WordlineError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MOST = 2**64 - 1
 
@@ -31,3 +37,22 @@ def choice(name: str, value: object, known: tuple[str, ...]) -> str:
     if value not in known:
         raise WordlineError(f"{name}: '{value}' is not one of {', '.join(known)}")
     return value
+
+
+def path(name: str, value: object, what: str = "a path") -> str:
+    """A path as a string; `what` says in words what is asked for.
+
+    Raises TypeError for anything else: a number, an open file, a path in bytes.
+    """
+    spoken: Any = getattr(value, "__fspath__", None)
+    text: object = spoken() if callable(spoken) else value
+    if isinstance(text, str):
+        return text
+    remedy = ""
+    if hasattr(value, "read") or hasattr(value, "write"):
+        own: Any = getattr(value, "name", None)
+        own = repr(own) if isinstance(own, str) else "its path"
+        remedy = f"; an open file cannot be used, give {own} in its place"
+    elif isinstance(text, bytes):
+        remedy = "; decode it with os.fsdecode"
+    raise TypeError(f"{name} must be {what}, not {value!r}{remedy}")

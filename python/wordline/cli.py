@@ -671,12 +671,27 @@ def config() -> None:
 def check(device: str, overrides: list[tuple[str, str]]) -> None:
     """Check DEVICE without running it; a fault is shown with its line and what to do.
 
+    Also says what memory a run takes beside that of the program: when it begins, with the device
+    filled as precondition.fill_ratio has it, and at most. What cannot fit is a fault.
+
     \b
     Example:
       wordline config check mine.toml
     """
     wordline.config.check(device, overrides)
+    memory = wordline.config.memory(device, overrides)
+    from wordline.units import size
+
+    if memory["refusal"]:
+        raise WordlineError(f"{device}: {memory['refusal']}")
     click.echo(f"{device}: no fault found")
+    click.echo(
+        f"A run takes {size(memory['prepared_bytes'])} of memory when it begins, "
+        f"{size(memory['most_bytes'])} when all of the device has been written to, "
+        f"and {size(memory['reserved_bytes'])} of address space"
+    )
+    if memory["note"]:
+        click.echo(f"Note: {memory['note']}")
 
 
 @config.command(context_settings=PAGE)

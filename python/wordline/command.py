@@ -6,6 +6,7 @@ What this module imports is imported at every start; click only if its parser is
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 
@@ -29,6 +30,7 @@ def main(args: Sequence[str] | None = None) -> int:
     Without arguments, those of the process, which is taken to end afterwards."""
     if args is None:
         _open_streams()
+        _in_plain_characters()
     try:
         return _called(args)
     except KeyboardInterrupt:
@@ -59,6 +61,38 @@ def _open_streams() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+
+
+# What is said in place of a character that an encoding has not.
+PLAIN = {
+    "–": "-", "—": "-", "×": "x", "µ": "u", "μ": "u", "±": "+-", "…": "...", "≤": "<=", "≥": ">=",
+    "→": "->", "·": "*", "°": " deg", "²": "^2", "│": "|", "─": "-", "━": "-", "•": "*", "−": "-",
+    "’": "'", "“": '"', "”": '"', " ": " ",
+}  # fmt: skip
+
+
+def _in_plain_characters() -> None:
+    """Lets standard output and error say in other characters what their encoding has none for."""
+    import codecs
+
+    def plain(fault: UnicodeError) -> tuple[str | bytes, int]:
+        if not isinstance(fault, UnicodeEncodeError):
+            raise fault
+        text = fault.object[fault.start : fault.end]
+        return "".join(map(_plain, text)), fault.end
+
+    codecs.register_error("wordline.plain", plain)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
+            stream.reconfigure(errors="wordline.plain")
+
+
+def _plain(character: str) -> str:
+    if character in PLAIN:
+        return PLAIN[character]
+    if "\u2800" <= character <= "\u28ff":  # braille: the spinner
+        return "*"
+    return ascii(character)[1:-1]
 
 
 def _simulated(given: dict[str, Any]) -> int:

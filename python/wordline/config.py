@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from wordline import _wordline
+from wordline import _wordline, arguments
 from wordline._wordline import WordlineError
 
 TYPE_CHECKING = False
@@ -27,6 +27,33 @@ else:
         return value
 
 
+if TYPE_CHECKING:
+    from typing import TypedDict
+
+    class Table(TypedDict):
+        """A table and the bytes it takes, as of Memory."""
+
+        name: str
+        reserved_bytes: int
+        prepared_bytes: int
+        most_bytes: int
+
+    class Memory(TypedDict):
+        """Bytes beside what the process has: address space, resident memory when the run begins
+        (`fill_ratio` of the device being written), and when all of the device has been written
+        to."""
+
+        reserved_bytes: int
+        prepared_bytes: int
+        most_bytes: int
+        fill_ratio: float
+        tables: list[Table]
+        refusal: str | None
+        """Why it does not fit into the memory of this process, if it does not."""
+        note: str | None
+        """What is to be said of a run that may not fit."""
+
+
 Device: TypeAlias = str | os.PathLike[str] | Mapping[str, Value]
 Overrides: TypeAlias = Mapping[str, Value] | Sequence[tuple[str, str]]
 
@@ -35,6 +62,15 @@ def check(device: Device, overrides: Overrides | None = None) -> None:
     """Raises WordlineError, naming the key path and the rule, unless the device is sound."""
     text, name = read(device)
     _wordline.config_check(text, name, settings(overrides))
+
+
+def memory(device: Device, overrides: Overrides | None = None) -> Memory:
+    """What a run of the device takes of memory, estimated from its configuration; the rows of
+    single requests and what `verify` and power cuts take are not in it. Raises WordlineError."""
+    import json
+
+    text, name = read(device)
+    return json.loads(_wordline.config_memory(text, name, settings(overrides)))
 
 
 def show(device: Device, overrides: Overrides | None = None) -> str:
@@ -58,9 +94,7 @@ def read(device: Device) -> tuple[str, str]:
     """
     if isinstance(device, Mapping):
         return _toml(device), "device"
-    if not isinstance(device, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"device must be a path, a preset's name or a mapping, not {device!r}")
-    name = os.fspath(device)
+    name = arguments.path("device", device, "a path, a preset's name or a mapping")
     require_unicode(name, "device")
     if not _looks_like_path(name):
         text = _wordline.preset_text(name)

@@ -12,6 +12,7 @@ import os
 import stat
 from contextlib import contextmanager, suppress
 
+from wordline import arguments
 from wordline._wordline import WordlineError
 
 TYPE_CHECKING = False
@@ -226,9 +227,8 @@ def _mode(place: str) -> int:
 
 
 def _absolute(path: str | os.PathLike[str]) -> str:
-    if not isinstance(path, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"an output path must be a path, not {path!r}")
-    if not os.fspath(path) or "\0" in os.fspath(path):
+    path = arguments.path("an output path", path)
+    if not path or "\0" in path:
         raise WordlineError(f"{os.fspath(path)!r}: is not the path of an output; name one")
     try:
         place = os.path.realpath(path)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from wordline._wordline import WordlineError
 from wordline.arguments import choice
+from wordline.arguments import path as arguments_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,12 +77,17 @@ def trace_options(
     }
 
 
-def paths(trace: Traces | None) -> list[str]:
-    """The trace files as strings. Raises TypeError if they are not paths."""
+def paths(trace: Traces | None, name: str = "trace") -> list[str]:
+    """The files of the parameter `name` as strings. Raises TypeError if they are not paths."""
     if trace is None:
         return []
-    listed = [trace] if isinstance(trace, str | os.PathLike) else list(trace)
-    return [_path(one) for one in listed]
+    if isinstance(trace, str | bytes | os.PathLike) or hasattr(trace, "read"):
+        return [_path(trace, name)]
+    try:
+        listed = list(trace)
+    except TypeError:
+        listed = [trace]
+    return [_path(one, name) for one in listed]
 
 
 def named(streams: Mapping[str, Traces] | None) -> list[tuple[str, list[str]]]:
@@ -112,16 +118,14 @@ def _some(name: str, trace: Traces) -> list[str]:
     return files
 
 
-def _path(one: object) -> str:
-    path = os.fspath(one) if isinstance(one, str | os.PathLike) else None  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
-    if not isinstance(path, str):
-        raise TypeError(f"trace must be a path or a list of paths, not {one!r}")
+def _path(one: object, name: str) -> str:
+    path = arguments_path(name, one, "a path or a list of paths")
     try:
         usable = path != "" and b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:
         usable = False
     if not usable:
-        raise WordlineError(f"trace: {path!r} is not the path of a file; check the path")
+        raise WordlineError(f"{name}: {path!r} is not the path of a file; check the path")
     return path
 
 

@@ -188,15 +188,51 @@ class Result:
         return writers
 
     def _page(self) -> str:
+        if _threadless:
+            return self._page_of_another_process()
         from wordline.report import Tables, render
 
         tables = (self.series, self.latency, self.blocks, self.wear)
         return render(self.summary, self.config, Tables(*(table.polars() for table in tables)))
 
+    def _page_of_another_process(self) -> str:
+        import subprocess
+        import sys
+        import tempfile
+        from pathlib import Path
+
+        with tempfile.TemporaryDirectory(prefix="wordline-") as place:
+            folder, page = Path(place, "run"), Path(place, "page.html")
+            outputs.write(folder, self._writers(report=False))
+            done = subprocess.run(  # noqa: S603
+                [sys.executable, "-m", "wordline", "report", folder, "--out", page],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if done.returncode != 0:
+                raise WordlineError(done.stderr.strip().removeprefix("error: "))
+            return page.read_text(encoding="utf-8")
+
     def __repr__(self) -> str:
         from wordline.terminal import one_line
 
         return f"<wordline.Result {one_line(self.summary)}>"
+
+
+_threadless: list[str] = []
+"""Libraries loaded before this process was forked, whose threads did not survive that."""
+
+
+def _forked() -> None:
+    import sys
+
+    if "polars" in sys.modules:
+        _threadless.append("polars")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 def summary_text(result: Result) -> str:

@@ -39,6 +39,19 @@ if TYPE_CHECKING:
 MEGA = 1e6
 
 
+LEAST_WIDTH = 72
+"""Below so many columns lines are left to the terminal to break: tables cannot be read in less."""
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Standard output or standard error, not too narrow for tables."""
+    there = Console(highlight=False, stderr=stderr)
+    if there.width < LEAST_WIDTH:
+        wide = 80 if there.width == 0 else LEAST_WIDTH
+        return Console(highlight=False, stderr=stderr, width=wide)
+    return there
+
+
 class _Eta(ProgressColumn):
     """Time to go, from the share of the input consumed."""
 
@@ -59,7 +72,7 @@ class Bar:
             TextColumn("{task.fields[simulated]:>9} simulated"),
             TextColumn("{task.fields[rate]:>6} requests/s"),
             _Eta(),
-            console=Console(stderr=True),
+            console=console(stderr=True),
             transient=True,
         )
         self._task = self._progress.add_task(
@@ -109,7 +122,7 @@ class TraceBar:
             TextColumn("{task.description:<24}"),
             BarColumn(bar_width=None),
             _Eta(),
-            console=Console(stderr=True),
+            console=console(stderr=True),
             transient=True,
         )
         self._task = self._progress.add_task("starting", total=None, fraction=None)
@@ -148,9 +161,9 @@ def one_line(summary: Mapping[str, Any]) -> str:
 
 def print_summary(summary: Mapping[str, Any], files: Sequence[Path]) -> None:
     """The summary of a run, and where its files are, on standard output."""
-    console = Console(highlight=False)
-    console.print(Group(*_summary(summary)))
-    _print_files(console, files)
+    shown = console()
+    shown.print(Group(*_summary(summary)))
+    _print_files(shown, files)
 
 
 def print_rows(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -160,12 +173,12 @@ def print_rows(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         table.add_column(heading, no_wrap=heading != headings[-1], overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    Console(highlight=False).print(table)
+    console().print(table)
 
 
 def print_policies(policies: Sequence["Policy"]) -> None:
     """The policies on standard output, a table per family under the question it answers."""
-    console = Console(highlight=False)
+    shown = console()
     for family in dict.fromkeys(policy["family"] for policy in policies):
         members = [policy for policy in policies if policy["family"] == family]
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_header=False)
@@ -175,17 +188,17 @@ def print_policies(policies: Sequence["Policy"]) -> None:
             table.add_row(Text(policy["name"]), Text(" ".join(policy["description"].split())))
             if policy["paper"]:
                 table.add_row("", Text(policy["paper"], style="dim"))
-        console.print(Text(family, style="bold") + Text(f"  {members[0]['question']}"))
-        console.print(table)
+        shown.print(Text(family, style="bold") + Text(f"  {members[0]['question']}"))
+        shown.print(table)
 
 
 def print_stat(stat: dict[str, Any]) -> None:
     """What is in a trace, on standard output, in groups."""
-    console = Console(highlight=False)
+    shown = console()
     for line in formats(stat["files"]):
-        console.print(Text(f"Read: {line}"))
+        shown.print(Text(f"Read: {line}"))
     for note in stat["notes"]:
-        console.print(Text(f"Note: {note}", style="dim"))
+        shown.print(Text(f"Note: {note}", style="dim"))
     told = {key: value for key, value in stat.items() if not isinstance(value, list)}
     single = {key: value for key, value in told.items() if not isinstance(value, dict)}
     groups = {key: value for key, value in told.items() if key not in single}
@@ -197,7 +210,7 @@ def print_stat(stat: dict[str, Any]) -> None:
         table.add_row(Text(STAT_GROUPS.get(name, name.replace("_", " ")), style="bold"), "")
         for label, text in _stat_rows(cast("dict[str, Any]", group), ""):
             table.add_row(Text(f"  {label}"), text)
-    console.print(table)
+    shown.print(table)
 
 
 STAT_GROUPS = {
@@ -249,8 +262,8 @@ def _measured(key: str, value: float | str | None) -> tuple[str, str]:
 
 def print_cache(summary: "CacheSummary", files: Sequence[Path]) -> None:
     """What policies made of a trace, on standard output: a section for each size."""
-    console = Console(highlight=False)
-    console.print(*_trace(summary["input"]), sep="\n")
+    shown = console()
+    shown.print(*_trace(summary["input"]), sep="\n")
     told = summary["input"]
     runs = summary["runs"]
     if len({run["policy"] for run in runs}) == 1:
@@ -258,7 +271,7 @@ def print_cache(summary: "CacheSummary", files: Sequence[Path]) -> None:
         sizes = [[whole(run["size_pages"]), size(run["size_bytes"])] for run in runs]
         rows = [own + _run_cells(run, told) for own, run in zip(sizes, runs, strict=True)]
         title = runs[0]["policy"]
-        console.print(_run_table(title, headings, rows, _widths(headings, rows)))
+        shown.print(_run_table(title, headings, rows, _widths(headings, rows)))
     else:
         headings = ["policy", *_run_headings(told)]
         rows = [[run["policy"], *_run_cells(run, told)] for run in runs]
@@ -266,8 +279,8 @@ def print_cache(summary: "CacheSummary", files: Sequence[Path]) -> None:
         for pages in dict.fromkeys(run["size_pages"] for run in runs):
             own = [place for place, run in enumerate(runs) if run["size_pages"] == pages]
             title = _size(runs[own[0]])
-            console.print(_run_table(title, headings, [rows[place] for place in own], widths))
-    _print_files(console, files)
+            shown.print(_run_table(title, headings, [rows[place] for place in own], widths))
+    _print_files(shown, files)
 
 
 def _run_headings(told: "CacheInput") -> list[str]:
@@ -305,7 +318,7 @@ def _run_table(title: str, headings: list[str], rows: list[list[str]], widths: l
     )  # fmt: skip
     least = min(widths[0], 24)
     wanted = least + sum(map(max, map(len, headings[1:]), widths[1:])) + 3 * len(headings)
-    between = " " if wanted <= Console().width else "\n"
+    between = " " if wanted <= console().width else "\n"
     justify = "right" if headings[0] == "pages" else "left"
     table.add_column(headings[0], justify=justify, min_width=least, overflow="fold")
     for heading, width in zip(headings[1:], widths[1:], strict=True):
@@ -318,8 +331,8 @@ def _run_table(title: str, headings: list[str], rows: list[list[str]], widths: l
 
 def print_mrc(summary: "MrcSummary", files: Sequence[Path]) -> None:
     """The miss-ratio curves of a trace at some sizes, on standard output."""
-    console = Console(highlight=False)
-    console.print(*_trace(summary["input"]), sep="\n")
+    shown = console()
+    shown.print(*_trace(summary["input"]), sep="\n")
     curves = summary["curves"]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("pages", "bytes", "of distinct", *(curve["method"] for curve in curves)):
@@ -334,10 +347,10 @@ def print_mrc(summary: "MrcSummary", files: Sequence[Path]) -> None:
         )
     table.caption_justify = "left"
     table.caption = Text("misses by requests of an LRU cache", style="dim")
-    console.print(table)
+    shown.print(table)
     if summary["accuracy"]:
-        console.print(_accuracy(summary))
-    _print_files(console, files)
+        shown.print(_accuracy(summary))
+    _print_files(shown, files)
 
 
 def _accuracy(summary: "MrcSummary") -> Table:
@@ -395,15 +408,15 @@ def _percent(ratio: float | None) -> str:
     return ABSENT if ratio is None else f"{100 * ratio:.2f} %"
 
 
-def _print_files(console: Console, files: Sequence[Path]) -> None:
+def _print_files(shown: Console, files: Sequence[Path]) -> None:
     """Where the files of a result are."""
     if not files:
         return
     report = next((path for path in files if path.name == "report.html"), None)
     others = ", ".join(path.name for path in files if path != report)
-    console.print(f"Files in {_near(files[0].parent)}: {others}", soft_wrap=True, markup=False)
+    shown.print(f"Files in {_near(files[0].parent)}: {others}", soft_wrap=True, markup=False)
     if report:
-        console.print(Text("Report: ", style="bold") + Text(str(_near(report))), soft_wrap=True)
+        shown.print(Text("Report: ", style="bold") + Text(str(_near(report))), soft_wrap=True)
 
 
 def narrowed(
@@ -413,7 +426,7 @@ def narrowed(
     narrow terminal has no room for."""
     left = list(columns)
     for column in spare:
-        if _least_width(make(left)) <= Console().width:
+        if _least_width(make(left)) <= console().width:
             break
         left.remove(column)
     return make(left)
@@ -424,15 +437,15 @@ def _least_width(table: Table) -> int:
     for column in table.columns:
         if column.overflow == "fold":
             column.max_width = column.min_width
-    console = Console()
-    return Measurement.get(console, console.options.update_width(1 << 16), table).maximum
+    shown = console()
+    return Measurement.get(shown, shown.options.update_width(1 << 16), table).maximum
 
 
 def print_bench(measures: Sequence["Measure"]) -> None:
     """What a benchmark measured, on standard output: units per CPU second."""
     columns = ("ours", "limit", "previous", "model", "memory")
     table = narrowed(columns, ("memory", "model", "previous"), partial(_bench, measures))
-    Console(highlight=False).print(table)
+    console().print(table)
 
 
 def _bench(measures: Sequence["Measure"], columns: Sequence[str]) -> Table:

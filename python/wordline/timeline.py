@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from wordline import arguments
 from wordline._wordline import WordlineError
 
 TYPE_CHECKING = False
@@ -70,9 +71,7 @@ def picoseconds(name: str, time: str) -> int:
 
 
 def _path(timeline: str | os.PathLike[str]) -> Path:
-    path = os.fspath(timeline) if isinstance(timeline, str | os.PathLike) else None  # pyright: ignore[reportUnnecessaryIsInstance]
-    if not isinstance(path, str):
-        raise TypeError(f"timeline must be the path of a file, not {timeline!r}")
+    path = arguments.path("timeline", timeline, "the path of a file")
     if not path or "\0" in path:
         raise WordlineError(f"timeline: {path!r} is not the path of a file; name one")
     from pathlib import Path

@@ -7,6 +7,7 @@ from typing import Any, TypedDict, cast
 
 from wordline import _wordline
 from wordline._wordline import WordlineError
+from wordline.arguments import path
 from wordline.reading import Align, OnBadLine, TimeOrder, Traces, Volumes, paths, trace_options
 from wordline.stat import TraceStat
 
@@ -85,7 +86,7 @@ def trace_convert(
     options = trace_options(
         format, on_bad_line, time_order, align, volumes, columns=columns, time_gaps=time_gaps
     )
-    (target,) = paths(out)
+    (target,) = paths(path("out", out), "out")
     if not isinstance(to, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"to must be the name of a format, not {to!r}")
     for source in map(Path, paths(trace)):

@@ -112,9 +112,9 @@ impl Shadow {
 
     /// What a shadow takes of memory beside a device so full.
     pub fn memory(layout: &Layout, user_pages: u32, fill: Fill) -> [Table; 3] {
-        let (pages, words) = (layout.pages().into(), user_pages.div_ceil(u64::BITS).into());
         // A map has twice as many places as it holds entries, just after it has grown.
         type Place = [(Lpn, PageHistory); 2];
+        let (pages, words) = (layout.pages().into(), user_pages.div_ceil(u64::BITS).into());
         [
             Table::zeroed::<u64>("contents for verification", pages, fill.physical),
             Table::zeroed::<u64>("filled pages for verification", words, fill.logical),

@@ -46,7 +46,7 @@ fn ratio(key: &'static str, value: f64) -> Result<f64, PlanError> {
     if (0.0..1.0).contains(&value) {
         return Ok(value);
     }
-    let reason = format!("{value} is not a ratio");
+    let reason = "it is not a ratio".to_owned();
     Err(PlanError {
         key,
         reason,

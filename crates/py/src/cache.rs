@@ -13,6 +13,7 @@ use wordline_sim::cache::{
 };
 use wordline_workload::{Recordings, TraceOptions};
 
+use crate::memory;
 use crate::{PyTable, fail, option, trace_options};
 
 /// A trace taken in, for policies to run over.
@@ -159,6 +160,7 @@ pub(crate) fn beside<T: Send + 'static>(
     progress: Option<Py<PyAny>>,
     work: impl FnOnce(Recordings, &mut Watch<'_>) -> Result<T, CacheError> + Send + 'static,
 ) -> PyResult<T> {
+    memory::reserve();
     let shared = Arc::new(Shared::default());
     let (sender, mut receiver) = channel();
     let told = Arc::clone(&shared);
@@ -184,6 +186,10 @@ pub(crate) fn beside<T: Send + 'static>(
                 Err(panic) => std::panic::resume_unwind(panic),
                 Ok(()) => return Err(fail("the work ended without an answer")),
             },
+        }
+        if memory::is_short() {
+            shared.ended.store(true, Ordering::Relaxed);
+            return Err(fail(memory::SHORT_OF));
         }
         let now = shared.now.lock().ok().and_then(|now| *now);
         let heard = py

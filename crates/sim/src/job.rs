@@ -470,6 +470,10 @@ impl Feed {
                 "requests beyond the device's end were wrapped around",
             ),
             (
+                counts.split,
+                "of them crossed the device's end and count as two requests each, one at each end",
+            ),
+            (
                 counts.scaled,
                 "requests were scaled to the device's capacity",
             ),

@@ -70,7 +70,7 @@ impl Estimate {
         }
         let blocks = u64::from(device.part.layout.blocks());
         self.add(
-            [Table::grown::<u32>("erases in the results", blocks)],
+            [Table::written::<u32>("erases in the results", blocks)],
             GEOMETRY,
         );
     }

@@ -1075,8 +1075,10 @@ pub fn run(
         speed,
     };
     let mut results = Results::new(outcome, rows);
-    results.summary.notes.extend(note);
-    results.summary.notes.extend(estimate.note(&limits));
+    results
+        .summary
+        .notes
+        .extend([note, estimate.note(&limits)].into_iter().flatten());
     Ok(results)
 }
 

@@ -7,13 +7,12 @@ from types import TracebackType
 from typing import Self
 
 from rich import box
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from wordline.growth.cost import MOST_RATIO, Line, Measured
-from wordline.terminal import narrowed
+from wordline.terminal import console, narrowed
 from wordline.units import ABSENT, figures
 
 RATIOS = ("by request", "by event", "without misses", "instructions")
@@ -28,7 +27,7 @@ class Bar:
             BarColumn(bar_width=None),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
-            console=Console(stderr=True),
+            console=console(stderr=True),
             transient=True,
         )
         self._task = self._progress.add_task("starting", total=None)
@@ -52,12 +51,12 @@ class Bar:
 
 def print_growth(found: Sequence[Measured], written: Sequence[Path]) -> None:
     """A row for each series, and where the page is."""
-    console = Console(highlight=False)
+    shown = console()
     columns = ("ns a request", *RATIOS)
-    console.print(narrowed(columns, tuple(reversed(RATIOS)), partial(_table, found)))
-    console.print(f"Flat: the largest cost of a series is at most {MOST_RATIO} times its least.")
+    shown.print(narrowed(columns, tuple(reversed(RATIOS)), partial(_table, found)))
+    shown.print(f"Flat: the largest cost of a series is at most {MOST_RATIO} times its least.")
     for path in written:
-        console.print(Text(f"Wrote {path}"), soft_wrap=True)
+        shown.print(Text(f"Wrote {path}"), soft_wrap=True)
 
 
 def _table(found: Sequence[Measured], columns: Sequence[str]) -> Table:

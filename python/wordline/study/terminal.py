@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from wordline.study.figure import Claim, Figure
 from wordline.study.outcome import Outcome
 from wordline.study.page import difference, ours, published
+from wordline.terminal import console
 
 
 def print_studies(studies: Mapping[str, str]) -> None:
@@ -18,13 +18,13 @@ def print_studies(studies: Mapping[str, str]) -> None:
     table = Table("study", "what it is", box=box.SIMPLE_HEAD, pad_edge=False)
     for name, text in studies.items():
         table.add_row(name, text)
-    Console(highlight=False).print(table)
+    console().print(table)
 
 
 def print_figure(figure: Figure) -> None:
     """A figure: numbers beside the published ones, claims."""
-    console = Console(highlight=False)
-    console.print(Text(f"\n{figure.title}", style="bold"), Text(f"  section {figure.section}"))
+    shown = console()
+    shown.print(Text(f"\n{figure.title}", style="bold"), Text(f"  section {figure.section}"))
     if figure.rows:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         table.add_column("quantity", overflow="fold")
@@ -32,23 +32,23 @@ def print_figure(figure: Figure) -> None:
             table.add_column(name, justify="right", no_wrap=True)
         for row in figure.rows:
             table.add_row(row.what, published(row), ours(row), difference(row))
-        console.print(table)
+        shown.print(table)
     for claim in figure.claims:
-        console.print(_claim(claim), soft_wrap=True)
+        shown.print(_claim(claim), soft_wrap=True)
 
 
 def print_end(outcome: Outcome, files: list[Path]) -> None:
     """Where the page is, and how the claims fared."""
-    console = Console(highlight=False)
+    shown = console()
     claims = [claim for figure in outcome.figures for claim in figure.claims]
     held = sum(claim.holds for claim in claims)
-    console.print(
+    shown.print(
         f"\n{held} of {len(claims)} claims hold, "
         f"{sum(not claim.holds and claim.passed for claim in claims)} differ as documented, "
         f"{len(outcome.failed)} are not as asserted."
     )
     for path in files:
-        console.print(Text(f"Wrote {path}"), soft_wrap=True)
+        shown.print(Text(f"Wrote {path}"), soft_wrap=True)
 
 
 def _claim(claim: Claim) -> Text:

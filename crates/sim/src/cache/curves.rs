@@ -125,6 +125,17 @@ pub fn mrc(reading: &Reading, methods: &Methods, watch: &mut Watch<'_>) -> Resul
         input.notes.push(note);
     }
     let estimated: Vec<Curve> = sinks.estimators.iter().map(Estimator::curve).collect();
+    if let Some(share) = methods.shards_rate
+        && estimated
+            .first()
+            .is_some_and(|curve| curve.footprint() == 0)
+    {
+        return Err(CacheError::argument(
+            format!("rate = {share:e}"),
+            "no page of the trace is in the sample, and there is no curve of nothing",
+            "give a larger share of the pages, or method exact",
+        ));
+    }
     let pages = sinks
         .numbering
         .map(|numbering| numbering.finish(Input::default()));

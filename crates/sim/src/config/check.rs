@@ -258,6 +258,8 @@ fn suspend(suspend: &Suspend) -> Result<(), ConfigError> {
     let erase = suspend.erase_suspend_ns;
     whole(&format!("{s}.erase_suspend_ns"), erase, 0, LONGEST_NS)?;
     whole(&format!("{s}.resume_ns"), suspend.resume_ns, 0, LONGEST_NS)?;
+    let longest = suspend.longest_ns;
+    whole(&format!("{s}.longest_ns"), longest, 0, LONGEST_NS)?;
     whole(&format!("{s}.most"), suspend.most, 1, 1_000_000)
 }
 
@@ -316,24 +318,26 @@ fn from_schema(config: &Config, start: &str) -> Result<(), ConfigError> {
         let pointer = format!("/{}", key.path.replace('.', "/"));
         let value = match values.pointer(&pointer) {
             // What JSON has no number for: infinite, or none at all.
-            Some(Value::Null) if key.kind == Kind::Number => f64::NAN,
+            Some(Value::Null) if key.kind == Kind::Number => {
+                as_toml(config, &key.path).parse().unwrap_or(f64::NAN)
+            }
             Some(Value::Number(number)) => number.as_f64().unwrap_or(f64::NAN),
             _ => continue,
         };
         let least = key.range.0.unwrap_or(f64::NEG_INFINITY);
         let most = key.range.1.unwrap_or(f64::INFINITY);
         if !(least..=most).contains(&value) {
-            let value = if value.is_nan() {
-                "not a finite number".to_owned()
-            } else {
-                value.to_string()
-            };
             let remedy = match key.range {
                 (Some(least), Some(most)) => format!("give a number from {least} to {most}"),
                 (Some(least), None) => format!("give a number not below {least}"),
                 _ => format!("give a number not above {most}"),
             };
-            return Err(ConfigError::rule(&key.path, value, "out of range", remedy));
+            return Err(ConfigError::rule(
+                &key.path,
+                written(value),
+                "out of range",
+                remedy,
+            ));
         }
     }
     Ok(())
@@ -408,7 +412,14 @@ pub(super) fn internal_data_move(config: &Config) -> Result<bool, ConfigError> {
 pub(super) fn ftl(config: &Config, error: wordline_ftl::PlanError) -> ConfigError {
     let values = serde_json::to_value(config).unwrap_or_default();
     let pointer = format!("/{}", error.key.replace('.', "/"));
-    let value = values.pointer(&pointer).cloned().unwrap_or_default();
+    let value = match values.pointer(&pointer) {
+        Some(Value::Number(number)) if number.is_f64() => {
+            written(number.as_f64().unwrap_or(f64::NAN))
+        }
+        // What JSON has no number for.
+        None | Some(Value::Null) => as_toml(config, error.key),
+        Some(value) => value.to_string(),
+    };
     ConfigError::rule(error.key, value, error.reason, error.remedy).with(&[
         "ftl.gc.start_free_ratio",
         "ftl.gc.hard_free_ratio",
@@ -747,8 +758,31 @@ fn number(key: &str, value: f64, least: Bound, most: f64) -> Result<(), ConfigEr
     }
     Err(ConfigError::rule(
         key,
-        value,
+        written(value),
         "out of range",
         format!("give a number {words} to {most}"),
     ))
+}
+
+/// A number as it would be written in TOML, in few digits.
+pub(super) fn written(value: f64) -> String {
+    if value.is_nan() {
+        "nan".to_owned()
+    } else if value != 0.0 && value.is_finite() && !(1e-5..1e16).contains(&value.abs()) {
+        format!("{value:e}")
+    } else {
+        value.to_string()
+    }
+}
+
+/// The value of a key as TOML has it, which knows numbers that are infinite or none.
+fn as_toml(config: &Config, key: &str) -> String {
+    let table = toml::Table::try_from(config).map(toml::Value::Table);
+    let value = table.map(|table| {
+        let found = key
+            .split('.')
+            .try_fold(&table, |table, part| table.get(part));
+        found.map_or_else(String::new, ToString::to_string)
+    });
+    value.unwrap_or_default()
 }

@@ -40,7 +40,70 @@ pub(super) fn explain(message: &str, path: &str) -> (String, String) {
         format!("{path}: ")
     };
     let line = message.replace('\n', ", ");
-    (format!("{at}{line}"), String::new())
+    (format!("{at}{line}"), syntax(&line).to_owned())
+}
+
+/// What to do about a text that is no TOML, from the parser's message.
+fn syntax(message: &str) -> &'static str {
+    const REMEDIES: &[(&str, &str)] = &[
+        ("duplicate key", "keep one of the two lines"),
+        ("duplicate", "keep one of the two"),
+        (
+            "basic string",
+            "end the text with \" on the same line, and write \\\\ for a backslash",
+        ),
+        ("literal string", "end the text with ' on the same line"),
+        ("string", "write text in \"quotes\""),
+        (
+            "escape",
+            "write \\\\ for a backslash, or the text in 'single quotes'",
+        ),
+        ("unclosed table", "close the name of the table with ]"),
+        ("unclosed array", "close the list with ]"),
+        ("unclosed inline table", "close the table with }"),
+        ("array", "write a list as [1, 2, 3]"),
+        (
+            "inline table",
+            "write a table as { key = value, other = value }",
+        ),
+        (
+            "table",
+            "write the name of a table as [nand.geometry], on a line of its own",
+        ),
+        ("float", "write a number as 0.5 or 1e3"),
+        ("integer", "write a whole number in digits, such as 4096"),
+        ("number", "write a number in digits, such as 4096 or 0.5"),
+        ("leading zero", "write the number without a zero in front"),
+        ("underscore", "put _ between two digits only"),
+        (
+            "newline",
+            "end the line here; a key and its value stand on one line",
+        ),
+        ("key with no value", "write key = value"),
+        (
+            "key",
+            "write key = value; a key has letters, digits, - and _, or stands in \"quotes\"",
+        ),
+        ("equals", "write key = value"),
+        ("`=`", "write key = value"),
+        (
+            "`.`",
+            "write key = value; parts of a key are joined by single dots",
+        ),
+        ("carriage return", "end lines with a line feed"),
+        ("control", "remove the invisible character"),
+        ("comment", "remove the invisible character from the comment"),
+        (
+            "date",
+            "write a number, or text in \"quotes\"; no key is a date",
+        ),
+    ];
+    let message = message.to_lowercase();
+    let known = REMEDIES.iter().find(|(word, _)| message.contains(word));
+    known.map_or(
+        "write key = value, one a line; `wordline devices d4` shows a sound file",
+        |(_, remedy)| remedy,
+    )
 }
 
 /// The table that holds `key`, whether or not `path` ends with the key itself.

@@ -36,6 +36,7 @@ struct Layers {
 /// The value of an override is TOML; a plain word stands for a string.
 pub fn load(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Loaded, ConfigError> {
     let (said, table) = parse(text, file)?;
+    says_something(&table, file, overrides)?;
     let preset = said
         .base
         .as_deref()
@@ -55,6 +56,28 @@ pub fn load(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Lo
         config,
         resolved_toml,
         layers,
+    })
+}
+
+/// A file that says nothing of a device is one that was cut off, or another one than was meant.
+fn says_something(
+    table: &Table,
+    file: &str,
+    overrides: &[(String, String)],
+) -> Result<(), ConfigError> {
+    let says_nothing = |key: &String| ["schema", "name", "description"].contains(&key.as_str());
+    if !table.keys().all(says_nothing) || !overrides.is_empty() {
+        return Ok(());
+    }
+    Err(ConfigError {
+        origin: Origin::Default(file.to_owned()),
+        key: String::new(),
+        reason: "it says nothing of a device".into(),
+        remedy:
+            "name a preset to start from, such as base = \"d4\", or give keys of a device, such as \
+                 those of [nand.geometry]; `wordline devices d4` shows a whole one"
+                .into(),
+        others: &[],
     })
 }
 

@@ -87,14 +87,14 @@ impl Dftl {
         if !(0.0..1.0).contains(&self.protected_ratio) {
             return error(
                 "ftl.mapping.dftl.protected_ratio",
-                format!("{} is not a ratio", self.protected_ratio),
+                "it is not a ratio".to_owned(),
                 "give a number from 0 up to, not including, 1",
             );
         }
         if !(0.0..=100.0).contains(&self.spare_ratio) {
             return error(
                 "ftl.mapping.dftl.spare_ratio",
-                format!("{} is no share of the translation pages", self.spare_ratio),
+                "it is no share of the translation pages".to_owned(),
                 "give a number from 0 to 100",
             );
         }

@@ -1,0 +1,188 @@
+"""What a run takes of memory: told before, held against the truth, and refused if it cannot fit."""
+
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import wordline
+from wordline.config import memory
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and sets ulimits")
+HUGE = {
+    "nand.geometry.blocks_per_plane": 2**20,
+    "nand.geometry.pages_per_block": 60,
+    "ssd.channels": 8,
+    "ssd.ways": 4,
+    "nand.geometry.planes_per_die": 2,
+}
+"""Of 4,026,531,840 pages, a little below the most that there can be: 32 GB of map and owners."""
+GIB = 2**30
+
+MEASURED = """
+import gc, json, sys
+import wordline
+device, overrides, options = json.loads(sys.argv[1])
+def status(name):
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith(name))
+small = {"workload.requests": 100, "precondition.fill_ratio": 0.01}
+wordline.run("demo", overrides=small, requests=False)
+gc.collect()
+before = status("VmRSS:")
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")
+wordline.run(device, overrides=overrides, requests=False, **options)
+print(status("VmHWM:") - before)
+"""
+
+
+def measured(device: str, overrides: dict[str, Any], **options: Any) -> int:
+    """Growth of a process in a run, at its peak. Bytes."""
+    given = json.dumps([device, overrides, options])
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, given], capture_output=True, text=True, check=True
+    )
+    return int(done.stdout)
+
+
+BLOCKS = "nand.geometry.blocks_per_plane"
+SIZES: list[tuple[str, dict[str, Any]]] = [
+    ("d4", {BLOCKS: 8192}),
+    ("d4", {BLOCKS: 32768}),
+    ("d4", {BLOCKS: 16384, "ftl.gc.victim": "fifo", "ftl.wear": "none"}),
+    ("d4", {BLOCKS: 16384, "ftl.mapping": "dftl"}),
+    ("d4", {BLOCKS: 32768, "ftl.mapping": "hybrid"}),
+    ("d4", {BLOCKS: 16384, "ftl.wear": "static"}),
+    ("tlc-nvme", {}),
+    ("tb1", {}),
+]
+LOAD = {"workload.requests": 1000, "workload.read_ratio": 1.0}
+
+
+@linux
+@pytest.mark.parametrize(("device", "overrides"), SIZES)
+@pytest.mark.parametrize("fill", [0.1, 1.0])
+def test_the_estimate_is_that_of_a_filled_device(
+    device: str, overrides: dict[str, Any], fill: float
+) -> None:
+    """Never more than 10 % below the truth, and 2 MiB for the granularity of what is measured;
+    never more than 30 % above, and the 8 MiB that are allowed for everything else."""
+    given = overrides | LOAD | {"precondition.fill_ratio": fill}
+    told = memory(device, given)["prepared_bytes"]
+    truth = measured(device, given)
+    print(f"{device} {overrides} filled {fill}: told {told:,}, measured {truth:,}")
+    assert truth <= 1.1 * told + 2 * 2**20
+    assert told <= 1.3 * truth + 8 * 2**20
+
+
+@linux
+@pytest.mark.parametrize(("device", "overrides"), SIZES[:4])
+def test_the_most_is_that_of_a_device_written_to_all_over(
+    device: str, overrides: dict[str, Any]
+) -> None:
+    given = overrides | LOAD | {"precondition.overwrite_ratio": 1.0}
+    told = memory(device, given)["most_bytes"]
+    truth = measured(device, given)
+    print(f"{device} {overrides} overwritten: told {told:,}, measured {truth:,}")
+    assert truth <= 1.1 * told + 2 * 2**20
+    assert told <= 1.3 * truth + 16 * 2**20
+
+
+@linux
+def test_a_terabyte_that_is_hardly_used_takes_address_space_alone() -> None:
+    told = memory("tb1", {"precondition.fill_ratio": 0.0})
+    assert told["reserved_bytes"] > 2 * 2**30
+    assert told["prepared_bytes"] < 32 * 2**20
+    # Twice as much address space as memory: it must run where the memory would not suffice.
+    assert measured("tb1", LOAD | {"precondition.fill_ratio": 0.0}) < 256 * 2**20
+
+
+def limited(command: list[str], gib: float) -> "subprocess.CompletedProcess[str]":
+    size = int(gib * GIB)
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size)),
+    )
+
+
+WORDLINE = [sys.executable, "-m", "wordline"]
+
+
+def settings(overrides: dict[str, Any]) -> list[str]:
+    return [part for key, value in overrides.items() for part in ("--set", f"{key}={value}")]
+
+
+@linux
+@pytest.mark.parametrize("command", [["run"], ["config", "check"]])
+def test_what_cannot_fit_is_refused_in_a_sentence(command: list[str], tmp_path: Path) -> None:
+    out = ["--out", str(tmp_path / "out")] if command == ["run"] else []
+    load = {"workload.requests": 10}
+    done = limited([*WORDLINE, *command, "d4", *settings(HUGE | load), *out], 4)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    for words in ("address space", "are left", "ulimit -v", BLOCKS):
+        assert words in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@linux
+def test_the_interpreter_survives_a_device_that_is_too_large() -> None:
+    code = (
+        "import wordline\n"
+        f"try: wordline.run('d4', overrides={HUGE | {'workload.requests': 10}!r})\n"
+        "except wordline.WordlineError as error: print('said:', error)\n"
+        "print('alive')"
+    )
+    done = limited([sys.executable, "-c", code], 4)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("said: the run needs ")
+    assert done.stdout.endswith("alive\n")
+
+
+@linux
+def test_a_run_whose_memory_runs_out_keeps_what_was_simulated() -> None:
+    """The rows of requests grow without a bound that is known before."""
+    code = (
+        "import resource, wordline\n"
+        "load = {'workload.requests': 100_000_000, 'workload.read_ratio': 1.0,"
+        " 'precondition.fill_ratio': 0.01}\n"
+        "wordline.run('demo', overrides=load | {'workload.requests': 10})\n"
+        "used = int(open('/proc/self/statm').read().split()[0]) * 4096\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (used + (220 << 20),) * 2)\n"
+        "try: wordline.run('demo', overrides=load)\n"
+        "except wordline.RunError as early: \n"
+        "    print(early, early.result.summary['input']['requests'])\n"
+        "print('alive')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    said, alive = done.stdout.splitlines()
+    assert said.startswith("memory ran out; ")
+    assert int(said.split()[-1]) > 100_000
+    assert alive == "alive"
+
+
+def test_config_check_says_the_estimate() -> None:
+    check = [*WORDLINE, "config", "check", "d4"]
+    done = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    first, second = done.stdout.splitlines()
+    assert first == "d4: no fault found"
+    assert second.startswith("A run takes ")
+    assert "of memory" in second
+    assert "of address space" in second
+
+
+def test_the_tables_are_named() -> None:
+    told = wordline.config.memory("d4")
+    names = {table["name"] for table in told["tables"]}
+    assert {"map of logical pages", "owners of physical pages", "valid pages"} <= names
+    assert told["most_bytes"] >= told["prepared_bytes"]
