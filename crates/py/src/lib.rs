@@ -20,9 +20,11 @@ use wordline_kernel::Time;
 use wordline_observe::Table;
 use wordline_sim::config::{self, presets};
 use wordline_sim::{Done, Job, JobError, Phase, Progress, SimulationError, TimelineOptions};
-use wordline_workload::convert::convert_trace;
+use wordline_workload::convert::{Stop, convert_trace_until};
 use wordline_workload::stat::{IdleRule, stat_trace};
 use wordline_workload::{Format, Recordings, Trace, TraceOptions, WorkloadError};
+
+use crate::cache::{beside, beside_until};
 
 pyo3::create_exception!(
     wordline,
@@ -310,8 +312,8 @@ fn trace_stat(
 ) -> PyResult<String> {
     let rule = idle_rule(options)?;
     let options = trace_options(TraceOptions::as_recorded(), options)?;
-    let stat = with_trace(py, |recordings| {
-        stat_trace(&mut Trace::of(recordings, &paths, &options)?, rule)
+    let stat = beside(py, None, move |recordings, _| {
+        stat_trace(&mut Trace::of(&recordings, &paths, &options)?, rule)
     })?;
     serde_json::to_string(&stat).map_err(fail)
 }
@@ -327,7 +329,8 @@ fn idle_rule(options: &Bound<'_, PyDict>) -> PyResult<IdleRule> {
     .map_err(fail)
 }
 
-/// Rewrites a trace in another format; says what was lost, as JSON.
+/// Rewrites a trace in another format; says what was lost, as JSON. A signal that raises ends it, and no file is
+/// left.
 #[pyfunction]
 fn trace_convert(
     py: Python<'_>,
@@ -338,9 +341,17 @@ fn trace_convert(
 ) -> PyResult<String> {
     let options = trace_options(TraceOptions::as_recorded(), options)?;
     let to: Format = to.parse().map_err(fail)?;
-    let done = with_trace(py, |recordings| {
-        convert_trace(&mut Trace::of(recordings, &paths, &options)?, &out, to)
-    })?;
+    let stop = Stop::default();
+    let heard = stop.clone();
+    let done = beside_until(
+        py,
+        None,
+        || stop.stop(),
+        move |recordings, _| {
+            let mut trace = Trace::of(&recordings, &paths, &options)?;
+            convert_trace_until(&mut trace, &out, to, &heard)
+        },
+    )?;
     serde_json::to_string(&done).map_err(fail)
 }
 
@@ -390,6 +401,12 @@ fn all_presets() -> String {
 #[pyfunction]
 fn preset_text(name: &str) -> Option<&'static str> {
     presets::text(name).ok()
+}
+
+/// Names of all tables that a run may leave.
+#[pyfunction]
+fn tables() -> Vec<&'static str> {
+    wordline_sim::TABLES.to_vec()
 }
 
 /// The metrics of a summary, as JSON.
@@ -445,6 +462,6 @@ mod _wordline {
     #[pymodule_export]
     use super::{
         Outcome, PyTable, WordlineError, all_presets, config_check, config_resolved, config_schema,
-        formats, metrics, policies, preset_text, run, trace_convert, trace_stat,
+        formats, metrics, policies, preset_text, run, tables, trace_convert, trace_stat,
     };
 }
