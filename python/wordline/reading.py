@@ -20,6 +20,8 @@ Traces: "TypeAlias" = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 COLUMNS = "time=1:us,offset=4:sectors,bytes=5,op=3"
 
+# The trace that comes with Wordline, by its name.
+BUNDLED = "postgresql-mixed.csv.gz"
 CHOICES = {
     "on_bad_line": ("error", "skip"),
     "time_order": ("error", "clamp", "sort"),
@@ -72,8 +74,14 @@ def trace_options(
     }
 
 
+def bundled() -> str:
+    """The path of the trace that comes with Wordline."""
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "bundled", BUNDLED)
+
+
 def paths(trace: Traces | None) -> list[str]:
-    """The trace files as strings. Raises TypeError if they are not paths."""
+    """The trace files as strings; the name of the bundled trace stands for it where no file is
+    called so. Raises TypeError if they are not paths."""
     if trace is None:
         return []
     listed = [trace] if isinstance(trace, str | os.PathLike) else list(trace)
@@ -118,7 +126,7 @@ def _path(one: object) -> str:
         usable = False
     if not usable:
         raise WordlineError(f"trace: {path!r} is not the path of a file; check the path")
-    return path
+    return bundled() if path == BUNDLED and not os.path.lexists(path) else path
 
 
 def _require_format(name: object) -> None:

@@ -260,20 +260,6 @@ fn unreadable(error: WorkloadError) -> PyErr {
     fail(error)
 }
 
-/// Does something with traces, the interpreter being free.
-fn with_trace<T: Send>(
-    py: Python<'_>,
-    work: impl FnOnce(&Recordings) -> Result<T, WorkloadError> + Send,
-) -> PyResult<T> {
-    let raised = Raised::default();
-    let recordings = raised.recordings();
-    let done = py.detach(|| work(&recordings));
-    match raised.take() {
-        Some(error) => Err(error),
-        None => done.map_err(unreadable),
-    }
-}
-
 /// A run that ended for want of memory says so.
 fn told_of_memory(mut done: Done) -> Outcome {
     let results = &mut done.results;
