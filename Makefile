@@ -16,7 +16,7 @@ export PIP_QUIET := 1
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help setup pgo demo test test-slow check bench bench-gate growth docs fuzz clean
+.PHONY: help setup pgo dist demo test test-slow check bench bench-gate growth docs fuzz clean
 .DELETE_ON_ERROR:
 
 help: ## list the tasks
@@ -29,6 +29,9 @@ pgo: $(VENV)/maturin ## setup with the compiler told what the benchmarks do; tak
 	@$(BIN)/maturin develop --pgo --locked --extras dev
 	@$(COMPILED)
 	@touch $(VENV)/installed
+
+dist: setup ## source distribution and wheel in out/dist, installed elsewhere and tried
+	@.ci/dist
 
 demo: setup ## simulate a disk under the bundled trace and say where the report is
 	@$(BIN)/wordline run $(DEVICE) --trace $(TRACE) --out out/demo

@@ -240,7 +240,8 @@ def _require_replaceable(place: str, command: str) -> None:
             f"{place}: holds results of `wordline {owners[0]}`, which `wordline {command}` does "
             "not replace; name another folder"
         )
-    other = min(names - set(FILES[command]) or names)
+    known = {name for files in FILES.values() for name in files}
+    other = min(names - known or names)
     raise WordlineError(
         f"{place}: holds files that are not a result of Wordline (such as {other}); "
         "name another folder"

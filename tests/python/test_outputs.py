@@ -17,7 +17,7 @@ SAMPLED = ["--set", "observe.chip_load_interval_ms=10", "--requests", "--max-req
 
 @pytest.fixture
 def calls(
-    wordline: Command, tiny: str, trace: str, place: Path, monkeypatch: pytest.MonkeyPatch
+    wordline: Command, tiny: str, trace: str, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, Callable[[str], int]]:
     """By command, a call that writes into a folder, and returns the exit code."""
     figure = Figure(id="1", title="Figure 1", section="1", measured="Nothing.")
@@ -32,7 +32,7 @@ def calls(
         "cache": outside("cache", trace),
         "mrc": outside("mrc", trace),
         "study": lambda out: cli.main(["study", "test", "--out", out]),
-        "growth": lambda out: _growth(out),
+        "growth": _growth,
     }
 
 
@@ -87,6 +87,6 @@ def test_whose_results_they_are_is_said(calls: dict[str, Callable[[str], int]]) 
         outputs.check("there", "run")
 
 
-def test_a_file_that_is_not_declared_is_a_fault(place: Path) -> None:
+def test_a_file_that_is_not_declared_is_a_fault() -> None:
     with pytest.raises(ValueError, match=r"does not write .*notes\.txt"):
         outputs.write("here", {"notes.txt": str}, "cache")
