@@ -1,10 +1,14 @@
-"""Makes docs/images anew from the program, and keeps what they were made from: `make pictures`.
+"""Makes the pictures of the demo anew from the program, and demo.json, which says what they were
+made from: `make pictures`.
 
 python docs/pictures.py FOLDER
 """
 
+import hashlib
 import io
 import json
+import math
+import re
 import shutil
 import subprocess
 import sys
@@ -24,7 +28,14 @@ TRACE = "postgresql-mixed.csv.gz"
 
 def told(summary: Any) -> Any:
     """What the pictures show of a summary and is the same on every machine."""
-    return {key: value for key, value in summary.items() if key not in ("speed", "version")}
+    kept = {key: value for key, value in summary.items() if key not in ("speed", "version")}
+    files = [file | {"path": Path(file["path"]).name} for file in summary["input"]["files"]]
+    return kept | {"input": summary["input"] | {"files": files}}
+
+
+def digest(picture: Path) -> str:
+    """Tells one picture from another."""
+    return hashlib.sha256(picture.read_bytes()).hexdigest()
 
 
 def shot(page: Path, picture: Path, width: int, height: int) -> None:
@@ -43,10 +54,10 @@ def shot(page: Path, picture: Path, width: int, height: int) -> None:
         )  # fmt: skip
 
 
-def printed(summary: Any, files: list[Path], place: Path) -> Path:
-    """A page with the summary as a terminal shows it, and its height in lines."""
+def printed(summary: Any, files: list[Path], place: Path) -> tuple[Path, int, int]:
+    """A page with the summary as a terminal shows it, its width and height."""
     with redirect_stdout(io.StringIO()):
-        console = Console(record=True, width=120, force_terminal=True, file=io.StringIO())
+        console = Console(record=True, width=140, force_terminal=True, file=io.StringIO())
         plain, terminal.Console = terminal.Console, lambda **_: console  # type: ignore[assignment]
         try:
             console.print(f"$ {COMMAND}", highlight=False)
@@ -55,8 +66,12 @@ def printed(summary: Any, files: list[Path], place: Path) -> Path:
             terminal.Console = plain  # type: ignore[misc]
     svg = console.export_svg(title="wordline")
     page = place / "terminal.html"
-    page.write_text(f"<body style='margin:0'>{svg}</body>", encoding="utf-8")
-    return page
+    size = re.search(r'viewBox="0 0 ([0-9.]+) ([0-9.]+)"', svg)
+    assert size
+    width, height = (math.ceil(float(one)) for one in size.groups())
+    styled = svg.replace("<svg ", f'<svg width="{width}" height="{height}" ', 1)
+    page.write_text(f"<body style='margin:0'>{styled}</body>", encoding="utf-8")
+    return page, width, height
 
 
 def main(folder: Path) -> None:
@@ -67,8 +82,10 @@ def main(folder: Path) -> None:
         result.write(place / "out/demo")
         shot(place / "out/demo/report.html", folder / "report.png", 1280, 1480)
         files = [Path("out/demo") / name.name for name in sorted((place / "out/demo").iterdir())]
-        shot(printed(result.summary, files, place), folder / "terminal.png", 1482, 1000)
-        text = json.dumps(told(result.summary), indent=1)
+        page, width, height = printed(result.summary, files, place)
+        shot(page, folder / "terminal.png", width, height)
+        pictures = {name: digest(folder / name) for name in ("report.png", "terminal.png")}
+        text = json.dumps({"pictures": pictures, "summary": told(result.summary)}, indent=1)
         (folder / "demo.json").write_text(text + "\n", encoding="utf-8")
 
 
