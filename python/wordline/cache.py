@@ -100,7 +100,8 @@ class CacheSummary(TypedDict):
 class OfTrace(ABC):
     """What was found out about a trace: a summary, a table, a page."""
 
-    # Name of the table, and of its file.
+    # The command, and the name of its table.
+    COMMAND: ClassVar[str]
     NAME: ClassVar[str]
 
     def __init__(self, table: _wordline.Table) -> None:
@@ -116,15 +117,15 @@ class OfTrace(ABC):
 
     def write(self, path: str | os.PathLike[str]) -> list[Path]:
         """Writes summary.json, the table as Parquet and report.html into a folder, which appears
-        complete or not at all, and returns their paths. A former result is replaced; any other
-        folder that is not empty is refused. Raises WordlineError.
+        complete or not at all, and returns their paths. A former one of the same command is
+        replaced; any other folder that is not empty is refused. Raises WordlineError.
         """
         writers: dict[str, Callable[[Path], object]] = {
             "summary.json": lambda part: write_json(part, self._content()),
             f"{self.NAME}.parquet": lambda part: self._table.write_parquet(str(part)),
             "report.html": lambda part: part.write_text(self._page(), encoding="utf-8"),
         }
-        return folder.write(path, writers)
+        return folder.write(path, writers, self.COMMAND)
 
     def _rows(self) -> Table:
         return Table(OneTable(self._table), self.NAME)
@@ -141,6 +142,7 @@ class OfTrace(ABC):
 class CacheResult(OfTrace):
     """What policies made of a trace."""
 
+    COMMAND = "cache"
     NAME = "cache"
 
     def __init__(self, summary: CacheSummary, table: _wordline.Table) -> None:
@@ -238,7 +240,7 @@ def cache(
     reading["keys"] = any(not isinstance(one, str) for one in listed)
     chosen = _checked(listed, texts)
     if out is not None:
-        folder.check(out)
+        folder.check(out, "cache")
     with heard(progress) as tell:
         taken = _wordline.cache_open(paths(trace), reading, tell)
         pages = sorted({taken.size(text) for text in texts})

@@ -10,13 +10,12 @@ from typing import Any, TypeVar, cast
 import click
 
 import wordline
-from wordline import folder, outputs, plain, reading
+from wordline import folder, interruption, outputs, plain, reading
 from wordline._wordline import WordlineError
 from wordline.cache import SIZES
 from wordline.command import (
     DONE,
     FAILED,
-    INTERRUPTED,
     MISUSED,
     NOTHING_WRITTEN,
     fault,
@@ -39,7 +38,7 @@ def _called(args: Sequence[str] | None) -> object:
     try:
         return cli.main(args, prog_name="wordline", standalone_mode=False)
     except click.Abort:
-        return fault(NOTHING_WRITTEN, INTERRUPTED)
+        return fault(NOTHING_WRITTEN, interruption.exit_code())
     except click.ClickException as misuse:
         return fault(_usage(misuse), MISUSED)
 
@@ -77,6 +76,16 @@ def _each_with_its_option(option: str, args: Sequence[str]) -> Iterator[str]:
             yield from (option, arg)
         else:
             yield arg
+
+
+def _files(command: str) -> Callable[[Command], Command]:
+    """Puts the files that a command writes where its help has `{files}`."""
+
+    def add(function: Command) -> Command:
+        function.__doc__ = (function.__doc__ or "").replace("{files}", outputs.told(command))
+        return function
+
+    return add
 
 
 STRICT = {"on_bad_line": "error", "time_order": "error", "align": "error", "volumes": "one"}
@@ -216,7 +225,8 @@ def cli() -> None:
       wordline config check mine.toml          and check it
       wordline cache disk.csv.gz lru,arc 1%    caches without a device: who hits how often
 
-    Every command has a --help of its own, with examples.
+    Every command has a --help of its own, with examples. Ctrl-C, SIGTERM and SIGHUP end any of them
+    in order, with exit code 130, 143 and 129.
     """
 
 
@@ -268,7 +278,7 @@ def cli() -> None:
     "--out",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Folder for the results; replaced if it holds results, refused if it holds "
+    help="Folder for the results; replaced if it holds those of a run, refused if it holds "
     "anything else. [default: out/DEVICE-TRACE, numbered if taken]",
 )
 @click.option(
@@ -322,6 +332,7 @@ def cli() -> None:
 )
 @click.option("--no-report", is_flag=True, help="Leave report.html out.")
 @click.option("--json", "as_json", is_flag=True, help="Print summary.json instead of the tables.")
+@_files("run")
 def run(
     device: str,
     **options: Any,
@@ -338,13 +349,11 @@ def run(
       wordline run d4 --fio job.fio
       wordline run d4 --trace disk.csv.gz --timeline disk.pftrace --timeline-until 20ms
 
-    The folder receives summary.json, config.resolved.toml, series.parquet (per interval),
-    latency.parquet (distribution), dies.parquet (use and energy), blocks.parquet (erases),
-    wear.parquet (blocks by erases), with --requests requests.parquet, and report.html, which needs
-    no network. It appears complete or not at all.
+    The folder receives {files}. It appears complete or not at all.
 
-    Ctrl-C, or a fault in the middle of a trace, ends the run; what was simulated is kept, marked
-    partial. Exit code: 0 done, 1 ended early, 2 bad command or input, 130 Ctrl-C.
+    Ctrl-C, SIGTERM, or a fault in the middle of a trace, ends the run; what was simulated is kept,
+    marked partial. Exit code: 0 done, 1 ended early, 2 bad command or input, 130 Ctrl-C, 143
+    SIGTERM.
     """
     return simulate(device, **options)
 
@@ -498,6 +507,7 @@ def _page_options(command: Command) -> Command:
 @click.argument("size", default=",".join(SIZES), metavar="[SIZE[,SIZE]...]")
 @_page_options
 @_reader_options(UNTIMED)
+@_files("cache")
 def cache(
     trace: str,
     policy: str,
@@ -524,12 +534,12 @@ def cache(
       wordline cache disk.csv.gz all 64MiB,1GiB --out out/policies
       wordline cache keys.bin arc:p=real,arc:p=integer 76327p --format keys64le
 
-    With --out, the folder receives summary.json, cache.parquet (a row for each policy and size) and
-    report.html, which needs no network. Exit code: 0 done, 2 bad command or input, 130 Ctrl-C.
+    With --out, the folder receives {files}. Exit code: 0 done, 2 bad command or input, 130 Ctrl-C,
+    143 SIGTERM.
     """
     watch = sys.stderr.isatty() if progress is None else progress
     if out:
-        folder.check(out)
+        folder.check(out, "cache")
     result = wordline.cache(trace, policy, size, progress=watch, **options)
     files = result.write(out) if out else []
     if as_json:
@@ -580,6 +590,7 @@ def cache(
 )
 @_page_options
 @_reader_options(UNTIMED)
+@_files("mrc")
 def mrc(
     trace: str,
     methods: str,
@@ -600,12 +611,12 @@ def mrc(
       wordline mrc huge.csv.zst --method shards --rate 0.001
       wordline mrc disk.csv.gz --accuracy --sizes 64MiB,1GiB
 
-    With --out, the folder receives summary.json, curve.parquet (the corners of the curves) and
-    report.html, which needs no network. Exit code: 0 done, 2 bad command or input, 130 Ctrl-C.
+    With --out, the folder receives {files}. Exit code: 0 done, 2 bad command or input, 130 Ctrl-C,
+    143 SIGTERM.
     """
     watch = sys.stderr.isatty() if progress is None else progress
     if out:
-        folder.check(out)
+        folder.check(out, "mrc")
     result = wordline.mrc(trace, methods, progress=watch, **options)
     files = result.write(out) if out else []
     if as_json:
@@ -839,8 +850,9 @@ def bench(
     metavar="DIR",
     default=Path("out/growth"),
     show_default=True,
-    help="Folder for index.html, growth.json and growth.csv; former ones there are replaced.",
+    help="Folder for the results; former ones there are replaced.",
 )
+@_files("growth")
 def growth(out: Path, **options: Any) -> int:
     """Measure whether the cost of a request stays flat as things grow.
 
@@ -850,7 +862,7 @@ def growth(out: Path, **options: Any) -> int:
       capacity  1 GiB to 16 TiB, of which equally many pages are used
       depth     1 to 65,536 requests under way
 
-    Without arguments, all of them. A page with charts is written, and all numbers. Exit code:
+    Without arguments, all of them. The folder receives {files}. Exit code:
     0 every series is flat, or flat apart from cache misses; 1 one is not.
 
     \b
@@ -860,7 +872,7 @@ def growth(out: Path, **options: Any) -> int:
     """
     from wordline.growth import command
 
-    return command(folder.check(out), **options)
+    return command(folder.check(out, "growth"), **options)
 
 
 @cli.command(context_settings=PAGE)
@@ -869,8 +881,7 @@ def growth(out: Path, **options: Any) -> int:
     "--out",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Folder for index.html and study.json; a former study there is replaced. "
-    "[default: out/study-NAME]",
+    help="Folder for the results; a former study there is replaced. [default: out/study-NAME]",
 )
 @click.option(
     "--traces",
@@ -884,12 +895,13 @@ def growth(out: Path, **options: Any) -> int:
     is_flag=True,
     help="As many requests as the document has, of a study that takes fewer.",
 )
+@_files("study")
 def study(name: str | None, out: Path | None, traces: Path | None, quick: bool, full: bool) -> int:
     """Make the figures of a document again and compare; without NAME, list the studies.
 
     Each figure is shown with the published numbers, ours, the difference, and what the document
-    claims of it. A page (index.html, which needs no network) and all numbers (study.json) are
-    written. Exit code: 0 every claim is as asserted, 1 one is not.
+    claims of it. The folder receives {files}. Exit code: 0 every claim is as asserted, 1 one is
+    not.
 
     \b
     Examples:
@@ -912,7 +924,7 @@ def study(name: str | None, out: Path | None, traces: Path | None, quick: bool, 
             else f"--full: the study '{name}' has no more requests; leave it out",
             click.get_current_context(),
         )
-    place = folder.check(out or Path("out") / f"study-{name}")
+    place = folder.check(out or Path("out") / f"study-{name}", "study")
     setup = studies.Setup(quick, sorted(traces.iterdir()) if traces else (), full=full)
     result = outcome.run(chosen, setup, terminal.print_figure)
     terminal.print_end(result, result.write(place))

@@ -9,7 +9,9 @@ import gc
 import io
 import os
 import sys
+from contextlib import suppress
 
+from wordline import interruption
 from wordline._wordline import WordlineError
 
 TYPE_CHECKING = False
@@ -19,22 +21,28 @@ if TYPE_CHECKING:
 
     from wordline.result import Result
 
-DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, MISUSED = 0, 1, 2
 NOTHING_WRITTEN = "interrupted; nothing was written"
 
 
 def main(args: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit code: 0 done, 1 the work failed, 2 the command or
-    its input is at fault, 130 interrupted. Faults are one line on standard error.
+    its input is at fault, 128 and the number of the signal that ended it: 130 Ctrl-C, 143 SIGTERM,
+    129 SIGHUP. Faults are one line on standard error.
 
-    Without arguments, those of the process, which is taken to end afterwards."""
-    if args is None:
-        _open_streams()
-        _in_plain_characters()
+    Without arguments, those of the process, which is taken to end afterwards. Only then are signals
+    listened to."""
     try:
-        return _called(args)
+        if args is None:
+            interruption.listen()
+            _open_streams()
+            _in_plain_characters()
+        code = _called(args)
+        if args is None:
+            interruption.leave()
     except KeyboardInterrupt:
-        return fault(NOTHING_WRITTEN, INTERRUPTED)
+        return fault(NOTHING_WRITTEN, interruption.exit_code())
+    return code
 
 
 def _called(args: Sequence[str] | None) -> int:
@@ -99,8 +107,9 @@ def _simulated(given: dict[str, Any]) -> int:
     try:
         return simulate(**given)
     except KeyboardInterrupt:
-        print(file=sys.stderr)
-        return fault(NOTHING_WRITTEN, INTERRUPTED)
+        with suppress(OSError):
+            print(file=sys.stderr)
+        return fault(NOTHING_WRITTEN, interruption.exit_code())
 
 
 def guarded(work: Callable[[], object]) -> int:
@@ -115,7 +124,7 @@ def guarded(work: Callable[[], object]) -> int:
     except OSError as error:
         return _unwritable(error)
     except KeyboardInterrupt:
-        return fault("interrupted", INTERRUPTED)
+        return fault("interrupted", interruption.exit_code())
     except SystemExit:
         raise
     except BaseException as error:  # a panic of the extension is no Exception
@@ -130,7 +139,8 @@ def guarded(work: Callable[[], object]) -> int:
 
 def fault(message: str, code: int) -> int:
     """Says what went wrong; returns the code."""
-    print(f"error: {message}", file=sys.stderr)
+    with suppress(OSError):  # the terminal may be gone, as after SIGHUP
+        print(f"error: {message}", file=sys.stderr)
     return code
 
 
@@ -168,7 +178,7 @@ def simulate(
     else:
         load = list(trace)
     default = _default_out(device, load, streams or {})
-    place = outputs.check(out or outputs.unused(default))
+    place = outputs.check(out or outputs.unused(default), "run")
     require_outside(timeline, place)
     options |= {
         "streams": streams,
@@ -182,7 +192,7 @@ def simulate(
     except simulation.RunError as early:
         ended, code, reason = early.result, FAILED, str(early)
     except simulation.Interrupted as early:
-        ended, code, reason = early.result, INTERRUPTED, "interrupted"
+        ended, code, reason = early.result, interruption.exit_code(), "interrupted"
     try:
         files = result.write(ended, out or default, report=not no_report, numbered=out is None)
     except WordlineError as lost:

@@ -7,12 +7,12 @@ from pathlib import Path
 from wordline import outputs
 
 
-def check(path: str | os.PathLike[str]) -> Path:
-    """The folder's absolute path, if results may and can be written there.
+def check(path: str | os.PathLike[str], command: str) -> Path:
+    """The folder's absolute path, if results of a command may and can be written there.
 
     Leaves nothing behind. Raises WordlineError otherwise, TypeError if it is no path.
     """
-    return Path(outputs.check(path))
+    return Path(outputs.check(path, command))
 
 
 def unused(path: Path) -> Path:
@@ -23,17 +23,18 @@ def unused(path: Path) -> Path:
 def write(
     path: str | os.PathLike[str],
     writers: Mapping[str, Callable[[Path], object]],
+    command: str,
     *,
     numbered: bool = False,
 ) -> list[Path]:
     """Fills a folder by calling each writer with a path, then puts it in place.
 
-    A former result at the path is replaced, or, if `numbered`, left alone: the folder becomes the
-    first of path-2, path-3, ... that is free. Returns the paths of the files.
+    A former result of the same command at the path is replaced, or, if `numbered`, left alone: the
+    folder becomes the first of path-2, path-3, ... that is free. Returns the paths of the files.
     Raises WordlineError.
     """
     called = {name: _called(writer) for name, writer in writers.items()}
-    return [Path(file) for file in outputs.write(path, called, numbered=numbered)]
+    return [Path(file) for file in outputs.write(path, called, command, numbered=numbered)]
 
 
 def write_file(path: str | os.PathLike[str], writer: Callable[[Path], object]) -> Path:

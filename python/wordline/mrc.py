@@ -87,6 +87,7 @@ class MrcSummary(TypedDict):
 class MrcResult(OfTrace):
     """The miss-ratio curves of a trace."""
 
+    COMMAND = "mrc"
     NAME = "curve"
 
     def __init__(self, summary: MrcSummary, table: _wordline.Table) -> None:
@@ -175,7 +176,7 @@ def mrc(
     options["seed"] = whole("seed", seed, 0)
     options["sizes"] = size_texts(sizes)
     if out is not None:
-        folder.check(out)
+        folder.check(out, "mrc")
     with heard(progress) as tell:
         curves = _wordline.curves_open(paths(trace), options, tell)
     told = json.loads(curves.summary_json())

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 
 from wordline import arguments
 from wordline._wordline import WordlineError
+from wordline.interruption import undisturbed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,26 +22,46 @@ if TYPE_CHECKING:
 
     Writer = Callable[[str], object]
 
-NAMES = frozenset(
-    {
-        "summary.json",
-        "config.resolved.toml",
-        "requests.parquet",
-        "series.parquet",
-        "members.parquet",
-        "latency.parquet",
-        "dies.parquet",
-        "blocks.parquet",
-        "wear.parquet",
-        "cache.parquet",
-        "curve.parquet",
-        "report.html",
-    }
-)
-# Of a study.
-STUDY_NAMES = frozenset({"index.html", "study.json"})
-# Of `wordline growth`.
-GROWTH_NAMES = frozenset({"index.html", "growth.json", "growth.csv"})
+# What each command writes into a folder, and what is in it. The files of a command that are in
+# `ALWAYS` are in every folder that it wrote: they tell whose it is.
+FILES: dict[str, dict[str, str]] = {
+    "run": {
+        "summary.json": "",
+        "config.resolved.toml": "",
+        "series.parquet": "per interval",
+        "latency.parquet": "distribution",
+        "dies.parquet": "use and energy",
+        "blocks.parquet": "erases",
+        "wear.parquet": "blocks by erases",
+        "requests.parquet": "with --requests: a row per request",
+        "members.parquet": "of an array: the series of each member",
+        "chip_load.parquet": "with observe.chip_load_interval_ms: the work of each chip",
+        "report.html": "which needs no network",
+    },
+    "cache": {
+        "summary.json": "",
+        "cache.parquet": "a row for each policy and size",
+        "report.html": "which needs no network",
+    },
+    "mrc": {
+        "summary.json": "",
+        "curve.parquet": "the corners of the curves",
+        "report.html": "which needs no network",
+    },
+    "study": {"index.html": "which needs no network", "study.json": "all numbers"},
+    "growth": {
+        "index.html": "charts",
+        "growth.json": "all numbers",
+        "growth.csv": "a row a point",
+    },
+}
+ALWAYS = {
+    "run": {"summary.json", "config.resolved.toml"},
+    "cache": {"summary.json", "cache.parquet"},
+    "mrc": {"summary.json", "curve.parquet"},
+    "study": {"index.html", "study.json"},
+    "growth": {"index.html", "growth.json", "growth.csv"},
+}
 
 REMEDIES = {
     errno.ENOSPC: "free some space, or name a folder on another disk",
@@ -52,15 +73,21 @@ REMEDIES = {
 }
 
 
-def check(path: str | os.PathLike[str]) -> str:
-    """The folder's absolute path, if results may and can be written there.
+def told(command: str) -> str:
+    """The files of a command, as a sentence names them."""
+    files = [f"{name} ({what})" if what else name for name, what in FILES[command].items()]
+    return f"{', '.join(files[:-1])} and {files[-1]}"
+
+
+def check(path: str | os.PathLike[str], command: str) -> str:
+    """The folder's absolute path, if results of a command may and can be written there.
 
     Leaves nothing behind. Raises WordlineError otherwise, TypeError if it is no path.
     """
     place = _absolute(path)
     with _explained(place):
         if _mode(place):
-            _require_replaceable(place)
+            _require_replaceable(place, command)
         _require_writable(place)
     return place
 
@@ -87,20 +114,27 @@ def unused(path: str) -> str:
 
 
 def write(
-    path: str | os.PathLike[str], writers: Mapping[str, Writer], *, numbered: bool = False
+    path: str | os.PathLike[str],
+    writers: Mapping[str, Writer],
+    command: str,
+    *,
+    numbered: bool = False,
 ) -> list[str]:
-    """Fills a folder by calling each writer with a path, then puts it in place.
+    """Fills a folder by calling each writer with a path, then puts it in place. The names of the
+    writers are among the `FILES` of the command.
 
-    A former result at the path is replaced, or, if `numbered`, left alone: the folder becomes the
-    first of path-2, path-3, ... that is free. Returns the paths of the files.
+    A former result of the same command at the path is replaced, or, if `numbered`, left alone: the
+    folder becomes the first of path-2, path-3, ... that is free. Returns the paths of the files.
     Raises WordlineError.
     """
-    place = check(unused(_absolute(path)) if numbered else path)
+    if not ALWAYS[command] <= set(writers) <= set(FILES[command]):
+        raise ValueError(f"wordline {command} does not write {', '.join(sorted(writers))}")
+    place = check(unused(_absolute(path)) if numbered else path, command)
     with _explained(place):
         os.makedirs(os.path.dirname(place), exist_ok=True)
         part = _beside(place)
-        os.mkdir(part)
         try:
+            os.mkdir(part)
             for name, writer in writers.items():
                 _write_into(part, place, name, writer)
             if numbered:
@@ -108,7 +142,8 @@ def write(
             else:
                 _replace(part, place)
         except BaseException:
-            _remove(part)
+            with undisturbed():
+                _remove(part)
             raise
     return [os.path.join(place, name) for name in writers]
 
@@ -162,13 +197,14 @@ def _replace(part: str, place: str) -> None:
         os.rename(part, place)
         return
     former = _beside(place)
-    os.rename(place, former)
-    try:
-        os.rename(part, place)
-    except BaseException:
-        os.rename(former, place)
-        raise
-    _remove(former)
+    with undisturbed():
+        os.rename(place, former)
+        try:
+            os.rename(part, place)
+        except BaseException:
+            os.rename(former, place)
+            raise
+        _remove(former)
 
 
 def _remove(place: str) -> None:
@@ -186,25 +222,31 @@ def _require_no_folder(place: str) -> None:
 
 def _require_writable(place: str) -> None:
     probe = _beside(os.path.join(_nearest_folder(place), os.path.basename(place)))
-    os.mkdir(probe)
-    os.rmdir(probe)
+    with undisturbed():
+        os.mkdir(probe)
+        os.rmdir(probe)
 
 
-def _require_replaceable(place: str) -> None:
+def _require_replaceable(place: str, command: str) -> None:
     if not stat.S_ISDIR(_mode(place)):
         raise WordlineError(f"{place}: is a file; name a folder")
     if place == os.getcwd() or os.path.ismount(place):
         raise WordlineError(f"{place}: cannot be replaced; name a folder inside it")
     names = set(os.listdir(place))
-    result = "summary.json" in names and names <= NAMES
-    study = "study.json" in names and names <= STUDY_NAMES
-    growth = "growth.json" in names and names <= GROWTH_NAMES
-    if names and not (result or study or growth):
-        other = min(names - NAMES - STUDY_NAMES - GROWTH_NAMES or names - NAMES, default="")
-        found = f" (such as {other})" if other else ""
+    owners = [one for one in FILES if ALWAYS[one] <= names <= set(FILES[one])]
+    if not names or command in owners:
+        return
+    if owners:
         raise WordlineError(
-            f"{place}: holds files that are not a result of Wordline{found}; name another folder"
+            f"{place}: holds results of `wordline {owners[0]}`, which `wordline {command}` does "
+            "not replace; name another folder"
         )
+    known = {name for files in FILES.values() for name in files}
+    other = min(names - known or names)
+    raise WordlineError(
+        f"{place}: holds files that are not a result of Wordline (such as {other}); "
+        "name another folder"
+    )
 
 
 def _nearest_folder(place: str) -> str:

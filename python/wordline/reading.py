@@ -21,6 +21,8 @@ Traces: "TypeAlias" = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 COLUMNS = "time=1:us,offset=4:sectors,bytes=5,op=3"
 
+# The trace that comes with Wordline, by its name.
+BUNDLED = "postgresql-mixed.csv.gz"
 CHOICES = {
     "on_bad_line": ("error", "skip"),
     "time_order": ("error", "clamp", "sort", "file"),
@@ -77,8 +79,14 @@ def trace_options(
     }
 
 
+def bundled() -> str:
+    """The path of the trace that comes with Wordline."""
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "bundled", BUNDLED)
+
+
 def paths(trace: Traces | None, name: str = "trace") -> list[str]:
-    """The files of the parameter `name` as strings. Raises TypeError if they are not paths."""
+    """The files of the parameter `name` as strings; the name of the bundled trace stands for it
+    where no file is called so. Raises TypeError if they are not paths."""
     if trace is None:
         return []
     if isinstance(trace, str | bytes | os.PathLike) or hasattr(trace, "read"):
@@ -126,7 +134,7 @@ def _path(one: object, name: str) -> str:
         usable = False
     if not usable:
         raise WordlineError(f"{name}: {path!r} is not the path of a file; check the path")
-    return path
+    return bundled() if path == BUNDLED and name != "out" and not os.path.lexists(path) else path
 
 
 def _require_format(name: object) -> None:

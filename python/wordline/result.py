@@ -162,14 +162,15 @@ class Result:
         """Writes summary.json, config.resolved.toml, the tables as Parquet and report.html into
         a folder, which appears complete or not at all, and returns their paths.
 
-        A folder that holds a former result is replaced; any other that is not empty is refused.
+        A folder that holds a former run is replaced; any other that is not empty is refused.
         With `numbered`, whatever is there stays, and the first of path-2, path-3, ... that is free
         is taken. Raises WordlineError.
         """
         from pathlib import Path
 
         return [
-            Path(file) for file in outputs.write(path, self._writers(report), numbered=numbered)
+            Path(file)
+            for file in outputs.write(path, self._writers(report), "run", numbered=numbered)
         ]
 
     def _writers(self, report: bool) -> dict[str, outputs.Writer]:
@@ -244,4 +245,4 @@ def write(
     result: Result, path: str | os.PathLike[str], *, report: bool, numbered: bool
 ) -> list[str]:
     """`Result.write` for strings."""
-    return outputs.write(path, result._writers(report), numbered=numbered)  # pyright: ignore[reportPrivateUsage]
+    return outputs.write(path, result._writers(report), "run", numbered=numbered)  # pyright: ignore[reportPrivateUsage]

@@ -137,7 +137,7 @@ def run(
     options |= timeline_options(timeline, timeline_from, timeline_until, files)
     options["streams"] = several
     if out is not None:
-        require_outside(timeline, outputs.check(out))
+        require_outside(timeline, outputs.check(out, "run"))
     outcome = _simulate(text, name, settings(overrides), traces, options, progress)
     result = Result(outcome)
     if outcome.requests == 0:

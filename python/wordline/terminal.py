@@ -1,6 +1,7 @@
 """What the terminal shows: the progress bar, the summary, listings."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -91,7 +92,8 @@ class Bar:
         fault: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._progress.stop()
+        with suppress(OSError):  # the terminal may be gone; the run is not
+            self._progress.stop()
 
     def show(self, state: "State") -> None:
         """Draws the state of a run."""

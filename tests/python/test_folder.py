@@ -12,21 +12,25 @@ def text(content: str) -> Callable[[Path], object]:
     return lambda path: path.write_text(content)
 
 
+CONFIG = {"config.resolved.toml": text("")}
+
+
 def test_a_folder_appears_with_its_parents(place: Path) -> None:
-    files = folder.write("a/b/c", {"summary.json": text("{}")})
-    assert files == [place / "a/b/c/summary.json"]
-    assert [path.name for path in place.rglob("*")] == ["a", "b", "c", "summary.json"]
+    files = folder.write("a/b/c", {"summary.json": text("{}")} | CONFIG, "run")
+    assert files == [place / "a/b/c/summary.json", place / "a/b/c/config.resolved.toml"]
+    names = {path.name for path in place.rglob("*")}
+    assert names == {"a", "b", "c", "summary.json", *CONFIG}
 
 
 def test_a_failing_writer_leaves_the_former_result(place: Path) -> None:
-    folder.write("here", {"summary.json": text("old")})
+    folder.write("here", {"summary.json": text("old")} | CONFIG, "run")
 
     def fail(path: Path) -> None:
         path.write_text("half")
         raise OSError(28, "No space left on device")
 
     with pytest.raises(WordlineError, match=r"here/report\.html.*No space.*free some space"):
-        folder.write("here", {"summary.json": text("new"), "report.html": fail})
+        folder.write("here", {"summary.json": text("new"), "report.html": fail} | CONFIG, "run")
     assert (place / "here/summary.json").read_text() == "old"
     assert [path.name for path in place.iterdir()] == ["here"]
 
@@ -37,7 +41,7 @@ def test_ctrl_c_while_writing_leaves_nothing(place: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        folder.write("here", {"summary.json": interrupted})
+        folder.write("here", {"summary.json": interrupted} | CONFIG, "run")
     with pytest.raises(KeyboardInterrupt):
         folder.write_file("page.html", interrupted)
     assert not list(place.iterdir())
@@ -46,18 +50,18 @@ def test_ctrl_c_while_writing_leaves_nothing(place: Path) -> None:
 def test_a_link_stays_one(place: Path) -> None:
     (place / "real").mkdir()
     (place / "link").symlink_to("real")
-    folder.write("link", {"summary.json": text("{}")})
+    folder.write("link", {"summary.json": text("{}")} | CONFIG, "run")
     assert (place / "link").is_symlink()
     assert (place / "real/summary.json").exists()
 
 
 def test_checking_leaves_nothing(place: Path) -> None:
-    folder.check("a/b/c")
+    folder.check("a/b/c", "run")
     assert not list(place.iterdir())
 
 
 def test_files_are_as_readable_as_any_other(place: Path) -> None:
-    folder.write("here", {"summary.json": text("{}")})
+    folder.write("here", {"summary.json": text("{}")} | CONFIG, "run")
     (place / "other").mkdir()
     (place / "other/file").touch()
     assert (place / "here").stat().st_mode == (place / "other").stat().st_mode
@@ -73,10 +77,10 @@ def test_the_first_free_name(place: Path) -> None:
 
 def test_a_name_taken_in_the_meantime_is_not_taken_away(place: Path) -> None:
     def late(path: Path) -> None:
-        folder.write("here", {"summary.json": text("other")}, numbered=True)
+        folder.write("here", {"summary.json": text("other")} | CONFIG, "run", numbered=True)
         path.write_text("mine")
 
-    (mine,) = folder.write("here", {"summary.json": late}, numbered=True)
+    mine, _ = folder.write("here", {"summary.json": late} | CONFIG, "run", numbered=True)
     assert mine == place / "here-2/summary.json"
     assert (place / "here/summary.json").read_text() == "other"
     assert mine.read_text() == "mine"
@@ -91,4 +95,4 @@ def test_what_is_no_result_is_named(place: Path, names: list[str], other: str) -
     for name in names:
         (place / "here" / name).touch()
     with pytest.raises(WordlineError, match=rf"such as {other}\)"):
-        folder.check("here")
+        folder.check("here", "run")

@@ -60,6 +60,115 @@ def test_ctrl_c_before_the_first_request_leaves_nothing(tiny: str, place: Path) 
     assert not list(place.glob(".*"))
 
 
+SIGNALS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+
+
+@pytest.mark.parametrize("number", list(SIGNALS))
+def test_every_signal_keeps_what_was_simulated(tiny: str, place: Path, number: int) -> None:
+    with (place / tiny).open("a") as file:
+        file.write(ENDLESS)
+    process = start("run", tiny, "--out", "here", "--progress")
+    time.sleep(2.5)
+    process.send_signal(number)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == SIGNALS[number], errors
+    assert "Traceback" not in errors
+    assert "Partial result" in output
+    assert json.loads(Path("here/summary.json").read_text())["partial"] is True
+    assert {path.name for path in place.iterdir()} == {"tiny.toml", "here"}
+
+
+def test_what_nohup_ignores_stays_ignored(tiny: str, place: Path) -> None:
+    code = (
+        "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); "
+        "os.execv(sys.executable, [sys.executable, '-m', 'wordline', *sys.argv[1:]])"
+    )
+    with (place / tiny).open("a") as file:
+        file.write(ENDLESS)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "run", tiny, "--out", "here"], stderr=subprocess.PIPE,
+        text=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    time.sleep(2)
+    process.send_signal(signal.SIGHUP)
+    time.sleep(0.5)
+    assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 143
+
+
+def test_a_library_leaves_signals_alone() -> None:
+    code = (
+        "import signal; names = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]\n"
+        "before = [signal.getsignal(name) for name in names]\n"
+        "import wordline, wordline.command, wordline.cli, wordline.outputs\n"
+        "wordline.command.main(['devices'])\n"
+        "assert before == [signal.getsignal(name) for name in names]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize("number", list(SIGNALS))
+def test_a_conversion_that_is_stopped_leaves_nothing(place: Path, number: int) -> None:
+    line = "128166372003061629,host,0,Read,4096,4096,1000\n"
+    with (place / "long.csv").open("w") as file:
+        for _ in range(60):
+            file.write(line * 100_000)
+    process = start("trace", "convert", "long.csv", "out.csv.zst", "--to", "wordline")
+    while not list(place.glob(".wordline-*")) and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == SIGNALS[number], errors
+    assert errors.strip() == "error: interrupted; nothing was written"
+    assert [path.name for path in place.iterdir()] == ["long.csv"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_process_of_a_study_is_left(place: Path, number: int) -> None:
+    process = start("study", "palloc")
+    workers: list[int] = []
+    deadline = time.monotonic() + 60
+    while not workers and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+        workers = descendants(process.pid)
+    time.sleep(1.0)
+    workers = descendants(process.pid)
+    assert workers
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert "Traceback" not in errors
+    deadline = time.monotonic() + 30
+    while any(map(alive, workers)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not [pid for pid in workers if alive(pid)]
+    assert not list(place.iterdir())
+
+
+def descendants(pid: int) -> list[int]:
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    found = [int(child) for child in children.read_text().split()] if children.exists() else []
+    return found + [further for child in found for further in descendants(child)]
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_ctrl_c_while_wordline_is_imported_is_no_traceback() -> None:
+    for delay in range(20, 120, 5):
+        process = start("devices")
+        time.sleep(delay / 1000)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        ours = errors.split("site.py")[0] if "init_import_site" in errors else errors
+        assert "Traceback" not in ours, errors
+
+
 @pytest.fixture
 def full_disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of 64 KiB."""

@@ -49,7 +49,7 @@ def test_ctrl_c_during_the_start_is_one_line(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(plain, "run_arguments", interrupted)
-    assert command.main(["run", "d4"]) == command.INTERRUPTED
+    assert command.main(["run", "d4"]) == 130
     assert capsys.readouterr().err == "error: interrupted; nothing was written\n"
 
 

@@ -1,5 +1,6 @@
 //! Replacement policies over traces, and miss-ratio curves.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -35,7 +36,9 @@ impl CacheTrace {
     fn run(&self, py: Python<'_>, policy: &str, pages: u64) -> PyResult<String> {
         let chosen = one(policy)?;
         let trace = Arc::clone(&self.0);
-        let run = beside(py, None, move |_, _| Ok(trace.run(&chosen, pages)))?;
+        let run = beside(py, None, move |_, _| {
+            Ok::<_, CacheError>(trace.run(&chosen, pages))
+        })?;
         serde_json::to_string(&run).map_err(fail)
     }
 }
@@ -153,12 +156,22 @@ struct Shared {
 }
 
 /// Does some work in a thread of its own, with the interpreter free. Meanwhile `progress` is called about ten
-/// times a second; an exception from it, or Ctrl-C, is raised at once. The work then ends when it next looks at its
-/// watch: a single run of a policy does not, and goes on unheard.
-pub(crate) fn beside<T: Send + 'static>(
+/// times a second; an exception from it, or from a signal, is raised at once. The work then ends when it next looks
+/// at its watch: a single run of a policy does not, and goes on unheard.
+pub(crate) fn beside<T: Send + 'static, E: Display + Send + 'static>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
-    work: impl FnOnce(Recordings, &mut Watch<'_>) -> Result<T, CacheError> + Send + 'static,
+    work: impl FnOnce(Recordings, &mut Watch<'_>) -> Result<T, E> + Send + 'static,
+) -> PyResult<T> {
+    beside_until(py, progress, || true, work)
+}
+
+/// [`beside`], where `stop` is asked first whether the work can be left: if not, its answer is waited for.
+pub(crate) fn beside_until<T: Send + 'static, E: Display + Send + 'static>(
+    py: Python<'_>,
+    progress: Option<Py<PyAny>>,
+    stop: impl Fn() -> bool,
+    work: impl FnOnce(Recordings, &mut Watch<'_>) -> Result<T, E> + Send + 'static,
 ) -> PyResult<T> {
     memory::reserve();
     let shared = Arc::new(Shared::default());
@@ -195,7 +208,9 @@ pub(crate) fn beside<T: Send + 'static>(
         let heard = py
             .check_signals()
             .and_then(|()| tell(py, progress.as_ref(), now));
-        if let Err(error) = heard {
+        if let Err(error) = heard
+            && stop()
+        {
             shared.ended.store(true, Ordering::Relaxed);
             return Err(error);
         }

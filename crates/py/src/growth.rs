@@ -10,6 +10,8 @@ use wordline_kernel::Stream;
 const WORDS: usize = 16;
 /// Lines of the largest table: 4 GiB.
 const MOST_LINES: u64 = 1 << 26;
+/// Lines between two looks at signals.
+const LOOK_EVERY: usize = 1 << 20;
 
 /// A table of cache lines in one random cycle (Sattolo 1986): the first word of a line is the place of
 /// the next, so that a read has to wait for the one before it.
@@ -23,14 +25,17 @@ pub struct MemoryTable {
 impl MemoryTable {
     /// A table of `bytes`, 64 to 4 GiB; what lies beyond counts as the nearest.
     #[new]
-    fn new(bytes: u64) -> Self {
+    fn new(py: Python<'_>, bytes: u64) -> PyResult<Self> {
         let count = (bytes / (4 * WORDS as u64)).clamp(1, MOST_LINES) as u32;
         let mut lines: Vec<[u32; WORDS]> = (0..count).map(|place| [place; WORDS]).collect();
         let mut random = Stream::new(1, "growth.memory");
         for place in (1..lines.len()).rev() {
             lines.swap(place, random.below(place as u64) as usize);
+            if place.is_multiple_of(LOOK_EVERY) {
+                py.check_signals()?;
+            }
         }
-        Self { lines, place: 0 }
+        Ok(Self { lines, place: 0 })
     }
     /// Reads so many lines, one after the other, from where it stopped.
     fn walk(&mut self, reads: u64) {

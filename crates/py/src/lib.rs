@@ -20,9 +20,11 @@ use wordline_kernel::Time;
 use wordline_observe::Table;
 use wordline_sim::config::{self, presets};
 use wordline_sim::{Done, Job, JobError, Phase, Progress, SimulationError, TimelineOptions};
-use wordline_workload::convert::convert_trace;
+use wordline_workload::convert::{Stop, convert_trace_until};
 use wordline_workload::stat::{IdleRule, stat_trace};
 use wordline_workload::{Format, Recordings, Trace, TraceOptions, WorkloadError};
+
+use crate::cache::{beside, beside_until};
 
 pyo3::create_exception!(
     wordline,
@@ -259,20 +261,6 @@ fn unreadable(error: WorkloadError) -> PyErr {
     fail(error)
 }
 
-/// Does something with traces, the interpreter being free.
-fn with_trace<T: Send>(
-    py: Python<'_>,
-    work: impl FnOnce(&Recordings) -> Result<T, WorkloadError> + Send,
-) -> PyResult<T> {
-    let raised = Raised::default();
-    let recordings = raised.recordings();
-    let done = py.detach(|| work(&recordings));
-    match raised.take() {
-        Some(error) => Err(error),
-        None => done.map_err(unreadable),
-    }
-}
-
 /// A run that ended for want of memory says so.
 fn told_of_memory(mut done: Done) -> Outcome {
     let results = &mut done.results;
@@ -311,8 +299,8 @@ fn trace_stat(
 ) -> PyResult<String> {
     let rule = idle_rule(options)?;
     let options = trace_options(TraceOptions::as_recorded(), options)?;
-    let stat = with_trace(py, |recordings| {
-        stat_trace(&mut Trace::of(recordings, &paths, &options)?, rule)
+    let stat = beside(py, None, move |recordings, _| {
+        stat_trace(&mut Trace::of(&recordings, &paths, &options)?, rule)
     })?;
     serde_json::to_string(&stat).map_err(fail)
 }
@@ -328,7 +316,8 @@ fn idle_rule(options: &Bound<'_, PyDict>) -> PyResult<IdleRule> {
     .map_err(fail)
 }
 
-/// Rewrites a trace in another format; says what was lost, as JSON.
+/// Rewrites a trace in another format; says what was lost, as JSON. A signal that raises ends it, and no file is
+/// left.
 #[pyfunction]
 fn trace_convert(
     py: Python<'_>,
@@ -339,9 +328,17 @@ fn trace_convert(
 ) -> PyResult<String> {
     let options = trace_options(TraceOptions::as_recorded(), options)?;
     let to: Format = to.parse().map_err(fail)?;
-    let done = with_trace(py, |recordings| {
-        convert_trace(&mut Trace::of(recordings, &paths, &options)?, &out, to)
-    })?;
+    let stop = Stop::default();
+    let heard = stop.clone();
+    let done = beside_until(
+        py,
+        None,
+        || stop.stop(),
+        move |recordings, _| {
+            let mut trace = Trace::of(&recordings, &paths, &options)?;
+            convert_trace_until(&mut trace, &out, to, &heard)
+        },
+    )?;
     serde_json::to_string(&done).map_err(fail)
 }
 
@@ -391,6 +388,12 @@ fn all_presets() -> String {
 #[pyfunction]
 fn preset_text(name: &str) -> Option<&'static str> {
     presets::text(name).ok()
+}
+
+/// Names of all tables that a run may leave.
+#[pyfunction]
+fn tables() -> Vec<&'static str> {
+    wordline_sim::TABLES.to_vec()
 }
 
 /// The metrics of a summary, as JSON.
@@ -453,7 +456,7 @@ mod _wordline {
     #[pymodule_export]
     use super::{
         Outcome, PyTable, WordlineError, all_presets, config_capacity, config_check,
-        config_resolved, config_schema, formats, metrics, policies, preset_text, run,
+        config_resolved, config_schema, formats, metrics, policies, preset_text, run, tables,
         trace_convert, trace_stat,
     };
 }

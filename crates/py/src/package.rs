@@ -3,23 +3,24 @@
 use pyo3::prelude::*;
 use wordline_sim::package::{self, Load};
 
+use crate::cache::beside;
 use crate::fail;
 
 /// Runs a load, given as JSON, on a package; the report as JSON.
 #[pyfunction]
 pub fn package_run(
     py: Python<'_>,
-    config_text: &str,
-    config_name: &str,
+    config_text: String,
+    config_name: String,
     overrides: Vec<(String, String)>,
     load: &str,
     seed: u64,
     strips: bool,
 ) -> PyResult<String> {
     let load: Load = serde_json::from_str(load).map_err(fail)?;
-    let report = py
-        .detach(|| package::run(config_text, config_name, &overrides, &load, seed, strips))
-        .map_err(fail)?;
+    let report = beside(py, None, move |_, _| {
+        package::run(&config_text, &config_name, &overrides, &load, seed, strips)
+    })?;
     serde_json::to_string(&report).map_err(fail)
 }
 

@@ -22,7 +22,7 @@ pub mod tables;
 pub mod timeline;
 
 pub use job::{Done, Job, JobError};
-pub use results::Results;
+pub use results::{Results, TABLES};
 pub use simulation::{Options, Phase, Progress, SimulationError, run};
 pub use summary::Summary;
 pub use timeline::TimelineOptions;

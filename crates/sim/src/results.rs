@@ -7,6 +7,18 @@ use crate::outcome::Outcome;
 use crate::summary::Summary;
 use crate::tables;
 
+/// Names of all tables that a run may have.
+pub const TABLES: [&str; 8] = [
+    "requests",
+    "series",
+    "members",
+    "latency",
+    "dies",
+    "blocks",
+    "wear",
+    "chip_load",
+];
+
 /// Where the requests of a stream came from.
 #[derive(Clone, Debug, Default)]
 pub struct Provenance {
@@ -119,17 +131,13 @@ impl Results {
     }
     /// Names of the tables that this run has.
     pub fn tables(&self) -> Vec<&'static str> {
-        let mut names = vec!["series", "latency", "dies", "blocks", "wear"];
-        if self.outcome.plan.array.is_some() {
-            names.insert(1, "members");
-        }
-        if self.outcome.chip_loads.is_some() {
-            names.push("chip_load");
-        }
-        if self.rows.is_some() {
-            names.insert(0, "requests");
-        }
-        names
+        let has = |name: &&str| match *name {
+            "requests" => self.rows.is_some(),
+            "members" => self.outcome.plan.array.is_some(),
+            "chip_load" => self.outcome.chip_loads.is_some(),
+            _ => true,
+        };
+        TABLES.into_iter().filter(has).collect()
     }
     /// A table; `None` if this run has none of that name.
     pub fn table(&self, name: &str) -> Option<Result<Table, ObserveError>> {

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
@@ -17,6 +18,8 @@ use crate::{InputFile, Op, Request, Source, Trace, WorkloadError};
 const BUFFER: usize = 256 * 1024;
 /// What `xz` takes by default.
 const XZ_LEVEL: u32 = 6;
+/// Requests between two looks at whether a conversion is to stop.
+const LOOK_EVERY: u64 = 4096;
 
 /// What a conversion did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -143,10 +146,96 @@ pub fn convert_trace(
     path: &Path,
     format: Format,
 ) -> Result<Conversion, WorkloadError> {
-    let mut done = convert(trace, path, format)?;
+    convert_trace_until(trace, path, format, &Stop::default())
+}
+
+/// [`convert_trace`], which `stop` may end from another thread.
+pub fn convert_trace_until(
+    trace: &mut Trace,
+    path: &Path,
+    format: Format,
+    stop: &Stop,
+) -> Result<Conversion, WorkloadError> {
+    let mut done = convert_until(trace, path, format, stop)?;
     done.notes.extend(trace.warnings());
     done.files = trace.files().iter().map(InputFile::of).collect();
     Ok(done)
+}
+
+/// [`convert`], which `stop` may end from another thread.
+pub fn convert_until(
+    source: &mut impl Source,
+    path: &Path,
+    format: Format,
+    stop: &Stop,
+) -> Result<Conversion, WorkloadError> {
+    let stopped = || WorkloadError::new(path, "the conversion was stopped", "start it again");
+    let mut writer = TraceWriter::create(path, format, source.timed())?;
+    if !stop.begun(writer.packer.temporary.path()) {
+        return Err(stopped());
+    }
+    while let Some(request) = source.next_request()? {
+        writer.write(&request)?;
+        if writer.written.is_multiple_of(LOOK_EVERY) && stop.is_stopped() {
+            return Err(stopped());
+        }
+    }
+    // Until the file has its name, nobody can stop any more.
+    let mut stage = stop.stage();
+    if *stage == Stage::Stopped {
+        return Err(stopped());
+    }
+    let done = writer.finish();
+    *stage = Stage::Ended;
+    done
+}
+
+/// Stops a conversion, whatever it is waiting for.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<Mutex<Stage>>);
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    Opening,
+    /// Into this file, which has no name yet.
+    Writing(PathBuf),
+    Stopped,
+    Ended,
+}
+
+impl Stop {
+    /// Stops the conversion: no file appears, and none is left. False if it has ended already, well
+    /// or not.
+    pub fn stop(&self) -> bool {
+        let mut stage = self.stage();
+        if let Stage::Writing(partial) = &*stage {
+            // If it is gone already, so much the better.
+            let _ = std::fs::remove_file(partial);
+        }
+        if *stage == Stage::Ended {
+            return false;
+        }
+        *stage = Stage::Stopped;
+        true
+    }
+
+    fn begun(&self, partial: &Path) -> bool {
+        let mut stage = self.stage();
+        let stopped = *stage == Stage::Stopped;
+        if !stopped {
+            *stage = Stage::Writing(partial.to_owned());
+        }
+        !stopped
+    }
+
+    fn is_stopped(&self) -> bool {
+        *self.stage() == Stage::Stopped
+    }
+
+    fn stage(&self) -> MutexGuard<'_, Stage> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 fn notes(format: Format, losses: &Losses, timed: bool) -> Vec<String> {

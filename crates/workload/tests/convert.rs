@@ -8,7 +8,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use shared::real;
 use wordline_kernel::Time;
-use wordline_workload::convert::{Conversion, TraceWriter, convert};
+use wordline_workload::convert::{Conversion, Stop, TraceWriter, convert, convert_until};
 use wordline_workload::{
     Format, OnBadLine, Op, Request, Source, Trace, TraceOptions, WorkloadError,
 };
@@ -210,6 +210,62 @@ fn a_file_appears_when_it_is_finished_and_not_before() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "what was there");
     let names = std::fs::read_dir(directory.path()).unwrap().count();
     assert_eq!(names, 1, "nothing is left behind");
+}
+
+/// A source that is stopped from outside when its second request is wanted, as by Ctrl-C during a read.
+struct Stopped<'a>(Trace, &'a dyn Fn());
+
+impl Source for Stopped<'_> {
+    fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
+        let request = self.0.next_request();
+        (self.1)();
+        request
+    }
+    fn fraction(&self) -> Option<f64> {
+        None
+    }
+    fn timed(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_conversion_that_is_stopped_leaves_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.csv");
+    let stop = Stop::default();
+    let left = || std::fs::read_dir(directory.path()).unwrap().count();
+    let now = || {
+        if left() > 0 {
+            assert!(stop.stop());
+            assert_eq!(left(), 0, "at once, not when the next request comes");
+        }
+    };
+    let trace = Trace::from_bytes(
+        "two.csv",
+        b"1,hm,0,Read,0,512,1\n2,hm,0,Read,0,512,1\n".to_vec(),
+        &TraceOptions::as_recorded(),
+    );
+    let mut source = Stopped(trace.unwrap(), &now);
+    let error = convert_until(&mut source, &path, Format::Wordline, &stop).unwrap_err();
+    assert!(error.to_string().contains("stopped"), "{error}");
+    assert_eq!(left(), 0);
+}
+
+#[test]
+fn a_conversion_that_is_finished_cannot_be_stopped() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.csv");
+    let stop = Stop::default();
+    let mut trace = Trace::from_bytes(
+        "one.csv",
+        b"1,hm,0,Read,0,512,1\n".to_vec(),
+        &TraceOptions::as_recorded(),
+    )
+    .unwrap();
+    convert_until(&mut trace, &path, Format::Wordline, &stop).unwrap();
+    assert!(!stop.stop());
+    assert!(path.exists());
 }
 
 #[test]

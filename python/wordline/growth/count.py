@@ -9,6 +9,7 @@ from subprocess import DEVNULL, PIPE, run
 
 from wordline._wordline import WordlineError
 from wordline.growth.sweeps import Point, command
+from wordline.process import with_parent
 
 # A first-level cache of 48 KiB, and behind it one of 1 MiB: what misses both comes from further.
 CACHES = ("--I1=32768,8,64", "--D1=49152,12,64", "--LL=1048576,16,64")
@@ -54,6 +55,7 @@ def _total(point: Point) -> tuple[int, int]:
             stdout=DEVNULL,
             stderr=PIPE,
             check=False,
+            preexec_fn=with_parent(),
         )
         if done.returncode != 0:
             raise WordlineError(f"valgrind: {_reason(done.stderr.decode(errors='replace'))}")

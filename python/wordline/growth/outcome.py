@@ -39,6 +39,7 @@ def write(found: Sequence[Measured], place: Path) -> list[Path]:
             ),
             "growth.csv": lambda path: _write_csv(found, path),
         },
+        "growth",
     )
 
 

@@ -4,9 +4,13 @@ import os
 import signal
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import Pipe, get_context, resource_tracker
+from multiprocessing.connection import Connection
 from pathlib import Path
+from threading import Thread
 
 import wordline
 from wordline import WordlineError
@@ -57,17 +61,42 @@ def simulate(device: str, case: Case) -> Run:
 
 
 def run_all(device: str, cases: Sequence[Case]) -> list[Run]:
-    """Runs cases on all cores; the answers stand in their order."""
+    """Runs cases on all cores; the answers stand in their order. No process is left if this one is
+    interrupted, or killed."""
     workers = max(1, min(os.cpu_count() or 1, len(cases), 32))
+    # This process alone holds the other end: it is closed when the process ends, however it does.
+    ended, alive = Pipe(duplex=False)
     pool = ProcessPoolExecutor(
-        workers,
-        mp_context=get_context("spawn"),
-        # Ctrl-C is this process's affair: it lets the runs under way end and starts no other.
-        initializer=signal.signal,
-        initargs=(signal.SIGINT, signal.SIG_IGN),
+        workers, mp_context=get_context("spawn"), initializer=_follow, initargs=(ended,)
     )
     try:
-        futures: list[Future[Run]] = [pool.submit(simulate, device, case) for case in cases]
+        # Ctrl-C is this process's affair, from the start of the others on. They inherit the mask.
+        resource_tracker.ensure_running()  # it would lift the mask
+        masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            futures: list[Future[Run]] = [pool.submit(simulate, device, case) for case in cases]
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, masked)
         return [future.result() for future in futures]
+    except BrokenProcessPool:
+        raise WordlineError(
+            "a process of the study was killed; perhaps memory is short: free some"
+        ) from None
+    except BaseException:
+        alive.close()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
+        alive.close()
+        ended.close()
+
+
+def _follow(ended: Connection) -> None:
+    """Ends this process when the one that started it does, or does not want it any more."""
+
+    def wait() -> None:
+        with suppress(EOFError, OSError):
+            ended.recv_bytes()
+        os._exit(1)
+
+    Thread(target=wait, daemon=True).start()

@@ -107,7 +107,8 @@ class Figure:
 
 @dataclass(frozen=True)
 class Setup:
-    """What a study is run with: how much of it, on which traces. Keeps the configurations used.
+    """What a study is run with: how much of it, on which traces. Keeps the configurations used,
+    and the names of the recorded traces that figures could have used and were not there.
 
     `full` asks for as many requests as the document has, of studies that take fewer.
     """
@@ -116,6 +117,11 @@ class Setup:
     traces: Sequence[Path] = ()
     configs: dict[str, str] = field(default_factory=dict[str, str])
     full: bool = False
+    missing: dict[str, None] = field(default_factory=dict[str, None])
+
+    def miss(self, trace: str) -> None:
+        """Notes a recorded trace that is not there."""
+        self.missing[trace] = None
 
     def requests(self, count: int) -> int:
         """So many, or fewer if it has to be quick."""

@@ -10,8 +10,6 @@ import wordline
 from wordline import folder
 from wordline.study.figure import Claim, Figure, Row, Setup, Study
 
-NAMES = ("index.html", "study.json")
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -41,6 +39,7 @@ class Outcome:
             "quick": self.setup.quick,
             "full": self.setup.full,
             "claims_failed": len(self.failed),
+            "traces_missing": list(self.setup.missing),
             "figures": [_figure(figure) for figure in self.figures if not figure.timed],
             "configs": dict(sorted(self.setup.configs.items())),
             "speed": [_figure(figure) for figure in self.figures if figure.timed],
@@ -61,6 +60,7 @@ class Outcome:
                 "index.html": lambda part: part.write_text(page, encoding="utf-8"),
                 "study.json": lambda part: part.write_text(told, encoding="utf-8"),
             },
+            "study",
         )
 
 

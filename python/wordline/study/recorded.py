@@ -3,20 +3,28 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from wordline import reading
 from wordline.study.figure import Setup
 
-BUNDLED = Path(__file__).parents[3] / "traces" / "postgresql-mixed.csv.gz"
+BUNDLED = Path(reading.bundled())
 
 
 def recorded(setup: Setup, known: Mapping[str, Sequence[str]]) -> dict[str, Path]:
-    """The bundled trace, and of those given the largest of each workload that is known.
+    """The bundled trace, and of those given the largest of each workload that is known. The setup
+    notes what is not there.
 
     `known` says by workload which words mark the names of its files.
     """
-    found = {"postgresql (bundled)": BUNDLED} if BUNDLED.exists() else {}
+    found: dict[str, Path] = {}
+    if BUNDLED.exists():
+        found["postgresql (bundled)"] = BUNDLED
+    else:
+        setup.miss(BUNDLED.name)
     for workload, words in known.items():
         named = [path for path in setup.traces if any(word in path.name.lower() for word in words)]
         if named:
             largest = max(named, key=lambda path: (path.stat().st_size, path.name))
             found[f"{workload} ({largest.name.split('.')[0]})"] = largest
+        else:
+            setup.miss(workload)
     return found

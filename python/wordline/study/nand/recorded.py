@@ -1,6 +1,5 @@
 """Figure 2.20: recorded traces, many dies against many planes."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import wordline
@@ -8,9 +7,9 @@ from wordline import WordlineError
 from wordline.config import Value
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
 from wordline.study.nand.modes import MLC, PUBLISHED, gain, lines
+from wordline.study.recorded import recorded
 
 COUNTS = (1, 2, 4, 8)
-BUNDLED = Path(__file__).parents[4] / "traces" / "postgresql-mixed.csv.gz"
 # Workloads of the document (table 2.2), and what files of them may be called.
 KNOWN = {
     "msnfs": ("msnfs",),
@@ -27,21 +26,11 @@ PLACES = {"by address": "static", "as they come": "dynamic"}
 DEPTH = 32
 
 
-def _traces(setup: Setup) -> Iterator[tuple[str, Path]]:
-    if BUNDLED.exists():
-        yield "postgresql (bundled)", BUNDLED
-    for workload, words in KNOWN.items():
-        named = [path for path in setup.traces if any(word in path.name.lower() for word in words)]
-        if named:
-            largest = max(named, key=lambda path: (path.stat().st_size, path.name))
-            yield f"{workload} ({largest.name.split('.')[0]})", largest
-
-
 def figure(setup: Setup) -> Figure:
     """Figure 2.20."""
     found: dict[str, dict[str, list[float]]] = {}
     skipped: list[str] = []
-    for name, path in _traces(setup):
+    for name, path in recorded(setup, KNOWN).items():
         try:
             found[name] = {
                 f"{kind}, {places}": [_iops(setup, path, kind, places, n) for n in COUNTS]

@@ -1,0 +1,135 @@
+"""What an installed wheel can do, from an empty folder, without the checkout: `make dist` runs this
+with the Python that the wheel is installed in."""
+
+import gzip
+import json
+import os
+import random
+import re
+import shlex
+import subprocess
+import sys
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+
+import wordline
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "docs/tutorial.md", *sorted((ROOT / "docs/how-to").glob("*.md"))]
+BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
+TRACE = re.compile(r"[\w-]+\.csv(?:\.gz|\.zst)?")
+# These take minutes. That `study nand` runs is tested below.
+LONG = {"study", "bench", "growth"}
+# What examples use that is no dependency of Wordline, and needs a network.
+OTHERS = ("perfetto",)
+BUNDLED = "postgresql-mixed.csv.gz"
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def called(*command: str) -> str:
+    """What a command prints. No compiler, and nothing of the checkout, is on its paths."""
+    known = os.environ | {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "NO_COLOR": "1"}
+    known.pop("PYTHONPATH", None)
+    done = subprocess.run(command, env=known, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
+    return done.stdout
+
+
+def test_it_is_not_the_checkout() -> None:
+    assert ROOT not in Path(wordline.__file__).resolve().parents
+
+
+def test_the_licences_came_along() -> None:
+    files = {path.name for path in distribution("wordline").files or ()}
+    assert {"LICENSE-APACHE", "LICENSE-MIT"} <= files
+
+
+def test_the_bundled_trace_is_found_by_its_name(place: Path) -> None:
+    called("wordline", "run", "d4", "--trace", BUNDLED, "--max-requests", "100")
+    summary = json.loads((place / "out/d4-postgresql-mixed/summary.json").read_text())
+    assert 0 < summary["input"]["requests"] <= 100  # a flush is none
+    assert [Path(one["path"]).name for one in summary["input"]["files"]] == [BUNDLED]
+    assert json.loads(called("wordline", "trace", "stat", BUNDLED, "--json"))
+
+
+def test_every_device_is_there(place: Path) -> None:
+    presets = {path.stem for path in (ROOT / "presets").glob("*.toml")}
+    assert {one["name"] for one in wordline.presets()} == presets
+    for name in presets:
+        called("wordline", "config", "check", name)
+
+
+def test_a_study_has_all_its_claims(place: Path) -> None:
+    told = called("wordline", "study", "nand", "--quick")
+    assert "of 45 claims hold" in told
+    study = json.loads((place / "out/study-nand/study.json").read_text())
+    assert study["traces_missing"] == ["msnfs", "fin", "web", "usr", "prn"]
+    assert "5 recorded traces are missing" in told
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """Language and text of each block, without its indentation."""
+    return [
+        (language, re.sub(f"^{indent}", "", text, flags=re.MULTILINE))
+        for indent, language, text in BLOCK.findall(page.read_text())
+    ]
+
+
+def commands(text: str) -> list[list[str]]:
+    """The calls of `wordline` in a block, as words, with `>` among them."""
+    lines = [line.removeprefix("$ ") for line in text.splitlines()]
+    words = [shlex.split(line, comments=True) for line in lines if line.startswith("wordline ")]
+    return [one for one in words if one[1] not in LONG or len(one) == 2]
+
+
+def trace(name: str) -> None:
+    """A short trace of the reader's own, as examples suppose."""
+    draw = random.Random(name)
+    lines = ["time_ns,op,offset_bytes,size_bytes,volume"]
+    for index in range(2000):
+        page = draw.randrange(2000)
+        lines.append(f"{index * 500_000},{draw.choice(['read', 'write'])},{page * 4096},4096,0")
+    text = "\n".join(lines).encode() + b"\n"
+    if name.endswith(".zst"):
+        Path("short.csv").write_bytes(text)
+        called("wordline", "trace", "convert", "short.csv", name, "--to", "wordline")
+    else:
+        Path(name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+
+
+def device(name: str, tomls: list[str]) -> None:
+    """The device file that an example names: the one that stands before it."""
+    Path(name).write_text(tomls[-1] if tomls else called("wordline", "devices", "demo"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_examples_run_as_they_stand(page: Path, place: Path) -> None:
+    tomls: list[str] = []
+    code = ""
+    for language, text in blocks(page):
+        if language == "toml":
+            tomls += [text] if "schema = " in text else []
+            continue
+        if language not in ("", "sh", "console", "python"):
+            continue
+        calls = commands(text) if language != "python" else []
+        for name in TRACE.findall(text):
+            if not Path(name).exists() and not name != BUNDLED:
+                trace(name)
+        for name in re.findall(r"[\w-]+\.toml", text):
+            if not Path(name).exists() and f"> {name}" not in text:
+                device(name, tomls)
+        for call in calls:
+            told = called(*(call[: call.index(">")] if ">" in call else call))
+            if ">" in call:
+                Path(call[-1]).write_text(told)
+        if language == "python" and not any(f"from {other}" in text for other in OTHERS):
+            code += text
+            called(sys.executable, "-c", code)

@@ -1,0 +1,92 @@
+"""What commands write: all of it is declared, and each replaces its own results and no others."""
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Command
+
+import wordline.study as studies
+from wordline import WordlineError, _wordline, cli, outputs
+from wordline.study import Figure, Study
+
+# What has a command write all that it can.
+SAMPLED = ["--set", "observe.chip_load_interval_ms=10", "--requests", "--max-requests", "20"]
+
+
+@pytest.fixture
+def calls(
+    wordline: Command, tiny: str, trace: str, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, Callable[[str], int]]:
+    """By command, a call that writes into a folder, and returns the exit code."""
+    figure = Figure(id="1", title="Figure 1", section="1", measured="Nothing.")
+    made = Study("test", "A test", "Nobody", (lambda _: figure,))
+    monkeypatch.setattr(studies, "load", lambda _: made)
+
+    def outside(*args: str) -> Callable[[str], int]:
+        return lambda out: wordline(*args, "--out", out).returncode
+
+    return {
+        "run": outside("run", tiny, "--trace", trace, *SAMPLED),
+        "cache": outside("cache", trace),
+        "mrc": outside("mrc", trace),
+        "study": lambda out: cli.main(["study", "test", "--out", out]),
+        "growth": _growth,
+    }
+
+
+def _growth(out: str) -> int:
+    """Its files, without the minutes of measuring."""
+    writers = {name: lambda part: outputs.write_text(part, "") for name in outputs.FILES["growth"]}
+    try:
+        outputs.write(out, writers, "growth")
+    except WordlineError:
+        return 2
+    return 0
+
+
+def test_every_command_replaces_its_own_results_and_no_others(
+    calls: dict[str, Callable[[str], int]],
+) -> None:
+    assert set(calls) == set(outputs.FILES)
+    for command, call in calls.items():
+        assert call(command) == 0, command
+        assert call(command) == 0, f"{command}, again"
+    for command, other in itertools.permutations(calls, 2):
+        before = sorted(Path(other).iterdir())
+        assert calls[command](other) == 2, f"{command} over {other}"
+        assert sorted(Path(other).iterdir()) == before
+
+
+def test_every_table_of_a_run_is_declared() -> None:
+    declared = {name for name in outputs.FILES["run"] if name.endswith(".parquet")}
+    assert declared == {f"{table}.parquet" for table in _wordline.tables()}
+
+
+@pytest.mark.parametrize("command", list(outputs.FILES))
+def test_any_choice_of_optional_files_is_replaced(command: str, place: Path) -> None:
+    always = outputs.ALWAYS[command]
+    perhaps = sorted(set(outputs.FILES[command]) - always)
+    for number, chosen in enumerate([(), *((one,) for one in perhaps), perhaps]):
+        out = str(place / f"{command}-{number}")
+        writers = {name: lambda part: outputs.write_text(part, "") for name in (*always, *chosen)}
+        for _ in range(2):
+            outputs.write(out, writers, command)
+
+
+@pytest.mark.parametrize("command", list(outputs.FILES))
+def test_help_names_every_file(wordline: Command, command: str) -> None:
+    page = wordline(command, "--help").stdout
+    assert not [name for name in outputs.FILES[command] if name not in page]
+
+
+def test_whose_results_they_are_is_said(calls: dict[str, Callable[[str], int]]) -> None:
+    assert calls["cache"]("there") == 0
+    with pytest.raises(WordlineError, match=r"results of `wordline cache`, which `wordline run`"):
+        outputs.check("there", "run")
+
+
+def test_a_file_that_is_not_declared_is_a_fault() -> None:
+    with pytest.raises(ValueError, match=r"does not write .*notes\.txt"):
+        outputs.write("here", {"notes.txt": str}, "cache")
