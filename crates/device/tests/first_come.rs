@@ -185,7 +185,7 @@ fn bursts(user_pages: u64, random: &mut Stream) -> Vec<Request> {
     for _ in 0..60 {
         let reads = random.below(11);
         let mut pages: Vec<u64> = Vec::new();
-        for _ in 0..1 + random.below(14) {
+        for _ in 0..=random.below(14) {
             let page = random.below(user_pages);
             if !pages.contains(&page) {
                 pages.push(page);
