@@ -171,6 +171,8 @@ DIRECTIONS: dict[str, tuple[bool, float | None]] = {
     "randread": (True, 1.0), "randwrite": (True, 0.0), "randtrim": (True, None),
     "rw": (False, 0.5), "readwrite": (False, 0.5), "randrw": (True, 0.5),
 }  # fmt: skip
+SLOWEST, FASTEST = Fraction(1, 1000), 10**9  # requests a second
+DEEPEST = 65_536
 NAME = 64  # longest name of a stream
 
 
@@ -490,12 +492,15 @@ class _Streams:
             if option not in self.job.options:
                 continue
             texts = set(filter(None, self.job.text(option, "").split(",")))
-            if len(texts) != 1:
+            # One rate is that of each direction, so that a mix would not keep its shares.
+            if len(texts) != 1 or self.direction()[1] not in (0.0, 1.0, None):
                 self.job.fault(option, "directions have rates of their own", "make them two jobs")
             value = self.bytes(option, texts.pop())
-            if value == 0:
-                self.job.fault(option, "0 is no rate", "give one, or take the line out")
-            return Fraction(value) if option == "rate_iops" else value / mean
+            rate = Fraction(value) if option == "rate_iops" else value / mean
+            if not SLOWEST <= rate <= FASTEST:
+                reason = f"{float(rate):g} requests a second are not between 0.001 and 10^9"
+                self.job.fault(option, reason, "give another rate, or take the line out")
+            return rate
         return None
 
     def arrival(self, mean: Fraction) -> dict[str, Any]:
@@ -527,6 +532,8 @@ class _Streams:
         if engine not in ASYNCHRONOUS:
             known = ", ".join(sorted(SYNCHRONOUS | ASYNCHRONOUS))
             self.job.fault("ioengine", "this engine is no load of a disk", f"give one of {known}")
+        if depth > DEEPEST:
+            self.job.fault("iodepth", f"is above {DEEPEST}", "lower it")
         return depth
 
     def pattern(self, random: bool) -> dict[str, Any]:

@@ -556,13 +556,12 @@ impl Trace {
         let Some(origin) = self.origins.get(self.next_file) else {
             return Ok(false);
         };
-        let open = match self.first.take() {
-            Some(first) => first,
-            None => {
-                let mut options = self.options.clone();
-                options.format = Some(self.files[self.next_file].format);
-                Open::new(origin, &options)?
-            }
+        let open = if let Some(first) = self.first.take() {
+            first
+        } else {
+            let mut options = self.options.clone();
+            options.format = Some(self.files[self.next_file].format);
+            Open::new(origin, &options)?
         };
         self.next_file += 1;
         self.orderer.restart(open.tick_ps);

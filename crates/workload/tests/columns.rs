@@ -124,10 +124,11 @@ fn units_are_those_that_are_said() {
 #[test]
 fn operations_are_spelled_in_many_ways() {
     let ops = |op: &str, words: &str| -> Vec<Op> {
-        let text: String = words
+        let lines: Vec<String> = words
             .split(' ')
-            .map(|word| format!("0,512,{word}\n"))
+            .map(|word| format!("0,512,{word}"))
             .collect();
+        let text = lines.join("\n");
         let requests = read(&format!("offset=1,bytes=2,op=3{op}"), &text).unwrap();
         requests.iter().map(|request| request.op).collect()
     };

@@ -220,6 +220,8 @@ mod tests {
         added: &'static [u8],
     }
 
+    /// 8,33
+    const DEVICE: u32 = (8 << 20) + 33;
     const WRITE_EVENT: Event = Event {
         action: 1,
         category: WRITE,
@@ -242,7 +244,7 @@ mod tests {
         put(u64::from(event.bytes), 4);
         put(u64::from(event.category << 16 | event.action), 4);
         put(4242, 4); // process
-        put(8 << 20 | 33, 4); // device 8,33
+        put(u64::from(DEVICE), 4);
         put(3, 4); // processor
         put(0, 2); // error
         put(event.added.len() as u64, 2);
@@ -327,11 +329,7 @@ mod tests {
                 ],
                 "{order:?}"
             );
-            assert!(
-                requests
-                    .iter()
-                    .all(|request| request.volume == 8 << 20 | 33)
-            );
+            assert!(requests.iter().all(|request| request.volume == DEVICE));
             assert_eq!(requests[1].offset, 8 * 512);
         }
     }
