@@ -20,7 +20,7 @@ use wordline_kernel::Time;
 use wordline_observe::Table;
 use wordline_sim::config::{self, presets};
 use wordline_sim::{Done, Job, JobError, Phase, Progress, SimulationError, TimelineOptions};
-use wordline_workload::convert::{Stop, convert_trace_until};
+use wordline_workload::convert::{Cancellation, convert_trace_until};
 use wordline_workload::stat::{IdleRule, stat_trace};
 use wordline_workload::{Format, Recordings, Trace, TraceOptions, WorkloadError};
 
@@ -328,7 +328,7 @@ fn trace_convert(
 ) -> PyResult<String> {
     let options = trace_options(TraceOptions::as_recorded(), options)?;
     let to: Format = to.parse().map_err(fail)?;
-    let stop = Stop::default();
+    let stop = Cancellation::default();
     let heard = stop.clone();
     let done = beside_until(
         py,

@@ -987,9 +987,7 @@ pub fn run(
     if let Some(fault) = host.untimed(plan).or_else(|| host.fault()) {
         return Err(fault);
     }
-    let estimate = Estimate::of_run(plan, options.memory(plan));
-    let limits = Limits::now();
-    estimate.check(&limits)?;
+    let memory_note = require_memory(plan, options)?;
     let timeline = match &options.timeline {
         Some(options) => Some(Box::new(Timeline::create(plan, options)?)),
         None => None,
@@ -1075,11 +1073,17 @@ pub fn run(
         speed,
     };
     let mut results = Results::new(outcome, rows);
-    results
-        .summary
-        .notes
-        .extend([note, estimate.note(&limits)].into_iter().flatten());
+    let notes = [note, memory_note].into_iter().flatten();
+    results.summary.notes.extend(notes);
     Ok(results)
+}
+
+/// Refuses a run that cannot have the memory it takes; says what may become short.
+fn require_memory(plan: &Plan, options: &Options) -> Result<Option<String>, SimulationError> {
+    let estimate = Estimate::of_run(plan, options.memory(plan));
+    let limits = Limits::now();
+    estimate.check(&limits)?;
+    Ok(estimate.note(&limits))
 }
 
 /// A run that is prepared.

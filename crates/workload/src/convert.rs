@@ -146,7 +146,7 @@ pub fn convert_trace(
     path: &Path,
     format: Format,
 ) -> Result<Conversion, WorkloadError> {
-    convert_trace_until(trace, path, format, &Stop::default())
+    convert_trace_until(trace, path, format, &Cancellation::default())
 }
 
 /// [`convert_trace`], which `stop` may end from another thread.
@@ -154,7 +154,7 @@ pub fn convert_trace_until(
     trace: &mut Trace,
     path: &Path,
     format: Format,
-    stop: &Stop,
+    stop: &Cancellation,
 ) -> Result<Conversion, WorkloadError> {
     let mut done = convert_until(trace, path, format, stop)?;
     done.notes.extend(trace.warnings());
@@ -167,7 +167,7 @@ pub fn convert_until(
     source: &mut impl Source,
     path: &Path,
     format: Format,
-    stop: &Stop,
+    stop: &Cancellation,
 ) -> Result<Conversion, WorkloadError> {
     let stopped = || WorkloadError::new(path, "the conversion was stopped", "start it again");
     let mut writer = TraceWriter::create(path, format, source.timed())?;
@@ -190,9 +190,9 @@ pub fn convert_until(
     done
 }
 
-/// Stops a conversion, whatever it is waiting for.
+/// Cancels a conversion from another thread, whatever it is waiting for.
 #[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<Mutex<Stage>>);
+pub struct Cancellation(Arc<Mutex<Stage>>);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Stage {
@@ -204,7 +204,7 @@ enum Stage {
     Ended,
 }
 
-impl Stop {
+impl Cancellation {
     /// Stops the conversion: no file appears, and none is left. False if it has ended already, well
     /// or not.
     pub fn stop(&self) -> bool {

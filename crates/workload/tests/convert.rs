@@ -8,7 +8,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use shared::real;
 use wordline_kernel::Time;
-use wordline_workload::convert::{Conversion, Stop, TraceWriter, convert, convert_until};
+use wordline_workload::convert::{Cancellation, Conversion, TraceWriter, convert, convert_until};
 use wordline_workload::{
     Format, OnBadLine, Op, Request, Source, Trace, TraceOptions, WorkloadError,
 };
@@ -233,7 +233,7 @@ impl Source for Stopped<'_> {
 fn a_conversion_that_is_stopped_leaves_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.csv");
-    let stop = Stop::default();
+    let stop = Cancellation::default();
     let left = || std::fs::read_dir(directory.path()).unwrap().count();
     let now = || {
         if left() > 0 {
@@ -256,7 +256,7 @@ fn a_conversion_that_is_stopped_leaves_nothing() {
 fn a_conversion_that_is_finished_cannot_be_stopped() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.csv");
-    let stop = Stop::default();
+    let stop = Cancellation::default();
     let mut trace = Trace::from_bytes(
         "one.csv",
         b"1,hm,0,Read,0,512,1\n".to_vec(),

@@ -86,7 +86,7 @@ fn length(text: &str) -> Option<Time> {
 
 /// Changes the time stamps of the records of one file.
 pub(crate) struct Gaps {
-    gaps: TimeGaps,
+    rule: TimeGaps,
     tick_ps: u64,
     /// The tick of the record before, in the file and as it was changed.
     before: Option<(u64, u64)>,
@@ -95,9 +95,9 @@ pub(crate) struct Gaps {
 impl Gaps {
     /// Of a file whose ticks have this length in picoseconds, and whose clock begins at `zero`, or with
     /// its first record.
-    pub(crate) fn new(gaps: TimeGaps, tick_ps: u64, zero: Option<u64>) -> Self {
+    pub(crate) fn new(rule: TimeGaps, tick_ps: u64, zero: Option<u64>) -> Self {
         Self {
-            gaps,
+            rule,
             tick_ps,
             before: zero.map(|zero| (zero, zero)),
         }
@@ -106,7 +106,7 @@ impl Gaps {
     /// Changes the records that are read next.
     #[inline]
     pub(crate) fn pass(&mut self, records: &mut [Placed], counts: &mut Counts) {
-        if self.gaps == TimeGaps::Keep || self.tick_ps == 0 {
+        if self.rule == TimeGaps::Keep || self.tick_ps == 0 {
             return;
         }
         for Placed { record, .. } in records {
@@ -133,7 +133,7 @@ impl Gaps {
     /// What becomes of a gap. Ticks.
     fn kept(&self, gap: i128) -> i128 {
         let ticks = |time: Time| i128::from(time.ps() / self.tick_ps);
-        match self.gaps {
+        match self.rule {
             TimeGaps::Keep => gap,
             TimeGaps::Cut(limit) => {
                 let limit = ticks(limit);

@@ -184,9 +184,10 @@ impl Orderer {
     fn refusal(&self, ticks: u64) -> Refusal {
         let back = Time::from_ps((self.latest - ticks).saturating_mul(self.tick_ps));
         // More than the disorder of requests that were recorded beside each other.
-        let set = match back >= Time(1_000_000_000_000) {
-            true => ", or, if the clock was set, --time-gaps cut=1s",
-            false => "",
+        let set = if back >= Time(1_000_000_000_000) {
+            ", or, if the clock was set, --time-gaps cut=1s"
+        } else {
+            ""
         };
         match self.order {
             TimeOrder::Sort => Refusal::new(
