@@ -118,3 +118,55 @@ def test_a_device_is_said_to_be_overloaded_if_it_never_catches_up(
     said = [words for words in ("bursts", "the input offers more") if words in told]
     assert said == ([] if crowd is None else [words for words in said if words in crowd])
     assert crowd is None or crowd in told
+
+
+def test_a_closed_loop_has_no_use_for_the_order_of_time(tiny: str, place: Path) -> None:
+    (place / "back.csv").write_text(recorded([5 * SECOND, 3 * SECOND, 0]))
+    result = package.run(tiny, "back.csv", overrides=CLOSED)
+    assert result.summary["input"]["requests"] == 3
+    with pytest.raises(package.WordlineError, match=r"back\.csv:3: the time goes back"):
+        package.run(tiny, "back.csv")
+    with pytest.raises(package.WordlineError, match="an open loop issues requests by their time"):
+        package.run(tiny, "back.csv", time_order="file")
+
+
+JUMP = 300 * 86_400 * SECOND
+
+
+@pytest.fixture
+def jumping(place: Path) -> str:
+    """A clock that is set forward by 300 days during a recording, and back again."""
+    times = [SECOND, 2 * SECOND, JUMP, JUMP + SECOND, 3 * SECOND, 4 * SECOND]
+    rows = "".join(f"{time} 0 {8 * place} 8 1\n" for place, time in enumerate(times))
+    (place / "jump.mqsim").write_text(rows)
+    return "jump.mqsim"
+
+
+def test_a_clock_that_jumps_is_no_bad_line(wordline: Command, tiny: str, jumping: str) -> None:
+    for options in ([], ["--on-bad-line", "skip"]):
+        answer = wordline("run", tiny, "--trace", jumping, "--format", "mqsim", *options)
+        assert answer.returncode == 2
+        assert f"{jumping}:3: the time is 25919999 s after the start" in answer.stderr
+        assert answer.stderr.rstrip().endswith("pass --time-gaps cut=1s")
+    cut = wordline("run", tiny, "--trace", jumping, "--format", "mqsim", "--time-gaps", "cut=1s")
+    assert "6 requests" in cut.stdout
+    assert "5.00 s recorded, 5.00 s simulated" in cut.stdout
+    assert "2 gaps between time stamps were changed" in " ".join(cut.stdout.split())
+
+
+def test_caches_need_no_clock(jumping: str, place: Path) -> None:
+    """Not for a clock that jumps, nor for one that goes back farther than can be sorted."""
+    told = package.cache(jumping, "lru", "2p", format="mqsim").summary
+    assert told["input"]["requests"] == 6
+    back = "".join(f"{10**9 - place} 0 {8 * (place % 50)} 8 1\n" for place in range(70_000))
+    (place / "back.mqsim").write_text(back)
+    (run,) = package.cache("back.mqsim", "lru", "50p", format="mqsim").summary["runs"]
+    assert run["hits"] == 70_000 - 50
+    curve = package.mrc("back.mqsim", "exact", sizes="50p", format="mqsim").summary
+    assert curve["input"]["requests"] == 70_000
+
+
+@pytest.mark.parametrize("gaps", ["", "cut", "cut=1", "cut=-1s", "scale=2", "scale=0@1s"])
+def test_wrong_gaps_are_refused(tiny: str, trace: str, gaps: str) -> None:
+    with pytest.raises(package.WordlineError, match=r"^time_gaps: "):
+        package.run(tiny, trace, time_gaps=gaps)

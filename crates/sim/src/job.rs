@@ -460,10 +460,6 @@ impl Feed {
                 counts.times_sorted,
                 "requests were out of order and were sorted by time",
             ),
-            (
-                counts.gaps_changed,
-                "gaps between time stamps were changed (--time-gaps)",
-            ),
             (counts.expanded, "requests were expanded to whole sectors"),
             (
                 counts.wrapped,
@@ -485,6 +481,14 @@ impl Feed {
             if count > 0 {
                 notes.push(format!("{} {what}.", grouped(count)));
             }
+        }
+        if counts.gaps_changed > 0 {
+            notes.push(format!(
+                "{} gaps between time stamps were changed by --time-gaps: {:.3} s were taken from gaps, {:.3} s added.",
+                grouped(counts.gaps_changed),
+                counts.gaps_removed_ms as f64 / 1e3,
+                counts.gaps_added_ms as f64 / 1e3,
+            ));
         }
         Provenance {
             kind: "trace",

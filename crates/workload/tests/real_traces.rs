@@ -6,9 +6,7 @@
 mod shared;
 
 use shared::real;
-use wordline_workload::{
-    Align, Format, OnBadLine, Op, Source, TimeOrder, Trace, TraceOptions, Volumes,
-};
+use wordline_workload::{Align, Format, Op, Source, TimeOrder, Trace, TraceOptions, Volumes};
 
 struct Expected {
     file: &'static str,

@@ -1,0 +1,79 @@
+"""What is said of the format of a trace."""
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import Command, msr
+
+import wordline as package
+
+FIVE = "".join(f"{place * 1_000_000} 0 {place * 8 % 4000} 8 1\n" for place in range(200))
+
+
+@pytest.fixture
+def five(place: Path) -> str:
+    """Five whole numbers a line: 1,000 requests a second if times are ns, one if they are us."""
+    (place / "five.txt").write_text(FIVE)
+    return "five.txt"
+
+
+def every_command(tiny: str, trace: str) -> list[list[str]]:
+    return [
+        ["run", tiny, "--trace", trace], ["trace", "stat", trace], ["cache", trace, "lru", "10p"],
+        ["mrc", trace], ["trace", "convert", trace, "out.spc", "--to", "spc"],
+    ]  # fmt: skip
+
+
+def test_every_command_names_format_unit_and_reason(
+    wordline: Command, tiny: str, place: Path
+) -> None:
+    (place / "disk.csv").write_text(msr(500))
+    said = "disk.csv: msr, times in 100 ns, recognised by seven columns of that shape"
+    for words in every_command(tiny, "disk.csv"):
+        answer = wordline(*words)
+        assert answer.returncode == 0, answer.stderr
+        assert said in " ".join(answer.stdout.split()), words
+        assert "Name the right one" not in answer.stdout
+    named = wordline("trace", "stat", "disk.csv", "--format", "msr")
+    assert "disk.csv: msr, times in 100 ns, as named" in named.stdout
+
+
+def test_a_unit_that_may_be_another_is_a_warning(wordline: Command, tiny: str, five: str) -> None:
+    for words in every_command(tiny, five):
+        told = " ".join(wordline(*words).stdout.split())
+        assert "those of mqsim, with times in ns (1005 requests a second)" in told, words
+        assert "ssdsim-us (--format ssdsim-us: times in us, 1.01 requests a second)" in told, words
+    for name, seconds in (("mqsim", 0.199), ("ssdsim-us", 199.0)):
+        told = package.trace_stat(five, format=name)
+        assert (told["duration_s"], told["notes"]) == (seconds, [])
+    summary = package.run(tiny, five, fit="wrap").summary
+    assert summary["input"]["files"] == [{
+        "path": five, "format": "mqsim", "time_unit": "ns",
+        "recognised_by": "five whole numbers that ask for no more than 8 GB/s if times are ns",
+    }]  # fmt: skip
+    assert any("Name the right one" in note for note in summary["notes"])
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le"])
+def test_text_in_another_encoding_is_no_list_of_keys(
+    wordline: Command, tiny: str, place: Path, encoding: str
+) -> None:
+    (place / "wide.csv").write_bytes(msr(500).encode(encoding))
+    for words in every_command(tiny, "wide.csv"):
+        answer = wordline(*words)
+        assert answer.returncode == 2, words
+        assert answer.stderr.startswith("error: wide.csv: this is text in UTF-"), answer.stderr
+        assert "iconv -f UTF-" in answer.stderr
+    assert not (place / "out.spc").exists()
+
+
+def test_names_in_latin_1_are_text(place: Path) -> None:
+    (place / "latin.csv").write_bytes(msr(500).replace("host", "h\xf6st").encode("latin-1"))
+    (told,) = package.trace_stat("latin.csv")["files"]
+    assert told["format"] == "msr"
+
+
+def test_a_summary_is_json(wordline: Command, five: str) -> None:
+    told = json.loads(wordline("trace", "stat", "--json", five).stdout)
+    assert told["files"][0]["time_unit"] == "ns"
