@@ -159,10 +159,8 @@ mod tests {
 
     /// Arrivals in ns of reads at these times in ns, and what was counted.
     fn played(times: &[u64], options: &TraceOptions) -> Result<(Vec<u64>, Counts), String> {
-        let lines: String = times
-            .iter()
-            .map(|time| format!("{time} 0 0 8 1\n"))
-            .collect();
+        let line = |time: &u64| format!("{time} 0 0 8 1");
+        let lines = times.iter().map(line).collect::<Vec<_>>().join("\n");
         let options = TraceOptions {
             format: Some(crate::Format::Mqsim),
             ..options.clone()

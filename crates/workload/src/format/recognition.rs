@@ -145,9 +145,8 @@ mod tests {
 
     /// A request of 4 KiB every so many ticks, in five whole numbers.
     fn every(ticks: u64) -> String {
-        (0..50)
-            .map(|n| format!("{} 0 {} 8 1\n", n * ticks, n * 8))
-            .collect()
+        let line = |n: u64| format!("{} 0 {} 8 1", n * ticks, n * 8);
+        (0..50).map(line).collect::<Vec<_>>().join("\n")
     }
 
     #[test]
