@@ -53,6 +53,7 @@ impl KeyTrace {
                 path: recording.path().to_owned(),
                 format,
                 recognised_by: Format::how(options, format),
+                time_unit: format.time_unit(),
                 warning: None,
             });
         }

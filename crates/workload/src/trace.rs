@@ -89,6 +89,8 @@ pub struct TraceFile {
     pub format: Format,
     /// What it was recognised by; none if it was named.
     pub recognised_by: Option<&'static str>,
+    /// The unit in which it states times; empty if it states none.
+    pub time_unit: &'static str,
     /// What is doubtful about that.
     pub warning: Option<String>,
 }
@@ -109,7 +111,7 @@ pub struct InputFile {
 impl InputFile {
     /// What is told of a file.
     pub fn of(file: &TraceFile) -> Self {
-        let unit = file.format.time_unit();
+        let unit = file.time_unit;
         Self {
             path: file.path.display().to_string(),
             format: file.format.name(),
@@ -461,6 +463,10 @@ impl Trace {
                 path: origin.path().to_owned(),
                 format: open.format,
                 recognised_by: Format::how(options, open.format),
+                time_unit: match &options.columns {
+                    Some(columns) => columns.time_unit(),
+                    None => open.format.time_unit(),
+                },
                 warning: open.warning.clone(),
             });
             first_file.get_or_insert(open);

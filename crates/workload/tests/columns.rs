@@ -3,7 +3,9 @@
 
 use proptest::prelude::*;
 use wordline_kernel::Time;
-use wordline_workload::{Format, Op, Request, Source, Trace, TraceOptions, WorkloadError};
+use wordline_workload::{
+    Format, InputFile, Op, Request, Source, Trace, TraceOptions, WorkloadError,
+};
 
 fn read(columns: &str, text: &str) -> Result<Vec<Request>, WorkloadError> {
     let mut options = TraceOptions::as_recorded();
@@ -119,6 +121,24 @@ fn units_are_those_that_are_said() {
     )
     .unwrap();
     assert_eq!(fixed, [request(0, Op::Trim, 5, 16_384, 9)]);
+}
+
+/// As results tell of the file.
+#[test]
+fn the_unit_of_time_is_told() {
+    for (columns, unit) in [
+        ("time=1:ms,offset=2,bytes=fixed:8,op=fixed:read", Some("ms")),
+        (
+            "time=1:filetime,offset=2,bytes=fixed:8,op=fixed:read",
+            Some("100 ns"),
+        ),
+        ("offset=2,bytes=fixed:8,op=fixed:read", None),
+    ] {
+        let mut options = TraceOptions::default();
+        options.set("columns", columns).unwrap();
+        let trace = Trace::from_bytes("x.csv", &b"1,2\n"[..], &options).unwrap();
+        assert_eq!(InputFile::of(&trace.files()[0]).time_unit, unit);
+    }
 }
 
 #[test]

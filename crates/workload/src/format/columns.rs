@@ -58,6 +58,7 @@ enum Column {
 /// Of time stamps, with the decimals that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct TimeUnit {
+    name: &'static str,
     places: u32,
     tick_ps: u64,
 }
@@ -145,13 +146,13 @@ fn fixed(value: &str) -> Option<&str> {
 
 fn time_column(value: &str) -> Result<(Column, TimeUnit), String> {
     let (column, unit) = column(value)?;
-    let (places, tick_ps) = match unit {
-        Some("s") => (9, tick::NS),
-        Some("ms") => (6, tick::NS),
-        Some("us") => (3, tick::NS),
-        Some("ns") => (0, tick::NS),
-        Some("ps") => (0, tick::PS),
-        Some("filetime" | "100ns") => (0, tick::FILETIME),
+    let (name, places, tick_ps) = match unit {
+        Some("s") => ("s", 9, tick::NS),
+        Some("ms") => ("ms", 6, tick::NS),
+        Some("us") => ("us", 3, tick::NS),
+        Some("ns") => ("ns", 0, tick::NS),
+        Some("ps") => ("ps", 0, tick::PS),
+        Some("filetime" | "100ns") => ("100 ns", 0, tick::FILETIME),
         other => {
             let what = other.map_or("its unit is missing".to_owned(), |unit| {
                 format!("`{unit}` is no unit of time")
@@ -162,7 +163,12 @@ fn time_column(value: &str) -> Result<(Column, TimeUnit), String> {
             ));
         }
     };
-    Ok((column, TimeUnit { places, tick_ps }))
+    let unit = TimeUnit {
+        name,
+        places,
+        tick_ps,
+    };
+    Ok((column, unit))
 }
 
 fn offset_column(value: &str) -> Result<(Column, u64), String> {
@@ -340,6 +346,11 @@ struct Table<const SEPARATOR: u8> {
 }
 
 impl Columns {
+    /// The unit of the time stamps; empty if there are none.
+    pub(crate) fn time_unit(&self) -> &'static str {
+        self.time.as_ref().map_or("", |(_, unit)| unit.name)
+    }
+
     /// A reader of a file that begins as `probe` does, or what is wrong with it and what to do.
     pub(crate) fn reader(&self, probe: &Probe) -> Result<Box<dyn Reader>, (String, String)> {
         let first = probe.lines().next().unwrap_or_default();
