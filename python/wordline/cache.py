@@ -16,6 +16,7 @@ from typing import ClassVar, TypeAlias, TypedDict, cast
 from wordline import _wordline, folder
 from wordline._wordline import WordlineError
 from wordline.arguments import whole
+from wordline.kept import OneTable
 from wordline.policy import PolicyClass, PolicyError, name_of
 from wordline.reading import Align, OnBadLine, TimeOrder, Traces, Volumes, paths, trace_options
 from wordline.result import Table
@@ -105,7 +106,7 @@ class OfTrace(ABC):
     NAME: ClassVar[str]
 
     def __init__(self, table: _wordline.Table) -> None:
-        self._table = table
+        self._table = OneTable(table)
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Writes a page with a plot, one self-contained file, and returns its path.
@@ -122,13 +123,13 @@ class OfTrace(ABC):
         """
         writers: dict[str, Callable[[Path], object]] = {
             "summary.json": lambda part: write_json(part, self._content()),
-            f"{self.NAME}.parquet": lambda part: self._table.write_parquet(str(part)),
+            f"{self.NAME}.parquet": lambda part: self._table.write_table(self.NAME, str(part)),
             "report.html": lambda part: part.write_text(self._page(), encoding="utf-8"),
         }
         return folder.write(path, writers, self.COMMAND)
 
     def _rows(self) -> Table:
-        return Table(OneTable(self._table), self.NAME)
+        return Table(self._table, self.NAME)
 
     @abstractmethod
     def _content(self) -> object:
@@ -174,20 +175,10 @@ class CacheResult(OfTrace):
             f"{told['distinct_pages']:,} distinct pages>"
         )
 
+    def _repr_html_(self) -> str:
+        from wordline.notebook import cache_html
 
-class OneTable:
-    """A table where several by name are expected."""
-
-    def __init__(self, table: _wordline.Table) -> None:
-        self._only = table
-
-    def table(self, name: str) -> _wordline.Table:  # noqa: ARG002
-        """The table."""
-        return self._only
-
-    def write_table(self, name: str, path: str) -> None:  # noqa: ARG002
-        """Writes the table as Parquet."""
-        self._only.write_parquet(path)
+        return cache_html(self.summary)
 
 
 def cache(

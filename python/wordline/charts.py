@@ -17,6 +17,7 @@ from wordline.figures import (
     Figure,
     Grid,
     decades,
+    drawn_at,
     figure,
     heat,
     legend,
@@ -24,15 +25,6 @@ from wordline.figures import (
     percent,
 )
 from wordline.units import duration, duration_unit, shown_parts
-
-PERCENTILES = (
-    ("p50_us", 0.5),
-    ("p90_us", 0.9),
-    ("p95_us", 0.95),
-    ("p99_us", 0.99),
-    ("p99_9_us", 0.999),
-    ("p99_99_us", 0.9999),
-)
 
 
 @dataclass(frozen=True)
@@ -51,14 +43,15 @@ def distribution(latency: pl.DataFrame, summary: Mapping[str, Any]) -> Figure | 
     curves = [(op, colour, curve) for op, colour, curve in curves if curve]
     if not curves:
         return None
+    scale = decades("latency", [us for _, _, curve in curves for us, _ in curve])
     data = [
-        line(
+        _steps(
             op,
             colour,
-            [us for us, _ in curve],
+            scale,
+            curve,
             [share * 100 for _, share in curve],
-            customdata=[duration(us) for us, _ in curve],
-            hovertemplate="%{y:.4g} % within %{customdata}",
+            [f"{share * 100:.4g} % within {duration(us)}" for us, share in curve],
         )
         for op, colour, curve in curves
     ]
@@ -66,39 +59,36 @@ def distribution(latency: pl.DataFrame, summary: Mapping[str, Any]) -> Figure | 
         data,
         height=380,
         hovermode="closest",
-        xaxis=decades("latency", [us for _, _, curve in curves for us, _ in curve]),
+        xaxis=scale,
         yaxis={"title": {"text": "requests answered within (%)"}, "range": [-1, 101]},
     )
 
 
 def tail(latency: pl.DataFrame, summary: Mapping[str, Any]) -> Figure | None:
     """Share of requests that took longer than a time, both logarithmic: the slow end."""
-    data: list[Figure] = []
-    times: list[float] = []
-    for op, colour in OPS:
-        curve = [(us, 1 - share) for us, share in _curve(latency, summary, op) if share < 1]
-        if curve[:1] == curve[-1:]:
-            continue
-        times += [us for us, _ in curve]
-        data.append(
-            line(
-                op,
-                colour,
-                [us for us, _ in curve],
-                [above for _, above in curve],
-                customdata=[[duration(us), percent(above)] for us, above in curve],
-                hovertemplate="%{customdata[1]} took longer than %{customdata[0]}",
-            )
-        )
-    if not data:
+    curves = [(op, colour, _curve(latency, summary, op)) for op, colour in OPS]
+    curves = [(op, colour, curve) for op, colour, curve in curves if len(curve) > 2]
+    if not curves:
         return None
+    scale = decades("latency", [us for _, _, curve in curves for us, _ in curve])
+    data: list[Figure] = []
+    for op, colour, curve in curves:
+        above = [1 - share for _, share in curve[:-1]]
+        told = [
+            f"{percent(ratio)} took longer than {duration(us)}"
+            for (us, _), ratio in zip(curve, above, strict=False)
+        ]
+        # No logarithm has a place for the 0 that the curve ends with: it ends above it.
+        above.append(above[-1])
+        told.append(f"none took longer than {duration(curve[-1][0])}")
+        data.append(_steps(op, colour, scale, curve, above, told))
     least = min(min(trace["y"]) for trace in data)
     ticks = [10.0**-power for power in range(math.ceil(-math.log10(least)) + 1)]
     return figure(
         data,
         height=380,
         hovermode="closest",
-        xaxis=decades("latency", times),
+        xaxis=scale,
         yaxis={
             "title": {"text": "requests that took longer (%)"},
             "type": "log",
@@ -106,6 +96,27 @@ def tail(latency: pl.DataFrame, summary: Mapping[str, Any]) -> Figure | None:
             "ticktext": [percent(tick) for tick in ticks],
         },
     )
+
+
+def _steps(
+    name: str,
+    colour: str,
+    scale: Figure,
+    curve: Sequence[tuple[float, float]],
+    y: list[float],
+    told: list[str],
+) -> Figure:
+    """A curve that keeps its height until its next point, as the share of what was counted does."""
+    drawn = line(
+        name,
+        colour,
+        [drawn_at(scale, us) for us, _ in curve],
+        y,
+        customdata=told,
+        hovertemplate="%{customdata}",
+    )
+    drawn["line"] |= {"shape": "hv"}
+    return drawn
 
 
 def breakdown(summary: Mapping[str, Any]) -> Figure | None:
@@ -234,18 +245,14 @@ def _plane_names(planes: Sequence[tuple[int, ...]]) -> str:
 
 
 def _curve(latency: pl.DataFrame, summary: Mapping[str, Any], op: str) -> list[tuple[float, float]]:
-    """(latency in µs, share of requests at or below it), rising in both.
-
-    The table has its points at even steps of the logarithm of latency; the percentiles of the
-    summary are added, for the slow end may lie between two of those.
-    """
+    """(latency in µs, share of requests at or below it), rising in both: (min, 0), then the points
+    of the table, each of which is exact. Between two of them the share is that of the first, or
+    higher by no more than the requests that the second adds."""
     told = summary["latency"][op]
     if not told["count"]:
         return []
     rows = latency.filter(pl.col("op") == op).select("latency_us", "fraction_below").rows()
     points = cast("list[tuple[float, float]]", rows)
-    points += [(told[key], ratio) for key, ratio in PERCENTILES]
-    curve = [(_exact(told["min_us"]), 0.0)]
-    for us, ratio in sorted(points):
-        curve.append((_exact(us), max(float(f"{ratio:.9g}"), curve[-1][1])))
-    return curve
+    return [(_exact(told["min_us"]), 0.0)] + [
+        (_exact(us), float(f"{share:.9g}")) for us, share in points
+    ]

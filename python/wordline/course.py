@@ -18,6 +18,7 @@ from wordline.figures import (
     Figure,
     Grid,
     decades,
+    drawn_at,
     figure,
     heat,
     legend,
@@ -134,6 +135,7 @@ def views(runs: Mapping[str, pl.DataFrame]) -> Figure | None:
         data += drawn
         layout |= axes
     scale = decades("", latencies)
+    data = [_on(scale, one) if one["type"] == "scatter" else one for one in data]
     busiest = max(max(course.collecting) for course in courses.values())
     for name in [name for name in layout if name.startswith("yaxis")]:
         layout[name] |= _vertical(int(name.removeprefix("yaxis") or 1), scale, busiest)
@@ -342,7 +344,13 @@ def _stacked(panels: Sequence[_Panel], times: list[float], unit: str) -> Figure:
 
 def _latencies(rows: pl.DataFrame) -> _Panel:
     lines = _latency_lines(rows)
-    return _Panel("latency (log)", lines, decades("", _values(lines)), height=250)
+    scale = decades("", _values(lines))
+    return _Panel("latency (log)", [_on(scale, drawn) for drawn in lines], scale, height=250)
+
+
+def _on(scale: Figure, drawn: Figure) -> Figure:
+    """The line on an axis of latencies, which has a place for 0."""
+    return drawn | {"y": [us if us is None else drawn_at(scale, us) for us in drawn["y"]]}
 
 
 def _write_amplification(rows: pl.DataFrame) -> _Panel:

@@ -31,6 +31,7 @@ PART_COLOURS = (
 COLLECTION = PART_COLOURS[-1]
 PART_COLOUR = dict(zip((key for _, key in PARTS), PART_COLOURS, strict=True))
 LINEAR = {"rangemode": "tozero", "exponentformat": "none", "separatethousands": True}
+ZERO = "0"
 HEAT = "Cividis"
 MOST_COLUMNS = 320
 MOST_ROWS = 128
@@ -53,21 +54,39 @@ def line(name: str, colour: str, x: list[float], y: Sequence[float | None], **mo
 
 
 def decades(title: str, values: Iterable[float]) -> Figure:
-    """A logarithmic axis of microseconds, labelled 10 µs, 1 ms, 1 s."""
-    positive = [value for value in values if value > 0]
+    """A logarithmic axis of microseconds, labelled 10 µs, 1 ms, 1 s.
+
+    Where a value is 0, which has no logarithm, a place for it is set apart on the left (or at the
+    bottom), labelled 0: draw values where `drawn_at` says.
+    """
+    known = list(values)
+    positive = [value for value in known if value > 0]
     low, high = min(positive, default=1.0), max(positive, default=1.0)
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     steps = (1, 2, 5) if last - first <= 2 else (1,)
     ticks = [step * 10.0**power for power in range(first, last + 1) for step in steps]
     narrow = high < 10 * low
     ends = (first, max(last, first + 1)) if narrow else (math.log10(low), math.log10(high))
+    labels = [_tick(tick) for tick in ticks]
+    if any(value == 0 for value in known):
+        zero = ends[0] - 0.12 * (ends[1] - ends[0]) - 0.1
+        ticks = [float(f"{10.0**zero:.7g}"), *(tick for tick in ticks if tick >= 10 ** ends[0])]
+        labels = [ZERO, *(_tick(tick) for tick in ticks[1:])]
+        ends = (zero, ends[1])
     return {
         "title": {"text": f"{title} (log)"},
         "type": "log",
         "tickvals": ticks,
-        "ticktext": [_tick(tick) for tick in ticks],
+        "ticktext": labels,
         "range": [ends[0] - 0.06, ends[1] + 0.06],
     }
+
+
+def drawn_at(scale: Figure, value: float) -> float:
+    """Where a value is drawn on an axis of `decades`."""
+    if value == 0 and scale["ticktext"][:1] == [ZERO]:
+        return scale["tickvals"][0]
+    return value
 
 
 def _tick(us: float) -> str:

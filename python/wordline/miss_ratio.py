@@ -4,9 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-import markupsafe
-from plotly.offline import get_plotlyjs  # pyright: ignore[reportMissingTypeStubs]
-
 from wordline import pages, units
 from wordline.cache import CacheRun, CacheSummary
 from wordline.figures import Figure, figure, line
@@ -60,8 +57,7 @@ def by_size(runs: Sequence[CacheRun], ratio: Ratio, title: str, *, height: int =
               [_percent(run[ratio]) for run in own], [units.size(run["size_bytes"]) for run in own])
         for place, (name, own) in enumerate(_by_policy(runs).items())
     ]  # fmt: skip
-    sizes = [run["size_pages"] for run in runs]
-    return _figure(data, sizes, title, height, showlegend=height > 400)
+    return _figure(data, _sizes(runs), title, height, showlegend=height > 400)
 
 
 def write_backs(runs: Sequence[CacheRun]) -> Figure:
@@ -72,8 +68,7 @@ def write_backs(runs: Sequence[CacheRun]) -> Figure:
               [units.size(run["size_bytes"]) for run in own])
         for place, (name, own) in enumerate(_by_policy(runs).items())
     ]  # fmt: skip
-    sizes = [run["size_pages"] for run in runs]
-    return _figure(data, sizes, "pages written back by writes (%)", 340)
+    return _figure(data, _sizes(runs), "pages written back by writes (%)", 340)
 
 
 def curves(found: Sequence[MrcCurve], page_bytes: int) -> Figure:
@@ -85,13 +80,19 @@ def curves(found: Sequence[MrcCurve], page_bytes: int) -> Figure:
         | {"mode": "lines"}
         for place, curve in enumerate(found)
     ]  # fmt: skip
-    sizes = [point["size_pages"] for curve in found for point in curve["points"]]
+    pages = [point["size_pages"] for curve in found for point in curve["points"]]
+    sizes = {count: count * page_bytes for count in pages}
     return _figure(data, sizes, "misses by requests (%)", 440)
 
 
 def _by_policy(runs: Sequence[CacheRun]) -> dict[str, list[CacheRun]]:
     names = dict.fromkeys(run["policy"] for run in runs)
     return {name: [run for run in runs if run["policy"] == name] for name in names}
+
+
+def _sizes(runs: Sequence[CacheRun]) -> dict[float, float]:
+    """Bytes by pages."""
+    return {run["size_pages"]: run["size_bytes"] for run in runs}
 
 
 def _percent(ratio: float | None) -> float | None:
@@ -109,7 +110,7 @@ def _line(
         [float(f"{value:.6g}") for value in x],
         [None if value is None else float(f"{value:.6g}") for value in y],
         customdata=list(told),
-        hovertemplate="%{y:.4g} % at %{customdata}",
+        hovertemplate="%{y:.4g} % at %{x:,} pages, %{customdata}",
     )
     if dash:
         drawn["line"] |= {"dash": dash}
@@ -119,7 +120,7 @@ def _line(
 
 
 def _figure(
-    data: list[Figure], sizes: Sequence[float], title: str, height: int, **layout: Any
+    data: list[Figure], sizes: Mapping[float, float], title: str, height: int, **layout: Any
 ) -> Figure:
     return figure(
         data,
@@ -131,35 +132,36 @@ def _figure(
     )
 
 
-def _pages(sizes: Sequence[float]) -> Figure:
-    """A logarithmic axis of pages, labelled 1, 10, 100, with 2 and 5 between where it is short."""
+def _pages(sizes: Mapping[float, float]) -> Figure:
+    """A logarithmic axis of pages with their bytes, labelled 1, 10, 100, with 2 and 5 between where
+    it is short."""
     low, high = math.log10(max(1, min(sizes))), math.log10(max(1, *sizes, 1))
+    page_bytes = max(sizes.values()) / max(sizes)
     if high - low < 1:
         low, high = low - 0.5, high + 0.5
     steps = (1, 2, 5) if high - low <= 3 else (1,)
     powers = range(max(0, math.floor(low)), math.ceil(high) + 1)
     ticks = [step * 10**power for power in powers for step in steps]
     return {
-        "title": {"text": "pages (log)"},
+        "title": {"text": "pages and bytes (log)"},
         "type": "log",
         "tickvals": ticks,
-        "ticktext": [f"{tick:,}" for tick in ticks],
+        "ticktext": [f"{tick:,}<br>{units.size(tick * page_bytes)}" for tick in ticks],
         "range": [low - 0.03, high + 0.03],
     }
 
 
 def _page(summary: CacheSummary | MrcSummary, charts: Mapping[str, Figure], *, mixed: bool) -> str:
-    scripts = [get_plotlyjs(), pages.part("templates", "report.js")]
-    return pages.environment("templates").get_template("miss_ratio.html.jinja").render(
+    return pages.render(
+        "templates",
+        "miss_ratio.html.jinja",
+        charts,
         s=summary,
         runs=_by_size_runs(summary),
         mixed=mixed,
         charts=charts,
-        style=pages.part("templates", "report.css"),
-        scripts=[markupsafe.Markup(script) for script in scripts],  # noqa: S704 - our own files
-        hashes=" ".join(pages.fingerprint(script) for script in scripts),
         units=units,
-    )  # fmt: skip
+    )
 
 
 def _by_size_runs(summary: CacheSummary | MrcSummary) -> dict[int, list[CacheRun]]:

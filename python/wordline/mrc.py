@@ -122,6 +122,11 @@ class MrcResult(OfTrace):
         methods = ", ".join(curve["method"] for curve in self.curves)
         return f"<wordline.MrcResult {methods}: {told['page_requests']:,} requests>"
 
+    def _repr_html_(self) -> str:
+        from wordline.notebook import mrc_html
+
+        return mrc_html(self.summary)
+
 
 def mrc(
     trace: Traces,

@@ -85,6 +85,9 @@ class PolicyError(WordlineError):
         super().__init__(message)
         self.result = result
 
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (str(self), self.result)
+
 
 def name_of(policy: PolicyClass) -> str:
     """What results call a policy. Raises TypeError for what cannot make one."""

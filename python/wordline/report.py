@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import jinja2
 import polars as pl
-from plotly.offline import get_plotlyjs  # pyright: ignore[reportMissingTypeStubs]
 
 from wordline import charts, course, figures, miss_ratio, pages, units
 from wordline._wordline import WordlineError
@@ -45,16 +44,13 @@ def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
     """The report as HTML, from a summary, the resolved configuration and the tables."""
     shown = {chart.id: chart for chart in _charts(summary, tables)}
     drawn = {name: chart.figure for name, chart in shown.items() if chart.figure}
-    scripts = [get_plotlyjs(), pages.part("templates", "report.js")]
-    page = pages.environment("templates").get_template("report.html.jinja")
-    return page.render(
+    return pages.render(
+        "templates",
+        "report.html.jinja",
+        drawn,
         s=summary,
         charts=shown,
-        figures=drawn,
         config=_coloured(config),
-        style=pages.part("templates", "report.css"),
-        scripts=scripts,
-        hashes=" ".join(pages.fingerprint(script) for script in scripts),
         ops=_ops(summary),
         played=played(summary),
         units=units,

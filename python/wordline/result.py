@@ -11,21 +11,13 @@ from wordline._wordline import WordlineError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
-    from typing import Protocol
+    from typing import Any
 
     import polars as pl
 
-    class Tables(Protocol):
-        """Tables by name."""
-
-        def table(self, name: str) -> _wordline.Table:
-            """A table."""
-            ...
-
-        def write_table(self, name: str, path: str) -> None:
-            """Writes a table as Parquet."""
-            ...
+    from wordline.kept import Outcome, Tables
 
 
 class Table:
@@ -43,6 +35,10 @@ class Table:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._outcome.table(self.name).__arrow_c_stream__(requested_schema)
+
+    def __reduce__(self) -> tuple[Callable[..., Table], tuple[str, str, bytes]]:
+        stream = self._outcome.table(self.name).to_ipc()
+        return table_of, (wordline.__version__, self.name, stream)
 
     def polars(self) -> pl.DataFrame:
         """The table as a polars frame."""
@@ -67,8 +63,14 @@ class Table:
 class Result:
     """The outcome of a run: a summary, tables, the configuration it was run with."""
 
-    def __init__(self, outcome: _wordline.Outcome) -> None:
+    def __init__(self, outcome: Outcome) -> None:
         self._outcome = outcome
+
+    def __reduce__(self) -> tuple[Callable[..., Result], tuple[str, dict[str, Any]]]:
+        # Made of texts and Arrow streams, and read by the same version alone.
+        from wordline import kept
+
+        return result_of, (wordline.__version__, kept.state(self._outcome))
 
     @cached_property
     def summary(self) -> wordline.Summary:
@@ -219,6 +221,27 @@ class Result:
         from wordline.terminal import one_line
 
         return f"<wordline.Result {one_line(self.summary)}>"
+
+    def _repr_html_(self) -> str:
+        from wordline.notebook import run_html
+
+        return run_html(self.summary)
+
+
+def result_of(version: str, state: dict[str, Any]) -> Result:
+    """A result that was pickled. Raises WordlineError if another version did."""
+    from wordline import kept
+
+    kept.require(version)
+    return Result(kept.Kept(**state))
+
+
+def table_of(version: str, name: str, stream: bytes) -> Table:
+    """A table that was pickled. Raises WordlineError if another version did."""
+    from wordline import kept
+
+    kept.require(version)
+    return Table(kept.OneTable(_wordline.Table.from_ipc(stream)), name)
 
 
 _threadless: list[str] = []

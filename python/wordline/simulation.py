@@ -26,6 +26,9 @@ class RunError(WordlineError):
         super().__init__(message)
         self.result = result
 
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (str(self), self.result)
+
 
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C ended the run. `result` holds what was simulated, marked partial."""
@@ -33,6 +36,9 @@ class Interrupted(KeyboardInterrupt):
     def __init__(self, result: Result) -> None:
         super().__init__("the run was interrupted")
         self.result = result
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.result,)
 
 
 def run(

@@ -10,6 +10,7 @@ from conftest import Command
 
 import wordline.study as studies
 from wordline import WordlineError, cli
+from wordline.pages import charts_of
 from wordline.study import Claim, Figure, Published, Row, Setup, Study
 from wordline.study.outcome import run
 
@@ -158,7 +159,7 @@ def test_the_page_of_nand_needs_no_network(nand: Path) -> None:
     assert not re.search(r"(src|href)=.?(https?:)?//", rest)
     assert not re.search("https?:", rest)
     assert "default-src 'none'" in page
-    drawn = json.loads(re.search(r'id="figures">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
+    drawn = charts_of(page)
     assert set(drawn) == set(re.findall(r'data-chart="([^"]*)"', page))
 
 

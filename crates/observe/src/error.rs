@@ -26,6 +26,14 @@ pub enum ObserveError {
         /// The encoder's reason.
         reason: String,
     },
+    /// A table could not be turned into bytes, or bytes not into a table.
+    #[error("the bytes of a table cannot be {action}: {reason}; store the result again")]
+    Bytes {
+        /// What was being done to them, as a participle.
+        action: &'static str,
+        /// The reason, as Arrow tells it.
+        reason: String,
+    },
     /// A column does not fit its table.
     #[error("column {column}: {reason}; {remedy}")]
     Column {

@@ -8,6 +8,7 @@ pub mod error;
 pub mod excess;
 pub mod grid;
 pub mod histogram;
+mod ipc;
 pub mod parquet_file;
 mod part;
 pub mod rows;

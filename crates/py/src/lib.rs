@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict};
+use pyo3::types::{PyBytes, PyCapsule, PyDict};
 use serde_json::{Value, json};
 use wordline_kernel::Time;
 use wordline_observe::Table;
@@ -55,6 +55,16 @@ impl PyTable {
     }
     fn __len__(&self) -> usize {
         self.0.rows()
+    }
+    /// The table as bytes, an Arrow IPC stream.
+    fn to_ipc<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.0.to_ipc()).map_err(fail)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+    /// The table of such bytes.
+    #[staticmethod]
+    fn from_ipc(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        py.detach(|| Table::from_ipc(bytes)).map(Self).map_err(fail)
     }
     /// Writes the table as a Parquet file, whole or not at all.
     fn write_parquet(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {

@@ -3,9 +3,6 @@
 import math
 from collections.abc import Sequence
 
-import markupsafe
-from plotly.offline import get_plotlyjs  # pyright: ignore[reportMissingTypeStubs]
-
 import wordline
 from wordline import pages, units
 from wordline.figures import Figure, figure, line
@@ -19,18 +16,18 @@ LOWER, UPPER = 0.2, 0.27
 
 def render(found: Sequence[Measured]) -> str:
     """The page as HTML."""
-    scripts = [get_plotlyjs(), pages.part("templates", "report.js")]
-    return pages.environment("growth").get_template("growth.html.jinja").render(
+    drawn = {one.sweep.name: costs(one) for one in found}
+    return pages.render(
+        "growth",
+        "growth.html.jinja",
+        drawn,
         found=found,
-        drawn={one.sweep.name: costs(one) for one in found},
+        drawn=drawn,
         most=MOST_RATIO,
         told=told,
         units=units,
         version=wordline.__version__,
-        style=pages.part("templates", "report.css"),
-        scripts=[markupsafe.Markup(script) for script in scripts],  # noqa: S704 - our own files
-        hashes=" ".join(pages.fingerprint(script) for script in scripts),
-    )  # fmt: skip
+    )
 
 
 def told(one: Measured, at: int) -> str:

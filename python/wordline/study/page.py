@@ -3,7 +3,6 @@
 import re
 
 import markupsafe
-from plotly.offline import get_plotlyjs  # pyright: ignore[reportMissingTypeStubs]
 
 import wordline
 from wordline import pages, units
@@ -21,28 +20,22 @@ def render(outcome: Outcome) -> str:
         for figure in outcome.figures
         for place, plot in enumerate(figure.plots)
     }
-    scripts = [get_plotlyjs(), pages.part("templates", "report.js")]
     claims = [claim for figure in outcome.figures for claim in figure.claims]
-    return (
-        pages.environment("study")
-        .get_template("study.html.jinja")
-        .render(
-            study=outcome.study,
-            figures=outcome.figures,
-            drawn=drawn,
-            configs=sorted(outcome.setup.configs.items()),
-            quick=outcome.setup.quick,
-            claims=claims,
-            failed=outcome.failed,
-            version=wordline.__version__,
-            style=pages.part("templates", "report.css"),
-            scripts=scripts,
-            hashes=" ".join(pages.fingerprint(script) for script in scripts),
-            published=published,
-            ours=ours,
-            difference=difference,
-            code=_code,
-        )
+    return pages.render(
+        "study",
+        "study.html.jinja",
+        drawn,
+        study=outcome.study,
+        figures=outcome.figures,
+        configs=sorted(outcome.setup.configs.items()),
+        quick=outcome.setup.quick,
+        claims=claims,
+        failed=outcome.failed,
+        version=wordline.__version__,
+        published=published,
+        ours=ours,
+        difference=difference,
+        code=_code,
     )
 
 
