@@ -206,7 +206,7 @@ class Result:
 
         with tempfile.TemporaryDirectory(prefix="wordline-") as place:
             folder, page = Path(place, "run"), Path(place, "page.html")
-            outputs.write(folder, self._writers(report=False))
+            outputs.write(folder, self._writers(report=False), "run")
             done = subprocess.run(  # noqa: S603
                 [sys.executable, "-m", "wordline", "report", folder, "--out", page],
                 capture_output=True,

@@ -44,11 +44,15 @@ LEAST_WIDTH = 72
 """Below so many columns lines are left to the terminal to break: tables cannot be read in less."""
 
 
-def console(*, stderr: bool = False) -> Console:
+NARROWED_WIDTH = 40
+"""The same for tables that leave columns out where there is no room for them."""
+
+
+def console(*, stderr: bool = False, least: int = LEAST_WIDTH) -> Console:
     """Standard output or standard error, not too narrow for tables."""
     there = Console(highlight=False, stderr=stderr)
-    if there.width < LEAST_WIDTH:
-        wide = 80 if there.width == 0 else LEAST_WIDTH
+    if there.width < least:
+        wide = 80 if there.width == 0 else least
         return Console(highlight=False, stderr=stderr, width=wide)
     return there
 
@@ -428,7 +432,7 @@ def narrowed(
     narrow terminal has no room for."""
     left = list(columns)
     for column in spare:
-        if _least_width(make(left)) <= console().width:
+        if _least_width(make(left)) <= console(least=NARROWED_WIDTH).width:
             break
         left.remove(column)
     return make(left)
@@ -447,7 +451,7 @@ def print_bench(measures: Sequence["Measure"]) -> None:
     """What a benchmark measured, on standard output: units per CPU second."""
     columns = ("ours", "limit", "previous", "model", "memory")
     table = narrowed(columns, ("memory", "model", "previous"), partial(_bench, measures))
-    console().print(table)
+    console(least=NARROWED_WIDTH).print(table)
 
 
 def _bench(measures: Sequence["Measure"], columns: Sequence[str]) -> Table:

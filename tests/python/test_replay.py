@@ -30,8 +30,7 @@ def trace(place: Path) -> str:
 
 def played(answer: Any) -> str:
     assert answer.returncode == 0, answer.stderr
-    line = answer.stdout.splitlines()[1]
-    assert line.startswith("Played: "), answer.stdout
+    (line,) = (line for line in answer.stdout.splitlines() if line.startswith("Played: "))
     return line.removeprefix("Played: ")
 
 

@@ -134,10 +134,11 @@ def test_waiting_for_a_stream_can_be_interrupted(
         with (place / "fifo").open("wb", buffering=0) as writer:
             writer.write(msr(100).encode())
             _interrupt(process)
+            _, complaint = process.communicate(timeout=20)
     else:
         time.sleep(1.5)
         _interrupt(process)
-    _, complaint = process.communicate(timeout=20)
+        _, complaint = process.communicate(timeout=20)
     assert process.returncode == 130, complaint
     assert b"Traceback" not in complaint
     assert {entry.name for entry in place.iterdir()} == {"fifo", tiny}

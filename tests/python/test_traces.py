@@ -23,9 +23,10 @@ def shape_of(kind: Any) -> Any:
 
 
 def keys_of(value: Any) -> Any:
-    return {
-        name: keys_of(inner) if isinstance(inner, dict) else None for name, inner in value.items()
-    }
+    """The names in a table, those of the tables in it, and those of the first table of a list."""
+    if isinstance(value, list):
+        value = value[0] if value else None
+    return {name: keys_of(of) for name, of in value.items()} if isinstance(value, dict) else None
 
 
 def test_statistics_have_the_shape_they_are_typed_with() -> None:

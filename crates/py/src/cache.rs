@@ -193,7 +193,13 @@ pub(crate) fn beside_until<T: Send + 'static, E: Display + Send + 'static>(
         let waited = py.detach(move || (receiver.recv_timeout(BEAT), receiver));
         receiver = waited.1;
         match waited.0 {
-            Ok(done) => return done.map_err(fail),
+            Ok(done) => {
+                // A signal that came too late for work that could have been stopped is of no use.
+                if done.is_ok() && !stop() {
+                    let _ = py.check_signals();
+                }
+                return done.map_err(fail);
+            }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => match thread.join() {
                 Err(panic) => std::panic::resume_unwind(panic),

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from wordline.growth.cost import MOST_RATIO, Line, Measured
-from wordline.terminal import console, narrowed
+from wordline.terminal import NARROWED_WIDTH, console, narrowed
 from wordline.units import ABSENT, figures
 
 RATIOS = ("by request", "by event", "without misses", "instructions")
@@ -51,7 +51,7 @@ class Bar:
 
 def print_growth(found: Sequence[Measured], written: Sequence[Path]) -> None:
     """A row for each series, and where the page is."""
-    shown = console()
+    shown = console(least=NARROWED_WIDTH)
     columns = ("ns a request", *RATIOS)
     shown.print(narrowed(columns, tuple(reversed(RATIOS)), partial(_table, found)))
     shown.print(f"Flat: the largest cost of a series is at most {MOST_RATIO} times its least.")
