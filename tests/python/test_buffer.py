@@ -110,7 +110,7 @@ def test_terminal_and_report_tell_of_it(device: Path, tmp_path: Path) -> None:
     assert "mean: buffer wait" in told
     page = (out / "report.html").read_text()
     assert '<h2 id="buffered">DRAM buffer</h2>' in page
-    assert '"buffer":' in page
+    assert 'data-chart="buffer"' in page
     plain = [*command[:-1], str(tmp_path / "plain"), "--set", "buffer.capacity_kib=0"]
     told = subprocess.run(plain, capture_output=True, text=True, check=True).stdout
     assert "Buffer" not in told
