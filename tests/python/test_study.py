@@ -1,7 +1,7 @@
 """Studies: claims decide the exit code, the page needs no network, the numbers do not change."""
 
-import json
 import html
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
