@@ -121,7 +121,7 @@ def test_examples_run_as_they_stand(page: Path, place: Path) -> None:
             continue
         calls = commands(text) if language != "python" else []
         for name in TRACE.findall(text):
-            if not Path(name).exists() and not name != BUNDLED:
+            if not Path(name).exists() and name != BUNDLED:
                 trace(name)
         for name in re.findall(r"[\w-]+\.toml", text):
             if not Path(name).exists() and f"> {name}" not in text:

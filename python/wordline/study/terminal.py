@@ -48,7 +48,7 @@ def print_end(outcome: Outcome, files: list[Path]) -> None:
         f"{len(outcome.failed)} are not as asserted."
     )
     if missing := list(outcome.setup.missing):
-        console.print(
+        shown.print(
             f"{len(missing)} recorded traces are missing, and figures are without them: "
             f"{', '.join(missing)}; --traces DIR names a folder of traces.",
             soft_wrap=True,
