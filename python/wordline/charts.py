@@ -8,6 +8,7 @@ from typing import Any, cast
 import polars as pl
 
 from wordline.figures import (
+    EACH,
     LINEAR,
     MOST_COLUMNS,
     MOST_ROWS,
@@ -35,6 +36,8 @@ class Tables:
     latency: pl.DataFrame
     blocks: pl.DataFrame
     wear: pl.DataFrame
+    latency_by: pl.DataFrame | None = None
+    """Of several streams or an array."""
 
 
 def distribution(latency: pl.DataFrame, summary: Mapping[str, Any]) -> Figure | None:
@@ -54,6 +57,40 @@ def distribution(latency: pl.DataFrame, summary: Mapping[str, Any]) -> Figure | 
             [f"{share * 100:.4g} % within {duration(us)}" for us, share in curve],
         )
         for op, colour, curve in curves
+    ]
+    return figure(
+        data,
+        height=380,
+        hovermode="closest",
+        xaxis=scale,
+        yaxis={"title": {"text": "requests answered within (%)"}, "range": [-1, 101]},
+    )
+
+
+def each(latency_by: pl.DataFrame | None, of: str) -> Figure | None:
+    """Share of requests answered within a time: a curve for each stream, or each member."""
+    if latency_by is None:
+        return None
+    rows = latency_by.filter(pl.col("of") == of)
+    curves: list[tuple[str, list[tuple[float, float]]]] = []
+    for (name,), part in rows.group_by("name", maintain_order=True):
+        points = cast(
+            "list[tuple[float, float]]", part.select("latency_us", "fraction_below").rows()
+        )
+        curves.append((str(name), [(points[0][0], 0.0), *points]))
+    if not curves:
+        return None
+    scale = decades("latency", [us for _, curve in curves for us, _ in curve])
+    data = [
+        _steps(
+            name,
+            EACH[place % len(EACH)],
+            scale,
+            [(_exact(us), share) for us, share in curve],
+            [float(f"{share * 100:.9g}") for _, share in curve],
+            [f"{name}: {share * 100:.4g} % within {duration(us)}" for us, share in curve],
+        )
+        for place, (name, curve) in enumerate(curves)
     ]
     return figure(
         data,

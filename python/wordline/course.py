@@ -55,7 +55,7 @@ def over_time(series: pl.DataFrame) -> Figure | None:
             ),
             _Panel("GC: planes busy", [_rate("planes busy with GC", rows, "gc_time_ms", 1e-3)]),
         ]
-    return _stacked(panels, times, unit)
+    return _stacked(panels, times, unit, _Active.of(rows))
 
 
 def buffer(series: pl.DataFrame) -> Figure | None:
@@ -73,7 +73,7 @@ def buffer(series: pl.DataFrame) -> Figure | None:
             for name, column, colour in left
         ]
         panels.append(_Panel("pages (1/s)", lines))
-    return _stacked(panels, times, unit)
+    return _stacked(panels, times, unit, _Active.of(rows))
 
 
 def _hit_lines(rows: pl.DataFrame) -> list[Figure]:
@@ -87,8 +87,11 @@ def _hit_lines(rows: pl.DataFrame) -> list[Figure]:
     return lines
 
 
-def utilisation(series: pl.DataFrame, column: str, noun: str) -> Figure | None:
-    """Share of each interval that each channel or die was busy, as a heat map over time."""
+def utilisation(
+    series: pl.DataFrame, column: str, noun: str, members: Mapping[str, int] | None = None
+) -> Figure | None:
+    """Share of each interval that each channel or die was busy, as a heat map over time. `members`
+    says how many of them each device of an array has, which stand behind each other."""
     if series.is_empty():
         return None
     rows = _merged_lists(series, column)
@@ -97,10 +100,10 @@ def utilisation(series: pl.DataFrame, column: str, noun: str) -> Figure | None:
     if not count:
         return None
     edges, unit = _edges(rows)
-    names, members = _row_groups(noun, count)
+    names, spans = _row_groups(noun, members or {"": count})
     grid: Grid = [
         [None if not one else _meanpercent(one[first:last]) for one in columns]
-        for first, last in members
+        for first, last in spans
     ]
     return heat(
         grid,
@@ -314,7 +317,64 @@ class _Panel:
     height: int = 150
 
 
-def _stacked(panels: Sequence[_Panel], times: list[float], unit: str) -> Figure:
+# Share of the time in which a device held requests, above which its pauses are not worth folding.
+MOSTLY_ACTIVE = 0.5
+
+
+@dataclass(frozen=True)
+class _Active:
+    """The time axis with the pauses left out."""
+
+    times: list[float | None]
+    """Midpoints of the intervals; None, which breaks a line, for one without a request."""
+    unit: str
+
+    @classmethod
+    def of(cls, rows: pl.DataFrame) -> "_Active | None":
+        """Each interval as wide as the time in which the device held requests. None if that is
+        most of the run, or nothing."""
+        busy = [ms / 1000 for ms in cast("list[float]", rows["busy_ms"].to_list())]
+        whole = cast("float", rows["end_s"][-1]) - cast("float", rows["start_s"][0])
+        if not 0 < sum(busy) < MOSTLY_ACTIVE * whole:
+            return None
+        seconds, unit = axis(sum(busy))
+        ends = itertools.accumulate(busy)
+        middles = ((end - width / 2) / seconds for end, width in zip(ends, busy, strict=True))
+        times = [
+            _exact(middle) if width else None for middle, width in zip(middles, busy, strict=True)
+        ]
+        return cls(times, unit)
+
+
+def _switch(times: list[float], unit: str, active: _Active) -> Figure:
+    """Two buttons below the chart: the time axis as it was simulated, or without pauses."""
+    axes = (
+        ("whole time", times, f"simulated time ({unit})"),
+        (
+            "pauses left out",
+            active.times,
+            f"time in which the device held requests ({active.unit})",
+        ),
+    )
+    buttons = [
+        {
+            "label": label,
+            "method": "update",
+            "args": [{"x": [x]}, {"xaxis.title.text": title, "xaxis.autorange": True}],
+        }
+        for label, x, title in axes
+    ]
+    menu = {
+        "type": "buttons", "direction": "right", "buttons": buttons, "active": 0, "x": 0,
+        "xanchor": "left", "y": 0, "yanchor": "top", "pad": {"t": 44}, "bgcolor": "#c9d4e0",
+        "font": {"color": "#1b2430"},
+    }  # fmt: skip
+    return {"updatemenus": [menu], "margin": {"l": 56, "r": 12, "t": 34, "b": 96}}
+
+
+def _stacked(
+    panels: Sequence[_Panel], times: list[float], unit: str, active: _Active | None
+) -> Figure:
     """Panels above each other on one time axis."""
     data: list[Figure] = []
     axes: Figure = {}
@@ -327,9 +387,11 @@ def _stacked(panels: Sequence[_Panel], times: list[float], unit: str) -> Figure:
         axes[f"yaxis{suffix}"] = panel.scale | title | {"domain": domain}
         data += [drawn | {"x": times, "yaxis": f"y{suffix}"} for drawn in panel.lines]
         top -= panel.height + 30
+    if active:
+        axes |= _switch(times, unit, active)
     return figure(
         data,
-        height=whole + 85,
+        height=whole + (135 if active else 85),
         hovermode="x unified",
         hoversubplots="axis",
         xaxis={
@@ -492,13 +554,20 @@ def _mean_of(lists: Sequence[Sequence[float]]) -> list[float]:
     return [sum(members) / len(members) for members in zip(*lists, strict=True)]
 
 
-def _row_groups(noun: str, count: int) -> tuple[list[str], list[tuple[int, int]]]:
-    every = math.ceil(count / MOST_ROWS)
-    spans = [(first, min(first + every, count)) for first in range(0, count, every)]
-    names = [
-        f"{noun} {first}" if last - first == 1 else f"{noun}s {first}–{last - 1}"
-        for first, last in spans
-    ]
+def _row_groups(noun: str, members: Mapping[str, int]) -> tuple[list[str], list[tuple[int, int]]]:
+    """Rows of a heat map, MOST_ROWS at most unless there are more members: their names, and which
+    channels or dies each is of. No row is of two members."""
+    every = math.ceil(sum(members.values()) / MOST_ROWS)
+    names: list[str] = []
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for member, count in members.items():
+        for first in range(0, count, every):
+            last = min(first + every, count)
+            place = f"{noun} {first}" if last - first == 1 else f"{noun}s {first}–{last - 1}"
+            names.append(f"{member} {place}".lstrip())
+            spans.append((start + first, start + last))
+        start += count
     return names, spans
 
 

@@ -30,6 +30,7 @@ FILES: dict[str, dict[str, str]] = {
         "config.resolved.toml": "",
         "series.parquet": "per interval",
         "latency.parquet": "distribution",
+        "latency_by.parquet": "of several streams, or an array: distribution of each",
         "dies.parquet": "use and energy",
         "blocks.parquet": "erases",
         "wear.parquet": "blocks by erases",

@@ -63,7 +63,10 @@ def from_folder(path: Path) -> str:
     summary = _summary(path / "summary.json")
     if page := miss_ratio.page_of(summary):
         return page
-    tables = Tables(*(_table(path / f"{name}.parquet") for name in TABLES))
+    tables = Tables(
+        *(_table(path / f"{name}.parquet") for name in TABLES),
+        latency_by=_table(file) if (file := path / "latency_by.parquet").exists() else None,
+    )
     try:
         config = (path / "config.resolved.toml").read_text(encoding="utf-8")
         return render(summary, config, tables)
@@ -100,6 +103,17 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             charts.tail(tables.latency, summary),
             "There is no slow end: too few requests, or all took equally long.",
         ),
+        *(
+            Chart(
+                f"{of}s",
+                f"Distribution by {of}",
+                f"How many requests of each {of} were answered within a time, reads and writes "
+                "together.",
+                charts.each(tables.latency_by, of),
+                no_requests,
+            )
+            for of in ("stream", "member")
+        ),
         Chart(
             "breakdown",
             "Where the time goes",
@@ -112,7 +126,8 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "time",
             "Over time",
             "Each point is an interval of simulated time. Drag to zoom into all panels, "
-            "double-click to return.",
+            "double-click to return. A load with long pauses has a button that leaves them out: "
+            "each interval is then as wide as the time in which the device held requests.",
             course.over_time(tables.series),
             no_requests,
         ),
@@ -137,14 +152,18 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "channels",
             "Channels",
             "Share of each interval that the bus of a channel was held.",
-            course.utilisation(tables.series, "channel_utilisation", "channel"),
+            course.utilisation(
+                tables.series, "channel_utilisation", "channel", _of_members(summary, "channels")
+            ),
             no_requests,
         ),
         Chart(
             "dies",
             "Dies",
             "Share of each interval that a die was reading, programming or erasing.",
-            course.utilisation(tables.series, "die_utilisation", "die"),
+            course.utilisation(
+                tables.series, "die_utilisation", "die", _of_members(summary, "dies")
+            ),
             no_requests,
         ),
         Chart(
@@ -164,6 +183,11 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "No block was erased.",
         ),
     ]
+
+
+def _of_members(summary: Mapping[str, Any], parts: str) -> dict[str, int]:
+    """How many channels or dies each device of an array has, by its name; empty for one device."""
+    return {member["name"]: member["device"][parts] for member in summary["members"]}
 
 
 def _ops(summary: Mapping[str, Any]) -> list[str]:

@@ -196,7 +196,12 @@ class Result:
         from wordline.report import Tables, render
 
         tables = (self.series, self.latency, self.blocks, self.wear)
-        return render(self.summary, self.config, Tables(*(table.polars() for table in tables)))
+        several = "latency_by" in self._outcome.tables
+        drawn = Tables(
+            *(table.polars() for table in tables),
+            latency_by=Table(self._outcome, "latency_by").polars() if several else None,
+        )
+        return render(self.summary, self.config, drawn)
 
     def _page_of_another_process(self) -> str:
         import subprocess

@@ -50,7 +50,10 @@ mod tests {
     fn table() -> Table {
         Table::new(vec![
             (Heading::new("a", "us", "First"), vec![1.5, 2.5].into()),
-            (Heading::new("b", "", "Second"), vec![None, Some(0.1)].into()),
+            (
+                Heading::new("b", "", "Second"),
+                vec![None, Some(0.1)].into(),
+            ),
             (
                 Heading::new("op", "", "Third"),
                 Values::Words {

@@ -22,7 +22,7 @@ pub use busy::Busy;
 pub use error::ObserveError;
 pub use excess::{Above, Excess};
 pub use grid::Grid;
-pub use histogram::Histogram;
+pub use histogram::{Histogram, Point};
 pub use parquet_file::{ParquetFile, write_parquet};
 pub use rows::{Finished, Kind, RowTable};
 pub use series::{Interval, Intervals, Merge};

@@ -8,11 +8,12 @@ use crate::summary::Summary;
 use crate::tables;
 
 /// Names of all tables that a run may have.
-pub const TABLES: [&str; 8] = [
+pub const TABLES: [&str; 9] = [
     "requests",
     "series",
     "members",
     "latency",
+    "latency_by",
     "dies",
     "blocks",
     "wear",
@@ -129,12 +130,17 @@ impl Results {
     pub fn summary_json(&self) -> String {
         serde_json::to_string_pretty(&self.summary).unwrap_or_default()
     }
+    /// Whether there are streams, or members of an array, to be told apart.
+    fn has_several(&self) -> bool {
+        self.outcome.plan.streams.len() > 1 || self.outcome.members.len() > 1
+    }
     /// Names of the tables that this run has.
     pub fn tables(&self) -> Vec<&'static str> {
         let has = |name: &&str| match *name {
             "requests" => self.rows.is_some(),
             "members" => self.outcome.plan.array.is_some(),
             "chip_load" => self.outcome.chip_loads.is_some(),
+            "latency_by" => self.has_several(),
             _ => true,
         };
         TABLES.into_iter().filter(has).collect()
@@ -148,6 +154,7 @@ impl Results {
                 Some(tables::members(&self.outcome.members))
             }
             "latency" => Some(tables::latency(&self.outcome.record)),
+            "latency_by" if self.has_several() => Some(tables::latency_by(&self.outcome)),
             "dies" => Some(tables::dies(&self.outcome)),
             "blocks" => Some(tables::blocks(&self.outcome)),
             "chip_load" => {

@@ -6,7 +6,7 @@ use wordline_device::Usage;
 use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::Time;
 use wordline_nand::{Layout, Plane};
-use wordline_observe::{Busy, Heading, Interval, ObserveError, Table, Tally, Values};
+use wordline_observe::{Busy, Heading, Interval, ObserveError, Point, Table, Tally, Values};
 
 use crate::chip_load::{ChipLoads, Sample};
 use crate::outcome::Outcome;
@@ -386,31 +386,63 @@ fn flash_columns(cells: &Cells<'_>) -> Vec<Column> {
 pub fn latency(record: &Record) -> Result<Table, ObserveError> {
     let [read, write] = &record.total.latency;
     let all = record.total.all();
-    let points: Vec<_> = [&all, read, write]
-        .into_iter()
-        .enumerate()
-        .flat_map(|(op, histogram)| {
-            histogram
-                .cdf()
-                .into_iter()
-                .map(move |point| (op as u8, point))
-        })
+    let curves = [all.cdf(), read.cdf(), write.cdf()];
+    let codes = curves
+        .iter()
+        .zip(0..)
+        .flat_map(|(curve, op)| repeat_n(op, curve.len()));
+    let mut columns = vec![(
+        Heading::new("op", "", "all, read or write"),
+        Values::Words {
+            words: &["all", "read", "write"],
+            codes: codes.collect(),
+        },
+    )];
+    columns.extend(distribution(&curves.concat()));
+    Table::new(columns)
+}
+
+/// The distribution of response times of each stream and of each member of an array, reads and writes
+/// together.
+pub fn latency_by(outcome: &Outcome) -> Result<Table, ObserveError> {
+    let streams = outcome.plan.streams.iter().zip(&outcome.record.streams);
+    let streams = streams.map(|(stream, served)| (0, &stream.name, served.all().cdf()));
+    let array = outcome.plan.array.iter().flat_map(|array| &array.members);
+    let members = array.zip(&outcome.members);
+    let members = members.map(|(member, record)| (1, &member.name, record.total.all().cdf()));
+    let curves: Vec<_> = streams.chain(members).collect();
+    let rows = || {
+        curves
+            .iter()
+            .flat_map(|(kind, name, curve)| repeat_n((*kind, *name), curve.len()))
+    };
+    let points: Vec<_> = curves
+        .iter()
+        .flat_map(|(.., curve)| curve.iter().copied())
         .collect();
-    Table::new(vec![
+    let mut columns = vec![
         (
-            Heading::new("op", "", "all, read or write"),
+            Heading::new("of", "", "stream or member"),
             Values::Words {
-                words: &["all", "read", "write"],
-                codes: points.iter().map(|(op, _)| *op).collect(),
+                words: &["stream", "member"],
+                codes: rows().map(|(kind, _)| kind).collect(),
             },
         ),
         (
+            Heading::new("name", "", "Its name"),
+            Values::Text(rows().map(|(_, name)| name.clone()).collect()),
+        ),
+    ];
+    columns.extend(distribution(&points));
+    Table::new(columns)
+}
+
+fn distribution(points: &[Point]) -> [(Heading, Values); 3] {
+    let column = |of: fn(&Point) -> f64| points.iter().map(of).collect::<Vec<f64>>().into();
+    [
+        (
             Heading::new("latency_us", "us", "A response time"),
-            points
-                .iter()
-                .map(|(_, point)| us(point.at))
-                .collect::<Vec<f64>>()
-                .into(),
+            column(|point| us(point.at)),
         ),
         (
             Heading::new(
@@ -418,11 +450,7 @@ pub fn latency(record: &Record) -> Result<Table, ObserveError> {
                 "",
                 "Share of requests that took no longer",
             ),
-            points
-                .iter()
-                .map(|(_, point)| point.fraction)
-                .collect::<Vec<f64>>()
-                .into(),
+            column(|point| point.fraction),
         ),
         (
             Heading::new(
@@ -432,11 +460,11 @@ pub fn latency(record: &Record) -> Result<Table, ObserveError> {
             ),
             points
                 .iter()
-                .map(|(_, point)| point.count)
+                .map(|point| point.count)
                 .collect::<Vec<u64>>()
                 .into(),
         ),
-    ])
+    ]
 }
 
 /// Erases of runs of blocks: every block of its own while there are no more than 2^20 blocks,
