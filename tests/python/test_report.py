@@ -226,3 +226,86 @@ def test_absence_is_said(tiny: str) -> None:
     assert ">None<" not in text
     shown = re.sub(r"<[^>]*>", " ", text.split("</head>")[1].split("<noscript>")[0])
     assert not re.search(r"\b(nan|inf|undefined)\b", shown, re.IGNORECASE)
+
+
+def paused() -> str:
+    """500 requests in 0.1 s, a pause of ten minutes, and as many again."""
+    first = msr(500, reads=0.5)
+    parts = (line.split(",", 1) for line in msr(500, reads=0.5, seed=2).splitlines())
+    return first + "".join(f"{int(time) + 6 * 10**9},{rest}\n" for time, rest in parts)
+
+
+def test_pauses_can_be_left_out(tiny: str) -> None:
+    """Each interval is then as wide as the time in which the device held requests."""
+    Path("disk.csv").write_text(paused())
+    result = wordline.run(tiny, "disk.csv", out="out")
+    (menu,) = charts_of(Path("out/report.html").read_text())["time"]["layout"]["updatemenus"]
+    whole, active = (button["args"][0]["x"][0] for button in menu["buttons"])
+    series = pl.read_parquet("out/series.parquet")
+    busy_ms = series["busy_ms"].to_numpy()
+    assert len(whole) == len(active) == len(busy_ms)
+    assert [time is None for time in active] == [ms == 0 for ms in busy_ms]
+    ends = busy_ms.cumsum()
+    expected = [end - ms / 2 for end, ms in zip(ends, busy_ms, strict=True) if ms]
+    scale = {"s": 1e-3, "ms": 1.0}[
+        menu["buttons"][1]["args"][1]["xaxis.title.text"][-3:].strip("( )")
+    ]
+    assert [time for time in active if time is not None] == pytest.approx(
+        [ms * scale for ms in expected], rel=1e-6
+    )
+    assert ends[-1] == pytest.approx(result.summary["time"]["busy_s"] * 1e3)
+    busy = wordline.run(tiny, overrides={"workload.requests": 500}).report("busy.html")
+    assert "updatemenus" not in charts_of(busy.read_text())["time"]["layout"]
+
+
+def test_each_stream_and_each_member_has_a_curve(tiny: str) -> None:
+    Path("a.csv").write_text(msr(600))
+    Path("b.csv").write_text(msr(300, reads=0.1, seed=2))
+    members = [{"name": "left"}, {"name": "right"}]
+    result = wordline.run(
+        tiny, streams={"a": "a.csv", "b": "b.csv"}, overrides={"array.members": members}, out="out"
+    )
+    shown = charts_of(Path("out/report.html").read_text())
+    rows = pl.DataFrame(result.requests)
+    for place, (name, drawn) in enumerate(zip("ab", shown["streams"]["data"], strict=True)):
+        took = rows.filter(stream=place)["latency_ps"].to_numpy() / 1e6
+        assert drawn["name"] == name
+        for us, percent in zip(drawn["x"][1:], drawn["y"][1:], strict=True):
+            low, high = ((took <= us * (1 + by)).mean() * 100 for by in (-2e-6, 2e-6))
+            assert low - 1e-6 <= percent <= high + 1e-6
+    assert [drawn["name"] for drawn in shown["members"]["data"]] == ["left", "right"]
+    axis = shown["channels"]["data"][0]["y"]
+    assert axis == ["left channel 0", "left channel 1", "right channel 0", "right channel 1"]
+
+
+MEASURE = """<!doctype html><iframe id="page" src="{page}" width="420" height="900"></iframe><script>
+const frame = document.getElementById("page");
+frame.onload = () => setTimeout(() => {{
+  const root = frame.contentDocument.documentElement;
+  document.title = `${{root.scrollWidth}} ${{root.dataset.charts ?? ""}} ${{root.dataset.fault ?? ""}}`;
+}}, 8000);
+</script>"""
+
+
+@needs_browser
+def test_on_a_phone_no_page_is_wider_than_the_screen(tiny: str, tmp_path: Path) -> None:
+    Path("disk.csv").write_text(paused())
+    streams = {"with-a-rather-long-name": "disk.csv", "b": "disk.csv"}
+    members = [{"name": "member-with-a-long-name", "count": 4}]
+    wordline.run(tiny, streams=streams, overrides={"array.members": members}, out="run")
+    wordline.cache("disk.csv", "lru,arc", ["1%", "10%"], out="cache")
+    wordline.mrc("disk.csv", "exact,aet", out="mrc")
+    assert BROWSER
+    for place in ("run", "cache", "mrc"):
+        page = Path(place, "report.html").resolve()
+        assert page.stat().st_size < 2e6
+        frame = Path(f"{place}.html")
+        frame.write_text(MEASURE.format(page=page.as_uri()))
+        answer = subprocess.run(
+            [BROWSER, *FLAGS, "--allow-file-access-from-files", "--disable-web-security",
+             f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", frame.resolve().as_uri()],
+            capture_output=True, text=True, timeout=120, check=True,
+        )  # fmt: skip
+        said = re.search(r"<title>(\d+) (\S*) (.*?)</title>", answer.stdout)
+        assert said, answer.stdout[:500]
+        assert (int(said[1]) <= 420, said[3]) == (True, ""), place
