@@ -684,7 +684,7 @@ def _key_figures(summary: Mapping[str, Any]) -> Table:
     grid.add_row(
         "Dies",
         f"bus {share(dies['bus_active'])}, waiting for it {share(dies['bus_contention'])}, "
-        f"cells {share(dies['cell_active'])}, idle {share(dies['idle'])}",
+        f"cells {share(dies['cell_active'])}, idle {share(dies['idle'])} of all dies' time",
     )
     energy = summary["energy"]
     grid.add_row(
@@ -725,7 +725,7 @@ def _commands(done: Mapping[str, Any]) -> str:
     }
     seen = [f"{whole(done[kind])} {words}" for kind, words in kinds.items() if done[kind]]
     if not seen:
-        return f"{whole(done['total'])}, each alone in its package"
+        return f"{whole(done['total'])}, each on one plane while no other die of its package worked"
     pages = number(done["pages_per_command"])
     return f"{whole(done['total'])} of {pages} pages on average: {', '.join(seen)}"
 
@@ -735,7 +735,7 @@ def _collection(flash: Mapping[str, Any]) -> str:
         return "none was needed"
     return (
         f"{whole(flash['gc_runs'])} runs moved {whole(flash['gc_pages_moved'])} pages "
-        f"in {duration(flash['gc_time_s'] * MEGA)}"
+        f"in {duration(flash['gc_time_s'] * MEGA)}, summed over planes"
     )
 
 

@@ -278,11 +278,14 @@ def test_each_stream_and_each_member_has_a_curve(tiny: str) -> None:
     assert axis == ["left channel 0", "left channel 1", "right channel 0", "right channel 1"]
 
 
-MEASURE = """<!doctype html><iframe id="page" src="{page}" width="420" height="900"></iframe><script>
+MEASURE = """<!doctype html>
+<iframe id="page" src="{page}" width="420" height="900"></iframe>
+<script>
 const frame = document.getElementById("page");
 frame.onload = () => setTimeout(() => {{
   const root = frame.contentDocument.documentElement;
-  document.title = `${{root.scrollWidth}} ${{root.dataset.charts ?? ""}} ${{root.dataset.fault ?? ""}}`;
+  const {{ charts, fault }} = root.dataset;
+  document.title = `${{root.scrollWidth}} ${{charts ?? ""}} ${{fault ?? ""}}`;
 }}, 8000);
 </script>"""
 

@@ -1,0 +1,29 @@
+"""The documentation has a place for each of its pages."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+# Specification pages are reached from the index of their own folder.
+PAGES = {
+    str(page.relative_to(DOCS))
+    for page in DOCS.rglob("*.md")
+    if page.name != "index.md" and "spec" not in page.parts
+} | {"spec/index.md"}
+
+
+@pytest.mark.parametrize("page", ["docs/index.md", "mkdocs.yml"])
+def test_every_page_is_listed(page: str) -> None:
+    text = (ROOT / page).read_text()
+    listed = set(re.findall(r"[\w/-]+\.md", text))
+    assert PAGES - listed == set()
+    assert {name for name in listed if not (DOCS / name).exists()} == set()
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.stem)
+def test_links_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#\s]+)", page.read_text())
+    assert [link for link in links if not (page.parent / link).exists()] == []
