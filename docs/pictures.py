@@ -19,7 +19,6 @@ from typing import Any
 
 from rich.console import Console
 
-import wordline
 from wordline import terminal
 
 COMMAND = "wordline run demo --trace postgresql-mixed.csv.gz --out out/demo"
@@ -78,14 +77,15 @@ def main(folder: Path) -> None:
     """Writes report.png, terminal.png and demo.json."""
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch)
-        result = wordline.run("demo", TRACE, requests=False)
-        result.write(place / "out/demo")
+        command = [sys.executable, "-m", *COMMAND.split(), "--json", "--no-progress"]
+        ran = subprocess.run(command, cwd=place, check=True, capture_output=True, text=True)
+        summary = json.loads(ran.stdout)
         shot(place / "out/demo/report.html", folder / "report.png", 1280, 1480)
         files = [Path("out/demo") / name.name for name in sorted((place / "out/demo").iterdir())]
-        page, width, height = printed(result.summary, files, place)
+        page, width, height = printed(summary, files, place)
         shot(page, folder / "terminal.png", width, height)
         pictures = {name: digest(folder / name) for name in ("report.png", "terminal.png")}
-        text = json.dumps({"pictures": pictures, "summary": told(result.summary)}, indent=1)
+        text = json.dumps({"pictures": pictures, "summary": told(summary)}, indent=1)
         (folder / "demo.json").write_text(text + "\n", encoding="utf-8")
 
 
