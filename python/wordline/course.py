@@ -43,7 +43,7 @@ def over_time(series: pl.DataFrame) -> Figure | None:
     times, unit = _times(rows)
     panels = [
         _latencies(rows),
-        _Panel("IOPS (1/s)", _op_lines(rows, "reads", "writes", 1.0)),
+        _Panel("IOPS (1/s)", _op_lines(rows, "reads", "writes", 1.0, "1/s")),
         _bandwidth(rows),
     ]
     if rows["host_page_writes"].sum():
@@ -51,9 +51,13 @@ def over_time(series: pl.DataFrame) -> Figure | None:
     if rows["gc_runs"].sum() or rows["gc_pages_moved"].sum():
         panels += [
             _Panel(
-                "GC: pages moved (1/s)", [_rate("pages moved by GC", rows, "gc_pages_moved", 1.0)]
+                "GC: pages moved (1/s)",
+                [_rate("pages moved by GC", rows, "gc_pages_moved", 1.0, "1/s")],
             ),
-            _Panel("GC: planes busy", [_rate("planes busy with GC", rows, "gc_time_ms", 1e-3)]),
+            _Panel(
+                "GC: planes busy",
+                [_rate("planes busy with GC", rows, "gc_time_ms", 1e-3, "planes")],
+            ),
         ]
     return _stacked(panels, times, unit, _Active.of(rows))
 
@@ -69,7 +73,7 @@ def buffer(series: pl.DataFrame) -> Figure | None:
     left = [(name, column, colour) for name, column, colour in BUFFER_COUNTS if rows[column].sum()]
     if left:
         lines = [
-            line(name, colour, [], _per_second(rows, column, 1.0), hovertemplate="%{y:,.4~g}")
+            line(name, colour, [], _per_second(rows, column, 1.0), hovertemplate=_told("1/s"))
             for name, column, colour in left
         ]
         panels.append(_Panel("pages (1/s)", lines))
@@ -447,30 +451,38 @@ def _values(lines: Iterable[Figure]) -> list[float]:
     return [value for drawn in lines for value in drawn["y"] if value is not None]
 
 
-def _op_lines(rows: pl.DataFrame, read: str, write: str, scale: float) -> list[Figure]:
+def _told(unit: str) -> str:
+    """What is said of a point: its value with its unit."""
+    return f"%{{y:,.4~g}} {unit}".rstrip()
+
+
+def _op_lines(rows: pl.DataFrame, read: str, write: str, scale: float, unit: str) -> list[Figure]:
     columns = zip(OPS, (read, write), strict=True)
     return [
         line(op, colour, [], _per_second(rows, column, scale), legendgroup=op, showlegend=False)
-        | {"hovertemplate": "%{y:,.4~g}"}
+        | {"hovertemplate": _told(unit)}
         for (op, colour), column in columns
         if rows[column].sum()
     ]
 
 
 def _bandwidth(rows: pl.DataFrame) -> _Panel:
-    lines = _op_lines(rows, "read_bytes", "write_bytes", 1e-6)
+    lines = _op_lines(rows, "read_bytes", "write_bytes", 1e-6, "MB/s")
     scale, unit = bandwidth_unit(max(_values(lines), default=0.0))
-    return _Panel(f"bandwidth ({unit})", _op_lines(rows, "read_bytes", "write_bytes", 1e-6 / scale))
+    scaled = _op_lines(rows, "read_bytes", "write_bytes", 1e-6 / scale, unit)
+    return _Panel(f"bandwidth ({unit})", scaled)
 
 
 def _plain(name: str, rows: pl.DataFrame, column: str) -> Figure:
     values = _rounded(rows[column])
-    return line(name, NEUTRAL, [], values, showlegend=False, hovertemplate="%{y:,.4~g}")
+    return line(
+        name, NEUTRAL, [], values, showlegend=False, hovertemplate=_told("programs a write")
+    )
 
 
-def _rate(name: str, rows: pl.DataFrame, column: str, scale: float) -> Figure:
+def _rate(name: str, rows: pl.DataFrame, column: str, scale: float, unit: str) -> Figure:
     values = _per_second(rows, column, scale)
-    return line(name, COLLECTION, [], values, showlegend=False, hovertemplate="%{y:,.4~g}")
+    return line(name, COLLECTION, [], values, showlegend=False, hovertemplate=_told(unit))
 
 
 def _per_second(rows: pl.DataFrame, column: str, scale: float) -> list[float | None]:

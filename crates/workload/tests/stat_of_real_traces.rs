@@ -9,7 +9,7 @@ mod shared;
 
 use shared::real;
 use wordline_workload::stat::{IdleRule, Stat, stat_trace};
-use wordline_workload::{OnBadLine, Trace, TraceOptions};
+use wordline_workload::{Trace, TraceOptions};
 
 const NONE: f64 = f64::NAN;
 
