@@ -9,9 +9,7 @@ use proptest::prelude::*;
 use shared::real;
 use wordline_kernel::Time;
 use wordline_workload::convert::{Cancellation, Conversion, TraceWriter, convert, convert_until};
-use wordline_workload::{
-    Format, OnBadLine, Op, Request, Source, Trace, TraceOptions, WorkloadError,
-};
+use wordline_workload::{Format, Op, Request, Source, Trace, TraceOptions, WorkloadError};
 
 /// Requests of the first `kinds` of: reads, writes, trims, flushes, durable writes.
 fn requests(tick_ps: u64, unit: u64, kinds: i32) -> impl Strategy<Value = Vec<Request>> {
