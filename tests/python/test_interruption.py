@@ -165,8 +165,8 @@ def test_ctrl_c_while_wordline_is_imported_is_no_traceback() -> None:
         time.sleep(delay / 1000)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
-        ours = errors.split("site.py")[0] if "init_import_site" in errors else errors
-        assert "Traceback" not in ours, errors
+        # What the interpreter says of its own start, before it comes to Wordline, is its own.
+        assert "Traceback" not in errors or "/wordline/" not in errors, errors
 
 
 @pytest.fixture
