@@ -97,7 +97,7 @@ UNTIMED = AS_RECORDED | {"time_order": "file"}
 COLUMNS = (
     "The columns of a table of no known format, by number from 1 or by name in the header: "
     f"{reading.COLUMNS}. time is in s, ms, us, ns, ps or filetime (100 ns), or left out; offset "
-    "and bytes in bytes, sectors (512), KiB, MiB or pages of a size such as 16KiB; op is R, W, "
+    "and bytes in bytes, sectors (512), KiB, MiB or pages of a size such as 4k; op is R, W, "
     "read, write, trim, flush and the like, or as spelled in op=3:1=read:0=write; volume is a "
     "number, or text if volume=2:names. What all lines share is fixed: bytes=fixed:4KiB, "
     "op=fixed:read. The delimiter is the tab, semicolon or comma of the first line, else white "

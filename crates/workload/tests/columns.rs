@@ -107,6 +107,9 @@ fn units_are_those_that_are_said() {
         ("MiB", 3 << 20),
         ("4096", 12_288),
         ("16KiB", 49_152),
+        ("4k", 12_288),
+        ("4K", 12_288),
+        ("2M", 6 << 20),
     ] {
         let requests = read(
             &format!("offset=1:{unit},bytes=2:{unit},op=fixed:write"),
@@ -200,8 +203,8 @@ fn what_is_wrong_with_the_columns_is_said() {
         ("offset=0,bytes=1,op=2", "columns: offset: the column 0 is not 1 to 10000; columns count from 1".to_owned()),
         ("time=1,offset=2,bytes=3,op=4", "columns: time: its unit is missing; give s, ms, us, ns, ps or filetime, as in time=1:us".to_owned()),
         ("time=1:sec,offset=2,bytes=3,op=4", "columns: time: `sec` is no unit of time; give s, ms, us, ns, ps or filetime, as in time=1:us".to_owned()),
-        ("offset=1:blocks,bytes=3,op=4", "columns: offset: `blocks` is no unit; give bytes, sectors, KiB, MiB, or the size of a page such as 4096 or 16KiB".to_owned()),
-        ("offset=1,bytes=fixed:0,op=4", "columns: bytes: `0` is no unit; give bytes, sectors, KiB, MiB, or the size of a page such as 4096 or 16KiB".to_owned()),
+        ("offset=1:blocks,bytes=3,op=4", "columns: offset: `blocks` is no unit; give bytes, sectors, KiB, MiB, or the size of a page such as 4096, 4k or 16KiB".to_owned()),
+        ("offset=1,bytes=fixed:0,op=4", "columns: bytes: `0` is no unit; give bytes, sectors, KiB, MiB, or the size of a page such as 4096, 4k or 16KiB".to_owned()),
         ("offset=1,bytes=2,op=3:1=erase", "columns: op: `erase` is not read, write, trim or flush".to_owned()),
         ("offset=1,bytes=2,op=3:1", "columns: op: `1` is no SPELLING=OPERATION; write it as in op=3:1=read:0=write".to_owned()),
         ("offset=1,bytes=2,op=3,delimiter=|", "columns: delimiter: `|` is not comma, tab, semicolon or space".to_owned()),
@@ -243,6 +246,13 @@ fn what_is_wrong_with_a_file_is_said_with_its_place() {
             format!("x.csv:2: {reason}; {skip}")
         );
     }
+    let beyond = "offset=2:sectors,bytes=4096,op=4";
+    assert_eq!(
+        fault(beyond, "1,8,512,R\n"),
+        format!(
+            "x.csv:1: column 5: the line ends before column 4096, which --columns asks for; what all lines share is fixed, as in bytes=fixed:4096; {skip}"
+        )
+    );
     assert_eq!(
         fault(
             "time=timestamp:s,offset=sector,bytes=len,op=rw",

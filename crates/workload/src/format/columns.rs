@@ -22,7 +22,7 @@ const LAST_COLUMN: usize = 10_000;
 /// - `time` in `s`, `ms`, `us`, `ns`, `ps` or `filetime` (100 ns), with decimals or without, kept to the
 ///   nanosecond (`ps`: whole picoseconds); may be left out
 /// - `offset` and `bytes` in `bytes` (if nothing is said), `sectors` (of 512 bytes), `KiB`, `MiB` or pages of a
-///   size such as `4096` or `16KiB`
+///   size such as `4096`, `4k` or `16KiB`
 /// - `op`: R, W, read, write, trim, discard, flush and the like in either case; other spellings are given, as
 ///   in `op=3:1=read:0=write`. Of 0 and 1, one says it for both
 /// - `volume`: a number, or `names`, which are numbered from 0 in order of appearance; may be left out
@@ -193,6 +193,8 @@ fn unit_bytes(unit: &str) -> Result<u64, String> {
         "" if digits > 0 => Some(1),
         "KiB" => Some(1 << 10),
         "MiB" => Some(1 << 20),
+        "k" | "K" if digits > 0 => Some(1 << 10),
+        "m" | "M" if digits > 0 => Some(1 << 20),
         "sectors" => Some(SECTOR),
         _ => None,
     };
@@ -207,7 +209,7 @@ fn unit_bytes(unit: &str) -> Result<u64, String> {
     match bytes {
         Some(bytes @ 1..) => Ok(bytes),
         _ => Err(format!(
-            "`{unit}` is no unit; give bytes, sectors, KiB, MiB, or the size of a page such as 4096 or 16KiB"
+            "`{unit}` is no unit; give bytes, sectors, KiB, MiB, or the size of a page such as 4096, 4k or 16KiB"
         )),
     }
 }
@@ -539,6 +541,22 @@ impl<const SEPARATOR: u8> Table<SEPARATOR> {
         })
     }
 
+    /// Of a line that ends before the last column that is needed.
+    #[cold]
+    fn short(&self, fault: &Fault) -> Fault {
+        let last = self.roles.len();
+        let bytes = matches!(self.roles.last(), Some(Role::Bytes(_)));
+        let hint = if bytes {
+            format!("; what all lines share is fixed, as in bytes=fixed:{last}")
+        } else {
+            String::new()
+        };
+        Fault {
+            column: fault.column,
+            reason: format!("the line ends before column {last}, which --columns asks for{hint}"),
+        }
+    }
+
     #[inline]
     fn name(&mut self, field: &[u8]) -> u32 {
         let known = self.names.iter().position(|known| **known == *field);
@@ -553,7 +571,7 @@ impl<const SEPARATOR: u8> Table<SEPARATOR> {
         let mut record = self.blank;
         for at in 0..self.roles.len() {
             match self.roles[at] {
-                Role::None => fields.skip("column")?,
+                Role::None => fields.skip("column").map_err(|fault| self.short(&fault))?,
                 Role::Time(places) => record.ticks = fields.decimal("time stamp", places)?,
                 Role::Offset(unit) => record.offset = fields.units("offset", unit)?,
                 Role::Bytes(unit) => record.bytes = fields.units("size", unit)?,
