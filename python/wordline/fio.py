@@ -48,7 +48,6 @@ WITHOUT_EFFECT = frozenset(
         "file_service_type",
         "filename",
         "filename_format",
-        "filesize",
         "fixedbufs",
         "force_async",
         "fsync_on_close",
@@ -127,6 +126,7 @@ LOAD = frozenset(
         "bssplit",
         "blockalign",
         "size",
+        "filesize",
         "offset",
         "offset_increment",
         "io_size",
@@ -453,17 +453,20 @@ class _Streams:
             self.job.fault(
                 "offset", f"{start} is beyond the device's {self.capacity} bytes", "lower it"
             )
-        length = self.part("size", self.capacity - start, SECTOR)
+        # What filesize says overrides size, which is the default of io_size then.
+        name = "filesize" if "filesize" in self.job.options else "size"
+        length = self.part(name, self.capacity - start, SECTOR)
         if start + length > self.capacity:
             reason = f"{start} and {length} bytes end beyond the device's {self.capacity}"
-            self.job.fault("size", reason, "lower it, or give a share of the device as in size=50%")
+            self.job.fault(name, reason, "lower it, or give a share of the device as in size=50%")
         return start, length // SECTOR * SECTOR
 
     def requests(self, length: int, mean: Fraction) -> int:
         """How many requests the job makes."""
         job = self.job
         timed = job.text("time_based", "0") not in ("0", "")
-        amount = self.bytes("io_size", job.text("io_size", "0")) or length
+        amount = self.bytes("io_size", job.text("io_size", "0"))
+        amount = amount or self.part("size", length, SECTOR) or length
         if job.text("io_size", "").endswith("%"):
             amount = self.part("io_size", length, SECTOR)
         requests = int(amount * self.count("loops", 1) / mean)

@@ -96,6 +96,23 @@ def test_a_region_is_a_share_or_a_size(tmp_path: Path) -> None:
     assert [one["workload"].get("offset_bytes", 0) for one in two] == [0, 1 << 20]
 
 
+# HOWTO: filesize overrides size, which becomes the default of io_size.
+@pytest.mark.parametrize(
+    ("text", "length", "requests"),
+    [
+        ("filesize=1m", 1 << 20, 256),
+        ("size=1m\nfilesize=2m", 2 << 20, 256),
+        ("size=1m\nfilesize=2m\nio_size=4m", 2 << 20, 1024),
+    ],
+)
+def test_a_file_size_is_the_region(tmp_path: Path, text: str, length: int, requests: int) -> None:
+    made = streams(tmp_path, f"[a]\nrw=write\n{text}")
+    load = made.streams[0]["workload"]
+    assert int(load["working_set_ratio"] * CAPACITY) // 512 * 512 == length
+    assert load["requests"] == requests
+    assert made.notes == []
+
+
 def test_mixes_directions_and_rates(tmp_path: Path) -> None:
     def workload(text: str) -> dict[str, object]:
         return streams(tmp_path, f"[a]\nnumber_ios=10\n{text}\n").streams[0]["workload"]
@@ -155,6 +172,8 @@ def test_an_engine_without_a_queue_has_one_request_at_a_time(tmp_path: Path) -> 
         ("[a]\nrw=randrw\nfsync=1", "job.fio:3: fsync=1: counts writes, among which are reads"),
         ("[a]\nrw=randread\nrandom_distribution=pareto:0.2", "job.fio:3: random_distribution="),
         ("[a]\nioengine=net", "job.fio:2: ioengine=net: this engine is no load of a disk; give "),
+        ("[a]\nfilesize=1t", "job.fio:2: filesize=1t: 0 and 1099511627776 bytes end beyond the "),
+        ("[a]\nfilesize=1m-2m", "job.fio:2: filesize=1m-2m: cannot be read; write it as in "),
         ("[a]\nrate_iops=5,6", "job.fio:2: rate_iops=5,6: directions have rates of their own; "),
         ("[a]\nrw=randrw\nrate=4m", "job.fio:3: rate=4m: directions have rates of their own; "),
         ("[a]\nrate_iops=2g", "job.fio:2: rate_iops=2g: 2.14748e+09 requests a second are not "),
