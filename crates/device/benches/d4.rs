@@ -6,9 +6,8 @@
 use gungraun::{
     Callgrind, EventKind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main,
 };
-use wordline_device::{
-    Composition, Event, Interface, Op, Plan, Precondition, Request, Scheduler, Ssd,
-};
+use wordline_block::{BlockDevice, Op, Request};
+use wordline_device::{Composition, Event, Interface, Plan, Precondition, Scheduler, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Mapping, PageMap};
 use wordline_kernel::{EventQueue, Stream, Time};
@@ -104,7 +103,7 @@ fn serve_of(ssd: &mut Ssd<PageMap>, op: Op, bytes: u64) -> Time {
         now = time;
         let handled = ssd.handle(now, event, &mut queue, &mut ());
         assert!(handled.is_ok(), "no rule is broken");
-        ssd.completed().for_each(drop);
+        ssd.completions().for_each(drop);
     }
 }
 

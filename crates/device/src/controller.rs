@@ -30,13 +30,13 @@ use crate::backend::{BackEnd, Order, Purpose, Slot, Usage, Worked};
 use crate::buffer::{Cargo, Work};
 use crate::error::DeviceError;
 use crate::event::Event;
-use crate::host::Ticket;
-use crate::observation::{Observation, Op, PageParts};
+use crate::observation::{Observation, PageParts};
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
-use crate::request::Request;
 use crate::schedule::Line;
 use crate::shadow::{Shadow, Version};
+use wordline_block::Ticket;
+use wordline_block::{Op, Request};
 
 /// A request of which all pages are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -291,7 +291,7 @@ impl<M: Mapping> Controller<M> {
 
     /// A request from this byte on will come soon.
     #[inline]
-    pub fn foresee(&mut self, offset: u64) {
+    pub fn prefetch(&mut self, offset: u64) {
         self.mapping.foresee(Lpn((offset / self.page_bytes) as u32));
     }
     /// Begins with a request, which lies within the device.

@@ -1,6 +1,7 @@
 //! How a run can fail in a device.
 
 use thiserror::Error;
+use wordline_block::{BeyondEnd, Failure};
 use wordline_cache::replacement::foreign::Fault;
 use wordline_ftl::instant::InstantError;
 use wordline_kernel::Time;
@@ -30,22 +31,13 @@ pub enum DeviceError {
     #[error("the power cannot fail: spare areas are kept from the start of a run that expects it")]
     NoSpares,
     /// A request outside the device.
-    #[error(
-        "request at byte {offset} of {bytes} bytes ends beyond the device's {capacity} bytes; fit the requests to the device"
-    )]
-    BeyondEnd {
-        /// First byte.
-        offset: u64,
-        /// Length.
-        bytes: u64,
-        /// What the host can address.
-        capacity: u64,
-    },
+    #[error(transparent)]
+    BeyondEnd(#[from] BeyondEnd),
 }
 
-impl DeviceError {
-    /// Whether it is no fault: the user ended the run while a policy of theirs was at work.
-    pub fn is_interruption(&self) -> bool {
+impl Failure for DeviceError {
+    /// The user ended the run while a policy of theirs was at work.
+    fn is_interruption(&self) -> bool {
         matches!(self, Self::Policy(Fault::Interrupted))
     }
 }

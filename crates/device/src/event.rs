@@ -1,5 +1,8 @@
 //! What a device schedules for itself.
 
+use wordline_block::{Member, Nested};
+use wordline_kernel::Digest;
+
 use crate::{buffer, host};
 
 /// Something a device will have to deal with, in one word: it waits in the queue as what the digest of a
@@ -33,11 +36,6 @@ const BEGIN: u64 = u64::MAX;
 const SCHEDULE: u64 = u64::MAX - 1;
 
 impl Event {
-    /// For the digest of a run.
-    #[inline]
-    pub const fn code(self) -> u64 {
-        self.0
-    }
     #[inline]
     pub(crate) fn kind(self) -> Kind {
         let code = self.0 & ((1 << OWNER) - 1);
@@ -51,6 +49,25 @@ impl Event {
                 _ => Kind::Idle,
             },
         }
+    }
+}
+
+impl wordline_block::Event for Event {
+    #[inline]
+    fn mix(self, digest: &mut Digest) {
+        digest.mix(self.0);
+    }
+}
+
+impl Nested for Event {
+    type Outside = Member<Self>;
+    #[inline]
+    fn outside(self, member: u32, _members: u32) -> Member<Self> {
+        Member { member, of: self }
+    }
+    #[inline]
+    fn inside(event: Member<Self>, _members: u32) -> (u32, Self) {
+        (event.member, event.of)
     }
 }
 

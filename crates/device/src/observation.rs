@@ -1,24 +1,10 @@
 //! What a probe hears of a device.
 
+use wordline_block::{Op, Parts, PowerCut, Request};
 use wordline_ftl::GcKind;
 use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::Time;
 use wordline_nand::{Die, Operation, Plane, Ppn};
-
-use crate::power_cut::PowerCut;
-
-/// What the host asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Op {
-    /// Read.
-    Read,
-    /// Write.
-    Write,
-    /// Discard.
-    Trim,
-    /// Make everything that is done last.
-    Flush,
-}
 
 /// Where the time of a page went, from the moment in which its request began in the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,34 +52,6 @@ impl PageParts {
     }
 }
 
-/// Where the time of a request went. A request that touches several pages is described by the page
-/// that was done last; the sum of the parts is the response time, exactly.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Parts {
-    /// Waiting for a slot: from arrival until the device took the command.
-    pub host_queue: Time,
-    /// Waiting until the host's link had carried what others had asked for before.
-    pub link_wait: Time,
-    /// Command, data and completion on the host's link, and the fixed costs of crossing it.
-    pub link: Time,
-    /// Waiting in the DRAM buffer: for memory, for its port, or for work of the flash that another
-    /// request began.
-    pub buffer_wait: Time,
-    /// Data moving between the host and the DRAM buffer.
-    pub buffer: Time,
-    /// In the device.
-    pub page: PageParts,
-}
-
-impl Parts {
-    /// The response time.
-    #[inline]
-    pub fn total(&self) -> Time {
-        let crossing = self.host_queue + self.link_wait + self.link;
-        crossing + self.buffer_wait + self.buffer + self.page.total()
-    }
-}
-
 /// Something that happened in a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
@@ -103,18 +61,10 @@ pub enum Observation {
         /// [`Observation::Request`].
         in_flight: u32,
     },
-    /// A request is done.
+    /// A request is complete.
     Request {
-        /// The stream of the host that it belongs to.
-        stream: u32,
-        /// What it was.
-        op: Op,
-        /// First byte.
-        offset: u64,
-        /// Length in bytes.
-        bytes: u64,
-        /// When the host issued it.
-        arrival: Time,
+        /// What was asked.
+        request: Request,
         /// Where its time went.
         parts: Parts,
     },

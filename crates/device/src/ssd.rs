@@ -1,9 +1,10 @@
 //! A solid-state disk: the interface to the host, and behind it the controller with its flash.
 
+use wordline_block::{BlockDevice, Busy, Completion, Op, Parts, PowerCut, Request, Ticket};
 use wordline_cache::replacement::foreign::Maker;
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::memory::{Fill, Table};
-use wordline_kernel::{BusyTime, EventQueue, Probe, Time};
+use wordline_kernel::{EventQueue, Probe, Time};
 use wordline_nand::{Array, Die};
 
 use crate::backend::Usage;
@@ -11,12 +12,10 @@ use crate::buffer::{self, Around, Ask, Buffer, Served, Work};
 use crate::controller::{ChipLoad, Controller, Done};
 use crate::error::DeviceError;
 use crate::event::{Event, Kind};
-use crate::host::{self, Act, Command, Connect, Connection, Ticket};
-use crate::observation::{Observation, Op, PageParts, Parts};
+use crate::host::{self, Act, Command, Connect, Connection};
+use crate::observation::{Observation, PageParts};
 use crate::plan::Plan;
-use crate::power_cut::PowerCut;
 use crate::precondition::{Precondition, Preconditioned};
-use crate::request::Request;
 use crate::shadow::Shadow;
 
 /// What crosses to the device for a trim: a block of ranges (ATA DATA SET MANAGEMENT).
@@ -234,18 +233,10 @@ impl<M: Mapping, P: Probe<Observation>> Inside<'_, M, P> {
     }
 }
 
-/// A request that is complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Completed {
-    /// As [`Ssd::submit`] named it; from now on another may have the name.
-    pub ticket: Ticket,
-    /// Its stream.
-    pub stream: u32,
-}
-
 /// A solid-state disk over a mapping family.
 #[derive(Clone, Debug)]
 pub struct Ssd<M> {
+    plan: Box<Plan>,
     controller: Controller<M>,
     buffer: Option<Box<Buffered>>,
     connection: Connection,
@@ -253,19 +244,20 @@ pub struct Ssd<M> {
     /// Requests handed over and not complete.
     outstanding: u32,
     /// Requests that are complete since they were last asked for.
-    completed: Vec<Completed>,
+    completions: Vec<Completion>,
 }
 
 impl<M: Mapping> Ssd<M> {
     /// A pristine device.
     pub fn new(plan: &Plan, mapping: M) -> Self {
         Self {
+            plan: Box::new(plan.clone()),
             buffer: Buffered::new(plan, mapping.user_pages()),
             controller: Controller::new(plan, mapping),
             connection: Connection::new(&plan.interface, plan.queue_depth, &plan.streams),
             tickets: Tickets::default(),
             outstanding: 0,
-            completed: Vec::new(),
+            completions: Vec::new(),
         }
     }
     /// What the device takes of memory beside its map, of a device so full.
@@ -298,47 +290,6 @@ impl<M: Mapping> Ssd<M> {
     pub fn expect_power_cuts(&mut self) {
         self.controller.expect_power_cuts();
     }
-    /// The power fails and comes back at once, and the device recovers. `plan` is what it was built
-    /// from. The owner forgets all events, and submits nothing before [`PowerCut::time`] is over.
-    /// Requests that were not complete are lost; [`Ssd::completed`] tells of them too, but the probe
-    /// does not hear of them.
-    pub fn cut_power(
-        &mut self,
-        now: Time,
-        plan: &Plan,
-        probe: &mut impl Probe<Observation>,
-    ) -> Result<PowerCut, DeviceError> {
-        let mut cut = self.controller.cut_power(now, plan)?;
-        if let Some(buffered) = &mut self.buffer {
-            let mut around = Around {
-                flash: &self.controller,
-                queue: &mut EventQueue::default(),
-                probe,
-            };
-            buffered.buffer.cut_power(now, &mut cut, &mut around)?;
-            cut.time += plan.read_time(cut.pages_saved);
-        }
-        cut.requests_lost = self.outstanding;
-        self.connection = Connection::new(&plan.interface, plan.queue_depth, &plan.streams);
-        let Tickets { held, vacant, .. } = std::mem::take(&mut self.tickets);
-        let mut lost = vec![true; held.len()];
-        let of_buffer = self
-            .buffer
-            .iter_mut()
-            .flat_map(|buffered| buffered.forget());
-        for ticket in vacant.into_iter().chain(of_buffer) {
-            lost[ticket as usize] = false;
-        }
-        let held = held.iter().zip(0..).zip(lost).filter(|(_, lost)| *lost);
-        self.completed
-            .extend(held.map(|((held, ticket), _)| Completed {
-                ticket,
-                stream: held.request.stream,
-            }));
-        self.outstanding = 0;
-        probe.observe(now, Observation::PowerCut(cut));
-        Ok(cut)
-    }
     /// From now on, every read is checked against a shadow store.
     pub fn verify(&mut self) {
         self.controller.verify();
@@ -365,11 +316,6 @@ impl<M: Mapping> Ssd<M> {
     pub fn chip_time(&self, die: Die) -> Time {
         self.controller.chip_time(die)
     }
-    /// The same of all dies, in their order.
-    pub fn chip_times(&self) -> impl Iterator<Item = Time> + '_ {
-        let dies = 0..self.controller.usage().count() as u32;
-        dies.map(|die| self.chip_time(Die(die)))
-    }
     /// What became of the writes and trims of a page, if the run is verified and there is a buffer.
     pub fn versions(&self, page: Lpn) -> Option<buffer::Versions> {
         self.buffer.as_ref()?.buffer.versions(page)
@@ -388,25 +334,6 @@ impl<M: Mapping> Ssd<M> {
         };
         buffered.buffer.audit(in_flash)
     }
-    /// Bytes the host can address.
-    pub fn user_bytes(&self) -> u64 {
-        self.controller.user_bytes()
-    }
-    /// Whether the host can hand over another request of a stream.
-    #[inline]
-    pub fn takes(&self, stream: u32) -> bool {
-        self.connection.takes(stream)
-    }
-    /// How many requests ahead the host is to tell of with [`Ssd::announce`]; 0 if the device does
-    /// not look at tags.
-    pub fn tags(&self) -> u32 {
-        self.controller.tags()
-    }
-    /// The host tells what it will ask for next, in order of arrival, each time that changes. The
-    /// device knows of a command only once its tag may have come.
-    pub fn announce(&mut self, now: Time, upcoming: &[Request], queue: &mut EventQueue<Event>) {
-        self.controller.announce(now, upcoming, queue);
-    }
     /// Requests handed over and not complete.
     pub fn outstanding(&self) -> u32 {
         self.outstanding
@@ -423,103 +350,10 @@ impl<M: Mapping> Ssd<M> {
     pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
         self.controller.usage()
     }
-    /// How long each bus has been held since the power came, in their order.
-    pub fn buses_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
-        self.controller.buses_busy()
-    }
-    /// How long each die has been occupied since the power came, in their order: as
-    /// [`Observation::Die`] tells of it when it is left.
-    pub fn dies_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
-        self.controller.dies_busy()
-    }
     /// The shadow store, if the run is verified.
     pub fn shadow(&self) -> Option<&Shadow> {
         self.controller.shadow()
     }
-    /// The requests that are complete since this was last asked, one by one in the order in which the
-    /// probe heard of them.
-    #[inline]
-    pub fn completed(&mut self) -> impl Iterator<Item = Completed> + '_ {
-        self.completed.drain(..)
-    }
-    /// Whether any are.
-    #[inline]
-    pub fn has_completed(&self) -> bool {
-        !self.completed.is_empty()
-    }
-
-    /// This request will be handed over soon: what the map says of its first page is fetched into the
-    /// caches of the processor meanwhile. Changes nothing.
-    #[inline]
-    pub fn foresee(&mut self, request: &Request) {
-        self.controller.foresee(request.offset);
-    }
-    /// The host hands a request over; the device takes one of its stream. The ticket names it until it
-    /// is complete, which it can be at once.
-    #[inline]
-    pub fn submit(
-        &mut self,
-        now: Time,
-        request: Request,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) -> Result<Ticket, DeviceError> {
-        let capacity = self.user_bytes();
-        let end = request.offset.checked_add(request.bytes);
-        let empty = request.bytes == 0 && request.op != Op::Flush;
-        if end.is_none_or(|end| end > capacity) || empty {
-            let Request { offset, bytes, .. } = request;
-            return Err(DeviceError::BeyondEnd {
-                offset,
-                bytes,
-                capacity,
-            });
-        }
-        self.outstanding += 1;
-        let ticket = self.tickets.issue(now, request);
-        let command = Command {
-            ticket,
-            stream: request.stream,
-            write: request.op != Op::Read,
-            bytes: if request.op == Op::Trim {
-                RANGES_BYTES
-            } else {
-                request.bytes
-            },
-        };
-        self.cross(now, queue, probe, |connection, inside| {
-            connection.submit(now, command, inside);
-        })?;
-        Ok(ticket)
-    }
-
-    /// Deals with an event that the device has scheduled.
-    #[inline(always)]
-    pub fn handle(
-        &mut self,
-        now: Time,
-        event: Event,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) -> Result<(), DeviceError> {
-        match event.kind() {
-            Kind::Flash(event) => self.controller.flash(now, event, queue, probe)?,
-            Kind::Host(event) => {
-                return self.cross(now, queue, probe, |connection, inside| {
-                    connection.handle(now, event, inside);
-                });
-            }
-            Kind::Buffer(event) => return self.handle_in_buffer(now, event, queue, probe),
-            Kind::Begin => self.controller.begin_dies(now, queue),
-            Kind::Schedule => self.controller.schedule(now, queue, probe),
-            Kind::Idle => self.controller.look_whether_idle(now, queue, probe)?,
-        }
-        if self.controller.done.is_empty() {
-            return Ok(());
-        }
-        self.cross(now, queue, probe, |_, _| ())
-    }
-
     /// Deals with an event that the buffer has scheduled.
     #[cold]
     fn handle_in_buffer(
@@ -539,6 +373,27 @@ impl<M: Mapping> Ssd<M> {
         };
         buffered.buffer.handle(now, event, &mut around)?;
         self.cross(now, queue, probe, |_, _| ())
+    }
+
+    /// Forgets the requests under way, whose completions tell nothing but that they are lost.
+    fn lose_requests(&mut self) {
+        let Tickets { held, vacant, .. } = std::mem::take(&mut self.tickets);
+        let mut lost = vec![true; held.len()];
+        let of_buffer = self
+            .buffer
+            .iter_mut()
+            .flat_map(|buffered| buffered.forget());
+        for ticket in vacant.into_iter().chain(of_buffer) {
+            lost[ticket as usize] = false;
+        }
+        let held = held.iter().zip(0..).zip(lost).filter(|(_, lost)| *lost);
+        self.completions
+            .extend(held.map(|((held, ticket), _)| Completion {
+                ticket,
+                stream: held.request.stream,
+                parts: Parts::default(),
+            }));
+        self.outstanding = 0;
     }
 
     /// Lets the interface act, tells it of all requests that the controller is done with, and then
@@ -609,10 +464,6 @@ impl<M: Mapping> Ssd<M> {
         };
         self.tickets.vacant.push(ticket);
         self.outstanding -= 1;
-        self.completed.push(Completed {
-            ticket,
-            stream: request.stream,
-        });
         let crossing = self.connection.crossing(ticket);
         debug_assert_eq!(
             page.total() + buffer_wait + buffer,
@@ -630,26 +481,133 @@ impl<M: Mapping> Ssd<M> {
             link: crossing.link,
             buffer_wait,
             buffer,
-            page,
+            queue: page.queue,
+            die_wait: page.die_wait,
+            bus_wait: page.bus_wait,
+            bus: page.bus,
+            cell: page.cell,
+            gc: page.gc,
         };
-        let Request {
-            stream,
-            op,
-            offset,
-            bytes,
-            arrival,
-            ..
-        } = request;
-        probe.observe(
-            now,
-            Observation::Request {
-                stream,
-                op,
-                offset,
-                bytes,
-                arrival,
-                parts,
+        self.completions.push(Completion {
+            ticket,
+            stream: request.stream,
+            parts,
+        });
+        probe.observe(now, Observation::Request { request, parts });
+    }
+}
+
+impl<M: Mapping> BlockDevice for Ssd<M> {
+    type Event = Event;
+    type Observation = Observation;
+    type Error = DeviceError;
+
+    fn user_bytes(&self) -> u64 {
+        self.controller.user_bytes()
+    }
+    #[inline]
+    fn takes(&self, stream: u32) -> bool {
+        self.connection.takes(stream)
+    }
+    fn tags(&self) -> u32 {
+        self.controller.tags()
+    }
+    /// The device knows of a command only once its tag may have come.
+    fn look_ahead(&mut self, now: Time, upcoming: &[Request], queue: &mut EventQueue<Event>) {
+        self.controller.look_ahead(now, upcoming, queue);
+    }
+    /// Prefetches what the map says of the first page.
+    #[inline]
+    fn prefetch(&mut self, request: &Request) {
+        self.controller.prefetch(request.offset);
+    }
+    #[inline]
+    fn submit(
+        &mut self,
+        now: Time,
+        request: Request,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<Ticket, DeviceError> {
+        request.fit(self.user_bytes())?;
+        self.outstanding += 1;
+        let ticket = self.tickets.issue(now, request);
+        let command = Command {
+            ticket,
+            stream: request.stream,
+            write: request.op != Op::Read,
+            bytes: if request.op == Op::Trim {
+                RANGES_BYTES
+            } else {
+                request.bytes
             },
-        );
+        };
+        self.cross(now, queue, probe, |connection, inside| {
+            connection.submit(now, command, inside);
+        })?;
+        Ok(ticket)
+    }
+    #[inline(always)]
+    fn handle(
+        &mut self,
+        now: Time,
+        event: Event,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<(), DeviceError> {
+        match event.kind() {
+            Kind::Flash(event) => self.controller.flash(now, event, queue, probe)?,
+            Kind::Host(event) => {
+                return self.cross(now, queue, probe, |connection, inside| {
+                    connection.handle(now, event, inside);
+                });
+            }
+            Kind::Buffer(event) => return self.handle_in_buffer(now, event, queue, probe),
+            Kind::Begin => self.controller.begin_dies(now, queue),
+            Kind::Schedule => self.controller.schedule(now, queue, probe),
+            Kind::Idle => self.controller.look_whether_idle(now, queue, probe)?,
+        }
+        if self.controller.done.is_empty() {
+            return Ok(());
+        }
+        self.cross(now, queue, probe, |_, _| ())
+    }
+    #[inline]
+    fn completions(&mut self) -> impl Iterator<Item = Completion> + '_ {
+        self.completions.drain(..)
+    }
+    #[inline]
+    fn has_completions(&self) -> bool {
+        !self.completions.is_empty()
+    }
+    fn cut_power(
+        &mut self,
+        now: Time,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<PowerCut, DeviceError> {
+        let plan = &self.plan;
+        let mut cut = self.controller.cut_power(now, plan)?;
+        if let Some(buffered) = &mut self.buffer {
+            let mut around = Around {
+                flash: &self.controller,
+                queue: &mut EventQueue::default(),
+                probe,
+            };
+            buffered.buffer.cut_power(now, &mut cut, &mut around)?;
+            cut.time += plan.read_time(cut.pages_saved);
+        }
+        cut.requests_lost = self.outstanding;
+        self.connection = Connection::new(&plan.interface, plan.queue_depth, &plan.streams);
+        self.lose_requests();
+        probe.observe(now, Observation::PowerCut(cut));
+        Ok(cut)
+    }
+    fn chip_times(&self, times: &mut Vec<Time>) {
+        let dies = 0..self.controller.usage().count() as u32;
+        times.extend(dies.map(|die| self.chip_time(Die(die))));
+    }
+    fn busy(&self, busy: &mut Busy) {
+        busy.buses.extend(self.controller.buses_busy());
+        busy.dies.extend(self.controller.dies_busy());
     }
 }

@@ -5,8 +5,9 @@
 mod shared;
 
 use shared::{Load, Tally, plan};
+use wordline_block::{BlockDevice, Op, Request};
 use wordline_cache::Replacement;
-use wordline_device::{DeviceError, Event, Op, Plan, Precondition, Request, Ssd, buffer};
+use wordline_device::{DeviceError, Event, Plan, Precondition, Ssd, buffer};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::{Config, Map};
@@ -74,7 +75,7 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>) -> Result<Seen, 
         };
         now = time;
         ssd.handle(now, event, &mut queue, &mut seen.tally)?;
-        ssd.completed().for_each(drop);
+        ssd.completions().for_each(drop);
         ssd.audit().unwrap_or_else(|fault| panic!("{now}: {fault}"));
         if through && seen.cuts == 0 && ssd.outstanding() == 0 {
             let dirty = ssd.dirty_pages();
@@ -87,8 +88,8 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>) -> Result<Seen, 
         if left == 0 {
             left = 1 + random.below(gap.unwrap_or(1));
             queue = EventQueue::default();
-            let cut = ssd.cut_power(now, plan, &mut seen.tally)?;
-            assert_eq!(ssd.completed().count() as u32, cut.requests_lost);
+            let cut = ssd.cut_power(now, &mut seen.tally)?;
+            assert_eq!(ssd.completions().count() as u32, cut.requests_lost);
             now += cut.time;
             seen.cuts += 1;
             seen.lost += cut.pages_lost;

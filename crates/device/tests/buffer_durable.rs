@@ -7,8 +7,9 @@ mod shared;
 use std::collections::HashMap;
 
 use shared::{Tally, at, play};
+use wordline_block::{BlockDevice, Op, Request};
 use wordline_cache::Replacement;
-use wordline_device::{Event, Op, Plan, Precondition, Request, Ssd, buffer};
+use wordline_device::{Event, Plan, Precondition, Ssd, buffer};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Lpn, Map, Mapping};
 use wordline_kernel::{EventQueue, Stream, Time};
@@ -120,7 +121,7 @@ impl Host {
         }
     }
     fn hears_all(&mut self, ssd: &mut Ssd<Map>) {
-        for done in ssd.completed() {
+        for done in ssd.completions() {
             self.hears(done.ticket);
         }
     }
@@ -221,8 +222,8 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>, told: &str) -> (
         if left == 0 {
             left = 1 + random.below(gap.unwrap());
             queue = EventQueue::default();
-            let cut = ssd.cut_power(now, plan, &mut tally).unwrap();
-            ssd.completed().for_each(drop);
+            let cut = ssd.cut_power(now, &mut tally).unwrap();
+            ssd.completions().for_each(drop);
             now += cut.time;
             lost += host.cut(&ssd, plan.buffer.as_ref().unwrap().capacitors, told);
         }

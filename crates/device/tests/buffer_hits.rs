@@ -7,9 +7,10 @@ mod shared;
 use std::collections::{HashMap, HashSet};
 
 use shared::{at, play};
+use wordline_block::{Op, Request};
 use wordline_cache::replacement::{Owner, Replace, Replacing};
 use wordline_cache::{Entry, Replacement};
-use wordline_device::{Op, Plan, Precondition, Request, Ssd, buffer};
+use wordline_device::{Plan, Precondition, Ssd, buffer};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Map};
 use wordline_kernel::{Stream, Time};

@@ -5,10 +5,11 @@
 mod shared;
 
 use shared::{Load, Tally, at, drive, plan};
+use wordline_block::{BlockDevice, Op};
 use wordline_cache::Replacement;
 use wordline_cache::replacement::lcr::Lcr;
 use wordline_device::{
-    ChipLoad, Composition, DeviceError, Event, Op, Plan, Precondition, Scheduler, Ssd, buffer,
+    ChipLoad, Composition, DeviceError, Event, Plan, Precondition, Scheduler, Ssd, buffer,
 };
 use wordline_ftl::allocate::r#static::Static;
 use wordline_ftl::allocate::{Allocate, Dimensions};
@@ -115,7 +116,7 @@ fn recount(plan: &Plan, seed: u64, requests: u64, seen: &mut Seen) -> Result<(),
         };
         now = time;
         ssd.handle(now, event, &mut queue, &mut tally)?;
-        ssd.completed().for_each(drop);
+        ssd.completions().for_each(drop);
         ssd.audit().unwrap_or_else(|fault| panic!("{now}: {fault}"));
         for die in (0..plan.part.layout.dies).map(Die) {
             let load = ssd.chip_load(die);

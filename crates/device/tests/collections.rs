@@ -5,7 +5,8 @@
 mod shared;
 
 use shared::plan;
-use wordline_device::{DeviceError, Event, Observation, Op, Plan, Precondition, Request, Ssd};
+use wordline_block::{BlockDevice, Event as _, Op, Request};
+use wordline_device::{DeviceError, Event, Observation, Plan, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::gc::schedule::agc::Agc;
 use wordline_ftl::gc::schedule::agc_dgc::AgcDgc;
@@ -44,13 +45,12 @@ struct Heard {
 impl Probe<Observation> for Heard {
     fn observe(&mut self, now: Time, observation: Observation) {
         match observation {
-            Observation::Request {
-                op, arrival, parts, ..
-            } => {
-                assert_eq!(parts.total(), now - arrival);
+            Observation::Request { request, parts } => {
+                let latency = now - request.arrival;
+                assert_eq!(parts.total(), latency);
                 self.requests += 1;
-                if op == Op::Write {
-                    self.writes.push(now - arrival);
+                if request.op == Op::Write {
+                    self.writes.push(latency);
                 }
             }
             Observation::Collected {
@@ -94,7 +94,7 @@ fn serve(plan: &Plan, ssd: &mut Ssd<Map>, requests: &[Request]) -> Result<Heard,
     let (mut now, mut issued) = (Time::ZERO, 0);
     let tags = ssd.tags() as usize;
     let ahead = |issued: usize| &requests[issued..requests.len().min(issued + tags)];
-    ssd.announce(now, ahead(0), &mut queue);
+    ssd.look_ahead(now, ahead(0), &mut queue);
     loop {
         let next = requests.get(issued).filter(|_| ssd.takes(0));
         let due = next.map(|request| request.arrival.max(now));
@@ -103,18 +103,18 @@ fn serve(plan: &Plan, ssd: &mut Ssd<Map>, requests: &[Request]) -> Result<Heard,
             now = at;
             ssd.submit(now, requests[issued], &mut queue, &mut heard)?;
             issued += 1;
-            ssd.announce(now, ahead(issued), &mut queue);
+            ssd.look_ahead(now, ahead(issued), &mut queue);
         } else if let Some((time, event)) = queue.pop() {
             assert!(time >= now, "time never goes back");
             now = time;
             digest.mix(time.0);
-            digest.mix(event.code());
+            event.mix(&mut digest);
             ssd.handle(now, event, &mut queue, &mut heard)?;
             check_reserve(plan, ssd);
         } else {
             break;
         }
-        ssd.completed().for_each(drop);
+        ssd.completions().for_each(drop);
     }
     assert_eq!(ssd.outstanding(), 0, "every request is served");
     assert_eq!(heard.requests, requests.len() as u64);

@@ -5,10 +5,9 @@
 mod shared;
 
 use shared::{at, plan, play};
+use wordline_block::{BlockDevice, Op, Request};
 use wordline_device::schedule::Scheduler;
-use wordline_device::{
-    Composition, Event, Observation, Op, Plan, Precondition, Request, Ssd, compose,
-};
+use wordline_device::{Composition, Event, Observation, Plan, Precondition, Ssd, compose};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, PageMap};
 use wordline_kernel::{EventQueue, Probe, Stream, Time};
@@ -92,18 +91,10 @@ impl Probe<Observation> for Commands {
                 });
                 self.wants_head = !gc;
             }
-            Observation::Request {
-                arrival,
-                offset,
-                op,
-                parts,
-                ..
-            } => {
+            Observation::Request { request, parts } => {
                 self.done += 1;
-                let number = self.requests.iter().position(|request| {
-                    (request.arrival, request.offset, request.op) == (arrival, offset, op)
-                });
-                let placed = parts.page.gc == Time::ZERO;
+                let number = self.requests.iter().position(|one| *one == request);
+                let placed = parts.gc == Time::ZERO;
                 if std::mem::take(&mut self.wants_head) && placed {
                     self.all.last_mut().unwrap().head = number;
                 }
@@ -260,7 +251,7 @@ fn served(plan: &Plan, seed: u64) -> Commands {
         } else {
             break;
         }
-        ssd.completed().for_each(drop);
+        ssd.completions().for_each(drop);
     }
     assert_eq!(commands.done, requests.len());
     commands
@@ -400,8 +391,7 @@ fn the_first_of_four_writes_waits_for_nobody() {
                     let mut ssd = Ssd::new(&plan, PageMap::new(&plan.ftl));
                     let requests = order.map(|page| at(Time::ZERO, Op::Write, page * PAGE, PAGE));
                     let (played, _) = play(&mut ssd, &requests);
-                    let waits: Vec<Time> =
-                        played.iter().map(|one| one.parts.page.bus_wait).collect();
+                    let waits: Vec<Time> = played.iter().map(|one| one.parts.bus_wait).collect();
                     let expected: Vec<Time> = (0..4).map(|before| hold * before).collect();
                     let told = format!("{planes} {} {}", composition.name(), scheduler.name());
                     assert_eq!(waits, expected, "{told} {order:?}");
@@ -441,5 +431,5 @@ fn a_read_that_passes_a_program_keeps_its_place_among_reads() {
     ];
     let (played, _) = play(&mut ssd, &requests);
     assert!(played[1].done < played[2].done && played[2].done < played[0].done);
-    assert_eq!(played[1].parts.page.bus_wait, Time::ZERO);
+    assert_eq!(played[1].parts.bus_wait, Time::ZERO);
 }

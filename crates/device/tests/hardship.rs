@@ -6,7 +6,8 @@
 mod shared;
 
 use shared::{Load, closed_loop, drive, plan};
-use wordline_device::{Op, Ssd};
+use wordline_block::Op;
+use wordline_device::Ssd;
 use wordline_ftl::allocate::dynamic::Dynamic;
 use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::gc::victim::Victim;

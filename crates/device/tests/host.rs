@@ -3,10 +3,11 @@
 
 use std::collections::VecDeque;
 
+use wordline_block::Ticket;
 use wordline_device::host::nvme::{Arbitration, Nvme};
 use wordline_device::host::sata::Sata;
 use wordline_device::host::{
-    Act, Class, Command, Connect, Connection, Crossing, Event, Interface, Stream, Ticket, direct,
+    Act, Class, Command, Connect, Connection, Crossing, Event, Interface, Stream, direct,
 };
 use wordline_kernel::{EventQueue, Stream as Random, Time};
 

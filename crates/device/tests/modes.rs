@@ -8,10 +8,11 @@ mod shared;
 use std::collections::BTreeMap;
 
 use shared::{Load, closed_loop, drive, plan};
-use wordline_device::{Composition, Observation, Op, Plan, Precondition, Request, Ssd};
+use wordline_block::{BlockDevice, Busy, Op, Request};
+use wordline_device::{Composition, Observation, Plan, Precondition, Ssd};
 use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::{Config, PageMap};
-use wordline_kernel::{EventQueue, Probe, Stream, Time};
+use wordline_kernel::{BusyTime, EventQueue, Probe, Stream, Time};
 use wordline_nand::{
     Arbitration, Cell, Chains, Geometry, Operation, PerLevel, PlaneRule, Suspend, Timing,
 };
@@ -316,12 +317,9 @@ impl Probe<Observation> for Held {
                 self.commands[operation as usize] += u64::from(pages > 0);
                 self.laid_aside += u64::from(pages == 0);
             }
-            Observation::Request {
-                stream: 0,
-                op,
-                parts,
-                ..
-            } => self.done.push((op, parts.total())),
+            Observation::Request { request, parts } if request.stream == 0 => {
+                self.done.push((request.op, parts.total()));
+            }
             _ => {}
         }
     }
@@ -381,10 +379,11 @@ fn a_device_knows_how_long_its_buses_and_dies_were_held() {
         suspensions,
         "operations of four dies, some of them laid aside"
     );
-    let buses = ssd.buses_busy().map(|busy| busy.until(Time::MAX));
-    assert!(buses.eq(held.by_bus.into_values()));
-    let dies = ssd.dies_busy().map(|busy| busy.until(Time::MAX));
-    assert!(dies.eq(held.by_die.into_values()));
+    let mut busy = Busy::default();
+    ssd.busy(&mut busy);
+    let times = |lanes: Vec<BusyTime>| lanes.into_iter().map(|busy| busy.until(Time::MAX));
+    assert!(times(busy.buses).eq(held.by_bus.into_values()));
+    assert!(times(busy.dies).eq(held.by_die.into_values()));
 }
 
 #[test]

@@ -5,7 +5,8 @@
 mod shared;
 
 use shared::{Load, Tally, plan};
-use wordline_device::{Composition, DeviceError, Event, Op, Plan, Precondition, Request, Ssd};
+use wordline_block::{BlockDevice, Op, Request};
+use wordline_device::{Composition, DeviceError, Event, Plan, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::mapping::Family;
@@ -73,13 +74,13 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Seen, DeviceEr
             None if issued < requests => now = now.max(pause),
             None => break,
         }
-        ssd.completed().for_each(drop);
+        ssd.completions().for_each(drop);
         left -= 1;
         if left == 0 {
             left = 1 + random.below(gap);
             queue = EventQueue::default();
-            let cut = ssd.cut_power(now, plan, &mut tally)?;
-            assert_eq!(ssd.completed().count() as u32, cut.requests_lost);
+            let cut = ssd.cut_power(now, &mut tally)?;
+            assert_eq!(ssd.completions().count() as u32, cut.requests_lost);
             now += cut.time;
             seen.cuts += 1;
             seen.lost += u64::from(cut.requests_lost);

@@ -8,8 +8,9 @@
 mod shared;
 
 use shared::{Load, closed_loop, plan};
+use wordline_block::{BlockDevice, Op, Request};
 use wordline_device::schedule::{Scheduler, paq2, read_first, sprinkler};
-use wordline_device::{Composition, Observation, Op, Plan, Request, Ssd};
+use wordline_device::{Composition, Observation, Plan, Ssd};
 use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::{Config, PageMap};
 use wordline_kernel::{EventQueue, Probe, Stream, Time};
@@ -99,7 +100,7 @@ struct Waits {
 impl Probe<Observation> for Waits {
     fn observe(&mut self, _now: Time, observation: Observation) {
         if let Observation::Request { parts, .. } = observation {
-            self.queue.push(parts.page.queue);
+            self.queue.push(parts.queue);
             self.done += 1;
         }
     }

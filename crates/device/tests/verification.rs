@@ -5,6 +5,7 @@
 mod shared;
 
 use shared::{Load, closed_loop, plan};
+use wordline_block::BlockDevice;
 use wordline_device::{DeviceError, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::recovery::{Flash, Recovery};
@@ -211,7 +212,7 @@ fn a_page_that_a_recovery_loses_is_caught() {
     };
     ssd.precondition(&precondition, |_| true).unwrap();
     ssd.verify();
-    let cut = ssd.cut_power(Time::ZERO, &plan, &mut ());
+    let cut = ssd.cut_power(Time::ZERO, &mut ());
     let Err(DeviceError::Verification(message)) = cut else {
         panic!("not verified")
     };

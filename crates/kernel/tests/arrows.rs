@@ -13,20 +13,25 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("nand", &["kernel"]),
     ("workload", &["kernel"]),
     ("observe", &["kernel"]),
+    ("block", &["kernel"]),
     ("cache", &["kernel"]),
     ("ftl", &["cache", "nand", "kernel"]),
-    ("device", &["cache", "ftl", "nand", "kernel"]),
-    ("store", &["cache", "device", "ftl", "nand", "kernel"]),
+    ("device", &["block", "cache", "ftl", "nand", "kernel"]),
+    (
+        "store",
+        &["block", "cache", "device", "ftl", "nand", "kernel"],
+    ),
     (
         "sim",
         &[
-            "store", "device", "ftl", "cache", "nand", "workload", "observe", "kernel",
+            "store", "device", "block", "ftl", "cache", "nand", "workload", "observe", "kernel",
         ],
     ),
     (
         "py",
         &[
-            "sim", "store", "device", "ftl", "cache", "nand", "workload", "observe", "kernel",
+            "sim", "store", "device", "block", "ftl", "cache", "nand", "workload", "observe",
+            "kernel",
         ],
     ),
 ];

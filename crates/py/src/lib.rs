@@ -409,7 +409,7 @@ fn tables() -> Vec<&'static str> {
 /// The metrics of a summary, as JSON.
 #[pyfunction]
 fn metrics() -> String {
-    let all = wordline_sim::metrics::ALL.iter().map(|metric| {
+    let all = wordline_sim::metrics::all().into_iter().map(|metric| {
         json!({
             "name": metric.name,
             "unit": metric.unit,

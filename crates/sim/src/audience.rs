@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use wordline_block::Member as Of;
 use wordline_device::Observation;
 use wordline_kernel::{Probe, Time};
+use wordline_store::Observation as Heard;
 
 use crate::config::plan;
 use crate::record::{Lanes, Recorder};
@@ -135,7 +137,7 @@ impl Several {
     }
 }
 
-impl Audience<wordline_store::Observation> for Several {
+impl Audience<Heard<Observation>> for Several {
     fn recorder(&self) -> &Recorder {
         &self.whole
     }
@@ -163,37 +165,32 @@ impl Audience<wordline_store::Observation> for Several {
     }
 }
 
-impl Probe<wordline_store::Observation> for Several {
-    fn observe(&mut self, now: Time, observation: wordline_store::Observation) {
+impl Probe<Heard<Observation>> for Several {
+    fn observe(&mut self, now: Time, observation: Heard<Observation>) {
         match observation {
-            wordline_store::Observation::Member { member, device } => {
-                self.hear(now, device);
+            Heard::Device(Of { member, of }) => {
+                self.hear(now, of);
                 if let Some(timeline) = &mut self.timeline {
-                    timeline.observe(member, now, device);
+                    timeline.observe(member, now, of);
                 }
                 let recorder = &mut self.members[member as usize].recorder;
-                recorder.hear(now, of_one_stream(device));
+                recorder.hear(now, of_one_stream(of));
             }
-            wordline_store::Observation::Request {
-                stream,
-                op,
-                offset,
-                bytes,
-                arrival,
+            Heard::Request {
+                request,
                 parts,
                 member,
-            } => {
-                self.whole
-                    .request(now, stream, op, offset, bytes, arrival, &parts, member);
-            }
+                depth: 0,
+            } => self.whole.request(now, &request, &parts, member),
+            Heard::Request { .. } => {}
         }
     }
 }
 
 /// A member by itself does not tell streams apart.
 fn of_one_stream(mut observation: Observation) -> Observation {
-    if let Observation::Request { stream, .. } = &mut observation {
-        *stream = 0;
+    if let Observation::Request { request, .. } = &mut observation {
+        request.stream = 0;
     }
     observation
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use wordline_kernel::Time;
 
-use crate::outcome::{Outcome, Part};
+use crate::outcome::{Outcome, SsdOutcome};
 use crate::record::{FlashCounts, Record, Served};
 use crate::slow::{ExcessOf, WorstCase};
 use crate::summary::{
@@ -54,18 +54,18 @@ pub(crate) fn members(outcome: &Outcome) -> Vec<MemberSummary> {
         return Vec::new();
     };
     let all: u64 = outcome.record.total.bytes.iter().sum();
-    let members = array.members.iter().zip(outcome.parts());
+    let members = array.members.iter().zip(outcome.ssds());
     members
-        .map(|(member, part)| MemberSummary {
+        .map(|(member, ssd)| MemberSummary {
             name: member.name.clone(),
             disks: member.disks.clone(),
-            ..summary(&part, outcome, all)
+            ..summary(&ssd, outcome, all)
         })
         .collect()
 }
 
-fn summary(part: &Part<'_>, outcome: &Outcome, all: u64) -> MemberSummary {
-    let Part { record, device, .. } = *part;
+fn summary(ssd: &SsdOutcome<'_>, outcome: &Outcome, all: u64) -> MemberSummary {
+    let SsdOutcome { record, device, .. } = *ssd;
     let (flash, served) = (record.flash(), &record.total);
     let from = outcome.first_arrival();
     let span: Time = outcome.end.since(from);
@@ -73,7 +73,7 @@ fn summary(part: &Part<'_>, outcome: &Outcome, all: u64) -> MemberSummary {
     MemberSummary {
         name: String::new(),
         disks: Vec::new(),
-        device: DeviceSummary::new(part.plan),
+        device: DeviceSummary::new(ssd.plan),
         input: input(served, &flash),
         busy_s: record.busy().as_secs(),
         latency: LatencySummary::by_op(served),
@@ -87,7 +87,7 @@ fn summary(part: &Part<'_>, outcome: &Outcome, all: u64) -> MemberSummary {
         commands: CommandSummary::new(record.commands, &flash),
         utilisation: Utilisation::new(record, span),
         execution: Execution::new(&device.usage, span),
-        energy: sum_of_dies(part, span),
+        energy: sum_of_dies(ssd, span),
         precondition: PreconditionSummary::new(&device.preconditioned),
     }
 }

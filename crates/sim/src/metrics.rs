@@ -1,10 +1,14 @@
 //! What every number of a summary means.
 
+use std::borrow::Cow;
+
+use wordline_block::Part;
+
 /// A number of the summary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metric {
     /// Where it stands in `summary.json`, the keys joined by dots. `{op}` stands for all, read, write.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Its unit; empty for counts and ratios.
     pub unit: &'static str,
     /// What it is.
@@ -12,10 +16,31 @@ pub struct Metric {
 }
 
 macro_rules! metrics {
-    ($($name:literal, $unit:literal, $description:literal;)+) => {
+    ($($name:literal, $unit:literal, $description:literal;)+ ...breakdown; $($later:literal, $later_unit:literal, $later_description:literal;)+) => {
         /// Every number of a summary, in its order.
-        pub const ALL: &[Metric] = &[$(Metric { name: $name, unit: $unit, description: $description }),+];
+        pub fn all() -> Vec<Metric> {
+            let mut all = vec![$(metric($name, $unit, $description)),+];
+            all.extend(Part::ALL.iter().map(breakdown));
+            all.extend([$(metric($later, $later_unit, $later_description)),+]);
+            all
+        }
     };
+}
+
+fn metric(name: &'static str, unit: &'static str, description: &'static str) -> Metric {
+    Metric {
+        name: name.into(),
+        unit,
+        description,
+    }
+}
+
+fn breakdown(part: &Part) -> Metric {
+    Metric {
+        name: format!("breakdown.{{op}}.{}", part.figure).into(),
+        unit: "us",
+        description: part.meaning,
+    }
 }
 
 metrics! {
@@ -59,17 +84,7 @@ metrics! {
     "latency.{op}.p99_9_us", "us", "99.9 % of the requests took no longer.";
     "latency.{op}.p99_99_us", "us", "99.99 % of the requests took no longer.";
     "latency.{op}.max_us", "us", "Longest response time. Exact.";
-    "breakdown.{op}.host_queue_us", "us", "Mean time of waiting for a slot of the device, from arrival until the device took the command.";
-    "breakdown.{op}.link_wait_us", "us", "Mean time of waiting for the host's link behind other requests.";
-    "breakdown.{op}.link_us", "us", "Mean time of command, data and completion on the host's link.";
-    "breakdown.{op}.buffer_wait_us", "us", "Mean time of waiting in the DRAM buffer: for memory, for its port, or for work of the flash that another request began.";
-    "breakdown.{op}.buffer_us", "us", "Mean time of data moving between the host and the DRAM buffer, and of waiting for its first byte.";
-    "breakdown.{op}.queue_us", "us", "Mean time of waiting in the device's queue until the scheduler chose the page.";
-    "breakdown.{op}.die_wait_us", "us", "Mean time of waiting for a die behind operations of the host, or for an earlier write of the same page.";
-    "breakdown.{op}.bus_wait_us", "us", "Mean time of waiting for a bus behind operations of the host.";
-    "breakdown.{op}.bus_us", "us", "Mean time on the bus: commands, addresses, data, status.";
-    "breakdown.{op}.cell_us", "us", "Mean time of the memory array at work.";
-    "breakdown.{op}.gc_us", "us", "Mean time of waiting for a die or a bus behind garbage collection, or for a free block. The parts add up to the mean response time; a request of several pages is described by the page done last.";
+    ...breakdown;
     "worst_case.interval_s", "s", "Width of the intervals of simulated time, from the start of the clock on, whose longest response times are told: `observe.worst_case_interval_s`, doubled until no more than 1024 cover the run; or, if that is 0, the least width of 1, 2, 4, 8 and so on microseconds of which 64 cover it.";
     "worst_case.{op}.mean_us", "us", "Worst-case response time (Jung 2013, section 7.6.2): the longest response time of the requests that were completed in an interval, mean of the intervals in which there was one.";
     "worst_case.{op}.max_us", "us", "The longest of them, and of the run. Exact.";
@@ -233,13 +248,14 @@ metrics! {
 
 #[cfg(test)]
 mod tests {
-    use super::ALL;
+    use super::all;
 
     #[test]
     fn names_are_unique_and_sentences_end() {
-        for (index, metric) in ALL.iter().enumerate() {
+        let all = all();
+        for (index, metric) in all.iter().enumerate() {
             assert!(
-                ALL[..index].iter().all(|other| other.name != metric.name),
+                all[..index].iter().all(|other| other.name != metric.name),
                 "{}",
                 metric.name
             );

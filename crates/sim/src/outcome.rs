@@ -65,11 +65,11 @@ impl Outcome {
         }
     }
     /// Each device with what was planned and recorded of it.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+    pub(crate) fn ssds(&self) -> impl Iterator<Item = SsdOutcome<'_>> {
         let single = self.members.is_empty().then_some(&self.record);
         let records = self.members.iter().chain(single);
         let devices = self.plan.devices().zip(&self.devices).zip(records);
-        devices.map(|((plan, device), record)| Part {
+        devices.map(|((plan, device), record)| SsdOutcome {
             plan,
             record,
             device,
@@ -83,7 +83,7 @@ impl Outcome {
 
 /// A device of a run.
 #[derive(Clone, Copy)]
-pub(crate) struct Part<'a> {
+pub(crate) struct SsdOutcome<'a> {
     pub plan: &'a Plan,
     pub record: &'a Record,
     pub device: &'a Device,

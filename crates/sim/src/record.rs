@@ -1,6 +1,7 @@
 //! Turns what a device tells into metrics.
 
-use wordline_device::{Observation, Op, PageParts, Parts, PowerCut};
+use wordline_block::{Op, PARTS, Part, Parts, PowerCut, Request};
+use wordline_device::Observation;
 use wordline_ftl::GcKind;
 use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::memory;
@@ -15,8 +16,9 @@ use crate::config::Plan;
 use crate::config::plan::{Observe, Series};
 
 const PS: &str = "ps";
-const ROW: usize = 18;
-const COLUMNS: [(Heading, Kind); ROW] = [
+/// What a row says of a request before the parts of its response time.
+const HEAD: usize = 7;
+const HEAD_COLUMNS: [(Heading, Kind); HEAD] = [
     (
         Heading::new("index", "", "Order of completion, from 0"),
         Kind::U64,
@@ -49,83 +51,17 @@ const COLUMNS: [(Heading, Kind); ROW] = [
         ),
         Kind::I64,
     ),
-    (
-        Heading::new("host_queue_ps", PS, "Waiting for a slot of the device"),
-        Kind::I64,
-    ),
-    (
-        Heading::new("link_wait_ps", PS, "Waiting for the host's link"),
-        Kind::I64,
-    ),
-    (
-        Heading::new(
-            "link_ps",
-            PS,
-            "Command, data and completion on the host's link",
-        ),
-        Kind::I64,
-    ),
-    (
-        Heading::new(
-            "buffer_wait_ps",
-            PS,
-            "Waiting in the DRAM buffer: for memory, for its port, or for work of the flash that another request began",
-        ),
-        Kind::I64,
-    ),
-    (
-        Heading::new(
-            "buffer_ps",
-            PS,
-            "Data moving between the host and the DRAM buffer",
-        ),
-        Kind::I64,
-    ),
-    (
-        Heading::new(
-            "queue_ps",
-            PS,
-            "Waiting in the device's queue for the scheduler",
-        ),
-        Kind::I64,
-    ),
-    (
-        Heading::new(
-            "die_wait_ps",
-            PS,
-            "Waiting for the die behind host operations",
-        ),
-        Kind::I64,
-    ),
-    (
-        Heading::new(
-            "bus_wait_ps",
-            PS,
-            "Waiting for the bus behind host operations",
-        ),
-        Kind::I64,
-    ),
-    (
-        Heading::new(
-            "bus_ps",
-            PS,
-            "Commands, addresses, data and status on the bus",
-        ),
-        Kind::I64,
-    ),
-    (
-        Heading::new("cell_ps", PS, "The memory array at work"),
-        Kind::I64,
-    ),
-    (
-        Heading::new(
-            "gc_ps",
-            PS,
-            "Waiting behind garbage collection, or for a free block",
-        ),
-        Kind::I64,
-    ),
 ];
+const ROW: usize = HEAD + PARTS;
+
+fn column(place: usize) -> (Heading, Kind) {
+    HEAD_COLUMNS.get(place).copied().unwrap_or_else(|| {
+        let Part {
+            column, meaning, ..
+        } = &Part::ALL[place - HEAD];
+        (Heading::new(column, PS, meaning), Kind::I64)
+    })
+}
 
 /// The columns of an array's requests: one more at the end.
 const MEMBER_ROW: usize = ROW + 1;
@@ -148,11 +84,11 @@ enum Rows {
 impl Rows {
     fn new(of_array: bool) -> Self {
         if of_array {
-            let column = |place| COLUMNS.get(place).copied().unwrap_or(MEMBER);
-            let columns = std::array::from_fn(column);
+            let columns =
+                std::array::from_fn(|place| if place < ROW { column(place) } else { MEMBER });
             return Self::OfArray(Box::new(RowTable::in_memory(columns)));
         }
-        Self::OfDevice(Box::new(RowTable::in_memory(COLUMNS)))
+        Self::OfDevice(Box::new(RowTable::in_memory(std::array::from_fn(column))))
     }
     fn rows(&self) -> u64 {
         match self {
@@ -177,43 +113,6 @@ impl Rows {
     }
 }
 
-/// Parts of a response time.
-pub const PARTS: usize = 11;
-
-/// Host queue, link wait, link, buffer wait, buffer, queue, die wait, bus wait, bus, cell, garbage collection.
-#[inline]
-pub fn in_order(parts: &Parts) -> [Time; PARTS] {
-    let Parts {
-        host_queue,
-        link_wait,
-        link,
-        buffer_wait,
-        buffer,
-        page,
-    } = *parts;
-    let PageParts {
-        queue,
-        die_wait,
-        bus_wait,
-        bus,
-        cell,
-        gc,
-    } = page;
-    [
-        host_queue,
-        link_wait,
-        link,
-        buffer_wait,
-        buffer,
-        queue,
-        die_wait,
-        bus_wait,
-        bus,
-        cell,
-        gc,
-    ]
-}
-
 /// Sums of the parts of response times, in picoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PartSums {
@@ -234,7 +133,7 @@ impl PartSums {
             self.begin_again();
         }
         self.all_recent += latency.0;
-        for (sum, part) in self.recent.iter_mut().zip(in_order(parts)) {
+        for (sum, part) in self.recent.iter_mut().zip(parts.in_order()) {
             *sum += part.0;
         }
     }
@@ -244,7 +143,7 @@ impl PartSums {
         self.recent = [0; PARTS];
         self.all_recent = 0;
     }
-    /// In the order of [`in_order`].
+    /// In the order of [`Part::ALL`].
     pub fn sums(&self) -> [u128; PARTS] {
         std::array::from_fn(|part| self.before[part] + u128::from(self.recent[part]))
     }
@@ -701,17 +600,15 @@ impl Recorder {
 
     /// A request is done, of an array in `member` last.
     #[inline(always)]
-    pub(crate) fn request(
-        &mut self,
-        now: Time,
-        stream: u32,
-        op: Op,
-        offset: u64,
-        bytes: u64,
-        arrival: Time,
-        parts: &Parts,
-        member: u32,
-    ) {
+    pub(crate) fn request(&mut self, now: Time, request: &Request, parts: &Parts, member: u32) {
+        let Request {
+            stream,
+            op,
+            offset,
+            bytes,
+            arrival,
+            ..
+        } = *request;
         let index = op as usize;
         let latency = now - arrival;
         let record = &mut self.record;
@@ -744,13 +641,13 @@ impl Recorder {
     /// (`head`), and its parts.
     #[cold]
     #[inline(never)]
-    fn keep_row(&mut self, head: [u64; ROW - PARTS - 1], parts: &Parts, member: u32) {
+    fn keep_row(&mut self, head: [u64; HEAD - 1], parts: &Parts, member: u32) {
         let Some(rows) = &mut self.rows else { return };
         let mut row = [0; ROW];
         row[0] = rows.rows();
         row[1..=head.len()].copy_from_slice(&head);
-        let parts = in_order(parts).map(|part| part.0);
-        row[ROW - PARTS..].copy_from_slice(&parts);
+        let parts = parts.in_order().map(|part| part.0);
+        row[HEAD..].copy_from_slice(&parts);
         if let Err(error) = rows.push(row, member) {
             self.rows_error = Some(error);
             self.rows = None;
@@ -863,16 +760,9 @@ impl Probe<Observation> for Recorder {
     #[inline(always)]
     fn observe(&mut self, now: Time, observation: Observation) {
         match observation {
-            Observation::Request {
-                stream,
-                op,
-                offset,
-                bytes,
-                arrival,
-                parts,
-            } => {
+            Observation::Request { request, parts } => {
                 self.left(now);
-                self.request(now, stream, op, offset, bytes, arrival, &parts, 0);
+                self.request(now, &request, &parts, 0);
             }
             Observation::Die {
                 from,

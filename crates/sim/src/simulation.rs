@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
 use thiserror::Error;
+use wordline_block::{BlockDevice, Busy, Event, Failure, Op, Request};
 use wordline_cache::replacement::foreign::Maker;
 use wordline_device::precondition::Preconditioned;
-use wordline_device::{DeviceError, Op, Request, Ssd};
+use wordline_device::{DeviceError, Ssd};
 use wordline_ftl::Map;
-use wordline_kernel::{BusyTime, Digest, EventQueue, Stream, Time};
-use wordline_store::{Array, ArrayError, Failure, Store};
+use wordline_kernel::{Digest, EventQueue, Stream, Time};
+use wordline_store::{Array, ArrayError};
 use wordline_workload::{Source, WorkloadError};
 
 use crate::audience::{Audience, Drawn, Several};
@@ -71,7 +72,7 @@ pub enum SimulationError {
     Device(#[from] DeviceError),
     /// A member of the array could not be brought into its state.
     #[error(transparent)]
-    Array(#[from] ArrayError),
+    Array(#[from] ArrayError<DeviceError>),
     /// Nothing to simulate.
     #[error("{0}")]
     Empty(String),
@@ -318,7 +319,7 @@ impl<'a> Intake<'a> {
         self.beyond.clear();
     }
     /// Adds up to `most` of the requests that come next to `upcoming`; none whose time is not known.
-    fn foretell(&mut self, most: usize, upcoming: &mut Vec<Request>) {
+    fn look_ahead(&mut self, most: usize, upcoming: &mut Vec<Request>) {
         if let Replay::ClosedLoop { .. } = self.replay {
             return;
         }
@@ -430,7 +431,7 @@ impl Standing {
 /// When the first request could be issued, [`Time::MAX`] if there is none; and of those that the device
 /// takes, the stream whose request is issued first, and when. Of equals, the first stream.
 #[inline(never)]
-fn earliest(intakes: &mut [Intake<'_>], store: &impl Store) -> (Time, Option<(usize, Time)>) {
+fn earliest(intakes: &mut [Intake<'_>], store: &impl BlockDevice) -> (Time, Option<(usize, Time)>) {
     let mut soonest = Time::MAX;
     let mut first: Option<(usize, Time)> = None;
     for (place, intake) in intakes.iter_mut().enumerate() {
@@ -514,7 +515,7 @@ impl<'a> Host<'a> {
     /// Of the requests that the device takes, the one issued first, and of equals that of the first
     /// stream: its stream, and when it is issued.
     #[inline(always)]
-    fn next_arrival(&mut self, store: &impl Store) -> Option<(usize, Time)> {
+    fn next_arrival(&mut self, store: &impl BlockDevice) -> Option<(usize, Time)> {
         let first;
         (self.soonest, first) = match self.intakes.as_mut_slice() {
             [single] => {
@@ -531,7 +532,7 @@ impl<'a> Host<'a> {
     /// The next request, no later than `due` and no earlier than `now`; its place in time is the later
     /// of its arrival and `now`.
     #[inline(always)]
-    fn next(&mut self, store: &impl Store, now: Time, due: Time) -> Option<Request> {
+    fn next(&mut self, store: &impl BlockDevice, now: Time, due: Time) -> Option<Request> {
         let (stream, arrival) = self.next_arrival(store)?;
         if arrival.max(now) > due {
             return None;
@@ -558,12 +559,12 @@ impl<'a> Host<'a> {
     }
     /// Tells the store what follows a request of a stream.
     #[inline]
-    fn foresee(&mut self, stream: u32, store: &mut impl Store) {
+    fn prefetch(&mut self, stream: u32, store: &mut impl BlockDevice) {
         let intake = &mut self.intakes[stream as usize];
         if intake.has_more()
             && let Some(next) = &intake.ahead
         {
-            store.foresee(next);
+            store.prefetch(next);
         }
     }
     #[inline(never)]
@@ -583,37 +584,42 @@ impl<'a> Host<'a> {
         }
     }
     #[inline(always)]
-    fn completed(&mut self, now: Time, store: &mut impl Store) {
-        if store.has_completed() {
+    fn completed(&mut self, now: Time, store: &mut impl BlockDevice) {
+        if store.has_completions() {
             self.hear_completed(now, store);
         }
     }
-    fn hear_completed(&mut self, now: Time, store: &mut impl Store) {
+    fn hear_completed(&mut self, now: Time, store: &mut impl BlockDevice) {
         self.soonest = Time::ZERO;
-        for stream in store.completed() {
-            self.intakes[stream as usize].completed(now);
+        for done in store.completions() {
+            self.intakes[done.stream as usize].completed(now);
         }
     }
     /// The power has failed: what was under way is lost, and closed loops go on with the next.
-    fn lost(&mut self, now: Time, store: &mut impl Store) {
+    fn lost(&mut self, now: Time, store: &mut impl BlockDevice) {
         self.soonest = Time::ZERO;
-        for stream in store.completed() {
-            let intake = &mut self.intakes[stream as usize];
+        for done in store.completions() {
+            let intake = &mut self.intakes[done.stream as usize];
             intake.lost += 1;
             intake.completed(now);
         }
     }
     /// Tells the device what comes next, as far as it wants to hear of it.
     #[cold]
-    fn announce<S: Store>(&mut self, now: Time, store: &mut S, queue: &mut EventQueue<S::Event>) {
+    fn look_ahead<S: BlockDevice>(
+        &mut self,
+        now: Time,
+        store: &mut S,
+        queue: &mut EventQueue<S::Event>,
+    ) {
         let most = store.tags() as usize;
         let mut upcoming = Vec::with_capacity(most * self.intakes.len());
         for intake in &mut self.intakes {
-            intake.foretell(most, &mut upcoming);
+            intake.look_ahead(most, &mut upcoming);
         }
         upcoming.sort_by_key(|request| request.arrival);
         upcoming.truncate(most);
-        store.announce(now, &upcoming, queue);
+        store.look_ahead(now, &upcoming, queue);
     }
     fn progress(&self, now: Time) -> Progress {
         Progress {
@@ -670,23 +676,14 @@ impl Count {
     }
 }
 
-/// What was read of the buses and dies of the devices; kept for its memory.
-#[derive(Default)]
-struct Reading {
-    buses: Vec<BusyTime>,
-    dies: Vec<BusyTime>,
-}
-
-impl Reading {
-    fn of(&mut self, store: &impl Store) -> Lanes<'_> {
-        self.buses.clear();
-        self.dies.clear();
-        store.buses_busy(&mut self.buses);
-        store.dies_busy(&mut self.dies);
-        Lanes {
-            buses: &self.buses,
-            dies: &self.dies,
-        }
+/// Reads how long the buses and dies have been busy, into memory that is kept for it.
+fn read<'a>(busy: &'a mut Busy, store: &impl BlockDevice) -> Lanes<'a> {
+    busy.buses.clear();
+    busy.dies.clear();
+    store.busy(busy);
+    Lanes {
+        buses: &busy.buses,
+        dies: &busy.dies,
     }
 }
 
@@ -697,7 +694,7 @@ struct Ended {
     digest: Digest,
     stop: Option<Stop>,
     chip_loads: Option<ChipLoads>,
-    reading: Reading,
+    busy: Busy,
     /// When the buses and dies are looked at next; the start, before anyone was asked.
     next_look: Time,
 }
@@ -710,7 +707,7 @@ impl Ended {
             digest: Digest::default(),
             stop,
             chip_loads: None,
-            reading: Reading::default(),
+            busy: Busy::default(),
             next_look: Time::ZERO,
         }
     }
@@ -727,7 +724,7 @@ impl Ended {
     }
     /// Looks at the buses and dies, if it is time to, before something happens at `until`.
     #[inline]
-    fn look<S: Store>(
+    fn look<S: BlockDevice>(
         &mut self,
         until: Time,
         store: &S,
@@ -739,7 +736,7 @@ impl Ended {
     }
     #[cold]
     #[inline(never)]
-    fn look_now<S: Store>(
+    fn look_now<S: BlockDevice>(
         &mut self,
         until: Time,
         store: &S,
@@ -751,21 +748,24 @@ impl Ended {
             loads.look(until, |times| store.chip_times(times));
         }
         if audience.next_look() < until {
-            audience.look(until, self.reading.of(store));
+            audience.look(until, read(&mut self.busy, store));
         }
         let loads = self.chip_loads.as_ref();
         let next = loads.map_or(Time::MAX, ChipLoads::next);
         self.next_look = next.min(audience.next_look());
     }
     /// What the buses and dies are at now is broken off.
-    fn break_off<S: Store>(&mut self, store: &S, audience: &mut impl Audience<S::Observation>) {
-        audience.break_off(self.now, self.reading.of(store));
+    fn break_off<S: BlockDevice>(
+        &mut self,
+        store: &S,
+        audience: &mut impl Audience<S::Observation>,
+    ) {
+        audience.break_off(self.now, read(&mut self.busy, store));
     }
 }
 
 /// When the power fails, at random: after a request that is drawn, and some events more.
 struct PowerCuts {
-    plans: Vec<wordline_device::Plan>,
     random: Stream,
     every: u64,
     /// Requests issued after which it fails next.
@@ -779,12 +779,7 @@ const EVENTS_TO_CUT: u64 = 256;
 
 impl PowerCuts {
     fn new(plan: &Plan, every: u64) -> Self {
-        let streams = &plan.streams;
         let mut cuts = Self {
-            plans: plan
-                .devices()
-                .map(|device| device.device(streams))
-                .collect(),
             random: Stream::new(plan.seed, "power"),
             every,
             after_requests: 0,
@@ -811,7 +806,7 @@ impl PowerCuts {
 }
 
 /// Serves the requests of a host, and reads off what the devices were at in the end.
-fn simulate<S: Store>(
+fn simulate<S: BlockDevice>(
     store: &mut S,
     host: &mut Host<'_>,
     audience: &mut impl Audience<S::Observation>,
@@ -826,7 +821,7 @@ fn simulate<S: Store>(
 
 /// The loop of a run: a function by itself in every build, so that `benches/d4.rs` can count it alone.
 #[inline(never)]
-fn serve<S: Store>(
+fn serve<S: BlockDevice>(
     store: &mut S,
     host: &mut Host<'_>,
     audience: &mut impl Audience<S::Observation>,
@@ -838,9 +833,9 @@ fn serve<S: Store>(
     // A cut may come after any event.
     let stride = if cuts.is_some() { 1 } else { STRIDE };
     let mut ended = Ended::looking(chip_loads, stride);
-    let foretold = store.tags() > 0;
-    if foretold {
-        host.announce(Time::ZERO, store, &mut queue);
+    let looks_ahead = store.tags() > 0;
+    if looks_ahead {
+        host.look_ahead(Time::ZERO, store, &mut queue);
     }
     loop {
         let due = queue.next_time().unwrap_or(Time::MAX);
@@ -867,9 +862,9 @@ fn serve<S: Store>(
                     return ended;
                 }
                 host.take(ended.now, &request, audience.recorder());
-                host.foresee(request.stream, store);
-                if foretold {
-                    host.announce(ended.now, store, &mut queue);
+                host.prefetch(request.stream, store);
+                if looks_ahead {
+                    host.look_ahead(ended.now, store, &mut queue);
                 }
                 host.completed(ended.now, store);
                 if watcher.is_due(1) && !watcher.report(&host.progress(ended.now)) {
@@ -894,7 +889,7 @@ fn serve<S: Store>(
         };
         ended.now = now;
         ended.digest.mix(now.0);
-        S::mix(event, &mut ended.digest);
+        event.mix(&mut ended.digest);
         if let Err(error) = store.handle(now, event, &mut queue, audience) {
             ended.events.ends();
             ended.stop = Some(Stop::of(&error));
@@ -923,7 +918,7 @@ fn serve<S: Store>(
 /// The power fails and comes back; the host goes on when the devices have recovered.
 #[cold]
 #[inline(never)]
-fn cut_power<S: Store>(
+fn cut_power<S: BlockDevice>(
     store: &mut S,
     host: &mut Host<'_>,
     audience: &mut impl Audience<S::Observation>,
@@ -934,7 +929,7 @@ fn cut_power<S: Store>(
     cuts.draw(host.issued());
     *queue = EventQueue::default();
     ended.break_off(store, audience);
-    let cut = store.cut_power(ended.now, &cuts.plans, audience);
+    let cut = store.cut_power(ended.now, audience);
     ended.now += cut.map_err(|error| Stop::of(&error))?.time;
     ended.digest.mix(ended.now.0);
     host.lost(ended.now, store);
@@ -942,7 +937,7 @@ fn cut_power<S: Store>(
     resumed.map_err(|error| Stop::of(&error))?;
     host.completed(ended.now, store);
     if store.tags() > 0 {
-        host.announce(ended.now, store, queue);
+        host.look_ahead(ended.now, store, queue);
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The numbers of a run, and the sentences beside them.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use wordline_block::{PARTS, Part};
 use wordline_device::host::nvme::Arbitration;
 use wordline_device::precondition::Preconditioned;
 use wordline_device::{Interface, Usage};
@@ -16,7 +17,7 @@ use crate::config::{Config, Plan, chosen};
 use crate::devices::Device;
 use crate::fairness::{Fairness, StreamSummary, streams};
 use crate::members::{MemberSummary, members};
-use crate::outcome::{Asked, Outcome, Part};
+use crate::outcome::{Asked, Outcome, SsdOutcome};
 use crate::record::{Collections, FlashCounts, PartSums, Power, Record, Served};
 use crate::slow::{ExcessSummary, WorstCase};
 
@@ -134,20 +135,14 @@ pub struct LatencySummary {
     pub max_us: Option<f64>,
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
-#[allow(missing_docs)]
-pub struct Breakdown {
-    pub host_queue_us: f64,
-    pub link_wait_us: f64,
-    pub link_us: f64,
-    pub buffer_wait_us: f64,
-    pub buffer_us: f64,
-    pub queue_us: f64,
-    pub die_wait_us: f64,
-    pub bus_wait_us: f64,
-    pub bus_us: f64,
-    pub cell_us: f64,
-    pub gc_us: f64,
+/// The parts of the mean response time, in microseconds, in the order of [`Part::ALL`]; they sum to it.
+#[derive(Clone, Copy, Debug)]
+pub struct Breakdown(pub [f64; PARTS]);
+
+impl Serialize for Breakdown {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(Part::ALL.iter().map(|part| part.figure).zip(self.0))
+    }
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -429,16 +424,16 @@ impl EnergySummary {
 }
 
 /// The energy of every die of a device during `span`.
-pub(crate) fn energy_of_dies(part: &Part<'_>, span: Time) -> Vec<EnergySummary> {
-    let occupied = part.record.dies.totals();
-    let dies = part.device.usage.iter().zip(occupied);
-    dies.map(|(usage, work)| EnergySummary::of_die(&part.plan.energy, usage, work, span))
+pub(crate) fn energy_of_dies(ssd: &SsdOutcome<'_>, span: Time) -> Vec<EnergySummary> {
+    let occupied = ssd.record.dies.totals();
+    let dies = ssd.device.usage.iter().zip(occupied);
+    dies.map(|(usage, work)| EnergySummary::of_die(&ssd.plan.energy, usage, work, span))
         .collect()
 }
 
 /// The energy of all dies of a device during `span`.
-pub(crate) fn sum_of_dies(part: &Part<'_>, span: Time) -> EnergySummary {
-    let dies = energy_of_dies(part, span);
+pub(crate) fn sum_of_dies(ssd: &SsdOutcome<'_>, span: Time) -> EnergySummary {
+    let dies = energy_of_dies(ssd, span);
     dies.iter()
         .fold(EnergySummary::default(), |sum, die| sum.plus(die))
 }
@@ -545,32 +540,7 @@ impl Breakdown {
         }
     }
     fn new(sums: &PartSums) -> Self {
-        let [
-            host_queue_us,
-            link_wait_us,
-            link_us,
-            buffer_wait_us,
-            buffer_us,
-            queue_us,
-            die_wait_us,
-            bus_wait_us,
-            bus_us,
-            cell_us,
-            gc_us,
-        ] = sums.means_us();
-        Self {
-            host_queue_us,
-            link_wait_us,
-            link_us,
-            buffer_wait_us,
-            buffer_us,
-            queue_us,
-            die_wait_us,
-            bus_wait_us,
-            bus_us,
-            cell_us,
-            gc_us,
-        }
+        Self(sums.means_us())
     }
 }
 
@@ -634,10 +604,7 @@ impl Summary {
         let total = &record.total;
         let first_arrival = outcome.first_arrival();
         let span = end.since(first_arrival);
-        let pages_touched = outcome
-            .parts()
-            .map(|part| pages_touched(&part))
-            .sum::<u64>();
+        let pages_touched = outcome.ssds().map(|ssd| pages_touched(&ssd)).sum::<u64>();
         let mut summary = Self {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
@@ -674,8 +641,8 @@ impl Summary {
             commands: CommandSummary::new(record.commands, &flash),
             execution: Execution::new(usage(devices), span),
             utilisation: Utilisation::new(record, span),
-            energy: outcome.parts().fold(EnergySummary::default(), |sum, part| {
-                sum.plus(&sum_of_dies(&part, span))
+            energy: outcome.ssds().fold(EnergySummary::default(), |sum, ssd| {
+                sum.plus(&sum_of_dies(&ssd, span))
             }),
             precondition: PreconditionSummary::new(&outcome.preconditioned()),
             verification: verification(devices),
@@ -819,12 +786,12 @@ impl PreconditionSummary {
 }
 
 /// Logical pages of a device that were written, at most.
-fn pages_touched(part: &Part<'_>) -> u64 {
+fn pages_touched(ssd: &SsdOutcome<'_>) -> u64 {
     let Preconditioned {
         fill, overwrites, ..
-    } = &part.device.preconditioned;
-    let written = fill.written + overwrites.written + part.record.flash().host_page_writes;
-    written.min(part.device.user_pages.into())
+    } = &ssd.device.preconditioned;
+    let written = fill.written + overwrites.written + ssd.record.flash().host_page_writes;
+    written.min(ssd.device.user_pages.into())
 }
 
 impl FlashSummary {

@@ -39,8 +39,8 @@ fn requests(cell: &Interval<&Cell>) -> u64 {
 pub fn dies(outcome: &Outcome) -> Result<Table, ObserveError> {
     let span = outcome.end.since(outcome.first_arrival());
     let energy: Vec<_> = outcome
-        .parts()
-        .flat_map(|part| energy_of_dies(&part, span))
+        .ssds()
+        .flat_map(|ssd| energy_of_dies(&ssd, span))
         .collect();
     let usage: Vec<&Usage> = outcome
         .devices

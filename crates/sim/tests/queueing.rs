@@ -130,16 +130,7 @@ fn busy_time_is_operations_times_demand() {
     let die = reads * READ + programs * PROGRAM + erases * (3000.0 + erase_bus);
     let measured = summary.utilisation.die_mean * 8.0 * span;
     assert!(measured >= die, "die time {measured}, demand {die}");
-    let parts = summary.breakdown.all;
-    let sum = parts.host_queue_us
-        + parts.link_wait_us
-        + parts.link_us
-        + parts.queue_us
-        + parts.die_wait_us
-        + parts.bus_wait_us
-        + parts.bus_us
-        + parts.cell_us
-        + parts.gc_us;
+    let sum: f64 = summary.breakdown.all.0.iter().sum();
     let mean = summary.latency.all.mean_us.unwrap();
     assert!((sum / mean - 1.0).abs() < 1e-9, "parts {sum}, mean {mean}");
 }

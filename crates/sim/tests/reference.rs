@@ -16,8 +16,8 @@ fn entry(name: impl Into<String>, unit: &str, description: &str) -> Entry {
 }
 
 fn metric_page() -> String {
-    let metrics = metrics::ALL
-        .iter()
+    let metrics = metrics::all()
+        .into_iter()
         .map(|metric| entry(metric.name, metric.unit, metric.description));
     reference::list(
         "Metrics",

@@ -1,45 +1,42 @@
-//! Several disks as one: requests are split, and done when their last part is.
+//! Several block devices as one: requests are split, and done when their last part is.
 
 use std::collections::VecDeque;
 
-use wordline_device::{DeviceError, Observation as Heard, Op, Parts, Plan, PowerCut, Request, Ssd};
-use wordline_ftl::Mapping;
-use wordline_kernel::{BusyTime, Digest, EventQueue, Probe, Time};
+use wordline_block::{BlockDevice, Busy, Completion, Nested, Op, Parts, PowerCut, Request, Ticket};
+use wordline_kernel::{EventQueue, Probe, Time};
 
 use crate::error::ArrayError;
-use crate::event::Event;
 use crate::layout::{Extent, Layout};
-use crate::observation::Observation;
-use crate::store::Store;
+use crate::observation::{Heard, Observation};
 
 /// Parts that wait outside the members at most; with as many the array takes no request. A bound on
 /// memory, far beyond any queue that says something.
 const MOST_WAITING: usize = 1 << 20;
 
-/// The place of a request in the array's table.
-type Join = u32;
+/// No request's ticket.
+const NO_REQUEST: Ticket = Ticket::MAX;
 
 /// A part of a request that its member has not taken yet.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     /// At the addresses of the member.
     request: Request,
-    join: Join,
+    whole: Ticket,
 }
 
-/// A disk of the array.
+/// A device of the array.
 #[derive(Clone, Debug)]
-struct Member<M> {
+struct Member<D> {
     name: String,
-    ssd: Ssd<M>,
+    device: D,
     /// By stream: parts that wait outside, first come, first served.
     lines: Vec<VecDeque<Part>>,
     waiting: usize,
-    /// By ticket: the request that a part belongs to.
-    joins: Vec<Join>,
+    /// By ticket of a part that the device has: the request that it belongs to.
+    wholes: Vec<Ticket>,
 }
 
-impl<M: Mapping> Member<M> {
+impl<D: BlockDevice> Member<D> {
     fn queue(&mut self, part: Part) {
         let stream = part.request.stream as usize;
         if self.lines.len() <= stream {
@@ -48,7 +45,7 @@ impl<M: Mapping> Member<M> {
         self.lines[stream].push_back(part);
         self.waiting += 1;
     }
-    /// Takes the part that was issued first of those that the disk takes; of equals, that of the first
+    /// Takes the part that was issued first of those that the device takes; of equals, that of the first
     /// stream.
     fn next(&mut self) -> Option<Part> {
         if self.waiting == 0 {
@@ -56,20 +53,35 @@ impl<M: Mapping> Member<M> {
         }
         let heads = self.lines.iter_mut().filter(|line| {
             let stream = line.front().map(|part| part.request.stream);
-            stream.is_some_and(|stream| self.ssd.takes(stream))
+            stream.is_some_and(|stream| self.device.takes(stream))
         });
         let first = heads.min_by_key(|line| line.front().map(|part| part.request.arrival))?;
         self.waiting -= 1;
         first.pop_front()
     }
-    fn own(&mut self, ticket: u32, join: Join) {
+    fn own(&mut self, ticket: Ticket, whole: Ticket) {
         let ticket = ticket as usize;
-        if self.joins.len() <= ticket {
-            self.joins.resize(ticket + 1, 0);
+        if self.wholes.len() <= ticket {
+            self.wholes.resize(ticket + 1, NO_REQUEST);
         }
-        self.joins[ticket] = join;
+        self.wholes[ticket] = whole;
     }
-    fn fault(&self, error: DeviceError) -> ArrayError {
+    /// Forgets the parts of a request, here and in the device; how many waited here.
+    fn withdraw(&mut self, whole: Ticket) -> usize {
+        let waited = self.waiting;
+        for line in &mut self.lines {
+            line.retain(|part| part.whole != whole);
+        }
+        self.waiting = self.lines.iter().map(VecDeque::len).sum();
+        for (ticket, own) in (0..).zip(&mut self.wholes) {
+            if *own == whole {
+                *own = NO_REQUEST;
+                self.device.withdraw(ticket);
+            }
+        }
+        waited - self.waiting
+    }
+    fn fault(&self, error: D::Error) -> ArrayError<D::Error> {
         ArrayError::Member {
             name: self.name.clone(),
             error,
@@ -86,222 +98,135 @@ struct Open {
     left: u32,
 }
 
-/// The requests under way.
+/// The requests under way, by ticket.
 #[derive(Clone, Debug, Default)]
-struct Joins {
+struct Tickets {
     open: Vec<Open>,
-    vacant: Vec<Join>,
+    vacant: Vec<Ticket>,
 }
 
-impl Joins {
-    fn begin(&mut self, request: Request, parts: usize) -> Join {
+impl Tickets {
+    fn issue(&mut self, request: Request, parts: usize) -> Ticket {
         let open = Open {
             request,
             parts: parts as u32,
             left: parts as u32,
         };
-        if let Some(join) = self.vacant.pop() {
-            self.open[join as usize] = open;
-            return join;
+        if let Some(ticket) = self.vacant.pop() {
+            self.open[ticket as usize] = open;
+            return ticket;
         }
         self.open.push(open);
-        self.open.len() as Join - 1
+        self.open.len() as Ticket - 1
     }
-    /// Forgets the requests of which not all parts are among those that wait, and returns them.
-    fn forget_begun(&mut self, waiting: impl Iterator<Item = Join>) -> Vec<Request> {
-        let mut parts = vec![0; self.open.len()];
-        waiting.for_each(|join| parts[join as usize] += 1);
-        let mut lost = Vec::new();
-        for (join, (open, waiting)) in self.open.iter_mut().zip(parts).enumerate() {
-            if open.left > 0 && waiting < open.parts {
-                open.left = 0;
-                self.vacant.push(join as Join);
-                lost.push(open.request);
-            }
-        }
-        lost
+    /// Forgets a request of which a part is lost; the request, if it was not forgotten before.
+    fn lose(&mut self, ticket: Ticket) -> Option<Request> {
+        let open = &mut self.open[ticket as usize];
+        (open.left > 0).then(|| {
+            open.left = 0;
+            self.vacant.push(ticket);
+            open.request
+        })
     }
-    fn is_open(&self, join: Join) -> bool {
-        self.open[join as usize].left > 0
+    /// Requests of which a part is done, and not all are.
+    fn begun(&self) -> Vec<Ticket> {
+        let open = (0..).zip(&self.open);
+        let begun = open.filter(|(_, open)| (1..open.parts).contains(&open.left));
+        begun.map(|(ticket, _)| ticket).collect()
     }
     /// A part is done; the request, if it was the last one.
-    fn part_done(&mut self, join: Join) -> Option<Request> {
-        let open = &mut self.open[join as usize];
+    fn part_done(&mut self, ticket: Ticket) -> Option<Request> {
+        let open = &mut self.open[ticket as usize];
         open.left -= 1;
         if open.left > 0 {
             return None;
         }
-        self.vacant.push(join);
+        self.vacant.push(ticket);
         Some(open.request)
     }
 }
 
-/// Hears a member, and notes where the time of its parts went.
-struct Ear<'a, P> {
+/// Tells the array's probe what it hears of a member.
+struct Outside<'a, P> {
     member: u32,
+    members: u32,
     probe: &'a mut P,
-    heard: &'a mut Vec<Parts>,
 }
 
-impl<P: Probe<Observation>> Probe<Heard> for Ear<'_, P> {
+impl<T: Heard, P: Probe<Observation<T::Device>>> Probe<T> for Outside<'_, P> {
     const HEARS_PIECES: bool = P::HEARS_PIECES;
     #[inline]
-    fn observe(&mut self, now: Time, device: Heard) {
-        if let Heard::Request { parts, .. } = device {
-            self.heard.push(parts);
-        }
-        let member = self.member;
+    fn observe(&mut self, now: Time, heard: T) {
         self.probe
-            .observe(now, Observation::Member { member, device });
+            .observe(now, heard.outside(self.member, self.members));
     }
 }
 
-/// Disks as one, each with its own queue, interface and configuration.
+/// Devices as one, each with its own queue, interface and configuration.
 ///
 /// A request is split by the layout. Its parts wait for slots of their members independently, so that
 /// a member that is behind does not hold up requests to others. A request is done when its last part
 /// is, and is described by that part.
 #[derive(Clone, Debug)]
-pub struct Array<M> {
+pub struct Array<D: BlockDevice> {
     layout: Layout,
-    members: Vec<Member<M>>,
-    joins: Joins,
+    members: Vec<Member<D>>,
+    tickets: Tickets,
     /// Parts that wait outside the members.
     waiting: usize,
-    /// Streams of the requests that are complete since they were last asked for.
-    completed: Vec<u32>,
+    /// Requests that are complete since they were last asked for.
+    completions: Vec<Completion>,
     /// What a member schedules, before it is put into the owner's queue.
-    scheduled: EventQueue<wordline_device::Event>,
-    heard: Vec<Parts>,
+    scheduled: EventQueue<D::Event>,
     extents: Vec<Extent>,
 }
 
-impl<M: Mapping> Array<M> {
-    /// Pristine disks by name, as many as `layout` is made for.
-    pub fn new(layout: Layout, members: impl IntoIterator<Item = (String, Ssd<M>)>) -> Self {
-        let members = members.into_iter().map(|(name, ssd)| Member {
+impl<D: BlockDevice> Array<D> {
+    /// Pristine devices by name, as many as `layout` is made for.
+    pub fn new(layout: Layout, members: impl IntoIterator<Item = (String, D)>) -> Self {
+        let members = members.into_iter().map(|(name, device)| Member {
             name,
-            ssd,
+            device,
             lines: Vec::new(),
             waiting: 0,
-            joins: Vec::new(),
+            wholes: Vec::new(),
         });
         Self {
             layout,
             members: members.collect(),
-            joins: Joins::default(),
+            tickets: Tickets::default(),
             waiting: 0,
-            completed: Vec::new(),
+            completions: Vec::new(),
             scheduled: EventQueue::default(),
-            heard: Vec::new(),
             extents: Vec::new(),
         }
     }
-    /// Bytes the host can address.
-    pub fn user_bytes(&self) -> u64 {
-        self.layout.user_bytes()
+    /// The devices, to look at.
+    pub fn members(&self) -> impl Iterator<Item = &D> {
+        self.members.iter().map(|member| &member.device)
     }
-    /// The disks, to look at.
-    pub fn members(&self) -> impl Iterator<Item = &Ssd<M>> {
-        self.members.iter().map(|member| &member.ssd)
+    /// The devices, to be prepared before the first request.
+    pub fn members_mut(&mut self) -> impl Iterator<Item = &mut D> {
+        self.members.iter_mut().map(|member| &mut member.device)
     }
-    /// The disks, to be prepared before the first request.
-    pub fn members_mut(&mut self) -> impl Iterator<Item = &mut Ssd<M>> {
-        self.members.iter_mut().map(|member| &mut member.ssd)
-    }
-
-    /// Hands over what a member takes of the parts that wait for it.
-    fn feed(
-        &mut self,
-        now: Time,
-        member: u32,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) -> Result<(), ArrayError> {
-        while let Some(part) = self.members[member as usize].next() {
-            self.waiting -= 1;
-            let disk = &mut self.members[member as usize];
-            let heard = &mut self.heard;
-            let mut ear = Ear {
-                member,
-                probe,
-                heard,
-            };
-            let taken = disk
-                .ssd
-                .submit(now, part.request, &mut self.scheduled, &mut ear);
-            let ticket = taken.map_err(|error| disk.fault(error))?;
-            disk.own(ticket, part.join);
-            self.settle(now, member, queue, probe);
-        }
-        Ok(())
-    }
-
-    /// Passes on what a member has scheduled, in its order, and joins the parts that it has completed.
-    fn settle(
-        &mut self,
-        now: Time,
-        member: u32,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) {
-        while let Some((at, device)) = self.scheduled.pop() {
-            queue.schedule(at, Event { member, device });
-        }
-        let Member { ssd, joins, .. } = &mut self.members[member as usize];
-        for (done, parts) in ssd.completed().zip(self.heard.drain(..)) {
-            let join = joins[done.ticket as usize];
-            let Some(request) = self.joins.part_done(join) else {
-                continue;
-            };
-            debug_assert_eq!(
-                parts.total(),
-                now - request.arrival,
-                "the last part takes as long as the request"
-            );
-            let Request {
-                stream,
-                op,
-                offset,
-                bytes,
-                arrival,
-                ..
-            } = request;
-            self.completed.push(stream);
-            let whole = Observation::Request {
-                stream,
-                op,
-                offset,
-                bytes,
-                arrival,
-                parts,
-                member,
-            };
-            probe.observe(now, whole);
-        }
-    }
-
-    /// Forgets what the members had begun with, and the requests that it was of. Those that no member
-    /// had taken anything of wait on.
-    fn lose_begun(&mut self) -> Vec<Request> {
-        let lines = self.members.iter().flat_map(|member| &member.lines);
-        let waiting = lines.flatten().map(|part| part.join);
-        let lost = self.joins.forget_begun(waiting);
-        self.heard.clear();
-        self.waiting = 0;
+    /// Forgets a request that a power cut lost, whatever still waits of it.
+    fn lose(&mut self, ticket: Ticket) {
+        let Some(request) = self.tickets.lose(ticket) else {
+            return;
+        };
+        self.completions.push(Completion {
+            ticket,
+            stream: request.stream,
+            parts: Parts::default(),
+        });
         for member in &mut self.members {
-            for line in &mut member.lines {
-                line.retain(|part| self.joins.is_open(part.join));
-            }
-            member.waiting = member.lines.iter().map(VecDeque::len).sum();
-            self.waiting += member.waiting;
+            self.waiting -= member.withdraw(ticket);
         }
-        lost
     }
 
     /// Splits a request into `self.extents`.
-    fn split(&mut self, request: &Request) -> Result<(), ArrayError> {
-        let Request { offset, bytes, .. } = *request;
+    fn split(&mut self, request: &Request) -> Result<(), ArrayError<D::Error>> {
+        request.fit(self.layout.user_bytes())?;
         if request.op == Op::Flush {
             let members = 0..self.members.len() as u32;
             let extents = members.map(|member| Extent {
@@ -313,19 +238,92 @@ impl<M: Mapping> Array<M> {
             self.extents.extend(extents);
             return Ok(());
         }
-        let capacity = self.layout.user_bytes();
-        let end = offset.checked_add(bytes);
-        if end.is_none_or(|end| end > capacity) || bytes == 0 {
-            return Err(ArrayError::Whole(DeviceError::BeyondEnd {
-                offset,
-                bytes,
-                capacity,
-            }));
-        }
-        self.layout.split(offset, bytes, &mut self.extents);
+        self.layout
+            .split(request.offset, request.bytes, &mut self.extents);
         Ok(())
     }
 }
+
+impl<D> Array<D>
+where
+    D: BlockDevice<Event: Nested, Observation: Heard>,
+{
+    /// Hands over what a member takes of the parts that wait for it.
+    fn feed(
+        &mut self,
+        now: Time,
+        member: u32,
+        queue: &mut EventQueue<Outer<D>>,
+        probe: &mut impl Probe<Told<D>>,
+    ) -> Result<(), ArrayError<D::Error>> {
+        let members = self.members.len() as u32;
+        while let Some(part) = self.members[member as usize].next() {
+            self.waiting -= 1;
+            let inside = &mut self.members[member as usize];
+            let mut outside = Outside {
+                member,
+                members,
+                probe,
+            };
+            let taken = inside
+                .device
+                .submit(now, part.request, &mut self.scheduled, &mut outside);
+            let ticket = taken.map_err(|error| inside.fault(error))?;
+            inside.own(ticket, part.whole);
+            self.settle(now, member, queue, probe);
+        }
+        Ok(())
+    }
+
+    /// Passes on what a member has scheduled, in its order.
+    fn pass_on(&mut self, member: u32, queue: &mut EventQueue<Outer<D>>) {
+        let members = self.members.len() as u32;
+        while let Some((at, event)) = self.scheduled.pop() {
+            queue.schedule(at, event.outside(member, members));
+        }
+    }
+
+    /// Passes on what a member has scheduled, and joins the parts that it has completed.
+    fn settle(
+        &mut self,
+        now: Time,
+        member: u32,
+        queue: &mut EventQueue<Outer<D>>,
+        probe: &mut impl Probe<Told<D>>,
+    ) {
+        self.pass_on(member, queue);
+        let Member { device, wholes, .. } = &mut self.members[member as usize];
+        for done in device.completions() {
+            let ticket = std::mem::replace(&mut wholes[done.ticket as usize], NO_REQUEST);
+            let Some(request) = self.tickets.part_done(ticket) else {
+                continue;
+            };
+            let parts = done.parts;
+            debug_assert_eq!(
+                parts.total(),
+                now - request.arrival,
+                "the last part takes as long as the request"
+            );
+            self.completions.push(Completion {
+                ticket,
+                stream: request.stream,
+                parts,
+            });
+            let whole = Observation::Request {
+                request,
+                parts,
+                member,
+                depth: 0,
+            };
+            probe.observe(now, whole);
+        }
+    }
+}
+
+/// What an array of `D` schedules.
+type Outer<D> = <<D as BlockDevice>::Event as Nested>::Outside;
+/// What is heard of an array of `D`.
+type Told<D> = Observation<<<D as BlockDevice>::Observation as Heard>::Device>;
 
 fn part_of(request: &Request, extent: &Extent) -> Request {
     Request {
@@ -335,23 +333,26 @@ fn part_of(request: &Request, extent: &Extent) -> Request {
     }
 }
 
-impl<M: Mapping> Store for Array<M> {
-    type Event = Event;
-    type Observation = Observation;
-    type Error = ArrayError;
+impl<D> BlockDevice for Array<D>
+where
+    D: BlockDevice<Event: Nested, Observation: Heard>,
+{
+    type Event = Outer<D>;
+    type Observation = Told<D>;
+    type Error = ArrayError<D::Error>;
 
-    fn mix(event: Event, digest: &mut Digest) {
-        event.mix(digest);
+    fn user_bytes(&self) -> u64 {
+        self.layout.user_bytes()
     }
     fn takes(&self, _stream: u32) -> bool {
         self.waiting < MOST_WAITING
     }
     fn tags(&self) -> u32 {
-        let tags = self.members().map(Ssd::tags).max().unwrap_or_default();
+        let tags = self.members().map(D::tags).max().unwrap_or_default();
         tags.saturating_mul(self.members.len() as u32)
     }
     /// Every member hears of its own parts.
-    fn announce(&mut self, now: Time, upcoming: &[Request], queue: &mut EventQueue<Event>) {
+    fn look_ahead(&mut self, now: Time, upcoming: &[Request], queue: &mut EventQueue<Outer<D>>) {
         let mut parts = vec![Vec::new(); self.members.len()];
         for request in upcoming {
             if self.split(request).is_err() {
@@ -361,102 +362,120 @@ impl<M: Mapping> Store for Array<M> {
                 parts[extent.member as usize].push(part_of(request, extent));
             }
         }
-        let members = (0..).zip(&mut self.members).zip(&mut parts);
-        for ((member, disk), parts) in members {
-            parts.truncate(disk.ssd.tags() as usize);
-            disk.ssd.announce(now, parts, &mut self.scheduled);
-            while let Some((at, device)) = self.scheduled.pop() {
-                queue.schedule(at, Event { member, device });
-            }
+        for (member, mut parts) in (0..).zip(parts) {
+            let device = &mut self.members[member as usize].device;
+            parts.truncate(device.tags() as usize);
+            device.look_ahead(now, &parts, &mut self.scheduled);
+            self.pass_on(member, queue);
         }
     }
     fn submit(
         &mut self,
         now: Time,
         request: Request,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) -> Result<(), ArrayError> {
+        queue: &mut EventQueue<Outer<D>>,
+        probe: &mut impl Probe<Told<D>>,
+    ) -> Result<Ticket, Self::Error> {
         self.split(&request)?;
-        let join = self.joins.begin(request, self.extents.len());
+        let whole = self.tickets.issue(request, self.extents.len());
         self.waiting += self.extents.len();
         for place in 0..self.extents.len() {
             let extent = self.extents[place];
             let request = part_of(&request, &extent);
-            self.members[extent.member as usize].queue(Part { request, join });
+            self.members[extent.member as usize].queue(Part { request, whole });
             self.feed(now, extent.member, queue, probe)?;
         }
-        Ok(())
+        Ok(whole)
     }
     #[inline]
     fn handle(
         &mut self,
         now: Time,
-        event: Event,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) -> Result<(), ArrayError> {
-        let Event { member, device } = event;
-        let disk = &mut self.members[member as usize];
-        let heard = &mut self.heard;
-        let mut ear = Ear {
+        event: Outer<D>,
+        queue: &mut EventQueue<Outer<D>>,
+        probe: &mut impl Probe<Told<D>>,
+    ) -> Result<(), Self::Error> {
+        let members = self.members.len() as u32;
+        let (member, event) = D::Event::inside(event, members);
+        let inside = &mut self.members[member as usize];
+        let mut outside = Outside {
             member,
+            members,
             probe,
-            heard,
         };
-        let handled = disk.ssd.handle(now, device, &mut self.scheduled, &mut ear);
-        handled.map_err(|error| disk.fault(error))?;
+        let handled = inside
+            .device
+            .handle(now, event, &mut self.scheduled, &mut outside);
+        handled.map_err(|error| inside.fault(error))?;
         self.settle(now, member, queue, probe);
         self.feed(now, member, queue, probe)
+    }
+    fn completions(&mut self) -> impl Iterator<Item = Completion> + '_ {
+        self.completions.drain(..)
+    }
+    fn has_completions(&self) -> bool {
+        !self.completions.is_empty()
     }
     fn cut_power(
         &mut self,
         now: Time,
-        plans: &[Plan],
-        probe: &mut impl Probe<Observation>,
-    ) -> Result<PowerCut, ArrayError> {
+        probe: &mut impl Probe<Told<D>>,
+    ) -> Result<PowerCut, Self::Error> {
         let mut all = PowerCut::default();
-        for ((member, disk), plan) in (0..).zip(&mut self.members).zip(plans) {
-            let heard = &mut self.heard;
-            let mut ear = Ear {
+        let mut lost = self.tickets.begun();
+        let members = self.members.len() as u32;
+        for (member, inside) in (0..).zip(&mut self.members) {
+            let mut outside = Outside {
                 member,
+                members,
                 probe,
-                heard,
             };
-            let cut = disk.ssd.cut_power(now, plan, &mut ear);
-            all.join(&cut.map_err(|error| disk.fault(error))?);
-            disk.ssd.completed().for_each(drop);
+            let cut = inside.device.cut_power(now, &mut outside);
+            all.join(&cut.map_err(|error| inside.fault(error))?);
+            let Member { device, wholes, .. } = inside;
+            let parts = device.completions();
+            lost.extend(
+                parts.map(|lost| std::mem::replace(&mut wholes[lost.ticket as usize], NO_REQUEST)),
+            );
         }
-        let lost = self.lose_begun();
+        lost.sort_unstable();
+        lost.dedup();
         all.requests_lost = lost.len() as u32;
-        self.completed
-            .extend(lost.iter().map(|request| request.stream));
+        lost.into_iter().for_each(|ticket| self.lose(ticket));
         Ok(all)
+    }
+    fn withdraw(&mut self, ticket: Ticket) {
+        if self.tickets.lose(ticket).is_some() {
+            for member in &mut self.members {
+                self.waiting -= member.withdraw(ticket);
+            }
+        }
     }
     fn resume(
         &mut self,
         now: Time,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) -> Result<(), ArrayError> {
-        for member in 0..self.members.len() as u32 {
+        queue: &mut EventQueue<Outer<D>>,
+        probe: &mut impl Probe<Told<D>>,
+    ) -> Result<(), Self::Error> {
+        let members = self.members.len() as u32;
+        for member in 0..members {
+            let inside = &mut self.members[member as usize];
+            let mut outside = Outside {
+                member,
+                members,
+                probe,
+            };
+            let resumed = inside.device.resume(now, &mut self.scheduled, &mut outside);
+            resumed.map_err(|error| inside.fault(error))?;
+            self.settle(now, member, queue, probe);
             self.feed(now, member, queue, probe)?;
         }
         Ok(())
     }
     fn chip_times(&self, times: &mut Vec<Time>) {
-        times.extend(self.members().flat_map(Ssd::chip_times));
+        self.members().for_each(|device| device.chip_times(times));
     }
-    fn buses_busy(&self, buses: &mut Vec<BusyTime>) {
-        buses.extend(self.members().flat_map(Ssd::buses_busy));
-    }
-    fn dies_busy(&self, dies: &mut Vec<BusyTime>) {
-        dies.extend(self.members().flat_map(Ssd::dies_busy));
-    }
-    fn completed(&mut self) -> impl Iterator<Item = u32> + '_ {
-        self.completed.drain(..)
-    }
-    fn has_completed(&self) -> bool {
-        !self.completed.is_empty()
+    fn busy(&self, busy: &mut Busy) {
+        self.members().for_each(|device| device.busy(busy));
     }
 }

@@ -1,41 +1,29 @@
 //! How a run can fail in an array.
 
-use std::fmt::Display;
-
 use thiserror::Error;
-use wordline_device::DeviceError;
+use wordline_block::{BeyondEnd, Failure};
 
-/// How what serves requests can fail.
-pub trait Failure: Display {
-    /// Whether it is no fault: the user ended the run.
-    fn is_interruption(&self) -> bool;
-}
-
-impl Failure for DeviceError {
-    fn is_interruption(&self) -> bool {
-        Self::is_interruption(self)
-    }
-}
-
-impl Failure for ArrayError {
-    fn is_interruption(&self) -> bool {
-        let (Self::Whole(error) | Self::Member { error, .. }) = self;
-        error.is_interruption()
-    }
-}
-
-/// A run that cannot go on.
+/// A run that cannot go on, in an array of devices that fail with `E`.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum ArrayError {
-    /// A request that the array refuses.
+pub enum ArrayError<E> {
+    /// A request outside the array.
     #[error(transparent)]
-    Whole(DeviceError),
+    BeyondEnd(#[from] BeyondEnd),
     /// A member failed.
     #[error("member {name}: {error}")]
     Member {
         /// Its name.
         name: String,
         /// How.
-        error: DeviceError,
+        error: E,
     },
+}
+
+impl<E: Failure> Failure for ArrayError<E> {
+    fn is_interruption(&self) -> bool {
+        match self {
+            Self::BeyondEnd(_) => false,
+            Self::Member { error, .. } => error.is_interruption(),
+        }
+    }
 }

@@ -1,34 +1,62 @@
 //! What a probe hears of an array.
 
-use wordline_device::{Op, Parts};
-use wordline_kernel::Time;
+use wordline_block::{Member, Parts, Request};
 
-/// Something that happened in an array.
+/// Something that happened in an array of devices that `T` is heard of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Observation {
-    /// Something happened in a member. The requests that it tells of are the parts of the array's, at
-    /// the addresses of the member.
-    Member {
-        /// Which member.
-        member: u32,
-        /// What it was.
-        device: wordline_device::Observation,
-    },
+pub enum Observation<T> {
+    /// Something happened in a device that is no array itself. The requests that it tells of are parts of the
+    /// array's, at the addresses of the device.
+    Device(Member<T>),
     /// The last part of a request is done, and with it the request.
     Request {
-        /// The stream of the host that it belongs to.
-        stream: u32,
-        /// What it was.
-        op: Op,
-        /// First byte, of the array.
-        offset: u64,
-        /// Length in bytes.
-        bytes: u64,
-        /// When the host issued it.
-        arrival: Time,
+        /// What was asked, at the addresses of the array.
+        request: Request,
         /// Where the time of the last part went; the sum is the response time, exactly.
         parts: Parts,
         /// The member that the last part went to.
         member: u32,
+        /// The array: 0 is the one that the host talks to, 1 one that is a member of it, and so on.
+        depth: u32,
     },
+}
+
+/// What is heard of a device, as something of a member of an array, at any depth.
+pub trait Heard: Copy {
+    /// The device that it all begins with.
+    type Device: Copy;
+    /// As member `member` of `members` outside.
+    fn outside(self, member: u32, members: u32) -> Observation<Self::Device>;
+}
+
+impl Heard for wordline_device::Observation {
+    type Device = Self;
+    #[inline]
+    fn outside(self, member: u32, _members: u32) -> Observation<Self> {
+        Observation::Device(Member { member, of: self })
+    }
+}
+
+impl<T: Copy> Heard for Observation<T> {
+    type Device = T;
+    #[inline]
+    fn outside(self, member: u32, members: u32) -> Self {
+        match self {
+            Self::Device(Member { member: inner, of }) => Self::Device(Member {
+                member: member + members * inner,
+                of,
+            }),
+            Self::Request {
+                request,
+                parts,
+                member: inner,
+                depth,
+            } => Self::Request {
+                request,
+                parts,
+                member: inner,
+                depth: depth + 1,
+            },
+        }
+    }
 }

@@ -3,15 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use wordline_block::{BlockDevice, Event, Member, Op, Parts, Request};
 use wordline_device::host::{nvme::Nvme, sata::Sata};
-use wordline_device::{
-    Composition, Interface, Op, Parts, Plan, Precondition, Request, Scheduler, Ssd,
-};
+use wordline_device::{Composition, Interface, Plan, Precondition, Scheduler, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Map, Mapping};
 use wordline_kernel::{Digest, EventQueue, Probe, Stream, Time};
 use wordline_nand::{Cell, Geometry, Layout as Pages, Part, Timing};
-use wordline_store::{Array, Layout, Observation, Store};
+use wordline_store::{Array, Layout, Observation};
 
 /// A disk of some 100 pages a die, with `channels` x 2 dies.
 fn plan(channels: u32, interface: &Interface) -> Plan {
@@ -99,21 +98,19 @@ fn load(user_bytes: u64, count: u64, mean_gap_us: u64, most_bytes: u64) -> Vec<R
 type Done = (Time, Time, Parts);
 
 /// Issues requests at their times, as far as the store takes them. The digest of the run.
-fn replay<S: Store>(
+fn replay<S: BlockDevice>(
     store: &mut S,
     requests: &[Request],
     probe: &mut impl Probe<S::Observation>,
 ) -> u64 {
-    replay_with_cuts(store, requests, &[], 0, probe).0
+    replay_with_cuts(store, requests, None, probe).0
 }
 
-/// The same, with a power cut after every so many events unless there are no plans; and how many
-/// requests were lost.
-fn replay_with_cuts<S: Store>(
+/// The same, with a power cut after every so many events, if any; and how many requests were lost.
+fn replay_with_cuts<S: BlockDevice>(
     store: &mut S,
     requests: &[Request],
-    plans: &[Plan],
-    events_to_cut: u64,
+    events_to_cut: Option<u64>,
     probe: &mut impl Probe<S::Observation>,
 ) -> (u64, usize) {
     let (mut events, mut lost) = (0, 0);
@@ -131,19 +128,19 @@ fn replay_with_cuts<S: Store>(
             now = now.max(request.arrival);
             let taken = store.submit(now, *request, &mut queue, probe);
             taken.unwrap_or_else(|error| panic!("{error}"));
-            completed += store.completed().count();
+            completed += store.completions().count();
             continue;
         }
-        if !plans.is_empty() && events == events_to_cut {
+        if Some(events) == events_to_cut {
             events = 0;
             now = due.unwrap_or(now);
             queue = EventQueue::default();
-            let cut = store.cut_power(now, plans, probe);
+            let cut = store.cut_power(now, probe);
             now += cut.unwrap_or_else(|error| panic!("{error}")).time;
-            lost += store.completed().count();
+            lost += store.completions().count();
             let resumed = store.resume(now, &mut queue, probe);
             resumed.unwrap_or_else(|error| panic!("{error}"));
-            completed += store.completed().count();
+            completed += store.completions().count();
             continue;
         }
         let Some((at, event)) = queue.pop() else {
@@ -152,10 +149,10 @@ fn replay_with_cuts<S: Store>(
         events += 1;
         now = at;
         digest.mix(now.0);
-        S::mix(event, &mut digest);
+        event.mix(&mut digest);
         let handled = store.handle(now, event, &mut queue, probe);
         handled.unwrap_or_else(|error| panic!("{error}"));
-        completed += store.completed().count();
+        completed += store.completions().count();
     }
     completed += lost;
     assert_eq!(completed, requests.len(), "every request is told of once");
@@ -174,37 +171,41 @@ struct Heard {
 
 impl Probe<wordline_device::Observation> for Heard {
     fn observe(&mut self, now: Time, observation: wordline_device::Observation) {
-        if let wordline_device::Observation::Request { arrival, parts, .. } = observation {
-            self.whole.push((arrival, now, parts));
+        if let wordline_device::Observation::Request { request, parts } = observation {
+            self.whole.push((request.arrival, now, parts));
         }
     }
 }
 
-impl Probe<Observation> for Heard {
-    fn observe(&mut self, now: Time, observation: Observation) {
+impl Probe<Observation<wordline_device::Observation>> for Heard {
+    fn observe(&mut self, now: Time, observation: Observation<wordline_device::Observation>) {
         match observation {
-            Observation::Request { arrival, parts, .. } => self.whole.push((arrival, now, parts)),
-            Observation::Member { member, device } => {
+            Observation::Request {
+                request,
+                parts,
+                depth: 0,
+                ..
+            } => self.whole.push((request.arrival, now, parts)),
+            Observation::Request { .. } => {}
+            Observation::Device(Member { member, of }) => {
                 *self.members.entry(member).or_default() += 1;
-                if let wordline_device::Observation::Request {
-                    arrival,
-                    parts,
-                    bytes,
-                    ..
-                } = device
-                {
-                    let done = ((arrival, now, parts), bytes);
-                    self.parts.entry(arrival).or_default().push(done);
+                if let wordline_device::Observation::Request { request, parts } = of {
+                    let done = ((request.arrival, now, parts), request.bytes);
+                    self.parts.entry(request.arrival).or_default().push(done);
                 }
             }
         }
     }
 }
 
-fn array(layout: fn(&[u64]) -> Layout, disks: Vec<Ssd<Map>>) -> Array<Map> {
-    let sizes: Vec<u64> = disks.iter().map(Ssd::user_bytes).collect();
+fn joined<D: BlockDevice>(layout: impl Fn(&[u64]) -> Layout, members: Vec<D>) -> Array<D> {
+    let sizes: Vec<u64> = members.iter().map(D::user_bytes).collect();
     let names = (0..).map(|number| format!("ssd{number}"));
-    Array::new(layout(&sizes), names.zip(disks))
+    Array::new(layout(&sizes), names.zip(members))
+}
+
+fn array(layout: fn(&[u64]) -> Layout, disks: Vec<Ssd<Map>>) -> Array<Ssd<Map>> {
+    joined(layout, disks)
 }
 
 fn striped(sizes: &[u64]) -> Layout {
@@ -244,13 +245,12 @@ fn an_array_of_one_device_is_that_device() {
 fn an_array_of_one_device_bears_power_cuts_as_that_device() {
     for interface in interfaces() {
         for gap_us in [50, 5000] {
-            let plans = [plan(2, &interface)];
             let mut single = disk(2, &interface);
             let requests = load(single.user_bytes(), 1000, gap_us, 40_000);
             let mut one = array(striped, vec![disk(2, &interface)]);
             let (mut expected, mut heard) = (Heard::default(), Heard::default());
-            let (_, lost) = replay_with_cuts(&mut single, &requests, &plans, 700, &mut expected);
-            let (_, also) = replay_with_cuts(&mut one, &requests, &plans, 700, &mut heard);
+            let (_, lost) = replay_with_cuts(&mut single, &requests, Some(700), &mut expected);
+            let (_, also) = replay_with_cuts(&mut one, &requests, Some(700), &mut heard);
             same(&heard.whole, &expected.whole, interface.name());
             assert_eq!(also, lost);
             assert!(lost > 0, "something was under way");
@@ -263,11 +263,10 @@ fn arrays_bear_power_cuts() {
     for interface in interfaces() {
         for layout in [striped, Layout::concatenated] {
             let channels = [1, 2, 1];
-            let plans = channels.map(|channels| plan(channels, &interface));
             let mut store = array(layout, channels.map(|one| disk(one, &interface)).into());
             let requests = load(store.user_bytes(), 1500, 100, 60_000);
             let mut heard = Heard::default();
-            let (_, lost) = replay_with_cuts(&mut store, &requests, &plans, 900, &mut heard);
+            let (_, lost) = replay_with_cuts(&mut store, &requests, Some(900), &mut heard);
             assert_eq!(heard.whole.len() + lost, requests.len());
             assert!(lost > 0, "something was under way");
         }
@@ -310,6 +309,35 @@ fn the_same_run_has_the_same_digest() {
         replay(&mut store, &requests, &mut ())
     };
     assert_eq!(digest(), digest());
+}
+
+/// Two stripes of two devices each, striped again, are one stripe of four: with stripes of the inner arrays as long,
+/// those outside twice as long, every byte lies on the device that has it in the array of four.
+#[test]
+fn an_array_of_arrays_serves_as_one_of_all_their_devices() {
+    for interface in interfaces() {
+        for cut in [None, Some(900)] {
+            let disks = || (0..4).map(|_| disk(1, &interface)).collect::<Vec<_>>();
+            let mut flat = array(striped, disks());
+            let requests = load(flat.user_bytes(), 1500, 300, 60_000);
+            let pairs = disks();
+            let pairs = pairs.chunks(2).map(|pair| array(striped, pair.to_vec()));
+            let mut nested = joined(|sizes| Layout::striped(2 * 8192, sizes), pairs.collect());
+            assert_eq!(nested.user_bytes(), flat.user_bytes());
+            let (mut expected, mut heard) = (Heard::default(), Heard::default());
+            let (_, lost) = replay_with_cuts(&mut flat, &requests, cut, &mut expected);
+            let (_, also) = replay_with_cuts(&mut nested, &requests, cut, &mut heard);
+            same(&heard.whole, &expected.whole, interface.name());
+            assert_eq!(also, lost);
+            // Numbered through, the outer member first.
+            let outer_first = |member: &u32| [0, 2, 1, 3][*member as usize];
+            let numbered = heard
+                .members
+                .iter()
+                .map(|(member, told)| (outer_first(member), *told));
+            assert_eq!(numbered.collect::<BTreeMap<_, _>>(), expected.members);
+        }
+    }
 }
 
 /// A member serves its own requests as it would without the others, however busy they are.

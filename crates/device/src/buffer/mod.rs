@@ -37,10 +37,10 @@ use wordline_kernel::{EventQueue, Probe, Time};
 use crate::controller::Controller;
 use crate::error::DeviceError;
 use crate::event::{self, Event as DeviceEvent};
-use crate::host::Ticket;
 use crate::link::{Link, Rate};
-use crate::observation::{Observation, Op, PageParts};
-use crate::request::Request;
+use crate::observation::{Observation, PageParts};
+use wordline_block::Ticket;
+use wordline_block::{Op, Request};
 
 /// A buffer that can be built.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,7 +10,7 @@ use super::{Around, Buffer};
 use crate::error::DeviceError;
 use crate::link::{Link, Rate};
 use crate::observation::Observation;
-use crate::power_cut::PowerCut;
+use wordline_block::PowerCut;
 
 impl Buffer {
     /// The power has failed, and the flash has recovered. Without capacitors everything is lost.

@@ -8,9 +8,9 @@ use wordline_nand::{Operation, Part, Plane};
 use super::Controller;
 use crate::error::DeviceError;
 use crate::event::{Event, Kind};
-use crate::observation::{Observation, Op};
+use crate::observation::Observation;
 use crate::plan::Plan;
-use crate::request::Request;
+use wordline_block::{Op, Request};
 
 /// What the flash operations of a collection take, from command to status.
 #[derive(Clone, Copy, Debug)]
@@ -117,7 +117,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// What the host will ask for next, in order of arrival.
-    pub fn announce(&mut self, now: Time, upcoming: &[Request], queue: &mut EventQueue<Event>) {
+    pub fn look_ahead(&mut self, now: Time, upcoming: &[Request], queue: &mut EventQueue<Event>) {
         let Some(idling) = &mut self.idling else {
             return;
         };

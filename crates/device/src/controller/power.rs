@@ -13,7 +13,7 @@ use super::job::Jobs;
 use crate::backend::{BackEnd, Slot};
 use crate::error::DeviceError;
 use crate::plan::Plan;
-use crate::power_cut::PowerCut;
+use wordline_block::PowerCut;
 
 /// What a page on its way will say.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 
-use super::{Act, Command, Connect, Crossing, Event, Stream, Ticket};
+use super::{Act, Command, Connect, Crossing, Event, Stream};
+use wordline_block::Ticket;
 
 /// A request is in the device as soon as the host has handed it over, and done as soon as the flash
 /// is done with it: no link, no overhead. All streams share the device's slots, first come, first

@@ -12,10 +12,8 @@ pub mod sata;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wordline_block::Ticket;
 use wordline_kernel::Time;
-
-/// A request on its way through the interface: a place in the disk's table.
-pub type Ticket = u32;
 
 /// What the interface has to know of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,8 +6,9 @@ use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 
 use super::queues::{Queues, Weights};
-use super::{Act, Class, Command, Connect, Crossing, Event, Stream, Ticket};
+use super::{Act, Class, Command, Connect, Crossing, Event, Stream};
 use crate::link::{Link, Rate};
+use wordline_block::Ticket;
 
 /// NVM Express over PCI Express: a pair of queues for each stream, a link for each direction. The host
 /// writes a command into its submission queue and rings; when the device has a slot, arbitration picks

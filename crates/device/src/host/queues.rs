@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::{Class, Ticket};
+use super::Class;
+use wordline_block::Ticket;
 
 /// Queues that take turns. One that is served keeps its turn for up to `burst` commands.
 #[derive(Clone, Debug, Default)]

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 
-use super::{Act, Command, Connect, Crossing, Event, Stream, Ticket};
+use super::{Act, Command, Connect, Crossing, Event, Stream};
 use crate::link::{Link, Rate};
+use wordline_block::Ticket;
 
 /// Serial ATA with native command queueing: up to 32 commands in the device, one link for both
 /// directions. A request takes the link for its command (Register to the device, Register to the host

@@ -6,7 +6,7 @@ use wordline_nand::{Die, Operation};
 
 use super::pack::{Whose, pack};
 use super::{Seat, Stirred, View};
-use crate::host::Ticket;
+use wordline_block::Ticket;
 
 /// What two requests must not have in common to be under way together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -8,7 +8,7 @@ use wordline_kernel::memory::Table;
 use wordline_nand::{Block, Die, Layout, Operation, PlaneRule, Ppn};
 
 use crate::backend::Slot;
-use crate::host::Ticket;
+use wordline_block::Ticket;
 
 /// A place in the line.
 pub type Seat = u32;

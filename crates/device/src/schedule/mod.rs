@@ -26,8 +26,8 @@ use std::collections::BTreeSet;
 use wordline_kernel::Time;
 use wordline_nand::{Die, Operation};
 
-use crate::host::Ticket;
 pub use line::{Line, Seat, Waiting};
+use wordline_block::Ticket;
 
 /// What is committed to a die.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use wordline_nand::Operation;
 
 use super::in_order::{Conflict, InOrder};
 use super::{Schedule, Seat, Stirred, View};
-use crate::host::Ticket;
+use wordline_block::Ticket;
 
 /// Reads as with `vaq`, but beneath the translation layer: what waits for the die of a page that is
 /// read, on other planes and as the plane rule has it, goes with it, whichever request it belongs

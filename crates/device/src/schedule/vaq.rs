@@ -7,7 +7,7 @@ use wordline_nand::Operation;
 
 use super::in_order::{Conflict, InOrder};
 use super::{Schedule, Seat, Stirred, View};
-use crate::host::Ticket;
+use wordline_block::Ticket;
 
 /// First in, first out, without a look at physical addresses: a request begins when what its pages
 /// need is not in use by requests under way, and until then all behind it wait. The pages of a

@@ -1,9 +1,9 @@
 //! A small device and a closed loop around it.
 #![allow(dead_code)] // every test file uses a part
 
+use wordline_block::{BlockDevice, Completion, Event as _, Op, Parts, Request};
 use wordline_device::{
-    Composition, DeviceError, Event, Interface, Observation, Op, Parts, Plan, Precondition,
-    Request, Scheduler, Ssd,
+    Composition, DeviceError, Event, Interface, Observation, Plan, Precondition, Scheduler, Ssd,
 };
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Mapping};
@@ -66,14 +66,11 @@ pub struct Tally {
 impl Probe<Observation> for Tally {
     fn observe(&mut self, now: Time, observation: Observation) {
         match observation {
-            Observation::Request { arrival, parts, .. } => {
-                assert_eq!(
-                    parts.total(),
-                    now - arrival,
-                    "parts add up to the response time"
-                );
+            Observation::Request { request, parts } => {
+                let latency = now - request.arrival;
+                assert_eq!(parts.total(), latency, "parts add up to the response time");
                 self.requests += 1;
-                self.latency_ps += u128::from((now - arrival).0);
+                self.latency_ps += u128::from(latency.0);
             }
             Observation::PagesWritten { pages } => self.host_pages += u64::from(pages),
             Observation::PageMerged => self.merged += 1,
@@ -187,7 +184,7 @@ pub fn drive<M: Mapping>(
         assert!(time >= now, "time never goes back");
         now = time;
         digest.mix(time.0);
-        digest.mix(event.code());
+        event.mix(&mut digest);
         ssd.handle(now, event, &mut queue, &mut tally)?;
     }
     assert_eq!(ssd.outstanding(), 0, "every request admitted is served");
@@ -205,31 +202,16 @@ pub struct Played {
     pub parts: Parts,
 }
 
-/// Hears when requests are done.
-#[derive(Debug, Default)]
-pub struct Ear {
-    pub tally: Tally,
-    pub heard: Vec<Played>,
-}
-
-impl Probe<Observation> for Ear {
-    fn observe(&mut self, now: Time, observation: Observation) {
-        self.tally.observe(now, observation);
-        if let Observation::Request { parts, .. } = observation {
-            self.heard.push(Played { done: now, parts });
-        }
-    }
-}
-
 /// Hands requests over at their arrivals, all of which the device takes at once, and goes on until
 /// nothing happens any more. What became of each, in the order of the requests.
 pub fn play<M: Mapping>(ssd: &mut Ssd<M>, requests: &[Request]) -> (Vec<Played>, Tally) {
     let mut queue = EventQueue::<Event>::default();
-    let mut ear = Ear::default();
+    let mut tally = Tally::default();
     let mut tickets = std::collections::HashMap::new();
     let mut played = vec![None; requests.len()];
     let mut coming = requests.iter().enumerate().peekable();
     loop {
+        let now;
         let due = queue.next_time();
         let first = coming.peek().map(|(_, request)| request.arrival);
         if let Some(arrival) = first
@@ -240,20 +222,25 @@ pub fn play<M: Mapping>(ssd: &mut Ssd<M>, requests: &[Request]) -> (Vec<Played>,
                 ssd.takes(request.stream),
                 "the device takes request {number}"
             );
-            let ticket = ssd.submit(arrival, *request, &mut queue, &mut ear).unwrap();
+            let ticket = ssd
+                .submit(arrival, *request, &mut queue, &mut tally)
+                .unwrap();
             tickets.insert(ticket, number);
+            now = arrival;
         } else {
-            let Some((now, event)) = queue.pop() else {
+            let Some((at, event)) = queue.pop() else {
                 break;
             };
-            ssd.handle(now, event, &mut queue, &mut ear).unwrap();
+            now = at;
+            ssd.handle(now, event, &mut queue, &mut tally).unwrap();
         }
         ssd.audit().unwrap();
-        for (completed, heard) in ssd.completed().zip(ear.heard.drain(..)) {
-            played[tickets[&completed.ticket]] = Some(heard);
+        for completion in ssd.completions() {
+            let Completion { ticket, parts, .. } = completion;
+            played[tickets[&ticket]] = Some(Played { done: now, parts });
         }
     }
-    (played.into_iter().map(Option::unwrap).collect(), ear.tally)
+    (played.into_iter().map(Option::unwrap).collect(), tally)
 }
 
 /// A request that arrives at a time.

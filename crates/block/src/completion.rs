@@ -1,0 +1,17 @@
+//! What a block device returns.
+
+use crate::part::Parts;
+
+/// Names a request from its submission until it is complete; after that another may have the name.
+pub type Ticket = u32;
+
+/// A request is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// As the submission returned it.
+    pub ticket: Ticket,
+    /// The stream of the request.
+    pub stream: u32,
+    /// Where its time went. Of a request that a power cut lost, nothing is known: all parts are zero.
+    pub parts: Parts,
+}

@@ -1,0 +1,105 @@
+//! Where the time of a request went: the parts of a response time.
+//!
+//! [`ALL`](Part::ALL) is the one table of them. Sums, columns of `requests.parquet`, the breakdown of a summary, its
+//! metrics, the Python types and the colours of the report come from it: a new part is a line here, and the place
+//! where its time is measured.
+
+use wordline_kernel::Time;
+
+/// When a part is shown to people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// Always.
+    Always,
+    /// Where requests spent time in it: most devices do not have it.
+    Spent,
+}
+
+/// How a part is told to people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Its key, the field of [`Parts`].
+    pub key: &'static str,
+    /// Its column in tables of requests, in picoseconds.
+    pub column: &'static str,
+    /// Its figure in summaries, in microseconds.
+    pub figure: &'static str,
+    /// Its name in tables and legends.
+    pub name: &'static str,
+    /// What the request does meanwhile.
+    pub meaning: &'static str,
+    /// Its colour in charts, as in CSS.
+    pub colour: &'static str,
+    /// When it is shown.
+    pub shown: Shown,
+}
+
+macro_rules! parts {
+    ($($field:ident, $name:literal, $colour:literal, $shown:ident, $meaning:literal;)+) => {
+        /// Where the time of a request went. A request that touches several pages is described by the page
+        /// that was done last; the sum of the parts is the response time, exactly.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct Parts {
+            $(#[doc = $meaning] pub $field: Time,)+
+        }
+
+        impl Part {
+            /// Every part, in the order in which a request goes through them.
+            pub const ALL: &[Self] = &[$(Self {
+                key: stringify!($field),
+                column: concat!(stringify!($field), "_ps"),
+                figure: concat!(stringify!($field), "_us"),
+                name: $name,
+                meaning: $meaning,
+                colour: $colour,
+                shown: Shown::$shown,
+            }),+];
+        }
+
+        impl Parts {
+            /// The times, in the order of [`Part::ALL`].
+            #[inline]
+            pub const fn in_order(&self) -> [Time; PARTS] {
+                [$(self.$field),+]
+            }
+        }
+    };
+}
+
+parts! {
+    host_queue, "host queue", "#9aa1ab", Always,
+        "Waiting for a slot, from arrival until the device took the command.";
+    link_wait, "link wait", "#d9a5c7", Spent,
+        "Waiting for the host's link behind other requests.";
+    link, "link", "#b07aa1", Spent,
+        "Command, data and completion on the host's link, and the fixed costs of crossing it.";
+    buffer_wait, "buffer wait", "#c9d27a", Spent,
+        "Waiting in the DRAM buffer: for memory, for its port, or for work of the flash that another request began.";
+    buffer, "buffer", "#8fa83a", Spent,
+        "Data moving between the host and the DRAM buffer, and waiting for its first byte.";
+    queue, "device queue", "#5d6570", Spent,
+        "Waiting in the device's queue until the scheduler chose the page.";
+    die_wait, "die wait", "#e0a30a", Always,
+        "Waiting for the die behind operations of the host, for an earlier write of the page, or while the operation was suspended.";
+    bus_wait, "bus wait", "#7cc0ea", Always,
+        "Waiting for the channel's bus behind operations of the host.";
+    bus, "bus", "#1f78b4", Always,
+        "Commands, addresses, data and status on the bus.";
+    cell, "cell", "#12a07a", Always,
+        "The memory array at work, and the short busy times of commands for several planes.";
+    gc, "GC interference", "#c2457f", Always,
+        "Waiting for a die or a bus behind garbage collection, or for a free block.";
+}
+
+/// How many parts there are.
+pub const PARTS: usize = Part::ALL.len();
+
+impl Parts {
+    /// The response time.
+    #[inline]
+    pub fn total(&self) -> Time {
+        self.in_order()
+            .into_iter()
+            .fold(Time::ZERO, |sum, part| sum + part)
+    }
+}
