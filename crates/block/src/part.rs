@@ -62,6 +62,11 @@ macro_rules! parts {
             pub const fn in_order(&self) -> [Time; PARTS] {
                 [$(self.$field),+]
             }
+            /// Adds what the request went through in `further`.
+            #[inline]
+            pub fn add(&mut self, further: &Self) {
+                $(self.$field += further.$field;)+
+            }
         }
     };
 }

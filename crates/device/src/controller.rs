@@ -27,7 +27,6 @@ use wordline_kernel::{BusyTime, EventQueue, Probe, Time};
 use wordline_nand::{Array, Block, Die, Event as Flash, Layout, Operation, Plane, Ppn};
 
 use crate::backend::{BackEnd, Order, Purpose, Slot, Usage, Worked};
-use crate::buffer::{Cargo, Work};
 use crate::error::DeviceError;
 use crate::event::Event;
 use crate::observation::{Observation, PageParts};
@@ -37,6 +36,7 @@ use crate::schedule::Line;
 use crate::shadow::{Shadow, Version};
 use wordline_block::Ticket;
 use wordline_block::{Op, Request};
+use wordline_buffer::{PageOp, PageRequest, Span};
 
 /// A request of which all pages are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -320,7 +320,7 @@ impl<M: Mapping> Controller<M> {
         while page <= last {
             let from = request.offset.max(page * self.page_bytes) - page * self.page_bytes;
             let bytes = end.min((page + 1) * self.page_bytes) - page * self.page_bytes - from;
-            let cargo = Cargo {
+            let span = Span {
                 from: from as u32,
                 bytes: bytes as u32,
                 whole: bytes == self.page_bytes,
@@ -328,9 +328,9 @@ impl<M: Mapping> Controller<M> {
             let number = Lpn(page as u32);
             match request.op {
                 Op::Read => self.read(now, ticket, number, queue, probe)?,
-                Op::Write => self.write(now, ticket, number, cargo, false, queue, probe),
-                Op::Trim if cargo.whole => {
-                    self.write(now, ticket, number, cargo, true, queue, probe);
+                Op::Write => self.write(now, ticket, number, span, false, queue, probe),
+                Op::Trim if span.whole => {
+                    self.write(now, ticket, number, span, true, queue, probe);
                 }
                 Op::Trim | Op::Flush => self.page_done(now, ticket, PageParts::NONE, queue),
             }
@@ -443,21 +443,21 @@ impl<M: Mapping> Controller<M> {
         &mut self,
         now: Time,
         ticket: Ticket,
-        page: Lpn,
-        work: Work,
+        request: &PageRequest,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         self.expect(ticket, 1);
-        let all = Cargo {
+        let all = Span {
             from: 0,
             bytes: self.page_bytes as u32,
             whole: true,
         };
-        match work {
-            Work::Fetch => self.read(now, ticket, page, queue, probe)?,
-            Work::Destage(cargo) => self.write(now, ticket, page, cargo, false, queue, probe),
-            Work::Trim => self.write(now, ticket, page, all, true, queue, probe),
+        let page = Lpn(request.page.0);
+        match request.op {
+            PageOp::Fetch => self.read(now, ticket, page, queue, probe)?,
+            PageOp::Destage(span) => self.write(now, ticket, page, span, false, queue, probe),
+            PageOp::Trim => self.write(now, ticket, page, all, true, queue, probe),
         }
         Ok(())
     }
@@ -572,12 +572,12 @@ impl<M: Mapping> Controller<M> {
         now: Time,
         owner: u32,
         page: Lpn,
-        cargo: Cargo,
+        span: Span,
         trim: bool,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) {
-        let Cargo { from, bytes, whole } = cargo;
+        let Span { from, bytes, whole } = span;
         let mut version = NO_VERSION;
         if let Some(verification) = &mut self.verification {
             let filled = self.mapping.lookup(page).is_some();

@@ -41,3 +41,12 @@ impl Failure for DeviceError {
         matches!(self, Self::Policy(Fault::Interrupted))
     }
 }
+
+impl From<wordline_buffer::Error> for DeviceError {
+    fn from(error: wordline_buffer::Error) -> Self {
+        match error {
+            wordline_buffer::Error::Verification(what) => Self::Verification(what),
+            wordline_buffer::Error::Policy(fault) => Self::Policy(fault),
+        }
+    }
+}

@@ -3,7 +3,9 @@
 use wordline_block::{Member, Nested};
 use wordline_kernel::Digest;
 
-use crate::{buffer, host};
+use wordline_buffer as buffer;
+
+use crate::host;
 
 /// Something a device will have to deal with, in one word: it waits in the queue as what the digest of a
 /// run mixes.

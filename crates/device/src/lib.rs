@@ -4,14 +4,13 @@
 //! so that several devices can share one.
 
 pub mod backend;
-pub mod buffer;
+mod buffered;
 pub mod compose;
 pub mod config;
 mod controller;
 pub mod error;
 pub mod event;
 pub mod host;
-mod link;
 pub mod observation;
 pub mod plan;
 pub mod precondition;

@@ -1,6 +1,6 @@
 //! What a probe hears of a device.
 
-use wordline_block::{Op, Parts, PowerCut, Request};
+use wordline_block::{Parts, PowerCut, Request};
 use wordline_ftl::GcKind;
 use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::Time;
@@ -49,6 +49,29 @@ impl PageParts {
     #[inline]
     pub fn total(&self) -> Time {
         self.queue + self.die_wait + self.bus_wait + self.bus + self.cell + self.gc
+    }
+}
+
+impl From<PageParts> for Parts {
+    #[inline]
+    fn from(page: PageParts) -> Self {
+        let PageParts {
+            queue,
+            die_wait,
+            bus_wait,
+            bus,
+            cell,
+            gc,
+        } = page;
+        Self {
+            queue,
+            die_wait,
+            bus_wait,
+            bus,
+            cell,
+            gc,
+            ..Self::default()
+        }
     }
 }
 
@@ -109,23 +132,8 @@ pub enum Observation {
         /// For garbage collection.
         gc: bool,
     },
-    /// A request has come to a page in the DRAM buffer.
-    Buffered {
-        /// Read or write.
-        op: Op,
-        /// Whether the page was there; for a read, all bytes asked for.
-        hit: bool,
-    },
-    /// A page leaves the DRAM buffer.
-    BufferEvicted {
-        /// Whether it has to be written to the flash first.
-        dirty: bool,
-    },
-    /// A page goes from the DRAM buffer to the flash.
-    Destaged {
-        /// Whether it has to be completed from the flash.
-        partial: bool,
-    },
+    /// Something has happened in the DRAM buffer.
+    Buffer(wordline_buffer::Observation),
     /// Writes of (parts of) pages have been placed: of the host, or of the DRAM buffer if there is one.
     PagesWritten {
         /// How many.

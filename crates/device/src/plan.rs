@@ -3,7 +3,6 @@
 use wordline_kernel::Time;
 use wordline_nand::{Operation, Part};
 
-use crate::buffer;
 use crate::compose::{Compose, Composition};
 use crate::host::{Interface, Stream};
 use crate::schedule::Scheduler;
@@ -32,7 +31,7 @@ pub struct Plan {
     /// Streams of the host; one by default if there are none.
     pub streams: Vec<Stream>,
     /// The DRAM buffer, if there is one.
-    pub buffer: Option<buffer::Plan>,
+    pub buffer: Option<wordline_buffer::Plan>,
     /// The translation layer.
     pub ftl: wordline_ftl::Plan,
 }

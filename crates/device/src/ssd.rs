@@ -1,6 +1,7 @@
 //! A solid-state disk: the interface to the host, and behind it the controller with its flash.
 
 use wordline_block::{BlockDevice, Busy, Completion, Op, Parts, PowerCut, Request, Ticket};
+use wordline_buffer::{PageRequest, Versions};
 use wordline_cache::replacement::foreign::Maker;
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::memory::{Fill, Table};
@@ -8,7 +9,7 @@ use wordline_kernel::{EventQueue, Probe, Time};
 use wordline_nand::{Array, Die};
 
 use crate::backend::Usage;
-use crate::buffer::{self, Around, Ask, Buffer, Served, Work};
+use crate::buffered::Buffered;
 use crate::controller::{ChipLoad, Controller, Done};
 use crate::error::DeviceError;
 use crate::event::{Event, Kind};
@@ -63,40 +64,6 @@ impl Tickets {
     }
 }
 
-/// The DRAM buffer, and what it has asked of the flash.
-#[derive(Clone, Debug)]
-struct Buffered {
-    buffer: Buffer,
-    /// By ticket: what was asked for, and when.
-    asked: Vec<Option<(Ask, Time)>>,
-    /// By ticket of a request that is done: its waiting and moving in the buffer.
-    crossings: Vec<[Time; 2]>,
-}
-
-impl Buffered {
-    fn new(plan: &Plan, user_pages: u32) -> Option<Box<Self>> {
-        let dies = plan.part.layout.dies;
-        let buffer = Buffer::new(plan.buffer.as_ref()?, plan.page_bytes, user_pages, dies);
-        Some(Box::new(Self {
-            buffer,
-            asked: Vec::new(),
-            crossings: Vec::new(),
-        }))
-    }
-    fn note(&mut self, now: Time, ticket: Ticket, ask: Ask) {
-        let ticket = ticket as usize;
-        if self.asked.len() <= ticket {
-            self.asked.resize(ticket + 1, None);
-        }
-        self.asked[ticket] = Some((ask, now));
-    }
-    /// The tickets of all that was asked for, which is off.
-    fn forget(&mut self) -> impl Iterator<Item = Ticket> + use<> {
-        let asked = std::mem::take(&mut self.asked).into_iter().zip(0..);
-        asked.filter_map(|(asked, ticket)| asked.map(|_| ticket))
-    }
-}
-
 /// The device side of the interface.
 struct Inside<'a, M, P> {
     controller: &'a mut Controller<M>,
@@ -124,7 +91,14 @@ impl<M: Mapping, P: Probe<Observation>> Act for Inside<'_, M, P> {
             None => self
                 .controller
                 .begin(now, ticket, &request, self.queue, self.probe),
-            Some(_) => self.begin_in_buffer(now, ticket, &request),
+            Some(buffered) => buffered.begin(
+                now,
+                ticket,
+                &request,
+                self.controller,
+                self.queue,
+                self.probe,
+            ),
         };
         if let Err(error) = begun {
             self.error.get_or_insert(error);
@@ -138,98 +112,78 @@ impl<M: Mapping, P: Probe<Observation>> Act for Inside<'_, M, P> {
 }
 
 impl<M: Mapping, P: Probe<Observation>> Inside<'_, M, P> {
-    /// The buffer begins with a request.
-    #[cold]
-    fn begin_in_buffer(
-        &mut self,
-        now: Time,
-        ticket: Ticket,
-        request: &Request,
-    ) -> Result<(), DeviceError> {
-        let Some(buffered) = &mut self.buffer else {
-            return Ok(());
-        };
-        let mut around = Around {
-            flash: self.controller,
-            queue: self.queue,
-            probe: self.probe,
-        };
-        buffered.buffer.begin(now, ticket, request, &mut around)
-    }
-
     /// Hands what the buffer asks for to the flash, and what the flash has done to the buffer, until
-    /// nothing is left but requests that are done.
+    /// nothing is left but requests of the host that are done.
     #[cold]
     fn pump(&mut self, now: Time) -> Result<(), DeviceError> {
-        loop {
-            let Some(buffered) = &mut self.buffer else {
-                return Ok(());
-            };
-            if let Some(ask) = buffered.buffer.next_ask() {
-                self.ask(now, ask)?;
+        while let Some(buffered) = &mut self.buffer {
+            if let Some(request) = buffered.next_request() {
+                self.ask(now, request)?;
             } else if self.controller.done.is_empty() {
-                let served = buffered.buffer.done.drain(..);
-                for Served {
-                    ticket,
-                    wait,
-                    dram,
-                    flash: parts,
-                } in served
-                {
-                    let place = ticket as usize;
-                    if buffered.crossings.len() <= place {
-                        buffered.crossings.resize(place + 1, [Time::ZERO; 2]);
-                    }
-                    buffered.crossings[place] = [wait, dram];
-                    self.controller.done.push(Done { ticket, parts });
-                }
-                return Ok(());
+                break;
             } else {
                 let done = std::mem::take(&mut self.controller.done);
-                self.hear(now, done)?;
+                self.flash_done(now, &done)?;
             }
-        }
-    }
-
-    /// The flash has done what the buffer asked for.
-    fn hear(&mut self, now: Time, done: Vec<Done>) -> Result<(), DeviceError> {
-        for Done { ticket, parts } in done {
-            let Some(buffered) = &mut self.buffer else {
-                return Ok(());
-            };
-            let Some((ask, began)) = buffered.asked[ticket as usize].take() else {
-                continue;
-            };
-            self.tickets.vacant.push(ticket);
-            let mut around = Around {
-                flash: self.controller,
-                queue: self.queue,
-                probe: self.probe,
-            };
-            buffered
-                .buffer
-                .flash_done(now, &ask, began, &parts, &mut around)?;
         }
         Ok(())
     }
 
-    /// The flash is asked for something.
-    fn ask(&mut self, now: Time, ask: Ask) -> Result<(), DeviceError> {
-        let request = Request {
-            stream: 0,
-            op: Op::Read,
-            fua: false,
-            offset: 0,
-            bytes: 0,
-            arrival: now,
+    /// The device is done with a request of the host, which the interface hears.
+    #[inline]
+    fn finish(&mut self, now: Time, ticket: Ticket, connection: &mut Connection) {
+        self.tickets.held[ticket as usize].finished = now;
+        connection.finished(now, ticket, self);
+    }
+
+    /// Finishes the requests that the buffer is done with, and goes on with those that the interface
+    /// begins then.
+    #[cold]
+    fn finish_in_buffer(&mut self, now: Time, connection: &mut Connection) {
+        loop {
+            if let Err(error) = self.pump(now) {
+                self.error.get_or_insert(error);
+                break;
+            }
+            let Some(ticket) = self.buffer.as_mut().and_then(|one| one.next_done()) else {
+                break;
+            };
+            self.finish(now, ticket, connection);
+        }
+    }
+
+    /// The flash has done what the buffer asked for.
+    fn flash_done(&mut self, now: Time, done: &[Done]) -> Result<(), DeviceError> {
+        let Some(buffered) = &mut self.buffer else {
+            return Ok(());
         };
-        let ticket = self.tickets.issue(now, request);
+        for done in done {
+            if buffered.flash_done(now, done, self.controller, self.queue, self.probe)? {
+                self.tickets.vacant.push(done.ticket);
+            }
+        }
+        Ok(())
+    }
+
+    /// The flash is asked for something by the buffer.
+    fn ask(&mut self, now: Time, request: PageRequest) -> Result<(), DeviceError> {
+        let ticket = self.tickets.issue(
+            now,
+            Request {
+                stream: 0,
+                op: Op::Read,
+                fua: false,
+                offset: 0,
+                bytes: 0,
+                arrival: now,
+            },
+        );
         if let Some(buffered) = &mut self.buffer {
-            buffered.note(now, ticket, ask);
+            buffered.asked(now, ticket, request);
         }
         let (queue, probe) = (&mut *self.queue, &mut *self.probe);
         self.controller
-            .begin_page(now, ticket, ask.page, ask.work, queue, probe)
+            .begin_page(now, ticket, &request, queue, probe)
     }
 }
 
@@ -265,9 +219,7 @@ impl<M: Mapping> Ssd<M> {
         let mut tables = Controller::<M>::memory(plan, fill);
         let depth = u64::from(plan.queue_depth);
         tables.push(Table::grown::<Held>("requests under way", depth));
-        if let Some(buffer) = &plan.buffer {
-            tables.extend(Buffer::memory(buffer, plan.ftl.user_pages));
-        }
+        tables.extend(Buffered::memory(plan));
         tables
     }
     /// What [`Ssd::verify`] takes of memory beside.
@@ -294,19 +246,19 @@ impl<M: Mapping> Ssd<M> {
     pub fn verify(&mut self) {
         self.controller.verify();
         if let Some(buffered) = &mut self.buffer {
-            buffered.buffer.verify();
+            buffered.verify();
         }
     }
     /// Before the first request: policies of a maker choose who leaves the DRAM buffer, if there is
     /// one, in place of the plan's. An error if it cannot make one.
     pub fn evict_by(&mut self, maker: &Maker) -> Result<(), DeviceError> {
         let buffered = self.buffer.as_mut();
-        buffered.map_or(Ok(()), |buffered| buffered.buffer.evict_by(maker))
+        buffered.map_or(Ok(()), |buffered| buffered.evict_by(maker))
     }
     /// Pages in the DRAM buffer that are newer than the flash.
     pub fn dirty_pages(&self) -> u32 {
         let buffered = self.buffer.as_ref();
-        buffered.map_or(0, |buffered| buffered.buffer.dirty_pages())
+        buffered.map_or(0, |buffered| buffered.dirty_pages())
     }
     /// What a die has to do.
     pub fn chip_load(&self, die: Die) -> ChipLoad {
@@ -317,22 +269,15 @@ impl<M: Mapping> Ssd<M> {
         self.controller.chip_time(die)
     }
     /// What became of the writes and trims of a page, if the run is verified and there is a buffer.
-    pub fn versions(&self, page: Lpn) -> Option<buffer::Versions> {
-        self.buffer.as_ref()?.buffer.versions(page)
+    pub fn versions(&self, page: Lpn) -> Option<Versions> {
+        self.buffer.as_ref()?.versions(page)
     }
     /// For tests, between two events: whether what is kept as it changes (loads of dies, memory of the
     /// buffer) is what a look at everything gives; if not, what is wrong.
     pub fn audit(&self) -> Result<(), String> {
         self.controller.audit()?;
-        let Some(buffered) = &self.buffer else {
-            return Ok(());
-        };
-        let in_flash = |entry| {
-            let asked = buffered.asked.iter().flatten();
-            let mut destages = asked.filter(|(ask, _)| matches!(ask.work, Work::Destage(_)));
-            destages.any(|(ask, _)| ask.entry == entry)
-        };
-        buffered.buffer.audit(in_flash)
+        let buffered = self.buffer.as_ref();
+        buffered.map_or(Ok(()), |buffered| buffered.audit())
     }
     /// Requests handed over and not complete.
     pub fn outstanding(&self) -> u32 {
@@ -359,19 +304,14 @@ impl<M: Mapping> Ssd<M> {
     fn handle_in_buffer(
         &mut self,
         now: Time,
-        event: buffer::Event,
+        event: wordline_buffer::Event,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         let Some(buffered) = &mut self.buffer else {
             return Ok(());
         };
-        let mut around = Around {
-            flash: &self.controller,
-            queue: &mut *queue,
-            probe: &mut *probe,
-        };
-        buffered.buffer.handle(now, event, &mut around)?;
+        buffered.handle(now, event, &self.controller, queue, probe)?;
         self.cross(now, queue, probe, |_, _| ())
     }
 
@@ -415,26 +355,16 @@ impl<M: Mapping> Ssd<M> {
             error: None,
         };
         act(&mut self.connection, &mut inside);
-        loop {
-            if inside.buffer.is_some()
-                && let Err(error) = inside.pump(now)
-            {
-                inside.error.get_or_insert(error);
-                break;
-            }
+        if inside.buffer.is_some() {
+            inside.finish_in_buffer(now, &mut self.connection);
+        } else {
             let mut place = 0;
             while let Some(&Done { ticket, parts }) = inside.controller.done.get(place) {
                 place += 1;
-                let held = &mut inside.tickets.held[ticket as usize];
-                held.finished = now;
-                held.parts = parts;
-                self.connection.finished(now, ticket, &mut inside);
+                inside.tickets.held[ticket as usize].parts = parts;
+                inside.finish(now, ticket, &mut self.connection);
             }
             inside.controller.done.clear();
-            let buffered = inside.buffer.as_ref();
-            if buffered.is_none_or(|buffered| buffered.buffer.is_done()) {
-                break;
-            }
         }
         if let Some(error) = inside.error.take() {
             return Err(error);
@@ -458,15 +388,15 @@ impl<M: Mapping> Ssd<M> {
             finished,
             parts: page,
         } = self.tickets.held[ticket as usize];
-        let [buffer_wait, buffer] = match &self.buffer {
-            None => [Time::ZERO; 2],
-            Some(buffered) => buffered.crossings[ticket as usize],
+        let inside = match &self.buffer {
+            None => page.into(),
+            Some(buffered) => buffered.parts(ticket),
         };
         self.tickets.vacant.push(ticket);
         self.outstanding -= 1;
         let crossing = self.connection.crossing(ticket);
         debug_assert_eq!(
-            page.total() + buffer_wait + buffer,
+            inside.total(),
             finished - began,
             "the parts of a page are its time"
         );
@@ -479,14 +409,7 @@ impl<M: Mapping> Ssd<M> {
             host_queue: (submitted - request.arrival) + crossing.slot_wait,
             link_wait: crossing.link_wait,
             link: crossing.link,
-            buffer_wait,
-            buffer,
-            queue: page.queue,
-            die_wait: page.die_wait,
-            bus_wait: page.bus_wait,
-            bus: page.bus,
-            cell: page.cell,
-            gc: page.gc,
+            ..inside
         };
         self.completions.push(Completion {
             ticket,
@@ -588,12 +511,7 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
         let plan = &self.plan;
         let mut cut = self.controller.cut_power(now, plan)?;
         if let Some(buffered) = &mut self.buffer {
-            let mut around = Around {
-                flash: &self.controller,
-                queue: &mut EventQueue::default(),
-                probe,
-            };
-            buffered.buffer.cut_power(now, &mut cut, &mut around)?;
+            buffered.cut_power(now, &mut cut, &self.controller, probe)?;
             cut.time += plan.read_time(cut.pages_saved);
         }
         cut.requests_lost = self.outstanding;

@@ -6,8 +6,9 @@ mod shared;
 
 use shared::{Load, Tally, plan};
 use wordline_block::{BlockDevice, Op, Request};
+use wordline_buffer as buffer;
 use wordline_cache::Replacement;
-use wordline_device::{DeviceError, Event, Plan, Precondition, Ssd, buffer};
+use wordline_device::{DeviceError, Event, Plan, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::{Config, Map};

@@ -8,8 +8,9 @@ use std::collections::HashMap;
 
 use shared::{Tally, at, play};
 use wordline_block::{BlockDevice, Op, Request};
+use wordline_buffer as buffer;
 use wordline_cache::Replacement;
-use wordline_device::{Event, Plan, Precondition, Ssd, buffer};
+use wordline_device::{Event, Plan, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Lpn, Map, Mapping};
 use wordline_kernel::{EventQueue, Stream, Time};

@@ -8,9 +8,10 @@ use std::collections::{HashMap, HashSet};
 
 use shared::{at, play};
 use wordline_block::{Op, Request};
+use wordline_buffer as buffer;
 use wordline_cache::replacement::{Owner, Replace, Replacing};
 use wordline_cache::{Entry, Replacement};
-use wordline_device::{Plan, Precondition, Ssd, buffer};
+use wordline_device::{Plan, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Map};
 use wordline_kernel::{Stream, Time};

@@ -6,8 +6,9 @@ mod shared;
 
 use shared::{Played, Tally, at, play};
 use wordline_block::{Op, Parts, Request};
+use wordline_buffer as buffer;
 use wordline_cache::Replacement;
-use wordline_device::{Plan, Precondition, Ssd, buffer};
+use wordline_device::{Plan, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Map};
 use wordline_kernel::{Stream, Time};

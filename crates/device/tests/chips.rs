@@ -6,10 +6,11 @@ mod shared;
 
 use shared::{Load, Tally, at, drive, plan};
 use wordline_block::{BlockDevice, Op};
+use wordline_buffer as buffer;
 use wordline_cache::Replacement;
 use wordline_cache::replacement::lcr::Lcr;
 use wordline_device::{
-    ChipLoad, Composition, DeviceError, Event, Plan, Precondition, Scheduler, Ssd, buffer,
+    ChipLoad, Composition, DeviceError, Event, Plan, Precondition, Scheduler, Ssd,
 };
 use wordline_ftl::allocate::r#static::Static;
 use wordline_ftl::allocate::{Allocate, Dimensions};

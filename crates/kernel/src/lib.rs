@@ -4,6 +4,7 @@
 pub mod busy_time;
 pub mod digest;
 pub mod heap;
+pub mod link;
 pub mod memory;
 pub mod probe;
 pub mod queue;

@@ -15,23 +15,30 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("observe", &["kernel"]),
     ("block", &["kernel"]),
     ("cache", &["kernel"]),
+    ("buffer", &["block", "cache", "kernel"]),
     ("ftl", &["cache", "nand", "kernel"]),
-    ("device", &["block", "cache", "ftl", "nand", "kernel"]),
+    (
+        "device",
+        &["buffer", "block", "cache", "ftl", "nand", "kernel"],
+    ),
     (
         "store",
-        &["block", "cache", "device", "ftl", "nand", "kernel"],
+        &[
+            "block", "buffer", "cache", "device", "ftl", "nand", "kernel",
+        ],
     ),
     (
         "sim",
         &[
-            "store", "device", "block", "ftl", "cache", "nand", "workload", "observe", "kernel",
+            "store", "device", "buffer", "block", "ftl", "cache", "nand", "workload", "observe",
+            "kernel",
         ],
     ),
     (
         "py",
         &[
-            "sim", "store", "device", "block", "ftl", "cache", "nand", "workload", "observe",
-            "kernel",
+            "sim", "store", "device", "buffer", "block", "ftl", "cache", "nand", "workload",
+            "observe", "kernel",
         ],
     ),
 ];

@@ -264,6 +264,27 @@ pub struct BufferCounts {
     pub destaged_partial: u64,
 }
 
+impl BufferCounts {
+    fn hear(&mut self, heard: wordline_buffer::Observation) {
+        use wordline_buffer::Observation;
+        match heard {
+            Observation::Accessed { op, hit } => {
+                let counts = if hit {
+                    &mut self.hits
+                } else {
+                    &mut self.misses
+                };
+                counts[usize::from(op != Op::Read)] += 1;
+            }
+            Observation::Evicted { dirty } => self.evictions[usize::from(dirty)] += 1,
+            Observation::Destaged { partial } => {
+                self.destaged += 1;
+                self.destaged_partial += u64::from(partial);
+            }
+        }
+    }
+}
+
 impl Merge for BufferCounts {
     fn merge(&mut self, other: &Self) {
         for kind in 0..2 {
@@ -775,23 +796,7 @@ impl Probe<Observation> for Recorder {
                 self.record
                     .worked(now, from, operation, pages, interleaved, gc);
             }
-            Observation::Buffered { op, hit } => {
-                let buffer = &mut self.record.series.at(now).buffer;
-                let counts = if hit {
-                    &mut buffer.hits
-                } else {
-                    &mut buffer.misses
-                };
-                counts[usize::from(op != Op::Read)] += 1;
-            }
-            Observation::BufferEvicted { dirty } => {
-                self.record.series.at(now).buffer.evictions[usize::from(dirty)] += 1;
-            }
-            Observation::Destaged { partial } => {
-                let buffer = &mut self.record.series.at(now).buffer;
-                buffer.destaged += 1;
-                buffer.destaged_partial += u64::from(partial);
-            }
+            Observation::Buffer(heard) => self.record.series.at(now).buffer.hear(heard),
             Observation::PagesWritten { pages } => {
                 self.record.series.at(now).flash.host_page_writes += u64::from(pages);
             }

@@ -278,9 +278,7 @@ impl Tracks {
             | Observation::PageTrimmed
             | Observation::OwnPage { .. }
             | Observation::Replaced
-            | Observation::Buffered { .. }
-            | Observation::BufferEvicted { .. }
-            | Observation::Destaged { .. }
+            | Observation::Buffer(_)
             | Observation::PowerCut(_)
             | Observation::Collected { .. } => {}
         }

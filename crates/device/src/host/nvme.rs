@@ -7,8 +7,8 @@ use wordline_kernel::slot::Cited;
 
 use super::queues::{Queues, Weights};
 use super::{Act, Class, Command, Connect, Crossing, Event, Stream};
-use crate::link::{Link, Rate};
 use wordline_block::Ticket;
+use wordline_kernel::link::{Link, Rate};
 
 /// NVM Express over PCI Express: a pair of queues for each stream, a link for each direction. The host
 /// writes a command into its submission queue and rings; when the device has a slot, arbitration picks

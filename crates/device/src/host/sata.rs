@@ -6,8 +6,8 @@ use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 
 use super::{Act, Command, Connect, Crossing, Event, Stream};
-use crate::link::{Link, Rate};
 use wordline_block::Ticket;
+use wordline_kernel::link::{Link, Rate};
 
 /// Serial ATA with native command queueing: up to 32 commands in the device, one link for both
 /// directions. A request takes the link for its command (Register to the device, Register to the host

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // every test file uses a part
 
 use wordline_block::{BlockDevice, Completion, Event as _, Op, Parts, Request};
+use wordline_buffer as buffer;
 use wordline_device::{
     Composition, DeviceError, Event, Interface, Observation, Plan, Precondition, Scheduler, Ssd,
 };
@@ -83,9 +84,13 @@ impl Probe<Observation> for Tally {
             Observation::PageTrimmed => self.trimmed += 1,
             Observation::OwnPage { .. } => self.own += 1,
             Observation::Replaced => self.replaced += 1,
-            Observation::Buffered { hit, .. } => self.hits[usize::from(!hit)] += 1,
-            Observation::BufferEvicted { dirty } => self.evictions[usize::from(dirty)] += 1,
-            Observation::Destaged { .. } => self.destaged += 1,
+            Observation::Buffer(buffer::Observation::Accessed { hit, .. }) => {
+                self.hits[usize::from(!hit)] += 1
+            }
+            Observation::Buffer(buffer::Observation::Evicted { dirty }) => {
+                self.evictions[usize::from(dirty)] += 1
+            }
+            Observation::Buffer(buffer::Observation::Destaged { .. }) => self.destaged += 1,
             Observation::Admitted { .. }
             | Observation::Bus { .. }
             | Observation::Array { .. }

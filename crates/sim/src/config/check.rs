@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use serde_json::Value;
-use wordline_device::buffer;
+use wordline_buffer as buffer;
 use wordline_device::compose::Compose;
 use wordline_device::config::{Buffer, Host, Ssd};
 use wordline_device::schedule::{Schedule, Scheduler, Scheduling};

@@ -36,7 +36,7 @@ pub struct Plan {
     /// How requests cross between the host and the device.
     pub interface: Interface,
     /// The DRAM buffer, if there is one.
-    pub buffer: Option<wordline_device::buffer::Plan>,
+    pub buffer: Option<wordline_buffer::Plan>,
     /// The devices, if there are several.
     pub array: Option<Array>,
     /// When the requests of a trace are issued; a generated workload has its own clock.

@@ -3,17 +3,17 @@
 use std::collections::VecDeque;
 
 use wordline_cache::Entry;
-use wordline_ftl::Lpn;
 use wordline_kernel::memory::Table;
-use wordline_nand::Die;
 
-use super::sectors::Sectors;
+use crate::backing::{Chip, Page};
+use crate::sectors::Sectors;
 
-/// What of a page goes to the flash.
+/// What of a page is destaged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Cargo {
+pub struct Span {
     /// The first byte.
     pub from: u32,
+    /// Length.
     pub bytes: u32,
     /// Whether it is the whole page; otherwise the rest is completed from the flash, and the gaps
     /// between what was written.
@@ -33,7 +33,7 @@ pub(super) struct Sync {
 #[derive(Clone, Debug, Default)]
 #[allow(clippy::struct_excessive_bools)]
 pub(super) struct Frame {
-    pub page: Lpn,
+    pub page: Page,
     /// Whether the replacement policy remembers it.
     pub known: bool,
     /// Whether it is resident; otherwise it is about to leave, or a ghost.
@@ -60,9 +60,9 @@ pub(super) struct Frame {
     pub version: u32,
     /// The version on its way, and what is sent of the page.
     pub sent: u32,
-    pub cargo: Cargo,
+    pub span: Span,
     /// The chip that it is counted for until the flash has it.
-    pub chip: Option<Die>,
+    pub chip: Option<Chip>,
     /// The version that the flash holds.
     pub durable: u32,
     /// Parts that are being moved between the host and the memory.
@@ -121,11 +121,11 @@ impl Frames {
             Table::grown::<Beside>("buffer", pages.into()),
         ]
     }
-    pub fn find(&self, page: Lpn) -> Option<Entry> {
+    pub fn find(&self, page: Page) -> Option<Entry> {
         self.numbers[page.index()].checked_sub(1).map(Entry)
     }
     /// The number of a page, which from now on it has.
-    pub fn enter(&mut self, page: Lpn) -> Entry {
+    pub fn enter(&mut self, page: Page) -> Entry {
         if let Some(entry) = self.find(page) {
             return entry;
         }

@@ -2,11 +2,11 @@
 
 use wordline_cache::Entry;
 use wordline_cache::replacement::Replace;
-use wordline_nand::Die;
 
 use super::frame::Frame;
-use super::sight::Bound;
+use super::view::Decided;
 use super::{Buffer, Kind};
+use crate::backing::{Chip, Page};
 
 /// A law, and whether it is kept.
 type Checked = (bool, &'static str);
@@ -14,8 +14,8 @@ type Checked = (bool, &'static str);
 impl Buffer {
     /// Between two events. `in_flash` tells of which pages the flash has been asked to hold what was
     /// sent.
-    pub fn audit(&self, in_flash: impl Fn(Entry) -> bool) -> Result<(), String> {
-        let mut bound = vec![Bound::default(); self.bound.len()];
+    pub fn audit(&self, in_flash: impl Fn(Page) -> bool) -> Result<(), String> {
+        let mut decided = vec![Decided::default(); self.decided.len()];
         let (mut taken, mut resident) = (0, 0);
         for (entry, frame) in self.frames.numbered() {
             let broken = self.laws(entry, frame).into_iter().find(|(kept, _)| !kept);
@@ -24,9 +24,9 @@ impl Buffer {
             }
             taken += u32::from(frame.held && !frame.passing);
             resident += usize::from(frame.resident);
-            let leaving = frame.destaging && !in_flash(entry);
-            if let Some(Die(die)) = frame.chip.filter(|_| leaving) {
-                bound[die as usize].programs += 1;
+            let leaving = frame.destaging && !in_flash(frame.page);
+            if let Some(Chip(chip)) = frame.chip.filter(|_| leaving) {
+                decided[chip as usize].programs += 1;
             }
         }
         let whole = [
@@ -36,7 +36,7 @@ impl Buffer {
                 resident <= self.plan.pages as usize,
                 "residents fit the memory",
             ),
-            (bound == self.bound, "loads are what is on its way"),
+            (decided == self.decided, "loads are what is on its way"),
             (
                 self.free == 0 || self.rooms.is_empty(),
                 "nobody waits for memory that is free",
@@ -88,7 +88,7 @@ impl Buffer {
             ),
             (
                 !frame.held || stays || self.late.contains(&entry),
-                "gone when nobody needs it",
+                "departure when nobody needs it",
             ),
             (
                 frame.durable <= frame.version

@@ -5,42 +5,37 @@
 //! is in it; a page of which only a part was written is completed by the translation layer when it
 //! leaves. A page that leaves and is newer than the flash is written to it first (destaged) and
 //! keeps its memory until it is there; whoever needs that memory waits, and nobody else does.
-//! Until it is gone, a page that leaves is still found here.
+//! Until it is departure, a page that leaves is still found here.
 //!
 //! All data goes through the memory's port, first come, first served. The parts of a request on one
 //! page take effect in the order in which they came.
 
 mod audit;
-mod flash;
+pub mod backing;
+pub mod error;
 mod frame;
 mod power;
 mod sectors;
-mod sight;
 mod verification;
+mod view;
 
 use std::collections::VecDeque;
 
-pub(crate) use flash::{Ask, Work};
-pub(crate) use frame::Cargo;
+pub use backing::{Backing, Chip, Observation, Page, PageOp, PageRequest};
+pub use error::Error;
+pub use frame::Span;
 use frame::{Frames, Sync};
 use sectors::Grid;
-use sight::{Bound, Gone, Sight};
 use verification::Verification;
 pub use verification::Versions;
+use view::{Decided, Departure, View};
+use wordline_block::{Op, Parts, Request, Ticket};
 use wordline_cache::replacement::foreign::Maker;
 use wordline_cache::replacement::{Replace, Replacing};
 use wordline_cache::{Entry, Replacement};
-use wordline_ftl::{Lpn, Mapping};
+use wordline_kernel::Time;
+use wordline_kernel::link::{Link, Rate};
 use wordline_kernel::memory::Table;
-use wordline_kernel::{EventQueue, Probe, Time};
-
-use crate::controller::Controller;
-use crate::error::DeviceError;
-use crate::event::{self, Event as DeviceEvent};
-use crate::link::{Link, Rate};
-use crate::observation::{Observation, PageParts};
-use wordline_block::Ticket;
-use wordline_block::{Op, Request};
 
 /// A buffer that can be built.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,14 +93,11 @@ impl Event {
 
 /// A request of which all pages are done.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Served {
+pub struct Served {
+    /// As it was begun.
     pub ticket: Ticket,
-    /// Waiting for memory, for the port, or for work of the flash that another request began.
-    pub wait: Time,
-    /// Moving between the host and the memory.
-    pub dram: Time,
-    /// In the flash, for this request.
-    pub flash: PageParts,
+    /// Where its time went since then.
+    pub parts: Parts,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +108,7 @@ enum Kind {
     Flush,
 }
 
-/// What a request asks of one page.
+/// What a request requests of one page.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     ticket: Ticket,
@@ -130,21 +122,12 @@ struct Part {
     version: u32,
     /// Since when it waits.
     since: Time,
-    wait: Time,
-    dram: Time,
-    flash: PageParts,
-}
-
-/// What the buffer acts on and tells.
-pub(crate) struct Around<'a, M, P> {
-    pub flash: &'a Controller<M>,
-    pub queue: &'a mut EventQueue<DeviceEvent>,
-    pub probe: &'a mut P,
+    parts: Parts,
 }
 
 /// The buffer.
 #[derive(Clone, Debug)]
-pub(crate) struct Buffer {
+pub struct Buffer {
     plan: Plan,
     grid: Grid,
     port: Link,
@@ -160,22 +143,22 @@ pub(crate) struct Buffer {
     vacant: Vec<u32>,
     /// By ticket: parts of the request that are not done.
     remaining: Vec<u32>,
-    /// Work for the flash; the owner takes it away.
-    pub asks: VecDeque<Ask>,
-    /// By die: how much of it there is, and of that which comes to it when it has left the memory.
-    bound: Vec<Bound>,
+    /// PageOp for the flash; the owner takes it away.
+    pub requests: VecDeque<PageRequest>,
+    /// By chip: how much of it there is, and of that which comes to it when it has left the memory.
+    decided: Vec<Decided>,
     /// Requests that are done; the owner takes them away.
     pub done: VecDeque<Served>,
     /// Who has left or was forgotten during an access; kept for its memory.
-    left: Vec<Gone>,
+    left: Vec<Departure>,
     /// Pages that have to leave after a power cut.
     late: Vec<Entry>,
     verification: Option<Box<Verification>>,
 }
 
 impl Buffer {
-    /// An empty buffer before a device of so many pages and dies.
-    pub fn new(plan: &Plan, page_bytes: u32, user_pages: u32, dies: u32) -> Self {
+    /// An empty buffer before a device of so many pages and chips.
+    pub fn new(plan: &Plan, page_bytes: u32, user_pages: u32, chips: u32) -> Self {
         let (bytes, ps) = plan.port;
         Self {
             grid: Grid::new(page_bytes),
@@ -188,8 +171,8 @@ impl Buffer {
             parts: Vec::new(),
             vacant: Vec::new(),
             remaining: Vec::new(),
-            asks: VecDeque::new(),
-            bound: vec![Bound::default(); dies as usize],
+            requests: VecDeque::new(),
+            decided: vec![Decided::default(); chips as usize],
             done: VecDeque::new(),
             left: Vec::new(),
             late: Vec::new(),
@@ -204,7 +187,7 @@ impl Buffer {
         Frames::memory(user_pages, pages)
     }
     /// Before the first request: policies of a maker choose who leaves, in place of the plan's.
-    pub fn evict_by(&mut self, maker: &Maker) -> Result<(), DeviceError> {
+    pub fn evict_by(&mut self, maker: &Maker) -> Result<(), Error> {
         self.maker = Some(maker.clone());
         self.policy = self.fresh_policy();
         self.faultless()
@@ -219,9 +202,9 @@ impl Buffer {
     }
     /// Whether the policy has done nothing wrong, which only one that the plan does not name can.
     #[inline]
-    fn faultless(&self) -> Result<(), DeviceError> {
+    fn faultless(&self) -> Result<(), Error> {
         match self.policy.fault() {
-            Some(fault) => Err(DeviceError::Policy(fault.clone())),
+            Some(fault) => Err(Error::Policy(fault.clone())),
             None => Ok(()),
         }
     }
@@ -231,13 +214,13 @@ impl Buffer {
         self.verification = Some(Box::new(Verification::new(sectors)));
     }
     /// What became of the writes and trims of a page, if the run is verified.
-    pub fn versions(&self, page: Lpn) -> Option<Versions> {
+    pub fn versions(&self, page: Page) -> Option<Versions> {
         let verification = self.verification.as_ref();
         verification.map(|verification| verification.versions(page))
     }
-    /// Whether the owner has taken away all that it asks for and all that is done.
+    /// Whether the owner has taken away all that it requests for and all that is done.
     pub fn is_done(&self) -> bool {
-        self.asks.is_empty() && self.done.is_empty()
+        self.requests.is_empty() && self.done.is_empty()
     }
     /// Pages that it holds and that are newer than the flash.
     pub fn dirty_pages(&self) -> u32 {
@@ -261,18 +244,18 @@ impl Buffer {
     }
 
     /// Begins with a request, which lies within the device.
-    pub fn begin<M: Mapping, P: Probe<Observation>>(
+    pub fn begin<B: Backing>(
         &mut self,
         now: Time,
         ticket: Ticket,
         request: &Request,
-        around: &mut Around<'_, M, P>,
-    ) -> Result<(), DeviceError> {
+        backing: &mut B,
+    ) -> Result<(), Error> {
         while let Some(entry) = self.late.pop() {
-            self.settle(now, entry, around)?;
+            self.settle(now, entry, backing)?;
         }
         if request.op == Op::Flush {
-            self.flush(now, ticket, around);
+            self.flush(now, ticket, backing);
             return Ok(());
         }
         let page_bytes = u64::from(self.grid.page_bytes);
@@ -296,23 +279,21 @@ impl Buffer {
                 durable: kind == Kind::Write && (self.plan.write_through || request.fua),
                 version: 0,
                 since: now,
-                wait: Time::ZERO,
-                dram: Time::ZERO,
-                flash: PageParts::NONE,
+                parts: Parts::default(),
             };
-            self.arrive(now, Lpn(page as u32), part, around)?;
+            self.arrive(now, Page(page as u32), part, backing)?;
         }
         Ok(())
     }
 
     /// A part of a request comes.
-    fn arrive<M: Mapping, P: Probe<Observation>>(
+    fn arrive<B: Backing>(
         &mut self,
         now: Time,
-        page: Lpn,
+        page: Page,
         mut part: Part,
-        around: &mut Around<'_, M, P>,
-    ) -> Result<(), DeviceError> {
+        backing: &mut B,
+    ) -> Result<(), Error> {
         if part.kind == Kind::Trim && part.bytes < self.grid.page_bytes {
             self.part_done(&part);
             return Ok(());
@@ -329,34 +310,34 @@ impl Buffer {
             } else {
                 Op::Write
             };
-            around.probe.observe(now, Observation::Buffered { op, hit });
+            backing.observe(now, Observation::Accessed { op, hit });
         }
         let part = self.part(part);
         let frame = self.frames.get_mut(entry);
         frame.waiting.push_back(part);
         frame.writes += u32::from(kind == Kind::Write);
         if kind != Kind::Trim {
-            self.touch(now, entry, kind == Kind::Write, around)?;
+            self.touch(now, entry, kind == Kind::Write, backing)?;
         }
-        self.advance(now, entry, around)
+        self.advance(now, entry, backing)
     }
 
     /// Tells the policy of a request for a page, and lets those leave that it names.
-    fn touch<M: Mapping, P: Probe<Observation>>(
+    fn touch<B: Backing>(
         &mut self,
         now: Time,
         entry: Entry,
         write: bool,
-        around: &mut Around<'_, M, P>,
-    ) -> Result<(), DeviceError> {
+        backing: &mut B,
+    ) -> Result<(), Error> {
         let mut left = std::mem::take(&mut self.left);
-        let mut sight = Sight {
+        let mut view = View {
             frames: &mut self.frames,
-            flash: around.flash,
-            bound: &self.bound,
+            backing: &*backing,
+            decided: &self.decided,
             left: &mut left,
         };
-        self.policy.access(entry, write, &mut sight);
+        self.policy.access(entry, write, &mut view);
         self.faultless()?;
         let frame = self.frames.get_mut(entry);
         (frame.known, frame.resident) = (true, true);
@@ -364,26 +345,26 @@ impl Buffer {
             frame.queued = true;
             self.rooms.push_back(entry);
         }
-        for gone in left.drain(..) {
-            self.leave(now, gone, around)?;
+        for departure in left.drain(..) {
+            self.leave(now, departure, backing)?;
         }
         self.left = left;
-        self.grant(now, around)
+        self.grant(now, backing)
     }
 
     /// A page is not resident any more, or not even remembered.
-    fn leave<M: Mapping, P: Probe<Observation>>(
+    fn leave<B: Backing>(
         &mut self,
         now: Time,
-        gone: Gone,
-        around: &mut Around<'_, M, P>,
-    ) -> Result<(), DeviceError> {
-        let Gone { entry, evicted } = gone;
+        departure: Departure,
+        backing: &mut B,
+    ) -> Result<(), Error> {
+        let Departure { entry, evicted } = departure;
         let frame = self.frames.get_mut(entry);
         if evicted {
             let dirty = frame.dirty != 0 || frame.writes > 0;
-            let seen = Observation::BufferEvicted { dirty };
-            around.probe.observe(now, seen);
+            let seen = Observation::Evicted { dirty };
+            backing.observe(now, seen);
         }
         if frame.queued {
             frame.queued = false;
@@ -391,18 +372,14 @@ impl Buffer {
             let frame = self.frames.get_mut(entry);
             if !frame.held {
                 (frame.held, frame.passing) = (true, true);
-                return self.advance(now, entry, around);
+                return self.advance(now, entry, backing);
             }
         }
-        self.settle(now, entry, around)
+        self.settle(now, entry, backing)
     }
 
     /// Pages that wait for memory get what there is.
-    fn grant<M: Mapping, P: Probe<Observation>>(
-        &mut self,
-        now: Time,
-        around: &mut Around<'_, M, P>,
-    ) -> Result<(), DeviceError> {
+    fn grant<B: Backing>(&mut self, now: Time, backing: &mut B) -> Result<(), Error> {
         while self.free > 0
             && let Some(entry) = self.rooms.pop_front()
         {
@@ -411,18 +388,18 @@ impl Buffer {
             frame.queued = false;
             frame.passing = false;
             frame.held = true;
-            self.advance(now, entry, around)?;
+            self.advance(now, entry, backing)?;
         }
         Ok(())
     }
 
     /// The parts that wait for a page go on, as far as they can.
-    fn advance<M: Mapping, P: Probe<Observation>>(
+    fn advance<B: Backing>(
         &mut self,
         now: Time,
         entry: Entry,
-        around: &mut Around<'_, M, P>,
-    ) -> Result<(), DeviceError> {
+        backing: &mut B,
+    ) -> Result<(), Error> {
         loop {
             let frame = self.frames.get(entry);
             let Some(&place) = frame.waiting.front() else {
@@ -435,13 +412,13 @@ impl Buffer {
                     let missing = self.grid.touched(part.from, part.bytes) & !frame.valid;
                     if !held || missing != 0 {
                         if held && !fetching {
-                            self.fetch(entry, around.flash);
+                            self.fetch(entry, backing);
                         }
                         return Ok(());
                     }
                     self.take_first(entry);
                     self.check_read(now, entry, &part)?;
-                    self.move_data(now, place, around);
+                    self.move_data(now, place, backing);
                 }
                 Kind::Write if !held => return Ok(()),
                 Kind::Write => {
@@ -451,18 +428,18 @@ impl Buffer {
                     // What passes through memory that is not the buffer's is kept by the flash only.
                     self.parts[place as usize].durable |= frame.passing;
                     self.write(place);
-                    self.move_data(now, place, around);
+                    self.move_data(now, place, backing);
                 }
                 // The flash is to hear of the page that departs first.
                 Kind::Trim if fetching || departing => return Ok(()),
                 Kind::Trim => {
                     self.take_first(entry);
-                    self.trim(now, place, around)?;
+                    self.trim(now, place, backing)?;
                 }
                 Kind::Flush => unreachable!("a flush waits for no page's memory"),
             }
         }
-        self.settle(now, entry, around)
+        self.settle(now, entry, backing)
     }
 
     fn take_first(&mut self, entry: Entry) {
@@ -470,22 +447,17 @@ impl Buffer {
     }
 
     /// Moves the data of a part between the host and the memory.
-    fn move_data<M: Mapping, P: Probe<Observation>>(
-        &mut self,
-        now: Time,
-        place: u32,
-        around: &mut Around<'_, M, P>,
-    ) {
+    fn move_data<B: Backing>(&mut self, now: Time, place: u32, backing: &mut B) {
         let part = &mut self.parts[place as usize];
         let length = self.port.time(part.bytes.into());
         let wait = self.port.hold(now, length);
         let dram = length + self.plan.access;
-        part.wait += now - part.since + wait;
-        part.dram += dram;
+        part.parts.buffer_wait += now - part.since + wait;
+        part.parts.buffer += dram;
         part.since = now + wait + dram;
         self.frames.get_mut(part.entry).moving += 1;
-        let event = event::Kind::Buffer(Event::Moved(place)).into();
-        around.queue.schedule(part.since, event);
+        let event = Event::Moved(place);
+        backing.schedule(part.since, event);
     }
 
     /// A write changes its page.
@@ -509,14 +481,9 @@ impl Buffer {
     }
 
     /// A page is discarded.
-    fn trim<M: Mapping, P: Probe<Observation>>(
-        &mut self,
-        now: Time,
-        place: u32,
-        around: &mut Around<'_, M, P>,
-    ) -> Result<(), DeviceError> {
+    fn trim<B: Backing>(&mut self, now: Time, place: u32, backing: &mut B) -> Result<(), Error> {
         let part = &mut self.parts[place as usize];
-        part.wait += now - part.since;
+        part.parts.buffer_wait += now - part.since;
         part.since = now;
         let entry = part.entry;
         let frame = self.frames.get_mut(entry);
@@ -532,16 +499,16 @@ impl Buffer {
                 self.rooms.retain(|other| *other != entry);
             }
             let mut left = std::mem::take(&mut self.left);
-            let mut sight = Sight {
+            let mut view = View {
                 frames: &mut self.frames,
-                flash: around.flash,
-                bound: &self.bound,
+                backing: &*backing,
+                decided: &self.decided,
                 left: &mut left,
             };
-            self.policy.remove(entry, &mut sight);
+            self.policy.remove(entry, &mut view);
             self.faultless()?;
-            for gone in left.drain(..).filter(|gone| gone.entry != entry) {
-                self.leave(now, gone, around)?;
+            for departure in left.drain(..).filter(|departure| departure.entry != entry) {
+                self.leave(now, departure, backing)?;
             }
             self.left = left;
         }
@@ -549,25 +516,15 @@ impl Buffer {
         let frame = self.frames.get_mut(entry);
         if !frame.destaging {
             frame.durable = frame.version;
-            self.synced(now, entry, now, &PageParts::NONE);
+            self.synced(now, entry, now, &Parts::default());
         }
-        self.asks.push_back(Ask {
-            entry,
-            page,
-            work: Work::Trim,
-            part: place,
-            chip: None,
-        });
+        self.requests
+            .push_back(PageRequest::trim(entry, page, place));
         Ok(())
     }
 
     /// All that was written so far goes to the flash.
-    fn flush<M: Mapping, P: Probe<Observation>>(
-        &mut self,
-        now: Time,
-        ticket: Ticket,
-        around: &mut Around<'_, M, P>,
-    ) {
+    fn flush<B: Backing>(&mut self, now: Time, ticket: Ticket, backing: &mut B) {
         let ahead = self.frames.ahead();
         self.expect(ticket, ahead.len().max(1) as u32);
         let part = Part {
@@ -579,9 +536,7 @@ impl Buffer {
             durable: true,
             version: 0,
             since: now,
-            wait: Time::ZERO,
-            dram: Time::ZERO,
-            flash: PageParts::NONE,
+            parts: Parts::default(),
         };
         if ahead.is_empty() {
             self.part_done(&part);
@@ -595,30 +550,25 @@ impl Buffer {
             });
             let frame = self.frames.get_mut(entry);
             frame.syncs.push(Sync { part, version });
-            self.destage(now, entry, around);
+            self.destage(now, entry, backing);
         }
     }
 
     /// Deals with an event that the buffer has scheduled.
-    pub fn handle<M: Mapping, P: Probe<Observation>>(
+    pub fn handle<B: Backing>(
         &mut self,
         now: Time,
         event: Event,
-        around: &mut Around<'_, M, P>,
-    ) -> Result<(), DeviceError> {
+        backing: &mut B,
+    ) -> Result<(), Error> {
         match event {
-            Event::Moved(place) => self.moved(now, place, around),
-            Event::Sent(entry) => self.sent(now, entry, around),
+            Event::Moved(place) => self.moved(now, place, backing),
+            Event::Sent(entry) => self.sent(now, entry, backing),
         }
     }
 
     /// The data of a part is in the memory, or has left it.
-    fn moved<M: Mapping, P: Probe<Observation>>(
-        &mut self,
-        now: Time,
-        place: u32,
-        around: &mut Around<'_, M, P>,
-    ) -> Result<(), DeviceError> {
+    fn moved<B: Backing>(&mut self, now: Time, place: u32, backing: &mut B) -> Result<(), Error> {
         let part = self.parts[place as usize];
         let frame = self.frames.get_mut(part.entry);
         frame.moving -= 1;
@@ -631,20 +581,20 @@ impl Buffer {
             self.part_done(&part);
             self.vacant.push(place);
         }
-        self.settle(now, part.entry, around)
+        self.settle(now, part.entry, backing)
     }
 
     /// Sends to the flash what has to go there, and lets go of a page that nobody needs any more.
-    fn settle<M: Mapping, P: Probe<Observation>>(
+    fn settle<B: Backing>(
         &mut self,
         now: Time,
         entry: Entry,
-        around: &mut Around<'_, M, P>,
-    ) -> Result<(), DeviceError> {
+        backing: &mut B,
+    ) -> Result<(), Error> {
         let frame = self.frames.get(entry);
         let wanted = !frame.syncs.is_empty() || (!frame.resident && frame.waiting.is_empty());
         if frame.held && frame.dirty != 0 && wanted {
-            self.destage(now, entry, around);
+            self.destage(now, entry, backing);
         }
         let frame = self.frames.get_mut(entry);
         if frame.resident || frame.is_busy() || !frame.syncs.is_empty() {
@@ -657,19 +607,19 @@ impl Buffer {
         }
         if held && !passing {
             self.free += 1;
-            self.grant(now, around)?;
+            self.grant(now, backing)?;
         }
         Ok(())
     }
 
-    fn check_read(&mut self, now: Time, entry: Entry, part: &Part) -> Result<(), DeviceError> {
+    fn check_read(&mut self, now: Time, entry: Entry, part: &Part) -> Result<(), Error> {
         let Some(verification) = &mut self.verification else {
             return Ok(());
         };
         let page = self.frames.get(entry).page;
         let sectors = self.grid.touched(part.from, part.bytes);
         let checked = verification.read(now, page, sectors);
-        checked.map_err(DeviceError::Verification)
+        checked.map_err(Error::Verification)
     }
 
     /// A part of a request is done; with the last one, so is the request.
@@ -679,9 +629,7 @@ impl Buffer {
         if *remaining == 0 {
             self.done.push_back(Served {
                 ticket: part.ticket,
-                wait: part.wait,
-                dram: part.dram,
-                flash: part.flash,
+                parts: part.parts,
             });
         }
     }

@@ -2,45 +2,42 @@
 
 use wordline_cache::Entry;
 use wordline_cache::replacement::Owner;
-use wordline_ftl::Mapping;
-use wordline_nand::Die;
 
-use super::frame::Frames;
-use crate::controller::Controller;
+use crate::backing::{Backing, Chip};
+use crate::frame::Frames;
 
 /// What the replacement policy sees of pages and chips.
-pub(super) struct Sight<'a, M> {
+pub(super) struct View<'a, B> {
     pub frames: &'a mut Frames,
-    pub flash: &'a Controller<M>,
-    pub bound: &'a [Bound],
-    pub left: &'a mut Vec<Gone>,
+    pub backing: &'a B,
+    pub decided: &'a [Decided],
+    pub left: &'a mut Vec<Departure>,
 }
 
-/// Work for a chip that has been decided on and that the flash does not have yet: it waits for the
+/// PageOp for a chip that has been decided on and that the flash does not have yet: it waits for the
 /// memory's port, or for the rest of a request. Who leaves next is to be told of it, or all pages
 /// that one request evicts would go to the chip that was idle before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Bound {
+pub(super) struct Decided {
     pub reads: u32,
     pub programs: u32,
 }
 
 /// An entry that was evicted, or only forgotten.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Gone {
+pub(super) struct Departure {
     pub entry: Entry,
     pub evicted: bool,
 }
 
-impl<M: Mapping> Sight<'_, M> {
-    fn load_of(&self, die: Die) -> u64 {
-        let bound = self.bound[die.index()];
-        let coming = self.flash.time_of(bound.reads, bound.programs);
-        (self.flash.chip_time(die) + coming).0
+impl<B: Backing> View<'_, B> {
+    fn load_of(&self, chip: Chip) -> u64 {
+        let Decided { reads, programs } = self.decided[chip.index()];
+        self.backing.load(chip, reads, programs).0
     }
 }
 
-impl<M: Mapping> Owner for Sight<'_, M> {
+impl<B: Backing> Owner for View<'_, B> {
     fn key(&self, entry: Entry) -> u64 {
         self.frames.get(entry).page.0.into()
     }
@@ -49,31 +46,31 @@ impl<M: Mapping> Owner for Sight<'_, M> {
         frame.is_ahead() || frame.writes > 0
     }
     fn load(&self, entry: Entry) -> u64 {
-        let chip = self.flash.chip_of(self.frames.get(entry).page);
-        chip.map_or(0, |die| self.load_of(die))
+        let chip = self.backing.chip_of(self.frames.get(entry).page);
+        chip.map_or(0, |chip| self.load_of(chip))
     }
     /// A page without a chip has no load; where the address decides, every page has one.
     fn least_load(&self) -> u64 {
-        if !self.flash.address_decides() {
+        if !self.backing.address_decides() {
             return 0;
         }
-        let dies = (0..self.bound.len() as u32).map(Die);
-        dies.map(|die| self.load_of(die)).min().unwrap_or(0)
+        let chips = (0..self.decided.len() as u32).map(Chip);
+        chips.map(|chip| self.load_of(chip)).min().unwrap_or(0)
     }
     fn is_collecting(&self, entry: Entry) -> bool {
-        let chip = self.flash.chip_of(self.frames.get(entry).page);
-        chip.is_some_and(|die| self.flash.chip_load(die).collections > 0)
+        let chip = self.backing.chip_of(self.frames.get(entry).page);
+        chip.is_some_and(|chip| self.backing.is_collecting(chip))
     }
     fn evicted(&mut self, entry: Entry) {
         self.frames.get_mut(entry).resident = false;
         let evicted = true;
-        self.left.push(Gone { entry, evicted });
+        self.left.push(Departure { entry, evicted });
     }
     fn forgotten(&mut self, entry: Entry) {
         self.frames.get_mut(entry).known = false;
         let evicted = false;
-        if self.left.iter().all(|gone| gone.entry != entry) {
-            self.left.push(Gone { entry, evicted });
+        if self.left.iter().all(|departure| departure.entry != entry) {
+            self.left.push(Departure { entry, evicted });
         }
     }
 }

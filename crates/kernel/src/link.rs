@@ -1,11 +1,13 @@
 //! A link, one way.
 
-use wordline_kernel::Time;
+use crate::Time;
 
 /// How fast a link is: `bytes` take `ps` picoseconds. Two integers, so that no rate is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rate {
+pub struct Rate {
+    /// Picoseconds.
     pub ps: u64,
+    /// Bytes.
     pub bytes: u64,
 }
 
@@ -27,7 +29,7 @@ impl Rate {
 
 /// A link that carries one thing at a time, first come, first served.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Link {
+pub struct Link {
     rate: Rate,
     free_at: Time,
 }

@@ -1,28 +1,27 @@
 //! The power fails: what becomes of the buffer.
 
 use rustc_hash::FxHashMap;
-use wordline_cache::replacement::Replace;
-use wordline_ftl::{Lpn, Mapping};
-use wordline_kernel::{Probe, Time};
-
-use super::sight::{Bound, Sight};
-use super::{Around, Buffer};
-use crate::error::DeviceError;
-use crate::link::{Link, Rate};
-use crate::observation::Observation;
 use wordline_block::PowerCut;
+use wordline_cache::replacement::Replace;
+use wordline_kernel::Time;
+use wordline_kernel::link::{Link, Rate};
+
+use crate::Buffer;
+use crate::backing::{Backing, Page};
+use crate::error::Error;
+use crate::view::{Decided, View};
 
 impl Buffer {
     /// The power has failed, and the flash has recovered. Without capacitors everything is lost.
     /// With them the pages that were newer than the flash had been saved, and are here again, as
     /// requests of their pages in the order of their numbers. `holds` tells which of the writes
     /// and trims of a page the flash holds, if the run is verified.
-    pub fn cut_power<M: Mapping, P: Probe<Observation>>(
+    pub fn cut_power<B: Backing>(
         &mut self,
         now: Time,
         cut: &mut PowerCut,
-        around: &mut Around<'_, M, P>,
-    ) -> Result<(), DeviceError> {
+        backing: &mut B,
+    ) -> Result<(), Error> {
         let ahead = self.frames.clear();
         self.policy = self.fresh_policy();
         let (bytes, ps) = self.plan.port;
@@ -32,8 +31,8 @@ impl Buffer {
         self.parts.clear();
         self.vacant.clear();
         self.remaining.clear();
-        self.asks.clear();
-        self.bound.fill(Bound::default());
+        self.requests.clear();
+        self.decided.fill(Decided::default());
         self.done.clear();
         self.left.clear();
         self.late.clear();
@@ -44,43 +43,38 @@ impl Buffer {
             for lost in ahead {
                 let dirty = lost.dirty | lost.sending;
                 saved.insert(lost.page, lost.valid | dirty);
-                self.put_back(lost.page, lost.valid, dirty, around);
+                self.put_back(lost.page, lost.valid, dirty, backing);
             }
         } else {
             cut.pages_lost = ahead.len() as u32;
         }
         self.faultless()?;
         if let Some(verification) = &mut self.verification {
-            let holds = |page| around.flash.shadow().map_or(0, |shadow| shadow.holds(page));
+            let holds = |page| backing.holds(page);
             let checked = verification.cut(now, holds, &saved, lossless);
-            checked.map_err(DeviceError::Verification)?;
+            checked.map_err(Error::Verification)?;
         }
         Ok(())
     }
 
     /// A page is in memory as it was. If it was only passing through, it leaves with the first request.
-    fn put_back<M: Mapping, P>(
-        &mut self,
-        page: Lpn,
-        valid: u64,
-        dirty: u64,
-        around: &mut Around<'_, M, P>,
-    ) {
+    fn put_back<B: Backing>(&mut self, page: Page, valid: u64, dirty: u64, backing: &mut B) {
         let entry = self.frames.enter(page);
-        let mut sight = Sight {
+        let mut view = View {
             frames: &mut self.frames,
-            flash: around.flash,
-            bound: &self.bound,
+            backing,
+            decided: &self.decided,
             left: &mut self.left,
         };
         let has_room = self.free > 0;
         if has_room {
-            self.policy.access(entry, true, &mut sight);
+            self.policy.access(entry, true, &mut view);
             self.free -= 1;
         } else {
             self.late.push(entry);
         }
-        self.late.extend(self.left.drain(..).map(|gone| gone.entry));
+        self.late
+            .extend(self.left.drain(..).map(|departure| departure.entry));
         let frame = self.frames.get_mut(entry);
         (frame.known, frame.resident) = (has_room, has_room);
         (frame.held, frame.passing) = (true, !has_room);

@@ -4,10 +4,10 @@
 //! that it was given, and that a read returns, the newest version of every sector.
 
 use rustc_hash::FxHashMap;
-use wordline_ftl::Lpn;
 use wordline_kernel::Time;
 
-use super::sectors::Sectors;
+use crate::backing::Page;
+use crate::sectors::Sectors;
 
 /// A version of a sector; 0 is what it held before the run.
 type Version = u32;
@@ -22,7 +22,7 @@ struct Sent {
 }
 
 #[derive(Clone, Debug)]
-struct Page {
+struct PageVersions {
     /// Writes and trims of the page so far.
     last: Version,
     newest: Vec<Version>,
@@ -50,7 +50,7 @@ pub struct Versions {
 #[derive(Clone, Debug)]
 pub(super) struct Verification {
     sectors: u32,
-    pages: FxHashMap<Lpn, Page>,
+    pages: FxHashMap<Page, PageVersions>,
 }
 
 fn each(sectors: Sectors) -> impl Iterator<Item = usize> {
@@ -62,9 +62,9 @@ impl Verification {
         let pages = FxHashMap::default();
         Self { sectors, pages }
     }
-    fn page(&mut self, page: Lpn) -> &mut Page {
+    fn page(&mut self, page: Page) -> &mut PageVersions {
         let sectors = self.sectors as usize;
-        self.pages.entry(page).or_insert_with(|| Page {
+        self.pages.entry(page).or_insert_with(|| PageVersions {
             last: 0,
             newest: vec![0; sectors],
             memory: vec![0; sectors],
@@ -75,7 +75,7 @@ impl Verification {
         })
     }
     /// What became of the writes and trims of a page.
-    pub fn versions(&self, page: Lpn) -> Versions {
+    pub fn versions(&self, page: Page) -> Versions {
         let sectors = self.sectors as usize;
         self.pages.get(&page).map_or_else(
             || Versions {
@@ -91,7 +91,7 @@ impl Verification {
         )
     }
     /// The host has written sectors of a page in the memory.
-    pub fn write(&mut self, page: Lpn, sectors: Sectors) {
+    pub fn write(&mut self, page: Page, sectors: Sectors) {
         let page = self.page(page);
         page.last += 1;
         for sector in each(sectors) {
@@ -100,7 +100,7 @@ impl Verification {
         }
     }
     /// The host has discarded a page; the flash is told.
-    pub fn trim(&mut self, page: Lpn) {
+    pub fn trim(&mut self, page: Page) {
         let page = self.page(page);
         page.last += 1;
         page.asked += 1;
@@ -110,7 +110,7 @@ impl Verification {
         page.flash.fill(page.last);
     }
     /// Sectors of a page, as they are in the memory, go to the flash.
-    pub fn send(&mut self, page: Lpn, sectors: Sectors) {
+    pub fn send(&mut self, page: Page, sectors: Sectors) {
         let page = self.page(page);
         page.asked += 1;
         page.sent = Some(Sent {
@@ -120,7 +120,7 @@ impl Verification {
         });
     }
     /// The flash holds what was sent to it.
-    pub fn sent(&mut self, page: Lpn) {
+    pub fn sent(&mut self, page: Page) {
         let page = self.page(page);
         if let Some(sent) = page.sent.take() {
             for sector in each(sent.sectors) {
@@ -129,14 +129,14 @@ impl Verification {
         }
     }
     /// Sectors have come from the flash into the memory.
-    pub fn fetched(&mut self, page: Lpn, sectors: Sectors) {
+    pub fn fetched(&mut self, page: Page, sectors: Sectors) {
         let page = self.page(page);
         for sector in each(sectors) {
             page.memory[sector] = page.flash[sector];
         }
     }
     /// The host is given sectors from the memory.
-    pub fn read(&mut self, now: Time, page: Lpn, sectors: Sectors) -> Result<(), String> {
+    pub fn read(&mut self, now: Time, page: Page, sectors: Sectors) -> Result<(), String> {
         let state = self.page(page);
         for sector in each(sectors) {
             let (found, newest) = (state.memory[sector], state.newest[sector]);
@@ -155,8 +155,8 @@ impl Verification {
     pub fn cut(
         &mut self,
         now: Time,
-        number: impl Fn(Lpn) -> u32,
-        saved: &FxHashMap<Lpn, Sectors>,
+        number: impl Fn(Page) -> u32,
+        saved: &FxHashMap<Page, Sectors>,
         lossless: bool,
     ) -> Result<(), String> {
         for (lpn, page) in &mut self.pages {

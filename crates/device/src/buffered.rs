@@ -1,0 +1,199 @@
+//! The DRAM buffer of a device, over its controller.
+
+use wordline_block::{Parts, PowerCut, Request, Ticket};
+use wordline_buffer::{Backing, Buffer, Chip, Page, PageOp, PageRequest, Served, Versions};
+use wordline_cache::replacement::foreign::Maker;
+use wordline_ftl::{Lpn, Mapping};
+use wordline_kernel::memory::Table;
+use wordline_kernel::{EventQueue, Probe, Time};
+use wordline_nand::Die;
+
+use crate::controller::{Controller, Done};
+use crate::error::DeviceError;
+use crate::event::{Event, Kind};
+use crate::observation::Observation;
+use crate::plan::Plan;
+
+/// The controller as the buffer sees it.
+struct Flash<'a, M, P> {
+    controller: &'a Controller<M>,
+    queue: &'a mut EventQueue<Event>,
+    probe: &'a mut P,
+}
+
+impl<M: Mapping, P: Probe<Observation>> Backing for Flash<'_, M, P> {
+    fn schedule(&mut self, at: Time, event: wordline_buffer::Event) {
+        self.queue.schedule(at, Kind::Buffer(event).into());
+    }
+    fn observe(&mut self, now: Time, observation: wordline_buffer::Observation) {
+        self.probe.observe(now, Observation::Buffer(observation));
+    }
+    fn chip_of(&self, page: Page) -> Option<Chip> {
+        let die = self.controller.chip_of(Lpn(page.0));
+        die.map(|Die(die)| Chip(die))
+    }
+    fn address_decides(&self) -> bool {
+        self.controller.address_decides()
+    }
+    fn load(&self, chip: Chip, reads: u32, programs: u32) -> Time {
+        self.controller.chip_time(Die(chip.0)) + self.controller.time_of(reads, programs)
+    }
+    fn is_collecting(&self, chip: Chip) -> bool {
+        self.controller.chip_load(Die(chip.0)).collections > 0
+    }
+    fn holds(&self, page: Page) -> u32 {
+        let shadow = self.controller.shadow();
+        shadow.map_or(0, |shadow| shadow.holds(Lpn(page.0)))
+    }
+}
+
+/// The DRAM buffer, and what it has asked of the flash.
+#[derive(Clone, Debug)]
+pub(crate) struct Buffered {
+    buffer: Buffer,
+    /// By ticket: what was asked for, and when.
+    asked: Vec<Option<(PageRequest, Time)>>,
+    /// By ticket of a request that is done: where its time in the device went.
+    served: Vec<Parts>,
+}
+
+impl Buffered {
+    pub fn new(plan: &Plan, user_pages: u32) -> Option<Box<Self>> {
+        let dies = plan.part.layout.dies;
+        let buffer = Buffer::new(plan.buffer.as_ref()?, plan.page_bytes, user_pages, dies);
+        Some(Box::new(Self {
+            buffer,
+            asked: Vec::new(),
+            served: Vec::new(),
+        }))
+    }
+    /// What it takes of memory in a device, if it has one.
+    pub fn memory(plan: &Plan) -> impl Iterator<Item = Table> {
+        let buffer = plan.buffer.as_ref();
+        let tables = buffer.map(|buffer| Buffer::memory(buffer, plan.ftl.user_pages));
+        tables.into_iter().flatten()
+    }
+    pub fn evict_by(&mut self, maker: &Maker) -> Result<(), DeviceError> {
+        Ok(self.buffer.evict_by(maker)?)
+    }
+    pub fn verify(&mut self) {
+        self.buffer.verify();
+    }
+    pub fn dirty_pages(&self) -> u32 {
+        self.buffer.dirty_pages()
+    }
+    pub fn versions(&self, page: Lpn) -> Option<Versions> {
+        self.buffer.versions(Page(page.0))
+    }
+    /// Where the time of a request that is done went.
+    pub fn parts(&self, ticket: Ticket) -> Parts {
+        self.served[ticket as usize]
+    }
+
+    /// Begins with a request.
+    pub fn begin<M: Mapping>(
+        &mut self,
+        now: Time,
+        ticket: Ticket,
+        request: &Request,
+        controller: &Controller<M>,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<(), DeviceError> {
+        let mut flash = Flash {
+            controller,
+            queue,
+            probe,
+        };
+        Ok(self.buffer.begin(now, ticket, request, &mut flash)?)
+    }
+    /// Deals with an event that the buffer has scheduled.
+    pub fn handle<M: Mapping>(
+        &mut self,
+        now: Time,
+        event: wordline_buffer::Event,
+        controller: &Controller<M>,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<(), DeviceError> {
+        let mut flash = Flash {
+            controller,
+            queue,
+            probe,
+        };
+        Ok(self.buffer.handle(now, event, &mut flash)?)
+    }
+    /// The next request to the flash, if there is one.
+    pub fn next_request(&mut self) -> Option<PageRequest> {
+        self.buffer.next_request()
+    }
+    /// The flash has a request, under a ticket of its own.
+    pub fn asked(&mut self, now: Time, ticket: Ticket, request: PageRequest) {
+        let ticket = ticket as usize;
+        if self.asked.len() <= ticket {
+            self.asked.resize(ticket + 1, None);
+        }
+        self.asked[ticket] = Some((request, now));
+    }
+    /// The flash is done with a request; whether it was the buffer's.
+    pub fn flash_done<M: Mapping>(
+        &mut self,
+        now: Time,
+        done: &Done,
+        controller: &Controller<M>,
+        queue: &mut EventQueue<Event>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<bool, DeviceError> {
+        let Some((request, began)) = self.asked[done.ticket as usize].take() else {
+            return Ok(false);
+        };
+        let mut flash = Flash {
+            controller,
+            queue,
+            probe,
+        };
+        let parts = done.parts.into();
+        self.buffer
+            .flash_done(now, &request, began, &parts, &mut flash)?;
+        Ok(true)
+    }
+    /// The next request of the host that the buffer is done with.
+    pub fn next_done(&mut self) -> Option<Ticket> {
+        let Served { ticket, parts } = self.buffer.done.pop_front()?;
+        let place = ticket as usize;
+        if self.served.len() <= place {
+            self.served.resize(place + 1, Parts::default());
+        }
+        self.served[place] = parts;
+        Some(ticket)
+    }
+    /// The power has failed, and the flash has recovered.
+    pub fn cut_power<M: Mapping>(
+        &mut self,
+        now: Time,
+        cut: &mut PowerCut,
+        controller: &Controller<M>,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<(), DeviceError> {
+        let mut flash = Flash {
+            controller,
+            queue: &mut EventQueue::default(),
+            probe,
+        };
+        Ok(self.buffer.cut_power(now, cut, &mut flash)?)
+    }
+    /// Forgets all that was asked of the flash; the tickets of it.
+    pub fn forget(&mut self) -> impl Iterator<Item = Ticket> + use<> {
+        let asked = std::mem::take(&mut self.asked).into_iter().zip(0..);
+        asked.filter_map(|(asked, ticket)| asked.map(|_| ticket))
+    }
+    /// For tests, between two events.
+    pub fn audit(&self) -> Result<(), String> {
+        let in_flash = |page| {
+            let asked = self.asked.iter().flatten();
+            let mut destages = asked.filter(|(ask, _)| matches!(ask.op, PageOp::Destage(_)));
+            destages.any(|(ask, _)| ask.page == page)
+        };
+        self.buffer.audit(in_flash)
+    }
+}
