@@ -228,7 +228,9 @@ def _column(
         | {"anchor": f"y{_suffix(user)}", "showticklabels": False, "matches": "x2"},
         f"xaxis{below}": across
         | shared
-        | {"anchor": f"y{_suffix(gc)}", "title": {"text": f"simulated time ({unit})"}}
+        | {"anchor": f"y{_suffix(gc)}"}
+        # Once: beside each other there is no room for it below every column of a narrow page.
+        | ({"title": {"text": f"simulated time ({unit})"}} if place == columns // 2 else {})
         | ({"matches": "x2"} if below != "2" else {}),
         f"yaxis{_suffix(user)}": outer | {"anchor": f"x{above}"},
         f"yaxis{_suffix(gc)}": {"anchor": f"x{below}", "showticklabels": place == columns - 1},
