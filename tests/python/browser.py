@@ -50,11 +50,17 @@ const measured = (inner) => {{
     overlapping.push(...titles.filter((one) => titles.some((other) => one !== other
       && !apart(box(one), box(other)))));
   }}
+  const moved = [...inner.querySelectorAll(".scroll")].flatMap((scroll) => {{
+    scroll.scrollLeft = 1e6;
+    const place = box(scroll);
+    return [...scroll.querySelectorAll("caption span")].filter((caption) =>
+      box(caption).left < place.left - 1 || box(caption).right > place.right + 1);
+  }});
   const told = (ones) => ones.map((one) => one.textContent).join("; ");
   const lasts = [...inner.querySelectorAll("[data-chart]")].map((chart) =>
     [...chart.querySelectorAll(".xtick text")].filter(shown).at(-1)?.textContent ?? "");
   return {{ width: root.scrollWidth, fault: root.dataset.fault ?? "", cut: told(cut),
-           overlapping: told(overlapping), lasts: lasts.join("; ") }};
+           overlapping: told(overlapping), moved: told(moved), lasts: lasts.join("; ") }};
 }};
 frame.onload = () => setTimeout(() => {{
   Object.assign(document.body.dataset, measured(frame.contentDocument));
@@ -65,13 +71,14 @@ frame.onload = () => setTimeout(() => {{
 @dataclass(frozen=True)
 class Phone:
     """A page on a screen of 420 pixels: how wide it is, what its scripts complain of, the texts of
-    charts that are cut off at a side, the titles of axes that lie on others, and the last label
-    below each chart."""
+    charts that are cut off at a side, the titles of axes that lie on others, the captions that move
+    with their table as it is scrolled, and the last label below each chart."""
 
     width: int
     fault: str
     cut: str
     overlapping: str
+    moved: str
     lasts: list[str]
 
 
@@ -88,6 +95,7 @@ def on_a_phone(page: Path, scratch: Path) -> Phone:
         said["fault"],
         said["cut"],
         said["overlapping"],
+        said["moved"],
         said["lasts"].split("; "),
     )
 
@@ -96,5 +104,6 @@ def require_fits(page: Path, scratch: Path) -> Phone:
     """Fails for a page of more than 2 MB, and for one that a phone shows badly."""
     assert page.stat().st_size < 2e6
     seen = on_a_phone(page, scratch)
-    assert (seen.width <= 420, seen.fault, seen.cut, seen.overlapping) == (True, "", "", ""), page
+    faults = (seen.fault, seen.cut, seen.overlapping, seen.moved)
+    assert (seen.width <= 420, *faults) == (True, "", "", "", ""), page
     return seen

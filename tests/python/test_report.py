@@ -239,9 +239,34 @@ def test_pauses_can_be_left_out(tiny: str) -> None:
     assert [time for time in active if time is not None] == pytest.approx(
         [ms * scale for ms in expected], rel=1e-6
     )
+    assert menu["buttons"][0]["args"][1]["shapes"] == []
+    (cut,) = menu["buttons"][1]["args"][1]["shapes"]
+    idle = series.filter(pl.col("busy_ms") == 0)
+    seconds = (idle["end_s"] - idle["start_s"]).sum()
+    assert cut["label"]["text"] == units.duration(seconds * 1e6)
+    assert seconds == pytest.approx(600, rel=0.02)
+    first = sum(ms for ms in busy_ms[: list(busy_ms == 0).index(True)])
+    assert cut["x0"] == cut["x1"] == pytest.approx(first * scale, rel=1e-6)
     assert ends[-1] == pytest.approx(result.summary["time"]["busy_s"] * 1e3)
     busy = wordline.run(tiny, overrides={"workload.requests": 500}).report("busy.html")
     assert "updatemenus" not in charts_of(busy.read_text())["time"]["layout"]
+
+
+def test_no_more_pauses_are_told_than_have_room(tiny: str) -> None:
+    """30 pauses, equally long."""
+    lines = msr(310, reads=0.5).splitlines()
+    parts = [line.split(",", 1) for line in lines]
+    Path("disk.csv").write_text(
+        "".join(
+            f"{int(time) + 10**9 * (index // 10)},{rest}\n"
+            for index, (time, rest) in enumerate(parts)
+        )
+    )
+    wordline.run(tiny, "disk.csv", out="out")
+    (menu,) = charts_of(Path("out/report.html").read_text())["time"]["layout"]["updatemenus"]
+    cuts = menu["buttons"][1]["args"][1]["shapes"]
+    assert len(cuts) == 30
+    assert sum(cut["label"]["text"] != "" for cut in cuts) <= 16
 
 
 def test_each_stream_and_each_member_has_a_curve(tiny: str) -> None:
@@ -262,6 +287,20 @@ def test_each_stream_and_each_member_has_a_curve(tiny: str) -> None:
     assert [drawn["name"] for drawn in shown["members"]["data"]] == ["left", "right"]
     axis = shown["channels"]["data"][0]["y"]
     assert axis == ["left channel 0", "left channel 1", "right channel 0", "right channel 1"]
+
+
+def test_no_two_members_are_drawn_alike(tiny: str) -> None:
+    Path("disk.csv").write_text(msr(1000))
+    members = [{"name": "m", "count": 20}]
+    wordline.run(tiny, "disk.csv", overrides={"array.members": members}, out="out")
+    drawn = charts_of(Path("out/report.html").read_text())["members"]["data"]
+    looks = {(one["line"]["color"], one["line"]["dash"]) for one in drawn}
+    assert len(looks) == len(drawn) == 20
+
+
+def test_sums_over_planes_are_explained_where_they_stand(tiny: str) -> None:
+    text = simulated(tiny, msr(3000, reads=0.1)).read_text()
+    assert re.search(r"time in GC, summed over planes<small>from the choice of a victim", text)
 
 
 @needs_browser
