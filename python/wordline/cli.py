@@ -973,7 +973,7 @@ def _require_name(options: dict[str, object]) -> None:
     help="A line for each interval of so many milliseconds; 0: for each request.",
 )
 def fio_logs(results: Path, prefix: str, log_avg_msec: int) -> None:
-    """Write the results in DIR as fio writes its logs, for fio-plot and fio2gnuplot.
+    """Write the results in DIR as fio writes its logs, for fio-plot and the like.
 
     The run has to be made with --requests. For each stream N, from 1, there is PREFIX_lat.N.log,
     with _slat (until the device took the request), _clat (from there on), _bw and _iops.

@@ -1,5 +1,6 @@
 """Job files of fio as load, and results as the logs of fio."""
 
+import re
 from pathlib import Path
 
 import polars as pl
@@ -272,6 +273,20 @@ def test_logs_of_intervals_add_up(results: Path, tmp_path: Path) -> None:
     assert counted == pytest.approx(300, abs=0.01)
     moved = sum(line[1] * w for line, w in zip(lines(tmp_path / "y_bw.1.log"), widths, strict=True))
     assert moved == pytest.approx(300 * 4, rel=1e-3)
+
+
+def test_the_documented_logs_have_the_names_that_fio_plot_looks_for(results: Path) -> None:
+    """RW-iodepth-N-numjobs-N_TYPE: `return_filename_filter_string` in dataimport.py of fio-plot."""
+    page = (Path(__file__).parents[2] / "docs/how-to/fio.md").read_text()
+    (command,) = re.findall(r"^wordline (fio-logs .* logs/randrw-.*)$", page, re.MULTILINE)
+    (plot,) = re.findall(r"^fio-plot (.*)$", page, re.MULTILINE)
+    given = dict(re.findall(r"--([a-z-]+) ([^-]+?)(?= --|$)", plot))
+    folder = results / given["input-directory"]
+    args = [{"out/db": str(results)}.get(arg, arg) for arg in command.split()]
+    assert main([*args[:-1], str(results / args[-1])]) == 0
+    named = f"{given['rw']}-iodepth-{given['iodepth']}-numjobs-{given['numjobs']}"
+    for kind in given["type"].split():
+        assert (folder / f"{named}_{kind}.1.log").exists()
 
 
 def test_logs_need_requests(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
