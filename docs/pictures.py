@@ -31,8 +31,8 @@ TRACE = "postgresql-mixed.csv.gz"
 PAGE = Path(__file__).parent / "how-to/timeline.md"
 TRACKS = "^(demo.*|channel 0|way [012]|die 0)$"
 SIZE = (1280, 599)
-# Perfetto's bars above the tracks; and how long it may take to load and draw.
-BARS, DRAWN_S = 113, 10
+# Perfetto's bars above and below the tracks; and how long it may take to load and draw.
+ABOVE, BELOW, DRAWN_S = 113, 60, 10
 
 
 def timeline_command() -> str:
@@ -78,7 +78,7 @@ def perfetto(timeline: Path) -> Iterator[str]:
     said = f"url={address}/timeline&mode=embedded&startupCommands={quote(json.dumps(expand))}"
     page = (
         f"<body style='margin:0;overflow:hidden'><iframe src='/index.html#!/?{said}' style="
-        f"'border:0;width:{width}px;height:{height + BARS}px;margin-top:-{BARS}px'></iframe>"
+        f"'border:0;width:{width}px;height:{ABOVE + height + BELOW}px;margin-top:-{ABOVE}px'></iframe>"
         "<img src='/drawn'>"
     )
     threading.Thread(target=server.serve_forever, daemon=True).start()
