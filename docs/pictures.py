@@ -78,8 +78,8 @@ def perfetto(timeline: Path) -> Iterator[str]:
     said = f"url={address}/timeline&mode=embedded&startupCommands={quote(json.dumps(expand))}"
     page = (
         f"<body style='margin:0;overflow:hidden'><iframe src='/index.html#!/?{said}' style="
-        f"'border:0;width:{width}px;height:{ABOVE + height + BELOW}px;margin-top:-{ABOVE}px'></iframe>"
-        "<img src='/drawn'>"
+        f"'border:0;width:{width}px;height:{ABOVE + height + BELOW}px;margin-top:-{ABOVE}px'>"
+        "</iframe><img src='/drawn'>"
     )
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
