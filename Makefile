@@ -56,7 +56,7 @@ docs: $(BIN)/zensical ## renew the generated pages of docs/reference, build the 
 	WORDLINE_BLESS=1 $(CARGO) test --quiet -p wordline-sim --test reference
 	$(BIN)/zensical build
 
-pictures: setup ## renew docs/images/report.png and terminal.png; needs chromium
+pictures: setup ## renew docs/images/*.png; needs chromium
 	$(BIN)/python docs/pictures.py docs/images
 
 bench: setup ## work per CPU second, what the machine allows, and the last run (out/bench.json)

@@ -8,6 +8,7 @@ from typing import Any, cast
 import polars as pl
 
 from wordline.figures import (
+    DASHES,
     EACH,
     LINEAR,
     MOST_COLUMNS,
@@ -89,12 +90,14 @@ def each(latency_by: pl.DataFrame | None, of: str) -> Figure | None:
             [(_exact(us), share) for us, share in curve],
             [float(f"{share * 100:.9g}") for _, share in curve],
             [f"{name}: {share * 100:.4g} % within {duration(us)}" for us, share in curve],
+            DASHES[place // len(EACH) % len(DASHES)],
         )
         for place, (name, curve) in enumerate(curves)
     ]
     return figure(
         data,
-        height=380,
+        # The names take room of their own above the curves.
+        height=380 + 20 * max(0, len(curves) - 4),
         hovermode="closest",
         xaxis=scale,
         yaxis={"title": {"text": "requests answered within (%)"}, "range": [-1, 101]},
@@ -142,6 +145,7 @@ def _steps(
     curve: Sequence[tuple[float, float]],
     y: list[float],
     told: list[str],
+    dash: str = "solid",
 ) -> Figure:
     """A curve that keeps its height until its next point, as the share of what was counted does."""
     drawn = line(
@@ -152,7 +156,7 @@ def _steps(
         customdata=told,
         hovertemplate="%{customdata}",
     )
-    drawn["line"] |= {"shape": "hv"}
+    drawn["line"] |= {"shape": "hv", "dash": dash}
     return drawn
 
 

@@ -50,7 +50,25 @@ def _usage(misuse: click.ClickException) -> str:
     return f"{message[:1].lower()}{message[1:]}; see `{help_page}`".replace("\n", " ")
 
 
-class _ManyTraces(click.Command):
+class _Command(click.Command):
+    """A command whose faults of usage name its own help page."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as misuse:
+            misuse.ctx = misuse.ctx or ctx
+            raise
+
+
+class _Group(click.Group):
+    """A group of such commands."""
+
+    command_class = _Command
+    group_class = type
+
+
+class _ManyTraces(_Command):
     """A command whose --trace takes every value up to the next option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -211,7 +229,7 @@ def _streams(
     return streams
 
 
-@click.group(context_settings=PAGE)
+@click.group(cls=_Group, context_settings=PAGE)
 @click.version_option(package_name="wordline", message="%(package)s %(version)s")
 def cli() -> None:
     """Simulate a solid-state disk under a real or generated load.
@@ -955,7 +973,7 @@ def _require_name(options: dict[str, object]) -> None:
     help="A line for each interval of so many milliseconds; 0: for each request.",
 )
 def fio_logs(results: Path, prefix: str, log_avg_msec: int) -> None:
-    """Write the results in DIR as fio writes its logs, for fio-plot and fio2gnuplot.
+    """Write the results in DIR as fio writes its logs, for fio-plot and the like.
 
     The run has to be made with --requests. For each stream N, from 1, there is PREFIX_lat.N.log,
     with _slat (until the device took the request), _clat (from there on), _bw and _iops.

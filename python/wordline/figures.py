@@ -17,6 +17,8 @@ EACH = (
     "#3b86c6", "#d9701a", "#12a07b", "#c0457e", "#8fa83a", "#7a5ec2", "#b8860b", "#5f6b7a",
 )  # fmt: skip
 """Of streams, and of the members of an array, in turn."""
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+"""Of those that share a colour, in turn."""
 READ, WRITE, NEUTRAL = "#3b86c6", "#d8731c", "#8b929c"
 OPS = (("read", READ), ("write", WRITE))
 PART_COLOURS = (

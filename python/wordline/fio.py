@@ -116,6 +116,7 @@ WITHOUT_EFFECT = frozenset(
 SAME = {
     "readwrite": "rw",
     "blocksize": "bs",
+    "blocksize_range": "bsrange",
     "ba": "blockalign",
     "io_limit": "io_size",
 }
@@ -123,6 +124,7 @@ LOAD = frozenset(
     [
         "rw",
         "bs",
+        "bsrange",
         "bssplit",
         "blockalign",
         "size",
@@ -173,6 +175,7 @@ DIRECTIONS: dict[str, tuple[bool, float | None]] = {
 }  # fmt: skip
 SLOWEST, FASTEST = Fraction(1, 1000), 10**9  # requests a second
 DEEPEST = 65_536
+MOST_SIZES = 256  # of a range
 NAME = 64  # longest name of a stream
 
 
@@ -397,24 +400,56 @@ class _Streams:
 
     def sizes(self) -> list[list[tuple[int, Fraction]]]:
         """The sizes of reads, writes and trims with their shares."""
-        if "bssplit" in self.job.options:
-            mixes = [self.split(part) for part in self.job.text("bssplit", "").split(",")]
+        option = self.size_option()
+        parts = self.job.text(option, "4k").split(",")
+        if option == "bssplit":
+            mixes = [self.split(part) for part in parts]
             if len(mixes) > 3 or not all(mixes):
                 self.wrong("bssplit", "4k/60:64k/40")
+        elif option == "bsrange":
+            mixes = [self.between(part) for part in parts]
         else:
             mixes = [
                 [(self.bytes("bs", part), Fraction(1))] if part else [(4096, Fraction(1))]
-                for part in self.job.text("bs", "4k").split(",")
+                for part in parts
             ]
         for mix in mixes:
             for size, _ in mix:
                 if size == 0 or size % SECTOR:
-                    option = "bssplit" if "bssplit" in self.job.options else "bs"
                     self.job.fault(
                         option, f"{size} is no multiple of {SECTOR} bytes", "give one that is"
                     )
         # One that is not given is as the one before it.
         return [mixes[min(place, len(mixes) - 1)] for place in range(3)]
+
+    def size_option(self) -> str:
+        """The option that gives the sizes: `bssplit`, or the later of `bs` and `bsrange`."""
+        given = self.job.options
+        if "bssplit" in given:
+            return "bssplit"
+        lines = {name: given[name].line for name in ("bs", "bsrange") if name in given}
+        return max(lines, key=lambda name: lines[name], default="bs")
+
+    def between(self, text: str) -> list[tuple[int, Fraction]]:
+        """Sizes and shares of `4k-16k`, as fio draws them: evenly from the smallest on, over as
+        many bytes as the largest has, rounded down to multiples of the smallest, and no more than
+        the largest."""
+        ends = re.fullmatch(r"([^-:]+)[-:]([^-:]+)", text.strip())
+        if not ends:
+            self.wrong("bsrange", "4k-64k")
+        low, high = (self.bytes("bsrange", end) for end in ends.groups())
+        if not 0 < low <= high:
+            self.job.fault("bsrange", "does not rise from above 0", "give the smaller size first")
+        if high // low > MOST_SIZES:
+            self.job.fault(
+                "bsrange", f"holds more than {MOST_SIZES} sizes", "raise the smaller one"
+            )
+        shares: dict[int, Fraction] = {}
+        for start in range(low, low + high, low):
+            drawn = min(low, low + high - start)
+            size = min(start, high)
+            shares[size] = shares.get(size, Fraction(0)) + Fraction(drawn, high)
+        return list(shares.items())
 
     def split(self, text: str) -> list[tuple[int, Fraction]]:
         """Sizes and shares of `4k/60:64k/`; what is left is shared by those without a share."""

@@ -1,4 +1,4 @@
-"""The requests of a result as the logs that fio writes, for fio-plot, fio2gnuplot and the like.
+"""The requests of a result as the logs that fio writes, for fio-plot and the like.
 
 Format: fio's HOWTO, "Log File Formats": milliseconds, value, direction (0 read, 1 write, 2 trim),
 size in bytes, priority (0).

@@ -127,7 +127,9 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "Over time",
             "Each point is an interval of simulated time. Drag to zoom into all panels, "
             "double-click to return. A load with long pauses has a button that leaves them out: "
-            "each interval is then as wide as the time in which the device held requests.",
+            "each interval is then as wide as the time in which the device held requests, and a "
+            "dotted line, with its length where there is room, stands for the intervals without "
+            "a request.",
             course.over_time(tables.series),
             no_requests,
         ),

@@ -6,13 +6,16 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import polars as pl
 import pytest
 from conftest import Command, msr
 
 import wordline as package
+from wordline import cli
 
 RESULTS = {
     "summary.json",
@@ -42,6 +45,32 @@ def test_every_command_explains_itself(wordline: Command, command: str) -> None:
     page = done(wordline(*command.split(), "--help"))
     assert page.startswith(f"Usage: {' '.join(['wordline', *command.split()])}")
     assert "wordline " in page.split("Options:")[0].replace("Usage: wordline", "")
+
+
+def commands(group: click.Group, path: str = "") -> Iterator[tuple[str, click.Command]]:
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{path}{name} ")
+        else:
+            yield f"{path}{name}", command
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        (name, option.opts[-1])
+        for name, command in commands(cli.cli)
+        for option in [one for one in command.params if isinstance(one, click.Option)]
+        if not option.is_flag and option.opts[-1].startswith("--")
+    ],
+)
+def test_an_option_without_its_value_leads_to_the_page_that_explains_it(
+    place: Path, capsys: pytest.CaptureFixture[str], name: str, option: str
+) -> None:
+    assert cli.main([*name.split(), option]) == 2
+    said = capsys.readouterr().err
+    assert f"'{option}' requires an argument; see `wordline {name} --help`" in said
+    assert list(place.iterdir()) == []
 
 
 def test_version(wordline: Command) -> None:

@@ -1,5 +1,7 @@
 """Job files of fio as load, and results as the logs of fio."""
 
+import re
+from collections import Counter
 from pathlib import Path
 
 import polars as pl
@@ -145,6 +147,32 @@ def test_mixes_directions_and_rates(tmp_path: Path) -> None:
     assert one["workload"]["requests"] == 6000
 
 
+@pytest.mark.parametrize(
+    ("low", "high"), [(4096, 16384), (4096, 18432), (4096, 4096), (1536, 4096), (512, 131072)]
+)
+def test_a_range_of_sizes_is_drawn_as_fio_draws_it(tmp_path: Path, low: int, high: int) -> None:
+    """Against its arithmetic (`get_next_buflen` in io_u.c), at equal steps of what it draws."""
+    text = f"[a]\nnumber_ios=10\nbsrange={low}-{high}\n"
+    (one,) = streams(tmp_path, text).streams
+    given = one["workload"]["request_bytes"]
+    mix = {size["bytes"]: size["weight"] for size in given} if low < high else {given: 1.0}
+    steps = 100_000
+    drawn = [low + high * step // steps for step in range(steps)]
+    sizes = Counter(min(bytes_ - bytes_ % low, high) for bytes_ in drawn)
+    assert {size: count / steps for size, count in sizes.items()} == pytest.approx(mix, abs=1e-4)
+
+
+def test_the_last_of_size_and_range_counts(tmp_path: Path) -> None:
+    def sizes(text: str) -> object:
+        (one,) = streams(tmp_path, f"{text}\nnumber_ios=1\n").streams
+        return one["workload"]["request_bytes"]
+
+    assert sizes("[global]\nbsrange=4k-8k\n[a]\nbs=16k") == 16384
+    even = [{"bytes": 4096, "weight": 0.5}, {"bytes": 8192, "weight": 0.5}]
+    assert sizes("[global]\nbs=16k\n[a]\nblocksize_range=4k-8k") == even
+    assert sizes("[a]\nrw=write\nbsrange=512-512,4k:8k") == even
+
+
 def test_an_engine_without_a_queue_has_one_request_at_a_time(tmp_path: Path) -> None:
     load = streams(tmp_path, "[a]\niodepth=32\nnumber_ios=1\n")
     assert load.streams[0]["workload"]["arrival"] == {"closed-loop": {"queue_depth": 1}}
@@ -164,6 +192,10 @@ def test_an_engine_without_a_queue_has_one_request_at_a_time(tmp_path: Path) -> 
         ("[a]\nbs=4q", "job.fio:2: bs=4q: cannot be read; write it as in bs=4k, 64ki or 10g"),
         ("[a]\nsize=1t", "job.fio:2: size=1t: 0 and 1099511627776 bytes end beyond the device's "),
         ("[a]\noffset=1t", "job.fio:2: offset=1t: 1099511627776 is beyond the device's "),
+        ("[a]\nbsrange=4k", "job.fio:2: bsrange=4k: cannot be read; write it as in bsrange=4k-64k"),
+        ("[a]\nbsrange=8k-4k", "job.fio:2: bsrange=8k-4k: does not rise from above 0; give the "),
+        ("[a]\nbsrange=1000-4k", "job.fio:2: bsrange=1000-4k: 1000 is no multiple of 512 bytes; "),
+        ("[a]\nbsrange=4k-1g", "job.fio:2: bsrange=4k-1g: holds more than 256 sizes; raise the "),
         ("[a]\nbssplit=4k/60:8k/50", "job.fio:2: bssplit=4k/60:8k/50: the shares do not add up"),
         ("[a]\nbssplit=4k/60:8k/30", "job.fio:2: bssplit=4k/60:8k/30: the shares do not add up"),
         ("[a]\ntime_based\nruntime=60", "job.fio:2: time_based=1: a load ends by its requests, "),
@@ -272,6 +304,20 @@ def test_logs_of_intervals_add_up(results: Path, tmp_path: Path) -> None:
     assert counted == pytest.approx(300, abs=0.01)
     moved = sum(line[1] * w for line, w in zip(lines(tmp_path / "y_bw.1.log"), widths, strict=True))
     assert moved == pytest.approx(300 * 4, rel=1e-3)
+
+
+def test_the_documented_logs_have_the_names_that_fio_plot_looks_for(results: Path) -> None:
+    """RW-iodepth-N-numjobs-N_TYPE: `return_filename_filter_string` in dataimport.py of fio-plot."""
+    page = (Path(__file__).parents[2] / "docs/how-to/fio.md").read_text()
+    (command,) = re.findall(r"^wordline (fio-logs .* logs/randrw-.*)$", page, re.MULTILINE)
+    (plot,) = re.findall(r"^fio-plot (.*)$", page, re.MULTILINE)
+    given = dict(re.findall(r"--([a-z-]+) ([^-]+?)(?= --|$)", plot))
+    folder = results / given["input-directory"]
+    args = [{"out/db": str(results)}.get(arg, arg) for arg in command.split()]
+    assert main([*args[:-1], str(results / args[-1])]) == 0
+    named = f"{given['rw']}-iodepth-{given['iodepth']}-numjobs-{given['numjobs']}"
+    for kind in given["type"].split():
+        assert (folder / f"{named}_{kind}.1.log").exists()
 
 
 def test_logs_need_requests(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from browser import needs_browser, require_fits
 from conftest import Command
 
 import wordline.config
@@ -162,6 +163,27 @@ def test_it_writes_a_page_and_all_numbers(place: Path) -> None:
     page = (folder / "index.html").read_text()
     assert '<div class="chart" data-chart="ways"' in page
     assert not any(word in page.split("<script", 1)[0] for word in ("http://", "https://"))
+
+
+@needs_browser
+def test_the_page_fits_on_a_phone(tmp_path: Path) -> None:
+    """All sweeps, with costs that differ and counts of some."""
+    found = [
+        Measured(
+            sweep,
+            [
+                Line(series.name, [cost(point.at, 200 + 10 * n, misses=n) for n, point in places])
+                for series in sweep.series
+                for places in [list(enumerate(series.points))]
+            ],
+        )
+        for sweep in sweeps(full=True)
+    ]
+    page = tmp_path / "index.html"
+    page.write_text(growth_page.render(found))
+    seen = require_fits(page, tmp_path)
+    ends = [max(cost.at for line in one.lines for cost in line.costs) for one in found]
+    assert seen.lasts == [growth_page.tick(*one) for one in zip(found, ends, strict=True)]
 
 
 @pytest.mark.usefixtures("small")

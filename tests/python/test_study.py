@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from browser import needs_browser, require_fits
 from conftest import Command
 
 import wordline.study as studies
@@ -80,6 +81,26 @@ def test_the_page_escapes_text_and_sets_code(place: Path, monkeypatch: pytest.Mo
     page = (place / "out" / "study-test" / "index.html").read_text()
     assert "a &lt;figure&gt;" in page
     assert "A &amp; B, <code>nand.scheduler</code>." in page
+
+
+@pytest.mark.parametrize("names", [(), ("web_3",), ("hm_0", "<tpcc>")])
+def test_traces_that_are_missing_are_named(
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    names: tuple[str, ...],
+) -> None:
+    def made(setup: Setup) -> Figure:
+        for name in names:
+            setup.miss(name)
+        return figure()
+
+    assert call(monkeypatch, Study("test", "A test", "Nobody", (made,))) == 0
+    page = html.unescape((place / "out" / "study-test" / "index.html").read_text())
+    page = re.sub("</?code>", "`", page)
+    for text in (page, capsys.readouterr().out):
+        told = re.findall(r"recorded traces? (?:is|are) missing, .*: (.*); `--traces DIR`", text)
+        assert told == ([", ".join(names)] if names else [])
 
 
 def test_other_files_are_left_alone_and_former_studies_replaced(
@@ -162,6 +183,19 @@ def test_the_page_of_nand_needs_no_network(nand: Path) -> None:
     assert "default-src 'none'" in html.unescape(page)
     drawn = charts_of(page)
     assert set(drawn) == set(re.findall(r'data-chart="([^"]*)"', page))
+
+
+@needs_browser
+def test_the_page_of_nand_fits_on_a_phone(nand: Path, tmp_path: Path) -> None:
+    require_fits(nand / "index.html", tmp_path)
+
+
+@pytest.mark.slow
+@needs_browser
+@pytest.mark.parametrize("name", [name for name in studies.STUDIES if name != "nand"])
+def test_pages_of_studies_fit_on_a_phone(name: str, tmp_path: Path) -> None:
+    run(studies.load(name), Setup(quick=True)).write(tmp_path / name)
+    require_fits(tmp_path / name / "index.html", tmp_path)
 
 
 def test_the_numbers_of_nand_are_the_same_again(nand: Path) -> None:

@@ -35,6 +35,12 @@ def told(one: Measured, at: int) -> str:
     return _round_size(at) if one.sweep.unit == "bytes" else units.whole(at)
 
 
+def tick(one: Measured, at: int) -> str:
+    """The same on an axis, where millions are M."""
+    millions = one.sweep.unit != "bytes" and at % 10**6 == 0
+    return f"{at // 10**6} M" if millions else told(one, at)
+
+
 def _round_size(count: int) -> str:
     """A power of two of bytes, without decimals."""
     number, unit = units.size(count).split()
@@ -116,11 +122,15 @@ def _latency(own: Line) -> Figure:
 
 
 def _axis(one: Measured, places: Sequence[int]) -> Figure:
+    low, high = math.log10(places[0]), math.log10(places[-1])
+    beside = 0.06 * (high - low) + 0.01
     return {
         "title": {"text": f"{one.sweep.title.lower()} (log)"},
         "type": "log",
         "anchor": "y2",
         "tickvals": list(places),
-        "ticktext": [told(one, at) for at in places],
-        "range": [math.log10(places[0]) - 0.1, math.log10(places[-1]) + 0.1],
+        "ticktext": [tick(one, at) for at in places],
+        # Turned labels end at their tick: the last one has no room behind it.
+        "autotickangles": [0, -45, -90],
+        "range": [low - beside, high + beside],
     }

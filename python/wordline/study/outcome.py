@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import wordline
-from wordline import folder
+from wordline import folder, units
 from wordline.study.figure import Claim, Figure, Row, Setup, Study
 
 
@@ -28,6 +28,19 @@ class Outcome:
             for claim in figure.claims
             if not claim.passed
         ]
+
+    @property
+    def missing(self) -> str:
+        """Which recorded traces are missing, as a sentence; empty if none is."""
+        names = list(self.setup.missing)
+        if not names:
+            return ""
+        told = units.many(len(names), "recorded trace")
+        are, them = ("is", "it") if len(names) == 1 else ("are", "them")
+        return (
+            f"{told} {are} missing, and figures are without {them}: {', '.join(names)}; "
+            "`--traces DIR` names a folder of traces."
+        )
 
     def to_json(self) -> dict[str, Any]:
         """All numbers. What depends on the machine is under `speed`, and nowhere else."""

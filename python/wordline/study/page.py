@@ -31,6 +31,7 @@ def render(outcome: Outcome) -> str:
         quick=outcome.setup.quick,
         claims=claims,
         failed=outcome.failed,
+        missing=outcome.missing,
         version=wordline.__version__,
         published=published,
         ours=ours,

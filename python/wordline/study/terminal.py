@@ -47,12 +47,8 @@ def print_end(outcome: Outcome, files: list[Path]) -> None:
         f"{sum(not claim.holds and claim.passed for claim in claims)} differ as documented, "
         f"{len(outcome.failed)} are not as asserted."
     )
-    if missing := list(outcome.setup.missing):
-        shown.print(
-            f"{len(missing)} recorded traces are missing, and figures are without them: "
-            f"{', '.join(missing)}; --traces DIR names a folder of traces.",
-            soft_wrap=True,
-        )
+    if missing := outcome.missing:
+        shown.print(missing, soft_wrap=True)
     for path in files:
         shown.print(Text(f"Wrote {path}"), soft_wrap=True)
 

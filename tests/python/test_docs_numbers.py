@@ -1,0 +1,157 @@
+"""The numbers that pages of the documentation quote are those of the commands that they show."""
+
+import gzip
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import wordline
+from wordline import cli, units
+
+DOCS = Path(__file__).parents[2] / "docs"
+TRACE = "postgresql-mixed.csv.gz"
+
+
+def text(page: str) -> str:
+    return (DOCS / page).read_text()
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """The fenced blocks of a language, without what they are indented by."""
+    fences = re.findall(r"^( *)```(\w*)\n(.*?)^ *```$", text(page), re.MULTILINE | re.DOTALL)
+    return [
+        re.sub(rf"^{indent}", "", block, flags=re.MULTILINE)
+        for indent, of, block in fences
+        if of == language
+    ]
+
+
+def rows(page: str, first: str) -> Iterator[list[str]]:
+    """The cells of the table whose heading begins with `first`, row by row."""
+    lines = iter(text(page).splitlines())
+    for line in lines:
+        if line.strip().startswith(f"| {first} |"):
+            next(lines)
+            break
+    for line in lines:
+        if not line.strip().startswith("|"):
+            return
+        yield [cell.strip().strip("`") for cell in line.strip().strip("|").split("|")]
+
+
+def printed(page: str, heading: str) -> list[str]:
+    """The lines of the block that shows a table of the terminal, without rules."""
+    (block,) = [one for one in blocks(page, "") if one.lstrip().startswith(heading)]
+    return [line.strip() for line in block.splitlines() if not set(line) <= {" ", "─"}]
+
+
+def shown(capsys: pytest.CaptureFixture[str], *args: str) -> list[str]:
+    capsys.readouterr()
+    assert cli.main(["run", *args, "--no-report", "--out", "out"]) == 0
+    return [line.strip() for line in capsys.readouterr().out.splitlines()]
+
+
+@pytest.fixture(autouse=True)
+def wide(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal that nothing is left out of."""
+    assert place
+    monkeypatch.setenv("COLUMNS", "160")
+
+
+def test_members_of_an_array(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "raid.toml").write_text(blocks("how-to/array.md", "toml")[0])
+    out = shown(capsys, "raid.toml", "--trace", TRACE)
+    assert set(printed("how-to/array.md", "Member")) <= set(out)
+
+
+def test_slowdowns_of_a_pair_of_disks(place: Path) -> None:
+    (pair, streams) = blocks("how-to/array.md", "toml")[1:3]
+    (place / "pair.toml").write_text(pair + streams)
+    page = text("how-to/array.md")
+    (times,) = re.findall(r"their mean is ([\d.]+) times what it is alone", page)
+    users = slowdowns("pair.toml", [])["users"]
+    assert f"{users:.2f}" == times
+    (command,) = re.findall(r"`wordline run pair.toml --slowdown (--set [^`]*)`", page)
+    settings = [tuple(one.split("=", 1)) for one in shlex.split(command) if one != "--set"]
+    assert [f"{one:.2f}" for one in slowdowns("pair.toml", settings).values()] == ["1.00", "1.00"]
+
+
+def slowdowns(device: str, overrides: Any) -> dict[str, float]:
+    result = wordline.run(device, overrides=overrides, slowdown=True, requests=False)
+    return {stream["name"]: stream["slowdown"]["all"] for stream in result.summary["streams"]}
+
+
+def test_streams_beside_each_other(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "hosts.toml").write_text(blocks("how-to/streams.md", "toml")[0])
+    out = shown(capsys, "hosts.toml", "--slowdown")
+    assert set(printed("how-to/streams.md", "Stream")) <= set(out)
+    (said,) = re.findall(r"come close to one \(([\d.]+) and ([\d.]+)\)", text("how-to/streams.md"))
+    urgent = slowdowns("hosts.toml", {"streams.db.class": "urgent"})
+    assert tuple(f"{one:.2f}" for one in urgent.values()) == said
+
+
+def test_mappings_and_schedules(place: Path) -> None:
+    (place / "bursts.toml").write_text(blocks("how-to/gc.md", "toml")[0])
+    table = list(rows("how-to/gc.md", "mapping"))
+    assert len(table) == 9
+    for mapping, schedule, write, read, erases, amplification in table:
+        overrides = {"ftl.mapping": mapping, "ftl.gc.schedule": schedule}
+        summary = wordline.run("bursts.toml", overrides=overrides, requests=False).summary
+        longest = [summary["latency"][op]["max_us"] / 1e3 for op in ("write", "read")]
+        found = [f"{ms:.1f} ms" for ms in longest]
+        found += [units.whole(summary["flash"]["erases"])]
+        found += [f"{summary['flash']['write_amplification']:.2f}"]
+        assert found == [write, read, erases, amplification], (mapping, schedule)
+
+
+def test_policies_of_a_buffer(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "buffered.toml").write_text(blocks("how-to/buffer.md", "toml")[0])
+    out = " ".join(shown(capsys, "buffered.toml", "--trace", TRACE))
+    (line,) = blocks("how-to/buffer.md", "text")
+    assert " ".join(line.split()) in re.sub(r"\s+", " ", out)
+    table = list(rows("how-to/buffer.md", "policy"))
+    assert len(table) == 7
+    bundled = DOCS.parent / "traces" / TRACE
+    with gzip.open(bundled, "rt") as lines:
+        kept = [line for line in lines if line.split(",")[1] != "flush"]
+    (place / "without.csv").write_text("".join(kept))
+    for policy, hits, clean, read, write, without in table:
+        key, value = ("capacity_kib", 0) if policy == "no buffer" else ("replacement", policy)
+        summary, unflushed = (
+            wordline.run(
+                "buffered.toml", trace, overrides={f"buffer.{key}": value}, requests=False
+            ).summary
+            for trace in (TRACE, "without.csv")
+        )
+        buffer, latency = summary["buffer"], summary["latency"]
+        found = [
+            f"{100 * buffer[of]:.1f} %" if buffer else ""
+            for of in ("hit_ratio", "clean_eviction_ratio")
+        ]
+        found += [f"{latency[op]['mean_us']:.0f} us" for op in ("read", "write")]
+        found += [f"{unflushed['latency']['write']['mean_us']:.0f} us"]
+        assert found == [hits, clean, read, write, without], policy
+
+
+def test_a_buffer_without_power(place: Path) -> None:
+    (place / "buffered.toml").write_text(blocks("how-to/buffer.md", "toml")[0])
+    page = text("how-to/buffer.md")
+    (said,) = re.findall(r"`power.pages_lost`: ([\d,]+) in (\d+) cuts here", page)
+    (saved,) = re.findall(r"saves them instead \(([\d,]+)\)", page)
+    for capacitors in (False, True):
+        power = wordline.run(
+            "buffered.toml",
+            TRACE,
+            overrides={"buffer.capacitors": capacitors},
+            power_cut_every=10_000,
+            verify=True,
+            requests=False,
+        ).summary["power"]
+        if capacitors:
+            assert units.whole(power["pages_saved"]) == saved
+        else:
+            assert (units.whole(power["pages_lost"]), str(power["cuts"])) == said
