@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use wordline_kernel::Time;
 use wordline_observe::Table;
 use wordline_sim::config::{self, presets};
-use wordline_sim::{Done, Job, JobError, Phase, Progress, SimulationError, TimelineOptions};
+use wordline_sim::{Done, Job, JobError, Phase, Progress, TimelineOptions};
 use wordline_workload::convert::{Cancellation, convert_trace_until};
 use wordline_workload::stat::{IdleRule, stat_trace};
 use wordline_workload::{Format, Recordings, Trace, TraceOptions, WorkloadError};
@@ -227,9 +227,7 @@ fn run(
         return Err(error);
     }
     done.map(told_of_memory).map_err(|error| match error {
-        JobError::Simulation(SimulationError::Device(error)) if error.is_interruption() => {
-            PyKeyboardInterrupt::new_err(())
-        }
+        JobError::Simulation(error) if error.is_interruption() => PyKeyboardInterrupt::new_err(()),
         JobError::Workload(error) => unreadable(error),
         error => fail(error),
     })

@@ -7,7 +7,7 @@ use wordline_device::Observation;
 use wordline_kernel::{Probe, Time};
 use wordline_store::Observation as Heard;
 
-use crate::config::plan;
+use crate::config::Plan;
 use crate::record::{Lanes, Recorder};
 use crate::timeline::Timeline;
 
@@ -92,12 +92,12 @@ pub(crate) struct Several {
 }
 
 impl Several {
-    pub fn new(array: &plan::Array, whole: Recorder, timeline: Option<Box<Timeline>>) -> Self {
+    pub fn new(plan: &Plan, whole: Recorder, timeline: Option<Box<Timeline>>) -> Self {
         let (mut channel, mut die) = (0, 0);
-        let members = array.members.iter().map(|plan::Member { plan, .. }| {
-            let (channels, dies) = (plan.dimensions.channels, plan.part.layout.dies);
+        let members = plan.ssds().map(|ssd| {
+            let (channels, dies) = (ssd.dimensions.channels, ssd.part.layout.dies);
             let here = Member {
-                recorder: Recorder::new(plan, false),
+                recorder: Recorder::of_ssd(plan, ssd),
                 channels: channel..channel + channels as usize,
                 dies: die..die + dies as usize,
             };

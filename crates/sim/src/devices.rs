@@ -5,7 +5,7 @@ use wordline_device::{Precondition, Ssd, Usage};
 use wordline_ftl::{Map, MapCache, Mapping};
 
 use crate::config::Plan;
-use crate::config::plan::{Settle, Stream};
+use crate::config::plan::{self, Settle};
 use crate::simulation::SimulationError;
 
 /// What a device is like at the end of a run.
@@ -53,8 +53,8 @@ impl Device {
 /// The pristine devices of a plan, in their order.
 pub(crate) fn pristine(plan: &Plan) -> Vec<Ssd<Map>> {
     let streams = &plan.streams;
-    plan.devices()
-        .map(|device| Ssd::new(&device.device(streams), Map::new(&device.ftl)))
+    plan.ssds()
+        .map(|ssd| Ssd::new(&ssd.device(streams), Map::new(&ssd.ftl)))
         .collect()
 }
 
@@ -66,13 +66,13 @@ pub(crate) fn prepare(
     ssds: &mut [Ssd<Map>],
     mut go_on: impl FnMut(u64, Option<f64>) -> bool,
 ) -> Result<Vec<Preconditioned>, SimulationError> {
-    let pages = |device: &Plan| {
+    let pages = |device: &plan::Ssd| {
         u64::from(device.precondition.fill_pages) + device.precondition.overwrite_pages
     };
-    let total: u64 = plan.devices().map(pages).sum();
+    let total: u64 = plan.ssds().map(pages).sum();
     let mut all = vec![Preconditioned::default(); ssds.len()];
     let mut before = 0;
-    for (place, (device, ssd)) in plan.devices().zip(ssds).enumerate() {
+    for (place, (device, ssd)) in plan.ssds().zip(ssds).enumerate() {
         let prepared = ssd.precondition(&precondition(device), |pages| {
             let done = before + pages;
             go_on(
@@ -80,9 +80,9 @@ pub(crate) fn prepare(
                 (total > 0).then(|| (done as f64 / total as f64).min(1.0)),
             )
         });
-        all[place] = prepared.map_err(|error| match &plan.array {
-            Some(array) => SimulationError::Array(wordline_store::ArrayError::Member {
-                name: array.members[place].name.clone(),
+        all[place] = prepared.map_err(|error| match plan.array() {
+            Some(_) => SimulationError::Array(wordline_store::ArrayError::Member {
+                name: plan.named_ssds()[place].0.clone(),
                 error,
             }),
             None => SimulationError::Device(error),
@@ -95,7 +95,7 @@ pub(crate) fn prepare(
     Ok(all)
 }
 
-fn precondition(plan: &Plan) -> Precondition {
+fn precondition(plan: &plan::Ssd) -> Precondition {
     let settle = match plan.precondition.settle {
         Settle::No => None,
         Settle::Until {
@@ -111,25 +111,5 @@ fn precondition(plan: &Plan) -> Precondition {
         overwrite_pages: plan.precondition.overwrite_pages,
         settle,
         seed: plan.seed,
-    }
-}
-
-impl Plan {
-    /// The device of this plan, which serves `streams`.
-    pub fn device(&self, streams: &[Stream]) -> wordline_device::Plan {
-        wordline_device::Plan {
-            part: self.part.clone(),
-            dies_per_channel: self.dimensions.ways * self.dimensions.dies,
-            page_bytes: self.geometry.page_bytes,
-            internal_data_move: self.internal_data_move,
-            dies_per_package: self.dimensions.dies,
-            composition: self.composition.clone(),
-            scheduler: self.scheduler.clone(),
-            queue_depth: self.queue_depth,
-            interface: self.interface.clone(),
-            streams: streams.iter().map(Stream::at_the_interface).collect(),
-            buffer: self.buffer.clone(),
-            ftl: self.ftl.clone(),
-        }
     }
 }

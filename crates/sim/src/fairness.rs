@@ -73,7 +73,7 @@ pub(crate) fn streams(outcome: &Outcome) -> Vec<StreamSummary> {
         .map(|(place, ((stream, asked), served))| StreamSummary {
             name: stream.name.clone(),
             class: stream.class,
-            input: input(outcome.plan.queue_depth, stream, asked, served),
+            input: input(outcome.plan.first().queue_depth, stream, asked, served),
             latency: LatencySummary::by_op(served),
             breakdown: Breakdown::by_op(served),
             excess: ExcessOf::by_op(served),

@@ -354,7 +354,7 @@ impl Job {
             _ => {}
         }
         options.capacity_bytes = Some(disk.map_or(plan.user_bytes(), |disk| disk.bytes));
-        if let (None, Some(array)) = (disk, &plan.array) {
+        if let (None, Some(array)) = (disk, plan.array()) {
             options.disks.clone_from(&array.disks);
         }
         let trace = self.opened(recordings, traces, &options)?;

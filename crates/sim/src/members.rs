@@ -50,18 +50,21 @@ pub struct MemberInput {
 
 /// The members of the array of a run; none if there is no array.
 pub(crate) fn members(outcome: &Outcome) -> Vec<MemberSummary> {
-    let Some(array) = &outcome.plan.array else {
+    let Some(array) = outcome.plan.array() else {
         return Vec::new();
     };
     let all: u64 = outcome.record.total.bytes.iter().sum();
-    let members = array.members.iter().zip(outcome.ssds());
-    members
-        .map(|(member, ssd)| MemberSummary {
-            name: member.name.clone(),
-            disks: member.disks.clone(),
+    let names = outcome.plan.named_ssds().into_iter().zip(outcome.ssds());
+    let mut members: Vec<_> = names
+        .map(|((name, _), ssd)| MemberSummary {
+            name,
             ..summary(&ssd, outcome, all)
         })
-        .collect()
+        .collect();
+    for (summary, member) in members.iter_mut().zip(&array.members) {
+        summary.disks.clone_from(&member.disks);
+    }
+    members
 }
 
 fn summary(ssd: &SsdOutcome<'_>, outcome: &Outcome, all: u64) -> MemberSummary {
@@ -73,7 +76,7 @@ fn summary(ssd: &SsdOutcome<'_>, outcome: &Outcome, all: u64) -> MemberSummary {
     MemberSummary {
         name: String::new(),
         disks: Vec::new(),
-        device: DeviceSummary::new(ssd.plan),
+        device: DeviceSummary::of_ssd(ssd.plan),
         input: input(served, &flash),
         busy_s: record.busy().as_secs(),
         latency: LatencySummary::by_op(served),

@@ -9,7 +9,7 @@ use wordline_ftl::Map;
 use wordline_kernel::memory::{Fill, Table, ask};
 
 use crate::config::Plan;
-use crate::config::plan::Settle;
+use crate::config::plan::{self, Settle};
 use crate::record::Recorder;
 pub use limit::{Limit, Limits, Of};
 
@@ -37,7 +37,7 @@ impl Estimate {
     /// Of a run of `plan`.
     pub fn of_run(plan: &Plan, asked: Asked) -> Self {
         let mut estimate = Self::of(&[]);
-        for device in plan.devices() {
+        for device in plan.ssds() {
             estimate.add_device(device, plan, asked);
         }
         let rows = Recorder::memory(plan, asked.rows);
@@ -56,7 +56,7 @@ impl Estimate {
         self.tables
             .extend(tables.into_iter().map(|table| (table, key)));
     }
-    fn add_device(&mut self, device: &Plan, whole: &Plan, asked: Asked) {
+    fn add_device(&mut self, device: &plan::Ssd, whole: &Plan, asked: Asked) {
         let fill = fill(device);
         let plan = device.device(&whole.streams);
         self.add(Map::memory(&device.ftl, fill), GEOMETRY);
@@ -181,7 +181,7 @@ pub fn generated(plan: &Plan) -> Option<u64> {
 }
 
 /// How much of a device is in use when its run begins.
-fn fill(device: &Plan) -> Fill {
+fn fill(device: &plan::Ssd) -> Fill {
     let precondition = &device.precondition;
     let filled = u64::from(precondition.fill_pages);
     let further = match precondition.settle {

@@ -8,7 +8,7 @@ use wordline_kernel::Time;
 
 use crate::chip_load::ChipLoads;
 use crate::config::Plan;
-use crate::config::plan::Replay;
+use crate::config::plan::{Replay, Ssd};
 use crate::devices::Device;
 use crate::record::Record;
 
@@ -68,7 +68,7 @@ impl Outcome {
     pub(crate) fn ssds(&self) -> impl Iterator<Item = SsdOutcome<'_>> {
         let single = self.members.is_empty().then_some(&self.record);
         let records = self.members.iter().chain(single);
-        let devices = self.plan.devices().zip(&self.devices).zip(records);
+        let devices = self.plan.ssds().zip(&self.devices).zip(records);
         devices.map(|((plan, device), record)| SsdOutcome {
             plan,
             record,
@@ -84,7 +84,7 @@ impl Outcome {
 /// A device of a run.
 #[derive(Clone, Copy)]
 pub(crate) struct SsdOutcome<'a> {
-    pub plan: &'a Plan,
+    pub plan: &'a Ssd,
     pub record: &'a Record,
     pub device: &'a Device,
 }

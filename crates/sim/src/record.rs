@@ -13,7 +13,7 @@ use wordline_observe::{
 };
 
 use crate::config::Plan;
-use crate::config::plan::{Observe, Series};
+use crate::config::plan::{Observe, Series, Ssd};
 
 const PS: &str = "ps";
 /// What a row says of a request before the parts of its response time.
@@ -494,19 +494,27 @@ impl Recorder {
     /// An empty record of a run of `plan`; with `requests`, a row for each request is kept (about 80
     /// bytes of memory).
     pub fn new(plan: &Plan, requests: bool) -> Self {
+        let ssds: Vec<_> = plan.ssds().collect();
+        let rows = requests.then(|| Rows::new(plan.array().is_some()));
+        Self::of(plan, &ssds, plan.streams.len().max(1), rows)
+    }
+    /// An empty record of one of the SSDs of a run, which does not tell streams apart.
+    pub fn of_ssd(plan: &Plan, ssd: &Ssd) -> Self {
+        Self::of(plan, &[ssd], 1, None)
+    }
+    fn of(plan: &Plan, ssds: &[&Ssd], streams: usize, rows: Option<Rows>) -> Self {
         let grid = match plan.series {
             Series::Automatic { intervals } => Grid::growing(Time::from_us(1), intervals as usize),
             Series::Fixed { interval } => Grid::fixed(interval),
         };
-        let channels = plan.devices().map(|device| device.dimensions.channels);
+        let channels = ssds.iter().map(|ssd| ssd.dimensions.channels);
         let channels = channels.sum::<u32>() as usize;
-        let dies = plan.devices().map(|device| device.part.layout.dies);
+        let dies = ssds.iter().map(|ssd| ssd.part.layout.dies);
         let dies = dies.sum::<u32>() as usize;
         let grid = grid.for_lanes(dies.max(channels));
-        let rows = requests.then(|| Rows::new(plan.array.is_some()));
         let served = Served::new(plan.observe.marginal_response);
         let record = Record {
-            streams: vec![served.clone(); plan.streams.len().max(1)],
+            streams: vec![served.clone(); streams],
             total: served,
             series: Intervals::new(grid),
             worst: Intervals::new(worst_grid(&plan.observe)),
@@ -530,9 +538,9 @@ impl Recorder {
             Series::Automatic { intervals } => u64::from(intervals),
             Series::Fixed { .. } => 0, // as many as the run is long
         };
-        let sum = |of: fn(&Plan) -> u32| plan.devices().map(|device| u64::from(of(device))).sum();
-        let dies: u64 = sum(|device| device.part.layout.dies);
-        let channels: u64 = sum(|device| device.dimensions.channels);
+        let sum = |of: fn(&Ssd) -> u32| plan.ssds().map(|ssd| u64::from(of(ssd))).sum();
+        let dies: u64 = sum(|ssd| ssd.part.layout.dies);
+        let channels: u64 = sum(|ssd| ssd.dimensions.channels);
         let streams = plan.streams.len().max(1) as u64 + 1;
         [
             memory::Table::grown::<[u64; 9]>("rows of requests", rows.unwrap_or(0)),

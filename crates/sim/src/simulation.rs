@@ -84,6 +84,18 @@ pub enum SimulationError {
     Memory(#[from] MemoryError),
 }
 
+impl SimulationError {
+    /// Whether the user ended it.
+    pub fn is_interruption(&self) -> bool {
+        match self {
+            Self::Workload(error) => error.is_interruption(),
+            Self::Device(error) => error.is_interruption(),
+            Self::Array(error) => error.is_interruption(),
+            _ => false,
+        }
+    }
+}
+
 /// What a run is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -1015,9 +1027,9 @@ pub fn run(
         timeline,
         chip_loads: plan.observe.chip_load_interval.map(ChipLoads::every),
     };
-    let left = match &plan.array {
+    let left = match plan.array() {
         None => work.on_one(&mut host, &mut watcher, cuts),
-        Some(array) => work.on_array(array, &mut host, &mut watcher, cuts),
+        Some(array) => work.on_array(plan, array, &mut host, &mut watcher, cuts),
     };
     let Left {
         ended,
@@ -1145,6 +1157,7 @@ impl Work {
 
     fn on_array(
         mut self,
+        plan: &Plan,
         array: &plan::Array,
         host: &mut Host<'_>,
         watcher: &mut Watcher<'_>,
@@ -1156,7 +1169,7 @@ impl Work {
         }
         let names = array.members.iter().map(|member| member.name.clone());
         let mut store = Array::new(array.layout.clone(), names.zip(self.ssds));
-        let mut audience = Several::new(array, self.recorder, self.timeline);
+        let mut audience = Several::new(plan, self.recorder, self.timeline);
         let loads = self.chip_loads.take();
         let ended = if stopped {
             Ended::new(Some(Stop::Interrupted))
@@ -1203,8 +1216,8 @@ mod tests {
             };
             Self {
                 recorder: Recorder::new(plan, false),
-                buses: lanes(plan.dimensions.channels),
-                dies: lanes(plan.part.layout.dies),
+                buses: lanes(plan.first().dimensions.channels),
+                dies: lanes(plan.first().part.layout.dies),
             }
         }
     }

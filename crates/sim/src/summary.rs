@@ -12,7 +12,7 @@ use wordline_observe::{Busy, Histogram};
 use wordline_workload::InputFile;
 
 use crate::chip_load::ChipLoadSummary;
-use crate::config::plan::Replay;
+use crate::config::plan::{Replay, Ssd};
 use crate::config::{Config, Plan, chosen};
 use crate::devices::Device;
 use crate::fairness::{Fairness, StreamSummary, streams};
@@ -233,7 +233,7 @@ pub struct BufferSummary {
 impl BufferSummary {
     /// None without a buffer.
     pub(crate) fn new(plan: &Plan, record: &Record, devices: &[Device]) -> Option<Self> {
-        plan.devices().find(|device| device.buffer.is_some())?;
+        plan.ssds().find(|ssd| ssd.buffer.is_some())?;
         let counts = record.buffer();
         let [reads, writes] = [0, 1].map(|op: usize| counts.hits[op] + counts.misses[op]);
         let hits: u64 = counts.hits.iter().sum();
@@ -683,18 +683,30 @@ impl Reference {
 impl DeviceSummary {
     /// A device; or an array, with sums over its members, and of its first what adds to nothing.
     pub(crate) fn new(plan: &Plan) -> Self {
-        let sum = |of: fn(&Plan) -> u32| plan.devices().map(of).sum();
+        let sum = |of: fn(&Ssd) -> u32| plan.ssds().map(of).sum();
+        Self {
+            capacity_bytes: plan.capacity_bytes(),
+            user_bytes: plan.user_bytes(),
+            channels: sum(|ssd| ssd.dimensions.channels),
+            dies: sum(|ssd| ssd.part.layout.dies),
+            planes: sum(|ssd| ssd.part.layout.planes()),
+            blocks: sum(|ssd| ssd.part.layout.blocks()),
+            ..Self::of_ssd(plan.first())
+        }
+    }
+    pub(crate) fn of_ssd(plan: &Ssd) -> Self {
+        let layout = &plan.part.layout;
         Self {
             name: plan.name.clone(),
             capacity_bytes: plan.capacity_bytes(),
             user_bytes: plan.user_bytes(),
             over_provisioning_ratio: plan.ftl.config.over_provisioning_ratio,
-            channels: sum(|plan| plan.dimensions.channels),
+            channels: plan.dimensions.channels,
             ways: plan.dimensions.ways,
-            dies: sum(|plan| plan.part.layout.dies),
-            planes: sum(|plan| plan.part.layout.planes()),
-            blocks: sum(|plan| plan.part.layout.blocks()),
-            pages_per_block: plan.part.layout.pages_per_block,
+            dies: layout.dies,
+            planes: layout.planes(),
+            blocks: layout.blocks(),
+            pages_per_block: layout.pages_per_block,
             page_bytes: plan.geometry.page_bytes,
         }
     }
@@ -726,7 +738,7 @@ fn input_summary(outcome: &Outcome, flash: &FlashCounts) -> InputSummary {
         .map(|asked| replay_name(&asked.replay));
     let replay = replays.next().unwrap_or_default();
     let alike = replays.all(|other| other == replay);
-    let slots = outcome.plan.queue_depth;
+    let slots = outcome.plan.first().queue_depth;
     let depths = outcome
         .streams
         .iter()
@@ -937,18 +949,20 @@ fn crowding(outcome: &Outcome, generated: bool) -> String {
 
 /// A class says nothing to most interfaces.
 fn classes_ignored(plan: &Plan) -> Option<String> {
-    let heeds = matches!(
-        &plan.interface,
-        Interface::Nvme(nvme) if nvme.arbitration == Arbitration::WeightedRoundRobin
-    );
+    let deaf = plan.ssds().find(|ssd| {
+        !matches!(
+            &ssd.interface,
+            Interface::Nvme(nvme) if nvme.arbitration == Arbitration::WeightedRoundRobin
+        )
+    })?;
     let streams = &plan.streams;
     let differ = streams
         .iter()
         .any(|stream| stream.class != streams[0].class);
-    (differ && !heeds).then(|| {
+    differ.then(|| {
         format!(
             "The classes of the streams were ignored: host.interface = {} serves all alike. Weighted round robin heeds them (host.interface.nvme.arbitration = \"weighted-round-robin\").",
-            plan.interface.name()
+            deaf.interface.name()
         )
     })
 }

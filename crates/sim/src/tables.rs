@@ -48,7 +48,7 @@ pub fn dies(outcome: &Outcome) -> Result<Table, ObserveError> {
         .flat_map(|device| &device.usage)
         .collect();
     let places: Vec<(u32, Dimensions, u32)> = (0..)
-        .zip(outcome.plan.devices())
+        .zip(outcome.plan.ssds())
         .flat_map(|(member, plan)| {
             (0..plan.part.layout.dies).map(move |die| (member, plan.dimensions, die))
         })
@@ -115,7 +115,7 @@ pub fn dies(outcome: &Outcome) -> Result<Table, ObserveError> {
         ),
     ];
     columns.extend(energy_columns(&energy));
-    if outcome.plan.array.is_some() {
+    if outcome.plan.array().is_some() {
         columns.insert(0, of_member(places.iter().map(|(member, ..)| *member)));
     }
     Table::new(columns)
@@ -406,15 +406,15 @@ pub fn latency(record: &Record) -> Result<Table, ObserveError> {
 /// together.
 pub fn latency_by(outcome: &Outcome) -> Result<Table, ObserveError> {
     let streams = outcome.plan.streams.iter().zip(&outcome.record.streams);
-    let streams = streams.map(|(stream, served)| (0, &stream.name, served.all().cdf()));
-    let array = outcome.plan.array.iter().flat_map(|array| &array.members);
-    let members = array.zip(&outcome.members);
-    let members = members.map(|(member, record)| (1, &member.name, record.total.all().cdf()));
+    let streams = streams.map(|(stream, served)| (0, stream.name.clone(), served.all().cdf()));
+    let names = outcome.plan.named_ssds().into_iter();
+    let members = names.zip(&outcome.members);
+    let members = members.map(|((name, _), record)| (1, name, record.total.all().cdf()));
     let curves: Vec<_> = streams.chain(members).collect();
     let rows = || {
         curves
             .iter()
-            .flat_map(|(kind, name, curve)| repeat_n((*kind, *name), curve.len()))
+            .flat_map(|(kind, name, curve)| repeat_n((*kind, name.clone()), curve.len()))
     };
     let points: Vec<_> = curves
         .iter()
@@ -477,11 +477,11 @@ pub fn blocks(outcome: &Outcome) -> Result<Table, ObserveError> {
         .sum();
     let run = all.div_ceil(MOST_BLOCK_ROWS).max(1);
     let rows = || {
-        let layouts = outcome.plan.devices().map(|plan| plan.part.layout);
+        let layouts = outcome.plan.ssds().map(|plan| plan.part.layout);
         layouts.map(|layout| rows_of_blocks(&layout, run))
     };
     let mut runs = BlockRuns::of_rows(rows().sum());
-    for (plan, device) in outcome.plan.devices().zip(&outcome.devices) {
+    for (plan, device) in outcome.plan.ssds().zip(&outcome.devices) {
         runs.add_device(&plan.part.layout, plan.dimensions, &device.erases, run);
     }
     let [channel, way, die, plane] = runs.place;
@@ -518,7 +518,7 @@ pub fn blocks(outcome: &Outcome) -> Result<Table, ObserveError> {
             runs.most.into(),
         ),
     ];
-    if outcome.plan.array.is_some() {
+    if outcome.plan.array().is_some() {
         let members = (0..).zip(rows());
         let of_rows = |(member, rows)| repeat_n(member, rows);
         columns.insert(0, of_member(members.flat_map(of_rows)));

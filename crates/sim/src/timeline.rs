@@ -8,7 +8,7 @@ use wordline_kernel::Time;
 use wordline_nand::{Die, Layout, Operation, Ppn};
 use wordline_observe::{CounterId, ObserveError, Slice, TimelineFile, TrackId, Window};
 
-use crate::config::Plan;
+use crate::config::{Plan, plan};
 use crate::simulation::SimulationError;
 use crate::summary::grouped;
 
@@ -73,11 +73,8 @@ impl Timeline {
         let window = options.window()?;
         let file = TimelineFile::create(&options.path, window, MOST_EVENTS);
         let mut file = file.map_err(|error| SimulationError::Timeline(error.to_string()))?;
-        let single = plan.array.is_none().then_some((&plan.name, plan));
-        let members = plan.array.iter().flat_map(|array| &array.members);
-        let members = members.map(|member| (&member.name, &member.plan));
-        let devices = members.chain(single);
-        let devices = devices.map(|(name, plan)| Tracks::new(name, plan, &mut file));
+        let ssds = plan.named_ssds().into_iter();
+        let devices = ssds.map(|(name, ssd)| Tracks::new(&name, ssd, &mut file));
         Ok(Self {
             devices: devices.collect(),
             file,
@@ -121,7 +118,7 @@ impl Timeline {
 }
 
 impl Tracks {
-    fn new(name: &str, plan: &Plan, file: &mut TimelineFile) -> Self {
+    fn new(name: &str, plan: &plan::Ssd, file: &mut TimelineFile) -> Self {
         let tracks = file.timeline();
         let device = tracks.track(None, name);
         let queue_depth = tracks.counter(Some(device), "queue depth", "requests");

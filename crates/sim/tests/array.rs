@@ -211,13 +211,13 @@ fn requests_go_to_the_member_that_names_their_disk() {
         .unwrap()
         .plan(1)
         .unwrap();
-    let array = plan.array.unwrap();
+    let array = plan.array().unwrap();
     let places: Vec<_> = array
         .disks
         .iter()
         .map(|disk| (disk.number, disk.start))
         .collect();
-    let (user, half) = (array.members[0].plan.user_bytes(), array.disks[0].bytes);
+    let (user, half) = (array.members[0].store.user_bytes(), array.disks[0].bytes);
     assert_eq!(half, user / 2 / 4096 * 4096);
     assert_eq!(
         places,
@@ -323,18 +323,18 @@ fn members_are_based_on_the_file_or_on_presets_and_refined_by_name() {
     ];
     let loaded = config::load(text, "test.toml", &overrides).unwrap();
     let plan = loaded.plan(1).unwrap();
-    let members = &plan.array.as_ref().unwrap().members;
+    let members: Vec<_> = plan.ssds().collect();
     let demo = config::load("schema = 1\nbase = \"demo\"", "demo.toml", &[]).unwrap();
     let demo = demo.plan(1).unwrap();
-    assert_eq!(members[0].plan.queue_depth, 9);
-    assert_eq!(members[1].plan.ftl.config.gc.victim.name(), "fifo");
-    assert_eq!(members[1].plan.dimensions.channels, 3);
-    assert_eq!(members[1].plan.geometry, members[0].plan.geometry);
-    assert_eq!(members[2].plan.geometry, demo.geometry);
-    assert_eq!(members[2].plan.queue_depth, 3);
+    assert_eq!(members[0].queue_depth, 9);
+    assert_eq!(members[1].ftl.config.gc.victim.name(), "fifo");
+    assert_eq!(members[1].dimensions.channels, 3);
+    assert_eq!(members[1].geometry, members[0].geometry);
+    assert_eq!(members[2].geometry, demo.first().geometry);
+    assert_eq!(members[2].queue_depth, 3);
     let again = config::load(&loaded.resolved_toml, "again.toml", &[]).unwrap();
     assert_eq!(again.config, loaded.config);
-    assert_eq!(again.plan(1).unwrap().array, plan.array);
+    assert_eq!(again.plan(1).unwrap().store, plan.store);
 }
 
 /// Pages of the buffer of each member.
@@ -343,9 +343,8 @@ fn buffers(text: &str) -> Vec<Option<u32>> {
         .unwrap()
         .plan(1)
         .unwrap();
-    let members = plan.array.unwrap().members;
-    let pages = |member: config::plan::Member| member.plan.buffer.map(|buffer| buffer.pages);
-    members.into_iter().map(pages).collect()
+    let pages = |ssd: &config::plan::Ssd| ssd.buffer.as_ref().map(|buffer| buffer.pages);
+    plan.ssds().map(pages).collect()
 }
 
 #[test]

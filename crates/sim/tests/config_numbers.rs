@@ -44,11 +44,13 @@ fn tried(text: &str, key: &str, value: &str) -> Result<(), String> {
     let large = |loaded: &config::Loaded| {
         loaded.plan(1).is_ok_and(|plan| {
             plan.capacity_bytes() > 64 << 30
-                || plan.precondition.overwrite_pages > 1 << 22
-                || plan
-                    .buffer
-                    .as_ref()
-                    .is_some_and(|buffer| buffer.pages > 1 << 24)
+                || plan.ssds().any(|ssd| {
+                    ssd.precondition.overwrite_pages > 1 << 22
+                        || ssd
+                            .buffer
+                            .as_ref()
+                            .is_some_and(|buffer| buffer.pages > 1 << 24)
+                })
         })
     };
     let loaded = config::load(text, "device.toml", &job.overrides);

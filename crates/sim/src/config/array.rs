@@ -9,7 +9,8 @@ use wordline_kernel::Stream;
 use wordline_workload::Disk;
 
 use super::merge::merge;
-use super::{Config, ConfigError, Nand, Plan, Precondition, check, plan, presets};
+use super::plan::{self, Ssd as SsdPlan, Store};
+use super::{Config, ConfigError, Nand, Precondition, check, presets};
 
 /// Where the requests of an array go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -189,7 +190,7 @@ struct Single<'a> {
 
 /// The plan of a configuration with an array. The first member has the seed of the run itself, so that
 /// an array of one device is that device.
-pub(super) fn plan(config: &Config, array: &Array, seed: u64) -> Result<Plan, ConfigError> {
+pub(super) fn plan(config: &Config, array: &Array, seed: u64) -> Result<plan::Array, ConfigError> {
     let singles = singles(array)?;
     let mut members = Vec::new();
     for (number, single) in singles.iter().enumerate() {
@@ -198,7 +199,7 @@ pub(super) fn plan(config: &Config, array: &Array, seed: u64) -> Result<Plan, Co
             _ => Stream::new(seed, &format!("array.{number}")).bits(),
         };
         let device = device_of(config, single.said);
-        let device = Plan::of_device(&device, seed).map_err(|error| {
+        let device = SsdPlan::new(&device, seed).map_err(|error| {
             if single.said.has_own(&error.key) {
                 return error.at_member(single.place);
             }
@@ -208,12 +209,12 @@ pub(super) fn plan(config: &Config, array: &Array, seed: u64) -> Result<Plan, Co
         members.push(plan::Member {
             name: single.name.clone(),
             disks: disks_of(array, single, number)?,
-            plan: device,
+            store: Store::Ssd(Box::new(device)),
         });
     }
     let sizes: Vec<u64> = members
         .iter()
-        .map(|member| member.plan.user_bytes())
+        .map(|member| member.store.user_bytes())
         .collect();
     let layout = match array.layout {
         Layout::Striped => wordline_store::Layout::striped(array.stripe_bytes, &sizes),
@@ -234,17 +235,10 @@ pub(super) fn plan(config: &Config, array: &Array, seed: u64) -> Result<Plan, Co
         Layout::Striped => Vec::new(),
         Layout::ByDisk => disks(&singles, &members)?,
     };
-    let first = members[0].plan.clone();
-    Ok(Plan {
-        name: config.name.clone(),
-        array: Some(plan::Array {
-            layout,
-            disks,
-            members,
-        }),
-        workload: config.workload.clone(),
-        seed,
-        ..first
+    Ok(plan::Array {
+        layout,
+        disks,
+        members,
     })
 }
 
@@ -310,7 +304,7 @@ fn device_of(config: &Config, member: &Member) -> Config {
     device
 }
 
-fn check_stripe(array: &Array, single: &Single<'_>, device: &Plan) -> Result<(), ConfigError> {
+fn check_stripe(array: &Array, single: &Single<'_>, device: &SsdPlan) -> Result<(), ConfigError> {
     let page = u64::from(device.geometry.page_bytes);
     let stripe = array.stripe_bytes;
     if stripe > 0 && stripe.is_multiple_of(page) {
@@ -377,10 +371,10 @@ fn disks(singles: &[Single<'_>], members: &[plan::Member]) -> Result<Vec<Disk>, 
     let mut start = 0;
     for (single, member) in singles.iter().zip(members) {
         let key = |key: &str| format!("array.members[{}].{key}", single.place);
-        let (user, page) = (
-            member.plan.user_bytes(),
-            u64::from(member.plan.geometry.page_bytes),
-        );
+        let user = member.store.user_bytes();
+        let pages = member.store.ssds().into_iter();
+        let page = pages.map(|ssd| u64::from(ssd.geometry.page_bytes)).max();
+        let page = page.unwrap_or(1);
         let equal = user / member.disks.len() as u64 / page * page;
         let mut end = start;
         for (place, &number) in member.disks.iter().enumerate() {

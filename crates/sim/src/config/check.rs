@@ -478,7 +478,7 @@ fn disk_of(stream: &super::Stream, plan: &Plan, place: usize) -> Result<Option<D
     let Some(number) = stream.disk else {
         return Ok(None);
     };
-    let disks = plan.array.iter().flat_map(|array| &array.disks);
+    let disks = plan.array().into_iter().flat_map(|array| &array.disks);
     let known: Vec<Disk> = disks.copied().collect();
     let disk = known.iter().find(|disk| disk.number == number);
     if disk.is_some() {

@@ -9,15 +9,44 @@ use wordline_workload::{Disk, generate};
 
 use super::{Config, ConfigError, Nand, array, check};
 
-/// A run that can be simulated: every number checked, nothing left to decide. With an array, what is
-/// said of a device is that of its first member.
+/// A run that can be simulated: every number checked, nothing left to decide.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// Name of the device.
+    /// Name of what is simulated.
+    pub name: String,
+    /// What serves the requests.
+    pub store: Store,
+    /// When the requests of a trace are issued; a generated workload has its own clock.
+    pub replay: Replay,
+    /// The time series.
+    pub series: Series,
+    /// What is counted of slow requests.
+    pub observe: Observe,
+    /// Load to generate; none if the run is of a trace.
+    pub workload: Option<generate::Config>,
+    /// Streams by name; none if there is one only, of `workload` or of a trace.
+    pub streams: Vec<Stream>,
+    /// Seed of all random streams.
+    pub seed: u64,
+}
+
+/// What serves requests. Stores nest: the members of an array are stores.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Store {
+    /// A solid-state disk.
+    Ssd(Box<Ssd>),
+    /// Several stores as one.
+    Array(Array),
+}
+
+/// A solid-state disk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ssd {
+    /// Name of the configuration that describes it.
     pub name: String,
     /// How a package is divided.
     pub geometry: Geometry,
-    /// The whole array, and how it is driven.
+    /// The whole array of cells, and how it is driven.
     pub part: Part,
     /// How its planes are wired.
     pub dimensions: Dimensions,
@@ -37,44 +66,32 @@ pub struct Plan {
     pub interface: Interface,
     /// The DRAM buffer, if there is one.
     pub buffer: Option<wordline_buffer::Plan>,
-    /// The devices, if there are several.
-    pub array: Option<Array>,
-    /// When the requests of a trace are issued; a generated workload has its own clock.
-    pub replay: Replay,
     /// What happens before the run.
     pub precondition: Precondition,
-    /// The time series.
-    pub series: Series,
-    /// What is counted of slow requests.
-    pub observe: Observe,
-    /// Load to generate; none if the run is of a trace.
-    pub workload: Option<generate::Config>,
-    /// Streams by name; none if there is one only, of `workload` or of a trace.
-    pub streams: Vec<Stream>,
-    /// Seed of all random streams.
+    /// Seed of its random streams.
     pub seed: u64,
 }
 
-/// Several devices as one.
+/// Several stores as one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
     /// Where its bytes lie.
     pub layout: wordline_store::Layout,
     /// Where the disks of a trace lie in its addresses, if requests go by disk.
     pub disks: Vec<Disk>,
-    /// The devices; one at least.
+    /// The stores; one at least.
     pub members: Vec<Member>,
 }
 
-/// A device of an array.
+/// A store of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member {
     /// Its name, unlike all others.
     pub name: String,
     /// The disks of a trace that it holds, if requests go by disk.
     pub disks: Vec<u32>,
-    /// What it would be by itself.
-    pub plan: Plan,
+    /// What it is.
+    pub store: Store,
 }
 
 /// A stream of requests.
@@ -190,17 +207,115 @@ fn of_layout(nand: &Nand, layout: Layout, seed: u64) -> Part {
 impl Plan {
     /// Checks a configuration. The same configuration and seed give the same run.
     pub fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
-        let mut plan = match &config.array {
-            Some(array) => array::plan(config, array, seed)?,
-            None => Self::of_device(config, seed)?,
+        let store = match &config.array {
+            Some(array) => Store::Array(array::plan(config, array, seed)?),
+            None => Store::Ssd(Box::new(Ssd::new(config, seed)?)),
+        };
+        let mut plan = Self {
+            name: config.name.clone(),
+            store,
+            replay: check::replay(&config.replay.mode)?,
+            series: check::series(&config.series)?,
+            observe: check::observe(&config.observe)?,
+            workload: config.workload.clone(),
+            streams: Vec::new(),
+            seed,
         };
         plan.streams = check::streams(config, &plan, seed)?;
         check::workloads(&plan)?;
         Ok(plan)
     }
 
-    /// The device of a configuration, and all that is said of a run but its streams.
-    pub(super) fn of_device(config: &Config, seed: u64) -> Result<Self, ConfigError> {
+    /// The array, if the store is one.
+    pub fn array(&self) -> Option<&Array> {
+        match &self.store {
+            Store::Ssd(_) => None,
+            Store::Array(array) => Some(array),
+        }
+    }
+
+    /// Its SSDs, in the order in which the store numbers them.
+    pub fn ssds(&self) -> impl Iterator<Item = &Ssd> {
+        self.store.ssds().into_iter()
+    }
+
+    /// What stands for all SSDs where sums say nothing, such as the bytes of a page: the first.
+    pub fn first(&self) -> &Ssd {
+        self.store.ssds()[0]
+    }
+
+    /// The SSDs by the names under which the run tells of them.
+    pub fn named_ssds(&self) -> Vec<(String, &Ssd)> {
+        match &self.store {
+            Store::Ssd(ssd) => vec![(self.name.clone(), ssd)],
+            Store::Array(array) => array.named_ssds(),
+        }
+    }
+
+    /// Whether a device has a DRAM buffer.
+    pub fn has_buffer(&self) -> bool {
+        self.ssds().any(|ssd| ssd.buffer.is_some())
+    }
+
+    /// Whether the requests of a stream are generated.
+    pub fn is_generated(&self, stream: usize) -> bool {
+        let load = self.streams.get(stream).map(|stream| &stream.workload);
+        load.unwrap_or(&self.workload).is_some()
+    }
+
+    /// All pages. Bytes.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.ssds().map(Ssd::capacity_bytes).sum()
+    }
+
+    /// What the host can address. Bytes.
+    pub fn user_bytes(&self) -> u64 {
+        self.store.user_bytes()
+    }
+}
+
+impl Store {
+    /// What the host can address. Bytes.
+    pub fn user_bytes(&self) -> u64 {
+        match self {
+            Self::Ssd(ssd) => ssd.user_bytes(),
+            Self::Array(array) => array.layout.user_bytes(),
+        }
+    }
+
+    /// The SSDs in it, one at least.
+    pub fn ssds(&self) -> Vec<&Ssd> {
+        match self {
+            Self::Ssd(ssd) => vec![ssd],
+            Self::Array(array) => {
+                let members = array.members.iter();
+                members.flat_map(|member| member.store.ssds()).collect()
+            }
+        }
+    }
+}
+
+impl Array {
+    fn named_ssds(&self) -> Vec<(String, &Ssd)> {
+        let named = self
+            .members
+            .iter()
+            .flat_map(|Member { name, store, .. }| match store {
+                Store::Ssd(ssd) => vec![(name.clone(), &**ssd)],
+                Store::Array(array) => {
+                    let inside = array.named_ssds().into_iter();
+                    inside
+                        .map(|(inner, ssd)| (format!("{name}.{inner}"), ssd))
+                        .collect()
+                }
+            });
+        named.collect()
+    }
+}
+
+impl Ssd {
+    /// The device of a configuration, whatever array there is.
+    pub(super) fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
         check::ranges(config)?;
         let Config { nand, ssd, .. } = config;
         let layout = check::layout(&nand.geometry, ssd)?;
@@ -225,49 +340,37 @@ impl Plan {
             queue_depth: check::queue_depth(&config.host)?,
             interface: config.host.interface.clone(),
             buffer: check::buffer(&config.buffer, page_bytes)?,
-            replay: check::replay(&config.replay.mode)?,
             precondition: check::precondition(&config.precondition, ftl.user_pages)?,
-            series: check::series(&config.series)?,
-            observe: check::observe(&config.observe)?,
-            workload: config.workload.clone(),
-            streams: Vec::new(),
-            array: None,
             ftl,
             seed,
         })
     }
 
-    /// The devices: the members of the array, or the single one.
-    pub fn devices(&self) -> impl Iterator<Item = &Self> {
-        let members = self.array.iter().flat_map(|array| &array.members);
-        let single = self.array.is_none().then_some(self);
-        members.map(|member| &member.plan).chain(single)
-    }
-
-    /// Whether a device has a DRAM buffer.
-    pub fn has_buffer(&self) -> bool {
-        self.devices().any(|device| device.buffer.is_some())
-    }
-
-    /// Whether the requests of a stream are generated.
-    pub fn is_generated(&self, stream: usize) -> bool {
-        let load = self.streams.get(stream).map(|stream| &stream.workload);
-        load.unwrap_or(&self.workload).is_some()
-    }
-
     /// All pages. Bytes.
     pub fn capacity_bytes(&self) -> u64 {
-        let bytes = |device: &Self| {
-            u64::from(device.part.layout.pages()) * u64::from(device.geometry.page_bytes)
-        };
-        self.devices().map(bytes).sum()
+        u64::from(self.part.layout.pages()) * u64::from(self.geometry.page_bytes)
     }
 
     /// What the host can address. Bytes.
     pub fn user_bytes(&self) -> u64 {
-        if let Some(array) = &self.array {
-            return array.layout.user_bytes();
-        }
         u64::from(self.ftl.user_pages) * u64::from(self.geometry.page_bytes)
+    }
+
+    /// The device, which serves `streams`.
+    pub fn device(&self, streams: &[Stream]) -> wordline_device::Plan {
+        wordline_device::Plan {
+            part: self.part.clone(),
+            dies_per_channel: self.dimensions.ways * self.dimensions.dies,
+            page_bytes: self.geometry.page_bytes,
+            internal_data_move: self.internal_data_move,
+            dies_per_package: self.dimensions.dies,
+            composition: self.composition.clone(),
+            scheduler: self.scheduler.clone(),
+            queue_depth: self.queue_depth,
+            interface: self.interface.clone(),
+            streams: streams.iter().map(Stream::at_the_interface).collect(),
+            buffer: self.buffer.clone(),
+            ftl: self.ftl.clone(),
+        }
     }
 }

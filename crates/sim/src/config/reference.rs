@@ -232,8 +232,9 @@ fn summary(page: &mut String, preset: &Preset) {
         return;
     };
     let Ok(plan) = loaded.plan(0) else { return };
-    let d = plan.dimensions;
-    let several = match &plan.array {
+    let first = plan.first();
+    let d = first.dimensions;
+    let several = match plan.array() {
         Some(array) => format!("{} x ", array.members.len()),
         None => String::new(),
     };
@@ -247,7 +248,7 @@ fn summary(page: &mut String, preset: &Preset) {
         d.ways,
         d.dies,
         d.planes,
-        plan.geometry.page_bytes / 1024,
+        first.geometry.page_bytes / 1024,
         times_us(&timing.read_ns),
         times_us(&timing.program_ns),
         timing.erase_ns as f64 / 1e3,
