@@ -77,7 +77,7 @@ pub struct Stat {
     pub reuse: reuse::ReuseStat,
     /// The files of the trace; none of a generated workload.
     pub files: Vec<InputFile>,
-    /// What is doubtful about their formats, in sentences.
+    /// What is doubtful about their formats, and what was done to their records, in sentences.
     pub notes: Vec<String>,
     /// What the reader of the trace had to adjust; absent for generated workloads.
     pub trace: Option<Counts>,
@@ -466,7 +466,7 @@ pub fn stat_trace(trace: &mut Trace, rule: IdleRule) -> Result<Stat, WorkloadErr
     let stat = stat(trace, rule)?;
     Ok(Stat {
         files: trace.files().iter().map(InputFile::of).collect(),
-        notes: trace.warnings().collect(),
+        notes: trace.notes(),
         trace: Some(trace.counts()),
         ..stat
     })
