@@ -43,6 +43,8 @@ pub(crate) struct Input {
     ended: bool,
     consumed: u64,
     place: Place,
+    /// Whether times are of no use.
+    pub(crate) untimed: bool,
     /// Lines and records that are no requests: headers, comments, other events.
     pub(crate) ignored: u64,
 }
@@ -60,6 +62,7 @@ impl Input {
             ended: false,
             consumed: 0,
             place: Place::Whole,
+            untimed: false,
             ignored: 0,
         })
     }

@@ -34,6 +34,12 @@ fn changes(counts: &Counts) -> Vec<String> {
             counts.times_sorted,
             "requests were out of order and were sorted by time",
         ),
+        (
+            counts.times_unknown,
+            "time stamps are missing, before the first of their file or more than 213 days behind it; \
+             their requests were kept in the order of the file, and how long it took is not known \
+             (--time-gaps cut=1s if the clock was set)",
+        ),
         (counts.expanded, "requests were expanded to whole sectors"),
         (
             counts.wrapped,

@@ -49,7 +49,8 @@ pub struct Stat {
     pub trimmed_bytes: u64,
     /// Share of reads among reads and writes.
     pub read_percent: Option<f64>,
-    /// From the first arrival to the last; absent if the source has no time stamps.
+    /// From the first arrival to the last; absent if the source has no time stamps, or if one of them is unknown
+    /// and the order of the file was asked for.
     pub duration_s: Option<f64>,
     /// Requests a second over that duration.
     pub mean_iops: Option<f64>,
@@ -457,6 +458,7 @@ pub fn stat(source: &mut impl Source, rule: IdleRule) -> Result<Stat, WorkloadEr
     while let Some(request) = source.next_request()? {
         tally.add(&request);
     }
+    tally.timed = source.timed();
     Ok(tally.stat())
 }
 
