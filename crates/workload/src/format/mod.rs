@@ -223,6 +223,11 @@ impl Format {
             "name it with --format, one of {}, or say what its columns mean with --columns",
             Self::names()
         );
+        if keys32le::is_pairs(probe) {
+            return "these may be 16-bit numbers: write them with 32 or 64 bits each, or, if they \
+                    are 32-bit ones, pass --format keys32le"
+                .to_owned();
+        }
         if wordline::resembles(probe) {
             return format!(
                 "Wordline's own begins with the line {}: write that line, or {naming}",
