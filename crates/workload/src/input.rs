@@ -139,7 +139,7 @@ impl Input {
             Place::Line(line) => format!("{decoded} bytes ({line} whole lines)"),
             Place::Record { number, .. } => format!("{decoded} bytes ({number} whole records)"),
         };
-        if kind == Compression::Plain {
+        if kind == Compression::Plain || self.stream.failed() {
             let reason = format!("reading fails after {far}: {}", plain(error));
             return WorkloadError::new(&self.path, reason, "");
         }
