@@ -325,7 +325,7 @@ impl Open {
     ) -> Result<(), WorkloadError> {
         let path = self.input.path();
         if fault.stamp.is_some_and(|stamp| stamp.beyond) {
-            return Err(self.overflow(place, fault));
+            return Err(self.overflow(place, &fault));
         }
         let remedy = "correct it, or pass --on-bad-line skip";
         let error = WorkloadError::at(path, place, fault.column, fault.reason, remedy);
@@ -339,7 +339,7 @@ impl Open {
 
     /// The error of a time stamp that the clock cannot hold. That is no fault of its line.
     #[cold]
-    fn overflow(&self, place: Place, fault: Fault) -> WorkloadError {
+    fn overflow(&self, place: Place, fault: &Fault) -> WorkloadError {
         let reason = format!("{}: the clock reaches 213 days", fault.reason);
         let mut remedy = "subtract the time of the first request from all".to_owned();
         if self.format == Format::Wordline {

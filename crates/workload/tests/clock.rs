@@ -9,6 +9,9 @@ use wordline_workload::{Source, Trace, TraceOptions, WorkloadError};
 
 const HEADER: &str = "time_ns,op,offset_bytes,size_bytes,volume\n";
 
+/// A line with this time.
+type WithTime = fn(&str) -> String;
+
 fn options(words: &[(&str, &str)]) -> TraceOptions {
     let mut options = TraceOptions::default();
     for (key, word) in words {
@@ -52,7 +55,7 @@ fn a_time_that_the_clock_cannot_hold_is_no_bad_line() {
 /// Whoever needs no clock takes the requests of all lines whose time is a number or empty.
 #[test]
 fn in_the_order_of_the_file_no_clock_is_needed() {
-    let lines: [(&str, fn(&str) -> String); 4] = [
+    let lines: [(&str, WithTime); 4] = [
         (HEADER, |time| format!("{time},read,7168,512,0\n")),
         ("1,hm,0,Read,0,512,1\n", |time| {
             format!("{time},hm,0,Read,7168,512,1\n")
