@@ -27,7 +27,7 @@ def _loop(load: Mapping[str, Any]) -> str:
         if not recorded:
             return depth
         known = load["recorded_s"] is not None
-        return f"{depth}, {'time stamps ignored' if known else 'no time stamps'}"
+        return f"{depth}, {'time stamps ignored' if known else 'no usable time stamps'}"
     if not recorded:
         return "open loop, generated arrivals"
     if load["time_scale"] == 1:

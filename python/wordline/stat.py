@@ -111,6 +111,7 @@ class Counts(TypedDict):
     other_volumes: int
     stacked: int
     time_inversions: int
+    times_unknown: int
     gaps_changed: int
     gaps_removed_ms: int
     gaps_added_ms: int

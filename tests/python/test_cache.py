@@ -213,6 +213,16 @@ def test_faults_of_the_trace_name_it(wordline: Command, place: Path) -> None:
     assert "1 bad lines were skipped; the first: disk.csv:101" in output.replace("\n", " ")
 
 
+@pytest.mark.parametrize("words", [["cache", "t.csv", "lru", "2p"], ["mrc", "t.csv"]])
+def test_no_clock_is_needed(wordline: Command, place: Path, words: list[str]) -> None:
+    rows = [f"{time},read,{4096 * n},4096,0\n" for n, time in enumerate(["", "-5", "9" * 30, "1"])]
+    (place / "t.csv").write_text("time_ns,op,offset_bytes,size_bytes,volume\n" + "".join(rows))
+    told = json.loads(done(wordline(*words, "--json")))
+    assert (told["input"]["requests"], told["input"]["lines_skipped"]) == (4, 0)
+    answer = wordline(*words, "--time-order", "sort")
+    assert answer.stderr.startswith("error: t.csv:2: column 1: the time is empty")
+
+
 def test_wrong_types_are_type_errors() -> None:
     for wrong in (5, ["lru", 5]):
         with pytest.raises(TypeError):

@@ -1,6 +1,7 @@
 """What is said of the format of a trace."""
 
 import json
+from array import array
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,24 @@ def test_a_unit_that_may_be_another_is_a_warning(wordline: Command, tiny: str, f
         "recognised_by": "five whole numbers that ask for no more than 8 GB/s if times are ns",
     }]  # fmt: skip
     assert any("Name the right one" in note for note in summary["notes"])
+
+
+def test_a_unit_of_sizes_that_may_be_another_is_named(wordline: Command, place: Path) -> None:
+    lines = (f"{7 * n}.000000\t0\t{24 * n}\t3\t1\n" for n in range(200))
+    (place / "five.txt").write_text("".join(lines))
+    told = " ".join(wordline("trace", "stat", "five.txt").stdout.split())
+    assert "those of hil, with sizes in pages of 4 KiB (12.0 KiB a request" in told
+    assert "disksim (--format disksim: sizes in sectors of 512 B, 1.5 KiB a request" in told
+
+
+def test_numbers_of_16_bits_are_no_keys(wordline: Command, place: Path) -> None:
+    numbers = array("H", (n * n % 3001 for n in range(5000)))
+    (place / "keys.bin").write_bytes(numbers.tobytes())
+    for words in (["trace", "stat", "keys.bin"], ["cache", "keys.bin", "lru", "10p"]):
+        answer = wordline(*words)
+        assert answer.returncode == 2
+        told = "keys.bin: the format is not recognised; these may be 16-bit numbers: write them"
+        assert told in " ".join(answer.stderr.split())
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le"])

@@ -72,7 +72,7 @@ def test_a_trace_without_time_stamps_has_none_to_ignore(wordline: Command, place
     )
     closed = "replay.mode.closed-loop.queue_depth=4"
     answer = wordline("run", "d4", "--trace", "disk.iolog", "--set", closed)
-    assert played(answer).startswith("closed loop, 4 under way, no time stamps; ")
+    assert played(answer).startswith("closed loop, 4 under way, no usable time stamps; ")
     assert "time stamps of the trace were ignored" not in answer.stdout
 
 
@@ -169,3 +169,17 @@ def test_caches_need_no_clock(jumping: str, place: Path) -> None:
 def test_wrong_gaps_are_refused(tiny: str, trace: str, gaps: str) -> None:
     with pytest.raises(package.WordlineError, match=r"^time_gaps: "):
         package.run(tiny, trace, time_gaps=gaps)
+
+
+def test_a_closed_loop_invents_no_duration_where_clocks_jump(
+    wordline: Command, tiny: str, place: Path
+) -> None:
+    """The third record is 40 years ahead, as one processor's clock may be."""
+    times = [0, SECOND, 40 * 365 * 86_400 * SECOND, 2 * SECOND, 3 * SECOND]
+    lines = (f"{time} 0 {8 * n} 8 1\n" for n, time in enumerate(times))
+    (place / "jumps.txt").write_text("".join(lines))
+    summary = package.run(tiny, "jumps.txt", format="mqsim", overrides=CLOSED).summary
+    assert summary["input"]["recorded_s"] is None
+    assert any(note.startswith("1 time stamps are missing, ") for note in summary["notes"])
+    words = ["trace", "stat", "jumps.txt", "--format", "mqsim", "--time-order", "file"]
+    assert "1 time stamps are missing, " in " ".join(wordline(*words).stdout.split())

@@ -1,13 +1,17 @@
 """Traces that can be read only once: pipes, FIFOs, standard input."""
 
+import bz2
 import gzip
 import json
+import lzma
 import os
+import resource
 import signal
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +114,61 @@ def test_standard_input_has_a_name(tiny: str, place: Path, recording: bytes) -> 
     )  # fmt: skip
     assert bad.returncode == 2
     assert bad.stderr.decode().startswith("error: <stdin>: the file is empty")
+
+
+STAT = [*COMMAND, "trace", "stat", "-", "--json"]
+
+
+@pytest.mark.parametrize("words", [["trace", "stat", "-"], ["cache", "-", "lru", "10p"]])
+def test_a_file_on_standard_input_is_read_from_where_it_stands(
+    place: Path, words: list[str]
+) -> None:
+    lines = msr(300).splitlines(keepends=True)
+    (place / "whole.csv").write_text("".join(lines))
+    (place / "rest.csv").write_text("".join(lines[100:]))
+
+    def told(skipped: int, name: str) -> Any:
+        with (place / name).open("rb", buffering=0) as file:
+            file.read(skipped)
+            done = subprocess.run(
+                [*COMMAND, *words, "--json"], cwd=place, env=environment(), stdin=file,
+                capture_output=True, timeout=60, check=True,
+            )  # fmt: skip
+            assert file.tell() == skipped
+        return without_paths(json.loads(done.stdout))
+
+    assert told(len("".join(lines[:100])), "whole.csv") == told(0, "rest.csv")
+
+
+def test_a_folder_for_copies_that_is_not_there_is_named(place: Path, recording: bytes) -> None:
+    done = subprocess.run(
+        STAT, cwd=place, env=environment() | {"TMPDIR": "/nowhere"}, input=recording,
+        capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    told = " ".join(done.stderr.decode().split())
+    assert "a copy of the stream cannot be kept in /nowhere: it does not exist; let TMPDIR" in told
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def test_a_copy_without_room_is_no_damage_of_the_archive(
+    place: Path, recording: bytes, pack: Callable[[bytes], bytes]
+) -> None:
+    def little_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2**15, 2**15))
+
+    content = pack(recording)
+    assert len(content) > 2**16
+    done = subprocess.run(
+        STAT, cwd=place, env=environment(), input=content, capture_output=True, timeout=60,
+        check=False, preexec_fn=little_room,
+    )  # fmt: skip
+    assert done.returncode == 2
+    told = " ".join(done.stderr.decode().split())
+    assert "a copy of the stream cannot be kept in" in told
+    assert "TMPDIR" in told
+    assert "damaged" not in told
+    assert "early" not in told
 
 
 @pytest.mark.parametrize(

@@ -91,3 +91,16 @@ def test_columns_that_are_not_there_are_told_with_those_that_are(
     assert main([*command, "time=t:us,offset=lba,bytes=len,op=rw", "--align", "keep"]) == 0
     with pytest.raises(TypeError, match="columns must be a string such as"):
         wordline.trace_stat(table, columns=7)  # pyright: ignore
+
+
+def test_a_conversion_says_what_it_did_to_the_records(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [f"{time} 0 {8 * n} 8 1\n" for n, time in enumerate([5, 4, 6, 7])]
+    (place / "t.txt").write_text("".join([*lines, "rubbish\n"]))
+    reading = ["--format", "mqsim", "--on-bad-line", "skip"]
+    for words in (["convert", "t.txt", "out.spc", "--to", "spc"], ["stat", "t.txt"]):
+        assert main(["trace", *words, *reading]) == 0
+        told = " ".join(capsys.readouterr().out.split())
+        assert "Note: 1 bad lines were skipped; the first: t.txt:5: column 1" in told
+        assert "Note: 1 requests were out of order and were sorted by time." in told

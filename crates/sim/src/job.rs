@@ -15,7 +15,7 @@ use crate::config::{ConfigError, Plan, load};
 use crate::given;
 use crate::results::{Provenance, Results};
 use crate::simulation::{Input, Options, Phase, Progress, SimulationError, Watch, run};
-use crate::summary::{Reference, grouped};
+use crate::summary::Reference;
 use crate::timeline::TimelineOptions;
 
 /// What a user says of a run.
@@ -444,59 +444,13 @@ impl Feed {
         };
         let counts = trace.counts();
         let files = trace.files().iter().map(InputFile::of);
-        let mut notes: Vec<String> = trace.warnings().collect();
-        if let Some(first) = trace.first_skipped() {
-            notes.push(format!(
-                "{} bad lines were skipped; the first: {first}",
-                counts.lines_skipped
-            ));
-        }
-        for (count, what) in [
-            (
-                counts.times_clamped,
-                "requests were earlier than the one before and got its time",
-            ),
-            (
-                counts.times_sorted,
-                "requests were out of order and were sorted by time",
-            ),
-            (counts.expanded, "requests were expanded to whole sectors"),
-            (
-                counts.wrapped,
-                "requests beyond the device's end were wrapped around",
-            ),
-            (
-                counts.split,
-                "of them crossed the device's end and count as two requests each, one at each end",
-            ),
-            (
-                counts.scaled,
-                "requests were scaled to the device's capacity",
-            ),
-            (
-                counts.other_volumes,
-                "requests to other volumes were left out",
-            ),
-        ] {
-            if count > 0 {
-                notes.push(format!("{} {what}.", grouped(count)));
-            }
-        }
-        if counts.gaps_changed > 0 {
-            notes.push(format!(
-                "{} gaps between time stamps were changed by --time-gaps: {:.3} s were taken from gaps, {:.3} s added.",
-                grouped(counts.gaps_changed),
-                counts.gaps_removed_ms as f64 / 1e3,
-                counts.gaps_added_ms as f64 / 1e3,
-            ));
-        }
         Provenance {
             kind: "trace",
             files: files.collect(),
             digest: Some(format!("{:016x}", trace.digest())),
             lines_skipped: counts.lines_skipped,
             requests_adjusted: counts.adjusted(),
-            notes,
+            notes: trace.notes(),
         }
     }
 }

@@ -9,7 +9,7 @@ use wordline_ftl::MapCache;
 use wordline_kernel::Time;
 use wordline_nand::Energy;
 use wordline_observe::{Busy, Histogram};
-use wordline_workload::InputFile;
+use wordline_workload::{InputFile, grouped};
 
 use crate::chip_load::ChipLoadSummary;
 use crate::config::plan::{Replay, Ssd};
@@ -965,29 +965,4 @@ fn classes_ignored(plan: &Plan) -> Option<String> {
             deaf.interface.name()
         )
     })
-}
-
-/// A count as people read it: 1,234,567.
-pub(crate) fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::grouped;
-
-    #[test]
-    fn counts_are_grouped_by_thousands() {
-        let counts = [0, 7, 999, 1_000, 12_345, 123_456, 1_234_567];
-        let texts = ["0", "7", "999", "1,000", "12,345", "123,456", "1,234,567"];
-        assert_eq!(counts.map(grouped), texts);
-    }
 }

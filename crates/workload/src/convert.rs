@@ -28,7 +28,8 @@ pub struct Conversion {
     pub written: u64,
     /// Requests left out because the format cannot state them: trims and flushes.
     pub left_out: u64,
-    /// What the format could not keep, and what is doubtful about the files, in sentences.
+    /// What the format could not keep, what is doubtful about the files, and what was done to their records,
+    /// in sentences.
     pub notes: Vec<String>,
     /// The files that were read.
     pub files: Vec<InputFile>,
@@ -157,7 +158,7 @@ pub fn convert_trace_until(
     stop: &Cancellation,
 ) -> Result<Conversion, WorkloadError> {
     let mut done = convert_until(trace, path, format, stop)?;
-    done.notes.extend(trace.warnings());
+    done.notes.extend(trace.notes());
     done.files = trace.files().iter().map(InputFile::of).collect();
     Ok(done)
 }

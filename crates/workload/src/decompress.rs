@@ -79,6 +79,8 @@ struct Raw {
     hash: XxHash3_64,
     stop: Option<Stop>,
     stopped: bool,
+    /// Whether the bytes on disk could not be read, whatever they hold.
+    failed: bool,
 }
 
 impl Raw {
@@ -95,7 +97,10 @@ impl Raw {
 impl Read for Raw {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.look()?;
-        let length = self.inner.read(buffer)?;
+        let read = self.inner.read(buffer);
+        let again = |error: &io::Error| error.kind() == io::ErrorKind::Interrupted;
+        self.failed |= read.as_ref().is_err_and(|error| !again(error));
+        let length = read?;
         if length == 0 {
             // What follows the end cannot be interrupted.
             self.look()?;
@@ -131,6 +136,7 @@ impl Decompressed {
             hash: XxHash3_64::new(),
             stop,
             stopped: false,
+            failed: false,
         };
         let mut buffered = BufReader::with_capacity(CHUNK, raw);
         let compression = Compression::of(buffered.fill_buf()?);
@@ -167,6 +173,11 @@ impl Decompressed {
     /// Whether the user ended it.
     pub(crate) fn stopped(&self) -> bool {
         self.raw().stopped
+    }
+
+    /// Whether the bytes on disk could not be read: then nothing is known of what they hold.
+    pub(crate) fn failed(&self) -> bool {
+        self.raw().failed
     }
 
     /// Bytes read from disk.

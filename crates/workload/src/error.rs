@@ -126,6 +126,19 @@ impl std::error::Error for WorkloadError {}
 pub(crate) struct Fault {
     pub(crate) column: Option<u32>,
     pub(crate) reason: String,
+    /// Set if nothing is wrong but a time stamp, as those who have no use for time may overlook.
+    pub(crate) stamp: Option<Stamp>,
+}
+
+/// A time stamp that is a number, or nothing, but no time of the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    /// Where its field begins in the line.
+    pub(crate) start: usize,
+    /// Bytes of the field.
+    pub(crate) length: usize,
+    /// Whether it is too large, rather than empty or negative.
+    pub(crate) beyond: bool,
 }
 
 impl Fault {
@@ -133,6 +146,7 @@ impl Fault {
         Self {
             column: None,
             reason: reason.into(),
+            stamp: None,
         }
     }
     #[cold]
@@ -140,6 +154,7 @@ impl Fault {
         Self {
             column: Some(column),
             reason: reason.into(),
+            stamp: None,
         }
     }
 }

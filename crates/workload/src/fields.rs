@@ -1,6 +1,6 @@
 //! Scanning the fields of a line, without allocation.
 
-use crate::error::{Fault, shown};
+use crate::error::{Fault, Stamp, shown};
 
 /// Bytes in a sector of nearly every block trace.
 pub(crate) const SECTOR: u64 = 512;
@@ -230,14 +230,31 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
     /// The next field as an unsigned integer.
     #[inline(always)]
     pub(crate) fn number(&mut self, what: &str) -> Result<u64, Fault> {
+        match self.plain_number() {
+            Some(value) => Ok(value),
+            None => self.odd(what, parse_number),
+        }
+    }
+
+    /// The next field as a time stamp: an unsigned integer.
+    #[inline(always)]
+    pub(crate) fn stamp(&mut self, what: &str) -> Result<u64, Fault> {
+        match self.plain_number() {
+            Some(value) => Ok(value),
+            None => self.odd_stamp(what, parse_number),
+        }
+    }
+
+    #[inline(always)]
+    fn plain_number(&mut self) -> Option<u64> {
         if self.more {
             let (value, length) = digits(self.rest);
             if (1..=SAFE).contains(&length) && self.step(length) {
                 self.column += 1;
-                return Ok(value);
+                return Some(value);
             }
         }
-        self.odd(what, parse_number)
+        None
     }
 
     /// The next field, parsed with care.
@@ -250,6 +267,35 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         let (fields, value) = self.parsed(what, parse);
         *self = fields;
         value
+    }
+
+    /// [`Fields::odd`] of a time stamp.
+    #[inline(always)]
+    fn odd_stamp(
+        &mut self,
+        what: &str,
+        parse: impl Fn(&[u8]) -> Result<u64, String>,
+    ) -> Result<u64, Fault> {
+        let (fields, value) = self.parsed_stamp(what, parse);
+        *self = fields;
+        value
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn parsed_stamp(
+        self,
+        what: &str,
+        parse: impl Fn(&[u8]) -> Result<u64, String>,
+    ) -> (Self, Result<u64, Fault>) {
+        let field = { self }.text(what).ok();
+        let (fields, value) = self.parsed(what, parse);
+        let stamp = || stamp_in(self.text, field?);
+        let value = value.map_err(|fault| Fault {
+            stamp: stamp(),
+            ..fault
+        });
+        (fields, value)
     }
 
     #[cold]
@@ -284,7 +330,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
             .ok_or_else(|| beyond(self.column, what, units, bytes))
     }
 
-    /// The next field as a decimal number, in units of 10^-`places`, rounded to the nearest.
+    /// The next field as a time stamp: a decimal number, in units of 10^-`places`, rounded to the nearest.
     #[inline(always)]
     pub(crate) fn decimal(&mut self, what: &str, places: u32) -> Result<u64, Fault> {
         if self.more
@@ -294,7 +340,7 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
             self.column += 1;
             return Ok(value);
         }
-        self.odd(what, |field| parse_decimal(field, places))
+        self.odd_stamp(what, |field| parse_decimal(field, places))
     }
 
     /// Fails if there is another field.
@@ -445,6 +491,20 @@ fn surplus(column: u32, rest: &[u8]) -> Fault {
             shown(rest)
         ),
     )
+}
+
+/// The time stamp that a field of a line is, if it is empty or a number.
+#[cold]
+fn stamp_in(line: &[u8], field: &[u8]) -> Option<Stamp> {
+    let text = field.trim_ascii();
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let number = digits.first().is_some_and(u8::is_ascii_digit)
+        && std::str::from_utf8(digits).is_ok_and(|text| text.parse::<f64>().is_ok());
+    (number || text.is_empty()).then(|| Stamp {
+        start: field.as_ptr().addr() - line.as_ptr().addr(),
+        length: field.len(),
+        beyond: number && digits.len() == text.len(),
+    })
 }
 
 /// An unsigned integer in decimal digits.

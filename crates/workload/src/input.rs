@@ -43,6 +43,8 @@ pub(crate) struct Input {
     ended: bool,
     consumed: u64,
     place: Place,
+    /// Whether times are of no use.
+    pub(crate) untimed: bool,
     /// Lines and records that are no requests: headers, comments, other events.
     pub(crate) ignored: u64,
 }
@@ -60,6 +62,7 @@ impl Input {
             ended: false,
             consumed: 0,
             place: Place::Whole,
+            untimed: false,
             ignored: 0,
         })
     }
@@ -136,7 +139,7 @@ impl Input {
             Place::Line(line) => format!("{decoded} bytes ({line} whole lines)"),
             Place::Record { number, .. } => format!("{decoded} bytes ({number} whole records)"),
         };
-        if kind == Compression::Plain {
+        if kind == Compression::Plain || self.stream.failed() {
             let reason = format!("reading fails after {far}: {}", plain(error));
             return WorkloadError::new(&self.path, reason, "");
         }

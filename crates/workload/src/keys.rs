@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::format::{Format, Layout, Probe};
 use crate::input::{Input, PROBE, Stop};
+use crate::notes::skipped_lines;
 use crate::recording::{Recording, Recordings};
 use crate::{OnBadLine, TraceFile, TraceOptions, Volumes, WorkloadError};
 
@@ -17,6 +18,7 @@ pub struct KeyTrace {
     next_file: usize,
     keys: Vec<u64>,
     lines_skipped: u64,
+    first_skipped: Option<WorkloadError>,
     /// None if a file's length cannot be known.
     bytes_total: Option<u64>,
     bytes_done: u64,
@@ -64,6 +66,7 @@ impl KeyTrace {
             next_file: 0,
             keys: Vec::new(),
             lines_skipped: 0,
+            first_skipped: None,
             bytes_total: recordings.iter().map(Recording::length).sum(),
             recordings,
             bytes_done: 0,
@@ -77,6 +80,13 @@ impl KeyTrace {
     /// Incomplete records at the end of files, left out.
     pub fn lines_skipped(&self) -> u64 {
         self.lines_skipped
+    }
+    /// What was done to the records so far, in sentences.
+    pub fn notes(&self) -> Vec<String> {
+        let first = self.first_skipped.iter();
+        first
+            .map(|first| skipped_lines(self.lines_skipped, first))
+            .collect()
     }
     /// The share of the bytes on disk that is read, 0 to 1; `None` if it cannot be known.
     pub fn fraction(&self) -> Option<f64> {
@@ -103,13 +113,15 @@ impl KeyTrace {
                     self.open = None;
                 }
                 Err(Stop::Broken(error)) => return Err(error),
-                Err(Stop::Bad(_)) if self.on_bad_line == OnBadLine::Skip => {
-                    self.lines_skipped += 1;
-                }
                 Err(Stop::Bad(fault)) => {
                     let remedy = "fetch it again, or pass --on-bad-line skip";
                     let (path, place) = (input.path(), input.place());
-                    return Err(WorkloadError::at(path, place, None, fault.reason, remedy));
+                    let error = WorkloadError::at(path, place, None, fault.reason, remedy);
+                    if self.on_bad_line == OnBadLine::Error {
+                        return Err(error);
+                    }
+                    self.lines_skipped += 1;
+                    self.first_skipped.get_or_insert(error);
                 }
             }
         }

@@ -8,7 +8,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::WorkloadError;
 use crate::decompress::{Decompressed, plain};
@@ -24,6 +24,8 @@ pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 pub struct Recordings {
     stop: Option<Stop>,
     streams: Arc<Mutex<Vec<(Identity, Spooled)>>>,
+    /// Where standard input stood when it was asked for first, if it is a file.
+    standard: Arc<OnceLock<u64>>,
 }
 
 /// What a stream is known by: device and inode, or its name where there are none.
@@ -55,8 +57,11 @@ impl Recordings {
         let failed = |error: &io::Error| cannot_open(&shown, error);
         let bytes = match self.stream(path, is_standard) {
             Ok(Some(spooled)) => Bytes::Stream(spooled),
-            Ok(None) if is_standard => Bytes::File(PathBuf::from("/dev/stdin")),
-            Ok(None) => Bytes::File(path.to_owned()),
+            Ok(None) if is_standard => {
+                let start = *self.standard.get_or_init(standard_position);
+                Bytes::File(PathBuf::from("/dev/stdin"), start)
+            }
+            Ok(None) => Bytes::File(path.to_owned(), 0),
             Err(error) => return Err(failed(&error)),
         };
         Ok(Recording {
@@ -78,7 +83,7 @@ impl Recordings {
         let source = Live::open(path, is_standard, self.stop.clone())?;
         let spooled = Spooled(Arc::new(Mutex::new(Spool {
             source,
-            file: tempfile::tempfile()?,
+            file: tempfile::tempfile().map_err(|error| unkept(&error))?,
             length: 0,
         })));
         streams.push((identity, spooled.clone()));
@@ -109,6 +114,20 @@ fn identity(path: &Path, is_standard: bool) -> io::Result<Option<Identity>> {
     Ok(once.then(|| Identity::Inode(metadata.dev(), metadata.ino())))
 }
 
+/// The place in a file at which standard input stands: a command before may have read of it.
+#[cfg(unix)]
+fn standard_position() -> u64 {
+    use std::os::fd::AsFd;
+    let duplicate = io::stdin().as_fd().try_clone_to_owned();
+    let position = duplicate.and_then(|file| File::from(file).stream_position());
+    position.unwrap_or(0)
+}
+
+#[cfg(not(unix))]
+fn standard_position() -> u64 {
+    0
+}
+
 #[cfg(not(unix))]
 fn identity(path: &Path, is_standard: bool) -> io::Result<Option<Identity>> {
     Ok(is_standard.then(|| Identity::Name(path.to_owned())))
@@ -124,7 +143,8 @@ pub(crate) struct Recording {
 
 #[derive(Clone)]
 enum Bytes {
-    File(PathBuf),
+    /// From a place on.
+    File(PathBuf, u64),
     Memory(Arc<[u8]>),
     Stream(Spooled),
 }
@@ -147,15 +167,15 @@ impl Recording {
     /// Its plain bytes, from the first.
     pub(crate) fn open(&self) -> Result<Decompressed, WorkloadError> {
         let inner: Box<dyn Read + Send> = match &self.bytes {
-            Bytes::File(path) if path.is_dir() => {
+            Bytes::File(path, _) if path.is_dir() => {
                 return Err(WorkloadError::new(
                     &self.path,
                     "this is a directory, not a trace",
                     "name the files in it",
                 ));
             }
-            Bytes::File(path) => {
-                let file = File::open(path).map_err(|error| cannot_open(&self.path, &error))?;
+            Bytes::File(path, start) => {
+                let file = opened(path, *start).map_err(|error| cannot_open(&self.path, &error))?;
                 Box::new(file)
             }
             Bytes::Memory(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
@@ -176,11 +196,22 @@ impl Recording {
     /// Its length as it lies on disk; none if it cannot be known.
     pub(crate) fn length(&self) -> Option<u64> {
         match &self.bytes {
-            Bytes::File(path) => Some(std::fs::metadata(path).ok()?.len()),
+            Bytes::File(path, start) => {
+                Some(std::fs::metadata(path).ok()?.len().saturating_sub(*start))
+            }
             Bytes::Memory(bytes) => Some(bytes.len() as u64),
             Bytes::Stream(_) => None,
         }
     }
+}
+
+/// A file from a place on.
+fn opened(path: &Path, start: u64) -> io::Result<File> {
+    let mut file = File::open(path)?;
+    if start > 0 {
+        file.seek(SeekFrom::Start(start))?;
+    }
+    Ok(file)
 }
 
 fn cannot_open(path: &Path, error: &io::Error) -> WorkloadError {
@@ -238,14 +269,8 @@ impl Spool {
             return self.file.read(&mut buffer[..most]);
         }
         let read = self.source.read(buffer)?;
-        self.keep(&buffer[..read]).map_err(|error| {
-            let reason = plain(&error);
-            let folder = std::env::temp_dir();
-            io::Error::other(format!(
-                "a copy of the stream cannot be kept in {}: {reason} (TMPDIR names another folder)",
-                folder.display()
-            ))
-        })?;
+        let kept = self.keep(&buffer[..read]);
+        kept.map_err(|error| unkept(&error))?;
         Ok(read)
     }
 
@@ -255,6 +280,17 @@ impl Spool {
         self.length += bytes.len() as u64;
         Ok(())
     }
+}
+
+/// The error of a stream that cannot be spooled.
+#[cold]
+fn unkept(error: &io::Error) -> io::Error {
+    let folder = std::env::temp_dir();
+    io::Error::other(format!(
+        "a copy of the stream cannot be kept in {}: {}; let TMPDIR name a folder with room for it",
+        folder.display(),
+        plain(error)
+    ))
 }
 
 /// A stream from its start.

@@ -13,7 +13,7 @@ use crate::adapt::{
 };
 use crate::ahead::{Ahead, Reading};
 use crate::error::{Fault, Place};
-use crate::format::{self, Columns, Format, Origin, Placed, Probe, Reader, Record};
+use crate::format::{self, Columns, Format, Origin, Placed, Probe, Reader, Record, UNSTATED};
 use crate::input::{Input, PROBE, Stop};
 use crate::recording::{Recording, Recordings};
 use crate::{Op, Request, Source, WorkloadError};
@@ -136,6 +136,8 @@ pub struct Counts {
     pub stacked: u64,
     /// Records that are earlier than the one that stands before them.
     pub time_inversions: u64,
+    /// Records without a time that the clock reaches from the first of their file, in the order of the file.
+    pub times_unknown: u64,
     /// Gaps between time stamps that were cut or scaled.
     pub gaps_changed: u64,
     /// Milliseconds that gaps lost by it.
@@ -183,8 +185,6 @@ struct Open {
     format: Format,
     warning: Option<String>,
     gaps: Gaps,
-    /// Whether times are of no use.
-    untimed: bool,
     tick_ps: u64,
     /// How many ticks the clock reaches.
     reach: u64,
@@ -227,6 +227,7 @@ impl Open {
             }
         };
         let tick_ps = reader.tick_ps();
+        input.untimed = options.time_order == TimeOrder::File;
         let zero = (reader.origin() == Origin::Zero).then_some(0);
         Ok(Self {
             input,
@@ -237,7 +238,6 @@ impl Open {
             format,
             warning,
             gaps: Gaps::new(options.time_gaps, tick_ps, zero),
-            untimed: options.time_order == TimeOrder::File,
             tick_ps,
             reach: u64::MAX.checked_div(tick_ps).unwrap_or(u64::MAX),
             first: zero,
@@ -261,10 +261,15 @@ impl Open {
                     counts.records += 1;
                     return Ok(Some(placed));
                 }
-                let Some(fault) = Self::objection(&placed.record) else {
+                if let Some(fault) = Self::objection(&placed.record) {
+                    self.fail(placed.place, fault, on_bad_line, counts, first_skipped)?;
+                } else if self.input.untimed {
+                    counts.records += 1;
+                    counts.times_unknown += 1;
+                    return Ok(Some(self.without_time(placed)));
+                } else {
                     return Err(self.unreachable(&placed));
-                };
-                self.fail(placed.place, fault, on_bad_line, counts, first_skipped)?;
+                }
             } else if !self.read(on_bad_line, counts, first_skipped)? {
                 return Ok(None);
             }
@@ -318,8 +323,11 @@ impl Open {
         counts: &mut Counts,
         first_skipped: &mut Option<WorkloadError>,
     ) -> Result<(), WorkloadError> {
-        let remedy = "correct it, or pass --on-bad-line skip";
         let path = self.input.path();
+        if fault.stamp.is_some_and(|stamp| stamp.beyond) {
+            return Err(self.overflow(place, &fault));
+        }
+        let remedy = "correct it, or pass --on-bad-line skip";
         let error = WorkloadError::at(path, place, fault.column, fault.reason, remedy);
         if on_bad_line == OnBadLine::Error {
             return Err(error);
@@ -329,6 +337,18 @@ impl Open {
         Ok(())
     }
 
+    /// The error of a time stamp that the clock cannot hold. That is no fault of its line.
+    #[cold]
+    fn overflow(&self, place: Place, fault: &Fault) -> WorkloadError {
+        let reason = format!("{}: the clock reaches 213 days", fault.reason);
+        let mut remedy = "subtract the time of the first request from all".to_owned();
+        if self.format == Format::Wordline {
+            remedy += ", or, if the clock was set, pass --time-gaps cut=1s \
+                       --columns time=1:ns,op=2,offset=3,bytes=4,volume=5";
+        }
+        WorkloadError::at(self.input.path(), place, fault.column, reason, remedy)
+    }
+
     /// Whether a record is what every format demands.
     #[inline]
     fn accepts(&mut self, record: &Record) -> bool {
@@ -336,8 +356,30 @@ impl Open {
         if !ranged || record.offset.checked_add(record.bytes).is_none() {
             return false;
         }
-        let first = *self.first.get_or_insert(record.ticks);
-        record.ticks.abs_diff(first) <= self.reach || self.untimed
+        match self.first {
+            Some(first) if record.ticks >= first => record.ticks - first <= self.reach,
+            Some(first) => !self.input.untimed && first - record.ticks <= self.reach,
+            None => self.begins(record.ticks),
+        }
+    }
+
+    /// Whether the reach of the clock can count from these ticks; then it does.
+    #[cold]
+    fn begins(&mut self, ticks: u64) -> bool {
+        let stated = ticks != UNSTATED;
+        self.first = stated.then_some(ticks);
+        stated
+    }
+
+    /// A record whose time cannot be known, in its place in the file.
+    #[cold]
+    fn without_time(&self, placed: Placed) -> Placed {
+        let ticks = self.first.unwrap_or(0);
+        let record = Record {
+            ticks,
+            ..placed.record
+        };
+        Placed { record, ..placed }
     }
 
     /// What is wrong with a record that is not accepted; nothing if the clock does not reach it.
@@ -751,7 +793,7 @@ impl Source for Trace {
     }
 
     fn timed(&self) -> bool {
-        self.timed
+        self.timed && self.counts().times_unknown == 0
     }
 }
 

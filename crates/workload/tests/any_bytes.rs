@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use wordline_workload::stat::{IdleRule, stat_trace};
-use wordline_workload::{Format, OnBadLine, Source, Trace, TraceOptions};
+use wordline_workload::{Format, OnBadLine, Source, TimeOrder, Trace, TraceOptions};
 
 const LIMIT: usize = 100_000;
 
@@ -32,8 +32,14 @@ fn read_in_all_ways(bytes: &[u8]) {
             ..TraceOptions::as_recorded()
         };
         read(bytes, &options);
-        if let Ok(mut trace) = Trace::from_bytes("x", bytes, &options) {
-            let _ = stat_trace(&mut trace, IdleRule::default());
+        for time_order in [TimeOrder::Sort, TimeOrder::File] {
+            let options = TraceOptions {
+                time_order,
+                ..options.clone()
+            };
+            if let Ok(mut trace) = Trace::from_bytes("x", bytes, &options) {
+                let _ = stat_trace(&mut trace, IdleRule::default());
+            }
         }
         for words in [("stack", "wrap"), ("shared", "scale")] {
             let mut options = TraceOptions {

@@ -8,7 +8,10 @@ use std::path::Path;
 use proptest::prelude::*;
 use shared::real;
 use wordline_kernel::Time;
-use wordline_workload::convert::{Cancellation, Conversion, TraceWriter, convert, convert_until};
+use wordline_workload::convert::{
+    Cancellation, Conversion, TraceWriter, convert, convert_trace, convert_until,
+};
+use wordline_workload::stat::{IdleRule, stat_trace};
 use wordline_workload::{Format, Op, Request, Source, Trace, TraceOptions, WorkloadError};
 
 /// Requests of the first `kinds` of: reads, writes, trims, flushes, durable writes.
@@ -326,5 +329,40 @@ fn discards_of_fillrandom_are_kept_where_they_can_be() {
         let trims = read(&out, Some(format)).unwrap();
         let trims = trims.iter().filter(|request| request.op == Op::Trim);
         assert_eq!(trims.count() as u64, kept, "{format}");
+    }
+}
+
+/// What was done to the records on their way is said, by conversions and statistics alike.
+#[test]
+fn what_was_done_to_the_records_is_said() {
+    let text =
+        "1000000000 0 0 8 1\n0 0 8 8 1\nrubbish\n3000000000 0 16 8 1\n600000000000 0 24 8 1\n";
+    let options = |order: &str| {
+        let mut options = TraceOptions::as_recorded();
+        let words = [
+            ("format", "mqsim"),
+            ("on_bad_line", "skip"),
+            ("time_order", order),
+            ("time_gaps", "cut=10s"),
+        ];
+        for (key, word) in words {
+            options.set(key, word).unwrap();
+        }
+        options
+    };
+    let skipped = "1 bad lines were skipped; the first: t:3: column 1: the time stamp is `rubbish`, \
+                   not a whole number; correct it, or pass --on-bad-line skip";
+    let sorted = "1 requests were out of order and were sorted by time.";
+    let clamped = "1 requests were earlier than the one before and got its time.";
+    let cut = "1 gaps between time stamps were changed by --time-gaps: 587.000 s were taken from \
+               gaps, 0.000 s added.";
+    let directory = tempfile::tempdir().unwrap();
+    for (order, ordered) in [("sort", sorted), ("clamp", clamped)] {
+        let open = || Trace::from_bytes("t", text.as_bytes(), &options(order)).unwrap();
+        let out = directory.path().join("out");
+        let done = convert_trace(&mut open(), &out, Format::Wordline).unwrap();
+        assert_eq!(done.notes, [skipped, ordered, cut]);
+        let stat = stat_trace(&mut open(), IdleRule::default()).unwrap();
+        assert_eq!(stat.notes, done.notes);
     }
 }

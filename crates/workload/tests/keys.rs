@@ -130,6 +130,10 @@ fn a_torn_end_is_an_error_or_left_out() {
         assert!(error.ends_with(&told), "{error}");
         options.on_bad_line = OnBadLine::Skip;
         assert_eq!(fast(&[&file.0], &options), keys[..29_999], "{format}");
+        let mut trace = KeyTrace::open(&[&file.0], &options).unwrap().unwrap();
+        while !trace.next_keys().unwrap().is_empty() {}
+        let note = format!("1 bad lines were skipped; the first: {error}");
+        assert_eq!(trace.notes(), [note]);
     }
 }
 

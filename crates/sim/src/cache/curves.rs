@@ -8,10 +8,10 @@ use wordline_cache::curve::{
     Accuracy, Aet, Axis, Curve, Exact, Interval, Method, Rate, ShardsRate, ShardsSize, accuracy,
 };
 use wordline_cache::{Entry, Requests};
+use wordline_workload::grouped;
 
 use super::source::{Input, Numbering, Reading, Sink, pour};
 use super::{CacheError, Phase, Progress, Size, Watch};
-use crate::summary::grouped;
 
 /// How far the drawn curve may be from the one found, in misses by requests.
 const TOLERANCE: f64 = 0.0005;

@@ -11,7 +11,6 @@ use wordline_workload::{
 };
 
 use super::{CacheError, Phase, Progress, Watch};
-use crate::summary::grouped;
 
 /// Requests between two looks at the watch.
 const BEAT: u64 = 1 << 14;
@@ -115,6 +114,7 @@ fn pour_keys(
     input.page_requests = input.requests;
     input.page_reads = input.requests;
     input.lines_skipped = trace.lines_skipped();
+    input.notes.extend(trace.notes());
     Ok(())
 }
 
@@ -127,7 +127,6 @@ fn pour_requests(
     let most = reading.max_requests.unwrap_or(u64::MAX);
     let mut trace = Trace::of(&reading.recordings, &reading.paths, &reading.trace)?;
     input.files = files(trace.files());
-    input.notes.extend(trace.warnings());
     if let Some(file) = trace.files().iter().find(|file| file.format.is_keys()) {
         let whole = trace.files().iter().all(|file| file.format.is_keys());
         if !whole {
@@ -148,13 +147,8 @@ fn pour_requests(
             beat(watch, input.requests, trace.fraction())?;
         }
     }
-    let counts = trace.counts();
-    input.lines_skipped = counts.lines_skipped;
-    if let Some(first) = trace.first_skipped() {
-        let skipped = grouped(counts.lines_skipped);
-        let note = format!("{skipped} bad lines were skipped; the first: {first}");
-        input.notes.push(note);
-    }
+    input.lines_skipped = trace.counts().lines_skipped;
+    input.notes.extend(trace.notes());
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use wordline_kernel::Time;
 
-use crate::format::Placed;
+use crate::format::{Placed, UNSTATED};
 use crate::trace::Counts;
 
 /// What to do with long gaps between the time stamps of neighbouring records of a file.
@@ -109,7 +109,8 @@ impl Gaps {
         if self.rule == TimeGaps::Keep || self.tick_ps == 0 {
             return;
         }
-        for Placed { record, .. } in records {
+        let stated = |placed: &&mut Placed| placed.record.ticks != UNSTATED;
+        for Placed { record, .. } in records.iter_mut().filter(stated) {
             let (stated, changed) = self.before.unwrap_or((record.ticks, record.ticks));
             let gap = i128::from(record.ticks) - i128::from(stated);
             let kept = self.kept(gap);

@@ -23,7 +23,9 @@ pub enum TimeOrder {
     Clamp,
     /// Sort by time within a window of 65,536 records; records of one time keep their order.
     Sort,
-    /// Keep the order of the file, for whoever has no use for time: nothing is wrong with a time stamp.
+    /// Keep the order of the file, for whoever has no use for time: nothing is wrong with a time stamp that is
+    /// a number or empty. The trace counts as one without time as soon as one of them is none that the clock
+    /// reaches from the first.
     File,
 }
 

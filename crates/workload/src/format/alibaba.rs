@@ -45,7 +45,7 @@ impl Line for Alibaba {
         let op = word(fields.text("operation")?).or_else(|reason| fields.fault(reason))?;
         let offset = fields.number("offset")?;
         let bytes = fields.number("size")?;
-        let ticks = fields.number("time stamp")?;
+        let ticks = fields.stamp("time stamp")?;
         fields.end()?;
         Ok(Some(Record {
             ticks,

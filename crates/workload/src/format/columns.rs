@@ -554,6 +554,7 @@ impl<const SEPARATOR: u8> Table<SEPARATOR> {
         Fault {
             column: fault.column,
             reason: format!("the line ends before column {last}, which --columns asks for{hint}"),
+            stamp: None,
         }
     }
 

@@ -77,7 +77,7 @@ impl Line for FioIolog {
             return Ok(None);
         }
         let stamp = if self.stamped {
-            fields.number("time stamp")?
+            fields.stamp("time stamp")?
         } else {
             self.waited_us
         };

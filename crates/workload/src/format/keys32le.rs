@@ -1,7 +1,10 @@
 //! Block numbers alone, 32 bits little-endian; a block is 4 KiB. No time, no operation: all are reads.
 //!
 //! Such a file has no mark. It is recognised by not being text, by holding at least 16 numbers, not
-//! all equal, and by all of its first numbers being below 2^28 (1 TiB), which random bytes are not.
+//! all equal, and by all of its first numbers being below 2^28 (1 TiB), which random bytes are not, nor
+//! pairs of 16-bit numbers ([`is_pairs`]).
+
+use std::collections::BTreeSet;
 
 use super::{Piece, Pieces, Probe, Reader, Record};
 use crate::Op;
@@ -28,6 +31,20 @@ pub(super) fn detect(probe: &Probe) -> bool {
         && keys().count() >= FEWEST
         && keys().all(|key| key < LIMIT)
         && keys().any(|key| Some(key) != first)
+        && !is_pairs(probe)
+}
+
+/// Whether the numbers look like two of 16 bits each: the upper halves vary, and the lower ones, which vary
+/// too, are as small as they. Of blocks all over a disk, one in 16 has such a lower half.
+pub(super) fn is_pairs(probe: &Probe) -> bool {
+    const VARIED: usize = 8;
+    const SMALL: u32 = LIMIT >> 16;
+    let keys = || probe.bytes.chunks_exact(4).map(key);
+    let varied = |half: fn(u32) -> u32| keys().map(half).collect::<BTreeSet<_>>().len() >= VARIED;
+    keys().count() >= FEWEST
+        && keys().all(|key| key < LIMIT && key & 0xffff < SMALL)
+        && varied(|key| key >> 16)
+        && varied(|key| key & 0xffff)
 }
 
 pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
@@ -53,7 +70,50 @@ impl Piece for Keys32le {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Format;
     use super::*;
+
+    fn drawn(most: u64, count: usize) -> impl Iterator<Item = u64> {
+        let mut stream = wordline_kernel::Stream::new(7, "keys");
+        (0..count).map(move |_| stream.below(most))
+    }
+
+    #[test]
+    fn an_array_of_16_bit_numbers_is_none_of_32_bit_ones() {
+        for most in [100, 1000, 4096] {
+            let bytes: Vec<u8> = drawn(most, 2000)
+                .flat_map(|key| (key as u16).to_le_bytes())
+                .collect();
+            let probe = Probe {
+                bytes: &bytes,
+                whole: true,
+            };
+            assert!(!probe.is_text() && !detect(&probe), "{most}");
+            assert!(Format::of(&probe).is_none(), "{most}");
+            assert!(Format::remedy(&probe).starts_with("these may be 16-bit numbers"));
+        }
+    }
+
+    #[test]
+    fn blocks_of_disks_large_and_small_are_32_bit_numbers() {
+        let all = |keys: &[u64]| {
+            let bytes: Vec<u8> = keys
+                .iter()
+                .flat_map(|&key| (key as u32).to_le_bytes())
+                .collect();
+            detect(&Probe {
+                bytes: &bytes,
+                whole: true,
+            })
+        };
+        for most in [20, 4096, 60_000, 1 << 20, 1 << 28] {
+            assert!(all(&drawn(most, 2000).collect::<Vec<_>>()), "{most}");
+        }
+        let runs = |start: u64| (start..start + 2000).collect::<Vec<_>>();
+        assert!(all(&runs(0)) && all(&runs(1 << 16)) && all(&runs(123_456_789)));
+        let stripes: Vec<u64> = (0..2000).map(|stripe| stripe << 16).collect();
+        assert!(all(&stripes));
+    }
 
     #[test]
     fn rubbish_is_not_taken_for_keys() {

@@ -223,6 +223,11 @@ impl Format {
             "name it with --format, one of {}, or say what its columns mean with --columns",
             Self::names()
         );
+        if keys32le::is_pairs(probe) {
+            return "these may be 16-bit numbers: write them with 32 or 64 bits each, or, if they \
+                    are 32-bit ones, pass --format keys32le"
+                .to_owned();
+        }
         if wordline::resembles(probe) {
             return format!(
                 "Wordline's own begins with the line {}: write that line, or {naming}",
@@ -282,6 +287,9 @@ pub(crate) enum Origin {
     /// At zero.
     Zero,
 }
+
+/// The ticks of a record that states no time of the clock.
+pub(crate) const UNSTATED: u64 = u64::MAX;
 
 /// A record and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -384,6 +392,7 @@ impl<L: Line> Reader for L {
         L::ORIGIN
     }
     fn read(&mut self, input: &mut Input, records: &mut Vec<Placed>) -> Result<(), Stop> {
+        let untimed = input.untimed;
         while records.is_empty() || (records.len() < BATCH && input.holds_line()) {
             let Some(text) = input.text()? else {
                 break;
@@ -396,6 +405,10 @@ impl<L: Line> Reader for L {
                 let mut fields = L::Fields::at(text);
                 (self.parse(&mut fields), fields.length())
             };
+            let parsed = match parsed {
+                Err(fault) if untimed => without_time(self, &text[..length], fault),
+                parsed => parsed,
+            };
             input.take_line(length);
             let Some(record) = parsed? else {
                 input.ignored += 1;
@@ -407,6 +420,25 @@ impl<L: Line> Reader for L {
         }
         Ok(())
     }
+}
+
+/// What a line says apart from its time, if only that is at fault.
+#[cold]
+fn without_time<L: Line>(
+    format: &mut L,
+    line: &[u8],
+    fault: Fault,
+) -> Result<Option<Record>, Fault> {
+    let Some(stamp) = fault.stamp else {
+        return Err(fault);
+    };
+    let (before, behind) = (&line[..stamp.start], &line[stamp.start + stamp.length..]);
+    let line = [before, b"0", behind].concat();
+    let record = format.parse(&mut L::Fields::at(&line))?;
+    Ok(record.map(|record| Record {
+        ticks: UNSTATED,
+        ..record
+    }))
 }
 
 /// The bytes of the first line of a text, with its end, if it is empty.

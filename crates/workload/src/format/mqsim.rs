@@ -50,7 +50,7 @@ pub(super) fn too_fast(probe: &Probe) -> bool {
 /// The five columns, whatever the unit of the first.
 #[inline]
 pub(super) fn parse(fields: &mut Blanks) -> Result<Record, Fault> {
-    let ticks = fields.number("time stamp")?;
+    let ticks = fields.stamp("time stamp")?;
     let volume = fields.number32("device")?;
     let offset = fields.units("sector", SECTOR)?;
     let bytes = fields.units("size", SECTOR)?;

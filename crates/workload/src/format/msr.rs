@@ -85,7 +85,7 @@ impl Line for Msr {
 
     #[inline]
     fn parse(&mut self, fields: &mut Commas<'_>) -> Result<Option<Record>, Fault> {
-        let ticks = match fields.number("time stamp") {
+        let ticks = match fields.stamp("time stamp") {
             Ok(ticks) => ticks,
             Err(_) if names(fields.line(), &HEADER) => return Ok(None),
             Err(fault) => return Err(fault),

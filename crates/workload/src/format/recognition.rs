@@ -8,8 +8,8 @@ use super::{Format, Placed, Probe};
 use crate::input::Input;
 use crate::recording::Recording;
 
-/// Formats with lines of the same shape, of which nothing but the unit of a column differs: what a file is
-/// recognised as, and what it may be instead.
+/// Formats with lines of the same shape, of which nothing but the unit of a column differs, times or sizes:
+/// what a file is recognised as, and what it may be instead.
 const ALIKE: [(Format, &[Format]); 3] = [
     (Format::Mqsim, &[Format::SsdsimUs, Format::Disksim]),
     (Format::SsdsimUs, &[Format::Mqsim, Format::Disksim]),
@@ -24,23 +24,23 @@ const SLOWEST: f64 = 0.01;
 pub(crate) fn warning(path: &Path, format: Format, probe: &Probe) -> Option<String> {
     let own = Pace::of(format, probe)?;
     let (_, alike) = ALIKE.iter().find(|(known, _)| *known == format)?;
-    let fits = |other: &&Format| Pace::of(**other, probe).is_some_and(|pace| pace.is_usual());
-    let rivals: Vec<&Format> = alike.iter().filter(fits).collect();
+    let read = |other: &Format| Some((*other, Pace::of(*other, probe)?));
+    let rivals = alike.iter().filter_map(read);
+    let rivals: Vec<(Format, Pace)> = rivals.filter(|(_, pace)| pace.is_usual()).collect();
     if rivals.is_empty() {
         return None;
     }
-    let others = rivals.iter().map(|rival| {
-        let pace = Pace::of(**rival, probe).map(|pace| pace.to_string());
-        let pace = pace.unwrap_or_default();
-        format!(
-            "{rival} (--format {rival}: times in {}, {pace})",
-            rival.time_unit()
-        )
+    let timed = rivals
+        .iter()
+        .any(|(rival, _)| rival.time_unit() != format.time_unit());
+    let others = rivals.iter().map(|(rival, pace)| {
+        let (unit, measure) = pace.sense(*rival, timed);
+        format!("{rival} (--format {rival}: {unit}, {measure})")
     });
+    let (unit, measure) = own.sense(format, timed);
     Some(format!(
-        "{}: the lines are those of {format}, with times in {} ({own}), but of {} too. Name the right one.",
+        "{}: the lines are those of {format}, with {unit} ({measure}), but of {} too. Name the right one.",
         path.display(),
-        format.time_unit(),
         others.collect::<Vec<_>>().join(" and of "),
     ))
 }
@@ -83,13 +83,21 @@ impl Pace {
     fn is_usual(&self) -> bool {
         self.bytes / self.seconds <= FASTEST && self.requests as f64 / self.seconds >= SLOWEST
     }
-}
-
-impl std::fmt::Display for Pace {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let rate = self.requests as f64 / self.seconds;
-        let digits = if rate < 10.0 { 2 } else { 0 };
-        write!(f, "{rate:.digits$} requests a second")
+    /// The unit in which a format takes times, or else sizes, and what comes of it.
+    fn sense(&self, format: Format, timed: bool) -> (String, String) {
+        if timed {
+            let rate = self.requests as f64 / self.seconds;
+            let digits = if rate < 10.0 { 2 } else { 0 };
+            let measure = format!("{rate:.digits$} requests a second");
+            return (format!("times in {}", format.time_unit()), measure);
+        }
+        let unit = match format {
+            Format::Hil => "pages of 4 KiB",
+            _ => "sectors of 512 B",
+        };
+        let mean = self.bytes / self.requests as f64 / 1024.0;
+        let measure = format!("{mean:.1} KiB a request at the mean");
+        (format!("sizes in {unit}"), measure)
     }
 }
 
@@ -169,6 +177,19 @@ mod tests {
         );
         // One in 50 s as ns: any other unit is slower than anybody records.
         assert_eq!(told(&every(50_000_000_000)), (Some(Format::Mqsim), None));
+    }
+
+    #[test]
+    fn formats_that_differ_in_the_unit_of_sizes_are_told_apart_by_it() {
+        let line = |n: u64| format!("{}.000000\t0\t{}\t3\t1", n * 7, n * 24);
+        let (format, doubt) = told(&(0..50).map(line).collect::<Vec<_>>().join("\n"));
+        assert_eq!(format, Some(Format::Hil));
+        assert_eq!(
+            doubt.unwrap(),
+            "x: the lines are those of hil, with sizes in pages of 4 KiB (12.0 KiB a request at the mean), \
+             but of disksim (--format disksim: sizes in sectors of 512 B, 1.5 KiB a request at the mean) \
+             too. Name the right one."
+        );
     }
 
     #[test]

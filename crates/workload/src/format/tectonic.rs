@@ -91,7 +91,7 @@ impl Line for Tectonic {
         if fields.begin(HEADER) {
             return Ok(None);
         }
-        let ticks = fields.number("time stamp")?;
+        let ticks = fields.stamp("time stamp")?;
         let block = fields.text("block id")?;
         let Some(id) = block_id(block) else {
             let shape = "not two times 16 hexadecimal digits";

@@ -25,7 +25,7 @@ impl Line for Tencent {
 
     #[inline]
     fn parse(&mut self, fields: &mut Commas<'_>) -> Result<Option<Record>, Fault> {
-        let ticks = fields.number("time stamp")?;
+        let ticks = fields.stamp("time stamp")?;
         let offset = fields.units("offset", SECTOR)?;
         let bytes = fields.units("size", SECTOR)?;
         let kind = fields.number("flag")?;

@@ -49,7 +49,8 @@ pub struct Stat {
     pub trimmed_bytes: u64,
     /// Share of reads among reads and writes.
     pub read_percent: Option<f64>,
-    /// From the first arrival to the last; absent if the source has no time stamps.
+    /// From the first arrival to the last; absent if the source has no time stamps, or if one of them is unknown
+    /// and the order of the file was asked for.
     pub duration_s: Option<f64>,
     /// Requests a second over that duration.
     pub mean_iops: Option<f64>,
@@ -77,7 +78,7 @@ pub struct Stat {
     pub reuse: reuse::ReuseStat,
     /// The files of the trace; none of a generated workload.
     pub files: Vec<InputFile>,
-    /// What is doubtful about their formats, in sentences.
+    /// What is doubtful about their formats, and what was done to their records, in sentences.
     pub notes: Vec<String>,
     /// What the reader of the trace had to adjust; absent for generated workloads.
     pub trace: Option<Counts>,
@@ -457,6 +458,7 @@ pub fn stat(source: &mut impl Source, rule: IdleRule) -> Result<Stat, WorkloadEr
     while let Some(request) = source.next_request()? {
         tally.add(&request);
     }
+    tally.timed = source.timed();
     Ok(tally.stat())
 }
 
@@ -466,7 +468,7 @@ pub fn stat_trace(trace: &mut Trace, rule: IdleRule) -> Result<Stat, WorkloadErr
     let stat = stat(trace, rule)?;
     Ok(Stat {
         files: trace.files().iter().map(InputFile::of).collect(),
-        notes: trace.warnings().collect(),
+        notes: trace.notes(),
         trace: Some(trace.counts()),
         ..stat
     })
