@@ -27,8 +27,6 @@ const RANGES_BYTES: u64 = 512;
 struct Held {
     request: Request,
     submitted: Time,
-    began: Time,
-    finished: Time,
     parts: PageParts,
 }
 
@@ -47,7 +45,7 @@ impl Tickets {
     #[inline]
     fn issue(&mut self, now: Time, request: Request) -> Ticket {
         if let Some(ticket) = self.vacant.pop() {
-            // The rest is set when the request begins and when it is done.
+            // The rest is set when the request is done.
             let held = &mut self.held[ticket as usize];
             held.request = request;
             held.submitted = now;
@@ -56,8 +54,6 @@ impl Tickets {
         self.held.push(Held {
             request,
             submitted: now,
-            began: now,
-            finished: now,
             parts: PageParts::NONE,
         });
         self.held.len() as Ticket - 1
@@ -84,9 +80,7 @@ impl<M: Mapping, P: Probe<Observation>> Act for Inside<'_, M, P> {
         self.tickets.begun += 1;
         let in_flight = self.tickets.begun;
         self.probe.observe(now, Observation::Admitted { in_flight });
-        let held = &mut self.tickets.held[ticket as usize];
-        held.began = now;
-        let request = held.request;
+        let request = self.tickets.held[ticket as usize].request;
         let begun = match &mut self.buffer {
             None => self
                 .controller
@@ -129,13 +123,6 @@ impl<M: Mapping, P: Probe<Observation>> Inside<'_, M, P> {
         Ok(())
     }
 
-    /// The device is done with a request of the host, which the interface hears.
-    #[inline]
-    fn finish(&mut self, now: Time, ticket: Ticket, connection: &mut Connection) {
-        self.tickets.held[ticket as usize].finished = now;
-        connection.finished(now, ticket, self);
-    }
-
     /// Finishes the requests that the buffer is done with, and goes on with those that the interface
     /// begins then.
     #[cold]
@@ -148,7 +135,7 @@ impl<M: Mapping, P: Probe<Observation>> Inside<'_, M, P> {
             let Some(ticket) = self.buffer.as_mut().and_then(|one| one.next_done()) else {
                 break;
             };
-            self.finish(now, ticket, connection);
+            connection.finished(now, ticket, self);
         }
     }
 
@@ -362,7 +349,7 @@ impl<M: Mapping> Ssd<M> {
             while let Some(&Done { ticket, parts }) = inside.controller.done.get(place) {
                 place += 1;
                 inside.tickets.held[ticket as usize].parts = parts;
-                inside.finish(now, ticket, &mut self.connection);
+                self.connection.finished(now, ticket, &mut inside);
             }
             inside.controller.done.clear();
         }
@@ -384,8 +371,6 @@ impl<M: Mapping> Ssd<M> {
         let Held {
             request,
             submitted,
-            began,
-            finished,
             parts: page,
         } = self.tickets.held[ticket as usize];
         let inside = match &self.buffer {
@@ -395,22 +380,17 @@ impl<M: Mapping> Ssd<M> {
         self.tickets.vacant.push(ticket);
         self.outstanding -= 1;
         let crossing = self.connection.crossing(ticket);
-        debug_assert_eq!(
-            inside.total(),
-            finished - began,
-            "the parts of a page are its time"
-        );
-        debug_assert_eq!(
-            crossing.total() + (finished - began),
-            now - submitted,
-            "the parts of a crossing are its time"
-        );
         let parts = Parts {
             host_queue: (submitted - request.arrival) + crossing.slot_wait,
             link_wait: crossing.link_wait,
             link: crossing.link,
             ..inside
         };
+        debug_assert_eq!(
+            parts.total(),
+            now - request.arrival,
+            "the parts are the response time"
+        );
         self.completions.push(Completion {
             ticket,
             stream: request.stream,
