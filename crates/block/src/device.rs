@@ -1,6 +1,6 @@
 //! Whatever serves blocks.
 
-use std::fmt::Display;
+use std::fmt::{Debug, Display};
 
 use wordline_kernel::{BusyTime, Digest, EventQueue, Probe, Time};
 
@@ -9,7 +9,7 @@ use crate::power_cut::PowerCut;
 use crate::request::Request;
 
 /// Something that a device will have to deal with.
-pub trait Event: Copy + Default {
+pub trait Event: Copy + Debug + Default {
     /// Takes the event into the digest of a run.
     fn mix(self, digest: &mut Digest);
 }

@@ -86,6 +86,8 @@ impl Member {
 pub(crate) struct Several {
     whole: Recorder,
     members: Vec<Member>,
+    /// By the number of a member: its place in `members`.
+    places: Vec<u32>,
     timeline: Option<Box<Timeline>>,
     /// Parts of requests in the members.
     serving: u32,
@@ -94,7 +96,14 @@ pub(crate) struct Several {
 impl Several {
     pub fn new(plan: &Plan, whole: Recorder, timeline: Option<Box<Timeline>>) -> Self {
         let (mut channel, mut die) = (0, 0);
-        let members = plan.ssds().map(|ssd| {
+        let leaves = plan.leaves();
+        let numbers = leaves.iter().map(|leaf| leaf.number as usize);
+        let mut places = vec![0; numbers.max().map_or(0, |most| most + 1)];
+        for (place, leaf) in (0..).zip(&leaves) {
+            places[leaf.number as usize] = place;
+        }
+        let members = leaves.iter().map(|leaf| {
+            let ssd = leaf.ssd;
             let (channels, dies) = (ssd.dimensions.channels, ssd.part.layout.dies);
             let here = Member {
                 recorder: Recorder::of_ssd(plan, ssd),
@@ -106,6 +115,7 @@ impl Several {
         });
         Self {
             members: members.collect(),
+            places,
             whole,
             timeline,
             serving: 0,
@@ -170,6 +180,7 @@ impl Probe<Heard<Observation>> for Several {
         match observation {
             Heard::Device(Of { member, of }) => {
                 self.hear(now, of);
+                let member = self.places[member as usize];
                 if let Some(timeline) = &mut self.timeline {
                     timeline.observe(member, now, of);
                 }

@@ -82,7 +82,7 @@ pub(crate) fn prepare(
         });
         all[place] = prepared.map_err(|error| match plan.array() {
             Some(_) => SimulationError::Array(wordline_store::ArrayError::Member {
-                name: plan.named_ssds()[place].0.clone(),
+                name: plan.leaves()[place].name.clone(),
                 error,
             }),
             None => SimulationError::Device(error),

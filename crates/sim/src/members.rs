@@ -50,21 +50,18 @@ pub struct MemberInput {
 
 /// The members of the array of a run; none if there is no array.
 pub(crate) fn members(outcome: &Outcome) -> Vec<MemberSummary> {
-    let Some(array) = outcome.plan.array() else {
+    if outcome.plan.array().is_none() {
         return Vec::new();
-    };
+    }
     let all: u64 = outcome.record.total.bytes.iter().sum();
-    let names = outcome.plan.named_ssds().into_iter().zip(outcome.ssds());
-    let mut members: Vec<_> = names
-        .map(|((name, _), ssd)| MemberSummary {
-            name,
+    let leaves = outcome.plan.leaves().into_iter().zip(outcome.ssds());
+    leaves
+        .map(|(leaf, ssd)| MemberSummary {
+            name: leaf.name,
+            disks: leaf.disks.to_vec(),
             ..summary(&ssd, outcome, all)
         })
-        .collect();
-    for (summary, member) in members.iter_mut().zip(&array.members) {
-        summary.disks.clone_from(&member.disks);
-    }
-    members
+        .collect()
 }
 
 fn summary(ssd: &SsdOutcome<'_>, outcome: &Outcome, all: u64) -> MemberSummary {

@@ -1167,27 +1167,62 @@ impl Work {
         if let Some(timeline) = &mut self.timeline {
             timeline.begin(&self.ssds);
         }
-        let names = array.members.iter().map(|member| member.name.clone());
-        let mut store = Array::new(array.layout.clone(), names.zip(self.ssds));
         let mut audience = Several::new(plan, self.recorder, self.timeline);
         let loads = self.chip_loads.take();
-        let ended = if stopped {
-            Ended::new(Some(Stop::Interrupted))
-        } else {
-            simulate(&mut store, host, &mut audience, watcher, cuts, loads)
+        let mut ssds = self.ssds.into_iter();
+        let preconditioned = self.preconditioned.into_iter();
+        let devices = |ssds: Vec<&Ssd<Map>>| {
+            let devices = ssds.into_iter().zip(preconditioned);
+            let devices = devices.map(|(ssd, done)| Device::of(ssd, done));
+            (resident_bytes(), devices.collect())
         };
-        let resident_bytes = resident_bytes();
+        let (ended, (resident_bytes, devices)) = if stopped {
+            let ended = Ended::new(Some(Stop::Interrupted));
+            (ended, devices(ssds.as_slice().iter().collect()))
+        } else if array.is_nested() {
+            let mut store = store_of(array, &mut ssds);
+            let ended = simulate(&mut store, host, &mut audience, watcher, cuts, loads);
+            (ended, devices(store.devices()))
+        } else {
+            let mut store = array_of(array, &mut ssds);
+            let ended = simulate(&mut store, host, &mut audience, watcher, cuts, loads);
+            (ended, devices(store.members().collect()))
+        };
         let (recorder, members, timeline) = audience.into_parts();
-        let devices = store.members().zip(self.preconditioned);
         Left {
             ended,
             resident_bytes,
             recorder,
             members,
             timeline,
-            devices: devices.map(|(ssd, done)| Device::of(ssd, done)).collect(),
+            devices,
         }
     }
+}
+
+/// An array of SSDs, which are next in `ssds`.
+fn array_of(array: &plan::Array, ssds: &mut dyn Iterator<Item = Ssd<Map>>) -> Array<Ssd<Map>> {
+    let names = array.members.iter().map(|member| member.name.clone());
+    Array::new(array.layout.clone(), names.zip(ssds))
+}
+
+/// An array of SSDs, which are next in `ssds`, and of further arrays.
+fn store_of(
+    array: &plan::Array,
+    ssds: &mut dyn Iterator<Item = Ssd<Map>>,
+) -> wordline_store::Store<Ssd<Map>> {
+    use wordline_store::Store;
+    if !array.is_nested() {
+        return Store::OfDevices(array_of(array, ssds));
+    }
+    let members = array.members.iter().filter_map(|member| {
+        let store = match &member.store {
+            plan::Store::Ssd(_) => Store::of_one(ssds.next()?),
+            plan::Store::Array(array) => store_of(array, ssds),
+        };
+        Some((member.name.clone(), store))
+    });
+    Store::OfStores(Array::new(array.layout.clone(), members))
 }
 
 #[cfg(test)]

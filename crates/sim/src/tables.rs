@@ -407,9 +407,8 @@ pub fn latency(record: &Record) -> Result<Table, ObserveError> {
 pub fn latency_by(outcome: &Outcome) -> Result<Table, ObserveError> {
     let streams = outcome.plan.streams.iter().zip(&outcome.record.streams);
     let streams = streams.map(|(stream, served)| (0, stream.name.clone(), served.all().cdf()));
-    let names = outcome.plan.named_ssds().into_iter();
-    let members = names.zip(&outcome.members);
-    let members = members.map(|((name, _), record)| (1, name, record.total.all().cdf()));
+    let members = outcome.plan.leaves().into_iter().zip(&outcome.members);
+    let members = members.map(|(leaf, record)| (1, leaf.name, record.total.all().cdf()));
     let curves: Vec<_> = streams.chain(members).collect();
     let rows = || {
         curves

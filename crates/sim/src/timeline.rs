@@ -73,8 +73,8 @@ impl Timeline {
         let window = options.window()?;
         let file = TimelineFile::create(&options.path, window, MOST_EVENTS);
         let mut file = file.map_err(|error| SimulationError::Timeline(error.to_string()))?;
-        let ssds = plan.named_ssds().into_iter();
-        let devices = ssds.map(|(name, ssd)| Tracks::new(&name, ssd, &mut file));
+        let leaves = plan.leaves().into_iter();
+        let devices = leaves.map(|leaf| Tracks::new(&leaf.name, leaf.ssd, &mut file));
         Ok(Self {
             devices: devices.collect(),
             file,

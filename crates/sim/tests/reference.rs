@@ -71,6 +71,10 @@ fn leaves(root: &Value, table: &Value, path: &str, found: &mut Vec<String>) {
     if let Some(name) = table["$ref"].as_str() {
         return leaves(root, &root["$defs"][&name["#/$defs/".len()..]], path, found);
     }
+    if path == "array.members.array" {
+        // An array in an array has the keys of an array, without end.
+        return found.push(path.to_owned());
+    }
     let alternatives = ["anyOf", "oneOf"].map(|word| table[word].as_array());
     let alternatives: Vec<&Value> = alternatives.into_iter().flatten().flatten().collect();
     let inner = || alternatives.iter().copied().chain(table.get("items"));

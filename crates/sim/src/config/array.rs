@@ -9,7 +9,7 @@ use wordline_kernel::Stream;
 use wordline_workload::Disk;
 
 use super::merge::merge;
-use super::plan::{self, Ssd as SsdPlan, Store};
+use super::plan::{self, Store};
 use super::{Config, ConfigError, Nand, Precondition, check, presets};
 
 /// Where the requests of an array go.
@@ -30,7 +30,7 @@ pub struct Array {
     pub layout: Layout,
     /// Length of a stripe; a multiple of the page of every member. Bytes.
     pub stripe_bytes: u64,
-    /// The devices.
+    /// The devices, or arrays of them.
     pub members: Vec<Member>,
 }
 
@@ -44,7 +44,7 @@ impl Default for Array {
     }
 }
 
-/// A device of an array, or several equal ones. It is the device that the tables at the top of the file
+/// A member of an array, or several equal ones. It is the device that the tables at the top of the file
 /// describe, or that of a preset, with what its own tables say on top.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -54,7 +54,7 @@ pub struct Member {
     /// How many of this kind there are. Count, 1 to 256.
     #[schemars(range(min = 1, max = 256))]
     pub count: u32,
-    /// Preset whose device it is, in place of the one of this file.
+    /// Preset whose device or array it is, in place of the device of this file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
     /// Layout `by-disk`: the numbers of the disks of a trace that it holds, one behind the other in this order; left out, the number of its place in the array.
@@ -63,6 +63,9 @@ pub struct Member {
     /// How long each of `disks` is, in their order; left out, all are equal parts of the member. Bytes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disk_bytes: Vec<u64>,
+    /// The array that it is itself, as in `[array]`; its tables then describe the devices of that array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub array: Option<Array>,
     /// Its flash packages, as in `[nand]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nand: Option<Nand>,
@@ -91,6 +94,7 @@ impl Default for Member {
             base: None,
             disks: Vec::new(),
             disk_bytes: Vec::new(),
+            array: None,
             nand: None,
             ssd: None,
             host: None,
@@ -101,13 +105,41 @@ impl Default for Member {
     }
 }
 
+impl Array {
+    /// The array that holds the `tables` of members at a path: itself at `array.members`, that of its second
+    /// member at `array.members[1].array.members`.
+    pub(super) fn at(&self, tables: &str) -> Option<&Self> {
+        let inner = tables.strip_prefix("array.members")?;
+        let Some((place, inner)) = inner
+            .strip_prefix('[')
+            .and_then(|rest| rest.split_once("]."))
+        else {
+            return inner.is_empty().then_some(self);
+        };
+        let member = self.members.get(place.parse::<usize>().ok()?)?;
+        member.array.as_ref()?.at(inner)
+    }
+}
+
 /// The tables that describe a device.
 const DEVICE: [&str; 6] = ["nand", "ssd", "host", "buffer", "ftl", "precondition"];
+const ARRAY: &str = "array";
+/// The tables that describe a store.
+const STORE: [&str; 7] = [
+    ARRAY,
+    "nand",
+    "ssd",
+    "host",
+    "buffer",
+    "ftl",
+    "precondition",
+];
 
 impl Member {
     /// Whether it says itself what the table of `key` holds.
     pub(super) fn has_own(&self, key: &str) -> bool {
         match key.split('.').next().unwrap_or_default() {
+            "array" => self.array.is_some(),
             "nand" => self.nand.is_some(),
             "ssd" => self.ssd.is_some(),
             "host" => self.host.is_some(),
@@ -122,53 +154,61 @@ impl Member {
 /// Completes the tables of members in a configuration: below what a member says of a table goes what
 /// its base says, or the configuration around it. A member that says nothing of a table has none.
 pub(super) fn complete(config: &mut Table) -> Result<(), ConfigError> {
-    let enclosing = device_tables(config);
-    let members = config
-        .get_mut("array")
-        .and_then(|array| array.get_mut("members"));
-    let members = members.and_then(Value::as_array_mut);
-    let members = members.into_iter().flatten().enumerate();
-    for (place, member) in members {
+    let enclosing = tables(config, &DEVICE);
+    let Some(Value::Table(array)) = config.get_mut("array") else {
+        return Ok(());
+    };
+    complete_members(array, &enclosing)
+}
+
+/// Completes the members of an array in a device that `enclosing` describes.
+fn complete_members(array: &mut Table, enclosing: &Table) -> Result<(), ConfigError> {
+    let members = array.get_mut("members").and_then(Value::as_array_mut);
+    for (place, member) in members.into_iter().flatten().enumerate() {
         let Value::Table(member) = member else {
             continue;
         };
-        let Some(base) = base(member, place)? else {
-            complete_member(member, &enclosing, false);
-            continue;
-        };
-        complete_member(member, &base, true);
+        match base(member, place)? {
+            None => complete_member(member, enclosing, false),
+            Some(base) => complete_member(member, &base, true),
+        }
+        let mut around = enclosing.clone();
+        around.extend(tables(member, &DEVICE));
+        if let Some(Value::Table(array)) = member.get_mut("array") {
+            complete_members(array, &around).map_err(|error| error.at_member(place))?;
+        }
     }
     Ok(())
 }
 
-fn device_tables(config: &Table) -> Table {
-    let tables = config
-        .iter()
-        .filter(|(key, _)| DEVICE.contains(&key.as_str()));
+/// Those of the tables of a configuration.
+fn tables(config: &Table, of: &[&str]) -> Table {
+    let tables = config.iter().filter(|(key, _)| of.contains(&key.as_str()));
     tables
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect()
 }
 
-/// The device of the preset that a member names.
+/// What the preset that a member names says of a store.
 fn base(member: &mut Table, place: usize) -> Result<Option<Table>, ConfigError> {
     let Some(Value::String(name)) = member.get("base") else {
         return Ok(None);
     };
     let preset = presets::text(name).map_err(|error| error.at_member(place))?;
     member.remove("base");
-    let table = preset.parse::<Table>().unwrap_or_default();
-    Ok(Some(device_tables(&table)))
+    let mut table = preset.parse::<Table>().unwrap_or_default();
+    complete(&mut table)?;
+    Ok(Some(tables(&table, &STORE)))
 }
 
 /// Lays the member's tables on top of those of `under`: all of them, or those that it has.
 fn complete_member(member: &mut Table, under: &Table, all: bool) {
-    for table in DEVICE {
+    for table in STORE {
         let own = member.remove(table);
-        if own.is_none() && !all {
+        let below = under.get(table).cloned();
+        if own.is_none() && (!all || (table == ARRAY && below.is_none())) {
             continue;
         }
-        let below = under.get(table).cloned();
         let below = below.unwrap_or_else(|| Value::Table(Table::new()));
         let mut whole = Table::from_iter([(table.to_owned(), below)]);
         if let Some(own) = own {
@@ -198,18 +238,17 @@ pub(super) fn plan(config: &Config, array: &Array, seed: u64) -> Result<plan::Ar
             0 => seed,
             _ => Stream::new(seed, &format!("array.{number}")).bits(),
         };
-        let device = device_of(config, single.said);
-        let device = SsdPlan::new(&device, seed).map_err(|error| {
+        let store = Store::new(&store_of(config, single.said), seed).map_err(|error| {
             if single.said.has_own(&error.key) {
                 return error.at_member(single.place);
             }
             error
         })?;
-        check_stripe(array, single, &device)?;
+        check_stripe(array, single, &store)?;
         members.push(plan::Member {
             name: single.name.clone(),
             disks: disks_of(array, single, number)?,
-            store: Store::Ssd(Box::new(device)),
+            store,
         });
     }
     let sizes: Vec<u64> = members
@@ -279,9 +318,9 @@ fn singles(array: &Array) -> Result<Vec<Single<'_>>, ConfigError> {
 }
 
 /// The configuration of a member as if it were alone; what is asked of the array is left out.
-fn device_of(config: &Config, member: &Member) -> Config {
-    let mut device = Config {
-        array: None,
+fn store_of(config: &Config, member: &Member) -> Config {
+    let mut store = Config {
+        array: member.array.clone(),
         workload: None,
         streams: Vec::new(),
         ..config.clone()
@@ -295,21 +334,22 @@ fn device_of(config: &Config, member: &Member) -> Config {
         precondition,
         ..
     } = member.clone();
-    device.nand = nand.unwrap_or(device.nand);
-    device.ssd = ssd.unwrap_or(device.ssd);
-    device.host = host.unwrap_or(device.host);
-    device.buffer = buffer.unwrap_or(device.buffer);
-    device.ftl = ftl.unwrap_or(device.ftl);
-    device.precondition = precondition.unwrap_or(device.precondition);
-    device
+    store.nand = nand.unwrap_or(store.nand);
+    store.ssd = ssd.unwrap_or(store.ssd);
+    store.host = host.unwrap_or(store.host);
+    store.buffer = buffer.unwrap_or(store.buffer);
+    store.ftl = ftl.unwrap_or(store.ftl);
+    store.precondition = precondition.unwrap_or(store.precondition);
+    store
 }
 
-fn check_stripe(array: &Array, single: &Single<'_>, device: &SsdPlan) -> Result<(), ConfigError> {
-    let page = u64::from(device.geometry.page_bytes);
+fn check_stripe(array: &Array, single: &Single<'_>, store: &Store) -> Result<(), ConfigError> {
     let stripe = array.stripe_bytes;
-    if stripe > 0 && stripe.is_multiple_of(page) {
+    let pages = store.ssds().into_iter();
+    let mut pages = pages.map(|ssd| u64::from(ssd.geometry.page_bytes));
+    let Some(page) = pages.find(|&page| stripe == 0 || !stripe.is_multiple_of(page)) else {
         return Ok(());
-    }
+    };
     let near = (stripe / page).max(1) * page;
     Err(ConfigError::rule(
         "array.stripe_bytes",

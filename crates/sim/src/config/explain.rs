@@ -125,6 +125,7 @@ fn unknown_key(key: &str, table: &str) -> (String, String) {
     };
     let reason = format!("unknown key `{key}` {place}");
     let table = &without_places(table);
+    let table = keys::in_schema(table);
     let siblings: Vec<&str> = children(table).map(last).collect();
     let element = element_of(table);
     let homes: Vec<&str> = keys::all()

@@ -51,7 +51,7 @@ pub enum Kind {
 static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let schema = super::schema();
     let mut keys = Vec::new();
-    walk(&schema, &schema, "", &mut keys);
+    walk(&schema, &[&schema], "", &mut keys);
     keys
 });
 
@@ -62,7 +62,18 @@ pub fn all() -> &'static [Key] {
 
 /// The key at a path.
 pub fn find(path: &str) -> Option<&'static Key> {
+    let path = in_schema(path);
     all().iter().find(|key| key.path == path)
+}
+
+/// A path as the schema has it: the members of an array in an array are described where those of an array are.
+pub(super) fn in_schema(mut path: &str) -> &str {
+    while let Some(inner) = path.strip_prefix("array.members.")
+        && inner.starts_with("array")
+    {
+        path = inner;
+    }
+    path
 }
 
 /// Whether a policy is chosen at this path.
@@ -76,10 +87,18 @@ pub(super) fn is_slot(path: &str) -> bool {
     )
 }
 
-fn walk(root: &Value, table: &Value, prefix: &str, keys: &mut Vec<Key>) {
+/// Adds the keys of the last of `tables`, which stands in those before it. A table inside itself is described once.
+fn walk<'a>(root: &'a Value, tables: &[&'a Value], prefix: &str, keys: &mut Vec<Key>) {
+    let Some((&table, around)) = tables.split_last() else {
+        return;
+    };
+    if around.iter().any(|outer| std::ptr::eq(*outer, table)) {
+        return;
+    }
     let Some(properties) = table.get("properties").and_then(Value::as_object) else {
         return;
     };
+    let below = |inner: &'a Value| [tables, &[inner]].concat();
     for (name, property) in properties {
         let path = super::merge::join(prefix, name);
         let target = resolve(root, property);
@@ -88,16 +107,16 @@ fn walk(root: &Value, table: &Value, prefix: &str, keys: &mut Vec<Key>) {
             key.kind = Kind::Tables;
         }
         keys.push(key);
-        walk(root, target, &path, keys);
+        walk(root, &below(target), &path, keys);
         if let Some(element) = element(root, target) {
-            walk(root, element, &path, keys);
+            walk(root, &below(element), &path, keys);
         }
         for policy in choices(target) {
-            walk(root, policy, &path, keys);
+            walk(root, &below(policy), &path, keys);
         }
         for other in target["anyOf"].as_array().into_iter().flatten() {
             if let Some(element) = element(root, other) {
-                walk(root, element, &path, keys);
+                walk(root, &below(element), &path, keys);
             }
         }
     }

@@ -112,8 +112,7 @@ impl Config {
     fn name_in(&self, tables: &str, place: usize) -> Option<&str> {
         match tables {
             "streams" => Some(&self.streams.get(place)?.name),
-            "array.members" => Some(&self.array.as_ref()?.members.get(place)?.name),
-            _ => None,
+            _ => Some(&self.array.as_ref()?.at(tables)?.members.get(place)?.name),
         }
     }
 }

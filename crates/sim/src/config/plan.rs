@@ -207,13 +207,9 @@ fn of_layout(nand: &Nand, layout: Layout, seed: u64) -> Part {
 impl Plan {
     /// Checks a configuration. The same configuration and seed give the same run.
     pub fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
-        let store = match &config.array {
-            Some(array) => Store::Array(array::plan(config, array, seed)?),
-            None => Store::Ssd(Box::new(Ssd::new(config, seed)?)),
-        };
         let mut plan = Self {
             name: config.name.clone(),
-            store,
+            store: Store::new(config, seed)?,
             replay: check::replay(&config.replay.mode)?,
             series: check::series(&config.series)?,
             observe: check::observe(&config.observe)?,
@@ -244,11 +240,16 @@ impl Plan {
         self.store.ssds()[0]
     }
 
-    /// The SSDs by the names under which the run tells of them.
-    pub fn named_ssds(&self) -> Vec<(String, &Ssd)> {
+    /// The SSDs as the run tells of them.
+    pub fn leaves(&self) -> Vec<Leaf<'_>> {
         match &self.store {
-            Store::Ssd(ssd) => vec![(self.name.clone(), ssd)],
-            Store::Array(array) => array.named_ssds(),
+            Store::Ssd(ssd) => vec![Leaf {
+                name: self.name.clone(),
+                disks: &[],
+                number: 0,
+                ssd,
+            }],
+            Store::Array(array) => array.leaves(),
         }
     }
 
@@ -275,6 +276,14 @@ impl Plan {
 }
 
 impl Store {
+    /// The store of a configuration.
+    pub(super) fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
+        Ok(match &config.array {
+            Some(array) => Self::Array(array::plan(config, array, seed)?),
+            None => Self::Ssd(Box::new(Ssd::new(config, seed)?)),
+        })
+    }
+
     /// What the host can address. Bytes.
     pub fn user_bytes(&self) -> u64 {
         match self {
@@ -295,21 +304,48 @@ impl Store {
     }
 }
 
+/// An SSD, wherever it stands in a store.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Leaf<'a> {
+    /// Its name, and before it those of the arrays that it stands in: `mirror.ssd0`.
+    pub name: String,
+    /// The disks of a trace that it holds, all of each or its part of them.
+    pub disks: &'a [u32],
+    /// How the outermost array numbers it ([`wordline_block::Member`]).
+    pub number: u32,
+    /// What it is.
+    pub ssd: &'a Ssd,
+}
+
 impl Array {
-    fn named_ssds(&self) -> Vec<(String, &Ssd)> {
-        let named = self
-            .members
-            .iter()
-            .flat_map(|Member { name, store, .. }| match store {
-                Store::Ssd(ssd) => vec![(name.clone(), &**ssd)],
+    /// Whether a member is an array itself.
+    pub fn is_nested(&self) -> bool {
+        let mut members = self.members.iter();
+        members.any(|member| matches!(member.store, Store::Array(_)))
+    }
+
+    fn leaves(&self) -> Vec<Leaf<'_>> {
+        let mut leaves = Vec::new();
+        for (place, Member { name, disks, store }) in (0..).zip(&self.members) {
+            let outside = |number: u32| place + self.members.len() as u32 * number;
+            match store {
+                Store::Ssd(ssd) => leaves.push(Leaf {
+                    name: name.clone(),
+                    disks,
+                    number: outside(0),
+                    ssd,
+                }),
                 Store::Array(array) => {
-                    let inside = array.named_ssds().into_iter();
-                    inside
-                        .map(|(inner, ssd)| (format!("{name}.{inner}"), ssd))
-                        .collect()
+                    leaves.extend(array.leaves().into_iter().map(|inner| Leaf {
+                        name: format!("{name}.{}", inner.name),
+                        disks,
+                        number: outside(inner.number),
+                        ssd: inner.ssd,
+                    }))
                 }
-            });
-        named.collect()
+            }
+        }
+        leaves
     }
 }
 

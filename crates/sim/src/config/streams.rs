@@ -39,19 +39,22 @@ impl Stream {
 }
 
 /// The key path of an element, `streams[1].class`, with its name for its place: `streams.log.class`.
-/// `name` knows the names in an array of tables by place; a path in none is returned as it is.
+/// `name` knows the names in an array of tables, at a path such as `streams`, by place; a path in none is returned as it is.
 pub(super) fn by_name<'a>(
     path: &str,
     mut name: impl FnMut(&str, usize) -> Option<&'a str>,
 ) -> String {
-    let parts = path.split_once('[').and_then(|(tables, rest)| {
-        let (place, rest) = rest.split_once(']')?;
-        Some((tables, name(tables, place.parse().ok()?)?, rest))
-    });
-    parts.map_or_else(
-        || path.to_owned(),
-        |(tables, name, rest)| format!("{tables}.{name}{rest}"),
-    )
+    let (mut named, mut rest) = (String::new(), path);
+    while let Some((tables, behind)) = rest.split_once('[') {
+        let before = &path[..path.len() - behind.len() - 1];
+        let element = behind
+            .split_once(']')
+            .and_then(|(place, behind)| Some((name(before, place.parse().ok()?)?, behind)));
+        let Some((name, behind)) = element else { break };
+        named.push_str(&format!("{tables}.{name}"));
+        rest = behind;
+    }
+    named + rest
 }
 
 /// A key path without the places of elements: `streams.class`.
