@@ -1,11 +1,12 @@
-"""The shape of a summary. `wordline.metrics()` says what each number is; units are in the names."""
+"""The shape of a summary, generated from its JSON schema. `wordline.metrics()` says what each
+figure is; units are in the names."""
 
 from typing import Literal, TypedDict
 
 
 class Device(TypedDict):
-    """The device that was simulated; of an array, sums over its members, and of the first what adds
-    to nothing."""
+    """The device that was simulated; of an array, sums over its members, and of the first what
+    adds to nothing."""
 
     name: str
     capacity_bytes: int
@@ -21,8 +22,7 @@ class Device(TypedDict):
 
 
 class InputFile(TypedDict):
-    """A trace file, the format it was read in, and what that was recognised by, None if it was
-    named; and the unit of its times, None if it has none."""
+    """A file of a trace, as results tell of it."""
 
     path: str
     format: str
@@ -31,8 +31,7 @@ class InputFile(TypedDict):
 
 
 class Input(TypedDict):
-    """What the device was asked to do, by all streams together. `digest` is of the bytes of the
-    trace that were read; None for several, which have their own."""
+    """What the device was asked to do, by all streams together."""
 
     kind: Literal["trace", "generated", "mixed"]
     files: list[InputFile]
@@ -65,7 +64,7 @@ class Time(TypedDict):
 
 
 class Latency(TypedDict):
-    """Response times, arrival to completion; None where there was no request."""
+    """Response times, from arrival to completion; null where there was no request."""
 
     count: int
     mean_us: float | None
@@ -78,6 +77,14 @@ class Latency(TypedDict):
     p99_9_us: float | None
     p99_99_us: float | None
     max_us: float | None
+
+
+class LatencyByOp(TypedDict):
+    """The same of all requests, of reads, of writes."""
+
+    all: Latency
+    read: Latency
+    write: Latency
 
 
 class Breakdown(TypedDict):
@@ -96,37 +103,29 @@ class Breakdown(TypedDict):
     gc_us: float
 
 
-class Latencies(TypedDict):
-    """Response times of all requests, of reads, of writes."""
-
-    all: Latency
-    read: Latency
-    write: Latency
-
-
-class Breakdowns(TypedDict):
-    """The parts of the mean of all requests, of reads, of writes."""
+class BreakdownByOp(TypedDict):
+    """The same of all requests, of reads, of writes."""
 
     all: Breakdown
     read: Breakdown
     write: Breakdown
 
 
-class WorstCase(TypedDict):
-    """The longest response time of each interval, None in one that no request ended in."""
+class WorstCaseOf(TypedDict):
+    """The longest response time of each interval."""
 
     mean_us: float | None
     max_us: float | None
     intervals_us: list[float | None]
 
 
-class WorstCases(TypedDict):
-    """The worst cases of all requests, of reads, of writes."""
+class WorstCase(TypedDict):
+    """The longest response times, interval by interval."""
 
     interval_s: float
-    all: WorstCase
-    read: WorstCase
-    write: WorstCase
+    all: WorstCaseOf
+    read: WorstCaseOf
+    write: WorstCaseOf
 
 
 class Above(TypedDict):
@@ -136,7 +135,7 @@ class Above(TypedDict):
     requests: int
 
 
-class Excess(TypedDict):
+class ExcessOf(TypedDict):
     """What requests took beyond the marginal response time."""
 
     requests: int
@@ -147,18 +146,13 @@ class Excess(TypedDict):
     above: list[Above]
 
 
-class Excesses(TypedDict):
-    """What all requests, reads, writes took beyond the marginal response time."""
-
-    all: Excess
-    read: Excess
-    write: Excess
-
-
-class MarginalExcesses(Excesses):
-    """The same, and that time."""
+class Excess(TypedDict):
+    """What requests took beyond the marginal response time, and that time."""
 
     marginal_response_us: float
+    all: ExcessOf
+    read: ExcessOf
+    write: ExcessOf
 
 
 class Throughput(TypedDict):
@@ -174,10 +168,10 @@ class Throughput(TypedDict):
 class StreamInput(TypedDict):
     """What a stream asked the device to do."""
 
-    kind: Literal["trace", "generated"]
+    kind: Literal["trace", "generated", "mixed"]
     files: list[InputFile]
     digest: str | None
-    replay: Literal["open-loop", "closed-loop"]
+    replay: Literal["open-loop", "closed-loop", "mixed"]
     time_scale: float | None
     recorded_s: float | None
     queue_depth: int
@@ -194,29 +188,37 @@ class StreamInput(TypedDict):
     written_bytes: int
 
 
-class Slowdown(TypedDict):
-    """Mean response time beside other streams / alone, of all requests, of reads, of writes."""
+class ExcessOfByOp(TypedDict):
+    """The same of all requests, of reads, of writes."""
+
+    all: ExcessOf
+    read: ExcessOf
+    write: ExcessOf
+
+
+class NullableDoubleByOp(TypedDict):
+    """The same of all requests, of reads, of writes."""
 
     all: float | None
     read: float | None
     write: float | None
 
 
-# By its items, for `class` is no name in Python.
+# A stream of a run.
 Stream = TypedDict(
     "Stream",
     {
         "name": str,
         "class": Literal["urgent", "high", "medium", "low"],
         "input": StreamInput,
-        "latency": Latencies,
-        "breakdown": Breakdowns,
-        "excess": Excesses,
+        "latency": LatencyByOp,
+        "breakdown": BreakdownByOp,
+        "excess": ExcessOfByOp,
         "throughput": Throughput,
         "bytes_share": float | None,
         "contest_share": float | None,
-        "alone": Latencies | None,
-        "slowdown": Slowdown | None,
+        "alone": LatencyByOp | None,
+        "slowdown": NullableDoubleByOp | None,
     },
 )
 
@@ -233,8 +235,20 @@ class Fairness(TypedDict):
     harmonic_speedup: float | None
 
 
+class MemberInput(TypedDict):
+    """What of the requests went to a member."""
+
+    requests: int
+    reads: int
+    writes: int
+    trims: int
+    read_bytes: int
+    written_bytes: int
+    unwritten_pages_read: int
+
+
 class Flash(TypedDict):
-    """What happened to the flash; the erases per block include preconditioning."""
+    """What happened to the flash."""
 
     host_page_writes: int
     page_programs: int
@@ -259,8 +273,93 @@ class Flash(TypedDict):
     free_blocks: int
 
 
+class Collections(TypedDict):
+    """Collections of one kind that were started for the same reason."""
+
+    kind: str
+    trigger: str
+    runs: int
+    pages_moved: int
+    blocks_erased: int
+    time_s: float
+    longest_ms: float
+
+
+class Commands(TypedDict):
+    """Commands of the flash, by the parallelism inside a package that they use."""
+
+    total: int
+    plain: int
+    planes_shared: int
+    dies_interleaved: int
+    dies_interleaved_planes_shared: int
+    pages_per_command: float | None
+
+
+class Utilisation(TypedDict):
+    """Share of the simulated time in which the hardware was busy, 0 to 1."""
+
+    channel_mean: float
+    channel_max: float
+    die_mean: float
+    die_max: float
+
+
+class Execution(TypedDict):
+    """What the dies did with their time. Shares, sum 1."""
+
+    bus_active: float
+    bus_contention: float
+    cell_active: float
+    idle: float
+
+
+class Energy(TypedDict):
+    """What the flash took, from the first arrival to the last event."""
+
+    read_mj: float
+    program_mj: float
+    erase_mj: float
+    bus_mj: float
+    standby_mj: float
+    total_mj: float
+
+
+class Precondition(TypedDict):
+    """What happened before the measurement and is in none of the other numbers."""
+
+    pages_filled: int
+    pages_overwritten: int
+    pages_moved: int
+    write_amplification: float | None
+    erases: int
+
+
+class Member(TypedDict):
+    """A device of an array. Its requests are the parts of the array's that went to it."""
+
+    name: str
+    disks: list[int]
+    device: Device
+    input: MemberInput
+    busy_s: float
+    latency: LatencyByOp
+    breakdown: BreakdownByOp
+    worst_case: WorstCase
+    excess: ExcessOfByOp
+    throughput: Throughput
+    bytes_share: float | None
+    flash: Flash
+    collections: list[Collections]
+    commands: Commands
+    utilisation: Utilisation
+    execution: Execution
+    energy: Energy
+    precondition: Precondition
+
+
 class MapCache(TypedDict):
-    """Look-ups in a map of which a cache is in memory; None if the whole map is."""
+    """Look-ups in maps of which a cache is in memory."""
 
     hits: int
     misses: int
@@ -270,7 +369,7 @@ class MapCache(TypedDict):
 
 
 class Buffer(TypedDict):
-    """The DRAM buffer; None if no device has one. Hits and misses are of pages."""
+    """The DRAM buffer. Hits and misses are of pages."""
 
     read_hits: int
     read_misses: int
@@ -304,70 +403,8 @@ class ChipLoad(TypedDict):
     balance_above_10_ratio: float | None
 
 
-class Collections(TypedDict):
-    """Collections of one kind that were started for the same reason."""
-
-    kind: str
-    trigger: str
-    runs: int
-    pages_moved: int
-    blocks_erased: int
-    time_s: float
-    longest_ms: float
-
-
-class Commands(TypedDict):
-    """Commands of the flash, by the parallelism inside a package that they use."""
-
-    total: int
-    plain: int
-    planes_shared: int
-    dies_interleaved: int
-    dies_interleaved_planes_shared: int
-    pages_per_command: float | None
-
-
-class Execution(TypedDict):
-    """What the dies did with their time. Shares, sum 1."""
-
-    bus_active: float
-    bus_contention: float
-    cell_active: float
-    idle: float
-
-
-class Utilisation(TypedDict):
-    """Share of the simulated time in which the hardware was busy, 0 to 1."""
-
-    channel_mean: float
-    channel_max: float
-    die_mean: float
-    die_max: float
-
-
-class Energy(TypedDict):
-    """What the flash took, from the first arrival to the last event. Millijoules."""
-
-    read_mj: float
-    program_mj: float
-    erase_mj: float
-    bus_mj: float
-    standby_mj: float
-    total_mj: float
-
-
-class Precondition(TypedDict):
-    """What happened before the measurement and is in none of the other numbers."""
-
-    pages_filled: int
-    pages_overwritten: int
-    pages_moved: int
-    write_amplification: float | None
-    erases: int
-
-
 class Power(TypedDict):
-    """Power cuts and the recoveries from them; None if the power never failed."""
+    """Power cuts and the recoveries from them."""
 
     cuts: int
     requests_lost: int
@@ -381,50 +418,15 @@ class Power(TypedDict):
     recovery_longest_ms: float
 
 
-class MemberInput(TypedDict):
-    """What of the requests went to a member: parts of those of the array."""
-
-    requests: int
-    reads: int
-    writes: int
-    trims: int
-    read_bytes: int
-    written_bytes: int
-    unwritten_pages_read: int
-
-
-class Member(TypedDict):
-    """A device of an array."""
-
-    name: str
-    disks: list[int]
-    device: Device
-    input: MemberInput
-    busy_s: float
-    latency: Latencies
-    breakdown: Breakdowns
-    worst_case: WorstCases
-    excess: Excesses
-    throughput: Throughput
-    bytes_share: float | None
-    flash: Flash
-    collections: list[Collections]
-    commands: Commands
-    utilisation: Utilisation
-    execution: Execution
-    energy: Energy
-    precondition: Precondition
-
-
 class Verification(TypedDict):
-    """How much `verify` looked at."""
+    """How much `--verify` looked at."""
 
     reads_checked: int
     writes_followed: int
 
 
 class Reference(TypedDict):
-    """The paper behind a policy that was used; empty where there is none."""
+    """A policy that was used, and the paper behind it."""
 
     family: str
     policy: str
@@ -445,7 +447,7 @@ class Speed(TypedDict):
 
 
 class Summary(TypedDict):
-    """The content of summary.json."""
+    """The content of `summary.json`."""
 
     schema: int
     version: str
@@ -456,10 +458,10 @@ class Summary(TypedDict):
     device: Device
     input: Input
     time: Time
-    latency: Latencies
-    breakdown: Breakdowns
-    worst_case: WorstCases
-    excess: MarginalExcesses
+    latency: LatencyByOp
+    breakdown: BreakdownByOp
+    worst_case: WorstCase
+    excess: Excess
     throughput: Throughput
     streams: list[Stream]
     fairness: Fairness | None

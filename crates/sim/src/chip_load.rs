@@ -1,5 +1,6 @@
 //! The load of the chips, looked at from time to time.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_kernel::Time;
 
@@ -89,17 +90,25 @@ impl ChipLoads {
     }
 }
 
-/// What the samples come to.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[allow(missing_docs)]
+/// What the dies had to do at instants at equal distances.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "ChipLoad")]
 pub struct ChipLoadSummary {
+    /// Distance of the instants at which the load of the dies was looked at: `observe.chip_load_interval_ms`, doubled until no more than a million lie in the run. Null, as all of these, if that is 0.
     pub interval_ms: f64,
+    /// Instants at which a die had something to do; the numbers that follow are of these.
     pub samples: u64,
+    /// Instants at which none had.
     pub idle_samples: u64,
+    /// How long what a die has to do takes without anything else (Liu et al., LCR, eq. 2): reads and programs of the host that wait for it or that it is at, and collections that have begun; mean of the dies, then of the instants.
     pub mean_us: Option<f64>,
+    /// Load balance rate: the most of any die against the mean of the dies; the median of the instants.
     pub balance_p50: Option<f64>,
+    /// The rate that 90 % of the instants do not exceed.
     pub balance_p90: Option<f64>,
+    /// The highest.
     pub balance_max: Option<f64>,
+    /// Share of the instants with a rate above 10.
     pub balance_above_10_ratio: Option<f64>,
 }
 

@@ -1,66 +1,102 @@
 //! Several streams beside each other: what each got, and what the others cost it.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_device::host::Class;
 use wordline_kernel::Time;
 use wordline_workload::InputFile;
 
 use crate::config::plan;
-use crate::outcome::{Asked, Contest, Outcome};
+use crate::outcome::{Asked, Contest, InputCounts, Outcome};
 use crate::record::Served;
 use crate::slow::ExcessOf;
 use crate::summary::{Breakdown, ByOp, LatencySummary, Throughput, queue_depth, replay_name};
 
 /// A stream of a run.
-#[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Stream")]
 pub struct StreamSummary {
+    /// Its name.
     pub name: String,
+    /// How urgent its commands are, where the interface tells streams apart.
     pub class: Class,
+    /// What each stream of `[[streams]]` or --stream asked for, with the meanings of `input`. The list is empty where a run has one stream without a name.
     pub input: StreamInput,
+    /// Its response times, with the meanings of `latency`.
     pub latency: ByOp<LatencySummary>,
+    /// The parts of their means, with the meanings of `breakdown`.
     pub breakdown: ByOp<Breakdown>,
+    /// Its requests beyond the marginal response time, with the meanings of `excess`.
     pub excess: ByOp<ExcessOf>,
+    /// With the meanings of `throughput`, from its own first arrival to its own last completion.
     pub throughput: Throughput,
+    /// Its share of the bytes read and written in the whole run; once all is served, this is what was asked for.
     pub bytes_share: Option<f64>,
+    /// Its share of the bytes read and written while all streams asked (`fairness.contest_from_s` to `contest_until_s`).
     pub contest_share: Option<f64>,
+    /// Response times of the same requests with no other stream on the device, with the meanings of `latency`; with --slowdown.
     pub alone: Option<ByOp<LatencySummary>>,
+    /// Mean response time beside the others / alone; with --slowdown.
     pub slowdown: Option<ByOp<Option<f64>>>,
 }
 
-/// What a stream asked for.
-#[derive(Clone, Debug, Default, Serialize)]
-#[allow(missing_docs)]
+/// What a stream asked the device to do.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct StreamInput {
+    /// A trace, generated load, or streams of both.
+    #[schemars(extend("enum" = ["trace", "generated", "mixed"]))]
     pub kind: &'static str,
+    /// The files of the trace.
     pub files: Vec<InputFile>,
+    /// Digest of the bytes of the trace that were read; null for generated load, and for several streams, which have their own.
     pub digest: Option<String>,
+    /// Open or closed loop; mixed if the streams differ.
+    #[schemars(extend("enum" = ["open-loop", "closed-loop", "mixed"]))]
     pub replay: &'static str,
+    /// Open loop: what recorded times were multiplied by. Null in a closed loop, and for several streams, which have their own.
     pub time_scale: Option<f64>,
+    /// From the first to the last request that was issued, in the times of the recording, before they were scaled. Null for generated load, a trace without time stamps, and several streams, which have their own.
     pub recorded_s: Option<f64>,
+    /// Open loop: slots of the device queue. Closed loop: requests kept under way.
     pub queue_depth: u32,
+    /// Read and write requests admitted to the device.
     pub requests: u64,
+    /// Of these, reads.
     pub reads: u64,
+    /// Of these, writes.
     pub writes: u64,
+    /// Of the writes, those that are durable when they are done (FUA); without a DRAM buffer all are.
     pub durable_writes: u64,
+    /// Trims admitted to the device; apart from this, and `flash.pages_trimmed`, they count nowhere.
     pub trims: u64,
+    /// Flushes admitted to the device; apart from this, and `buffer.flush_mean_us` and its like, they count nowhere.
     pub flushes: u64,
+    /// Flushes of the input, left out because no device has a DRAM buffer.
     pub flushes_ignored: u64,
+    /// Bad lines of the trace, skipped because --on-bad-line skip was given.
     pub lines_skipped: u64,
+    /// Changes to requests of the trace that options asked for: clamped, sorted, stacked, expanded, wrapped or scaled.
     pub requests_adjusted: u64,
+    /// Bytes of completed reads.
     pub read_bytes: u64,
+    /// Bytes of completed writes.
     pub written_bytes: u64,
 }
 
-/// How fairly the device served its streams.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[allow(missing_docs)]
+/// How fairly several streams were served: over the time in which all of them asked, and by what they cost each other.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Fairness {
+    /// When every stream with requests had issued its first one.
     pub contest_from_s: Option<f64>,
+    /// When a stream had issued its last one.
     pub contest_until_s: Option<f64>,
+    /// Jain's index of the bytes served to each stream in between, (sum x)^2 / (n sum x^2): 1 if all got as much, 1/n if one got everything (Jain, Chiu and Hawe 1984, A Quantitative Measure of Fairness and Discrimination).
     pub jain_index: Option<f64>,
+    /// Smallest slowdown / largest slowdown: 1 if all suffer alike (Gabor, Weiss and Mendelson, MICRO 2006; of response times as in Tavakkol et al., FLIN, ISCA 2018). With --slowdown.
     pub slowdown_ratio: Option<f64>,
+    /// Sum over the streams of mean response time alone / beside the others: as many as there are streams if nobody is slowed down (Snavely and Tullsen, ASPLOS 2000). With --slowdown.
     pub weighted_speedup: Option<f64>,
+    /// Harmonic mean of the same ratios, streams / sum of slowdowns (Luo, Gummaraju and Franklin, ISPASS 2001). With --slowdown.
     pub harmonic_speedup: Option<f64>,
 }
 
@@ -103,16 +139,25 @@ fn input(slots: u32, stream: &plan::Stream, asked: &Asked, served: &Served) -> S
         time_scale: asked.time_scale(),
         recorded_s: asked.recorded_s().filter(|_| stream.workload.is_none()),
         queue_depth: queue_depth(slots, &asked.replay),
-        requests: asked.counts.requests(),
-        reads: asked.counts.reads,
-        writes: asked.counts.writes,
-        durable_writes: asked.counts.durable_writes,
-        trims: asked.counts.trims,
-        flushes: asked.counts.flushes,
-        flushes_ignored: asked.counts.flushes_ignored,
-        read_bytes: served.bytes[0],
-        written_bytes: served.bytes[1],
-        ..StreamInput::default()
+        ..StreamInput::new(&asked.counts, served)
+    }
+}
+
+impl StreamInput {
+    /// What was issued, and served of it.
+    pub(crate) fn new(issued: &InputCounts, served: &Served) -> Self {
+        Self {
+            requests: issued.requests(),
+            reads: issued.reads,
+            writes: issued.writes,
+            durable_writes: issued.durable_writes,
+            trims: issued.trims,
+            flushes: issued.flushes,
+            flushes_ignored: issued.flushes_ignored,
+            read_bytes: served.bytes[0],
+            written_bytes: served.bytes[1],
+            ..Self::default()
+        }
     }
 }
 

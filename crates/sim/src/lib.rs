@@ -13,6 +13,7 @@ pub mod memory;
 pub mod metrics;
 pub mod outcome;
 pub mod package;
+pub mod python_types;
 pub mod record;
 pub mod results;
 pub mod simulation;

@@ -1,5 +1,6 @@
 //! The members of an array beside each other: what each did of what was asked of the whole.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_kernel::Time;
 
@@ -11,40 +12,64 @@ use crate::summary::{
     FlashSummary, LatencySummary, PreconditionSummary, Throughput, Utilisation, sum_of_dies,
 };
 
-/// A member of an array. Its requests are the parts of the array's that went to it.
-#[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs)]
+/// A device of an array. Its requests are the parts of the array's that went to it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Member")]
 pub struct MemberSummary {
+    /// Name of a member of the array; `members` is empty without one.
     pub name: String,
+    /// Disks of the trace that it holds, if requests go by disk.
     pub disks: Vec<u32>,
+    /// The member itself, as `device`.
     pub device: DeviceSummary,
+    /// What of the requests went to it.
     pub input: MemberInput,
+    /// Simulated time in which the member held a part of a request.
     pub busy_s: f64,
+    /// Response times of the parts, as `latency`: from the arrival of the request at the array.
     pub latency: ByOp<LatencySummary>,
+    /// Where their time went, as `breakdown`; the wait for a slot of the member is host queue.
     pub breakdown: ByOp<Breakdown>,
+    /// The longest of each interval, as `worst_case`. Members can have intervals of different width.
     pub worst_case: WorstCase,
+    /// What they took beyond the marginal response time, as `excess`.
     pub excess: ByOp<ExcessOf>,
+    /// Parts and their bytes a second, as `throughput`.
     pub throughput: Throughput,
+    /// Share of the bytes of all completed requests that went to the member.
     pub bytes_share: Option<f64>,
+    /// What happened to its flash, as `flash`.
     pub flash: FlashSummary,
+    /// Its collections, as `collections`.
     pub collections: Vec<CollectionSummary>,
+    /// The commands of its dies, as `commands`.
     pub commands: CommandSummary,
+    /// How busy its channels and dies were, as `utilisation`.
     pub utilisation: Utilisation,
+    /// What its dies did with their time, as `execution`.
     pub execution: Execution,
+    /// What its flash took, as `energy`.
     pub energy: EnergySummary,
+    /// What happened to it before the run, as `precondition`.
     pub precondition: PreconditionSummary,
 }
 
 /// What of the requests went to a member.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[allow(missing_docs)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct MemberInput {
+    /// Reads and writes completed in the member. A request that is split counts in every member that it touches, with the part there; so do all numbers of a member.
     pub requests: u64,
+    /// Of these, reads.
     pub reads: u64,
+    /// Of these, writes.
     pub writes: u64,
+    /// Trims completed in the member.
     pub trims: u64,
+    /// Bytes of these reads; all members together have those of the array.
     pub read_bytes: u64,
+    /// Bytes of these writes.
     pub written_bytes: u64,
+    /// Pages read there that were never written.
     pub unwritten_pages_read: u64,
 }
 

@@ -1,5 +1,6 @@
 //! Slow requests: the worst case of each interval, and what response times have beyond a marginal one.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_kernel::Time;
 use wordline_observe::{Excess, Intervals, Merge};
@@ -8,20 +9,23 @@ use crate::record::{Longest, Served};
 use crate::summary::ByOp;
 
 /// The longest response times, interval by interval.
-#[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WorstCase {
+    /// Width of the intervals of simulated time, from the start of the clock on, whose longest response times are told: `observe.worst_case_interval_s`, doubled until no more than 1024 cover the run; or, if that is 0, the least width of 1, 2, 4, 8 and so on microseconds of which 64 cover it.
     pub interval_s: f64,
     #[serde(flatten)]
+    #[allow(missing_docs)]
     pub by_op: ByOp<WorstCaseOf>,
 }
 
-/// The longest response time of each interval; none in one that no request ended in.
-#[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs)]
+/// The longest response time of each interval.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WorstCaseOf {
+    /// Worst-case response time (Jung 2013, section 7.6.2): the longest response time of the requests that were completed in an interval, mean of the intervals in which there was one.
     pub mean_us: Option<f64>,
+    /// The longest of them, and of the run. Exact.
     pub max_us: Option<f64>,
+    /// The longest response time of each interval in turn; null where no request was completed. Exact.
     pub intervals_us: Vec<Option<f64>>,
 }
 
@@ -53,32 +57,41 @@ impl WorstCaseOf {
     }
 }
 
-/// Response times beyond the marginal one.
-#[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs)]
+/// What requests took beyond the marginal response time, and that time.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Excess")]
 pub struct ExcessSummary {
+    /// The response time that is still all right, `observe.marginal_response_ms`. Excess waiting time is what a response time has beyond it (Jung 2013, section 7.6.3, footnote 4, with 30 ms).
     pub marginal_response_us: f64,
     #[serde(flatten)]
+    #[allow(missing_docs)]
     pub by_op: ByOp<ExcessOf>,
 }
 
 /// What requests took beyond the marginal response time.
-#[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ExcessOf {
+    /// Requests that took longer than that. Exact.
     pub requests: u64,
+    /// Their share of the completed requests.
     pub share: Option<f64>,
+    /// The sum of their excess.
     pub sum_s: f64,
+    /// Their mean excess.
     pub mean_us: Option<f64>,
+    /// The longest excess.
     pub max_us: Option<f64>,
+    /// The distribution of the excess, upwards.
     pub above: Vec<AboveSummary>,
 }
 
 /// How many requests have a longer excess.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[allow(missing_docs)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Above")]
 pub struct AboveSummary {
+    /// An excess: 0, then 1, 2 and 5 in each power of ten from 1 us to 1000 s, up to the first that no request is above.
     pub excess_us: f64,
+    /// Requests with a longer excess. Exact.
     pub requests: u64,
 }
 

@@ -1,6 +1,11 @@
 //! The numbers of a run, and the sentences beside them.
 
+use std::borrow::Cow;
+use std::ops::{Deref, DerefMut};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
+use serde_json::{Map, json};
 use wordline_block::{PARTS, Part};
 use wordline_device::host::nvme::Arbitration;
 use wordline_device::precondition::Preconditioned;
@@ -9,13 +14,13 @@ use wordline_ftl::MapCache;
 use wordline_kernel::Time;
 use wordline_nand::Energy;
 use wordline_observe::{Busy, Histogram};
-use wordline_workload::{InputFile, grouped};
+use wordline_workload::grouped;
 
 use crate::chip_load::ChipLoadSummary;
 use crate::config::plan::{Replay, Ssd};
 use crate::config::{Config, Plan, chosen};
 use crate::devices::Device;
-use crate::fairness::{Fairness, StreamSummary, streams};
+use crate::fairness::{Fairness, StreamInput, StreamSummary, streams};
 use crate::members::{MemberSummary, members};
 use crate::outcome::{Asked, Outcome, SsdOutcome};
 use crate::record::{Collections, FlashCounts, PartSums, Power, Record, Served};
@@ -24,114 +29,165 @@ use crate::slow::{ExcessSummary, WorstCase};
 /// Version of the summary's format.
 pub const SCHEMA: u32 = 1;
 
-/// The numbers of a run; `summary.json`. [`crate::metrics`] says what each one is.
-#[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs)]
+/// The content of `summary.json`.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Summary {
+    /// Version of the format of the summary.
     pub schema: u32,
+    /// Version of the program.
     pub version: &'static str,
+    /// Whether the run ended before its time.
     pub partial: bool,
+    /// Why it did; null if it did not.
     pub error: Option<String>,
+    /// Seed of all random streams.
     pub seed: u64,
+    /// Digest of all events: equal runs have equal ones.
     pub digest: String,
+    /// The device, or the array as one.
     pub device: DeviceSummary,
+    /// What it was asked to do.
     pub input: InputSummary,
+    /// Simulated time.
     pub time: TimeSummary,
+    /// Response times.
     pub latency: ByOp<LatencySummary>,
+    /// The parts of the mean response time; they sum to it.
     pub breakdown: ByOp<Breakdown>,
+    /// The longest response times, interval by interval.
     pub worst_case: WorstCase,
+    /// What requests took beyond the marginal response time.
     pub excess: ExcessSummary,
+    /// Requests and bytes a second.
     pub throughput: Throughput,
+    /// The streams of `[[streams]]` or `--stream`; empty where a run has one stream without a name.
     pub streams: Vec<StreamSummary>,
+    /// How the streams shared the device; null with one stream.
     pub fairness: Option<Fairness>,
+    /// The members of the array; empty without one.
     pub members: Vec<MemberSummary>,
+    /// What happened to the flash.
     pub flash: FlashSummary,
+    /// Look-ups in the part of the map that is in memory; null if the whole map is.
     pub map_cache: Option<MapCacheSummary>,
+    /// The DRAM buffer; null without one.
     pub buffer: Option<BufferSummary>,
+    /// The load of the dies; null if it was not looked at.
     pub chip_load: Option<ChipLoadSummary>,
+    /// Collections by kind and trigger; one row for each pair that came up.
     pub collections: Vec<CollectionSummary>,
+    /// Power cuts; null if the power never failed.
     pub power: Option<PowerSummary>,
+    /// Commands of the flash.
     pub commands: CommandSummary,
+    /// How busy channels and dies were.
     pub utilisation: Utilisation,
+    /// What the dies did with their time.
     pub execution: Execution,
+    /// What the flash took.
     pub energy: EnergySummary,
+    /// What happened before the run.
     pub precondition: PreconditionSummary,
+    /// How much was checked; null without --verify.
     pub verification: Option<VerificationSummary>,
+    /// What to know before the numbers are used.
     pub notes: Vec<String>,
+    /// The policies in the slots of the configuration, and their papers.
     pub references: Vec<Reference>,
+    /// What the simulation cost.
     pub speed: SpeedSummary,
 }
 
-#[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs)]
+/// The device that was simulated; of an array, sums over its members, and of the first what adds to nothing.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Device")]
 pub struct DeviceSummary {
+    /// Name of the configuration.
     pub name: String,
+    /// All pages of the device; of all members of an array.
     pub capacity_bytes: u64,
+    /// What the host can address: the capacity less over-provisioning.
     pub user_bytes: u64,
+    /// (capacity - user) / capacity, as configured; of an array that of its first member, as are the ways, the pages of a block and the bytes of a page.
     pub over_provisioning_ratio: f64,
+    /// Channels.
     pub channels: u32,
+    /// Packages on a channel.
     pub ways: u32,
+    /// Dies of the whole device.
     pub dies: u32,
+    /// Planes of the whole device.
     pub planes: u32,
+    /// Erase blocks of the whole device.
     pub blocks: u32,
+    /// Pages in a block.
     pub pages_per_block: u32,
+    /// User bytes in a page.
     pub page_bytes: u32,
 }
 
-#[derive(Clone, Debug, Default, Serialize)]
-#[allow(missing_docs)]
+/// What the device was asked to do, by all streams together.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[schemars(rename = "Input")]
 pub struct InputSummary {
-    pub kind: &'static str,
-    pub files: Vec<InputFile>,
-    pub digest: Option<String>,
-    pub replay: &'static str,
-    pub time_scale: Option<f64>,
-    pub recorded_s: Option<f64>,
-    pub queue_depth: u32,
-    pub requests: u64,
-    pub reads: u64,
-    pub writes: u64,
-    pub durable_writes: u64,
-    pub trims: u64,
-    pub flushes: u64,
-    pub flushes_ignored: u64,
-    pub lines_skipped: u64,
-    pub requests_adjusted: u64,
-    pub read_bytes: u64,
-    pub written_bytes: u64,
+    #[serde(flatten)]
+    #[allow(missing_docs)]
+    pub of: StreamInput,
+    /// Pages read that were never written: answered without flash, in no time.
     pub unwritten_pages_read: u64,
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
-#[allow(missing_docs)]
+/// Simulated time.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Time")]
 pub struct TimeSummary {
+    /// Simulated time from the start of the clock to the last event.
     pub simulated_s: f64,
+    /// When the first request was issued.
     pub first_arrival_s: f64,
+    /// When the last request was completed; collections may go on after it.
     pub last_completion_s: f64,
+    /// Simulated time in which the device held a request: from the moment in which its command, and the data of a write, was there.
     pub busy_s: f64,
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
-#[allow(missing_docs)]
+/// The same of all requests, of reads, of writes.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "{T}ByOp")]
 pub struct ByOp<T> {
+    /// Of all requests.
     pub all: T,
+    /// Of reads.
     pub read: T,
+    /// Of writes.
     pub write: T,
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
-#[allow(missing_docs)]
+/// Response times, from arrival to completion; null where there was no request.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Latency")]
 pub struct LatencySummary {
+    /// Completed requests.
     pub count: u64,
+    /// Mean response time, from arrival to completion. Exact.
     pub mean_us: Option<f64>,
+    /// Standard deviation of response times. Exact.
     pub std_us: Option<f64>,
+    /// Shortest response time. Exact.
     pub min_us: Option<f64>,
+    /// Median: half of the requests took no longer. Percentiles are at most 0.1 % high.
     pub p50_us: Option<f64>,
+    /// 90 % of the requests took no longer.
     pub p90_us: Option<f64>,
+    /// 95 % of the requests took no longer.
     pub p95_us: Option<f64>,
+    /// 99 % of the requests took no longer.
     pub p99_us: Option<f64>,
+    /// 99.9 % of the requests took no longer.
     pub p99_9_us: Option<f64>,
+    /// 99.99 % of the requests took no longer.
     pub p99_99_us: Option<f64>,
+    /// Longest response time. Exact.
     pub max_us: Option<f64>,
 }
 
@@ -139,57 +195,119 @@ pub struct LatencySummary {
 #[derive(Clone, Copy, Debug)]
 pub struct Breakdown(pub [f64; PARTS]);
 
+impl JsonSchema for Breakdown {
+    fn schema_name() -> Cow<'static, str> {
+        "Breakdown".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let part = |part: &Part| {
+            let figure = json!({ "description": part.meaning, "type": "number" });
+            (part.figure.to_owned(), figure)
+        };
+        json_schema!({
+            "description": "The parts of the mean response time; they sum to it.",
+            "type": "object",
+            "properties": Part::ALL.iter().map(part).collect::<Map<_, _>>(),
+        })
+    }
+}
+
 impl Serialize for Breakdown {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(Part::ALL.iter().map(|part| part.figure).zip(self.0))
     }
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
-#[allow(missing_docs)]
+/// Requests and 10^6 bytes a second, from the first arrival to the last completion.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Throughput {
+    /// Requests completed a second, from the first arrival to the last completion.
     pub iops: f64,
+    /// Reads completed a second.
     pub read_iops: f64,
+    /// Writes completed a second.
     pub write_iops: f64,
+    /// Bytes read a second, in 10^6 bytes.
     pub read_mb_per_s: f64,
+    /// Bytes written a second, in 10^6 bytes.
     pub write_mb_per_s: f64,
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
-#[allow(missing_docs)]
+/// What happened to the flash.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Flash")]
 pub struct FlashSummary {
+    /// Pages that the host wrote, whole or in part; behind a DRAM buffer, pages that came from it (destaged).
     pub host_page_writes: u64,
+    /// Pages programmed, for the host, for garbage collection and for the mapping itself.
     pub page_programs: u64,
+    /// Pages read from flash, for the host, for partial writes and for garbage collection.
     pub page_reads: u64,
+    /// Blocks erased during the run.
     pub erases: u64,
+    /// Pages programmed per page of `flash.host_page_writes`. With power cuts, pages that were placed and never programmed are among those written.
     pub write_amplification: Option<f64>,
+    /// Partial writes that had to read the rest of their page.
     pub read_modify_writes: u64,
+    /// Pages that the host discarded, whole ones only.
     pub pages_trimmed: u64,
+    /// Pages that the mapping read for itself: parts of the map, for requests and for collections.
     pub own_page_reads: u64,
+    /// Pages that the mapping programmed for itself: parts of the map, records of erases, and pages that only fill a block.
     pub own_page_programs: u64,
+    /// Free blocks that took the place of full update blocks, so that a collection could wait.
     pub blocks_replaced: u64,
+    /// Collections: blocks moved, logical blocks merged.
     pub gc_runs: u64,
+    /// Valid pages that garbage collection moved.
     pub gc_pages_moved: u64,
+    /// Durations of all collections, from the choice of the victim to its erase, summed over planes.
     pub gc_time_s: f64,
+    /// Time that dies were occupied for garbage collection, from first command cycles to last bus cycles, summed over dies.
     pub gc_die_time_s: f64,
+    /// Fewest erases of a block, preconditioning included.
     pub erases_per_block_min: u32,
+    /// Mean erases of a block, preconditioning included.
     pub erases_per_block_mean: f64,
+    /// Most erases of a block, preconditioning included.
     pub erases_per_block_max: u32,
+    /// Standard deviation of the erases of the blocks, preconditioning included.
     pub erases_per_block_std: f64,
+    /// Most erases of a block less fewest.
     pub erases_per_block_spread: u32,
+    /// Pages that hold current data at the end.
     pub valid_pages: u64,
+    /// Erased blocks at the end.
     pub free_blocks: u64,
 }
 
 /// Look-ups in maps of which a cache is in memory.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[allow(missing_docs)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "MapCache")]
 pub struct MapCacheSummary {
+    /// Requests for pages whose map entries were in memory. Null, as all of these, if the whole map is.
     pub hits: u64,
+    /// Requests for pages whose map entries had to be brought into memory, which takes a read unless nothing of their translation page is in flash.
     pub misses: u64,
+    /// Hits, of hits and misses.
     pub hit_ratio: Option<f64>,
+    /// Map entries that left memory.
     pub evictions: u64,
+    /// Those of them that had changed since their translation page was written, so that it was to be written.
     pub dirty_evictions: u64,
+}
+
+impl Deref for InputSummary {
+    type Target = StreamInput;
+    fn deref(&self) -> &StreamInput {
+        &self.of
+    }
+}
+
+impl DerefMut for InputSummary {
+    fn deref_mut(&mut self) -> &mut StreamInput {
+        &mut self.of
+    }
 }
 
 impl MapCacheSummary {
@@ -207,26 +325,43 @@ impl MapCacheSummary {
     }
 }
 
-/// The DRAM buffer.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[allow(missing_docs)]
+/// The DRAM buffer. Hits and misses are of pages.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Buffer")]
 pub struct BufferSummary {
+    /// Pages of reads of which all bytes asked for were in the DRAM buffer. Null, as all of these, without one.
     pub read_hits: u64,
+    /// Pages of reads that had to be read from the flash.
     pub read_misses: u64,
+    /// Pages of writes that were in the buffer.
     pub write_hits: u64,
+    /// Pages of writes that were not.
     pub write_misses: u64,
+    /// Hits, of hits and misses.
     pub hit_ratio: Option<f64>,
+    /// The same of reads.
     pub read_hit_ratio: Option<f64>,
+    /// The same of writes.
     pub write_hit_ratio: Option<f64>,
+    /// Pages that left the buffer as the flash held them.
     pub clean_evictions: u64,
+    /// Pages that left it and had to be written to the flash first.
     pub dirty_evictions: u64,
+    /// Clean evictions, of all.
     pub clean_eviction_ratio: Option<f64>,
+    /// Pages written from the buffer to the flash: evicted, flushed, written through.
     pub pages_destaged: u64,
+    /// Of these, pages of which a part was written only, so that the flash was read to complete them, if it held the page.
     pub pages_destaged_partial: u64,
+    /// Pages programmed in the flash per page that the host wrote to the buffer: below 1 where the buffer saves more writes than collections add.
     pub write_amplification: Option<f64>,
+    /// Pages newer than the flash in the buffer at the end of the run.
     pub dirty_pages_left: u64,
+    /// Flushes completed.
     pub flushes: u64,
+    /// Mean response time of a flush. Exact.
     pub flush_mean_us: Option<f64>,
+    /// Longest response time of a flush. Exact.
     pub flush_max_us: Option<f64>,
 }
 
@@ -262,18 +397,28 @@ impl BufferSummary {
 }
 
 /// Power cuts and the recoveries from them.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[allow(missing_docs)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Power")]
 pub struct PowerSummary {
+    /// Power cuts; the table is there with --power-cut-every.
     pub cuts: u64,
+    /// Requests that were under way then; they are in no other number.
     pub requests_lost: u64,
+    /// Pages in the DRAM buffer that were newer than the flash then, and are lost.
     pub pages_lost: u64,
+    /// Pages in the DRAM buffer that were newer than the flash then, and were saved by its capacitors.
     pub pages_saved: u64,
+    /// Pages that were being programmed then and cannot be read.
     pub pages_torn: u64,
+    /// Blocks that were being erased then.
     pub erases_torn: u64,
+    /// Pages whose spare areas the recoveries read; one of every erased block.
     pub recovery_pages_read: u64,
+    /// Blocks that the recoveries erased.
     pub recovery_blocks_erased: u64,
+    /// Mean time of a recovery: its reads and erases, spread over the dies.
     pub recovery_mean_ms: f64,
+    /// The longest recovery.
     pub recovery_longest_ms: f64,
 }
 
@@ -297,15 +442,22 @@ impl PowerSummary {
 }
 
 /// Collections of one kind that were started for the same reason.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[allow(missing_docs)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Collections")]
 pub struct CollectionSummary {
+    /// How the collections of this row gained room: move (valid pages of a block), switch, partial or full merge, wear (a block moved for even wear). One row for each kind and trigger that came up.
     pub kind: &'static str,
+    /// What they were started for: free-blocks or update-block (on demand, while the host is served), look-ahead, compaction, retroactive, background.
     pub trigger: &'static str,
+    /// How many.
     pub runs: u64,
+    /// Pages that they moved.
     pub pages_moved: u64,
+    /// Blocks that they erased. With `dftl`, blocks of translation pages that are erased beside them count in `flash.erases` only.
     pub blocks_erased: u64,
+    /// From start to end, stops included, summed up.
     pub time_s: f64,
+    /// The longest.
     pub longest_ms: f64,
 }
 
@@ -323,15 +475,21 @@ impl CollectionSummary {
     }
 }
 
-/// Commands of the flash, by the parallelism that they use.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[allow(missing_docs)]
+/// Commands of the flash, by the parallelism inside a package that they use.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Commands")]
 pub struct CommandSummary {
+    /// Commands that dies carried out; each works on one page or block, or on several in different planes.
     pub total: u64,
+    /// Of these, on one plane, with no other die of the package occupied (no flash-level parallelism; non-PAL in Jung 2013).
     pub plain: u64,
+    /// On several planes at once (plane sharing; PAL1).
     pub planes_shared: u64,
+    /// On one plane, while another die of the package was occupied (die interleaving; PAL2).
     pub dies_interleaved: u64,
+    /// Both (PAL3).
     pub dies_interleaved_planes_shared: u64,
+    /// Pages read and programmed and blocks erased per command; an internal data move counts as two.
     pub pages_per_command: Option<f64>,
 }
 
@@ -351,13 +509,16 @@ impl CommandSummary {
     }
 }
 
-/// What the dies did with their time: shares of it, from the first arrival to the last event.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[allow(missing_docs)]
+/// What the dies did with their time. Shares, sum 1.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Execution {
+    /// Share of the dies' time, from the first arrival to the last event, in which commands, addresses, data or status moved for them.
     pub bus_active: f64,
+    /// Share in which they waited for the bus of their channel.
     pub bus_contention: f64,
+    /// Share in which their arrays worked, and in which they were busy taking in planes.
     pub cell_active: f64,
+    /// The rest: no operation, or one laid aside.
     pub idle: f64,
 }
 
@@ -383,15 +544,21 @@ impl Execution {
     }
 }
 
-/// Energy of the flash, by stage.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[allow(missing_docs)]
+/// What the flash took, from the first arrival to the last event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "Energy")]
 pub struct EnergySummary {
+    /// Energy of array reads, from the first arrival to the last event: supply voltage x read current x array time, for every plane that works.
     pub read_mj: f64,
+    /// Energy of array programs.
     pub program_mj: f64,
+    /// Energy of erases.
     pub erase_mj: f64,
+    /// Energy of the interface of the dies while the bus is in use for them.
     pub bus_mj: f64,
+    /// Energy that dies take while they are not occupied.
     pub standby_mj: f64,
+    /// The sum of the five. Host link, controller and DRAM are not modelled.
     pub total_mj: f64,
 }
 
@@ -438,51 +605,75 @@ pub(crate) fn sum_of_dies(ssd: &SsdOutcome<'_>, span: Time) -> EnergySummary {
         .fold(EnergySummary::default(), |sum, die| sum.plus(die))
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
-#[allow(missing_docs)]
+/// Share of the simulated time in which the hardware was busy, 0 to 1.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Utilisation {
+    /// Share of the time from the first arrival to the last event in which a channel's bus was held, mean of the channels.
     pub channel_mean: f64,
+    /// The same of the busiest channel.
     pub channel_max: f64,
+    /// Share of the time from the first arrival to the last event in which a die was occupied, from the first command cycle of an operation to its last bus cycle; mean of the dies.
     pub die_mean: f64,
+    /// The same of the busiest die.
     pub die_max: f64,
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
-#[allow(missing_docs)]
+/// What happened before the measurement and is in none of the other numbers.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Precondition")]
 pub struct PreconditionSummary {
+    /// Pages written in order before the run.
     pub pages_filled: u64,
+    /// Pages written at random after that.
     pub pages_overwritten: u64,
+    /// Pages that garbage collection moved meanwhile.
     pub pages_moved: u64,
+    /// Write amplification of the last window of random writes.
     pub write_amplification: Option<f64>,
+    /// Blocks erased meanwhile.
     pub erases: u64,
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
-#[allow(missing_docs)]
+/// How much `--verify` looked at.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Verification")]
 pub struct VerificationSummary {
+    /// Page reads compared with the shadow store.
     pub reads_checked: u64,
+    /// Page writes whose versions were followed.
     pub writes_followed: u64,
 }
 
-/// The paper of a policy.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[allow(missing_docs)]
+/// A policy that was used, and the paper behind it.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Reference {
+    /// The family of the policy.
     pub family: &'static str,
+    /// Its name.
     pub policy: &'static str,
+    /// The paper; empty where there is none.
     pub paper: &'static str,
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
-#[allow(missing_docs)]
+/// What the simulation cost.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Speed")]
 pub struct SpeedSummary {
+    /// Wall-clock time of the run, preconditioning included.
     pub wall_s: f64,
+    /// Processor time of the run, preconditioning included.
     pub cpu_s: f64,
+    /// Of that, the processor time of preconditioning.
     pub precondition_cpu_s: f64,
+    /// Events simulated.
     pub events: u64,
+    /// Completed requests per second of processor time.
     pub requests_per_cpu_s: f64,
+    /// Growth of the process's resident memory from the empty device to the end of the run.
     pub resident_bytes: u64,
+    /// Logical pages written at least once, at most: pages written, bounded by the user pages.
     pub pages_touched: u64,
+    /// The ratio of the two; fixed costs weigh on short runs, the shadow store on verified ones.
     pub resident_bytes_per_touched_page: f64,
 }
 
@@ -748,7 +939,7 @@ fn input_summary(outcome: &Outcome, flash: &FlashCounts) -> InputSummary {
         _ => None,
     };
     let generated = outcome.plan.is_generated(0);
-    InputSummary {
+    let of = StreamInput {
         replay: if alike { replay } else { "mixed" },
         time_scale: single.and_then(Asked::time_scale),
         recorded_s: single.filter(|_| !generated).and_then(Asked::recorded_s),
@@ -756,17 +947,11 @@ fn input_summary(outcome: &Outcome, flash: &FlashCounts) -> InputSummary {
             "closed-loop" if alike => depths.fold(0, u32::saturating_add),
             _ => slots,
         },
-        requests: counts.requests(),
-        reads: counts.reads,
-        writes: counts.writes,
-        durable_writes: counts.durable_writes,
-        trims: counts.trims,
-        flushes: counts.flushes,
-        flushes_ignored: counts.flushes_ignored,
-        read_bytes: served.bytes[0],
-        written_bytes: served.bytes[1],
+        ..StreamInput::new(&counts, served)
+    };
+    InputSummary {
+        of,
         unwritten_pages_read: flash.unwritten_pages_read,
-        ..InputSummary::default()
     }
 }
 

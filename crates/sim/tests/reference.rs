@@ -1,10 +1,10 @@
-//! The generated pages of docs/reference say what the source says.
+//! The generated pages of docs/reference and the types of Python say what the source says.
 
 use std::path::Path;
 
 use serde_json::Value;
 use wordline_sim::config::reference::{self, Entry};
-use wordline_sim::metrics;
+use wordline_sim::{metrics, python_types};
 use wordline_workload::Format;
 
 fn entry(name: impl Into<String>, unit: &str, description: &str) -> Entry {
@@ -18,7 +18,7 @@ fn entry(name: impl Into<String>, unit: &str, description: &str) -> Entry {
 fn metric_page() -> String {
     let metrics = metrics::all()
         .into_iter()
-        .map(|metric| entry(metric.name, metric.unit, metric.description));
+        .map(|metric| entry(metric.name, metric.unit, &metric.description));
     reference::list(
         "Metrics",
         "The numbers of `summary.json`, keys joined by dots. `{op}` stands for `all`, `read` and \
@@ -43,24 +43,25 @@ fn format_page() -> String {
 }
 
 #[test]
-fn the_reference_pages_are_up_to_date() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
+fn what_is_generated_is_up_to_date() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let pages = [
-        ("config.md", reference::config()),
-        ("policies.md", reference::policy_page()),
-        ("presets.md", reference::preset_page()),
-        ("metrics.md", metric_page()),
-        ("formats.md", format_page()),
+        ("docs/reference/config.md", reference::config()),
+        ("docs/reference/policies.md", reference::policy_page()),
+        ("docs/reference/presets.md", reference::preset_page()),
+        ("docs/reference/metrics.md", metric_page()),
+        ("docs/reference/formats.md", format_page()),
+        ("python/wordline/summary.py", python_types::module()),
     ];
     for (name, page) in pages {
-        let path = folder.join(name);
+        let path = root.join(name);
         if std::env::var_os("WORDLINE_BLESS").is_some() {
             std::fs::write(&path, &page).expect("the page can be written");
         }
         let written = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(
             written == page,
-            "docs/reference/{name} is out of date; renew it with \
+            "{name} is out of date; renew it with \
              WORDLINE_BLESS=1 cargo test -p wordline-sim --test reference"
         );
     }

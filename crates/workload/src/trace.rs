@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_kernel::{Digest, Time};
 
@@ -96,7 +97,7 @@ pub struct TraceFile {
 }
 
 /// A file of a trace, as results tell of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct InputFile {
     /// As it was named.
     pub path: String,

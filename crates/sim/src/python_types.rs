@@ -1,0 +1,133 @@
+//! The types of a summary for Python, from its JSON schema.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use crate::metrics;
+
+/// Length of a line.
+const WIDTH: usize = 100;
+
+/// The module `wordline.summary`: a `TypedDict` for each table.
+pub fn module() -> String {
+    let schema = metrics::schema();
+    let mut module = Module {
+        schema: &schema,
+        names: Vec::new(),
+        text: "\"\"\"The shape of a summary, generated from its JSON schema. `wordline.metrics()` says what each\n\
+               figure is; units are in the names.\"\"\"\n\n\
+               from typing import Literal, TypedDict\n"
+            .into(),
+    };
+    module.class("Summary", &schema);
+    module.text
+}
+
+struct Module<'a> {
+    schema: &'a Value,
+    /// Classes that are written.
+    names: Vec<&'a str>,
+    text: String,
+}
+
+impl<'a> Module<'a> {
+    /// Writes the class of a table, behind those that it needs.
+    fn class(&mut self, name: &'a str, table: &'a Value) {
+        if self.names.contains(&name) {
+            return;
+        }
+        self.names.push(name);
+        let properties = table["properties"].as_object().into_iter().flatten();
+        let fields: Vec<_> = properties
+            .map(|(key, property)| (key.as_str(), self.kind(property)))
+            .collect();
+        let description = table["description"].as_str().unwrap_or_default();
+        let name = &cap_words(name);
+        // A keyword of Python cannot name a field of a class.
+        let text = if fields.iter().any(|(key, _)| *key == "class") {
+            functional(name, description, &fields)
+        } else {
+            class(name, description, &fields)
+        };
+        let _ = write!(self.text, "\n\n{text}");
+    }
+
+    /// The type of what a property holds.
+    fn kind(&mut self, property: &'a Value) -> String {
+        if let Some(pointer) = property["$ref"].as_str() {
+            let name = pointer.rsplit('/').next().unwrap_or_default();
+            let target = self.schema.pointer(&pointer[1..]).unwrap_or(property);
+            if target.get("properties").is_none() {
+                return self.kind(target);
+            }
+            self.class(name, target);
+            return cap_words(name);
+        }
+        let words = |of: &[&Value]| {
+            let words: Option<Vec<_>> = of.iter().map(|word| word.as_str()).collect();
+            words.map(|words| format!("Literal[\"{}\"]", words.join("\", \"")))
+        };
+        for alternatives in ["anyOf", "oneOf"] {
+            if let Some(all) = property[alternatives].as_array() {
+                let constants: Vec<_> = all.iter().map(|one| &one["const"]).collect();
+                return words(&constants).unwrap_or_else(|| {
+                    let kinds: Vec<_> = all.iter().map(|one| self.kind(one)).collect();
+                    kinds.join(" | ")
+                });
+            }
+        }
+        let choice = property["enum"].as_array();
+        if let Some(literal) = choice.and_then(|all| words(&all.iter().collect::<Vec<_>>())) {
+            return literal;
+        }
+        match &property["type"] {
+            Value::Array(kinds) => {
+                let kinds = kinds.iter().map(|kind| self.simple(kind, property));
+                kinds.collect::<Vec<_>>().join(" | ")
+            }
+            kind => self.simple(kind, property),
+        }
+    }
+
+    fn simple(&mut self, kind: &Value, property: &'a Value) -> String {
+        match kind.as_str().unwrap_or_default() {
+            "integer" => "int".into(),
+            "number" => "float".into(),
+            "string" => "str".into(),
+            "boolean" => "bool".into(),
+            "array" => format!("list[{}]", self.kind(&property["items"])),
+            _ => "None".into(),
+        }
+    }
+}
+
+/// The schema's `Nullable_doubleByOp` as Python names a class: `NullableDoubleByOp`.
+fn cap_words(name: &str) -> String {
+    let words = name.split('_').map(|word| {
+        let (first, rest) = word.split_at(word.len().min(1));
+        first.to_uppercase() + rest
+    });
+    words.collect()
+}
+
+fn class(name: &str, description: &str, fields: &[(&str, String)]) -> String {
+    let mut line = format!("    \"\"\"{description}\"\"\"");
+    if line.len() > WIDTH {
+        let end = line[..WIDTH].rfind(' ').unwrap_or(WIDTH);
+        line.replace_range(end..=end, "\n    ");
+    }
+    let mut text = format!("class {name}(TypedDict):\n{line}\n\n");
+    for (key, kind) in fields {
+        let _ = writeln!(text, "    {key}: {kind}");
+    }
+    text
+}
+
+fn functional(name: &str, description: &str, fields: &[(&str, String)]) -> String {
+    let mut text = format!("# {description}\n{name} = TypedDict(\n    \"{name}\",\n    {{\n");
+    for (key, kind) in fields {
+        let _ = writeln!(text, "        \"{key}\": {kind},");
+    }
+    text + "    },\n)\n"
+}
