@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wordline_sim::config::load;
+use wordline_config::load;
 
 fuzz_target!(|input: (&str, &str, &str)| {
     let (text, key, value) = input;

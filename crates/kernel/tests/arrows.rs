@@ -28,17 +28,38 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "config",
+        &[
+            "store", "device", "buffer", "block", "ftl", "cache", "nand", "workload", "kernel",
+        ],
+    ),
+    ("memory", &["kernel"]),
+    (
+        "package",
+        &[
+            "config", "memory", "store", "device", "buffer", "block", "ftl", "cache", "nand",
+            "workload", "kernel",
+        ],
+    ),
+    (
+        "cachesim",
+        &[
+            "config", "store", "device", "buffer", "block", "ftl", "cache", "nand", "workload",
+            "observe", "kernel",
+        ],
+    ),
+    (
         "sim",
         &[
-            "store", "device", "buffer", "block", "ftl", "cache", "nand", "workload", "observe",
-            "kernel",
+            "config", "memory", "store", "device", "buffer", "block", "ftl", "cache", "nand",
+            "workload", "observe", "kernel",
         ],
     ),
     (
         "py",
         &[
-            "sim", "store", "device", "buffer", "block", "ftl", "cache", "nand", "workload",
-            "observe", "kernel",
+            "sim", "cachesim", "package", "config", "memory", "store", "device", "buffer", "block",
+            "ftl", "cache", "nand", "workload", "observe", "kernel",
         ],
     ),
 ];

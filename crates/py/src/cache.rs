@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use wordline_sim::cache::{
+use wordline_cachesim::{
     self, CacheError, Chosen, Methods, Mrc, Pages, Progress, Reading, Run, Size, Watch, choose,
 };
 use wordline_workload::{Recordings, TraceOptions};
@@ -87,7 +87,9 @@ pub fn cache_table(runs: Vec<String>) -> PyResult<PyTable> {
         .map(|run| serde_json::from_str(run))
         .collect::<Result<_, _>>()
         .map_err(fail)?;
-    cache::run_table(&runs).map(PyTable).map_err(fail)
+    wordline_cachesim::run_table(&runs)
+        .map(PyTable)
+        .map_err(fail)
 }
 
 /// Miss-ratio curves of a trace.
@@ -102,7 +104,7 @@ impl Curves {
     }
     /// The corners of all curves.
     fn table(&self) -> PyResult<PyTable> {
-        cache::curve_table(&self.0.curves)
+        wordline_cachesim::curve_table(&self.0.curves)
             .map(PyTable)
             .map_err(fail)
     }
@@ -130,7 +132,7 @@ pub fn curves_open(
     };
     beside(py, progress, move |recordings, watch| {
         reading.recordings = recordings;
-        cache::mrc(&reading, &methods, watch)
+        wordline_cachesim::mrc(&reading, &methods, watch)
     })
     .map(Curves)
 }

@@ -16,9 +16,9 @@ use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
 use serde_json::{Value, json};
+use wordline_config::presets;
 use wordline_kernel::Time;
 use wordline_observe::Table;
-use wordline_sim::config::{self, presets};
 use wordline_sim::{Done, Job, JobError, Phase, Progress, TimelineOptions};
 use wordline_workload::convert::{Cancellation, convert_trace_until};
 use wordline_workload::stat::{IdleRule, stat_trace};
@@ -366,7 +366,7 @@ fn formats() -> String {
 /// The policies of all slots, as JSON.
 #[pyfunction]
 fn policies() -> String {
-    let all = config::policies().into_iter().map(|member| {
+    let all = wordline_config::policies().into_iter().map(|member| {
         json!({
             "family": member.family,
             "question": member.question,
@@ -420,27 +420,27 @@ fn metrics() -> String {
 /// Checks a configuration.
 #[pyfunction]
 fn config_check(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<()> {
-    let loaded = config::load(text, name, &overrides).map_err(fail)?;
+    let loaded = wordline_config::load(text, name, &overrides).map_err(fail)?;
     loaded.plan(0).map(drop).map_err(fail)
 }
 
 /// The bytes of a device as the host sees it.
 #[pyfunction]
 fn config_capacity(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<u64> {
-    let loaded = config::load(text, name, &overrides).map_err(fail)?;
+    let loaded = wordline_config::load(text, name, &overrides).map_err(fail)?;
     loaded.plan(0).map(|plan| plan.user_bytes()).map_err(fail)
 }
 
 /// The JSON schema of a configuration.
 #[pyfunction]
 fn config_schema() -> String {
-    config::schema().to_string()
+    wordline_config::schema().to_string()
 }
 
 /// A configuration with every key.
 #[pyfunction]
 fn config_resolved(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
-    Ok(config::load(text, name, &overrides)
+    Ok(wordline_config::load(text, name, &overrides)
         .map_err(fail)?
         .resolved_toml)
 }

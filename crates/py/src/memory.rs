@@ -12,9 +12,10 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use pyo3::prelude::*;
 use serde_json::json;
+use wordline_config::Loaded;
 use wordline_kernel::memory::is_asking;
-use wordline_sim::config::Loaded;
-use wordline_sim::memory::{Asked, Estimate, Limits};
+use wordline_memory::Limits;
+use wordline_sim::memory::{Asked, estimate};
 
 use crate::fail;
 
@@ -133,9 +134,9 @@ pub const SHORT_OF: &str = "memory ran out; give the process more (ulimit -v, co
 /// What a run takes of memory, as JSON. Bytes, beside what the process has.
 #[pyfunction]
 pub fn config_memory(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
-    let loaded: Loaded = wordline_sim::config::load(text, name, &overrides).map_err(fail)?;
+    let loaded: Loaded = wordline_config::load(text, name, &overrides).map_err(fail)?;
     let plan = loaded.plan(0).map_err(fail)?;
-    let estimate = Estimate::of_run(&plan, Asked::default());
+    let estimate = estimate(&plan, Asked::default());
     let limits = Limits::now();
     let tables = estimate.tables().map(|(table, _)| {
         json!({

@@ -1,7 +1,7 @@
 //! A package by itself.
 
 use pyo3::prelude::*;
-use wordline_sim::package::{self, Load};
+use wordline_package::Load;
 
 use crate::cache::beside;
 use crate::fail;
@@ -19,7 +19,7 @@ pub fn package_run(
 ) -> PyResult<String> {
     let load: Load = serde_json::from_str(load).map_err(fail)?;
     let report = beside(py, None, move |_, _| {
-        package::run(&config_text, &config_name, &overrides, &load, seed, strips)
+        wordline_package::run(&config_text, &config_name, &overrides, &load, seed, strips)
     })?;
     serde_json::to_string(&report).map_err(fail)
 }
@@ -27,5 +27,5 @@ pub fn package_run(
 /// Checks the `[nand]` tables of a configuration.
 #[pyfunction]
 pub fn package_check(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<()> {
-    package::check(text, name, &overrides).map_err(fail)
+    wordline_package::check(text, name, &overrides).map_err(fail)
 }

@@ -7,9 +7,9 @@ use wordline_device::Observation;
 use wordline_kernel::{Probe, Time};
 use wordline_store::Observation as Heard;
 
-use crate::config::Plan;
 use crate::record::{Lanes, Recorder};
 use crate::timeline::Timeline;
+use wordline_config::Plan;
 
 /// Hears a run, looks at it from time to time, and knows what was recorded so far of the host's requests.
 pub(crate) trait Audience<O>: Probe<O> {

@@ -4,9 +4,9 @@ use wordline_device::precondition::{self, Preconditioned};
 use wordline_device::{Precondition, Ssd, Usage};
 use wordline_ftl::{Map, MapCache, Mapping};
 
-use crate::config::Plan;
-use crate::config::plan::{self, Settle};
 use crate::simulation::SimulationError;
+use wordline_config::Plan;
+use wordline_config::plan::{self, Settle};
 
 /// What a device is like at the end of a run.
 #[derive(Clone, Debug)]

@@ -6,11 +6,11 @@ use wordline_device::host::Class;
 use wordline_kernel::Time;
 use wordline_workload::InputFile;
 
-use crate::config::plan;
 use crate::outcome::{Asked, Contest, InputCounts, Outcome};
 use crate::record::Served;
 use crate::slow::ExcessOf;
 use crate::summary::{Breakdown, ByOp, LatencySummary, Throughput, queue_depth, replay_name};
+use wordline_config::plan;
 
 /// A stream of a run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

@@ -10,13 +10,13 @@ use wordline_workload::{
     WorkloadError,
 };
 
-use crate::config::plan::Replay;
-use crate::config::{ConfigError, Plan, load};
 use crate::given;
 use crate::results::{Provenance, Results};
 use crate::simulation::{Input, Options, Phase, Progress, SimulationError, Watch, run};
 use crate::summary::Reference;
 use crate::timeline::TimelineOptions;
+use wordline_config::plan::Replay;
+use wordline_config::{ConfigError, Plan, load};
 
 /// What a user says of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,9 +1,7 @@
-//! From a configuration to results: Config, Plan, Simulation, Results.
+//! Runs: from a plan to results.
 
 mod audience;
-pub mod cache;
 pub mod chip_load;
-pub mod config;
 pub mod devices;
 pub mod fairness;
 mod given;
@@ -12,7 +10,6 @@ pub mod members;
 pub mod memory;
 pub mod metrics;
 pub mod outcome;
-pub mod package;
 pub mod python_types;
 pub mod record;
 pub mod results;

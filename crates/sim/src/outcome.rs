@@ -7,10 +7,10 @@ use wordline_ftl::instant::Work;
 use wordline_kernel::Time;
 
 use crate::chip_load::ChipLoads;
-use crate::config::Plan;
-use crate::config::plan::{Replay, Ssd};
 use crate::devices::Device;
 use crate::record::Record;
+use wordline_config::Plan;
+use wordline_config::plan::{Replay, Ssd};
 
 /// What the loop hands over.
 #[derive(Debug)]

@@ -12,8 +12,8 @@ use wordline_observe::{
     RowTable, Table, Tally,
 };
 
-use crate::config::Plan;
-use crate::config::plan::{Observe, Series, Ssd};
+use wordline_config::Plan;
+use wordline_config::plan::{Observe, Series, Ssd};
 
 const PS: &str = "ps";
 /// What a row says of a request before the parts of its response time.

@@ -16,10 +16,12 @@ use wordline_workload::{Source, WorkloadError};
 
 use crate::audience::{Audience, Drawn, Several};
 use crate::chip_load::ChipLoads;
-use crate::config::Plan;
-use crate::config::plan::{self, Replay};
 use crate::devices::{self, Device};
-use crate::memory::{self, Estimate, Limits, MemoryError};
+use wordline_config::Plan;
+use wordline_config::plan::{self, Replay};
+use wordline_memory::{Limits, MemoryError};
+
+use crate::memory::{self, estimate};
 use crate::outcome::{self, Asked, Contest, InputCounts, Outcome, Speed};
 use crate::record::{Lanes, Recorder};
 use crate::results::Results;
@@ -1087,7 +1089,7 @@ pub fn run(
 
 /// Refuses a run that cannot have the memory it takes; says what may become short.
 fn require_memory(plan: &Plan, options: &Options) -> Result<Option<String>, SimulationError> {
-    let estimate = Estimate::of_run(plan, options.memory(plan));
+    let estimate = estimate(plan, options.memory(plan));
     let limits = Limits::now();
     estimate.check(&limits)?;
     Ok(estimate.note(&limits))
@@ -1228,7 +1230,7 @@ fn store_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::load;
+    use wordline_config::load;
     use wordline_device::Observation;
     use wordline_kernel::Probe;
     use wordline_observe::{Busy, Grid, Intervals};

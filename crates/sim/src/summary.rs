@@ -17,14 +17,14 @@ use wordline_observe::{Busy, Histogram};
 use wordline_workload::grouped;
 
 use crate::chip_load::ChipLoadSummary;
-use crate::config::plan::{Replay, Ssd};
-use crate::config::{Config, Plan, chosen};
 use crate::devices::Device;
 use crate::fairness::{Fairness, StreamInput, StreamSummary, streams};
 use crate::members::{MemberSummary, members};
 use crate::outcome::{Asked, Outcome, SsdOutcome};
 use crate::record::{Collections, FlashCounts, PartSums, Power, Record, Served};
 use crate::slow::{ExcessSummary, WorstCase};
+use wordline_config::plan::{Replay, Ssd};
+use wordline_config::{Config, Plan, chosen};
 
 /// Version of the summary's format.
 pub const SCHEMA: u32 = 1;

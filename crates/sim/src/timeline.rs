@@ -9,8 +9,8 @@ use wordline_nand::{Die, Layout, Operation, Ppn};
 use wordline_observe::{CounterId, ObserveError, Slice, TimelineFile, TrackId, Window};
 use wordline_workload::grouped;
 
-use crate::config::{Plan, plan};
 use crate::simulation::SimulationError;
+use wordline_config::{Plan, plan};
 
 /// How long a timeline is unless its end is given.
 pub const DEFAULT_LENGTH: Time = Time::from_ms(100);

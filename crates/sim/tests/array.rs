@@ -3,7 +3,6 @@
 
 use std::path::PathBuf;
 
-use wordline_sim::config;
 use wordline_sim::members::MemberSummary;
 use wordline_sim::{Job, Results, Summary, TimelineOptions};
 use wordline_workload::Volumes;
@@ -135,7 +134,7 @@ fn arrays_and_devices_stand_beside_each_other() {
             "4".into(),
         ),
     ];
-    let loaded = config::load(&text, "test.toml", &overrides).unwrap();
+    let loaded = wordline_config::load(&text, "test.toml", &overrides).unwrap();
     let plan = loaded.plan(1).unwrap();
     let leaves = plan.leaves();
     let names: Vec<_> = leaves.iter().map(|leaf| leaf.name.as_str()).collect();
@@ -147,7 +146,7 @@ fn arrays_and_devices_stand_beside_each_other() {
     let channels: Vec<_> = plan.ssds().map(|ssd| ssd.dimensions.channels).collect();
     assert_eq!(channels, [2, 2, 1, 2]);
     assert_eq!(leaves[3].ssd.ftl.config.gc.victim.name(), "d-choices");
-    let again = config::load(&loaded.resolved_toml, "again.toml", &[]).unwrap();
+    let again = wordline_config::load(&loaded.resolved_toml, "again.toml", &[]).unwrap();
     assert_eq!(again.config, loaded.config);
     assert_eq!(again.plan(1).unwrap().store, plan.store);
 
@@ -193,7 +192,7 @@ fn arrays_and_devices_stand_beside_each_other() {
         ),
     ] {
         let overrides = [(key.to_owned(), value.to_owned())];
-        let loaded = config::load(&text, "test.toml", &overrides);
+        let loaded = wordline_config::load(&text, "test.toml", &overrides);
         let error = loaded
             .and_then(|loaded| loaded.plan(1))
             .unwrap_err()
@@ -338,7 +337,7 @@ fn requests_go_to_the_member_that_names_their_disk() {
     assert_eq!(summary.members[2].flash.page_programs, 0);
     assert_eq!(summary.input.requests, 5);
     // The disks of a member are equal parts of it, one behind the other.
-    let plan = config::load(&text, "test.toml", &[])
+    let plan = wordline_config::load(&text, "test.toml", &[])
         .unwrap()
         .plan(1)
         .unwrap();
@@ -452,10 +451,10 @@ fn members_are_based_on_the_file_or_on_presets_and_refined_by_name() {
         set("array.members.b.ssd.channels", "3"),
         set("host.queue_depth", "9"),
     ];
-    let loaded = config::load(text, "test.toml", &overrides).unwrap();
+    let loaded = wordline_config::load(text, "test.toml", &overrides).unwrap();
     let plan = loaded.plan(1).unwrap();
     let members: Vec<_> = plan.ssds().collect();
-    let demo = config::load("schema = 1\nbase = \"demo\"", "demo.toml", &[]).unwrap();
+    let demo = wordline_config::load("schema = 1\nbase = \"demo\"", "demo.toml", &[]).unwrap();
     let demo = demo.plan(1).unwrap();
     assert_eq!(members[0].queue_depth, 9);
     assert_eq!(members[1].ftl.config.gc.victim.name(), "fifo");
@@ -463,18 +462,18 @@ fn members_are_based_on_the_file_or_on_presets_and_refined_by_name() {
     assert_eq!(members[1].geometry, members[0].geometry);
     assert_eq!(members[2].geometry, demo.first().geometry);
     assert_eq!(members[2].queue_depth, 3);
-    let again = config::load(&loaded.resolved_toml, "again.toml", &[]).unwrap();
+    let again = wordline_config::load(&loaded.resolved_toml, "again.toml", &[]).unwrap();
     assert_eq!(again.config, loaded.config);
     assert_eq!(again.plan(1).unwrap().store, plan.store);
 }
 
 /// Pages of the buffer of each member.
 fn buffers(text: &str) -> Vec<Option<u32>> {
-    let plan = config::load(text, "test.toml", &[])
+    let plan = wordline_config::load(text, "test.toml", &[])
         .unwrap()
         .plan(1)
         .unwrap();
-    let pages = |ssd: &config::plan::Ssd| ssd.buffer.as_ref().map(|buffer| buffer.pages);
+    let pages = |ssd: &wordline_config::plan::Ssd| ssd.buffer.as_ref().map(|buffer| buffer.pages);
     plan.ssds().map(pages).collect()
 }
 

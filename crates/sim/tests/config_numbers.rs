@@ -4,8 +4,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use wordline_sim::config::keys::{self, Kind};
-use wordline_sim::{Job, config};
+use wordline_config::keys::{self, Kind};
+use wordline_sim::Job;
 
 const VALUES: &[&str] = &[
     "0",
@@ -41,7 +41,7 @@ fn tried(text: &str, key: &str, value: &str) -> Result<(), String> {
         ..Job::default()
     };
     // What makes a large device is another test's.
-    let large = |loaded: &config::Loaded| {
+    let large = |loaded: &wordline_config::Loaded| {
         loaded.plan(1).is_ok_and(|plan| {
             plan.capacity_bytes() > 64 << 30
                 || plan.ssds().any(|ssd| {
@@ -53,7 +53,7 @@ fn tried(text: &str, key: &str, value: &str) -> Result<(), String> {
                 })
         })
     };
-    let loaded = config::load(text, "device.toml", &job.overrides);
+    let loaded = wordline_config::load(text, "device.toml", &job.overrides);
     if loaded.as_ref().is_ok_and(large) {
         return Ok(());
     }

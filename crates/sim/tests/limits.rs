@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use wordline_sim::memory::{Asked, Estimate, Limits, Of};
+use wordline_memory::{Limits, Of};
+use wordline_sim::memory::{Asked, estimate};
 
 const GIB: u64 = 1 << 30;
 
@@ -109,8 +110,8 @@ fn no_limit_is_none() {
 fn a_refusal_says_what_is_needed_and_left_and_what_to_lower() {
     let plan = |fill: &str| {
         let text = format!("base = \"tb1\"\n[precondition]\nfill_ratio = {fill}\n");
-        let loaded = wordline_sim::config::load(&text, "a.toml", &[]).unwrap();
-        Estimate::of_run(&loaded.plan(1).unwrap(), Asked::default())
+        let loaded = wordline_config::load(&text, "a.toml", &[]).unwrap();
+        estimate(&loaded.plan(1).unwrap(), Asked::default())
     };
     let text = "MemAvailable: 102400 kB\n";
     let small = root(&[("proc/meminfo", text)]);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value;
-use wordline_sim::config::reference::{self, Entry};
+use wordline_config::reference::{self, Entry};
 use wordline_sim::{metrics, python_types};
 use wordline_workload::Format;
 
@@ -99,7 +99,7 @@ fn leaves(root: &Value, table: &Value, path: &str, found: &mut Vec<String>) {
 /// Against the schema by itself: what the pages are made from may leave out a part of it.
 #[test]
 fn every_key_of_the_schema_is_on_a_page() {
-    let schema = wordline_sim::config::schema();
+    let schema = wordline_config::schema();
     let mut keys = Vec::new();
     leaves(&schema, &schema, "", &mut keys);
     assert!(keys.len() > 150, "the schema was not walked: {keys:?}");

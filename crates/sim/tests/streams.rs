@@ -1,10 +1,9 @@
 //! Several streams at once: what is served, to whom, and what it says of fairness.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
 
+use wordline_config::plan::Replay;
 use wordline_device::Interface;
 use wordline_kernel::Time;
-use wordline_sim::config;
-use wordline_sim::config::plan::Replay;
 use wordline_sim::fairness::StreamSummary;
 use wordline_sim::simulation::Input;
 use wordline_sim::{Job, Options, Phase, Results, Summary, run};
@@ -88,7 +87,9 @@ fn backlogs(interface: &str, classes: &[&str], reads: &[u64]) -> Summary {
         "{DEVICE}[host]\nqueue_depth = 8\ninterface = {interface}\n{}",
         tables.collect::<String>()
     );
-    let plan = config::load(&text, "test.toml", &[]).unwrap().plan(1);
+    let plan = wordline_config::load(&text, "test.toml", &[])
+        .unwrap()
+        .plan(1);
     let plan = plan.unwrap_or_else(|error| panic!("{error}"));
     let starts = reads.iter().zip([0, 1300, 2700]);
     let mut sources: Vec<Backlog> = starts.map(|(&left, next)| Backlog { next, left }).collect();

@@ -6,10 +6,10 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use tempfile::TempDir;
-use wordline_kernel::Stream;
-use wordline_sim::cache::{
+use wordline_cachesim::{
     CacheError, Methods, Pages, Progress, Reading, Size, choose, curve_table, mrc, run_table,
 };
+use wordline_kernel::Stream;
 use wordline_workload::{Recordings, TraceOptions};
 
 const HEADER: &str = "time_ns,op,offset_bytes,size_bytes,volume\n";

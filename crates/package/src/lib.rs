@@ -15,8 +15,8 @@ use wordline_nand::array::Violation;
 use wordline_nand::package::{Package, SubmitError};
 use wordline_nand::{Energy, Part};
 
-use crate::config::{Config, ConfigError, Loaded, load};
-use crate::memory::{Estimate, Limits, MemoryError};
+use wordline_config::{Config, ConfigError, Loaded, load};
+use wordline_memory::{Estimate, Limits, MemoryError};
 
 pub use migrate::{Migrate, MigrateMode};
 pub use report::{

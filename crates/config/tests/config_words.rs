@@ -1,13 +1,11 @@
 //! What is said of a wrong number and of a text that is no TOML.
 
-use wordline_sim::config;
-
 fn said(text: &str, overrides: &[(&str, &str)]) -> String {
     let overrides: Vec<(String, String)> = overrides
         .iter()
         .map(|&(key, value)| (key.to_owned(), value.to_owned()))
         .collect();
-    match config::load(text, "a.toml", &overrides) {
+    match wordline_config::load(text, "a.toml", &overrides) {
         Err(error) => error.to_string(),
         Ok(loaded) => loaded
             .plan(1)

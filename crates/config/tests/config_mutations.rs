@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use wordline_sim::config::{self, keys, presets};
+use wordline_config::{keys, presets};
 
 /// A change to a text.
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ fn apply(text: &str, edit: &Edit) -> String {
 
 /// Reads a text; what it gives must come back from its resolved form, and a fault must be told.
 fn read(text: &str, overrides: &[(String, String)]) {
-    match config::load(text, "device.toml", overrides) {
+    match wordline_config::load(text, "device.toml", overrides) {
         Err(error) => {
             let message = error.to_string();
             let first = message.lines().next().unwrap_or_default();
@@ -72,7 +72,7 @@ fn read(text: &str, overrides: &[(String, String)]) {
             assert!(place && !error.reason.is_empty(), "{message}");
         }
         Ok(loaded) => {
-            let again = config::load(&loaded.resolved_toml, "device.toml", &[])
+            let again = wordline_config::load(&loaded.resolved_toml, "device.toml", &[])
                 .unwrap_or_else(|error| panic!("{}\n{error}", loaded.resolved_toml));
             assert_eq!(loaded.resolved_toml, again.resolved_toml);
             let (first, second) = (loaded.plan(1), again.plan(1));

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 use wordline_cache::Replacement;
 
 use super::{CacheError, Size};
-use crate::config::explain::nearest;
-use crate::config::keys::{self, Key, Kind};
+use wordline_config::keys::{self, Key, Kind};
+use wordline_config::nearest;
 
 /// A policy with its name, parameters included.
 #[derive(Clone, Debug, PartialEq)]

@@ -241,7 +241,7 @@ fn last(key: &Key) -> &str {
 }
 
 /// The most similar of `names`, if one is similar enough to have been meant.
-pub(crate) fn nearest<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase().replace('-', "_");
     names
         .iter()

@@ -18,7 +18,7 @@ pub struct Preset {
 macro_rules! embedded {
     ($($name:literal),+ $(,)?) => {
         const TEXTS: &[(&str, &str)] = &[
-            $(($name, include_str!(concat!("../../../../presets/", $name, ".toml")))),+
+            $(($name, include_str!(concat!("../../../presets/", $name, ".toml")))),+
         ];
     };
 }

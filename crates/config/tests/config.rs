@@ -2,14 +2,14 @@
 
 #![allow(clippy::expect_used, reason = "a test that cannot go on fails")]
 
+use wordline_config::plan::{Replay, Series, Settle};
+use wordline_config::{Config, Loaded, Origin, Plan, presets};
 use wordline_nand::Operation;
-use wordline_sim::config::plan::{Replay, Series, Settle};
-use wordline_sim::config::{self, Config, Loaded, Origin, Plan, presets};
 
 fn load(text: &str, overrides: &[(&str, &str)]) -> Result<Loaded, String> {
     let owned = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
     let overrides: Vec<_> = overrides.iter().map(owned).collect();
-    config::load(text, "device.toml", &overrides).map_err(|error| error.to_string())
+    wordline_config::load(text, "device.toml", &overrides).map_err(|error| error.to_string())
 }
 
 fn plan(text: &str, overrides: &[(&str, &str)]) -> Result<Plan, String> {
@@ -49,7 +49,7 @@ macro_rules! says {
 fn every_preset_is_a_whole_device_that_can_be_planned() {
     for preset in presets::all() {
         let file = format!("{}.toml", preset.name);
-        let loaded = config::load(preset.text, &file, &[]).expect(preset.name);
+        let loaded = wordline_config::load(preset.text, &file, &[]).expect(preset.name);
         assert_eq!(loaded.config.name, preset.name);
         assert_eq!(
             loaded.config.base, None,
@@ -86,14 +86,14 @@ fn every_file_of_the_preset_folder_is_known_by_its_name() {
 #[test]
 fn a_resolved_configuration_is_complete_and_means_the_same() {
     for preset in presets::all() {
-        let first = config::load(preset.text, "a.toml", &[]).expect(preset.name);
-        let again = config::load(&first.resolved_toml, "b.toml", &[]).expect(preset.name);
+        let first = wordline_config::load(preset.text, "a.toml", &[]).expect(preset.name);
+        let again = wordline_config::load(&first.resolved_toml, "b.toml", &[]).expect(preset.name);
         assert_eq!(first.config, again.config, "{}", preset.name);
         assert_eq!(first.resolved_toml, again.resolved_toml, "{}", preset.name);
-        for key in config::keys::all() {
+        for key in wordline_config::keys::all() {
             let table = matches!(
                 key.kind,
-                config::keys::Kind::Table | config::keys::Kind::Slot(_)
+                wordline_config::keys::Kind::Table | wordline_config::keys::Kind::Slot(_)
             );
             let optional = ["base", "workload", "streams"].contains(&key.path.as_str());
             if !table && !optional && !key.path.contains('.') {
@@ -603,7 +603,7 @@ fn a_long_line_is_shown_around_its_fault() {
 
 #[test]
 fn the_schema_knows_every_key_of_a_resolved_configuration() {
-    let text = config::load("base = \"d4\"\n[workload]\n", "a.toml", &[])
+    let text = wordline_config::load("base = \"d4\"\n[workload]\n", "a.toml", &[])
         .unwrap()
         .resolved_toml;
     let table: toml::Table = text.parse().unwrap();
@@ -611,7 +611,7 @@ fn the_schema_knows_every_key_of_a_resolved_configuration() {
     while let Some((prefix, table)) = open.pop() {
         for (key, value) in table {
             let path = format!("{prefix}{key}");
-            assert!(config::keys::find(&path).is_some(), "{path}");
+            assert!(wordline_config::keys::find(&path).is_some(), "{path}");
             if let toml::Value::Table(table) = value {
                 open.push((format!("{path}."), table));
             }
@@ -621,18 +621,18 @@ fn the_schema_knows_every_key_of_a_resolved_configuration() {
 
 #[test]
 fn every_key_and_policy_is_described() {
-    for key in config::keys::all() {
+    for key in wordline_config::keys::all() {
         assert!(!key.description.is_empty(), "{}", key.path);
     }
-    for policy in config::policies() {
+    for policy in wordline_config::policies() {
         assert!(
             !policy.description.is_empty(),
             "{} {}",
             policy.family,
             policy.name
         );
-        let slot = config::keys::find(policy.family).map(|key| &key.kind);
-        let Some(config::keys::Kind::Slot(names)) = slot else {
+        let slot = wordline_config::keys::find(policy.family).map(|key| &key.kind);
+        let Some(wordline_config::keys::Kind::Slot(names)) = slot else {
             panic!("{} is a slot", policy.family);
         };
         assert!(names.iter().any(|name| name == policy.name));
@@ -650,13 +650,13 @@ fn a_number_that_toml_cannot_hold_is_refused_with_the_rest_of_the_file_intact() 
 #[test]
 fn whatever_a_slot_names_is_cited() {
     let cited = |text: &str| {
-        let chosen = config::chosen(&config(text, &[]));
+        let chosen = wordline_config::chosen(&config(text, &[]));
         chosen
             .iter()
             .map(|one| (one.family, one.name))
             .collect::<Vec<_>>()
     };
-    for policy in config::policies() {
+    for policy in wordline_config::policies() {
         let (family, name) = (policy.family, policy.name);
         let slot = format!("{family} = \"{name}\"\n");
         let text = format!("schema = 1\nbuffer.capacity_kib = 64\n{slot}");

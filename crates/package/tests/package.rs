@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use proptest::prelude::*;
-use wordline_sim::package::{
+use wordline_package::{
     Load, Migrate, MigrateMode, PackageError, Report, Stream, StreamOperation, check, run,
 };
 
