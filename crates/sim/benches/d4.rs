@@ -32,7 +32,7 @@ fn job(read_ratio: f64, pattern: &str, pages: u64, overwrite_ratio: f64) -> Job 
 fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
     let mut tool = Callgrind::default();
     tool.entry_point(EntryPoint::Custom(
-        "wordline_sim::simulation::serve*".into(),
+        "wordline_sim::simulation::event_loop::serve*".into(),
     ));
     tool.hard_limits([(EventKind::Ir, instructions * PAGES)]);
     LibraryBenchmarkConfig::default().tool(tool).to_owned()

@@ -3,10 +3,8 @@
 mod audience;
 pub mod chip_load;
 pub mod devices;
-pub mod fairness;
 mod given;
 pub mod job;
-pub mod members;
 pub mod memory;
 pub mod metrics;
 pub mod outcome;
@@ -14,7 +12,6 @@ pub mod python_types;
 pub mod record;
 pub mod results;
 pub mod simulation;
-pub mod slow;
 pub mod summary;
 pub mod tables;
 pub mod timeline;

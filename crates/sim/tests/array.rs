@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use wordline_sim::members::MemberSummary;
+use wordline_sim::summary::MemberSummary;
 use wordline_sim::{Job, Results, Summary, TimelineOptions};
 use wordline_workload::Volumes;
 

@@ -4,8 +4,8 @@
 use wordline_config::plan::Replay;
 use wordline_device::Interface;
 use wordline_kernel::Time;
-use wordline_sim::fairness::StreamSummary;
 use wordline_sim::simulation::Input;
+use wordline_sim::summary::StreamSummary;
 use wordline_sim::{Job, Options, Phase, Results, Summary, run};
 use wordline_workload::{Op, Request, Source, WorkloadError};
 

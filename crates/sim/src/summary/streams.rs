@@ -8,7 +8,7 @@ use wordline_workload::InputFile;
 
 use crate::outcome::{Asked, Contest, InputCounts, Outcome};
 use crate::record::Served;
-use crate::slow::ExcessOf;
+use crate::summary::ExcessOf;
 use crate::summary::{Breakdown, ByOp, LatencySummary, Throughput, queue_depth, replay_name};
 use wordline_config::plan;
 

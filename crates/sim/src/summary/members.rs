@@ -6,11 +6,11 @@ use wordline_kernel::Time;
 
 use crate::outcome::{Outcome, SsdOutcome};
 use crate::record::{FlashCounts, Record, Served};
-use crate::slow::{ExcessOf, WorstCase};
 use crate::summary::{
     Breakdown, ByOp, CollectionSummary, CommandSummary, DeviceSummary, EnergySummary, Execution,
     FlashSummary, LatencySummary, PreconditionSummary, Throughput, Utilisation, sum_of_dies,
 };
+use crate::summary::{ExcessOf, WorstCase};
 
 /// A device of an array. Its requests are the parts of the array's that went to it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

@@ -1,0 +1,55 @@
+//! Sums of the parts of response times.
+
+use wordline_block::{PARTS, Parts};
+use wordline_kernel::Time;
+
+/// Sums of the parts of response times, in picoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PartSums {
+    /// Requests.
+    pub count: u64,
+    /// Sums that 64 bits hold, and what they add up to; the others are in `before`.
+    pub(super) recent: [u64; PARTS],
+    pub(super) all_recent: u64,
+    pub(super) before: [u128; PARTS],
+}
+
+impl PartSums {
+    /// Adds the parts of a response time, which add up to it.
+    #[inline]
+    pub(super) fn add(&mut self, parts: &Parts, latency: Time) {
+        self.count += 1;
+        if self.all_recent.checked_add(latency.0).is_none() {
+            self.begin_again();
+        }
+        self.all_recent += latency.0;
+        for (sum, part) in self.recent.iter_mut().zip(parts.in_order()) {
+            *sum += part.0;
+        }
+    }
+    #[cold]
+    pub(super) fn begin_again(&mut self) {
+        self.before = self.sums();
+        self.recent = [0; PARTS];
+        self.all_recent = 0;
+    }
+    /// In the order of [`Part::ALL`].
+    pub fn sums(&self) -> [u128; PARTS] {
+        std::array::from_fn(|part| self.before[part] + u128::from(self.recent[part]))
+    }
+    /// The sums of two kinds of requests.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        let (own, others) = (self.sums(), other.sums());
+        Self {
+            count: self.count + other.count,
+            before: std::array::from_fn(|part| own[part] + others[part]),
+            ..Self::default()
+        }
+    }
+    /// The mean of each part, in microseconds; zero without requests.
+    pub fn means_us(&self) -> [f64; PARTS] {
+        self.sums()
+            .map(|sum| sum as f64 / self.count.max(1) as f64 / 1e6)
+    }
+}

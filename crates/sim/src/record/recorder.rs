@@ -1,0 +1,303 @@
+//! Hears a device and writes the record.
+
+use super::Record;
+use super::counts::{Cell, Power};
+use super::rows::{HEAD, ROW, Rows, rows};
+use super::served::Served;
+use wordline_block::{Parts, PowerCut, Request};
+use wordline_config::Plan;
+use wordline_config::plan::{Observe, Series, Ssd};
+use wordline_device::Observation;
+use wordline_kernel::memory;
+use wordline_kernel::{BusyTime, Probe, Time};
+use wordline_observe::{Busy, Grid, Intervals, ObserveError, Table};
+
+/// Most intervals of an automatic width whose longest response times are told.
+pub(super) const WORST_INTERVALS: usize = 64;
+
+/// Most intervals of a chosen width; a longer run doubles the width.
+pub(super) const MOST_WORST_INTERVALS: usize = 1024;
+
+pub(super) fn worst_grid(observe: &Observe) -> Grid {
+    match observe.worst_case_interval {
+        Some(width) => Grid::growing(width, MOST_WORST_INTERVALS),
+        None => Grid::growing(Time::from_us(1), WORST_INTERVALS),
+    }
+}
+
+/// How long the buses and the dies of a device have been busy, or those of several devices in their
+/// order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lanes<'a> {
+    pub buses: &'a [BusyTime],
+    pub dies: &'a [BusyTime],
+}
+
+/// Records a run.
+#[derive(Debug)]
+pub struct Recorder {
+    pub(super) record: Record,
+    /// Requests in the device, and since when there are any.
+    pub(super) in_flight: u32,
+    pub(super) busy_since: Time,
+    pub(super) rows: Option<Rows>,
+    pub(super) rows_error: Option<ObserveError>,
+}
+
+impl Recorder {
+    /// An empty record of a run of `plan`; with `requests`, a row for each request is kept (about 80
+    /// bytes of memory).
+    pub fn new(plan: &Plan, requests: bool) -> Self {
+        let ssds: Vec<_> = plan.ssds().collect();
+        let rows = requests.then(|| Rows::new(plan.array().is_some()));
+        Self::of(plan, &ssds, plan.streams.len().max(1), rows)
+    }
+    /// An empty record of one of the SSDs of a run, which does not tell streams apart.
+    pub fn of_ssd(plan: &Plan, ssd: &Ssd) -> Self {
+        Self::of(plan, &[ssd], 1, None)
+    }
+    pub(super) fn of(plan: &Plan, ssds: &[&Ssd], streams: usize, rows: Option<Rows>) -> Self {
+        let grid = match plan.series {
+            Series::Automatic { intervals } => Grid::growing(Time::from_us(1), intervals as usize),
+            Series::Fixed { interval } => Grid::fixed(interval),
+        };
+        let channels = ssds.iter().map(|ssd| ssd.dimensions.channels);
+        let channels = channels.sum::<u32>() as usize;
+        let dies = ssds.iter().map(|ssd| ssd.part.layout.dies);
+        let dies = dies.sum::<u32>() as usize;
+        let grid = grid.for_lanes(dies.max(channels));
+        let served = Served::new(plan.observe.marginal_response);
+        let record = Record {
+            streams: vec![served.clone(); streams],
+            total: served,
+            series: Intervals::new(grid),
+            worst: Intervals::new(worst_grid(&plan.observe)),
+            channels: Busy::new(grid, channels),
+            dies: Busy::new(grid, dies),
+            commands: [0; 4],
+            collections: Vec::new(),
+            power: Power::default(),
+        };
+        Self {
+            record,
+            in_flight: 0,
+            busy_since: Time::ZERO,
+            rows,
+            rows_error: None,
+        }
+    }
+    /// What a record of a run takes of memory, with so many rows of requests if they are kept.
+    pub fn memory(plan: &Plan, rows: Option<u64>) -> [memory::Table; 4] {
+        let intervals = match plan.series {
+            Series::Automatic { intervals } => u64::from(intervals),
+            Series::Fixed { .. } => 0, // as many as the run is long
+        };
+        let sum = |of: fn(&Ssd) -> u32| plan.ssds().map(|ssd| u64::from(of(ssd))).sum();
+        let dies: u64 = sum(|ssd| ssd.part.layout.dies);
+        let channels: u64 = sum(|ssd| ssd.dimensions.channels);
+        let streams = plan.streams.len().max(1) as u64 + 1;
+        [
+            memory::Table::grown::<[u64; 9]>("rows of requests", rows.unwrap_or(0)),
+            memory::Table::grown::<u64>("busy times", intervals * (dies + channels)),
+            memory::Table::grown::<[u64; 64]>("time series", intervals),
+            memory::Table::grown::<[u64; 1 << 15]>("response times", streams),
+        ]
+    }
+    /// Ends the record at `end`: what was recorded, and the rows of single requests if they were
+    /// asked for.
+    pub fn finish(mut self, end: Time) -> (Record, Result<Option<Table>, ObserveError>) {
+        if self.in_flight > 0 {
+            self.rest(end);
+        }
+        self.record.close(end);
+        (self.record, rows(self.rows, self.rows_error))
+    }
+    /// Requests completed so far, by stream.
+    pub fn completed(&self) -> impl Iterator<Item = u64> + '_ {
+        self.record
+            .streams
+            .iter()
+            .map(|served| served.count() + served.trims + served.flushes.count())
+    }
+    /// Bytes served so far, by stream.
+    pub fn bytes(&self) -> Vec<u64> {
+        let streams = self.record.streams.iter();
+        streams.map(|served| served.bytes.iter().sum()).collect()
+    }
+
+    /// When an interval of the busy times ends next.
+    #[inline]
+    pub(crate) fn next_look(&self) -> Time {
+        let Record { channels, dies, .. } = &self.record;
+        channels.until().min(dies.until())
+    }
+    /// Nothing has happened since the last event, and nothing will before `until`: reads off the busy
+    /// times of the intervals that are over by then.
+    pub(crate) fn look(&mut self, until: Time, lanes: Lanes<'_>) {
+        self.record.channels.pass(until, lanes.buses);
+        self.record.dies.pass(until, lanes.dies);
+    }
+    /// What buses and dies are at is broken off and does not count: the power fails, or the run ends.
+    pub(crate) fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
+        self.record.channels.break_off(now, lanes.buses);
+        self.record.dies.break_off(now, lanes.dies);
+    }
+
+    /// The same as [`Probe::observe`], for those who pass on what they hear.
+    pub(crate) fn hear(&mut self, now: Time, observation: Observation) {
+        self.observe(now, observation);
+    }
+
+    /// A request begins, with which there are `in_flight`.
+    #[inline]
+    pub(crate) fn admitted(&mut self, now: Time, in_flight: u32) {
+        if in_flight == 1 {
+            self.busy_since = now;
+        }
+        self.in_flight = in_flight;
+    }
+
+    /// One of those in flight has ended.
+    #[inline]
+    pub(crate) fn left(&mut self, now: Time) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        if self.in_flight == 0 {
+            self.rest(now);
+        }
+    }
+
+    /// Nothing is in flight any more.
+    pub(super) fn power_cut(&mut self, now: Time, cut: &PowerCut) {
+        if self.in_flight > 0 {
+            self.rest(now);
+            self.in_flight = 0;
+        }
+        self.record.power.add(now, cut);
+    }
+
+    /// The device has been busy until now.
+    pub(super) fn rest(&mut self, now: Time) {
+        let add = |cell: &mut Cell, part| cell.busy += part;
+        self.record.series.span(self.busy_since, now, add);
+    }
+
+    /// A request is done, of an array in `member` last.
+    #[inline(always)]
+    pub(crate) fn request(&mut self, now: Time, request: &Request, parts: &Parts, member: u32) {
+        let Request {
+            stream,
+            op,
+            offset,
+            bytes,
+            arrival,
+            ..
+        } = *request;
+        let index = op as usize;
+        let latency = now - arrival;
+        let record = &mut self.record;
+        let served = &mut record.streams[stream as usize];
+        served.last_completion = now;
+        if index >= 2 {
+            served.add_without_data(op, latency);
+        } else {
+            served.add(index, bytes, latency, parts);
+            let cell = record.series.at(now);
+            cell.latency[index].record(latency);
+            cell.bytes[index] += bytes;
+            let longest = &mut record.worst.at(now).0[index];
+            *longest = (*longest).max(Some(latency));
+        }
+        if self.rows.is_some() {
+            let head = [
+                u64::from(stream),
+                op as u64,
+                offset,
+                bytes,
+                arrival.0,
+                latency.0,
+            ];
+            self.keep_row(head, parts, member);
+        }
+    }
+
+    /// Keeps the row of a request: its stream, operation, offset, bytes, arrival and response time
+    /// (`head`), and its parts.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn keep_row(&mut self, head: [u64; HEAD - 1], parts: &Parts, member: u32) {
+        let Some(rows) = &mut self.rows else { return };
+        let mut row = [0; ROW];
+        row[0] = rows.rows();
+        row[1..=head.len()].copy_from_slice(&head);
+        let parts = parts.in_order().map(|part| part.0);
+        row[HEAD..].copy_from_slice(&parts);
+        if let Err(error) = rows.push(row, member) {
+            self.rows_error = Some(error);
+            self.rows = None;
+        }
+    }
+}
+
+impl Probe<Observation> for Recorder {
+    const HEARS_PIECES: bool = false;
+    // Where an observation is made its kind is known: in line, nothing is left of the others.
+    #[inline(always)]
+    fn observe(&mut self, now: Time, observation: Observation) {
+        match observation {
+            Observation::Request { request, parts } => {
+                self.left(now);
+                self.request(now, &request, &parts, 0);
+            }
+            Observation::Die {
+                from,
+                operation,
+                pages,
+                interleaved,
+                gc,
+                ..
+            } => {
+                self.record
+                    .worked(now, from, operation, pages, interleaved, gc);
+            }
+            Observation::Buffer(heard) => self.record.series.at(now).buffer.hear(heard),
+            Observation::PagesWritten { pages } => {
+                self.record.series.at(now).flash.host_page_writes += u64::from(pages);
+            }
+            Observation::PageMerged => self.record.series.at(now).flash.read_modify_writes += 1,
+            Observation::UnwrittenRead => {
+                self.record.series.at(now).flash.unwritten_pages_read += 1;
+            }
+            Observation::PageTrimmed => self.record.series.at(now).flash.pages_trimmed += 1,
+            Observation::OwnPage { program } => {
+                let flash = &mut self.record.series.at(now).flash;
+                let pages = if program {
+                    &mut flash.own_page_programs
+                } else {
+                    &mut flash.own_page_reads
+                };
+                *pages += 1;
+            }
+            Observation::Replaced => self.record.series.at(now).flash.blocks_replaced += 1,
+            Observation::Collected {
+                kind,
+                trigger,
+                moved,
+                erased,
+                from,
+                ..
+            } => {
+                let flash = &mut self.record.series.at(now).flash;
+                flash.gc_runs += 1;
+                flash.gc_pages_moved += u64::from(moved);
+                flash.gc_time += now - from;
+                self.record
+                    .collected(kind, trigger, moved, erased, now - from);
+            }
+            Observation::Admitted { in_flight } => self.admitted(now, in_flight),
+            Observation::PowerCut(cut) => self.power_cut(now, &cut),
+            Observation::Bus { .. }
+            | Observation::Array { .. }
+            | Observation::FreeBlocks { .. } => {}
+        }
+    }
+}

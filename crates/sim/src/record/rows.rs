@@ -1,0 +1,120 @@
+//! A row for each request.
+
+use wordline_block::{PARTS, Part};
+use wordline_observe::{Finished, Heading, Kind, ObserveError, RowTable, Table};
+
+pub(super) const PS: &str = "ps";
+
+/// What a row says of a request before the parts of its response time.
+pub(super) const HEAD: usize = 7;
+
+pub(super) const HEAD_COLUMNS: [(Heading, Kind); HEAD] = [
+    (
+        Heading::new("index", "", "Order of completion, from 0"),
+        Kind::U64,
+    ),
+    (
+        Heading::new("stream", "", "The stream of the host, from 0"),
+        Kind::U64,
+    ),
+    (
+        Heading::new("op", "", "read, write, trim or flush"),
+        Kind::Word(&["read", "write", "trim", "flush"]),
+    ),
+    (
+        Heading::new("offset", "B", "First byte of the request"),
+        Kind::U64,
+    ),
+    (
+        Heading::new("bytes", "B", "Length of the request"),
+        Kind::U64,
+    ),
+    (
+        Heading::new("arrival_ps", PS, "When the host issued the request"),
+        Kind::I64,
+    ),
+    (
+        Heading::new(
+            "latency_ps",
+            PS,
+            "From arrival to completion; the sum of the columns that follow",
+        ),
+        Kind::I64,
+    ),
+];
+
+pub(super) const ROW: usize = HEAD + PARTS;
+
+pub(super) fn column(place: usize) -> (Heading, Kind) {
+    HEAD_COLUMNS.get(place).copied().unwrap_or_else(|| {
+        let Part {
+            column, meaning, ..
+        } = &Part::ALL[place - HEAD];
+        (Heading::new(column, PS, meaning), Kind::I64)
+    })
+}
+
+/// The columns of an array's requests: one more at the end.
+pub(super) const MEMBER_ROW: usize = ROW + 1;
+
+pub(super) const MEMBER: (Heading, Kind) = (
+    Heading::new(
+        "member",
+        "",
+        "The member of the array that the part done last went to, from 0",
+    ),
+    Kind::U64,
+);
+
+/// Rows of requests.
+#[derive(Debug)]
+pub(super) enum Rows {
+    OfDevice(Box<RowTable<ROW>>),
+    OfArray(Box<RowTable<MEMBER_ROW>>),
+}
+
+impl Rows {
+    pub(super) fn new(of_array: bool) -> Self {
+        if of_array {
+            let columns =
+                std::array::from_fn(|place| if place < ROW { column(place) } else { MEMBER });
+            return Self::OfArray(Box::new(RowTable::in_memory(columns)));
+        }
+        Self::OfDevice(Box::new(RowTable::in_memory(std::array::from_fn(column))))
+    }
+    pub(super) fn rows(&self) -> u64 {
+        match self {
+            Self::OfDevice(rows) => rows.rows(),
+            Self::OfArray(rows) => rows.rows(),
+        }
+    }
+    pub(super) fn push(&mut self, row: [u64; ROW], member: u32) -> Result<(), ObserveError> {
+        match self {
+            Self::OfDevice(rows) => rows.push(row),
+            Self::OfArray(rows) => {
+                let value = |place| row.get(place).copied().unwrap_or(member.into());
+                rows.push(std::array::from_fn(value))
+            }
+        }
+    }
+    pub(super) fn finish(self) -> Result<Finished, ObserveError> {
+        match self {
+            Self::OfDevice(rows) => rows.finish(),
+            Self::OfArray(rows) => rows.finish(),
+        }
+    }
+}
+
+pub(super) fn rows(
+    rows: Option<Rows>,
+    error: Option<ObserveError>,
+) -> Result<Option<Table>, ObserveError> {
+    if let Some(error) = error {
+        return Err(error);
+    }
+    let Some(rows) = rows else { return Ok(None) };
+    match rows.finish()? {
+        Finished::Kept(table) => Ok(Some(table)),
+        Finished::Written(_) => Ok(None),
+    }
+}

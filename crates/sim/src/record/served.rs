@@ -1,0 +1,80 @@
+//! The requests that were served, of a stream or of all.
+
+use super::parts::PartSums;
+use wordline_block::{Op, Parts};
+use wordline_kernel::Time;
+use wordline_observe::{Excess, Histogram, Merge};
+
+/// Requests that were served. Reads come first in every pair.
+#[derive(Clone, Debug)]
+pub struct Served {
+    /// Response times of reads and of writes.
+    pub latency: [Histogram; 2],
+    /// What they have beyond the marginal response time.
+    pub excess: [Excess; 2],
+    /// Where the time went.
+    pub parts: [PartSums; 2],
+    /// Bytes read and written.
+    pub bytes: [u64; 2],
+    /// Trims.
+    pub trims: u64,
+    /// Response times of flushes.
+    pub flushes: Histogram,
+    /// When the last request was completed.
+    pub last_completion: Time,
+}
+
+impl Served {
+    pub(super) fn new(marginal: Time) -> Self {
+        Self {
+            latency: Default::default(),
+            excess: [Excess::beyond(marginal), Excess::beyond(marginal)],
+            parts: Default::default(),
+            bytes: [0; 2],
+            trims: 0,
+            flushes: Histogram::default(),
+            last_completion: Time::ZERO,
+        }
+    }
+    /// Requests.
+    pub fn count(&self) -> u64 {
+        self.latency.iter().map(Histogram::count).sum()
+    }
+    /// Response times of reads and writes together.
+    pub fn all(&self) -> Histogram {
+        let [read, write] = &self.latency;
+        let mut all = read.clone();
+        all.merge(write);
+        all
+    }
+    #[inline(always)]
+    pub(super) fn add(&mut self, op: usize, bytes: u64, latency: Time, parts: &Parts) {
+        self.latency[op].record(latency);
+        self.excess[op].record(latency);
+        self.parts[op].add(parts, latency);
+        self.bytes[op] += bytes;
+    }
+    /// Adds a trim or a flush.
+    #[inline(never)]
+    pub(super) fn add_without_data(&mut self, op: Op, latency: Time) {
+        if op == Op::Trim {
+            self.trims += 1;
+        } else {
+            self.flushes.record(latency);
+        }
+    }
+}
+
+impl Merge for Served {
+    fn merge(&mut self, other: &Self) {
+        for op in 0..2 {
+            self.latency[op].merge(&other.latency[op]);
+            self.excess[op].merge(&other.excess[op]);
+            self.parts[op] = self.parts[op].plus(&other.parts[op]);
+            self.bytes[op] += other.bytes[op];
+        }
+        self.trims += other.trims;
+        self.flushes.merge(&other.flushes);
+        self.last_completion = self.last_completion.max(other.last_completion);
+    }
+}

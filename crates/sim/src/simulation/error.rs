@@ -1,0 +1,48 @@
+//! How a run can fail to begin.
+
+use thiserror::Error;
+use wordline_block::Failure;
+use wordline_device::DeviceError;
+use wordline_memory::MemoryError;
+use wordline_store::ArrayError;
+use wordline_workload::WorkloadError;
+
+/// A run that could not start. What goes wrong later ends the run and stands in its results.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SimulationError {
+    /// The source cannot be read.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// The source has no time stamps.
+    #[error(
+        "the trace has no time stamps, so it cannot be replayed open loop; set {0}.mode.closed-loop.queue_depth"
+    )]
+    Untimed(String),
+    /// The device could not be brought into its state.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// A member of the array could not be brought into its state.
+    #[error(transparent)]
+    Array(#[from] ArrayError<DeviceError>),
+    /// Nothing to simulate.
+    #[error("{0}")]
+    Empty(String),
+    /// The timeline cannot be written.
+    #[error("{0}")]
+    Timeline(String),
+    /// It does not fit into memory.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+}
+
+impl SimulationError {
+    /// Whether the user ended it.
+    pub fn is_interruption(&self) -> bool {
+        match self {
+            Self::Workload(error) => error.is_interruption(),
+            Self::Device(error) => error.is_interruption(),
+            Self::Array(error) => error.is_interruption(),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! The loop of a run: requests and events in the order of time.
+
+use super::host::Host;
+use super::power_cuts::PowerCuts;
+use super::watch::{STRIDE, Watcher};
+use crate::audience::Audience;
+use crate::chip_load::ChipLoads;
+use crate::record::Lanes;
+use thiserror::Error;
+use wordline_block::{BlockDevice, Busy, Event, Failure};
+use wordline_kernel::{Digest, EventQueue, Time};
+use wordline_workload::WorkloadError;
+
+/// Simulated time ends here, after 103 days: no event that is scheduled before it can pass the end of
+/// the clock, and every time fits a signed number in a table.
+pub(super) const CLOCK_END: Time = Time((1 << 63) - (1 << 58));
+
+pub(super) const CLOCK_ENDED: &str = "simulated time has reached its end after 103 days; shorten the pauses of the trace with \
+                           --time-gaps cut=1s, or all of it with replay.mode.open-loop.time_scale";
+
+/// How the run ended before its time.
+#[derive(Debug, Error)]
+pub(super) enum Stop {
+    #[error("{CLOCK_ENDED}")]
+    Clock,
+    #[error("interrupted")]
+    Interrupted,
+    #[error(transparent)]
+    Workload(WorkloadError),
+    /// The device, or the array: what it said.
+    #[error("{0}")]
+    Store(String),
+}
+
+impl Stop {
+    /// What became of a source.
+    pub(super) fn of_source(error: WorkloadError) -> Self {
+        if error.is_interruption() {
+            return Self::Interrupted;
+        }
+        Self::Workload(error)
+    }
+    /// What became of a device, or of the array.
+    pub(super) fn of(error: &impl Failure) -> Self {
+        if error.is_interruption() {
+            return Self::Interrupted;
+        }
+        Self::Store(error.to_string())
+    }
+}
+
+/// Counts events in strides, downwards.
+pub(super) struct Count {
+    /// In the strides before.
+    pub(super) before: u64,
+    pub(super) stride: u32,
+    /// Still to come in this stride.
+    pub(super) left: u32,
+}
+
+impl Count {
+    pub(super) fn new(stride: u32) -> Self {
+        Self {
+            before: 0,
+            stride,
+            left: stride,
+        }
+    }
+    pub(super) fn total(&self) -> u64 {
+        self.before + u64::from(self.stride - self.left)
+    }
+    /// Counts an event, and tells whether it was the last of its stride.
+    #[inline]
+    pub(super) fn ends(&mut self) -> bool {
+        self.left -= 1;
+        self.left == 0
+    }
+    pub(super) fn begin(&mut self) {
+        self.before = self.total();
+        self.left = self.stride;
+    }
+}
+
+/// Reads how long the buses and dies have been busy, into memory that is kept for it.
+pub(super) fn read<'a>(busy: &'a mut Busy, store: &impl BlockDevice) -> Lanes<'a> {
+    busy.buses.clear();
+    busy.dies.clear();
+    store.busy(busy);
+    Lanes {
+        buses: &busy.buses,
+        dies: &busy.dies,
+    }
+}
+
+/// What the loop leaves behind.
+pub(super) struct Ended {
+    pub(super) now: Time,
+    pub(super) events: Count,
+    pub(super) digest: Digest,
+    pub(super) stop: Option<Stop>,
+    pub(super) chip_loads: Option<ChipLoads>,
+    pub(super) busy: Busy,
+    /// When the buses and dies are looked at next; the start, before anyone was asked.
+    pub(super) next_look: Time,
+}
+
+impl Ended {
+    pub(super) fn new(stop: Option<Stop>) -> Self {
+        Self {
+            now: Time::ZERO,
+            events: Count::new(STRIDE),
+            digest: Digest::default(),
+            stop,
+            chip_loads: None,
+            busy: Busy::default(),
+            next_look: Time::ZERO,
+        }
+    }
+    pub(super) fn looking(chip_loads: Option<ChipLoads>, stride: u32) -> Self {
+        Self {
+            events: Count::new(stride),
+            chip_loads,
+            ..Self::new(None)
+        }
+    }
+    /// Up to it nothing is due but what happens in the device and the host.
+    pub(super) fn uneventful_until(&self) -> Time {
+        self.next_look.min(CLOCK_END)
+    }
+    /// Looks at the buses and dies, if it is time to, before something happens at `until`.
+    #[inline]
+    pub(super) fn look<S: BlockDevice>(
+        &mut self,
+        until: Time,
+        store: &S,
+        audience: &mut impl Audience<S::Observation>,
+    ) {
+        if self.next_look < until {
+            self.look_now(until, store, audience);
+        }
+    }
+    #[cold]
+    #[inline(never)]
+    pub(super) fn look_now<S: BlockDevice>(
+        &mut self,
+        until: Time,
+        store: &S,
+        audience: &mut impl Audience<S::Observation>,
+    ) {
+        if let Some(loads) = &mut self.chip_loads
+            && loads.next() < until
+        {
+            loads.look(until, |times| store.chip_times(times));
+        }
+        if audience.next_look() < until {
+            audience.look(until, read(&mut self.busy, store));
+        }
+        let loads = self.chip_loads.as_ref();
+        let next = loads.map_or(Time::MAX, ChipLoads::next);
+        self.next_look = next.min(audience.next_look());
+    }
+    /// What the buses and dies are at now is broken off.
+    pub(super) fn break_off<S: BlockDevice>(
+        &mut self,
+        store: &S,
+        audience: &mut impl Audience<S::Observation>,
+    ) {
+        audience.break_off(self.now, read(&mut self.busy, store));
+    }
+}
+
+/// Serves the requests of a host, and reads off what the devices were at in the end.
+pub(super) fn simulate<S: BlockDevice>(
+    store: &mut S,
+    host: &mut Host<'_>,
+    audience: &mut impl Audience<S::Observation>,
+    watcher: &mut Watcher<'_>,
+    cuts: Option<PowerCuts>,
+    chip_loads: Option<ChipLoads>,
+) -> Ended {
+    let mut ended = serve(store, host, audience, watcher, cuts, chip_loads);
+    ended.break_off(store, audience);
+    ended
+}
+
+/// The loop of a run: a function by itself in every build, so that `benches/d4.rs` can count it alone.
+#[inline(never)]
+pub(super) fn serve<S: BlockDevice>(
+    store: &mut S,
+    host: &mut Host<'_>,
+    audience: &mut impl Audience<S::Observation>,
+    watcher: &mut Watcher<'_>,
+    mut cuts: Option<PowerCuts>,
+    chip_loads: Option<ChipLoads>,
+) -> Ended {
+    let mut queue = EventQueue::<S::Event>::default();
+    // A cut may come after any event.
+    let stride = if cuts.is_some() { 1 } else { STRIDE };
+    let mut ended = Ended::looking(chip_loads, stride);
+    let looks_ahead = store.tags() > 0;
+    if looks_ahead {
+        host.look_ahead(Time::ZERO, store, &mut queue);
+    }
+    loop {
+        let due = queue.next_time().unwrap_or(Time::MAX);
+        if due >= host.soonest {
+            if let Some(request) = host.next(store, ended.now, due) {
+                let before_arrival = ended.now;
+                ended.now = ended.now.max(request.arrival);
+                if ended.now > CLOCK_END {
+                    ended.now = before_arrival;
+                    ended.stop = Some(Stop::Clock);
+                    return ended;
+                }
+                ended.look(ended.now, store, audience);
+                ended.digest.mix(ended.now.0);
+                ended.digest.mix(request.offset);
+                ended.digest.mix(request.bytes);
+                ended.digest.mix(
+                    u64::from(request.stream) << 32
+                        | u64::from(request.fua) << 8
+                        | request.op as u64,
+                );
+                if let Err(error) = store.submit(ended.now, request, &mut queue, audience) {
+                    ended.stop = Some(Stop::of(&error));
+                    return ended;
+                }
+                host.take(ended.now, &request, audience.recorder());
+                host.prefetch(request.stream, store);
+                if looks_ahead {
+                    host.look_ahead(ended.now, store, &mut queue);
+                }
+                host.completed(ended.now, store);
+                if watcher.is_due(1) && !watcher.report(&host.progress(ended.now)) {
+                    ended.stop = Some(Stop::Interrupted);
+                    return ended;
+                }
+                continue;
+            }
+            if due == Time::MAX {
+                break;
+            }
+            if due > CLOCK_END {
+                ended.stop = Some(Stop::Clock);
+                return ended;
+            }
+            ended.look(due, store, audience);
+            host.calm_until = ended.uneventful_until() + Time(1);
+            host.soonest = host.soonest.min(host.calm_until);
+        }
+        let Some((now, event)) = queue.pop() else {
+            break;
+        };
+        ended.now = now;
+        ended.digest.mix(now.0);
+        event.mix(&mut ended.digest);
+        if let Err(error) = store.handle(now, event, &mut queue, audience) {
+            ended.events.ends();
+            ended.stop = Some(Stop::of(&error));
+            return ended;
+        }
+        host.completed(now, store);
+        if ended.events.ends() {
+            ended.events.begin();
+            if let Some(cuts) = &mut cuts
+                && cuts.is_due(host.issued(), ended.events.total())
+                && let Err(stop) = cut_power(store, host, audience, &mut queue, cuts, &mut ended)
+            {
+                ended.stop = Some(stop);
+                return ended;
+            }
+            if watcher.is_due(stride) && !watcher.report(&host.progress(ended.now)) {
+                ended.stop = Some(Stop::Interrupted);
+                return ended;
+            }
+        }
+    }
+    ended.stop = host.error().map(Stop::of_source);
+    ended
+}
+
+/// The power fails and comes back; the host goes on when the devices have recovered.
+#[cold]
+#[inline(never)]
+pub(super) fn cut_power<S: BlockDevice>(
+    store: &mut S,
+    host: &mut Host<'_>,
+    audience: &mut impl Audience<S::Observation>,
+    queue: &mut EventQueue<S::Event>,
+    cuts: &mut PowerCuts,
+    ended: &mut Ended,
+) -> Result<(), Stop> {
+    cuts.draw(host.issued());
+    *queue = EventQueue::default();
+    ended.break_off(store, audience);
+    let cut = store.cut_power(ended.now, audience);
+    ended.now += cut.map_err(|error| Stop::of(&error))?.time;
+    ended.digest.mix(ended.now.0);
+    host.lost(ended.now, store);
+    let resumed = store.resume(ended.now, queue, audience);
+    resumed.map_err(|error| Stop::of(&error))?;
+    host.completed(ended.now, store);
+    if store.tags() > 0 {
+        host.look_ahead(ended.now, store, queue);
+    }
+    Ok(())
+}

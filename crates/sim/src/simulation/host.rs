@@ -1,0 +1,235 @@
+//! All that issue requests to the store.
+
+use super::contention::Standing;
+use super::error::SimulationError;
+use super::intake::{Input, Intake};
+use super::watch::{Phase, Progress};
+use crate::record::Recorder;
+use wordline_block::{BlockDevice, Request};
+use wordline_config::Plan;
+use wordline_kernel::{EventQueue, Time};
+use wordline_workload::WorkloadError;
+
+/// When the first request could be issued, [`Time::MAX`] if there is none; and of those that the device
+/// takes, the stream whose request is issued first, and when. Of equals, the first stream.
+#[inline(never)]
+pub(super) fn earliest(
+    intakes: &mut [Intake<'_>],
+    store: &impl BlockDevice,
+) -> (Time, Option<(usize, Time)>) {
+    let mut soonest = Time::MAX;
+    let mut first: Option<(usize, Time)> = None;
+    for (place, intake) in intakes.iter_mut().enumerate() {
+        let Some(arrival) = intake.next_arrival() else {
+            continue;
+        };
+        soonest = soonest.min(arrival);
+        if first.is_none_or(|(_, first)| arrival < first) && store.takes(intake.stream) {
+            first = Some((place, arrival));
+        }
+    }
+    (soonest, first)
+}
+
+/// All that ask the device for something.
+pub(super) struct Host<'a> {
+    pub(super) intakes: Vec<Intake<'a>>,
+    /// Requests that may still be issued.
+    pub(super) left: u64,
+    /// Before it there are only events, whatever the device takes, until a request is issued or completes.
+    pub(super) soonest: Time,
+    /// Before it nobody else has anything to do beside events.
+    pub(super) calm_until: Time,
+    pub(super) standing: Standing,
+}
+
+impl<'a> Host<'a> {
+    pub(super) fn new(inputs: Vec<Input<'a>>, max_requests: Option<u64>, flushes: bool) -> Self {
+        let streams = inputs.into_iter().zip(0..);
+        let mut host = Self {
+            intakes: streams
+                .map(|(input, stream)| Intake::new(input, stream, flushes))
+                .collect(),
+            left: max_requests.unwrap_or(u64::MAX),
+            soonest: Time::ZERO,
+            calm_until: Time::ZERO,
+            standing: Standing::default(),
+        };
+        if host.left == 0 {
+            host.close();
+        }
+        if host.intakes.len() > 1 {
+            host.standing.asking = host.intakes.iter_mut().map(Intake::has_more).collect();
+        }
+        host
+    }
+    pub(super) fn close(&mut self) {
+        self.intakes.iter_mut().for_each(Intake::close);
+    }
+    /// A stream that should be issued by time stamps that it does not have.
+    pub(super) fn untimed(&self, plan: &Plan) -> Option<SimulationError> {
+        let intake = self.intakes.iter().find(|intake| intake.is_untimed())?;
+        let own = plan.streams.get(intake.stream as usize);
+        Some(SimulationError::Untimed(own.map_or_else(
+            || "replay".to_owned(),
+            |stream| format!("streams.{}.replay", stream.name),
+        )))
+    }
+    /// What keeps the run from beginning: a bad input, or none at all.
+    pub(super) fn fault(&mut self) -> Option<SimulationError> {
+        let more = self
+            .intakes
+            .iter_mut()
+            .filter_map(|intake| intake.has_more().then_some(()))
+            .count();
+        if let Some(error) = self.error() {
+            return Some(error.into());
+        }
+        (more == 0).then(|| {
+            SimulationError::Empty(
+                "the input holds no read or write; check the trace, and the volume if one was chosen".into(),
+            )
+        })
+    }
+    /// The first error of a source.
+    pub(super) fn error(&mut self) -> Option<WorkloadError> {
+        self.intakes
+            .iter_mut()
+            .find_map(|intake| intake.error.take())
+    }
+    /// Of the requests that the device takes, the one issued first, and of equals that of the first
+    /// stream: its stream, and when it is issued.
+    #[inline(always)]
+    pub(super) fn next_arrival(&mut self, store: &impl BlockDevice) -> Option<(usize, Time)> {
+        let first;
+        (self.soonest, first) = match self.intakes.as_mut_slice() {
+            [single] => {
+                let arrival = single.next_arrival();
+                let first = arrival
+                    .filter(|_| store.takes(0))
+                    .map(|arrival| (0, arrival));
+                (arrival.unwrap_or(Time::MAX), first)
+            }
+            several => earliest(several, store),
+        };
+        first
+    }
+    /// The next request, no later than `due` and no earlier than `now`; its place in time is the later
+    /// of its arrival and `now`.
+    #[inline(always)]
+    pub(super) fn next(
+        &mut self,
+        store: &impl BlockDevice,
+        now: Time,
+        due: Time,
+    ) -> Option<Request> {
+        let (stream, arrival) = self.next_arrival(store)?;
+        if arrival.max(now) > due {
+            return None;
+        }
+        self.intakes[stream].next(arrival)
+    }
+    /// The device has taken the request that was next.
+    #[inline]
+    pub(super) fn take(&mut self, now: Time, request: &Request, recorder: &Recorder) {
+        let [single] = self.intakes.as_mut_slice() else {
+            self.soonest = Time::ZERO;
+            return self.take_of_several(now, request, recorder);
+        };
+        single.take(request);
+        self.soonest = if single.waits() {
+            self.calm_until
+        } else {
+            Time::ZERO
+        };
+        self.left -= 1;
+        if self.left == 0 {
+            self.close();
+        }
+    }
+    /// Tells the store what follows a request of a stream.
+    #[inline]
+    pub(super) fn prefetch(&mut self, stream: u32, store: &mut impl BlockDevice) {
+        let intake = &mut self.intakes[stream as usize];
+        if intake.has_more()
+            && let Some(next) = &intake.ahead
+        {
+            store.prefetch(next);
+        }
+    }
+    #[inline(never)]
+    pub(super) fn take_of_several(&mut self, now: Time, request: &Request, recorder: &Recorder) {
+        let intake = &mut self.intakes[request.stream as usize];
+        if intake.first_arrival.is_none() {
+            self.standing.begin(now, recorder);
+        }
+        intake.take(request);
+        let faulty = !intake.has_more() && intake.error.is_some();
+        self.left -= 1;
+        if self.left == 0 || faulty {
+            self.close();
+        }
+        if !self.intakes[request.stream as usize].has_more() {
+            self.standing.end(now, recorder);
+        }
+    }
+    #[inline(always)]
+    pub(super) fn completed(&mut self, now: Time, store: &mut impl BlockDevice) {
+        if store.has_completions() {
+            self.hear_completed(now, store);
+        }
+    }
+    pub(super) fn hear_completed(&mut self, now: Time, store: &mut impl BlockDevice) {
+        self.soonest = Time::ZERO;
+        for done in store.completions() {
+            self.intakes[done.stream as usize].completed(now);
+        }
+    }
+    /// The power has failed: what was under way is lost, and closed loops go on with the next.
+    pub(super) fn lost(&mut self, now: Time, store: &mut impl BlockDevice) {
+        self.soonest = Time::ZERO;
+        for done in store.completions() {
+            let intake = &mut self.intakes[done.stream as usize];
+            intake.lost += 1;
+            intake.completed(now);
+        }
+    }
+    /// Tells the device what comes next, as far as it wants to hear of it.
+    #[cold]
+    pub(super) fn look_ahead<S: BlockDevice>(
+        &mut self,
+        now: Time,
+        store: &mut S,
+        queue: &mut EventQueue<S::Event>,
+    ) {
+        let most = store.tags() as usize;
+        let mut upcoming = Vec::with_capacity(most * self.intakes.len());
+        for intake in &mut self.intakes {
+            intake.look_ahead(most, &mut upcoming);
+        }
+        upcoming.sort_by_key(|request| request.arrival);
+        upcoming.truncate(most);
+        store.look_ahead(now, &upcoming, queue);
+    }
+    pub(super) fn progress(&self, now: Time) -> Progress {
+        Progress {
+            phase: Phase::Run,
+            now,
+            done: self.issued(),
+            fraction: self.fraction(),
+        }
+    }
+    /// Requests issued.
+    pub(super) fn issued(&self) -> u64 {
+        self.intakes
+            .iter()
+            .map(|intake| intake.counts().issued())
+            .sum()
+    }
+    /// Share of the input consumed, if all sources know it: their mean.
+    pub(super) fn fraction(&self) -> Option<f64> {
+        let fractions = self.intakes.iter().map(|intake| intake.source.fraction());
+        let sum = fractions.sum::<Option<f64>>()?;
+        Some(sum / self.intakes.len() as f64)
+    }
+}

@@ -1,0 +1,45 @@
+//! When the power fails.
+
+use wordline_config::Plan;
+use wordline_kernel::Stream;
+
+/// When the power fails, at random: after a request that is drawn, and some events more.
+pub(super) struct PowerCuts {
+    pub(super) random: Stream,
+    pub(super) every: u64,
+    /// Requests issued after which it fails next.
+    pub(super) after_requests: u64,
+    /// Events after which it fails, once those requests are issued.
+    pub(super) at_event: Option<u64>,
+}
+
+/// Most events between the request that a cut is drawn for and the cut.
+pub(super) const EVENTS_TO_CUT: u64 = 256;
+
+impl PowerCuts {
+    pub(super) fn new(plan: &Plan, every: u64) -> Self {
+        let mut cuts = Self {
+            random: Stream::new(plan.seed, "power"),
+            every,
+            after_requests: 0,
+            at_event: None,
+        };
+        cuts.draw(0);
+        cuts
+    }
+    pub(super) fn draw(&mut self, issued: u64) {
+        self.after_requests = issued + 1 + self.random.below(2 * self.every);
+        self.at_event = None;
+    }
+    /// Whether the power fails now.
+    pub(super) fn is_due(&mut self, issued: u64, events: u64) -> bool {
+        if issued < self.after_requests {
+            return false;
+        }
+        let random = &mut self.random;
+        let at = *self
+            .at_event
+            .get_or_insert_with(|| events + random.below(EVENTS_TO_CUT));
+        events >= at
+    }
+}

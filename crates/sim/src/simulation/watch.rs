@@ -1,0 +1,67 @@
+//! How far a run has come, and whether it goes on.
+
+use std::time::{Duration, Instant};
+use wordline_kernel::Time;
+
+/// What a run is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Filling the device, without timing.
+    Precondition,
+    /// Serving requests.
+    Run,
+    /// Serving the requests of one stream alone, to see what the others cost it.
+    Alone,
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// What it is at.
+    pub phase: Phase,
+    /// Simulated time.
+    pub now: Time,
+    /// Requests admitted, or pages written while preconditioning.
+    pub done: u64,
+    /// Share of the input consumed, if known.
+    pub fraction: Option<f64>,
+}
+
+/// Hears how far a run has come, about ten times a second; returns whether to go on.
+pub type Watch<'a> = &'a mut dyn FnMut(&Progress) -> bool;
+
+/// Time between two looks at the clock, in events and requests.
+pub(super) const STRIDE: u32 = 4096;
+
+pub(super) const BETWEEN_REPORTS: Duration = Duration::from_millis(100);
+
+/// Calls the watch from time to time.
+pub(super) struct Watcher<'a> {
+    pub(super) watch: Watch<'a>,
+    pub(super) countdown: u32,
+    pub(super) last: Instant,
+}
+
+impl<'a> Watcher<'a> {
+    pub(super) fn new(watch: Watch<'a>) -> Self {
+        Self {
+            watch,
+            countdown: STRIDE,
+            last: Instant::now(),
+        }
+    }
+    /// Whether to report, after so many events or requests more.
+    #[inline]
+    pub(super) fn is_due(&mut self, further: u32) -> bool {
+        self.countdown = self.countdown.saturating_sub(further);
+        if self.countdown > 0 {
+            return false;
+        }
+        self.countdown = STRIDE;
+        self.last.elapsed() >= BETWEEN_REPORTS
+    }
+    pub(super) fn report(&mut self, progress: &Progress) -> bool {
+        self.last = Instant::now();
+        (self.watch)(progress)
+    }
+}

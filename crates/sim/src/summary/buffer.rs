@@ -1,0 +1,80 @@
+//! The DRAM buffer.
+
+use super::figures::ratio;
+use super::latency::LatencySummary;
+use crate::devices::Device;
+use crate::record::Record;
+use schemars::JsonSchema;
+use serde::Serialize;
+use wordline_config::Plan;
+
+/// The DRAM buffer. Hits and misses are of pages.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Buffer")]
+pub struct BufferSummary {
+    /// Pages of reads of which all bytes asked for were in the DRAM buffer. Null, as all of these, without one.
+    pub read_hits: u64,
+    /// Pages of reads that had to be read from the flash.
+    pub read_misses: u64,
+    /// Pages of writes that were in the buffer.
+    pub write_hits: u64,
+    /// Pages of writes that were not.
+    pub write_misses: u64,
+    /// Hits, of hits and misses.
+    pub hit_ratio: Option<f64>,
+    /// The same of reads.
+    pub read_hit_ratio: Option<f64>,
+    /// The same of writes.
+    pub write_hit_ratio: Option<f64>,
+    /// Pages that left the buffer as the flash held them.
+    pub clean_evictions: u64,
+    /// Pages that left it and had to be written to the flash first.
+    pub dirty_evictions: u64,
+    /// Clean evictions, of all.
+    pub clean_eviction_ratio: Option<f64>,
+    /// Pages written from the buffer to the flash: evicted, flushed, written through.
+    pub pages_destaged: u64,
+    /// Of these, pages of which a part was written only, so that the flash was read to complete them, if it held the page.
+    pub pages_destaged_partial: u64,
+    /// Pages programmed in the flash per page that the host wrote to the buffer: below 1 where the buffer saves more writes than collections add.
+    pub write_amplification: Option<f64>,
+    /// Pages newer than the flash in the buffer at the end of the run.
+    pub dirty_pages_left: u64,
+    /// Flushes completed.
+    pub flushes: u64,
+    /// Mean response time of a flush. Exact.
+    pub flush_mean_us: Option<f64>,
+    /// Longest response time of a flush. Exact.
+    pub flush_max_us: Option<f64>,
+}
+
+impl BufferSummary {
+    /// None without a buffer.
+    pub(crate) fn new(plan: &Plan, record: &Record, devices: &[Device]) -> Option<Self> {
+        plan.ssds().find(|ssd| ssd.buffer.is_some())?;
+        let counts = record.buffer();
+        let [reads, writes] = [0, 1].map(|op: usize| counts.hits[op] + counts.misses[op]);
+        let hits: u64 = counts.hits.iter().sum();
+        let evictions: u64 = counts.evictions.iter().sum();
+        let flushes = LatencySummary::new(&record.total.flushes);
+        Some(Self {
+            read_hits: counts.hits[0],
+            read_misses: counts.misses[0],
+            write_hits: counts.hits[1],
+            write_misses: counts.misses[1],
+            hit_ratio: ratio(hits, reads + writes),
+            read_hit_ratio: ratio(counts.hits[0], reads),
+            write_hit_ratio: ratio(counts.hits[1], writes),
+            clean_evictions: counts.evictions[0],
+            dirty_evictions: counts.evictions[1],
+            clean_eviction_ratio: ratio(counts.evictions[0], evictions),
+            pages_destaged: counts.destaged,
+            pages_destaged_partial: counts.destaged_partial,
+            write_amplification: ratio(record.flash().page_programs(), writes),
+            dirty_pages_left: devices.iter().map(|device| device.dirty_pages).sum(),
+            flushes: flushes.count,
+            flush_mean_us: flushes.mean_us,
+            flush_max_us: flushes.max_us,
+        })
+    }
+}

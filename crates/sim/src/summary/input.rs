@@ -1,0 +1,82 @@
+//! What the device was asked to do.
+
+use crate::outcome::{Asked, Outcome};
+use crate::record::FlashCounts;
+use crate::summary::StreamInput;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::ops::{Deref, DerefMut};
+use wordline_config::plan::Replay;
+
+/// What the device was asked to do, by all streams together.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[schemars(rename = "Input")]
+pub struct InputSummary {
+    #[serde(flatten)]
+    #[allow(missing_docs)]
+    pub of: StreamInput,
+    /// Pages read that were never written: answered without flash, in no time.
+    pub unwritten_pages_read: u64,
+}
+
+impl Deref for InputSummary {
+    type Target = StreamInput;
+    fn deref(&self) -> &StreamInput {
+        &self.of
+    }
+}
+
+impl DerefMut for InputSummary {
+    fn deref_mut(&mut self) -> &mut StreamInput {
+        &mut self.of
+    }
+}
+
+pub(super) fn input_summary(outcome: &Outcome, flash: &FlashCounts) -> InputSummary {
+    let (counts, served) = (outcome.counts(), &outcome.record.total);
+    let mut replays = outcome
+        .streams
+        .iter()
+        .map(|asked| replay_name(&asked.replay));
+    let replay = replays.next().unwrap_or_default();
+    let alike = replays.all(|other| other == replay);
+    let slots = outcome.plan.first().queue_depth;
+    let depths = outcome
+        .streams
+        .iter()
+        .map(|asked| queue_depth(slots, &asked.replay));
+    let single = match outcome.streams.as_slice() {
+        [single] => Some(single),
+        _ => None,
+    };
+    let generated = outcome.plan.is_generated(0);
+    let of = StreamInput {
+        replay: if alike { replay } else { "mixed" },
+        time_scale: single.and_then(Asked::time_scale),
+        recorded_s: single.filter(|_| !generated).and_then(Asked::recorded_s),
+        queue_depth: match replay {
+            "closed-loop" if alike => depths.fold(0, u32::saturating_add),
+            _ => slots,
+        },
+        ..StreamInput::new(&counts, served)
+    };
+    InputSummary {
+        of,
+        unwritten_pages_read: flash.unwritten_pages_read,
+    }
+}
+
+pub(crate) fn replay_name(replay: &Replay) -> &'static str {
+    match replay {
+        Replay::OpenLoop { .. } => "open-loop",
+        Replay::ClosedLoop { .. } => "closed-loop",
+    }
+}
+
+/// Requests that can be under way: those of a closed loop, or as many as the device has `slots`.
+pub(crate) fn queue_depth(slots: u32, replay: &Replay) -> u32 {
+    match replay {
+        Replay::OpenLoop { .. } => slots,
+        Replay::ClosedLoop { queue_depth } => *queue_depth,
+    }
+}

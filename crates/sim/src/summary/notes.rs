@@ -1,0 +1,133 @@
+//! What to know before the numbers are used.
+
+use super::Summary;
+use crate::outcome::{Asked, Outcome};
+use crate::record::Served;
+use wordline_config::Plan;
+use wordline_config::plan::Replay;
+use wordline_device::Interface;
+use wordline_device::host::nvme::Arbitration;
+use wordline_observe::Histogram;
+use wordline_workload::grouped;
+
+/// Sentences that a careful reader of the numbers needs.
+pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
+    let mut notes = Vec::new();
+    let preconditioned = outcome.preconditioned();
+    let counts = outcome.counts();
+    let filled = preconditioned.fill.written;
+    if filled > 0 {
+        notes.push(format!(
+            "Before the run {} pages were written in order and {} at random, without timing; none of that is in the results.",
+            grouped(filled),
+            grouped(preconditioned.overwrites.written)
+        ));
+    } else {
+        notes.push("The device was empty at the start (precondition.fill_ratio = 0).".into());
+    }
+    if preconditioned.unsettled {
+        notes.push("Preconditioning reached precondition.settle_limit_ratio before write amplification settled.".into());
+    }
+    let unwritten = summary.input.unwritten_pages_read;
+    if unwritten > 0 {
+        notes.push(format!(
+            "{} pages were read that were never written; such a read takes no flash operation and no time. Raise precondition.fill_ratio to have them on flash.",
+            grouped(unwritten)
+        ));
+    }
+    if let Some(power) = summary.power {
+        notes.push(format!(
+            "The power failed {} times: {} requests under way were lost and are in no other number; recoveries took {:.3} ms on average, {:.3} ms at most.",
+            grouped(power.cuts),
+            grouped(power.requests_lost),
+            power.recovery_mean_ms,
+            power.recovery_longest_ms,
+        ));
+    }
+    if counts.flushes_ignored > 0 {
+        notes.push(format!(
+            "{} flushes of the input were left out: without a DRAM buffer they change nothing.",
+            grouped(counts.flushes_ignored)
+        ));
+    }
+    if counts.durable_writes > 0 && !outcome.plan.has_buffer() {
+        notes.push(format!(
+            "{} writes are to be durable when they are done (FUA): without a DRAM buffer every write is.",
+            grouped(counts.durable_writes)
+        ));
+    }
+    let plan = &outcome.plan;
+    let streams = outcome.streams.iter().zip(&outcome.record.streams);
+    for (place, (asked, served)) in streams.enumerate() {
+        let own = plan.streams.get(place);
+        let said = |text: &str| match own {
+            Some(stream) => format!("Stream {}: {text}", stream.name),
+            None => text.to_owned(),
+        };
+        if own.is_some() && asked.counts.requests() == 0 {
+            notes.push(said("no read or write was issued."));
+        }
+        let generated = plan.is_generated(place);
+        if !generated && asked.time_scale().is_none() && asked.recorded.is_some() {
+            notes.push(said(STAMPS_IGNORED));
+        }
+        if is_crowded(asked, served) {
+            notes.push(said(&crowding(outcome, generated)));
+        }
+    }
+    notes.extend(classes_ignored(plan));
+    notes
+}
+
+pub(super) const STAMPS_IGNORED: &str = "The time stamps of the trace were ignored: a closed loop issues a request when another completes. Leave replay.mode out to play the trace by them.";
+
+/// Whether an open loop waited for the device more than it was served.
+pub(super) fn is_crowded(asked: &Asked, served: &Served) -> bool {
+    let waited: u128 = served.parts.iter().map(|parts| parts.sums()[0]).sum();
+    let total: u128 = served.latency.iter().map(Histogram::sum_ps).sum();
+    matches!(asked.replay, Replay::OpenLoop { .. }) && waited * 2 > total
+}
+
+/// Share of the time from the first request to the last completion above which a device that held
+/// requests never caught up.
+pub(super) const ALWAYS_BUSY: f64 = 0.95;
+
+pub(super) fn crowding(outcome: &Outcome, generated: bool) -> String {
+    let record = &outcome.record;
+    let span = record.total.last_completion.since(outcome.first_arrival());
+    let busy = record.busy().as_secs() / span.as_secs().max(1e-12);
+    if busy < ALWAYS_BUSY {
+        return format!(
+            "More than half of the response time was spent waiting for the device queue, and the device held requests in {:.3} % of the time: they come in bursts longer than its queue (host.queue_depth).",
+            busy * 100.0
+        );
+    }
+    let remedy = if generated {
+        "Lower the rate (workload.arrival) or take a closed loop."
+    } else {
+        "Stretch the trace (replay.mode.open-loop.time_scale above 1) or replay it closed loop."
+    };
+    format!(
+        "More than half of the response time was spent waiting for the device queue: the input offers more than this device serves. {remedy}"
+    )
+}
+
+/// A class says nothing to most interfaces.
+pub(super) fn classes_ignored(plan: &Plan) -> Option<String> {
+    let deaf = plan.ssds().find(|ssd| {
+        !matches!(
+            &ssd.interface,
+            Interface::Nvme(nvme) if nvme.arbitration == Arbitration::WeightedRoundRobin
+        )
+    })?;
+    let streams = &plan.streams;
+    let differ = streams
+        .iter()
+        .any(|stream| stream.class != streams[0].class);
+    differ.then(|| {
+        format!(
+            "The classes of the streams were ignored: host.interface = {} serves all alike. Weighted round robin heeds them (host.interface.nvme.arbitration = \"weighted-round-robin\").",
+            deaf.interface.name()
+        )
+    })
+}
