@@ -4,7 +4,7 @@ use wordline_device::precondition::{self, Preconditioned};
 use wordline_device::{Precondition, Ssd, Usage};
 use wordline_ftl::{Map, MapCache, Mapping};
 
-use crate::simulation::SimulationError;
+use crate::error::SimulationError;
 use wordline_config::Plan;
 use wordline_config::plan::{self, Settle};
 

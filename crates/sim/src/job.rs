@@ -10,9 +10,10 @@ use wordline_workload::{
     WorkloadError,
 };
 
+use crate::error::SimulationError;
 use crate::given;
 use crate::results::{Provenance, Results};
-use crate::simulation::{Input, Options, Phase, Progress, SimulationError, Watch, run};
+use crate::simulation::{Input, Options, Phase, Progress, Watch, run};
 use crate::summary::Reference;
 use crate::timeline::TimelineOptions;
 use wordline_config::plan::Replay;

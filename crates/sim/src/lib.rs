@@ -3,6 +3,7 @@
 mod audience;
 pub mod chip_load;
 pub mod devices;
+pub mod error;
 mod given;
 pub mod job;
 pub mod memory;
@@ -16,8 +17,9 @@ pub mod summary;
 pub mod tables;
 pub mod timeline;
 
+pub use error::SimulationError;
 pub use job::{Done, Job, JobError};
 pub use results::{Results, TABLES};
-pub use simulation::{Options, Phase, Progress, SimulationError, run};
+pub use simulation::{Options, Phase, Progress, run};
 pub use summary::Summary;
 pub use timeline::TimelineOptions;

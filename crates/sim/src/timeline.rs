@@ -9,7 +9,7 @@ use wordline_nand::{Die, Layout, Operation, Ppn};
 use wordline_observe::{CounterId, ObserveError, Slice, TimelineFile, TrackId, Window};
 use wordline_workload::grouped;
 
-use crate::simulation::SimulationError;
+use crate::error::SimulationError;
 use wordline_config::{Plan, plan};
 
 /// How long a timeline is unless its end is given.

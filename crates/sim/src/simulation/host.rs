@@ -1,9 +1,9 @@
 //! All that issue requests to the store.
 
 use super::contention::Standing;
-use super::error::SimulationError;
 use super::intake::{Input, Intake};
 use super::watch::{Phase, Progress};
+use crate::error::SimulationError;
 use crate::record::Recorder;
 use wordline_block::{BlockDevice, Request};
 use wordline_config::Plan;

@@ -1,7 +1,6 @@
 //! From a plan and a source of requests to results.
 
 mod contention;
-mod error;
 mod event_loop;
 mod host;
 mod intake;
@@ -9,7 +8,6 @@ mod power_cuts;
 mod watch;
 mod work;
 
-pub use self::error::SimulationError;
 use self::event_loop::Stop;
 use self::host::Host;
 pub use self::intake::Input;
@@ -18,6 +16,7 @@ use self::power_cuts::PowerCuts;
 use self::watch::{BETWEEN_REPORTS, Watcher};
 pub use self::watch::{Phase, Progress, Watch};
 use self::work::{Left, Work, pristine, resident_bytes};
+use crate::error::SimulationError;
 
 use crate::chip_load::ChipLoads;
 use crate::devices::{self};

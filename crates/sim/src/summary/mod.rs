@@ -1,6 +1,7 @@
 //! The numbers of a run, and the sentences beside them.
 
 mod buffer;
+mod chip_load;
 mod device;
 mod energy;
 mod figures;
@@ -16,6 +17,7 @@ mod tail_latency;
 mod utilisation;
 
 pub use self::buffer::BufferSummary;
+pub use self::chip_load::ChipLoadSummary;
 pub use self::device::DeviceSummary;
 pub use self::energy::EnergySummary;
 pub(crate) use self::energy::{energy_of_dies, sum_of_dies};
@@ -39,7 +41,6 @@ pub use self::streams::{Fairness, StreamInput, StreamSummary};
 pub use self::tail_latency::{AboveSummary, ExcessOf, ExcessSummary, WorstCase, WorstCaseOf};
 pub use self::utilisation::{Execution, TimeSummary, Utilisation};
 
-use crate::chip_load::ChipLoadSummary;
 use crate::devices::Device;
 use crate::outcome::Outcome;
 use schemars::JsonSchema;
