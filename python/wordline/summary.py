@@ -224,8 +224,8 @@ Stream = TypedDict(
 
 
 class Fairness(TypedDict):
-    """How fairly several streams were served: over the time in which all of them asked, and by
-    what they cost each other."""
+    """How fairly several streams were served: over the time in which all of them issued requests,
+    and by what they cost each other."""
 
     contest_from_s: float | None
     contest_until_s: float | None

@@ -1,10 +1,12 @@
 //! What a host asks for.
 
+use serde::Serialize;
 use thiserror::Error;
 use wordline_kernel::Time;
 
 /// What a request asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Op {
     /// Return the bytes of a range.
     Read,

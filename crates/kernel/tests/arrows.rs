@@ -11,7 +11,7 @@ use serde_json::Value;
 const MAY_USE: &[(&str, &[&str])] = &[
     ("kernel", &[]),
     ("nand", &["kernel"]),
-    ("workload", &["kernel"]),
+    ("workload", &["block", "kernel"]),
     ("observe", &["kernel"]),
     ("block", &["kernel"]),
     ("cache", &["kernel"]),

@@ -15,7 +15,7 @@ use serde_json::json;
 use wordline_config::Loaded;
 use wordline_kernel::memory::is_asking;
 use wordline_memory::Limits;
-use wordline_sim::memory::{Asked, estimate};
+use wordline_sim::memory::{Checks, estimate};
 
 use crate::fail;
 
@@ -136,7 +136,7 @@ pub const SHORT_OF: &str = "memory ran out; give the process more (ulimit -v, co
 pub fn config_memory(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
     let loaded: Loaded = wordline_config::load(text, name, &overrides).map_err(fail)?;
     let plan = loaded.plan(0).map_err(fail)?;
-    let estimate = estimate(&plan, Asked::default());
+    let estimate = estimate(&plan, Checks::default());
     let limits = Limits::now();
     let tables = estimate.tables().map(|(table, _)| {
         json!({

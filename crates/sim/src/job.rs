@@ -174,14 +174,14 @@ impl Source for Feed {
 }
 
 /// A source and when its requests are issued.
-struct Fed {
+struct StreamSource {
     feed: Feed,
     /// Where its addresses begin.
     start: u64,
     replay: Replay,
 }
 
-impl Source for Fed {
+impl Source for StreamSource {
     fn next_request(&mut self) -> Result<Option<Request>, WorkloadError> {
         let mut next = self.feed.next_request();
         if let Ok(Some(request)) = &mut next {
@@ -227,10 +227,15 @@ impl Job {
                 policy: maker.name().to_owned(),
             });
         }
-        let mut fed = self.feeds(&plan, recordings)?;
-        let mut results = run(&plan, inputs(&mut fed), &self.options(), watch)?;
+        let mut source = self.feeds(&plan, recordings)?;
+        let mut results = run(&plan, inputs(&mut source), &self.options(), watch)?;
         results.summary.references = Reference::of(&loaded.config);
-        results.describe_input(fed.iter().map(|fed| fed.feed.provenance()).collect());
+        results.describe_input(
+            source
+                .iter()
+                .map(|source| source.feed.provenance())
+                .collect(),
+        );
         if self.slowdown {
             self.compare(&plan, recordings, &mut results, watch)?;
         }
@@ -268,10 +273,10 @@ impl Job {
             if requests == 0 {
                 continue;
             }
-            let mut fed = self.feeds(plan, recordings)?;
-            for (other, fed) in fed.iter_mut().enumerate() {
+            let mut source = self.feeds(plan, recordings)?;
+            for (other, source) in source.iter_mut().enumerate() {
                 if other != place {
-                    fed.feed = Feed::Nothing;
+                    source.feed = Feed::Nothing;
                 }
             }
             let options = Options {
@@ -279,17 +284,17 @@ impl Job {
                 buffer_policy: self.buffer_policy.clone(),
                 ..Options::default()
             };
-            let single = run(plan, inputs(&mut fed), &options, &mut alone)?;
+            let single = run(plan, inputs(&mut source), &options, &mut alone)?;
             results.compare(place, &single);
         }
         results.judge();
         Ok(())
     }
 
-    fn feeds(&self, plan: &Plan, recordings: &Recordings) -> Result<Vec<Fed>, JobError> {
+    fn feeds(&self, plan: &Plan, recordings: &Recordings) -> Result<Vec<StreamSource>, JobError> {
         let config = || self.config_name.clone();
         if plan.streams.is_empty() {
-            let fed = match (&plan.workload, self.traces.is_empty()) {
+            let source = match (&plan.workload, self.traces.is_empty()) {
                 (None, true) => return Err(JobError::NoInput(config())),
                 (Some(_), false) => return Err(JobError::TwoInputs(config())),
                 (Some(load), true) => generated(load, plan, None, self.seed)?,
@@ -297,7 +302,7 @@ impl Job {
                     self.recorded(recordings, &self.traces, plan, None, plan.replay)?
                 }
             };
-            return Ok(vec![fed]);
+            return Ok(vec![source]);
         }
         if !self.traces.is_empty() {
             let names: Vec<&str> = plan
@@ -347,7 +352,7 @@ impl Job {
         plan: &Plan,
         disk: Option<Disk>,
         replay: Replay,
-    ) -> Result<Fed, WorkloadError> {
+    ) -> Result<StreamSource, WorkloadError> {
         let mut options = self.trace_options.clone();
         match (replay, options.time_order) {
             (Replay::ClosedLoop { .. }, TimeOrder::Error) => options.time_order = TimeOrder::File,
@@ -361,7 +366,7 @@ impl Job {
         let trace = self.opened(recordings, traces, &options)?;
         let feed = Feed::Recording(Box::new(trace));
         let start = disk.map_or(0, |disk| disk.start);
-        Ok(Fed {
+        Ok(StreamSource {
             feed,
             start,
             replay,
@@ -410,7 +415,7 @@ fn generated(
     plan: &Plan,
     disk: Option<Disk>,
     seed: u64,
-) -> Result<Fed, WorkloadError> {
+) -> Result<StreamSource, WorkloadError> {
     let bytes = disk.map_or(plan.user_bytes(), |disk| disk.bytes);
     let generator = Generator::new(load, bytes, seed)?;
     let replay = match generator.queue_depth() {
@@ -419,18 +424,19 @@ fn generated(
     };
     let feed = Feed::Load(Box::new(generator));
     let start = disk.map_or(0, |disk| disk.start);
-    Ok(Fed {
+    Ok(StreamSource {
         feed,
         start,
         replay,
     })
 }
 
-fn inputs(fed: &mut [Fed]) -> Vec<Input<'_>> {
-    fed.iter_mut()
-        .map(|fed| Input {
-            replay: fed.replay,
-            source: fed,
+fn inputs(source: &mut [StreamSource]) -> Vec<Input<'_>> {
+    source
+        .iter_mut()
+        .map(|source| Input {
+            replay: source.replay,
+            source: source,
         })
         .collect()
 }

@@ -11,7 +11,7 @@ use crate::record::Recorder;
 
 /// What a run does that costs memory beside what its device takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct Checks {
     /// Rows of single requests, if they are kept: how many, as far as that is known.
     pub rows: Option<u64>,
     /// Whether every read is checked.
@@ -21,25 +21,25 @@ pub struct Asked {
 }
 
 /// What a run of `plan` will take.
-pub fn estimate(plan: &Plan, asked: Asked) -> Estimate {
+pub fn estimate(plan: &Plan, checks: Checks) -> Estimate {
     let mut estimate = Estimate::of(&[]);
     for device in plan.ssds() {
-        add_device(&mut estimate, device, plan, asked);
+        add_device(&mut estimate, device, plan, checks);
     }
-    let rows = Recorder::memory(plan, asked.rows);
+    let rows = Recorder::memory(plan, checks.rows);
     estimate.add(rows, "series.intervals, --requests");
     estimate
 }
 
-fn add_device(estimate: &mut Estimate, device: &plan::Ssd, whole: &Plan, asked: Asked) {
+fn add_device(estimate: &mut Estimate, device: &plan::Ssd, whole: &Plan, checks: Checks) {
     let fill = fill(device);
     let plan = device.device(&whole.streams);
     estimate.add(Map::memory(&device.ftl, fill), GEOMETRY);
     estimate.add(Ssd::<Map>::memory(&plan, fill), GEOMETRY);
-    if asked.verify {
+    if checks.verify {
         estimate.add(Ssd::<Map>::memory_verified(&plan, fill), "--verify");
     }
-    if asked.power_cuts {
+    if checks.power_cuts {
         let spares = Ssd::<Map>::memory_with_power_cuts(&plan, fill);
         estimate.add(spares, "--power-cut-every");
     }

@@ -25,10 +25,10 @@ pub struct Outcome {
     pub chip_loads: Option<ChipLoads>,
     /// The devices at the end: the single one, or the members.
     pub devices: Vec<Device>,
-    /// What each stream asked for; one of no name if the plan has no streams.
-    pub streams: Vec<Asked>,
-    /// The time in which all streams asked, if there was one.
-    pub contest: Option<Contest>,
+    /// What was issued of each stream; one of no name if the plan has no streams.
+    pub streams: Vec<Issued>,
+    /// The time in which all streams issued, if there was one.
+    pub contention: Option<ContentionWindow>,
     /// Digest of all events.
     pub digest: u64,
     /// When the last event happened.
@@ -45,7 +45,9 @@ impl Outcome {
     /// Requests of all streams by kind.
     pub fn counts(&self) -> InputCounts {
         let streams = self.streams.iter();
-        streams.fold(InputCounts::default(), |sum, asked| sum.plus(&asked.counts))
+        streams.fold(InputCounts::default(), |sum, issued| {
+            sum.plus(&issued.counts)
+        })
     }
     /// What happened to all devices before the run. The write amplification of their last windows is
     /// the mean of those that had one.
@@ -99,14 +101,14 @@ fn plus(one: Work, other: Work) -> Work {
 }
 
 /// When the first request of all streams was issued.
-pub(crate) fn first_arrival(streams: &[Asked]) -> Time {
-    let arrivals = streams.iter().filter_map(|asked| asked.first_arrival);
+pub(crate) fn first_arrival(streams: &[Issued]) -> Time {
+    let arrivals = streams.iter().filter_map(|issued| issued.first_arrival);
     arrivals.min().unwrap_or_default()
 }
 
-/// What a stream asked for.
+/// What was issued of a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Asked {
+pub struct Issued {
     /// How it was driven.
     pub replay: Replay,
     /// Requests by kind.
@@ -118,7 +120,7 @@ pub struct Asked {
     pub recorded: Option<(Time, Time)>,
 }
 
-impl Asked {
+impl Issued {
     /// From the first to the last request in the times of the source. Seconds.
     pub(crate) fn recorded_s(&self) -> Option<f64> {
         let (first, last) = self.recorded?;
@@ -135,7 +137,7 @@ impl Asked {
 
 /// The time in which every stream with requests had begun, and none had issued its last one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Contest {
+pub struct ContentionWindow {
     /// When the last stream began.
     pub from: Time,
     /// When the first stream had nothing more to ask.

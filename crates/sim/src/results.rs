@@ -98,10 +98,10 @@ impl Results {
         self.outcome
             .streams
             .iter()
-            .map(|asked| asked.counts.requests())
+            .map(|issued| issued.counts.requests())
     }
     /// Sets what a stream got beside what it got in `alone`, a run of the same plan in which no other
-    /// stream asked. A run that ended early makes these results partial.
+    /// stream issued requests. A run that ended early makes these results partial.
     pub fn compare(&mut self, stream: usize, alone: &Self) {
         let (own, other) = (&mut self.summary, &alone.summary);
         if let Some(error) = &other.error {

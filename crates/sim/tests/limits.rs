@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use wordline_memory::{Limits, Of};
-use wordline_sim::memory::{Asked, estimate};
+use wordline_sim::memory::{Checks, estimate};
 
 const GIB: u64 = 1 << 30;
 
@@ -111,7 +111,7 @@ fn a_refusal_says_what_is_needed_and_left_and_what_to_lower() {
     let plan = |fill: &str| {
         let text = format!("base = \"tb1\"\n[precondition]\nfill_ratio = {fill}\n");
         let loaded = wordline_config::load(&text, "a.toml", &[]).unwrap();
-        estimate(&loaded.plan(1).unwrap(), Asked::default())
+        estimate(&loaded.plan(1).unwrap(), Checks::default())
     };
     let text = "MemAvailable: 102400 kB\n";
     let small = root(&[("proc/meminfo", text)]);

@@ -38,5 +38,6 @@ pub use format::{Columns, Format};
 pub use keys::KeyTrace;
 pub use notes::grouped;
 pub use recording::{Recordings, STANDARD_INPUT, Stop};
-pub use request::{Op, Request, Source};
+pub use request::{Request, Source};
 pub use trace::{Counts, InputFile, Trace, TraceFile, TraceOptions};
+pub use wordline_block::Op;

@@ -1,25 +1,12 @@
 //! What a workload consists of.
 
 use serde::Serialize;
+use wordline_block::Op;
 use wordline_kernel::Time;
 
 use crate::WorkloadError;
 
-/// What a request asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Op {
-    /// Return the bytes of a range.
-    Read,
-    /// Replace the bytes of a range.
-    Write,
-    /// Forget the bytes of a range (TRIM, discard, UNMAP).
-    Trim,
-    /// Make everything written so far durable; has no range.
-    Flush,
-}
-
-/// One request of the host.
+/// A request of a recording, or of a load that is generated: what a host asks of a device, and of which volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Request {
     /// When the host issues it. Never earlier than that of the request before.

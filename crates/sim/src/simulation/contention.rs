@@ -1,23 +1,23 @@
 //! The time in which all streams issue requests.
 
-use crate::outcome::Contest;
+use crate::outcome::ContentionWindow;
 use crate::record::Recorder;
 use wordline_kernel::Time;
 
-/// When the contest of several streams begins and ends, with the bytes served until then.
+/// When all of several streams issue requests: from when and until when, with the bytes served until then.
 #[derive(Debug, Default)]
-pub(super) struct Standing {
+pub(super) struct Contention {
     /// Which streams have requests; empty if there is one stream only.
-    pub(super) asking: Vec<bool>,
+    pub(super) active: Vec<bool>,
     pub(super) begun: usize,
     pub(super) from: Option<(Time, Vec<u64>)>,
     pub(super) until: Option<(Time, Vec<u64>)>,
 }
 
-impl Standing {
+impl Contention {
     pub(super) fn begin(&mut self, now: Time, recorder: &Recorder) {
         self.begun += 1;
-        let all = self.asking.iter().filter(|&&asks| asks).count();
+        let all = self.active.iter().filter(|&&asks| asks).count();
         if self.begun == all && self.until.is_none() {
             self.from = Some((now, recorder.bytes()));
         }
@@ -27,14 +27,14 @@ impl Standing {
             self.until = Some((now, recorder.bytes()));
         }
     }
-    pub(super) fn contest(self) -> Option<Contest> {
+    pub(super) fn window(self) -> Option<ContentionWindow> {
         let ((from, before), (until, after)) = (self.from?, self.until?);
         let served = after
             .iter()
             .zip(before)
             .map(|(after, before)| after - before);
-        let bytes = served.zip(self.asking);
-        Some(Contest {
+        let bytes = served.zip(self.active);
+        Some(ContentionWindow {
             from,
             until,
             bytes: bytes.map(|(served, asks)| asks.then_some(served)).collect(),

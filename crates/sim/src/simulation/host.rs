@@ -1,6 +1,6 @@
 //! All that issue requests to the store.
 
-use super::contention::Standing;
+use super::contention::Contention;
 use super::intake::{Input, Intake};
 use super::watch::{Phase, Progress};
 use crate::error::SimulationError;
@@ -40,7 +40,7 @@ pub(super) struct Host<'a> {
     pub(super) soonest: Time,
     /// Before it nobody else has anything to do beside events.
     pub(super) calm_until: Time,
-    pub(super) standing: Standing,
+    pub(super) contention: Contention,
 }
 
 impl<'a> Host<'a> {
@@ -53,13 +53,13 @@ impl<'a> Host<'a> {
             left: max_requests.unwrap_or(u64::MAX),
             soonest: Time::ZERO,
             calm_until: Time::ZERO,
-            standing: Standing::default(),
+            contention: Contention::default(),
         };
         if host.left == 0 {
             host.close();
         }
         if host.intakes.len() > 1 {
-            host.standing.asking = host.intakes.iter_mut().map(Intake::has_more).collect();
+            host.contention.active = host.intakes.iter_mut().map(Intake::has_more).collect();
         }
         host
     }
@@ -161,7 +161,7 @@ impl<'a> Host<'a> {
     pub(super) fn take_of_several(&mut self, now: Time, request: &Request, recorder: &Recorder) {
         let intake = &mut self.intakes[request.stream as usize];
         if intake.first_arrival.is_none() {
-            self.standing.begin(now, recorder);
+            self.contention.begin(now, recorder);
         }
         intake.take(request);
         let faulty = !intake.has_more() && intake.error.is_some();
@@ -170,7 +170,7 @@ impl<'a> Host<'a> {
             self.close();
         }
         if !self.intakes[request.stream as usize].has_more() {
-            self.standing.end(now, recorder);
+            self.contention.end(now, recorder);
         }
     }
     #[inline(always)]

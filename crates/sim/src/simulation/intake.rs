@@ -1,6 +1,6 @@
 //! Where the requests of a stream come from.
 
-use crate::outcome::{Asked, InputCounts};
+use crate::outcome::{InputCounts, Issued};
 use std::collections::VecDeque;
 use wordline_block::{Op, Request};
 use wordline_config::plan::Replay;
@@ -127,8 +127,8 @@ impl<'a> Intake<'a> {
             self.tokens.push_back(now);
         }
     }
-    pub(super) fn asked(&self) -> Asked {
-        Asked {
+    pub(super) fn issued_so_far(&self) -> Issued {
+        Issued {
             replay: self.replay,
             counts: self.counts(),
             first_arrival: self.first_arrival,
@@ -185,16 +185,10 @@ impl<'a> Intake<'a> {
                     return None;
                 }
             };
-            let op = match next.op {
-                wordline_workload::Op::Read => Op::Read,
-                wordline_workload::Op::Write => Op::Write,
-                wordline_workload::Op::Trim => Op::Trim,
-                wordline_workload::Op::Flush if self.flushes => Op::Flush,
-                wordline_workload::Op::Flush => {
-                    self.flushes_ignored += 1;
-                    continue;
-                }
-            };
+            if next.op == Op::Flush && !self.flushes {
+                self.flushes_ignored += 1;
+                continue;
+            }
             let arrival = match self.replay {
                 Replay::OpenLoop { time_scale } if time_scale != 1.0 => {
                     Time((next.arrival.0 as f64 * time_scale).round() as u64)
@@ -203,7 +197,7 @@ impl<'a> Intake<'a> {
             };
             return Some(Request {
                 stream: self.stream,
-                op,
+                op: next.op,
                 fua: next.fua,
                 offset: next.offset,
                 bytes: next.bytes,

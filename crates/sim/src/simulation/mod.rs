@@ -21,7 +21,7 @@ use crate::error::SimulationError;
 use crate::chip_load::ChipLoads;
 use crate::devices::{self};
 use crate::memory::{self, estimate};
-use crate::outcome::{self, Asked, Outcome, Speed};
+use crate::outcome::{self, Issued, Outcome, Speed};
 use crate::record::Recorder;
 use crate::results::Results;
 use crate::timeline::{Timeline, TimelineOptions};
@@ -52,8 +52,8 @@ pub struct Options {
 
 impl Options {
     /// What of them costs memory in a run of `plan`.
-    fn memory(&self, plan: &Plan) -> memory::Asked {
-        memory::Asked {
+    fn memory(&self, plan: &Plan) -> memory::Checks {
+        memory::Checks {
             rows: self.requests.then(|| {
                 let most = self.max_requests.unwrap_or(u64::MAX);
                 memory::generated(plan).map_or(self.max_requests.unwrap_or(0), |all| all.min(most))
@@ -149,8 +149,8 @@ pub fn run(
         events: ended.events.total(),
         resident_bytes: resident_bytes.saturating_sub(memory),
     };
-    let asked: Vec<Asked> = host.intakes.iter().map(Intake::asked).collect();
-    let first_arrival = outcome::first_arrival(&asked);
+    let issued: Vec<Issued> = host.intakes.iter().map(Intake::issued_so_far).collect();
+    let first_arrival = outcome::first_arrival(&issued);
     let mut note = None;
     if let Some(timeline) = timeline {
         let written;
@@ -165,8 +165,8 @@ pub fn run(
         chip_loads: ended.chip_loads,
         members: members.collect(),
         devices,
-        streams: asked,
-        contest: host.standing.contest(),
+        streams: issued,
+        contention: host.contention.window(),
         digest: ended.digest.value(),
         end: ended.now,
         error,

@@ -1,6 +1,6 @@
 //! What the device was asked to do.
 
-use crate::outcome::{Asked, Outcome};
+use crate::outcome::{Issued, Outcome};
 use crate::record::FlashCounts;
 use crate::summary::StreamInput;
 use schemars::JsonSchema;
@@ -37,14 +37,14 @@ pub(super) fn input_summary(outcome: &Outcome, flash: &FlashCounts) -> InputSumm
     let mut replays = outcome
         .streams
         .iter()
-        .map(|asked| replay_name(&asked.replay));
+        .map(|issued| replay_name(&issued.replay));
     let replay = replays.next().unwrap_or_default();
     let alike = replays.all(|other| other == replay);
     let slots = outcome.plan.first().queue_depth;
     let depths = outcome
         .streams
         .iter()
-        .map(|asked| queue_depth(slots, &asked.replay));
+        .map(|issued| queue_depth(slots, &issued.replay));
     let single = match outcome.streams.as_slice() {
         [single] => Some(single),
         _ => None,
@@ -52,8 +52,8 @@ pub(super) fn input_summary(outcome: &Outcome, flash: &FlashCounts) -> InputSumm
     let generated = outcome.plan.is_generated(0);
     let of = StreamInput {
         replay: if alike { replay } else { "mixed" },
-        time_scale: single.and_then(Asked::time_scale),
-        recorded_s: single.filter(|_| !generated).and_then(Asked::recorded_s),
+        time_scale: single.and_then(Issued::time_scale),
+        recorded_s: single.filter(|_| !generated).and_then(Issued::recorded_s),
         queue_depth: match replay {
             "closed-loop" if alike => depths.fold(0, u32::saturating_add),
             _ => slots,

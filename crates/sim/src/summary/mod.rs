@@ -178,7 +178,7 @@ impl Summary {
             excess: ExcessSummary::new(plan.observe.marginal_response, total),
             throughput: Throughput::new(total, first_arrival),
             streams: streams(outcome),
-            fairness: (plan.streams.len() > 1).then(|| Fairness::new(outcome.contest.as_ref())),
+            fairness: (plan.streams.len() > 1).then(|| Fairness::new(outcome.contention.as_ref())),
             members: members(outcome),
             flash: FlashSummary::new(&flash, devices),
             map_cache: MapCacheSummary::new(devices),

@@ -1,7 +1,7 @@
 //! What to know before the numbers are used.
 
 use super::Summary;
-use crate::outcome::{Asked, Outcome};
+use crate::outcome::{Issued, Outcome};
 use crate::record::Served;
 use wordline_config::Plan;
 use wordline_config::plan::Replay;
@@ -58,20 +58,20 @@ pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
     }
     let plan = &outcome.plan;
     let streams = outcome.streams.iter().zip(&outcome.record.streams);
-    for (place, (asked, served)) in streams.enumerate() {
+    for (place, (issued, served)) in streams.enumerate() {
         let own = plan.streams.get(place);
         let said = |text: &str| match own {
             Some(stream) => format!("Stream {}: {text}", stream.name),
             None => text.to_owned(),
         };
-        if own.is_some() && asked.counts.requests() == 0 {
+        if own.is_some() && issued.counts.requests() == 0 {
             notes.push(said("no read or write was issued."));
         }
         let generated = plan.is_generated(place);
-        if !generated && asked.time_scale().is_none() && asked.recorded.is_some() {
+        if !generated && issued.time_scale().is_none() && issued.recorded.is_some() {
             notes.push(said(STAMPS_IGNORED));
         }
-        if is_crowded(asked, served) {
+        if is_crowded(issued, served) {
             notes.push(said(&crowding(outcome, generated)));
         }
     }
@@ -82,10 +82,10 @@ pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
 pub(super) const STAMPS_IGNORED: &str = "The time stamps of the trace were ignored: a closed loop issues a request when another completes. Leave replay.mode out to play the trace by them.";
 
 /// Whether an open loop waited for the device more than it was served.
-pub(super) fn is_crowded(asked: &Asked, served: &Served) -> bool {
+pub(super) fn is_crowded(issued: &Issued, served: &Served) -> bool {
     let waited: u128 = served.parts.iter().map(|parts| parts.sums()[0]).sum();
     let total: u128 = served.latency.iter().map(Histogram::sum_ps).sum();
-    matches!(asked.replay, Replay::OpenLoop { .. }) && waited * 2 > total
+    matches!(issued.replay, Replay::OpenLoop { .. }) && waited * 2 > total
 }
 
 /// Share of the time from the first request to the last completion above which a device that held

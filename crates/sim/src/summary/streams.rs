@@ -6,7 +6,7 @@ use wordline_device::host::Class;
 use wordline_kernel::Time;
 use wordline_workload::InputFile;
 
-use crate::outcome::{Asked, Contest, InputCounts, Outcome};
+use crate::outcome::{ContentionWindow, InputCounts, Issued, Outcome};
 use crate::record::Served;
 use crate::summary::ExcessOf;
 use crate::summary::{Breakdown, ByOp, LatencySummary, Throughput, queue_depth, replay_name};
@@ -32,7 +32,7 @@ pub struct StreamSummary {
     pub throughput: Throughput,
     /// Its share of the bytes read and written in the whole run; once all is served, this is what was asked for.
     pub bytes_share: Option<f64>,
-    /// Its share of the bytes read and written while all streams asked (`fairness.contest_from_s` to `contest_until_s`).
+    /// Its share of the bytes read and written while all streams issued requests (`fairness.contest_from_s` to `contest_until_s`).
     pub contest_share: Option<f64>,
     /// Response times of the same requests with no other stream on the device, with the meanings of `latency`; with --slowdown.
     pub alone: Option<ByOp<LatencySummary>>,
@@ -83,7 +83,7 @@ pub struct StreamInput {
     pub written_bytes: u64,
 }
 
-/// How fairly several streams were served: over the time in which all of them asked, and by what they cost each other.
+/// How fairly several streams were served: over the time in which all of them issued requests, and by what they cost each other.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Fairness {
     /// When every stream with requests had issued its first one.
@@ -106,17 +106,17 @@ pub(crate) fn streams(outcome: &Outcome) -> Vec<StreamSummary> {
     let streams = outcome.plan.streams.iter().zip(&outcome.streams);
     let streams = streams.zip(&outcome.record.streams).enumerate();
     streams
-        .map(|(place, ((stream, asked), served))| StreamSummary {
+        .map(|(place, ((stream, issued), served))| StreamSummary {
             name: stream.name.clone(),
             class: stream.class,
-            input: input(outcome.plan.first().queue_depth, stream, asked, served),
+            input: input(outcome.plan.first().queue_depth, stream, issued, served),
             latency: LatencySummary::by_op(served),
             breakdown: Breakdown::by_op(served),
             excess: ExcessOf::by_op(served),
-            throughput: Throughput::new(served, asked.first_arrival.unwrap_or(Time::ZERO)),
+            throughput: Throughput::new(served, issued.first_arrival.unwrap_or(Time::ZERO)),
             bytes_share: share(served.bytes.iter().sum(), all),
-            contest_share: outcome.contest.as_ref().and_then(|contest| {
-                share(contest.bytes[place]?, contest.bytes.iter().flatten().sum())
+            contest_share: outcome.contention.as_ref().and_then(|window| {
+                share(window.bytes[place]?, window.bytes.iter().flatten().sum())
             }),
             alone: None,
             slowdown: None,
@@ -128,18 +128,18 @@ fn share(part: u64, all: u64) -> Option<f64> {
     (all > 0).then(|| part as f64 / all as f64)
 }
 
-fn input(slots: u32, stream: &plan::Stream, asked: &Asked, served: &Served) -> StreamInput {
+fn input(slots: u32, stream: &plan::Stream, issued: &Issued, served: &Served) -> StreamInput {
     StreamInput {
         kind: if stream.workload.is_some() {
             "generated"
         } else {
             "trace"
         },
-        replay: replay_name(&asked.replay),
-        time_scale: asked.time_scale(),
-        recorded_s: asked.recorded_s().filter(|_| stream.workload.is_none()),
-        queue_depth: queue_depth(slots, &asked.replay),
-        ..StreamInput::new(&asked.counts, served)
+        replay: replay_name(&issued.replay),
+        time_scale: issued.time_scale(),
+        recorded_s: issued.recorded_s().filter(|_| stream.workload.is_none()),
+        queue_depth: queue_depth(slots, &issued.replay),
+        ..StreamInput::new(&issued.counts, served)
     }
 }
 
@@ -178,12 +178,12 @@ impl StreamSummary {
 }
 
 impl Fairness {
-    /// Of the bytes in a contest.
-    pub(crate) fn new(contest: Option<&Contest>) -> Self {
-        let bytes = contest.map(|contest| contest.bytes.iter().flatten().copied());
+    /// Of the bytes served in a window.
+    pub(crate) fn new(window: Option<&ContentionWindow>) -> Self {
+        let bytes = window.map(|window| window.bytes.iter().flatten().copied());
         Self {
-            contest_from_s: contest.map(|contest| contest.from.as_secs()),
-            contest_until_s: contest.map(|contest| contest.until.as_secs()),
+            contest_from_s: window.map(|window| window.from.as_secs()),
+            contest_until_s: window.map(|window| window.until.as_secs()),
             jain_index: bytes.and_then(|bytes| jain(&bytes.collect::<Vec<u64>>())),
             slowdown_ratio: None,
             weighted_speedup: None,
