@@ -37,7 +37,7 @@ fn walk(value: &Value, path: &str, all: &[Member], named: &mut Vec<usize>) {
             named.extend((0..all.len()).filter(|&place| names(&all[place])));
             for (key, inner) in table {
                 if !is_idle(path, key, value) {
-                    walk(inner, &super::merge::join(path, key), all, named);
+                    walk(inner, &super::keys::join(path, key), all, named);
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Words for what the parser found.
 
+use super::keys::join;
 use super::keys::{self, Key, Kind};
-use super::merge::join;
 use super::streams::without_places;
 
 /// What is wrong and what to do about it, from the parser's message on the key at `path`.

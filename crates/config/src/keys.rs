@@ -87,6 +87,15 @@ pub(super) fn is_slot(path: &str) -> bool {
     )
 }
 
+/// `key` inside the table `prefix`.
+pub(super) fn join(prefix: &str, key: &str) -> String {
+    if prefix.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{prefix}.{key}")
+    }
+}
+
 /// Adds the keys of the last of `tables`, which stands in those before it. A table inside itself is described once.
 fn walk<'a>(root: &'a Value, tables: &[&'a Value], prefix: &str, keys: &mut Vec<Key>) {
     let Some((&table, around)) = tables.split_last() else {
@@ -100,7 +109,7 @@ fn walk<'a>(root: &'a Value, tables: &[&'a Value], prefix: &str, keys: &mut Vec<
     };
     let below = |inner: &'a Value| [tables, &[inner]].concat();
     for (name, property) in properties {
-        let path = super::merge::join(prefix, name);
+        let path = join(prefix, name);
         let target = resolve(root, property);
         let mut key = describe(&path, property, target);
         if element(root, target).is_some() {

@@ -4,7 +4,7 @@ use toml::{Table, Value};
 
 use super::ConfigError;
 use super::Origin;
-use super::keys::{self, Kind};
+use super::keys::{self, Kind, join};
 
 /// Lays `over` on top of `under`, key by key.
 ///
@@ -59,15 +59,6 @@ fn is_tables(path: &str) -> bool {
 
 fn refines(path: &str, old: &Table, new: &Table) -> bool {
     !keys::is_slot(path) || old.keys().eq(new.keys())
-}
-
-/// `key` inside the table `prefix`.
-pub(super) fn join(prefix: &str, key: &str) -> String {
-    if prefix.is_empty() {
-        key.to_owned()
-    } else {
-        format!("{prefix}.{key}")
-    }
 }
 
 /// The table that an override stands for.

@@ -3,6 +3,8 @@
 #![allow(clippy::expect_used)] // outside test functions too, this file is a test
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -130,4 +132,166 @@ fn slow_or_foreign_libraries_stay_in_their_room() {
             );
         }
     }
+}
+
+/// Modules of a crate that use each other in a circle, and why they may.
+const CIRCLES: &[(&str, &[&str], &str)] = &[
+    (
+        "buffer",
+        &["backing", "frame"],
+        "a request to the backing store names pages, a frame the chip that its page lies on",
+    ),
+    (
+        "cache",
+        &["heap", "list", "replacement", "trace"],
+        "lists and heaps hold the entries of policies",
+    ),
+    (
+        "config",
+        &["array", "check", "load", "plan", "presets"],
+        "the members of an array are configurations, loaded, checked and planned as any",
+    ),
+    (
+        "device",
+        &["backend", "plan", "schedule"],
+        "a scheduler orders the back end's transactions, the plan names the scheduler",
+    ),
+    (
+        "ftl",
+        &["config", "gc", "mapping", "plan"],
+        "a mapping is made of a plan, which the configurations of the families describe",
+    ),
+    (
+        "nand",
+        &["command", "die", "target"],
+        "commands are checked against the state of a die, which is what the target drives",
+    ),
+    (
+        "workload",
+        &["format", "input"],
+        "a reader takes lines from an input, which tells the format by its first lines",
+    ),
+];
+
+/// The modules of a crate at its top, and which of them each uses. Tests do not count.
+fn modules(source: &Path) -> BTreeMap<String, BTreeSet<String>> {
+    let lib = fs::read_to_string(source.join("lib.rs")).unwrap_or_default();
+    let exported = exports(&lib);
+    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for file in sources(source) {
+        let within = file.strip_prefix(source).expect("it lies in the folder");
+        let top = within.iter().next().expect("it has a name");
+        let top = top.to_string_lossy().trim_end_matches(".rs").to_owned();
+        let text = fs::read_to_string(&file).expect("sources can be read");
+        let text = text.split("#[cfg(test)]\nmod tests").next().expect("one");
+        let code = text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
+        let code = code.collect::<Vec<_>>().join("\n");
+        let root = if within.iter().count() == 1 {
+            "super::"
+        } else {
+            "crate::"
+        };
+        let names = names_behind(&code, "crate::").chain(names_behind(&code, root));
+        let named = names.map(|name| exported.get(&name).cloned().unwrap_or(name));
+        uses.entry(top).or_default().extend(named);
+    }
+    uses.remove("lib");
+    let tops: BTreeSet<String> = uses.keys().cloned().collect();
+    for (top, used) in &mut uses {
+        used.retain(|name| name != top && tops.contains(name));
+    }
+    uses
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let nested = paths.flat_map(|path| {
+        if path.is_dir() {
+            sources(&path)
+        } else {
+            vec![path]
+        }
+    });
+    nested
+        .filter(|path| path.extension().is_some_and(|end| end == "rs"))
+        .collect()
+}
+
+/// Names that the root of a crate exports, each with its module.
+fn exports(lib: &str) -> BTreeMap<String, String> {
+    let mut exported = BTreeMap::new();
+    for statement in lib.split("use ").skip(1) {
+        let path = statement.split(';').next().unwrap_or_default();
+        let words = || path.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let mut words = words().filter(|word| !word.is_empty() && *word != "self");
+        let Some(module) = words.next() else { continue };
+        exported.extend(words.map(|name| (name.to_owned(), module.to_owned())));
+    }
+    exported
+}
+
+/// What follows `root` in paths: a name, or those of a list at its first level.
+fn names_behind<'a>(code: &'a str, root: &'a str) -> impl Iterator<Item = String> + 'a {
+    code.split(root).skip(1).flat_map(|rest| {
+        let list = rest
+            .strip_prefix('{')
+            .and_then(|list| list.split('}').next());
+        let names = list.map_or_else(|| vec![rest], |list| list.split(',').collect());
+        let word = |name: &str| {
+            let name = name
+                .trim_start()
+                .split(|c: char| !c.is_alphanumeric() && c != '_');
+            name.take(1).collect::<String>()
+        };
+        names.into_iter().map(word).collect::<Vec<_>>()
+    })
+}
+
+fn reaches(uses: &BTreeMap<String, BTreeSet<String>>, from: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![from.to_owned()];
+    while let Some(next) = open.pop() {
+        for name in &uses[&next] {
+            if found.insert(name.clone()) {
+                open.push(name.clone());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn modules_go_in_no_other_circles() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let folders = fs::read_dir(&crates)
+        .expect("the crates are there")
+        .flatten();
+    let mut circles = BTreeSet::new();
+    for folder in folders
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir())
+    {
+        let uses = modules(&folder.join("src"));
+        let reached: BTreeMap<_, _> = uses.keys().map(|top| (top, reaches(&uses, top))).collect();
+        for (top, below) in &reached {
+            if below.contains(*top) {
+                let both = below.iter().filter(|other| reached[other].contains(*top));
+                let name = folder.file_name().expect("a folder has a name");
+                let name = name.to_string_lossy().into_owned();
+                circles.insert((name, both.cloned().collect::<Vec<_>>()));
+            }
+        }
+    }
+    let known = CIRCLES.iter().map(|(name, modules, _)| {
+        let modules = modules.iter().map(|module| (*module).to_owned());
+        ((*name).to_owned(), modules.collect::<Vec<_>>())
+    });
+    assert_eq!(
+        circles,
+        known.collect(),
+        "modules use each other in a circle"
+    );
 }

@@ -53,8 +53,8 @@ impl<E> Flat<E> for ArrayError<E> {
 impl<E> Flat<E> for ArrayError<ArrayError<E>> {
     fn flat(self) -> ArrayError<E> {
         match self {
-            Self::BeyondEnd(error) => ArrayError::BeyondEnd(error),
-            Self::Member {
+            Self::BeyondEnd(error)
+            | Self::Member {
                 error: ArrayError::BeyondEnd(error),
                 ..
             } => ArrayError::BeyondEnd(error),

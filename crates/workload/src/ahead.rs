@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::Request;
-use crate::trace::Counts;
+use crate::counts::Counts;
 
 /// How far a trace has been read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

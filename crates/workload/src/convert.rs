@@ -13,7 +13,8 @@ use tempfile::NamedTempFile;
 
 use crate::fields::SECTOR;
 use crate::format::{Format, Render};
-use crate::{InputFile, Op, Request, Source, Trace, WorkloadError};
+use crate::losses::Losses;
+use crate::{InputFile, Request, Source, Trace, WorkloadError};
 
 const BUFFER: usize = 256 * 1024;
 /// What `xz` takes by default.
@@ -33,23 +34,6 @@ pub struct Conversion {
     pub notes: Vec<String>,
     /// The files that were read.
     pub files: Vec<InputFile>,
-}
-
-/// What a format loses of the requests written in it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Losses {
-    pub(crate) trims: u64,
-    pub(crate) flushes: u64,
-    pub(crate) rounded_times: u64,
-    pub(crate) expanded: u64,
-    /// Durable writes written as plain ones.
-    pub(crate) durable: u64,
-}
-
-impl Losses {
-    fn left_out(&self) -> u64 {
-        self.trims + self.flushes
-    }
 }
 
 /// Writes a trace. The file appears under its name when it is finished, not before; it is compressed
@@ -285,32 +269,6 @@ fn failed(path: &Path, error: &io::Error) -> WorkloadError {
         crate::decompress::plain(error)
     );
     WorkloadError::new(path, reason, "choose another place")
-}
-
-/// Whether the operation moves data; one that does not is counted as left out.
-pub(crate) fn moves_data(request: &Request, losses: &mut Losses) -> bool {
-    losses.durable += u64::from(request.fua);
-    match request.op {
-        Op::Read | Op::Write => return true,
-        Op::Trim => losses.trims += 1,
-        Op::Flush => losses.flushes += 1,
-    }
-    false
-}
-
-/// The arrival in ticks, rounded down.
-pub(crate) fn ticks(request: &Request, tick_ps: u64, losses: &mut Losses) -> u64 {
-    let ps = request.arrival.ps();
-    losses.rounded_times += u64::from(!ps.is_multiple_of(tick_ps));
-    ps / tick_ps
-}
-
-/// First sector and number of sectors that the request touches.
-pub(crate) fn sectors(request: &Request, losses: &mut Losses) -> (u64, u64) {
-    let (first, end) = (request.offset / SECTOR, request.end().div_ceil(SECTOR));
-    let whole = (request.offset | request.bytes).is_multiple_of(SECTOR);
-    losses.expanded += u64::from(!whole);
-    (first, end - first)
 }
 
 /// A file being written, compressed or not.

@@ -8,7 +8,7 @@ use liblzma::bufread::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
 use twox_hash::XxHash3_64;
 
-use crate::recording::{Stop, Stopped};
+use crate::stop::{Stop, Stopped};
 
 const CHUNK: usize = 64 * 1024;
 /// What an xz archive may ask for to be decoded; `xz -9` asks for 65 MiB.

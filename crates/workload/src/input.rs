@@ -7,7 +7,8 @@ use crate::WorkloadError;
 use crate::decompress::{Compression, Decompressed, plain};
 use crate::error::{Fault, Place};
 use crate::format::{Format, Probe, encoding};
-use crate::recording::{Recording, Stopped};
+use crate::recording::Recording;
+use crate::stop::Stopped;
 
 /// A line longer than this is an error.
 pub(crate) const LONGEST_LINE: usize = 64 * 1024;

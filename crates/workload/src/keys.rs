@@ -54,7 +54,7 @@ impl KeyTrace {
             files.push(TraceFile {
                 path: recording.path().to_owned(),
                 format,
-                recognised_by: Format::how(options, format),
+                recognised_by: options.recognised_by(format),
                 time_unit: format.time_unit(),
                 warning: None,
             });

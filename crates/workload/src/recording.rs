@@ -12,12 +12,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::WorkloadError;
 use crate::decompress::{Decompressed, plain};
+use crate::stop::{Stop, Stopped};
 
 /// The name that stands for standard input.
 pub const STANDARD_INPUT: &str = "-";
-
-/// Says whether reading has to end: the user wants it to.
-pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// The trace files of a command. A stream that is opened several times, by whatever name, is the same one.
 #[derive(Clone, Default)]
@@ -223,31 +221,6 @@ fn cannot_open(path: &Path, error: &io::Error) -> WorkloadError {
     let reason = format!("the file cannot be opened: {}", plain(error));
     WorkloadError::new(path, reason, remedy)
 }
-
-/// The user wanted reading to end.
-#[derive(Debug)]
-pub(crate) struct Stopped;
-
-impl Stopped {
-    /// The error of a reading that is ended.
-    pub(crate) fn error() -> io::Error {
-        io::Error::other(Self)
-    }
-    /// Whether an error is that.
-    pub(crate) fn caused(error: &io::Error) -> bool {
-        error
-            .get_ref()
-            .is_some_and(<dyn std::error::Error + Send + Sync + 'static>::is::<Self>)
-    }
-}
-
-impl fmt::Display for Stopped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("interrupted")
-    }
-}
-
-impl std::error::Error for Stopped {}
 
 /// A stream and what was read of it.
 #[derive(Clone)]

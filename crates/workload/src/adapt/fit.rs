@@ -1,8 +1,8 @@
 //! Requests beyond the end of the device.
 
 use super::Refusal;
+use crate::counts::Counts;
 use crate::format::Record;
-use crate::trace::Counts;
 
 /// Scaling moves whole pages of this many bytes, so that requests keep their alignment to it.
 const PAGE: u64 = 4096;

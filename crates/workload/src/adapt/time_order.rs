@@ -6,9 +6,9 @@ use std::collections::{BinaryHeap, VecDeque};
 use wordline_kernel::Time;
 
 use super::Refusal;
+use crate::counts::Counts;
 use crate::error::Place;
 use crate::format::Placed;
-use crate::trace::Counts;
 
 /// How far apart records may stand for [`TimeOrder::Sort`] to bring them in order.
 pub(crate) const WINDOW: usize = 65_536;

@@ -5,8 +5,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::Refusal;
+use crate::counts::Counts;
 use crate::format::Record;
-use crate::trace::Counts;
 
 /// Stacked volumes begin at multiples of this, in bytes.
 const STACK_UNIT: u64 = 4096;

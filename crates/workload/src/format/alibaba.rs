@@ -4,9 +4,9 @@
 use std::io::{self, Write};
 
 use super::{Line, Probe, Reader, Record, Render, is_number, names, tick, word};
-use crate::convert::{Losses, moves_data, ticks};
 use crate::error::Fault;
 use crate::fields::{Commas, Row};
+use crate::losses::{Losses, moves_data, ticks};
 use crate::{Op, Request};
 
 const HEADER: [&str; 5] = ["deviceid", "opcode", "offset", "length", "timestamp"];

@@ -5,9 +5,9 @@
 use std::io::{self, Write};
 
 use super::{Line, Probe, Reader, Record, Render, flag, is_decimal, is_number, tick};
-use crate::convert::{Losses, moves_data, sectors, ticks};
 use crate::error::Fault;
 use crate::fields::{Blanks, Row, SECTOR};
+use crate::losses::{Losses, moves_data, sectors, ticks};
 use crate::{Op, Request};
 
 struct Disksim;

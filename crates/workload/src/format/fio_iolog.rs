@@ -11,9 +11,9 @@ use std::io::{self, Write};
 use rustc_hash::FxHashMap;
 
 use super::{Line, Probe, Reader, Record, Render, tick};
-use crate::convert::{Losses, ticks};
 use crate::error::{Fault, shown};
 use crate::fields::{Blanks, Row};
+use crate::losses::{Losses, ticks};
 use crate::{Op, Request};
 
 const VERSION_2: &[u8] = b"fio version 2 iolog";

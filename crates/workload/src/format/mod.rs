@@ -12,11 +12,11 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-use crate::convert::Losses;
 use crate::error::{Fault, Place};
 use crate::fields::{Commas, Row};
 use crate::input::{Input, Stop};
-use crate::{Op, Request, TraceOptions};
+use crate::losses::Losses;
+use crate::{Op, Request};
 
 mod alibaba;
 mod arc_lis;
@@ -211,11 +211,6 @@ impl Format {
             .iter()
             .copied()
             .find(|format| format.detects(probe))
-    }
-    /// What a file was recognised by as this format; none if the options name it.
-    pub(crate) fn how(options: &TraceOptions, format: Self) -> Option<&'static str> {
-        let named = options.format.is_some() || options.columns.is_some();
-        (!named).then(|| format.sign())
     }
     /// What to do about a file of no known format that begins as `probe` does.
     pub(crate) fn remedy(probe: &Probe) -> String {

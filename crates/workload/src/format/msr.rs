@@ -9,9 +9,9 @@
 use std::io::{self, Write};
 
 use super::{Line, Probe, Reader, Record, Render, names, tick, word};
-use crate::convert::{Losses, moves_data, ticks};
 use crate::error::Fault;
 use crate::fields::{Commas, Row};
+use crate::losses::{Losses, moves_data, ticks};
 use crate::{Op, Request};
 
 const HEADER: [&str; 7] = [

@@ -7,9 +7,9 @@
 use std::io::{self, Write};
 
 use super::{Line, Origin, Probe, Reader, Record, Render, tick};
-use crate::convert::Losses;
 use crate::error::{Fault, shown};
 use crate::fields::{Commas, Row};
+use crate::losses::Losses;
 use crate::{Op, Request};
 
 pub(super) const HEADER: &str = "time_ns,op,offset_bytes,size_bytes,volume";

@@ -1,0 +1,47 @@
+//! What a format cannot say of a request.
+
+use crate::fields::SECTOR;
+use crate::{Op, Request};
+
+/// What a format loses of the requests written in it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Losses {
+    pub(crate) trims: u64,
+    pub(crate) flushes: u64,
+    pub(crate) rounded_times: u64,
+    pub(crate) expanded: u64,
+    /// Durable writes written as plain ones.
+    pub(crate) durable: u64,
+}
+
+impl Losses {
+    pub(crate) fn left_out(&self) -> u64 {
+        self.trims + self.flushes
+    }
+}
+
+/// Whether the operation moves data; one that does not is counted as left out.
+pub(crate) fn moves_data(request: &Request, losses: &mut Losses) -> bool {
+    losses.durable += u64::from(request.fua);
+    match request.op {
+        Op::Read | Op::Write => return true,
+        Op::Trim => losses.trims += 1,
+        Op::Flush => losses.flushes += 1,
+    }
+    false
+}
+
+/// The arrival in ticks, rounded down.
+pub(crate) fn ticks(request: &Request, tick_ps: u64, losses: &mut Losses) -> u64 {
+    let ps = request.arrival.ps();
+    losses.rounded_times += u64::from(!ps.is_multiple_of(tick_ps));
+    ps / tick_ps
+}
+
+/// First sector and number of sectors that the request touches.
+pub(crate) fn sectors(request: &Request, losses: &mut Losses) -> (u64, u64) {
+    let (first, end) = (request.offset / SECTOR, request.end().div_ceil(SECTOR));
+    let whole = (request.offset | request.bytes).is_multiple_of(SECTOR);
+    losses.expanded += u64::from(!whole);
+    (first, end - first)
+}
