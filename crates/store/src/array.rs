@@ -441,7 +441,9 @@ where
         lost.sort_unstable();
         lost.dedup();
         all.requests_lost = lost.len() as u32;
-        lost.into_iter().for_each(|ticket| self.lose(ticket));
+        for ticket in lost {
+            self.lose(ticket);
+        }
         Ok(all)
     }
     fn withdraw(&mut self, ticket: Ticket) {

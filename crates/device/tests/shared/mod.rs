@@ -85,10 +85,10 @@ impl Probe<Observation> for Tally {
             Observation::OwnPage { .. } => self.own += 1,
             Observation::Replaced => self.replaced += 1,
             Observation::Buffer(buffer::Observation::Accessed { hit, .. }) => {
-                self.hits[usize::from(!hit)] += 1
+                self.hits[usize::from(!hit)] += 1;
             }
             Observation::Buffer(buffer::Observation::Evicted { dirty }) => {
-                self.evictions[usize::from(dirty)] += 1
+                self.evictions[usize::from(dirty)] += 1;
             }
             Observation::Buffer(buffer::Observation::Destaged { .. }) => self.destaged += 1,
             Observation::Admitted { .. }
