@@ -7,11 +7,11 @@ use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::instant::{Instant, Work};
 use wordline_ftl::mapping::Family;
-use wordline_ftl::mapping::block::{BlockMap, BlockMapping};
+use wordline_ftl::mapping::block::BlockMapping;
 use wordline_ftl::recovery::Journal;
 use wordline_ftl::{
-    Collection, Config, GcKind, JobId, LogicalBlock, Lpn, Mapping, Plan, PlanError, Step, Want,
-    Written,
+    Collection, Config, GcKind, JobId, LogicalBlock, Lpn, Map, Mapping, Plan, PlanError, Step,
+    Want, Written,
 };
 use wordline_kernel::Stream;
 use wordline_nand::{Array, Geometry, Layout, Plane, Ppn};
@@ -43,7 +43,7 @@ fn plan(config: &Config, planes: u32, blocks: u32, pages: u32) -> Result<Plan, P
 }
 
 struct Bench {
-    map: BlockMap,
+    map: Map,
     array: Array,
     layout: Layout,
     journal: Journal,
@@ -52,7 +52,7 @@ struct Bench {
 impl Bench {
     fn of(plan: &Plan) -> Self {
         Self {
-            map: BlockMap::new(plan),
+            map: Map::new(plan),
             array: Array::new(plan.layout, u32::MAX),
             layout: plan.layout,
             journal: Journal::new(&plan.layout, plan.user_pages),

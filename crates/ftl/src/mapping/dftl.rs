@@ -17,12 +17,12 @@ use self::area::{Area, Room};
 use self::cache::Cache;
 use self::job::Job;
 pub use self::shape::Shape;
-use super::page::PageMap;
-use super::{MapCache, Mapping, Want, Written};
-use crate::Plan;
+use super::page::{Demand, PageMap};
+use super::{Build, MapCache, Mapping, Want, Written};
 use crate::allocate::Order;
 use crate::job::{Collection, Cost, JobId, Step};
 use crate::lpn::Lpn;
+use crate::plan::{Plan, PlanError};
 use crate::recovery::{Flash, Recovery};
 
 /// Any logical page may be in any physical page, as with page mapping, but the map is in flash: in
@@ -79,6 +79,55 @@ impl Cited for Dftl {
     const PAPER: &'static str = "A. Gupta, Y. Kim and B. Urgaonkar, DFTL: a flash translation layer employing demand-based selective caching of page-level address mappings, ASPLOS 2009";
 }
 
+impl Build for Dftl {
+    type Map = DftlMap;
+    fn metadata_blocks(&self, plan: &Plan) -> u32 {
+        self.shape(plan).blocks
+    }
+    fn check(&self, plan: &Plan) -> Result<(), PlanError> {
+        self.check_parameters(plan.page_bytes)?;
+        let blocks = self.metadata_blocks(plan);
+        let demand = Demand::of(plan, blocks)?;
+        if demand.fits(plan) {
+            return Ok(());
+        }
+        Err(PlanError {
+            key: "ftl.over_provisioning_ratio",
+            reason: format!(
+                "of the {} blocks of a plane, {} are filled by its user pages, {blocks} are for \
+                 translation pages, and garbage collection needs {}",
+                plan.layout.blocks_per_plane, demand.filled, demand.collection
+            ),
+            remedy: "raise it, lower ftl.gc.start_free_ratio or ftl.mapping.dftl.spare_ratio, or \
+                     give a plane more blocks"
+                .into(),
+        })
+    }
+    fn memory(&self, plan: &Plan, fill: Fill) -> Vec<Table> {
+        let shape = self.shape(plan);
+        let pages = u64::from(shape.pages);
+        let mut tables = PageMap::memory(plan, shape.pages, fill);
+        tables.push(Table::written::<Job>(
+            "jobs of translation pages",
+            u64::from(plan.layout.planes()) + pages,
+        ));
+        tables.push(Table::zeroed::<bool>(
+            "rewritten translation pages",
+            pages,
+            0.0,
+        ));
+        tables.extend(Cache::memory(
+            plan.user_pages,
+            shape.protected_entries,
+            fill,
+        ));
+        tables
+    }
+    fn build(&self, plan: &Plan) -> DftlMap {
+        DftlMap::new(plan, self.shape(plan))
+    }
+}
+
 /// Entries that a miss lets out of a cache that is larger than it should be.
 const LET_OUT: u32 = 2;
 
@@ -104,9 +153,7 @@ pub struct DftlMap {
 }
 
 impl DftlMap {
-    /// An empty map over a pristine array.
-    pub fn new(plan: &Plan) -> Self {
-        let shape = Shape::of_plan(plan);
+    fn new(plan: &Plan, shape: Shape) -> Self {
         let planes = plan.layout.planes() as usize;
         let pages = shape.pages as usize;
         let (entries, protected) = (shape.cache_entries, shape.protected_entries);
@@ -121,27 +168,6 @@ impl DftlMap {
             rewriting: vec![false; pages],
             plan: Box::new(plan.clone()),
         }
-    }
-    /// What the map takes of memory, of a device so full.
-    pub(super) fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
-        let shape = Shape::of_plan(plan);
-        let pages = u64::from(shape.pages);
-        let mut tables = PageMap::memory_with_own(plan, shape.pages, fill);
-        tables.push(Table::written::<Job>(
-            "jobs of translation pages",
-            u64::from(plan.layout.planes()) + pages,
-        ));
-        tables.push(Table::zeroed::<bool>(
-            "rewritten translation pages",
-            pages,
-            0.0,
-        ));
-        tables.extend(Cache::memory(
-            plan.user_pages,
-            shape.protected_entries,
-            fill,
-        ));
-        tables
     }
     /// Where a translation page lives.
     fn home(&self, label: u32) -> Plane {

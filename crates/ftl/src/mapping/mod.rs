@@ -19,9 +19,9 @@ use wordline_nand::{Block, Plane, Ppn};
 
 pub use page::PageMap;
 
-use crate::Plan;
 use crate::job::{Collection, Cost, JobId, Step};
 use crate::lpn::Lpn;
+use crate::plan::{Plan, PlanError};
 use crate::recovery::{Flash, Recovery};
 
 /// A logical block: the pages that share data and update blocks. Families without such blocks have
@@ -221,8 +221,33 @@ pub trait Mapping {
     fn audit(&self) -> Result<(), String>;
 }
 
+/// The parameters of a family: what it needs of an array, and the map that they make.
+pub trait Build {
+    /// The map.
+    type Map: Mapping;
+    /// Free blocks of a plane that a collection may take before it frees any.
+    fn reserve_blocks(&self) -> u32 {
+        1
+    }
+    /// Free blocks beyond the reserve that a move for the sake of even wear takes.
+    fn wear_blocks(&self) -> u32 {
+        1
+    }
+    /// Blocks of a plane that are kept for metadata.
+    fn metadata_blocks(&self, _plan: &Plan) -> u32 {
+        0
+    }
+    /// Refuses a plan on which the family cannot work: its own parameters, the policies beside it, and the
+    /// room that it has.
+    fn check(&self, plan: &Plan) -> Result<(), PlanError>;
+    /// What the map takes of memory, of a device so full.
+    fn memory(&self, plan: &Plan, fill: Fill) -> Vec<Table>;
+    /// An empty map over a pristine array.
+    fn build(&self, plan: &Plan) -> Self::Map;
+}
+
 macro_rules! members {
-    ($($tag:literal => $Variant:ident($file:ident, $Map:ident)),+ $(,)?) => {
+    ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
             /// Where is a logical page?
             pub enum Family at "ftl.mapping" {
@@ -233,16 +258,27 @@ macro_rules! members {
         /// The mapping of a device, whatever its family.
         #[derive(Clone, Debug)]
         #[allow(missing_docs, clippy::large_enum_variant)] // a device has one
-        pub enum Map { $($Variant($file::$Map)),+ }
+        pub enum Map { $($Variant(<$file::$Variant as Build>::Map)),+ }
 
-        impl Map {
-            /// What the map takes of memory, of a device so full.
-            pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
-                match plan.config.mapping { $(Family::$Variant(_) => $file::$Map::memory(plan, fill)),+ }
+        impl Build for Family {
+            type Map = Map;
+            fn reserve_blocks(&self) -> u32 {
+                match self { $(Self::$Variant(family) => family.reserve_blocks()),+ }
             }
-            /// An empty map over a pristine array.
-            pub fn new(plan: &Plan) -> Self {
-                match plan.config.mapping { $(Family::$Variant(_) => Self::$Variant($file::$Map::new(plan))),+ }
+            fn wear_blocks(&self) -> u32 {
+                match self { $(Self::$Variant(family) => family.wear_blocks()),+ }
+            }
+            fn metadata_blocks(&self, plan: &Plan) -> u32 {
+                match self { $(Self::$Variant(family) => family.metadata_blocks(plan)),+ }
+            }
+            fn check(&self, plan: &Plan) -> Result<(), PlanError> {
+                match self { $(Self::$Variant(family) => family.check(plan)),+ }
+            }
+            fn memory(&self, plan: &Plan, fill: Fill) -> Vec<Table> {
+                match self { $(Self::$Variant(family) => family.memory(plan, fill)),+ }
+            }
+            fn build(&self, plan: &Plan) -> Map {
+                match self { $(Self::$Variant(family) => Map::$Variant(family.build(plan))),+ }
             }
         }
 
@@ -273,12 +309,23 @@ fn apart<T>(body: impl FnOnce() -> T) -> T {
 }
 
 members! {
-    "page" => Page(page, PageMap),
-    "block" => BlockMapping(block, BlockMap),
-    "log-block" => LogBlock(log_block, LogBlockMap),
-    "hybrid" => Hybrid(hybrid, HybridMap),
-    "buffered" => Buffered(buffered, BufferedMap),
-    "dftl" => Dftl(dftl, DftlMap),
+    "page" => Page(page),
+    "block" => BlockMapping(block),
+    "log-block" => LogBlock(log_block),
+    "hybrid" => Hybrid(hybrid),
+    "buffered" => Buffered(buffered),
+    "dftl" => Dftl(dftl),
+}
+
+impl Map {
+    /// The empty map of a plan's family.
+    pub fn new(plan: &Plan) -> Self {
+        plan.config.mapping.build(plan)
+    }
+    /// What it takes of memory, of a device so full.
+    pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
+        plan.config.mapping.memory(plan, fill)
+    }
 }
 
 impl Default for Family {

@@ -9,13 +9,13 @@ use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Layout, Plane, Ppn};
 
-use super::{Mapping, Placed, Want, Written};
-use crate::Plan;
+use super::{Build, Mapping, Placed, Want, Written};
 use crate::allocate::{Allocator, Place};
 use crate::block::{Blocks, Phase};
 use crate::gc::victim::{Choose, Chooser};
 use crate::job::{Collection, Cost, GcKind, JobId, Step};
 use crate::lpn::Lpn;
+use crate::plan::{Plan, PlanError};
 use crate::recovery::{Flash, Latest, Owner, Recovery};
 use crate::wear::{FreeBlocks, Spend};
 
@@ -27,6 +27,85 @@ pub struct Page {}
 
 impl Cited for Page {
     const PAPER: &'static str = "A. Ban, Flash file system, US patent 5,404,485, 1995";
+}
+
+impl Build for Page {
+    type Map = PageMap;
+    fn check(&self, plan: &Plan) -> Result<(), PlanError> {
+        let demand = Demand::of(plan, 0)?;
+        if demand.fits(plan) {
+            return Ok(());
+        }
+        let user = plan.user_pages.div_ceil(plan.layout.planes());
+        Err(PlanError {
+            key: "ftl.over_provisioning_ratio",
+            reason: format!(
+                "the {user} user pages of a plane fill {} of its {} blocks, and garbage collection \
+                 needs {} (threshold {}, active {})",
+                demand.filled,
+                plan.layout.blocks_per_plane,
+                demand.collection,
+                plan.start_blocks,
+                demand.active
+            ),
+            remedy: "raise it, lower ftl.gc.start_free_ratio, or give a plane more blocks".into(),
+        })
+    }
+    fn memory(&self, plan: &Plan, fill: Fill) -> Vec<Table> {
+        PageMap::memory(plan, 0, fill)
+    }
+    fn build(&self, plan: &Plan) -> PageMap {
+        PageMap::new(plan)
+    }
+}
+
+/// Blocks that a plane has to have.
+pub(super) struct Demand {
+    /// Filled by its share of the user pages.
+    pub filled: u32,
+    /// Active blocks.
+    pub active: u32,
+    /// For garbage collection: active ones, and free ones as the threshold asks for.
+    pub collection: u64,
+    /// For metadata.
+    metadata: u32,
+}
+
+impl Demand {
+    /// That of a plan; an error if it leaves the host no page.
+    pub fn of(plan: &Plan, metadata: u32) -> Result<Self, PlanError> {
+        if plan.user_pages == 0 {
+            return Err(PlanError {
+                key: "ftl.over_provisioning_ratio",
+                reason: "no page is left for the host".into(),
+                remedy: "lower it or enlarge the device".into(),
+            });
+        }
+        let config = &plan.config;
+        let user = plan.user_pages.div_ceil(plan.layout.planes());
+        let active = 1 + u32::from(config.gc.own_block) + u32::from(config.wear.moves_data());
+        Ok(Self {
+            filled: user / plan.layout.pages_per_block,
+            active,
+            collection: u64::from(plan.start_blocks) + u64::from(active),
+            metadata,
+        })
+    }
+    /// Whether collection can reach its threshold, in whatever order pages are written.
+    ///
+    /// It can go on while a closed block of the plane has an invalid page, and each such block it
+    /// erases leaves fewer invalid pages in the plane. When it cannot go on, every closed block is
+    /// full of valid pages, so no more are closed than the plane's user pages fill; beside them
+    /// there are only the active blocks, whatever they hold, blocks of metadata, and free ones. If
+    /// all of them fit with the threshold's count of free blocks, that count is reached, and because
+    /// it is above the reserve, the host can write again.
+    ///
+    /// Dynamic allocation may gather more than its share of the user pages on a plane, which then
+    /// takes no more. All planes cannot be so at once: each would hold more than its share.
+    pub fn fits(&self, plan: &Plan) -> bool {
+        let kept = u64::from(self.filled) + self.collection + u64::from(self.metadata);
+        kept <= u64::from(plan.layout.blocks_per_plane)
+    }
 }
 
 /// Whom an active block of a plane is for.
@@ -204,12 +283,8 @@ impl PageMap {
             plan: Box::new(plan.clone()),
         }
     }
-    /// What the map takes of memory, of a device so full.
-    pub(super) fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
-        Self::memory_with_own(plan, 0, fill)
-    }
-    /// The same with `pages` pages of the mapping's own.
-    pub(super) fn memory_with_own(plan: &Plan, pages: u32, fill: Fill) -> Vec<Table> {
+    /// What the map takes of memory with room for `pages` pages of metadata, of a device so full.
+    pub(super) fn memory(plan: &Plan, pages: u32, fill: Fill) -> Vec<Table> {
         let layout = &plan.layout;
         let logical = u64::from(plan.user_pages) + u64::from(pages);
         let mut tables = vec![

@@ -19,7 +19,7 @@ impl DftlMap {
     /// after the latest copy of its translation page is changed and not written: it is in the cache.
     pub(super) fn read_again(&mut self, flash: &Flash<'_>) -> Recovery {
         let counts = self.cache.counts;
-        *self = Self::new(&self.plan.clone());
+        *self = Self::new(&self.plan.clone(), self.shape);
         self.cache.counts = counts;
         let mut recovery = Recovery::default();
         let orders = self.pages.reread(flash, &mut recovery);
