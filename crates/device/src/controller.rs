@@ -21,7 +21,7 @@ use power::Spares;
 use rustc_hash::FxHashMap;
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::recovery::Spare;
-use wordline_ftl::{JobId, Lpn, Mapping, Placed, Want, Written};
+use wordline_ftl::{Bulk, JobId, Lpn, Mapping, Placed, Want, Written};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{BusyTime, EventQueue, Probe, Time};
 use wordline_nand::{Array, Block, Die, Event as Flash, Layout, Operation, Plane, Ppn};
@@ -396,8 +396,11 @@ impl<M: Mapping> Controller<M> {
             superseding,
             ..
         } = self;
+        let Some(bulk) = mapping.bulk() else {
+            return 0;
+        };
         let (mut count, mut last) = (0, (Plane(0), Lpn(0)));
-        let Ok(()) = mapping.write_row(pages, |placed| {
+        let Ok(()) = bulk.write_row(pages, |placed| {
             let Placed {
                 page,
                 place,

@@ -9,7 +9,7 @@ use wordline_nand::{Array, Layout, Plane, Ppn, Violation};
 
 use crate::job::{Collection, JobId, Step};
 use crate::lpn::Lpn;
-use crate::mapping::{Mapping, Placed, Want, Written};
+use crate::mapping::{Bulk, Mapping, Placed, Want, Written};
 use crate::recovery::Note;
 
 /// Writes that could not be carried out.
@@ -117,13 +117,15 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
                 work,
                 ..
             } = self;
-            mapping.write_row(next..pages.end, |Placed { page, place, .. }| {
-                array.program(place)?;
-                note.host(place, page);
-                work.written += 1;
-                last = Some((page, place));
-                Ok::<_, InstantError>(())
-            })?;
+            if let Some(bulk) = mapping.bulk() {
+                bulk.write_row(next..pages.end, |Placed { page, place, .. }| {
+                    array.program(place)?;
+                    note.host(place, page);
+                    work.written += 1;
+                    last = Some((page, place));
+                    Ok::<_, InstantError>(())
+                })?;
+            }
             if let Some((page, place)) = last {
                 next = page.0 + 1;
                 self.collect_at(place)?;
@@ -140,10 +142,10 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
         if N::LISTENS {
             return Ok(0);
         }
-        let array = &mut *self.array;
-        let filled = self
-            .mapping
-            .fill(pages, |block| array.program_block(block))?;
+        let Some(bulk) = self.mapping.bulk() else {
+            return Ok(0);
+        };
+        let filled = bulk.fill(pages, |block| self.array.program_block(block))?;
         self.work.written += u64::from(filled);
         Ok(filled)
     }
@@ -224,13 +226,15 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
                 work,
                 ..
             } = self;
-            mapping.move_all(job, |from, to| {
-                array.read(from)?;
-                array.program(to)?;
-                note.copy(from, to);
-                work.moved += 1;
-                Ok::<_, InstantError>(())
-            })?;
+            if let Some(bulk) = mapping.bulk() {
+                bulk.move_all(job, |from, to| {
+                    array.read(from)?;
+                    array.program(to)?;
+                    note.copy(from, to);
+                    work.moved += 1;
+                    Ok::<_, InstantError>(())
+                })?;
+            }
             self.steps.clear();
             let mut step = self.mapping.step(job);
             while !matches!(step, Step::Wait | Step::Done) {

@@ -19,5 +19,5 @@ pub mod wear;
 pub use config::Config;
 pub use job::{Collection, Cost, GcKind, JobId, Step};
 pub use lpn::Lpn;
-pub use mapping::{LogicalBlock, Map, MapCache, Mapping, PageMap, Placed, Want, Written};
+pub use mapping::{Bulk, LogicalBlock, Map, MapCache, Mapping, PageMap, Placed, Want, Written};
 pub use plan::{Plan, PlanError};

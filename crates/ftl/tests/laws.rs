@@ -16,7 +16,7 @@ use wordline_ftl::allocate::{Allocate, Allocator, Dimensions, Order, Place};
 use wordline_ftl::gc::victim::Victim;
 use wordline_ftl::instant::Instant;
 use wordline_ftl::wear::{FreeBlocks, Spend, Wear};
-use wordline_ftl::{Config, Lpn, Mapping, PageMap, Placed, Plan, Step, Want, Written};
+use wordline_ftl::{Bulk, Config, Lpn, Mapping, PageMap, Placed, Plan, Step, Want, Written};
 use wordline_kernel::Stream;
 use wordline_nand::{Array, Block, Plane, Ppn};
 

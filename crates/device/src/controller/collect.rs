@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use wordline_ftl::gc::schedule::{Checkpoint, Trigger};
-use wordline_ftl::{Collection, JobId, Lpn, Mapping, Step, Want};
+use wordline_ftl::{Bulk, Collection, JobId, Lpn, Mapping, Step, Want};
 use wordline_kernel::{EventQueue, Probe, Time};
 use wordline_nand::{Block, Plane, Ppn};
 
@@ -240,8 +240,11 @@ impl<M: Mapping> Controller<M> {
             backend,
             ..
         } = self;
+        let Some(bulk) = mapping.bulk() else {
+            return 0;
+        };
         let mut reads = 0;
-        mapping.read_all(id, |plane, from| {
+        bulk.read_all(id, |plane, from| {
             let order = Order::new(Purpose::MoveRead, from, id.0, 0);
             backend.enqueue(now, layout.die_of(plane), &order, queue);
             reads += 1;

@@ -6,17 +6,17 @@
 
 pub mod block;
 pub mod buffered;
+pub mod bulk;
 pub mod dftl;
 pub mod hybrid;
 pub mod log_block;
 pub mod logical;
 pub mod page;
 
-use std::ops::Range;
-
 use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Plane, Ppn};
 
+pub use bulk::{Bulk, Placed};
 pub use page::PageMap;
 
 use crate::job::{Collection, Cost, JobId, Step};
@@ -38,19 +38,6 @@ pub enum Want {
     Anywhere,
     /// Free pages for a logical block of a plane (update-block reclaim).
     Update(Plane, LogicalBlock),
-}
-
-/// A page of the host that has found its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placed {
-    /// The page.
-    pub page: Lpn,
-    /// Its place.
-    pub place: Ppn,
-    /// The plane of the place.
-    pub plane: Plane,
-    /// The block of the copy that it supersedes, if any.
-    pub superseded: Option<Block>,
 }
 
 /// What became of a write.
@@ -100,6 +87,11 @@ impl MapCache {
 
 /// A mapping family, as the device uses it. No method takes time; the operations that follow do.
 pub trait Mapping {
+    /// The same map for work in bulk, if it is one of those that can.
+    #[inline]
+    fn bulk(&mut self) -> Option<&mut impl Bulk> {
+        None::<&mut PageMap>
+    }
     /// Pages the host can address.
     fn user_pages(&self) -> u32;
     /// Free blocks of the whole device; constant time.
@@ -129,30 +121,6 @@ pub trait Mapping {
     }
     /// Finds a place for a new copy of a page; the one before is invalid from now on.
     fn write(&mut self, page: Lpn) -> Written;
-    /// Writes pages in a row, as [`Mapping::write`] would one after the other: up to one that has no
-    /// room, and not beyond one that leaves its plane in want of a collection or that took a free
-    /// block. `placed` hears of each; what it fails with ends this. Whoever wants the rest written calls again,
-    /// and uses `write` for the next page when nothing was placed: families may leave all to `write`.
-    #[inline]
-    fn write_row<E>(
-        &mut self,
-        _pages: Range<u32>,
-        _placed: impl FnMut(Placed) -> Result<(), E>,
-    ) -> Result<(), E> {
-        Ok(())
-    }
-    /// Writes the first pages of a row that was never written, as [`Mapping::write`] would one after
-    /// the other: as many as fill a block of every plane, and again, while no plane comes to want a
-    /// collection. `filled` hears of each block, not in the order in which they are filled; what it
-    /// fails with ends this. Returns how many pages were written. Families may leave all to `write`.
-    #[inline]
-    fn fill<E>(
-        &mut self,
-        _pages: Range<u32>,
-        _filled: impl FnMut(Block) -> Result<(), E>,
-    ) -> Result<u32, E> {
-        Ok(0)
-    }
     /// The host does not need a page any more: from now on it maps nowhere.
     fn trim(&mut self, page: Lpn);
     /// Whether `plane` has fewer free blocks than garbage collection is to keep.
@@ -164,25 +132,9 @@ pub trait Mapping {
     fn is_over(&self, job: JobId) -> bool;
     /// The next step of a job; it has one at least. After [`Step::Wait`], ask again when all steps before it are done.
     fn step(&mut self, job: JobId) -> Step;
-    /// Hands out the pages that a job has left to move before its next other step, one after the
-    /// other as [`Step::Move`] would: `read` hears of each and its plane. Families may leave it to
-    /// `step`.
-    #[inline]
-    fn read_all(&mut self, _job: JobId, _read: impl FnMut(Plane, Ppn)) {}
     /// A page that a job moves has been read: where its copy goes, or `None` if it is no longer
     /// valid.
     fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn>;
-    /// Moves the pages that a job has left to move before its next other step, one after the other as
-    /// [`Step::Move`] and [`Mapping::relocate`] would: `copied` hears of each page and its copy, and
-    /// what it fails with ends this. Families may leave it to these two.
-    #[inline]
-    fn move_all<E>(
-        &mut self,
-        _job: JobId,
-        _copied: impl FnMut(Ppn, Ppn) -> Result<(), E>,
-    ) -> Result<(), E> {
-        Ok(())
-    }
     /// A block is erased, for the `erases`th time.
     fn erased(&mut self, block: Block, erases: u32);
 
@@ -336,6 +288,13 @@ impl Default for Family {
 
 impl Mapping for Map {
     #[inline]
+    fn bulk(&mut self) -> Option<&mut impl Bulk> {
+        match self {
+            Self::Page(map) => Some(map),
+            _ => None,
+        }
+    }
+    #[inline]
     fn user_pages(&self) -> u32 {
         each!(self, map => map.user_pages())
     }
@@ -374,21 +333,6 @@ impl Mapping for Map {
         page_first!(self, map => map.write(page))
     }
     #[inline]
-    fn write_row<E>(
-        &mut self,
-        pages: Range<u32>,
-        placed: impl FnMut(Placed) -> Result<(), E>,
-    ) -> Result<(), E> {
-        page_first!(self, map => map.write_row(pages, placed))
-    }
-    fn fill<E>(
-        &mut self,
-        pages: Range<u32>,
-        filled: impl FnMut(Block) -> Result<(), E>,
-    ) -> Result<u32, E> {
-        each!(self, map => map.fill(pages, filled))
-    }
-    #[inline]
     fn trim(&mut self, page: Lpn) {
         each!(self, map => map.trim(page));
     }
@@ -408,21 +352,9 @@ impl Mapping for Map {
     fn step(&mut self, job: JobId) -> Step {
         page_first!(self, map => map.step(job))
     }
-    #[inline]
-    fn read_all(&mut self, job: JobId, read: impl FnMut(Plane, Ppn)) {
-        page_first!(self, map => map.read_all(job, read));
-    }
     #[inline(always)]
     fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn> {
         page_first!(self, map => map.relocate(job, from))
-    }
-    #[inline]
-    fn move_all<E>(
-        &mut self,
-        job: JobId,
-        copied: impl FnMut(Ppn, Ppn) -> Result<(), E>,
-    ) -> Result<(), E> {
-        each!(self, map => map.move_all(job, copied))
     }
     #[inline]
     fn erased(&mut self, block: Block, erases: u32) {

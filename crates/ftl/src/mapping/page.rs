@@ -9,7 +9,7 @@ use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Layout, Plane, Ppn};
 
-use super::{Build, Mapping, Placed, Want, Written};
+use super::{Build, Bulk, Mapping, Placed, Want, Written};
 use crate::allocate::{Allocator, Place};
 use crate::block::{Blocks, Phase};
 use crate::gc::victim::{Choose, Chooser};
@@ -235,7 +235,7 @@ pub struct PageMap {
     chooser: Chooser,
     free: FreeBlocks,
     /// From this page on none was ever written, and no block of the host is open: what
-    /// [`Mapping::fill`] has reached. Whoever else writes opens a block first, and then it is the end
+    /// [`Bulk::fill`] has reached. Whoever else writes opens a block first, and then it is the end
     /// of the map.
     unwritten: u32,
     /// The page that was foreseen last, until its copy has been foreseen.
@@ -746,6 +746,10 @@ impl PageMap {
 }
 
 impl Mapping for PageMap {
+    #[inline]
+    fn bulk(&mut self) -> Option<&mut impl Bulk> {
+        Some(self)
+    }
     fn user_pages(&self) -> u32 {
         self.map.len() as u32
     }
@@ -783,50 +787,6 @@ impl Mapping for PageMap {
             Some(put) => Written::Placed(put.placed.place),
             None => Written::Wait(Want::Free(plane)),
         }
-    }
-    #[inline]
-    fn write_row<E>(
-        &mut self,
-        pages: Range<u32>,
-        mut placed: impl FnMut(Placed) -> Result<(), E>,
-    ) -> Result<(), E> {
-        for page in pages.map(Lpn) {
-            let Some((plane, home)) = self.plane_for(page) else {
-                break;
-            };
-            let Some(put) = self.put(page, plane, home) else {
-                break;
-            };
-            placed(put.placed)?;
-            if put.ends_row {
-                break;
-            }
-        }
-        Ok(())
-    }
-    fn fill<E>(
-        &mut self,
-        pages: Range<u32>,
-        mut filled: impl FnMut(Block) -> Result<(), E>,
-    ) -> Result<u32, E> {
-        let mut next = pages.start;
-        let (planes, start_blocks) = (self.layout.planes(), self.start_blocks);
-        let round = planes * self.layout.pages_per_block;
-        if next < self.unwritten || (pages.len() as u32) < round {
-            return Ok(0);
-        }
-        let in_turn = (next..next + planes).map(|page| self.allocator.home(Lpn(page)));
-        let Some(homes) = in_turn.collect::<Option<Vec<Plane>>>() else {
-            return Ok(0);
-        };
-        let spared = |state: &PlaneState| state.free > start_blocks;
-        while pages.end - next >= round && self.planes.iter().all(spared) {
-            for place in self.fill_round(next..next + round, &homes) {
-                filled(self.layout.block_of(place))?;
-            }
-            next += round;
-        }
-        Ok(next - pages.start)
     }
     fn trim(&mut self, page: Lpn) {
         if let Some(old) = self.lookup(page) {
@@ -903,20 +863,6 @@ impl Mapping for PageMap {
             Stage::Erasing => Step::Wait,
         }
     }
-    #[inline]
-    fn read_all(&mut self, job: JobId, mut read: impl FnMut(Plane, Ppn)) {
-        let plane = Plane(job.0);
-        let Some(victim) = self
-            .planes
-            .get_mut(plane.index())
-            .and_then(|state| state.victim.as_mut())
-        else {
-            return;
-        };
-        let end = self.layout.page(victim.block, self.layout.pages_per_block);
-        let next = std::mem::replace(&mut victim.next, end);
-        self.blocks.each_valid(next, end, |from| read(plane, from));
-    }
     #[inline(always)]
     fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn> {
         let Victim { block, writer, .. } = self.planes[job.index()].victim?;
@@ -924,25 +870,6 @@ impl Mapping for PageMap {
         self.foresee_move(next);
         self.foresee_copy();
         Some(self.append(Plane(job.0), writer, from))
-    }
-    #[inline]
-    fn move_all<E>(
-        &mut self,
-        job: JobId,
-        mut copied: impl FnMut(Ppn, Ppn) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let plane = Plane(job.0);
-        let Some(victim) = self.planes[plane.index()].victim else {
-            return Ok(());
-        };
-        let writer = victim.writer;
-        while let Some(from) = self.next_to_move(plane) {
-            self.foresee_move(Ppn(from.0 + 8));
-            self.blocks.lose(victim.block, from);
-            let to = self.append(plane, writer, from);
-            copied(from, to)?;
-        }
-        Ok(())
     }
     fn erased(&mut self, block: Block, erases: u32) {
         let valid = self.blocks.valid(block);
@@ -1054,5 +981,85 @@ impl Mapping for PageMap {
             ));
         }
         (0..self.layout.planes()).try_for_each(|plane| self.audit_plane(Plane(plane)))
+    }
+}
+
+impl Bulk for PageMap {
+    #[inline]
+    fn write_row<E>(
+        &mut self,
+        pages: Range<u32>,
+        mut placed: impl FnMut(Placed) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for page in pages.map(Lpn) {
+            let Some((plane, home)) = self.plane_for(page) else {
+                break;
+            };
+            let Some(put) = self.put(page, plane, home) else {
+                break;
+            };
+            placed(put.placed)?;
+            if put.ends_row {
+                break;
+            }
+        }
+        Ok(())
+    }
+    fn fill<E>(
+        &mut self,
+        pages: Range<u32>,
+        mut filled: impl FnMut(Block) -> Result<(), E>,
+    ) -> Result<u32, E> {
+        let mut next = pages.start;
+        let (planes, start_blocks) = (self.layout.planes(), self.start_blocks);
+        let round = planes * self.layout.pages_per_block;
+        if next < self.unwritten || (pages.len() as u32) < round {
+            return Ok(0);
+        }
+        let in_turn = (next..next + planes).map(|page| self.allocator.home(Lpn(page)));
+        let Some(homes) = in_turn.collect::<Option<Vec<Plane>>>() else {
+            return Ok(0);
+        };
+        let spared = |state: &PlaneState| state.free > start_blocks;
+        while pages.end - next >= round && self.planes.iter().all(spared) {
+            for place in self.fill_round(next..next + round, &homes) {
+                filled(self.layout.block_of(place))?;
+            }
+            next += round;
+        }
+        Ok(next - pages.start)
+    }
+    #[inline]
+    fn read_all(&mut self, job: JobId, mut read: impl FnMut(Plane, Ppn)) {
+        let plane = Plane(job.0);
+        let Some(victim) = self
+            .planes
+            .get_mut(plane.index())
+            .and_then(|state| state.victim.as_mut())
+        else {
+            return;
+        };
+        let end = self.layout.page(victim.block, self.layout.pages_per_block);
+        let next = std::mem::replace(&mut victim.next, end);
+        self.blocks.each_valid(next, end, |from| read(plane, from));
+    }
+    #[inline]
+    fn move_all<E>(
+        &mut self,
+        job: JobId,
+        mut copied: impl FnMut(Ppn, Ppn) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let plane = Plane(job.0);
+        let Some(victim) = self.planes[plane.index()].victim else {
+            return Ok(());
+        };
+        let writer = victim.writer;
+        while let Some(from) = self.next_to_move(plane) {
+            self.foresee_move(Ppn(from.0 + 8));
+            self.blocks.lose(victim.block, from);
+            let to = self.append(plane, writer, from);
+            copied(from, to)?;
+        }
+        Ok(())
     }
 }
