@@ -292,7 +292,8 @@ impl<M: Mapping> Controller<M> {
     /// A request from this byte on will come soon.
     #[inline]
     pub fn prefetch(&mut self, offset: u64) {
-        self.mapping.foresee(Lpn((offset / self.page_bytes) as u32));
+        self.mapping
+            .prefetch(Lpn((offset / self.page_bytes) as u32));
     }
     /// Begins with a request, which lies within the device.
     pub fn begin(
@@ -1094,7 +1095,10 @@ impl<M: Mapping> Controller<M> {
                 self.block_erased(now, place, JobId(owner), probe);
                 self.step_done(now, JobId(owner), queue, probe)?;
             }
-            Purpose::OwnRead | Purpose::OwnProgram | Purpose::MapRead | Purpose::MapProgram => {
+            Purpose::MetadataRead
+            | Purpose::MetadataProgram
+            | Purpose::MapRead
+            | Purpose::MapProgram => {
                 self.backend.release(slot);
                 self.step_done(now, JobId(owner), queue, probe)?;
             }

@@ -85,7 +85,7 @@ impl<M: Mapping, N: Note, G: FnMut(u64) -> bool> Filler<'_, M, N, G> {
             for page in ahead.iter_mut() {
                 *page = self.random.below(self.pages) as u32;
             }
-            self.device.foresee(ahead);
+            self.device.prefetch(ahead);
             for page in ahead {
                 self.device.write(Lpn(*page))?;
                 number += 1;

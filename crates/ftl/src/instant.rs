@@ -32,17 +32,17 @@ pub struct Work {
     pub written: u64,
     /// Pages moved by garbage collection.
     pub moved: u64,
-    /// Pages that the mapping programmed for itself.
-    pub own: u64,
+    /// Pages of metadata programmed.
+    pub metadata: u64,
     /// Blocks erased.
     pub erased: u64,
 }
 
 impl Work {
-    /// Programs a host write: (written + moved + own) / written; `None` before the first.
+    /// Programs a host write: (written + moved + metadata) / written; `None` before the first.
     pub fn write_amplification(&self) -> Option<f64> {
         (self.written > 0)
-            .then(|| (self.written + self.moved + self.own) as f64 / self.written as f64)
+            .then(|| (self.written + self.moved + self.metadata) as f64 / self.written as f64)
     }
     /// What was done since `earlier`.
     #[must_use]
@@ -50,7 +50,7 @@ impl Work {
         Self {
             written: self.written - earlier.written,
             moved: self.moved - earlier.moved,
-            own: self.own - earlier.own,
+            metadata: self.metadata - earlier.metadata,
             erased: self.erased - earlier.erased,
         }
     }
@@ -158,10 +158,10 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
         }
         Ok(())
     }
-    /// These pages will be written next: see [`Mapping::foresee`].
-    pub fn foresee(&mut self, pages: &[u32]) {
+    /// These pages will be written next: see [`Mapping::prefetch`].
+    pub fn prefetch(&mut self, pages: &[u32]) {
         for page in pages {
-            self.mapping.foresee(Lpn(*page));
+            self.mapping.prefetch(Lpn(*page));
         }
     }
     /// Discards a page.
@@ -263,8 +263,8 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
             Step::Read(place) => self.array.read(place)?,
             Step::Program { place, label } => {
                 self.array.program(place)?;
-                self.note.own(place, label);
-                self.work.own += 1;
+                self.note.metadata(place, label);
+                self.work.metadata += 1;
             }
             Step::Erase(block) => {
                 self.array.erase(block)?;

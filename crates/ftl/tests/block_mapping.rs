@@ -103,7 +103,7 @@ impl Bench {
         };
         let cost = map.cost(want);
         let Collection { kind, .. } = map.collect(want).unwrap();
-        (kind, cost.pages, cost.own_pages, cost.blocks)
+        (kind, cost.pages, cost.metadata_pages, cost.blocks)
     }
     /// The power fails between two operations.
     fn cut(&mut self) {
@@ -120,7 +120,7 @@ impl Bench {
 
 /// (copies, fillers, erases)
 fn spent(work: Work) -> (u64, u64, u64) {
-    (work.moved, work.own, work.erased)
+    (work.moved, work.metadata, work.erased)
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn random_writes_cost_between_half_a_block_and_a_whole_one() {
             (found - expected).abs() < 4.0 * p / 400.0,
             "{logical} {open} {pages}: {found} copies, {expected} expected"
         );
-        assert_eq!(work.own, 0);
+        assert_eq!(work.metadata, 0);
     }
 }
 

@@ -288,7 +288,7 @@ fn every_dirty_entry_that_leaves_is_a_program() {
     let counts = map.map_cache().unwrap();
     assert_eq!(work.erased, 0);
     assert!(counts.dirty_evictions > 100);
-    assert_eq!(work.own, counts.dirty_evictions);
+    assert_eq!(work.metadata, counts.dirty_evictions);
 }
 
 /// The hit ratio of LRU under independent requests with these probabilities (H. Che, Y. Tung and

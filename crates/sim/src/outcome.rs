@@ -93,7 +93,7 @@ fn plus(one: Work, other: Work) -> Work {
     Work {
         written: one.written + other.written,
         moved: one.moved + other.moved,
-        own: one.own + other.own,
+        metadata: one.metadata + other.metadata,
         erased: one.erased + other.erased,
     }
 }

@@ -279,18 +279,18 @@ impl<M: Mapping> Controller<M> {
                 let purpose = if of_map {
                     Purpose::MapRead
                 } else {
-                    Purpose::OwnRead
+                    Purpose::MetadataRead
                 };
-                probe.observe(now, Observation::OwnPage { program: false });
+                probe.observe(now, Observation::MetadataPage { program: false });
                 Order::new(purpose, place, id.0, 0)
             }
             Step::Program { place, label } => {
                 let purpose = if of_map {
                     Purpose::MapProgram
                 } else {
-                    Purpose::OwnProgram
+                    Purpose::MetadataProgram
                 };
-                probe.observe(now, Observation::OwnPage { program: true });
+                probe.observe(now, Observation::MetadataPage { program: true });
                 self.observe_free_blocks(now, probe);
                 Order::new(purpose, place, id.0, label)
             }
@@ -325,7 +325,9 @@ impl<M: Mapping> Controller<M> {
             match order.purpose {
                 Purpose::MoveProgram => spares.carry_copy(slot, Ppn(order.tag)),
                 Purpose::Move => spares.carry_copy(slot, order.place),
-                Purpose::OwnProgram | Purpose::MapProgram => spares.carry_own(slot, order.tag),
+                Purpose::MetadataProgram | Purpose::MapProgram => {
+                    spares.carry_metadata(slot, order.tag)
+                }
                 _ => {}
             }
         }

@@ -158,7 +158,7 @@ impl DftlMap {
         let pages = shape.pages as usize;
         let (entries, protected) = (shape.cache_entries, shape.protected_entries);
         Self {
-            pages: PageMap::with_own(plan, shape.pages, shape.blocks),
+            pages: PageMap::with_metadata(plan, shape.pages, shape.blocks),
             user_pages: plan.user_pages,
             shape,
             cache: Cache::new(plan.user_pages, entries, protected),
@@ -345,7 +345,7 @@ impl Mapping for DftlMap {
         if self.is_of_map(block) {
             self.areas[plane.index()].erased();
             let kept = self.owned_blocks(plane) < self.shape.blocks;
-            self.pages.own_erased(block, erases, kept);
+            self.pages.metadata_erased(block, erases, kept);
             return;
         }
         self.pages.erased(block, erases);
@@ -373,7 +373,7 @@ impl Mapping for DftlMap {
         let cost = self.pages.cost(want);
         let rewritten = (f64::from(cost.pages) * self.rewritten_per_move()) as u32;
         Cost {
-            own_pages: rewritten.min(self.shape.pages),
+            metadata_pages: rewritten.min(self.shape.pages),
             ..cost
         }
     }

@@ -98,14 +98,14 @@ pub trait Mapping {
     fn free_blocks(&self) -> u32;
     /// Free blocks of a plane; constant time.
     fn free_blocks_of(&self, plane: Plane) -> u32;
-    /// Pages that hold current data, the mapping's own included. Linear in the blocks.
+    /// Pages that hold current data, the metadata included. Linear in the blocks.
     fn valid_pages(&self) -> u64;
     /// Where the current copy of a page is, if it was ever written.
     fn lookup(&self, page: Lpn) -> Option<Ppn>;
     /// `page` will be asked for soon: brings what is looked at then into the caches of the processor.
     /// Changes no answer; without it everything is the same, but slower where the map is large.
     #[inline]
-    fn foresee(&mut self, _page: Lpn) {}
+    fn prefetch(&mut self, _page: Lpn) {}
     /// The plane that every copy of a page goes to, if the address alone decides.
     fn home_plane(&self, page: Lpn) -> Option<Plane>;
     /// What has to be done before the map entry of `page` is in memory, to be read or (`update`)
@@ -314,8 +314,8 @@ impl Mapping for Map {
         page_first!(self, map => map.lookup(page))
     }
     #[inline]
-    fn foresee(&mut self, page: Lpn) {
-        page_first!(self, map => map.foresee(page));
+    fn prefetch(&mut self, page: Lpn) {
+        page_first!(self, map => map.prefetch(page));
     }
     #[inline]
     fn home_plane(&self, page: Lpn) -> Option<Plane> {

@@ -101,7 +101,7 @@ impl Active {
 struct PlaneState {
     /// Free blocks, those that are kept not counted.
     free: u32,
-    /// Free blocks kept for pages of the mapping's own.
+    /// Free blocks kept for pages of metadata.
     kept: u32,
     /// Invalid pages in blocks that may be collected.
     stale: u32,
@@ -151,7 +151,7 @@ pub struct PageMap {
     reserve_blocks: u32,
     /// Which active block collection writes to.
     collection: Writer,
-    /// By logical page: 1 + its physical page, or 0. Pages of the mapping's own are behind the host's.
+    /// By logical page: 1 + its physical page, or 0. Pages of metadata are behind the host's.
     pub(super) map: Vec<u32>,
     /// By physical page: 1 + the logical page last programmed there, as its spare area would say.
     /// The copy is current if the map points back.
@@ -167,7 +167,7 @@ pub struct PageMap {
     /// [`Bulk::fill`] has reached. Whoever else writes opens a block first, and then it is the end
     /// of the map.
     unwritten: u32,
-    /// The page that was foreseen last, until its copy has been foreseen.
+    /// The page that was prefetched last, until its copy is, too.
     ahead: Option<Lpn>,
     /// What it was built from, to build it again when the memory has been lost.
     plan: Box<Plan>,
@@ -176,11 +176,11 @@ pub struct PageMap {
 impl PageMap {
     /// An empty map over a pristine array.
     pub fn new(plan: &Plan) -> Self {
-        Self::with_own(plan, 0, 0)
+        Self::with_metadata(plan, 0, 0)
     }
-    /// The same with room for `pages` pages of the mapping's own, for which `kept` blocks of every
+    /// The same with room for `pages` pages of metadata, for which `kept` blocks of every
     /// plane are kept.
-    pub(super) fn with_own(plan: &Plan, pages: u32, kept: u32) -> Self {
+    pub(super) fn with_metadata(plan: &Plan, pages: u32, kept: u32) -> Self {
         let layout = plan.layout;
         let plane = PlaneState {
             free: layout.blocks_per_plane - kept,
@@ -273,7 +273,7 @@ impl Mapping for PageMap {
         self.map[page.index()].checked_sub(1).map(Ppn)
     }
     #[inline]
-    fn foresee(&mut self, page: Lpn) {
+    fn prefetch(&mut self, page: Lpn) {
         prefetch_index(&self.map, page.index());
         self.ahead = Some(page);
     }

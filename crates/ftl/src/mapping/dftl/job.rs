@@ -181,7 +181,7 @@ impl DftlMap {
     fn program(&mut self, label: u32) -> Step {
         let home = self.home(label);
         let place = self.areas[home.index()].place(home, &mut self.pages);
-        self.pages.put_own(self.user_pages + label, place);
+        self.pages.put_metadata(self.user_pages + label, place);
         Step::Program { place, label }
     }
 

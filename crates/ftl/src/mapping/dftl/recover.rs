@@ -12,7 +12,7 @@ use crate::recovery::{Flash, Owner, Recovery};
 impl DftlMap {
     /// Whether a block holds translation pages.
     pub(super) fn is_of_map(&self, block: Block) -> bool {
-        self.pages.blocks.phase(block) == Phase::Own
+        self.pages.blocks.phase(block) == Phase::Metadata
     }
 
     /// Pages and translation pages are where their latest copies are. An entry whose page was placed
@@ -54,10 +54,10 @@ impl DftlMap {
         let mut open = None;
         for block in (0..layout.blocks_per_plane).map(|block| layout.block(plane, block)) {
             let tag = flash.pages(block).find_map(|(_, tag)| tag);
-            if !matches!(tag.map(|tag| tag.owner), Some(Owner::Own(_))) {
+            if !matches!(tag.map(|tag| tag.owner), Some(Owner::Metadata(_))) {
                 continue;
             }
-            self.pages.blocks.enter(block, Phase::Own);
+            self.pages.blocks.enter(block, Phase::Metadata);
             let programmed = flash.array.programmed(block);
             if programmed < layout.pages_per_block && open.is_none() {
                 let first = layout.page(block, 0).0;

@@ -28,7 +28,7 @@ use record::Record;
 pub(super) use rules::Rules;
 use shape::Shape;
 
-/// What the mapping's own pages are, in their spare areas.
+/// What pages of metadata are, in their spare areas.
 const RECORD: u32 = 0;
 const FILLER: u32 = 1;
 

@@ -81,7 +81,7 @@ impl Bulk for PageMap {
         };
         let writer = victim.writer;
         while let Some(from) = self.next_to_move(plane) {
-            self.foresee_move(Ppn(from.0 + 8));
+            self.prefetch_entry(Ppn(from.0 + 8));
             self.blocks.lose(victim.block, from);
             let to = self.append(plane, writer, from);
             copied(from, to)?;

@@ -58,7 +58,7 @@ impl PageMap {
             self.collection
         };
         let pages = self.blocks.valid(block);
-        self.foresee_owners(block);
+        self.prefetch_owners(block);
         let state = &mut self.planes[plane.index()];
         state.stale -= self.layout.pages_per_block - pages;
         state.victim = Some(Victim {
@@ -73,7 +73,7 @@ impl PageMap {
             cost: Cost {
                 pages,
                 blocks: 1,
-                own_pages: 0,
+                metadata_pages: 0,
             },
         })
     }
@@ -105,8 +105,8 @@ impl PageMap {
     pub(super) fn move_page(&mut self, plane: Plane, from: Ppn) -> Option<Ppn> {
         let Victim { block, writer, .. } = self.planes[plane.index()].victim?;
         let next = self.blocks.lose_moved(block, from)?;
-        self.foresee_move(next);
-        self.foresee_copy();
+        self.prefetch_entry(next);
+        self.prefetch_copy();
         Some(self.append(plane, writer, from))
     }
 
@@ -123,7 +123,7 @@ impl PageMap {
         Cost {
             pages: self.layout.pages_per_block - stale,
             blocks: 1,
-            own_pages: 0,
+            metadata_pages: 0,
         }
     }
 
@@ -190,30 +190,30 @@ impl PageMap {
     }
 
     /// The owners of the pages of `block` will be asked for soon.
-    pub(super) fn foresee_owners(&self, block: Block) {
+    pub(super) fn prefetch_owners(&self, block: Block) {
         let first = self.layout.page(block, 0).index();
         for line in (0..self.layout.pages_per_block).step_by(16).take(16) {
             prefetch_index(&self.owners, first + line as usize);
         }
     }
 
-    /// The copy of the page that was foreseen may be superseded soon. By now its map entry is at hand.
+    /// The copy of the page that was prefetched last may be superseded soon. By now its map entry is at hand.
     #[inline(always)]
-    pub(super) fn foresee_copy(&mut self) {
+    pub(super) fn prefetch_copy(&mut self) {
         let Some(page) = self.ahead.take() else {
             return;
         };
         if let Some(place) = self.map.get(page.index()) {
             let copy = Ppn(place.wrapping_sub(1));
             let block = self.layout.block_of(copy);
-            self.blocks.foresee(block, copy);
-            self.chooser.foresee(block);
+            self.blocks.prefetch(block, copy);
+            self.chooser.prefetch(block);
         }
     }
 
     /// The map entry of whoever owns `place` will change soon.
     #[inline(always)]
-    pub(super) fn foresee_move(&self, place: Ppn) {
+    pub(super) fn prefetch_entry(&self, place: Ppn) {
         if let Some(owner) = self.owners.get(place.index()) {
             prefetch_index(&self.map, (*owner as usize).wrapping_sub(1));
         }

@@ -9,7 +9,7 @@ use crate::mapping::Mapping;
 use crate::wear::Spend;
 
 impl PageMap {
-    /// Free blocks of a plane that are kept for pages of the mapping's own.
+    /// Free blocks of a plane that are kept for pages of metadata.
     pub(in crate::mapping) fn kept(&self, plane: Plane) -> u32 {
         self.planes[plane.index()].kept
     }
@@ -29,15 +29,15 @@ impl PageMap {
         let block = self.free.take(plane);
         let block = block.unwrap_or_else(|| unreachable!("free blocks are counted"));
         self.planes[plane.index()].kept -= 1;
-        self.blocks.enter(block, Phase::Own);
+        self.blocks.enter(block, Phase::Metadata);
         block
     }
     /// Whether [`Self::keep`] would keep a block.
     pub(in crate::mapping) fn may_keep(&self, plane: Plane) -> bool {
         self.planes[plane.index()].free > self.reserve_blocks
     }
-    /// A page of the mapping's own, by its number in the map, is programmed in `place`.
-    pub(in crate::mapping) fn put_own(&mut self, page: u32, place: Ppn) {
+    /// A page of metadata, by its number in the map, is programmed in `place`.
+    pub(in crate::mapping) fn put_metadata(&mut self, page: u32, place: Ppn) {
         if let Some(old) = self.lookup(Lpn(page)) {
             self.invalidate(old);
         }
@@ -45,9 +45,9 @@ impl PageMap {
         self.map[page as usize] = place.0 + 1;
         self.blocks.gain(self.layout.block_of(place), place);
     }
-    /// A block that held pages of the mapping's own is erased, for the `erases`th time: it is kept
+    /// A block that held pages of metadata is erased, for the `erases`th time: it is kept
     /// again, or anyone's.
-    pub(in crate::mapping) fn own_erased(&mut self, block: Block, erases: u32, kept: bool) {
+    pub(in crate::mapping) fn metadata_erased(&mut self, block: Block, erases: u32, kept: bool) {
         self.blocks.enter(block, Phase::Free);
         let plane = self.layout.plane_of(block);
         let state = &mut self.planes[plane.index()];

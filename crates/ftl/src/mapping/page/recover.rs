@@ -41,7 +41,7 @@ impl PageMap {
                 };
                 let page = match tag.owner {
                     Owner::Host(page) => page.0,
-                    Owner::Own(label) => user_pages.saturating_add(label),
+                    Owner::Metadata(label) => user_pages.saturating_add(label),
                 };
                 of_host &= page < user_pages;
                 if (page as usize) < self.map.len() {
@@ -69,8 +69,8 @@ impl PageMap {
     }
 
     /// Which blocks of a plane are free, which go on taking programs, and which are full. Up to
-    /// `kept` of the free ones are kept, but none of the host's reserve. Blocks of the mapping's own
-    /// pages are left alone.
+    /// `kept` of the free ones are kept, but none of the host's reserve. Blocks of metadata are
+    /// left alone.
     pub(in crate::mapping) fn sort_blocks(&mut self, flash: &Flash<'_>, plane: Plane, kept: u32) {
         while self.free.take(plane).is_some() {}
         let mut open = Vec::new();
@@ -82,7 +82,7 @@ impl PageMap {
             if programmed > 0 {
                 self.free.in_use(plane, block, erases);
             }
-            if matches!(self.blocks.phase(block), Phase::Own | Phase::Victim) {
+            if matches!(self.blocks.phase(block), Phase::Metadata | Phase::Victim) {
                 continue;
             }
             if programmed == 0 {
