@@ -7,9 +7,9 @@ use std::ops::Range;
 use thiserror::Error;
 use wordline_nand::{Array, Layout, Plane, Ppn, Violation};
 
-use crate::job::{Collection, JobId, Step};
+use crate::job::{Collection, JobId, Step, Want};
 use crate::lpn::Lpn;
-use crate::mapping::{Bulk, Mapping, Placed, Want, Written};
+use crate::mapping::{Bulk, Mapping, Placed, Written};
 use crate::recovery::Note;
 
 /// Writes that could not be carried out.
@@ -27,7 +27,7 @@ pub enum InstantError {
 
 /// Flash operations that have been carried out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct FlashOps {
     /// Pages the host wrote.
     pub written: u64,
     /// Pages moved by garbage collection.
@@ -38,7 +38,7 @@ pub struct Work {
     pub erased: u64,
 }
 
-impl Work {
+impl FlashOps {
     /// Programs a host write: (written + moved + metadata) / written; `None` before the first.
     pub fn write_amplification(&self) -> Option<f64> {
         (self.written > 0)
@@ -62,7 +62,7 @@ pub struct Instant<'a, M, N = ()> {
     mapping: &'a mut M,
     array: &'a mut Array,
     layout: Layout,
-    work: Work,
+    work: FlashOps,
     /// Who hears of every program.
     note: N,
     /// Steps that were handed out together.
@@ -83,13 +83,13 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
             mapping,
             array,
             layout,
-            work: Work::default(),
+            work: FlashOps::default(),
             note,
             steps: Vec::new(),
         }
     }
     /// What has been done so far.
-    pub fn work(&self) -> Work {
+    pub fn work(&self) -> FlashOps {
         self.work
     }
     /// Writes a page, and collects where that left too few free blocks.

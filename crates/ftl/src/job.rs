@@ -23,6 +23,22 @@ impl JobId {
     }
 }
 
+/// A logical block: the pages that share data and update blocks. Families without such blocks have
+/// none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LogicalBlock(pub u32);
+
+/// What a collection is to gain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Want {
+    /// Free blocks in a plane (free-block reclaim).
+    Free(Plane),
+    /// Free blocks in any plane.
+    Anywhere,
+    /// Free pages for a logical block of a plane (update-block reclaim).
+    Update(Plane, LogicalBlock),
+}
+
 /// What a job does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {

@@ -5,7 +5,7 @@ use wordline_ftl::allocate::dynamic::Dynamic;
 use wordline_ftl::allocate::r#static::Static;
 use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::gc::schedule::Scheduling;
-use wordline_ftl::instant::{Instant, Work};
+use wordline_ftl::instant::{FlashOps, Instant};
 use wordline_ftl::mapping::Family;
 use wordline_ftl::mapping::block::BlockMapping;
 use wordline_ftl::recovery::Journal;
@@ -62,7 +62,7 @@ impl Bench {
     fn new(open_blocks: u32) -> Self {
         Self::of(&plan(&config(open_blocks), 1, 20, 4).unwrap())
     }
-    fn write(&mut self, pages: impl IntoIterator<Item = u32>) -> Work {
+    fn write(&mut self, pages: impl IntoIterator<Item = u32>) -> FlashOps {
         let journal = &mut self.journal;
         let mut device = Instant::noting(&mut self.map, &mut self.array, self.layout, journal);
         for page in pages {
@@ -119,7 +119,7 @@ impl Bench {
 }
 
 /// (copies, fillers, erases)
-fn spent(work: Work) -> (u64, u64, u64) {
+fn spent(work: FlashOps) -> (u64, u64, u64) {
     (work.moved, work.metadata, work.erased)
 }
 

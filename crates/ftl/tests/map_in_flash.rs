@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use wordline_ftl::allocate::Dimensions;
-use wordline_ftl::instant::{Instant, Work};
+use wordline_ftl::instant::{FlashOps, Instant};
 use wordline_ftl::mapping::Family;
 use wordline_ftl::mapping::dftl::Dftl;
 use wordline_ftl::{Config, JobId, Lpn, Map, Mapping, PageMap, Plan, Step, Want, Written};
@@ -233,7 +233,7 @@ fn a_collection_rewrites_each_translation_page_of_uncached_moved_pages_once() {
     assert!(collections > 100, "{collections}");
 }
 
-fn precondition<M: Mapping>(mut map: M, plan: &Plan) -> (M, Work) {
+fn precondition<M: Mapping>(mut map: M, plan: &Plan) -> (M, FlashOps) {
     let mut array = Array::new(plan.layout, u32::MAX);
     let mut device = Instant::new(&mut map, &mut array, plan.layout);
     let mut random = Stream::new(1, "map.writes");

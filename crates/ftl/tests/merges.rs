@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use wordline_ftl::allocate::Dimensions;
-use wordline_ftl::instant::{Instant, Work};
+use wordline_ftl::instant::{FlashOps, Instant};
 use wordline_ftl::mapping::Family;
 use wordline_ftl::mapping::{buffered, hybrid, log_block};
 use wordline_ftl::{Collection, Config, GcKind, Lpn, Map, Mapping, Plan, Want, Written};
@@ -45,7 +45,7 @@ impl Bench {
             layout,
         }
     }
-    fn write(&mut self, pages: impl IntoIterator<Item = u32>) -> Work {
+    fn write(&mut self, pages: impl IntoIterator<Item = u32>) -> FlashOps {
         let mut device = Instant::new(&mut self.map, &mut self.array, self.layout);
         for page in pages {
             device.write(Lpn(page)).unwrap();

@@ -18,7 +18,7 @@ use edge::{layout, planes};
 use wordline_ftl::config::Gc;
 use wordline_ftl::gc::victim::d_choices::DChoices;
 use wordline_ftl::gc::victim::{Victim, fifo, greedy, random};
-use wordline_ftl::instant::{Instant, Work};
+use wordline_ftl::instant::{FlashOps, Instant};
 use wordline_ftl::{Config, Lpn, Mapping, PageMap, Plan};
 use wordline_kernel::Stream;
 use wordline_nand::Array;
@@ -77,7 +77,7 @@ fn program(
     plan: &Plan,
     random: &mut Stream,
     pages: u64,
-) -> Work {
+) -> FlashOps {
     let before = device.work();
     loop {
         let work = device.work().since(before);

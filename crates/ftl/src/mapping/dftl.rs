@@ -3,8 +3,8 @@
 mod area;
 mod cache;
 mod job;
-mod recency;
 mod recover;
+mod segmented_lru;
 mod shape;
 
 use schemars::JsonSchema;
@@ -128,8 +128,8 @@ impl Build for Dftl {
     }
 }
 
-/// Entries that a miss lets out of a cache that is larger than it should be.
-const LET_OUT: u32 = 2;
+/// Entries that a miss evicts from a cache that is larger than it should be.
+const EVICTIONS_OF_A_MISS: u32 = 2;
 
 /// A page-mapped translation layer with a demand-cached map.
 ///
@@ -203,13 +203,13 @@ impl DftlMap {
         let label = self.label(page);
         let id = self.fetch_of(label);
         let awaited = self.cache.is_awaited(page);
-        if awaited && self.jobs[id.index()].brings(page) {
+        if awaited && self.jobs[id.index()].fetches(page) {
             self.cache.wait(page);
             return Some(id);
         }
         self.cache.counts.misses += 1;
-        for _ in 0..LET_OUT {
-            if !self.cache.is_full() || !self.let_one_out(id) {
+        for _ in 0..EVICTIONS_OF_A_MISS {
+            if !self.cache.is_full() || !self.evict_one(id) {
                 break;
             }
         }
@@ -220,19 +220,19 @@ impl DftlMap {
             self.cache.begin(page, update);
             return None;
         }
-        job.bring(page, on_flash);
+        job.fetch_entry(page, on_flash);
         self.cache.expect();
         self.cache.wait(page);
         Some(id)
     }
     /// An entry leaves the cache; its translation page, if it has to be rewritten, is `id`'s to
     /// rewrite.
-    fn let_one_out(&mut self, id: JobId) -> bool {
-        let Some(page) = self.cache.next_out(|page| self.may_leave(page)) else {
+    fn evict_one(&mut self, id: JobId) -> bool {
+        let Some(page) = self.cache.next_victim(|page| self.may_leave(page)) else {
             return false;
         };
         if self.cache.evict(page) {
-            self.owe(self.label(page), id);
+            self.rewrite_later(self.label(page), id);
         }
         true
     }
@@ -246,11 +246,11 @@ impl DftlMap {
         self.areas[home.index()].room(home, &self.pages) != Room::None
     }
     /// A translation page has to be rewritten: by `id`, unless another job is at it.
-    fn owe(&mut self, label: u32, id: JobId) {
+    fn rewrite_later(&mut self, label: u32, id: JobId) {
         let rewriting = &mut self.rewriting[label as usize];
         if !*rewriting {
             *rewriting = true;
-            self.jobs[id.index()].owe(label);
+            self.jobs[id.index()].rewrite_later(label);
         }
     }
     /// Blocks of a plane that translation pages have or may take.
@@ -336,7 +336,7 @@ impl Mapping for DftlMap {
         let to = self.pages.relocate(job, from)?;
         let page = self.pages.owners[to.index()] - 1;
         if self.cache.moved(page) {
-            self.owe(self.label(page), job);
+            self.rewrite_later(self.label(page), job);
         }
         Some(to)
     }
@@ -411,10 +411,10 @@ impl DftlMap {
                 area.blocks()
             ));
         }
-        let (left, spoken) = (area.left(plane, &self.pages), area.spoken());
-        if spoken > left {
+        let (left, reserved) = (area.left(plane, &self.pages), area.reserved());
+        if reserved > left {
             return Err(format!(
-                "plane {}: {spoken} translation pages are to come, and {left} fit",
+                "plane {}: {reserved} translation pages are to come, and {left} fit",
                 plane.0
             ));
         }

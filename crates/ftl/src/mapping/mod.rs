@@ -19,26 +19,10 @@ use wordline_nand::{Block, Plane, Ppn};
 pub use bulk::{Bulk, Placed};
 pub use page::PageMap;
 
-use crate::job::{Collection, Cost, JobId, Step};
+use crate::job::{Collection, Cost, JobId, LogicalBlock, Step, Want};
 use crate::lpn::Lpn;
 use crate::plan::{Plan, PlanError};
 use crate::recovery::{Flash, Recovery};
-
-/// A logical block: the pages that share data and update blocks. Families without such blocks have
-/// none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct LogicalBlock(pub u32);
-
-/// What a collection is to gain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Want {
-    /// Free blocks in a plane (free-block reclaim).
-    Free(Plane),
-    /// Free blocks in any plane.
-    Anywhere,
-    /// Free pages for a logical block of a plane (update-block reclaim).
-    Update(Plane, LogicalBlock),
-}
 
 /// What became of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -388,7 +388,7 @@ impl LogicalMap {
             && merge.sources.contains(&block)
         {
             let logical = merge.logical;
-            self.unchain(logical, block);
+            self.unlink(logical, block);
         }
     }
 }

@@ -251,16 +251,16 @@ impl LogicalMap {
         })
     }
 
-    fn unchain(&mut self, logical: LogicalBlock, gone: Block) {
-        let after = self.members[gone.index()].next;
+    fn unlink(&mut self, logical: LogicalBlock, removed: Block) {
+        let after = self.members[removed.index()].next;
         let state = &mut self.logical[logical.0 as usize];
         state.blocks -= 1;
-        if state.first == gone.0 + 1 {
+        if state.first == removed.0 + 1 {
             state.first = after;
             return;
         }
         let mut block = Block(state.first - 1);
-        while self.members[block.index()].next != gone.0 + 1 {
+        while self.members[block.index()].next != removed.0 + 1 {
             block = Block(self.members[block.index()].next - 1);
         }
         self.members[block.index()].next = after;
