@@ -21,7 +21,7 @@ use power::Spares;
 use rustc_hash::FxHashMap;
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::recovery::Spare;
-use wordline_ftl::{JobId, Lpn, Mapping, Placed, Want, Written};
+use wordline_ftl::{Bulk, JobId, Lpn, Mapping, Placed, Want, Written};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{BusyTime, EventQueue, Probe, Time};
 use wordline_nand::{Array, Block, Die, Event as Flash, Layout, Operation, Plane, Ppn};
@@ -292,7 +292,8 @@ impl<M: Mapping> Controller<M> {
     /// A request from this byte on will come soon.
     #[inline]
     pub fn prefetch(&mut self, offset: u64) {
-        self.mapping.foresee(Lpn((offset / self.page_bytes) as u32));
+        self.mapping
+            .prefetch(Lpn((offset / self.page_bytes) as u32));
     }
     /// Begins with a request, which lies within the device.
     pub fn begin(
@@ -396,8 +397,11 @@ impl<M: Mapping> Controller<M> {
             superseding,
             ..
         } = self;
+        let Some(bulk) = mapping.bulk() else {
+            return 0;
+        };
         let (mut count, mut last) = (0, (Plane(0), Lpn(0)));
-        let Ok(()) = mapping.write_row(pages, |placed| {
+        let Ok(()) = bulk.write_row(pages, |placed| {
             let Placed {
                 page,
                 place,
@@ -1091,7 +1095,10 @@ impl<M: Mapping> Controller<M> {
                 self.block_erased(now, place, JobId(owner), probe);
                 self.step_done(now, JobId(owner), queue, probe)?;
             }
-            Purpose::OwnRead | Purpose::OwnProgram | Purpose::MapRead | Purpose::MapProgram => {
+            Purpose::MetadataRead
+            | Purpose::MetadataProgram
+            | Purpose::MapRead
+            | Purpose::MapProgram => {
                 self.backend.release(slot);
                 self.step_done(now, JobId(owner), queue, probe)?;
             }

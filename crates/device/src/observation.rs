@@ -162,7 +162,7 @@ pub enum Observation {
     PageTrimmed,
     /// A page that the mapping keeps for itself has been read or is being programmed: a part of the
     /// map, or the record of an erase.
-    OwnPage {
+    MetadataPage {
         /// Whether it is programmed.
         program: bool,
     },

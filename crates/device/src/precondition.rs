@@ -1,6 +1,6 @@
 //! Bringing a device into the state in which it is measured, without timing.
 
-use wordline_ftl::instant::{Instant, InstantError, Work};
+use wordline_ftl::instant::{FlashOps, Instant, InstantError};
 use wordline_ftl::recovery::Note;
 use wordline_ftl::{Lpn, MapCache, Mapping};
 use wordline_kernel::Stream;
@@ -33,9 +33,9 @@ pub struct Settle {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Preconditioned {
     /// Flash work of the fill.
-    pub fill: Work,
+    pub fill: FlashOps,
     /// Flash work of the random writes.
-    pub overwrites: Work,
+    pub overwrites: FlashOps,
     /// Write amplification of the last window, or of all random writes if there was no window.
     pub last_write_amplification: Option<f64>,
     /// Whether write amplification was to settle and the limit came first.
@@ -85,7 +85,7 @@ impl<M: Mapping, N: Note, G: FnMut(u64) -> bool> Filler<'_, M, N, G> {
             for page in ahead.iter_mut() {
                 *page = self.random.below(self.pages) as u32;
             }
-            self.device.foresee(ahead);
+            self.device.prefetch(ahead);
             for page in ahead {
                 self.device.write(Lpn(*page))?;
                 number += 1;

@@ -15,8 +15,8 @@ pub enum Phase {
     Closed = 2,
     /// Being collected.
     Victim = 3,
-    /// Not free: it holds pages of the mapping's own.
-    Own = 4,
+    /// Not free: it holds pages of metadata.
+    Metadata = 4,
 }
 
 /// All blocks. Four bytes each and a bit a page, zero for a free block and so untouched before its
@@ -86,7 +86,7 @@ impl Blocks {
             1 => Phase::Active,
             2 => Phase::Closed,
             3 => Phase::Victim,
-            _ => Phase::Own,
+            _ => Phase::Metadata,
         }
     }
     /// Moves a block on in its life.
@@ -110,7 +110,7 @@ impl Blocks {
     }
     /// `page` of `block` may be superseded soon: brings their books into the caches of the processor.
     #[inline]
-    pub(crate) fn foresee(&self, block: Block, page: Ppn) {
+    pub(crate) fn prefetch(&self, block: Block, page: Ppn) {
         prefetch_index(&self.states, block.index());
         prefetch_index(&self.valid, word_of(page));
     }

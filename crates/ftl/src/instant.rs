@@ -7,9 +7,9 @@ use std::ops::Range;
 use thiserror::Error;
 use wordline_nand::{Array, Layout, Plane, Ppn, Violation};
 
-use crate::job::{Collection, JobId, Step};
+use crate::job::{Collection, JobId, Step, Want};
 use crate::lpn::Lpn;
-use crate::mapping::{Mapping, Placed, Want, Written};
+use crate::mapping::{Bulk, Mapping, Placed, Written};
 use crate::recovery::Note;
 
 /// Writes that could not be carried out.
@@ -27,22 +27,22 @@ pub enum InstantError {
 
 /// Flash operations that have been carried out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct FlashOps {
     /// Pages the host wrote.
     pub written: u64,
     /// Pages moved by garbage collection.
     pub moved: u64,
-    /// Pages that the mapping programmed for itself.
-    pub own: u64,
+    /// Pages of metadata programmed.
+    pub metadata: u64,
     /// Blocks erased.
     pub erased: u64,
 }
 
-impl Work {
-    /// Programs a host write: (written + moved + own) / written; `None` before the first.
+impl FlashOps {
+    /// Programs a host write: (written + moved + metadata) / written; `None` before the first.
     pub fn write_amplification(&self) -> Option<f64> {
         (self.written > 0)
-            .then(|| (self.written + self.moved + self.own) as f64 / self.written as f64)
+            .then(|| (self.written + self.moved + self.metadata) as f64 / self.written as f64)
     }
     /// What was done since `earlier`.
     #[must_use]
@@ -50,7 +50,7 @@ impl Work {
         Self {
             written: self.written - earlier.written,
             moved: self.moved - earlier.moved,
-            own: self.own - earlier.own,
+            metadata: self.metadata - earlier.metadata,
             erased: self.erased - earlier.erased,
         }
     }
@@ -62,7 +62,7 @@ pub struct Instant<'a, M, N = ()> {
     mapping: &'a mut M,
     array: &'a mut Array,
     layout: Layout,
-    work: Work,
+    work: FlashOps,
     /// Who hears of every program.
     note: N,
     /// Steps that were handed out together.
@@ -83,13 +83,13 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
             mapping,
             array,
             layout,
-            work: Work::default(),
+            work: FlashOps::default(),
             note,
             steps: Vec::new(),
         }
     }
     /// What has been done so far.
-    pub fn work(&self) -> Work {
+    pub fn work(&self) -> FlashOps {
         self.work
     }
     /// Writes a page, and collects where that left too few free blocks.
@@ -117,13 +117,15 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
                 work,
                 ..
             } = self;
-            mapping.write_row(next..pages.end, |Placed { page, place, .. }| {
-                array.program(place)?;
-                note.host(place, page);
-                work.written += 1;
-                last = Some((page, place));
-                Ok::<_, InstantError>(())
-            })?;
+            if let Some(bulk) = mapping.bulk() {
+                bulk.write_row(next..pages.end, |Placed { page, place, .. }| {
+                    array.program(place)?;
+                    note.host(place, page);
+                    work.written += 1;
+                    last = Some((page, place));
+                    Ok::<_, InstantError>(())
+                })?;
+            }
             if let Some((page, place)) = last {
                 next = page.0 + 1;
                 self.collect_at(place)?;
@@ -140,10 +142,10 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
         if N::LISTENS {
             return Ok(0);
         }
-        let array = &mut *self.array;
-        let filled = self
-            .mapping
-            .fill(pages, |block| array.program_block(block))?;
+        let Some(bulk) = self.mapping.bulk() else {
+            return Ok(0);
+        };
+        let filled = bulk.fill(pages, |block| self.array.program_block(block))?;
         self.work.written += u64::from(filled);
         Ok(filled)
     }
@@ -156,10 +158,10 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
         }
         Ok(())
     }
-    /// These pages will be written next: see [`Mapping::foresee`].
-    pub fn foresee(&mut self, pages: &[u32]) {
+    /// These pages will be written next: see [`Mapping::prefetch`].
+    pub fn prefetch(&mut self, pages: &[u32]) {
         for page in pages {
-            self.mapping.foresee(Lpn(*page));
+            self.mapping.prefetch(Lpn(*page));
         }
     }
     /// Discards a page.
@@ -224,13 +226,15 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
                 work,
                 ..
             } = self;
-            mapping.move_all(job, |from, to| {
-                array.read(from)?;
-                array.program(to)?;
-                note.copy(from, to);
-                work.moved += 1;
-                Ok::<_, InstantError>(())
-            })?;
+            if let Some(bulk) = mapping.bulk() {
+                bulk.move_all(job, |from, to| {
+                    array.read(from)?;
+                    array.program(to)?;
+                    note.copy(from, to);
+                    work.moved += 1;
+                    Ok::<_, InstantError>(())
+                })?;
+            }
             self.steps.clear();
             let mut step = self.mapping.step(job);
             while !matches!(step, Step::Wait | Step::Done) {
@@ -259,8 +263,8 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
             Step::Read(place) => self.array.read(place)?,
             Step::Program { place, label } => {
                 self.array.program(place)?;
-                self.note.own(place, label);
-                self.work.own += 1;
+                self.note.metadata(place, label);
+                self.work.metadata += 1;
             }
             Step::Erase(block) => {
                 self.array.erase(block)?;

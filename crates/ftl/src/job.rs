@@ -23,18 +23,34 @@ impl JobId {
     }
 }
 
+/// A logical block: the pages that share data and update blocks. Families without such blocks have
+/// none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LogicalBlock(pub u32);
+
+/// What a collection is to gain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Want {
+    /// Free blocks in a plane (free-block reclaim).
+    Free(Plane),
+    /// Free blocks in any plane.
+    Anywhere,
+    /// Free pages for a logical block of a plane (update-block reclaim).
+    Update(Plane, LogicalBlock),
+}
+
 /// What a job does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Read a page; when it has been read, [`crate::Mapping::relocate`] says where its copy goes.
     Move(Ppn),
-    /// Read a page that the mapping keeps for itself.
+    /// Read a page of metadata.
     Read(Ppn),
-    /// Program a page that the mapping keeps for itself; `label` is what its spare area says.
+    /// Program a page of metadata; `label` is what its spare area says.
     Program {
         /// The page.
         place: Ppn,
-        /// Which of the mapping's own pages it is.
+        /// Which of pages of metadata it is.
         label: u32,
     },
     /// Erase a block; tell [`crate::Mapping::erased`] of it.
@@ -99,6 +115,6 @@ pub struct Cost {
     pub pages: u32,
     /// Blocks to erase.
     pub blocks: u32,
-    /// Pages of the mapping's own to program.
-    pub own_pages: u32,
+    /// Pages of metadata to program.
+    pub metadata_pages: u32,
 }

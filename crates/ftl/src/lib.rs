@@ -17,7 +17,7 @@ pub mod recovery;
 pub mod wear;
 
 pub use config::Config;
-pub use job::{Collection, Cost, GcKind, JobId, Step};
+pub use job::{Collection, Cost, GcKind, JobId, LogicalBlock, Step, Want};
 pub use lpn::Lpn;
-pub use mapping::{LogicalBlock, Map, MapCache, Mapping, PageMap, Placed, Want, Written};
+pub use mapping::{Bulk, Map, MapCache, Mapping, PageMap, Placed, Written};
 pub use plan::{Plan, PlanError};

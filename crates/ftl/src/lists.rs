@@ -75,7 +75,7 @@ impl Lists {
     }
     /// `item` will be asked for soon: brings its links into the caches of the processor.
     #[inline]
-    pub fn foresee(&self, item: u32) {
+    pub fn prefetch(&self, item: u32) {
         prefetch_index(&self.links, item as usize);
     }
     /// Takes `item` out of the list that holds it.

@@ -10,8 +10,8 @@ use crate::lpn::Lpn;
 pub enum Owner {
     /// The host's.
     Host(Lpn),
-    /// The mapping's own, by its label.
-    Own(u32),
+    /// The mapping's metadata, by its label.
+    Metadata(u32),
 }
 
 /// What the spare area of a page says.
@@ -30,7 +30,7 @@ pub struct Tag {
 /// Spare areas of all pages.
 #[derive(Clone, Debug)]
 pub struct Spare {
-    /// By page: 0, or 1 + the logical page; the mapping's own pages count down from the top.
+    /// By page: 0, or 1 + the logical page; pages of metadata count down from the top.
     owners: Vec<u32>,
     sequences: Vec<u64>,
     orders: Vec<u64>,
@@ -59,7 +59,7 @@ impl Spare {
     pub fn write(&mut self, place: Ppn, tag: Tag) {
         self.owners[place.index()] = match tag.owner {
             Owner::Host(page) => page.0 + 1,
-            Owner::Own(label) => u32::MAX - label,
+            Owner::Metadata(label) => u32::MAX - label,
         };
         self.sequences[place.index()] = tag.sequence;
         self.orders[place.index()] = tag.order;
@@ -73,7 +73,7 @@ impl Spare {
         let owner = match self.owners[place.index()] {
             0 => return None,
             owner if owner <= user_pages => Owner::Host(Lpn(owner - 1)),
-            owner => Owner::Own(u32::MAX - owner),
+            owner => Owner::Metadata(u32::MAX - owner),
         };
         Some(Tag {
             owner,
@@ -91,8 +91,8 @@ pub trait Note {
     fn host(&mut self, place: Ppn, page: Lpn);
     /// A copy of a page has been programmed.
     fn copy(&mut self, from: Ppn, to: Ppn);
-    /// A page of the mapping's own has been programmed.
-    fn own(&mut self, place: Ppn, label: u32);
+    /// A page of metadata has been programmed.
+    fn metadata(&mut self, place: Ppn, label: u32);
 }
 
 impl<N: Note> Note for &mut N {
@@ -103,8 +103,8 @@ impl<N: Note> Note for &mut N {
     fn copy(&mut self, from: Ppn, to: Ppn) {
         N::copy(self, from, to);
     }
-    fn own(&mut self, place: Ppn, label: u32) {
-        N::own(self, place, label);
+    fn metadata(&mut self, place: Ppn, label: u32) {
+        N::metadata(self, place, label);
     }
 }
 
@@ -115,7 +115,7 @@ impl Note for () {
     #[inline]
     fn copy(&mut self, _from: Ppn, _to: Ppn) {}
     #[inline]
-    fn own(&mut self, _place: Ppn, _label: u32) {}
+    fn metadata(&mut self, _place: Ppn, _label: u32) {}
 }
 
 /// The spare areas of a device, and the numbers that the next pages get.
@@ -151,9 +151,9 @@ impl Journal {
     pub fn of_host(&mut self, page: Lpn) -> Tag {
         self.next(Owner::Host(page))
     }
-    /// What a page of the mapping's own that is placed now will say.
+    /// What a page of metadata that is placed now will say.
     pub fn of_own(&mut self, label: u32) -> Tag {
-        self.next(Owner::Own(label))
+        self.next(Owner::Metadata(label))
     }
     /// What a copy that is placed now will say; `None` if the page it is made of, which has been
     /// programmed, cannot be read.
@@ -188,7 +188,7 @@ impl Note for Journal {
             self.spare.write(to, tag);
         }
     }
-    fn own(&mut self, place: Ppn, label: u32) {
+    fn metadata(&mut self, place: Ppn, label: u32) {
         let tag = self.of_own(label);
         self.spare.write(place, tag);
     }

@@ -5,13 +5,13 @@ use wordline_ftl::allocate::dynamic::Dynamic;
 use wordline_ftl::allocate::r#static::Static;
 use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::gc::schedule::Scheduling;
-use wordline_ftl::instant::{Instant, Work};
+use wordline_ftl::instant::{FlashOps, Instant};
 use wordline_ftl::mapping::Family;
-use wordline_ftl::mapping::block::{BlockMap, BlockMapping};
+use wordline_ftl::mapping::block::BlockMapping;
 use wordline_ftl::recovery::Journal;
 use wordline_ftl::{
-    Collection, Config, GcKind, JobId, LogicalBlock, Lpn, Mapping, Plan, PlanError, Step, Want,
-    Written,
+    Collection, Config, GcKind, JobId, LogicalBlock, Lpn, Map, Mapping, Plan, PlanError, Step,
+    Want, Written,
 };
 use wordline_kernel::Stream;
 use wordline_nand::{Array, Geometry, Layout, Plane, Ppn};
@@ -43,7 +43,7 @@ fn plan(config: &Config, planes: u32, blocks: u32, pages: u32) -> Result<Plan, P
 }
 
 struct Bench {
-    map: BlockMap,
+    map: Map,
     array: Array,
     layout: Layout,
     journal: Journal,
@@ -52,7 +52,7 @@ struct Bench {
 impl Bench {
     fn of(plan: &Plan) -> Self {
         Self {
-            map: BlockMap::new(plan),
+            map: Map::new(plan),
             array: Array::new(plan.layout, u32::MAX),
             layout: plan.layout,
             journal: Journal::new(&plan.layout, plan.user_pages),
@@ -62,7 +62,7 @@ impl Bench {
     fn new(open_blocks: u32) -> Self {
         Self::of(&plan(&config(open_blocks), 1, 20, 4).unwrap())
     }
-    fn write(&mut self, pages: impl IntoIterator<Item = u32>) -> Work {
+    fn write(&mut self, pages: impl IntoIterator<Item = u32>) -> FlashOps {
         let journal = &mut self.journal;
         let mut device = Instant::noting(&mut self.map, &mut self.array, self.layout, journal);
         for page in pages {
@@ -103,7 +103,7 @@ impl Bench {
         };
         let cost = map.cost(want);
         let Collection { kind, .. } = map.collect(want).unwrap();
-        (kind, cost.pages, cost.own_pages, cost.blocks)
+        (kind, cost.pages, cost.metadata_pages, cost.blocks)
     }
     /// The power fails between two operations.
     fn cut(&mut self) {
@@ -119,8 +119,8 @@ impl Bench {
 }
 
 /// (copies, fillers, erases)
-fn spent(work: Work) -> (u64, u64, u64) {
-    (work.moved, work.own, work.erased)
+fn spent(work: FlashOps) -> (u64, u64, u64) {
+    (work.moved, work.metadata, work.erased)
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn random_writes_cost_between_half_a_block_and_a_whole_one() {
             (found - expected).abs() < 4.0 * p / 400.0,
             "{logical} {open} {pages}: {found} copies, {expected} expected"
         );
-        assert_eq!(work.own, 0);
+        assert_eq!(work.metadata, 0);
     }
 }
 

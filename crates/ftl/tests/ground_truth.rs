@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
 
 use wordline_ftl::allocate::Dimensions;
-use wordline_ftl::instant::{Instant, Work};
+use wordline_ftl::instant::{FlashOps, Instant};
 use wordline_ftl::{Config, Lpn, Mapping, PageMap, Plan};
 use wordline_kernel::Stream;
 use wordline_nand::{Array, Geometry, Layout};
@@ -17,7 +17,7 @@ const DIMENSIONS: Dimensions = Dimensions {
 };
 
 /// Fills D4 in order if asked to, then writes at random; returns the work of the random writes.
-fn d4(fill: bool, writes: u64) -> Work {
+fn d4(fill: bool, writes: u64) -> FlashOps {
     let layout = Layout::new(&Geometry::default(), 32).unwrap();
     let mut config = Config::default();
     config.gc.start_free_ratio = 0.052;

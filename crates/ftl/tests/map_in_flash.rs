@@ -5,10 +5,10 @@
 use std::collections::BTreeSet;
 
 use wordline_ftl::allocate::Dimensions;
-use wordline_ftl::instant::{Instant, Work};
+use wordline_ftl::instant::{FlashOps, Instant};
 use wordline_ftl::mapping::Family;
-use wordline_ftl::mapping::dftl::{Dftl, DftlMap};
-use wordline_ftl::{Config, JobId, Lpn, Mapping, PageMap, Plan, Step, Want, Written};
+use wordline_ftl::mapping::dftl::Dftl;
+use wordline_ftl::{Config, JobId, Lpn, Map, Mapping, PageMap, Plan, Step, Want, Written};
 use wordline_kernel::Stream;
 use wordline_nand::{Array, Geometry, Layout, Plane};
 
@@ -65,7 +65,7 @@ fn reads(reads: u32) -> Cost {
 /// A device that counts.
 struct Device {
     plan: Plan,
-    map: DftlMap,
+    map: Map,
     array: Array,
 }
 
@@ -74,7 +74,7 @@ impl Device {
     fn new(dftl: Dftl) -> Self {
         let plan = plan(Family::Dftl(dftl), 64, 8, 0.5);
         Self {
-            map: DftlMap::new(&plan),
+            map: Map::new(&plan),
             array: Array::new(plan.layout, u32::MAX),
             plan,
         }
@@ -233,7 +233,7 @@ fn a_collection_rewrites_each_translation_page_of_uncached_moved_pages_once() {
     assert!(collections > 100, "{collections}");
 }
 
-fn precondition<M: Mapping>(mut map: M, plan: &Plan) -> (M, Work) {
+fn precondition<M: Mapping>(mut map: M, plan: &Plan) -> (M, FlashOps) {
     let mut array = Array::new(plan.layout, u32::MAX);
     let mut device = Instant::new(&mut map, &mut array, plan.layout);
     let mut random = Stream::new(1, "map.writes");
@@ -253,13 +253,13 @@ fn precondition<M: Mapping>(mut map: M, plan: &Plan) -> (M, Work) {
 #[test]
 fn with_a_cache_as_large_as_the_map_it_is_page_mapping() {
     let cached = plan(Family::Dftl(dftl(1 << 20)), 50, 128, 0.3);
-    let kept = 50 - DftlMap::new(&cached).free_blocks();
+    let kept = 50 - Map::new(&cached).free_blocks();
     assert_eq!(kept, 2);
     let pages = 48.0 * 16.0;
     let spare = 1.0 - f64::from(cached.user_pages) / pages;
     let whole = plan(Family::default(), 50 - kept, 128, spare);
     assert_eq!(whole.user_pages, cached.user_pages);
-    let (map, work) = precondition(DftlMap::new(&cached), &cached);
+    let (map, work) = precondition(Map::new(&cached), &cached);
     let (_, expected) = precondition(PageMap::new(&whole), &whole);
     assert_eq!(work, expected);
     assert!(work.moved > work.written / 2);
@@ -275,7 +275,7 @@ fn every_dirty_entry_that_leaves_is_a_program() {
         ..dftl(10)
     };
     let plan = plan(Family::Dftl(dftl), 400, 64, 0.9);
-    let mut map = DftlMap::new(&plan);
+    let mut map = Map::new(&plan);
     let mut array = Array::new(plan.layout, u32::MAX);
     let mut device = Instant::new(&mut map, &mut array, plan.layout);
     let mut random = Stream::new(1, "map.programs");
@@ -288,7 +288,7 @@ fn every_dirty_entry_that_leaves_is_a_program() {
     let counts = map.map_cache().unwrap();
     assert_eq!(work.erased, 0);
     assert!(counts.dirty_evictions > 100);
-    assert_eq!(work.own, counts.dirty_evictions);
+    assert_eq!(work.metadata, counts.dirty_evictions);
 }
 
 /// The hit ratio of LRU under independent requests with these probabilities (H. Che, Y. Tung and
@@ -312,7 +312,7 @@ fn che(probabilities: &[f64], capacity: f64) -> f64 {
 /// Hit ratio of reads with these probabilities.
 fn hit_ratio(probabilities: &[f64], dftl: Dftl) -> f64 {
     let plan = plan(Family::Dftl(dftl), 300, 64, 0.3);
-    let mut map = DftlMap::new(&plan);
+    let mut map = Map::new(&plan);
     let mut array = Array::new(plan.layout, u32::MAX);
     let mut device = Instant::new(&mut map, &mut array, plan.layout);
     for page in 0..probabilities.len() {
@@ -326,7 +326,7 @@ fn hit_ratio(probabilities: &[f64], dftl: Dftl) -> f64 {
         })
         .collect();
     let mut random = Stream::new(1, "map.reads");
-    let mut ask = |map: &mut DftlMap, count: u32| {
+    let mut ask = |map: &mut Map, count: u32| {
         for _ in 0..count {
             let at = random.unit();
             let page = cumulative

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use wordline_ftl::allocate::Dimensions;
-use wordline_ftl::instant::{Instant, Work};
+use wordline_ftl::instant::{FlashOps, Instant};
 use wordline_ftl::mapping::Family;
 use wordline_ftl::mapping::{buffered, hybrid, log_block};
 use wordline_ftl::{Collection, Config, GcKind, Lpn, Map, Mapping, Plan, Want, Written};
@@ -45,7 +45,7 @@ impl Bench {
             layout,
         }
     }
-    fn write(&mut self, pages: impl IntoIterator<Item = u32>) -> Work {
+    fn write(&mut self, pages: impl IntoIterator<Item = u32>) -> FlashOps {
         let mut device = Instant::new(&mut self.map, &mut self.array, self.layout);
         for page in pages {
             device.write(Lpn(page)).unwrap();
@@ -112,7 +112,7 @@ fn full_merge() {
     bench.write([1, 0, 1, 1]);
     assert_eq!(bench.needs(2).1, GcKind::Full);
     let work = bench.write([2]);
-    assert_eq!((work.moved, work.erased, work.own), (4, 2, 2));
+    assert_eq!((work.moved, work.erased, work.metadata), (4, 2, 2));
 }
 
 /// Pages 1 and 3 were written, nothing else: they are copied to their places, and pages 0 and 2
@@ -121,7 +121,7 @@ fn full_merge() {
 fn gaps_are_filled() {
     let mut bench = Bench::new(log_block(false), 16, 0.4);
     let work = bench.write([3, 1, 3, 1, 1]);
-    assert_eq!((work.moved, work.erased, work.own), (2, 1, 2));
+    assert_eq!((work.moved, work.erased, work.metadata), (2, 1, 2));
 }
 
 /// 2:2. The first block stays as it is, because all its pages are current.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use wordline_device::precondition::Preconditioned;
-use wordline_ftl::instant::Work;
+use wordline_ftl::instant::FlashOps;
 use wordline_kernel::Time;
 
 use crate::chip_load::ChipLoads;
@@ -57,8 +57,8 @@ impl Outcome {
             .filter_map(|done| done.last_write_amplification)
             .collect();
         Preconditioned {
-            fill: all().fold(Work::default(), |sum, done| plus(sum, done.fill)),
-            overwrites: all().fold(Work::default(), |sum, done| plus(sum, done.overwrites)),
+            fill: all().fold(FlashOps::default(), |sum, done| plus(sum, done.fill)),
+            overwrites: all().fold(FlashOps::default(), |sum, done| plus(sum, done.overwrites)),
             last_write_amplification: (!windows.is_empty())
                 .then(|| windows.iter().sum::<f64>() / windows.len() as f64),
             unsettled: all().any(|done| done.unsettled),
@@ -91,11 +91,11 @@ pub(crate) struct SsdOutcome<'a> {
     pub device: &'a Device,
 }
 
-fn plus(one: Work, other: Work) -> Work {
-    Work {
+fn plus(one: FlashOps, other: FlashOps) -> FlashOps {
+    FlashOps {
         written: one.written + other.written,
         moved: one.moved + other.moved,
-        own: one.own + other.own,
+        metadata: one.metadata + other.metadata,
         erased: one.erased + other.erased,
     }
 }

@@ -273,7 +273,7 @@ impl Tracks {
             | Observation::PageMerged
             | Observation::UnwrittenRead
             | Observation::PageTrimmed
-            | Observation::OwnPage { .. }
+            | Observation::MetadataPage { .. }
             | Observation::Replaced
             | Observation::Buffer(_)
             | Observation::PowerCut(_)

@@ -99,11 +99,11 @@ struct Guest {
 
 impl Guest {
     #[inline]
-    fn ask<T>(&mut self, ask: impl FnOnce(&mut dyn Foreign) -> Result<T, Fault>) -> Option<T> {
+    fn call<T>(&mut self, call: impl FnOnce(&mut dyn Foreign) -> Result<T, Fault>) -> Option<T> {
         if self.fault.is_some() {
             return None;
         }
-        match ask(self.policy.as_deref_mut()?) {
+        match call(self.policy.as_deref_mut()?) {
             Ok(answer) => Some(answer),
             Err(fault) => {
                 self.fault = Some(fault);
@@ -152,8 +152,8 @@ impl State {
     /// Who leaves; anybody if the policy is at fault.
     fn choose(&mut self, owner: &impl Owner) -> Option<(u64, Entry)> {
         let residents = &self.residents;
-        let view = Sight { residents, owner };
-        if let Some(key) = self.guest.ask(|policy| policy.evict(&view)) {
+        let view = Residents { residents, owner };
+        if let Some(key) = self.guest.call(|policy| policy.evict(&view)) {
             if let Some(&entry) = residents.get(&key) {
                 return Some((key, entry));
             }
@@ -203,12 +203,12 @@ impl Replace for State {
     fn access(&mut self, entry: Entry, write: bool, owner: &mut impl Owner) -> bool {
         let key = owner.key(entry);
         if self.contains(entry) {
-            self.guest.ask(|policy| policy.hit(key, write));
+            self.guest.call(|policy| policy.hit(key, write));
             return true;
         }
         self.used = true;
         self.shrink(self.capacity - 1, owner);
-        self.guest.ask(|policy| policy.admit(key, write));
+        self.guest.call(|policy| policy.admit(key, write));
         self.residents.insert(key, entry);
         self.resident.insert(entry.index());
         false
@@ -228,7 +228,7 @@ impl Replace for State {
             let key = owner.key(entry);
             self.residents.remove(&key);
             self.resident.remove(entry.index());
-            self.guest.ask(|policy| policy.removed(key));
+            self.guest.call(|policy| policy.removed(key));
             owner.forgotten(entry);
         }
     }
@@ -240,12 +240,12 @@ impl Replace for State {
 }
 
 /// What the owner knows, by key.
-struct Sight<'a, O> {
+struct Residents<'a, O> {
     residents: &'a FxHashMap<u64, Entry>,
     owner: &'a O,
 }
 
-impl<O: Owner> View for Sight<'_, O> {
+impl<O: Owner> View for Residents<'_, O> {
     fn is_dirty(&self, key: u64) -> Option<bool> {
         let entry = self.residents.get(&key)?;
         Some(self.owner.is_dirty(*entry))

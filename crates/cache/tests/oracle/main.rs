@@ -1,5 +1,5 @@
 //! Every policy beside a naive one written from its paper, under random operations.
-#![allow(clippy::unwrap_used, clippy::print_stdout)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
 
 mod arc;
 mod belady;
@@ -68,6 +68,11 @@ fn twin(policy: &Replacement, capacity: usize) -> Box<dyn Naive> {
             Box::new(Window::new(capacity, gcar.window_ratio, Rule::GcarCflru))
         }
         Replacement::Lcr(lcr) => Box::new(Window::new(capacity, lcr.window_ratio, Rule::Lcr)),
+        #[allow(unreachable_patterns)] // while all have one
+        policy => panic!(
+            "{} has no naive twin: add one to crates/cache/tests/oracle",
+            policy.name()
+        ),
     }
 }
 
@@ -152,8 +157,8 @@ impl Pair {
             0 => u32::MAX,
             _ => self.now + 1 + self.random.below(60) as u32,
         };
-        self.policy.foresee(next);
-        self.twin.foresee(next);
+        self.policy.set_next_use(next);
+        self.twin.set_next_use(next);
         let hit = self.policy.access(Entry(key), write, &mut self.keeper);
         assert_eq!(hit, self.twin.access(key, &self.keeper.world), "a hit");
         self.keeper.world.dirty[key as usize] |= write;

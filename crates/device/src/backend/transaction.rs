@@ -24,9 +24,9 @@ pub(crate) enum Purpose {
     /// The move of a page that is collected, inside its plane.
     Move,
     /// The read of a page that the mapping keeps for itself, for a collection.
-    OwnRead,
+    MetadataRead,
     /// The program of a page that the mapping keeps for itself, for a collection.
-    OwnProgram,
+    MetadataProgram,
     /// The erase of a collection.
     Erase,
     /// The read of a part of the map that a request needs.
@@ -38,10 +38,10 @@ pub(crate) enum Purpose {
 impl Purpose {
     pub const fn operation(self) -> Operation {
         match self {
-            Self::Read | Self::Merge | Self::MoveRead | Self::OwnRead | Self::MapRead => {
+            Self::Read | Self::Merge | Self::MoveRead | Self::MetadataRead | Self::MapRead => {
                 Operation::Read
             }
-            Self::Write | Self::MoveProgram | Self::OwnProgram | Self::MapProgram => {
+            Self::Write | Self::MoveProgram | Self::MetadataProgram | Self::MapProgram => {
                 Operation::Program
             }
             Self::Move => Operation::Move,
@@ -54,8 +54,8 @@ impl Purpose {
             Self::MoveRead
                 | Self::MoveProgram
                 | Self::Move
-                | Self::OwnRead
-                | Self::OwnProgram
+                | Self::MetadataRead
+                | Self::MetadataProgram
                 | Self::Erase
         )
     }
@@ -108,7 +108,7 @@ pub(crate) struct Transaction {
     /// The request (host) or the job (mapping) that waits for it.
     pub owner: u32,
     /// For a merge: its place in the table of fragments. For a host page: the logical page. For a
-    /// page of the mapping's own: its label.
+    /// page of metadata: its label.
     pub tag: u32,
     /// For a host write: 1 + the block of the copy that it supersedes, or 0.
     pub superseded: u32,

@@ -45,7 +45,7 @@ impl Chips {
     pub fn time(&self, collection: &Collection) -> Time {
         let cost = collection.cost;
         let moves = u64::from(cost.pages) * (self.read.0 + self.program.0);
-        let own = u64::from(cost.own_pages) * self.program.0;
+        let own = u64::from(cost.metadata_pages) * self.program.0;
         Time(moves + own + u64::from(cost.blocks) * self.erase.0)
     }
     pub fn begins(&mut self, die: Die, time: Time) {

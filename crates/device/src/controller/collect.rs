@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use wordline_ftl::gc::schedule::{Checkpoint, Trigger};
-use wordline_ftl::{Collection, JobId, Lpn, Mapping, Step, Want};
+use wordline_ftl::{Bulk, Collection, JobId, Lpn, Mapping, Step, Want};
 use wordline_kernel::{EventQueue, Probe, Time};
 use wordline_nand::{Block, Plane, Ppn};
 
@@ -240,8 +240,11 @@ impl<M: Mapping> Controller<M> {
             backend,
             ..
         } = self;
+        let Some(bulk) = mapping.bulk() else {
+            return 0;
+        };
         let mut reads = 0;
-        mapping.read_all(id, |plane, from| {
+        bulk.read_all(id, |plane, from| {
             let order = Order::new(Purpose::MoveRead, from, id.0, 0);
             backend.enqueue(now, layout.die_of(plane), &order, queue);
             reads += 1;
@@ -276,18 +279,18 @@ impl<M: Mapping> Controller<M> {
                 let purpose = if of_map {
                     Purpose::MapRead
                 } else {
-                    Purpose::OwnRead
+                    Purpose::MetadataRead
                 };
-                probe.observe(now, Observation::OwnPage { program: false });
+                probe.observe(now, Observation::MetadataPage { program: false });
                 Order::new(purpose, place, id.0, 0)
             }
             Step::Program { place, label } => {
                 let purpose = if of_map {
                     Purpose::MapProgram
                 } else {
-                    Purpose::OwnProgram
+                    Purpose::MetadataProgram
                 };
-                probe.observe(now, Observation::OwnPage { program: true });
+                probe.observe(now, Observation::MetadataPage { program: true });
                 self.observe_free_blocks(now, probe);
                 Order::new(purpose, place, id.0, label)
             }
@@ -322,7 +325,9 @@ impl<M: Mapping> Controller<M> {
             match order.purpose {
                 Purpose::MoveProgram => spares.carry_copy(slot, Ppn(order.tag)),
                 Purpose::Move => spares.carry_copy(slot, order.place),
-                Purpose::OwnProgram | Purpose::MapProgram => spares.carry_own(slot, order.tag),
+                Purpose::MetadataProgram | Purpose::MapProgram => {
+                    spares.carry_metadata(slot, order.tag)
+                }
                 _ => {}
             }
         }

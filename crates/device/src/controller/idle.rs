@@ -42,7 +42,7 @@ impl Times {
         Time(
             self.copy.0 * u64::from(cost.pages)
                 + self.erase.0 * u64::from(cost.blocks)
-                + self.program.0 * u64::from(cost.own_pages),
+                + self.program.0 * u64::from(cost.metadata_pages),
         )
     }
 }

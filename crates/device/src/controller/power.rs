@@ -55,8 +55,8 @@ impl Spares {
         let tag = self.journal.of_host(page);
         self.carry(slot, Carried::Tag(tag));
     }
-    /// A transaction programs a page of the mapping's own.
-    pub fn carry_own(&mut self, slot: Slot, label: u32) {
+    /// A transaction programs a page of metadata.
+    pub fn carry_metadata(&mut self, slot: Slot, label: u32) {
         let tag = self.journal.of_own(label);
         self.carry(slot, Carried::Tag(tag));
     }

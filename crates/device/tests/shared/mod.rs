@@ -82,7 +82,7 @@ impl Probe<Observation> for Tally {
                 self.collections += 1;
             }
             Observation::PageTrimmed => self.trimmed += 1,
-            Observation::OwnPage { .. } => self.own += 1,
+            Observation::MetadataPage { .. } => self.own += 1,
             Observation::Replaced => self.replaced += 1,
             Observation::Buffer(buffer::Observation::Accessed { hit, .. }) => {
                 self.hits[usize::from(!hit)] += 1;

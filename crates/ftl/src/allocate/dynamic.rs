@@ -29,6 +29,7 @@ pub struct State {
 }
 
 impl State {
+    pub(super) const BY_ADDRESS: bool = false;
     pub(super) fn new(policy: &Dynamic, dimensions: Dimensions) -> Self {
         Self {
             planes: policy.order.planes(dimensions),

@@ -27,6 +27,13 @@ macro_rules! members {
             }
         }
 
+        impl Allocate {
+            /// Whether the address alone decides the plane.
+            pub(crate) fn is_by_address(&self) -> bool {
+                match self { $(Self::$Variant(_) => $file::State::BY_ADDRESS),+ }
+            }
+        }
+
         /// The allocator of a device, with its state.
         #[derive(Clone, Debug)]
         #[allow(missing_docs)]

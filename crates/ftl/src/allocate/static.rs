@@ -28,6 +28,7 @@ pub struct State {
 }
 
 impl State {
+    pub(super) const BY_ADDRESS: bool = true;
     pub(super) fn new(policy: &Static, dimensions: Dimensions) -> Self {
         Self {
             planes: policy.order.planes(dimensions),

@@ -9,8 +9,8 @@ use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 use wordline_nand::{Block, Layout, Plane, Ppn};
 
-use super::{Family, LogicalBlock, Mapping, Want, Written};
-use crate::allocate::{Allocate, Allocator, Place};
+use super::{Build, LogicalBlock, Mapping, Want, Written};
+use crate::allocate::{Allocator, Place};
 use crate::job::{Collection, Cost, JobId, Step};
 use crate::lists::Lists;
 use crate::lpn::Lpn;
@@ -60,10 +60,27 @@ impl Cited for BlockMapping {
     const PAPER: &'static str = "A. Ban, Flash file system optimized for page-mode flash technologies (NFTL), US patent 5,937,425, 1999";
 }
 
-impl BlockMapping {
-    /// Whether a device can be built so: data blocks, replacement blocks and reserve fit the planes.
-    pub(crate) fn check(&self, plan: &Plan) -> Result<(), PlanError> {
-        if !matches!(plan.config.allocate, Allocate::Static(_)) {
+impl Build for BlockMapping {
+    type Map = BlockMap;
+    /// The reserve holds the block that a move takes.
+    fn wear_blocks(&self) -> u32 {
+        0
+    }
+    /// Data blocks, replacement blocks and reserve fit the planes, and the schedule can do anything.
+    fn check(&self, plan: &Plan) -> Result<(), PlanError> {
+        let schedule = &plan.config.gc.schedule;
+        if schedule.policy().attention().is_some() {
+            return Err(PlanError {
+                key: "ftl.gc.schedule",
+                reason: format!(
+                    "{} collects in idle time, and block mapping has no update blocks: nothing can \
+                     be collected before the write that needs it, or be put off",
+                    schedule.name()
+                ),
+                remedy: "use on-demand or incremental, or another ftl.mapping".into(),
+            });
+        }
+        if !plan.config.allocate.is_by_address() {
             return Err(PlanError {
                 key: "ftl.allocate",
                 reason: "block mapping keeps every logical block on one plane".into(),
@@ -94,6 +111,22 @@ impl BlockMapping {
             remedy: "raise it, lower ftl.mapping.block.open_blocks, or give a plane more blocks"
                 .into(),
         })
+    }
+    fn memory(&self, plan: &Plan, fill: Fill) -> Vec<Table> {
+        let layout = &plan.layout;
+        let (logical, words) = (logical_blocks(plan), plan.user_pages.div_ceil(u64::BITS));
+        let planes = u64::from(layout.planes());
+        vec![
+            Table::written::<Home>("map of logical blocks", logical.into()),
+            Table::zeroed::<u64>("valid pages", words.into(), fill.logical),
+            Table::zeroed::<u32>("owners of blocks", layout.blocks().into(), fill.physical),
+            Table::written::<PlaneState>("planes", planes),
+            Lists::memory("open blocks", planes, logical.into(), 0.0),
+            FreeBlocks::memory(&plan.config.wear, layout, fill),
+        ]
+    }
+    fn build(&self, plan: &Plan) -> BlockMap {
+        BlockMap::new(plan, self.open_blocks)
     }
 }
 
@@ -178,21 +211,16 @@ pub struct BlockMap {
 }
 
 impl BlockMap {
-    /// An empty map over a pristine array.
-    pub fn new(plan: &Plan) -> Self {
+    fn new(plan: &Plan, open_blocks: u32) -> Self {
         let layout = plan.layout;
         let logical = logical_blocks(plan) as usize;
-        let policy = match &plan.config.mapping {
-            Family::BlockMapping(policy) => policy.clone(),
-            _ => BlockMapping::default(),
-        };
         let plane = PlaneState {
             free: layout.blocks_per_plane,
             ..PlaneState::default()
         };
         Self {
             layout,
-            open_blocks: policy.open_blocks,
+            open_blocks,
             user_pages: plan.user_pages,
             homes: vec![Home::default(); logical],
             valid: vec![0; plan.user_pages.div_ceil(u64::BITS) as usize],
@@ -206,20 +234,6 @@ impl BlockMap {
         }
     }
 
-    /// What the map takes of memory, of a device so full.
-    pub(super) fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
-        let layout = &plan.layout;
-        let (logical, words) = (logical_blocks(plan), plan.user_pages.div_ceil(u64::BITS));
-        let planes = u64::from(layout.planes());
-        vec![
-            Table::written::<Home>("map of logical blocks", logical.into()),
-            Table::zeroed::<u64>("valid pages", words.into(), fill.logical),
-            Table::zeroed::<u32>("owners of blocks", layout.blocks().into(), fill.physical),
-            Table::written::<PlaneState>("planes", planes),
-            Lists::memory("open blocks", planes, logical.into(), 0.0),
-            FreeBlocks::memory(&plan.config.wear, layout, fill),
-        ]
-    }
     /// The logical block of a page, and its place there.
     #[inline]
     fn split(&self, page: Lpn) -> (LogicalBlock, u32) {
@@ -474,7 +488,7 @@ impl Mapping for BlockMap {
         self.cost_of(want)
     }
     fn recover(&mut self, flash: &Flash<'_>) -> Recovery {
-        *self = Self::new(&self.plan.clone());
+        *self = Self::new(&self.plan.clone(), self.open_blocks);
         self.reread(flash)
     }
     fn audit(&self) -> Result<(), String> {

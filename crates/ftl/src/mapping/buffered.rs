@@ -2,10 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 
+use super::Build;
 use super::logical::shape::Stripe;
 use super::logical::{LogicalMap, Rules};
+use crate::plan::{Plan, PlanError};
 
 /// Log-block mapping (1:1) with a write buffer: blocks of flash that take, page by page, the writes
 /// that find no room in their logical block, so that they need not wait for its merge. The merge
@@ -42,7 +45,7 @@ impl Cited for Buffered {
 }
 
 impl Buffered {
-    pub(super) fn rules(&self) -> Rules {
+    fn rules(&self) -> Rules {
         Rules {
             data_blocks: 1,
             update_blocks: 1,
@@ -54,5 +57,33 @@ impl Buffered {
     }
 }
 
-/// The mapping.
-pub type BufferedMap = LogicalMap;
+impl Build for Buffered {
+    type Map = LogicalMap;
+    fn reserve_blocks(&self) -> u32 {
+        self.rules().data_blocks
+    }
+    fn check(&self, plan: &Plan) -> Result<(), PlanError> {
+        let rules = self.rules();
+        rules.check_policies(plan)?;
+        let blocks = plan.layout.blocks_per_plane;
+        let fits = (0.0..1.0).contains(&self.buffer_ratio);
+        if !fits || rules.buffer_blocks(blocks) == 0 {
+            return Err(PlanError {
+                key: "ftl.mapping.buffered.buffer_ratio",
+                reason: format!(
+                    "{} of the {blocks} blocks of a plane is no block",
+                    self.buffer_ratio
+                ),
+                remedy: "give a number below 1 that makes a block at least, or use log-block"
+                    .into(),
+            });
+        }
+        rules.check_room(plan, "ftl.mapping.buffered.buffer_ratio or ")
+    }
+    fn memory(&self, plan: &Plan, fill: Fill) -> Vec<Table> {
+        LogicalMap::memory(plan, self.rules(), fill)
+    }
+    fn build(&self, plan: &Plan) -> LogicalMap {
+        LogicalMap::new(plan, self.rules())
+    }
+}

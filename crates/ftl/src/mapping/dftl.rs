@@ -3,8 +3,8 @@
 mod area;
 mod cache;
 mod job;
-mod recency;
 mod recover;
+mod segmented_lru;
 mod shape;
 
 use schemars::JsonSchema;
@@ -17,12 +17,12 @@ use self::area::{Area, Room};
 use self::cache::Cache;
 use self::job::Job;
 pub use self::shape::Shape;
-use super::page::PageMap;
-use super::{MapCache, Mapping, Want, Written};
-use crate::Plan;
+use super::page::{Demand, PageMap};
+use super::{Build, MapCache, Mapping, Want, Written};
 use crate::allocate::Order;
 use crate::job::{Collection, Cost, JobId, Step};
 use crate::lpn::Lpn;
+use crate::plan::{Plan, PlanError};
 use crate::recovery::{Flash, Recovery};
 
 /// Any logical page may be in any physical page, as with page mapping, but the map is in flash: in
@@ -79,8 +79,57 @@ impl Cited for Dftl {
     const PAPER: &'static str = "A. Gupta, Y. Kim and B. Urgaonkar, DFTL: a flash translation layer employing demand-based selective caching of page-level address mappings, ASPLOS 2009";
 }
 
-/// Entries that a miss lets out of a cache that is larger than it should be.
-const LET_OUT: u32 = 2;
+impl Build for Dftl {
+    type Map = DftlMap;
+    fn metadata_blocks(&self, plan: &Plan) -> u32 {
+        self.shape(plan).blocks
+    }
+    fn check(&self, plan: &Plan) -> Result<(), PlanError> {
+        self.check_parameters(plan.page_bytes)?;
+        let blocks = self.metadata_blocks(plan);
+        let demand = Demand::of(plan, blocks)?;
+        if demand.fits(plan) {
+            return Ok(());
+        }
+        Err(PlanError {
+            key: "ftl.over_provisioning_ratio",
+            reason: format!(
+                "of the {} blocks of a plane, {} are filled by its user pages, {blocks} are for \
+                 translation pages, and garbage collection needs {}",
+                plan.layout.blocks_per_plane, demand.filled, demand.collection
+            ),
+            remedy: "raise it, lower ftl.gc.start_free_ratio or ftl.mapping.dftl.spare_ratio, or \
+                     give a plane more blocks"
+                .into(),
+        })
+    }
+    fn memory(&self, plan: &Plan, fill: Fill) -> Vec<Table> {
+        let shape = self.shape(plan);
+        let pages = u64::from(shape.pages);
+        let mut tables = PageMap::memory(plan, shape.pages, fill);
+        tables.push(Table::written::<Job>(
+            "jobs of translation pages",
+            u64::from(plan.layout.planes()) + pages,
+        ));
+        tables.push(Table::zeroed::<bool>(
+            "rewritten translation pages",
+            pages,
+            0.0,
+        ));
+        tables.extend(Cache::memory(
+            plan.user_pages,
+            shape.protected_entries,
+            fill,
+        ));
+        tables
+    }
+    fn build(&self, plan: &Plan) -> DftlMap {
+        DftlMap::new(plan, self.shape(plan))
+    }
+}
+
+/// Entries that a miss evicts from a cache that is larger than it should be.
+const EVICTIONS_OF_A_MISS: u32 = 2;
 
 /// A page-mapped translation layer with a demand-cached map.
 ///
@@ -104,14 +153,12 @@ pub struct DftlMap {
 }
 
 impl DftlMap {
-    /// An empty map over a pristine array.
-    pub fn new(plan: &Plan) -> Self {
-        let shape = Shape::of_plan(plan);
+    fn new(plan: &Plan, shape: Shape) -> Self {
         let planes = plan.layout.planes() as usize;
         let pages = shape.pages as usize;
         let (entries, protected) = (shape.cache_entries, shape.protected_entries);
         Self {
-            pages: PageMap::with_own(plan, shape.pages, shape.blocks),
+            pages: PageMap::with_metadata(plan, shape.pages, shape.blocks),
             user_pages: plan.user_pages,
             shape,
             cache: Cache::new(plan.user_pages, entries, protected),
@@ -121,27 +168,6 @@ impl DftlMap {
             rewriting: vec![false; pages],
             plan: Box::new(plan.clone()),
         }
-    }
-    /// What the map takes of memory, of a device so full.
-    pub(super) fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
-        let shape = Shape::of_plan(plan);
-        let pages = u64::from(shape.pages);
-        let mut tables = PageMap::memory_with_own(plan, shape.pages, fill);
-        tables.push(Table::written::<Job>(
-            "jobs of translation pages",
-            u64::from(plan.layout.planes()) + pages,
-        ));
-        tables.push(Table::zeroed::<bool>(
-            "rewritten translation pages",
-            pages,
-            0.0,
-        ));
-        tables.extend(Cache::memory(
-            plan.user_pages,
-            shape.protected_entries,
-            fill,
-        ));
-        tables
     }
     /// Where a translation page lives.
     fn home(&self, label: u32) -> Plane {
@@ -177,13 +203,13 @@ impl DftlMap {
         let label = self.label(page);
         let id = self.fetch_of(label);
         let awaited = self.cache.is_awaited(page);
-        if awaited && self.jobs[id.index()].brings(page) {
+        if awaited && self.jobs[id.index()].fetches(page) {
             self.cache.wait(page);
             return Some(id);
         }
         self.cache.counts.misses += 1;
-        for _ in 0..LET_OUT {
-            if !self.cache.is_full() || !self.let_one_out(id) {
+        for _ in 0..EVICTIONS_OF_A_MISS {
+            if !self.cache.is_full() || !self.evict_one(id) {
                 break;
             }
         }
@@ -194,19 +220,19 @@ impl DftlMap {
             self.cache.begin(page, update);
             return None;
         }
-        job.bring(page, on_flash);
+        job.fetch_entry(page, on_flash);
         self.cache.expect();
         self.cache.wait(page);
         Some(id)
     }
     /// An entry leaves the cache; its translation page, if it has to be rewritten, is `id`'s to
     /// rewrite.
-    fn let_one_out(&mut self, id: JobId) -> bool {
-        let Some(page) = self.cache.next_out(|page| self.may_leave(page)) else {
+    fn evict_one(&mut self, id: JobId) -> bool {
+        let Some(page) = self.cache.next_victim(|page| self.may_leave(page)) else {
             return false;
         };
         if self.cache.evict(page) {
-            self.owe(self.label(page), id);
+            self.rewrite_later(self.label(page), id);
         }
         true
     }
@@ -220,11 +246,11 @@ impl DftlMap {
         self.areas[home.index()].room(home, &self.pages) != Room::None
     }
     /// A translation page has to be rewritten: by `id`, unless another job is at it.
-    fn owe(&mut self, label: u32, id: JobId) {
+    fn rewrite_later(&mut self, label: u32, id: JobId) {
         let rewriting = &mut self.rewriting[label as usize];
         if !*rewriting {
             *rewriting = true;
-            self.jobs[id.index()].owe(label);
+            self.jobs[id.index()].rewrite_later(label);
         }
     }
     /// Blocks of a plane that translation pages have or may take.
@@ -310,7 +336,7 @@ impl Mapping for DftlMap {
         let to = self.pages.relocate(job, from)?;
         let page = self.pages.owners[to.index()] - 1;
         if self.cache.moved(page) {
-            self.owe(self.label(page), job);
+            self.rewrite_later(self.label(page), job);
         }
         Some(to)
     }
@@ -319,7 +345,7 @@ impl Mapping for DftlMap {
         if self.is_of_map(block) {
             self.areas[plane.index()].erased();
             let kept = self.owned_blocks(plane) < self.shape.blocks;
-            self.pages.own_erased(block, erases, kept);
+            self.pages.metadata_erased(block, erases, kept);
             return;
         }
         self.pages.erased(block, erases);
@@ -347,7 +373,7 @@ impl Mapping for DftlMap {
         let cost = self.pages.cost(want);
         let rewritten = (f64::from(cost.pages) * self.rewritten_per_move()) as u32;
         Cost {
-            own_pages: rewritten.min(self.shape.pages),
+            metadata_pages: rewritten.min(self.shape.pages),
             ..cost
         }
     }
@@ -385,10 +411,10 @@ impl DftlMap {
                 area.blocks()
             ));
         }
-        let (left, spoken) = (area.left(plane, &self.pages), area.spoken());
-        if spoken > left {
+        let (left, reserved) = (area.left(plane, &self.pages), area.reserved());
+        if reserved > left {
             return Err(format!(
-                "plane {}: {spoken} translation pages are to come, and {left} fit",
+                "plane {}: {reserved} translation pages are to come, and {left} fit",
                 plane.0
             ));
         }

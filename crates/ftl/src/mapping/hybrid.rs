@@ -2,10 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 
+use super::Build;
 use super::logical::shape::Stripe;
 use super::logical::{LogicalMap, Rules};
+use crate::plan::{Plan, PlanError};
 
 /// A logical block has `data_blocks` data blocks and up to `update_blocks` update blocks (n:m), and
 /// within them any page may be anywhere. A look-up costs no flash operation. A write that finds all
@@ -45,7 +48,7 @@ impl Cited for Hybrid {
 }
 
 impl Hybrid {
-    pub(super) fn rules(&self) -> Rules {
+    fn rules(&self) -> Rules {
         Rules {
             data_blocks: self.data_blocks.clamp(1, 64),
             update_blocks: self.update_blocks.clamp(1, 64),
@@ -57,5 +60,20 @@ impl Hybrid {
     }
 }
 
-/// The mapping.
-pub type HybridMap = LogicalMap;
+impl Build for Hybrid {
+    type Map = LogicalMap;
+    fn reserve_blocks(&self) -> u32 {
+        self.rules().data_blocks
+    }
+    fn check(&self, plan: &Plan) -> Result<(), PlanError> {
+        self.rules().check_policies(plan)?;
+        self.rules()
+            .check_room(plan, "ftl.mapping.hybrid.data_blocks or ")
+    }
+    fn memory(&self, plan: &Plan, fill: Fill) -> Vec<Table> {
+        LogicalMap::memory(plan, self.rules(), fill)
+    }
+    fn build(&self, plan: &Plan) -> LogicalMap {
+        LogicalMap::new(plan, self.rules())
+    }
+}

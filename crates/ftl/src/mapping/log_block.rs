@@ -2,10 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 
+use super::Build;
 use super::logical::shape::Stripe;
 use super::logical::{LogicalMap, Rules};
+use crate::plan::{Plan, PlanError};
 
 /// A logical block has one data block, in which every page has its place, and one update block, which
 /// takes new versions in the order in which they come (1:1). A look-up costs no flash operation. A
@@ -39,7 +42,7 @@ impl Cited for LogBlock {
 }
 
 impl LogBlock {
-    pub(super) fn rules(&self) -> Rules {
+    fn rules(&self) -> Rules {
         Rules {
             data_blocks: 1,
             update_blocks: 1,
@@ -51,5 +54,19 @@ impl LogBlock {
     }
 }
 
-/// The mapping.
-pub type LogBlockMap = LogicalMap;
+impl Build for LogBlock {
+    type Map = LogicalMap;
+    fn reserve_blocks(&self) -> u32 {
+        self.rules().data_blocks
+    }
+    fn check(&self, plan: &Plan) -> Result<(), PlanError> {
+        self.rules().check_policies(plan)?;
+        self.rules().check_room(plan, "")
+    }
+    fn memory(&self, plan: &Plan, fill: Fill) -> Vec<Table> {
+        LogicalMap::memory(plan, self.rules(), fill)
+    }
+    fn build(&self, plan: &Plan) -> LogicalMap {
+        LogicalMap::new(plan, self.rules())
+    }
+}

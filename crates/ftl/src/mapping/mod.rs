@@ -6,52 +6,23 @@
 
 pub mod block;
 pub mod buffered;
+pub mod bulk;
 pub mod dftl;
 pub mod hybrid;
 pub mod log_block;
 pub mod logical;
 pub mod page;
 
-use std::ops::Range;
-
 use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Plane, Ppn};
 
+pub use bulk::{Bulk, Placed};
 pub use page::PageMap;
 
-use crate::Plan;
-use crate::job::{Collection, Cost, JobId, Step};
+use crate::job::{Collection, Cost, JobId, LogicalBlock, Step, Want};
 use crate::lpn::Lpn;
+use crate::plan::{Plan, PlanError};
 use crate::recovery::{Flash, Recovery};
-
-/// A logical block: the pages that share data and update blocks. Families without such blocks have
-/// none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct LogicalBlock(pub u32);
-
-/// What a collection is to gain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Want {
-    /// Free blocks in a plane (free-block reclaim).
-    Free(Plane),
-    /// Free blocks in any plane.
-    Anywhere,
-    /// Free pages for a logical block of a plane (update-block reclaim).
-    Update(Plane, LogicalBlock),
-}
-
-/// A page of the host that has found its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placed {
-    /// The page.
-    pub page: Lpn,
-    /// Its place.
-    pub place: Ppn,
-    /// The plane of the place.
-    pub plane: Plane,
-    /// The block of the copy that it supersedes, if any.
-    pub superseded: Option<Block>,
-}
 
 /// What became of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,20 +71,25 @@ impl MapCache {
 
 /// A mapping family, as the device uses it. No method takes time; the operations that follow do.
 pub trait Mapping {
+    /// The same map for work in bulk, if it is one of those that can.
+    #[inline]
+    fn bulk(&mut self) -> Option<&mut impl Bulk> {
+        None::<&mut PageMap>
+    }
     /// Pages the host can address.
     fn user_pages(&self) -> u32;
     /// Free blocks of the whole device; constant time.
     fn free_blocks(&self) -> u32;
     /// Free blocks of a plane; constant time.
     fn free_blocks_of(&self, plane: Plane) -> u32;
-    /// Pages that hold current data, the mapping's own included. Linear in the blocks.
+    /// Pages that hold current data, the metadata included. Linear in the blocks.
     fn valid_pages(&self) -> u64;
     /// Where the current copy of a page is, if it was ever written.
     fn lookup(&self, page: Lpn) -> Option<Ppn>;
     /// `page` will be asked for soon: brings what is looked at then into the caches of the processor.
     /// Changes no answer; without it everything is the same, but slower where the map is large.
     #[inline]
-    fn foresee(&mut self, _page: Lpn) {}
+    fn prefetch(&mut self, _page: Lpn) {}
     /// The plane that every copy of a page goes to, if the address alone decides.
     fn home_plane(&self, page: Lpn) -> Option<Plane>;
     /// What has to be done before the map entry of `page` is in memory, to be read or (`update`)
@@ -129,30 +105,6 @@ pub trait Mapping {
     }
     /// Finds a place for a new copy of a page; the one before is invalid from now on.
     fn write(&mut self, page: Lpn) -> Written;
-    /// Writes pages in a row, as [`Mapping::write`] would one after the other: up to one that has no
-    /// room, and not beyond one that leaves its plane in want of a collection or that took a free
-    /// block. `placed` hears of each; what it fails with ends this. Whoever wants the rest written calls again,
-    /// and uses `write` for the next page when nothing was placed: families may leave all to `write`.
-    #[inline]
-    fn write_row<E>(
-        &mut self,
-        _pages: Range<u32>,
-        _placed: impl FnMut(Placed) -> Result<(), E>,
-    ) -> Result<(), E> {
-        Ok(())
-    }
-    /// Writes the first pages of a row that was never written, as [`Mapping::write`] would one after
-    /// the other: as many as fill a block of every plane, and again, while no plane comes to want a
-    /// collection. `filled` hears of each block, not in the order in which they are filled; what it
-    /// fails with ends this. Returns how many pages were written. Families may leave all to `write`.
-    #[inline]
-    fn fill<E>(
-        &mut self,
-        _pages: Range<u32>,
-        _filled: impl FnMut(Block) -> Result<(), E>,
-    ) -> Result<u32, E> {
-        Ok(0)
-    }
     /// The host does not need a page any more: from now on it maps nowhere.
     fn trim(&mut self, page: Lpn);
     /// Whether `plane` has fewer free blocks than garbage collection is to keep.
@@ -164,25 +116,9 @@ pub trait Mapping {
     fn is_over(&self, job: JobId) -> bool;
     /// The next step of a job; it has one at least. After [`Step::Wait`], ask again when all steps before it are done.
     fn step(&mut self, job: JobId) -> Step;
-    /// Hands out the pages that a job has left to move before its next other step, one after the
-    /// other as [`Step::Move`] would: `read` hears of each and its plane. Families may leave it to
-    /// `step`.
-    #[inline]
-    fn read_all(&mut self, _job: JobId, _read: impl FnMut(Plane, Ppn)) {}
     /// A page that a job moves has been read: where its copy goes, or `None` if it is no longer
     /// valid.
     fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn>;
-    /// Moves the pages that a job has left to move before its next other step, one after the other as
-    /// [`Step::Move`] and [`Mapping::relocate`] would: `copied` hears of each page and its copy, and
-    /// what it fails with ends this. Families may leave it to these two.
-    #[inline]
-    fn move_all<E>(
-        &mut self,
-        _job: JobId,
-        _copied: impl FnMut(Ppn, Ppn) -> Result<(), E>,
-    ) -> Result<(), E> {
-        Ok(())
-    }
     /// A block is erased, for the `erases`th time.
     fn erased(&mut self, block: Block, erases: u32);
 
@@ -221,8 +157,33 @@ pub trait Mapping {
     fn audit(&self) -> Result<(), String>;
 }
 
+/// The parameters of a family: what it needs of an array, and the map that they make.
+pub trait Build {
+    /// The map.
+    type Map: Mapping;
+    /// Free blocks of a plane that a collection may take before it frees any.
+    fn reserve_blocks(&self) -> u32 {
+        1
+    }
+    /// Free blocks beyond the reserve that a move for the sake of even wear takes.
+    fn wear_blocks(&self) -> u32 {
+        1
+    }
+    /// Blocks of a plane that are kept for metadata.
+    fn metadata_blocks(&self, _plan: &Plan) -> u32 {
+        0
+    }
+    /// Refuses a plan on which the family cannot work: its own parameters, the policies beside it, and the
+    /// room that it has.
+    fn check(&self, plan: &Plan) -> Result<(), PlanError>;
+    /// What the map takes of memory, of a device so full.
+    fn memory(&self, plan: &Plan, fill: Fill) -> Vec<Table>;
+    /// An empty map over a pristine array.
+    fn build(&self, plan: &Plan) -> Self::Map;
+}
+
 macro_rules! members {
-    ($($tag:literal => $Variant:ident($file:ident, $Map:ident)),+ $(,)?) => {
+    ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
             /// Where is a logical page?
             pub enum Family at "ftl.mapping" {
@@ -233,16 +194,27 @@ macro_rules! members {
         /// The mapping of a device, whatever its family.
         #[derive(Clone, Debug)]
         #[allow(missing_docs, clippy::large_enum_variant)] // a device has one
-        pub enum Map { $($Variant($file::$Map)),+ }
+        pub enum Map { $($Variant(<$file::$Variant as Build>::Map)),+ }
 
-        impl Map {
-            /// What the map takes of memory, of a device so full.
-            pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
-                match plan.config.mapping { $(Family::$Variant(_) => $file::$Map::memory(plan, fill)),+ }
+        impl Build for Family {
+            type Map = Map;
+            fn reserve_blocks(&self) -> u32 {
+                match self { $(Self::$Variant(family) => family.reserve_blocks()),+ }
             }
-            /// An empty map over a pristine array.
-            pub fn new(plan: &Plan) -> Self {
-                match plan.config.mapping { $(Family::$Variant(_) => Self::$Variant($file::$Map::new(plan))),+ }
+            fn wear_blocks(&self) -> u32 {
+                match self { $(Self::$Variant(family) => family.wear_blocks()),+ }
+            }
+            fn metadata_blocks(&self, plan: &Plan) -> u32 {
+                match self { $(Self::$Variant(family) => family.metadata_blocks(plan)),+ }
+            }
+            fn check(&self, plan: &Plan) -> Result<(), PlanError> {
+                match self { $(Self::$Variant(family) => family.check(plan)),+ }
+            }
+            fn memory(&self, plan: &Plan, fill: Fill) -> Vec<Table> {
+                match self { $(Self::$Variant(family) => family.memory(plan, fill)),+ }
+            }
+            fn build(&self, plan: &Plan) -> Map {
+                match self { $(Self::$Variant(family) => Map::$Variant(family.build(plan))),+ }
             }
         }
 
@@ -273,12 +245,23 @@ fn apart<T>(body: impl FnOnce() -> T) -> T {
 }
 
 members! {
-    "page" => Page(page, PageMap),
-    "block" => BlockMapping(block, BlockMap),
-    "log-block" => LogBlock(log_block, LogBlockMap),
-    "hybrid" => Hybrid(hybrid, HybridMap),
-    "buffered" => Buffered(buffered, BufferedMap),
-    "dftl" => Dftl(dftl, DftlMap),
+    "page" => Page(page),
+    "block" => BlockMapping(block),
+    "log-block" => LogBlock(log_block),
+    "hybrid" => Hybrid(hybrid),
+    "buffered" => Buffered(buffered),
+    "dftl" => Dftl(dftl),
+}
+
+impl Map {
+    /// The empty map of a plan's family.
+    pub fn new(plan: &Plan) -> Self {
+        plan.config.mapping.build(plan)
+    }
+    /// What it takes of memory, of a device so full.
+    pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
+        plan.config.mapping.memory(plan, fill)
+    }
 }
 
 impl Default for Family {
@@ -288,6 +271,13 @@ impl Default for Family {
 }
 
 impl Mapping for Map {
+    #[inline]
+    fn bulk(&mut self) -> Option<&mut impl Bulk> {
+        match self {
+            Self::Page(map) => Some(map),
+            _ => None,
+        }
+    }
     #[inline]
     fn user_pages(&self) -> u32 {
         each!(self, map => map.user_pages())
@@ -308,8 +298,8 @@ impl Mapping for Map {
         page_first!(self, map => map.lookup(page))
     }
     #[inline]
-    fn foresee(&mut self, page: Lpn) {
-        page_first!(self, map => map.foresee(page));
+    fn prefetch(&mut self, page: Lpn) {
+        page_first!(self, map => map.prefetch(page));
     }
     #[inline]
     fn home_plane(&self, page: Lpn) -> Option<Plane> {
@@ -325,21 +315,6 @@ impl Mapping for Map {
     #[inline]
     fn write(&mut self, page: Lpn) -> Written {
         page_first!(self, map => map.write(page))
-    }
-    #[inline]
-    fn write_row<E>(
-        &mut self,
-        pages: Range<u32>,
-        placed: impl FnMut(Placed) -> Result<(), E>,
-    ) -> Result<(), E> {
-        page_first!(self, map => map.write_row(pages, placed))
-    }
-    fn fill<E>(
-        &mut self,
-        pages: Range<u32>,
-        filled: impl FnMut(Block) -> Result<(), E>,
-    ) -> Result<u32, E> {
-        each!(self, map => map.fill(pages, filled))
     }
     #[inline]
     fn trim(&mut self, page: Lpn) {
@@ -361,21 +336,9 @@ impl Mapping for Map {
     fn step(&mut self, job: JobId) -> Step {
         page_first!(self, map => map.step(job))
     }
-    #[inline]
-    fn read_all(&mut self, job: JobId, read: impl FnMut(Plane, Ppn)) {
-        page_first!(self, map => map.read_all(job, read));
-    }
     #[inline(always)]
     fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn> {
         page_first!(self, map => map.relocate(job, from))
-    }
-    #[inline]
-    fn move_all<E>(
-        &mut self,
-        job: JobId,
-        copied: impl FnMut(Ppn, Ppn) -> Result<(), E>,
-    ) -> Result<(), E> {
-        each!(self, map => map.move_all(job, copied))
     }
     #[inline]
     fn erased(&mut self, block: Block, erases: u32) {

@@ -34,6 +34,7 @@ pub struct State {
 }
 
 impl State {
+    pub(super) const MOVES_DATA: bool = false;
     /// Of the blocks that were erased, free ones are few.
     pub(super) fn memory(_layout: &Layout, _fill: Fill) -> Table {
         Table::grown::<Free>("free blocks", 0)

@@ -35,6 +35,13 @@ macro_rules! members {
             }
         }
 
+        impl Wear {
+            /// Whether data that stays where it is moves for the sake of even wear.
+            pub(crate) fn moves_data(&self) -> bool {
+                match self { $(Self::$Variant(_) => $file::State::MOVES_DATA),+ }
+            }
+        }
+
         /// The free blocks of a device under its wear-levelling policy.
         #[derive(Clone, Debug)]
         #[allow(missing_docs)]

@@ -63,6 +63,7 @@ pub struct State {
 }
 
 impl State {
+    pub(super) const MOVES_DATA: bool = true;
     /// The sets hold every block that was ever used; their nodes are two thirds full on average, and
     /// hold as much again for their own.
     pub(super) fn memory(layout: &Layout, fill: Fill) -> Table {

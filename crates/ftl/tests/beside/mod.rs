@@ -213,8 +213,8 @@ enum Operation {
     MoveProgram(JobId, Ppn, Content),
     /// Inside the plane.
     Move(JobId, Ppn, Ppn, Content),
-    OwnRead(JobId, Ppn),
-    OwnProgram(JobId, Ppn, Content),
+    MetadataRead(JobId, Ppn),
+    MetadataProgram(JobId, Ppn, Content),
     Erase(JobId, Block),
 }
 
@@ -669,17 +669,17 @@ impl Device {
                     job.outstanding -= 1;
                 }
             }
-            Step::Read(place) => self.enqueue(place, Operation::OwnRead(id, place)),
+            Step::Read(place) => self.enqueue(place, Operation::MetadataRead(id, place)),
             Step::Program { place, label } => {
                 self.sequence += 1;
                 let content = Content {
-                    owner: Owner::Own(label),
+                    owner: Owner::Metadata(label),
                     version: 0,
                     sequence: self.sequence,
                     order: 0,
                 };
                 let content = self.plan_program(place, content);
-                self.enqueue(place, Operation::OwnProgram(id, place, content));
+                self.enqueue(place, Operation::MetadataProgram(id, place, content));
             }
             Step::Erase(block) => {
                 self.check_unused(block);
@@ -825,7 +825,7 @@ impl Device {
                 self.has_read(id, place, content);
             }
             Operation::MoveProgram(id, place, content)
-            | Operation::OwnProgram(id, place, content) => {
+            | Operation::MetadataProgram(id, place, content) => {
                 self.program(place, content);
                 self.step_done(id);
             }
@@ -836,9 +836,9 @@ impl Device {
                 self.program(to, content);
                 self.step_done(id);
             }
-            Operation::OwnRead(id, place) => {
+            Operation::MetadataRead(id, place) => {
                 let content = self.array_read(place);
-                assert!(matches!(content.owner, Owner::Own(_)), "{content:?}");
+                assert!(matches!(content.owner, Owner::Metadata(_)), "{content:?}");
                 self.step_done(id);
             }
             Operation::Erase(id, block) => {
@@ -1029,7 +1029,7 @@ impl Device {
                 Operation::HostProgram(place, ..)
                 | Operation::MoveProgram(_, place, _)
                 | Operation::Move(_, _, place, _)
-                | Operation::OwnProgram(_, place, _)
+                | Operation::MetadataProgram(_, place, _)
                     if torn =>
                 {
                     assert_eq!(self.array.program(place), Ok(()));

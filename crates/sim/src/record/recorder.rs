@@ -268,7 +268,7 @@ impl Probe<Observation> for Recorder {
                 self.record.series.at(now).flash.unwritten_pages_read += 1;
             }
             Observation::PageTrimmed => self.record.series.at(now).flash.pages_trimmed += 1,
-            Observation::OwnPage { program } => {
+            Observation::MetadataPage { program } => {
                 let flash = &mut self.record.series.at(now).flash;
                 let pages = if program {
                     &mut flash.own_page_programs

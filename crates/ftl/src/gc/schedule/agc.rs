@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
 use super::{Attention, Checkpoint, Idle, Schedule, Trigger, milliseconds};
-use crate::mapping::Want;
+use crate::job::Want;
 
 /// Collection before it is needed. Before a command whose tag has come: what the commands will need
 /// whose tags have, if the time is long enough (look-ahead). If not, or if they need nothing, in a

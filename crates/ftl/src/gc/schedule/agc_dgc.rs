@@ -7,7 +7,7 @@ use wordline_kernel::slot::Cited;
 use super::agc::Agc;
 use super::dgc::Dgc;
 use super::{Attention, Checkpoint, Idle, Schedule, Trigger};
-use crate::mapping::Want;
+use crate::job::Want;
 
 /// While the host is being served, what delayed collection does; when it is idle, first what has
 /// been delayed, then what advanced collection does (Jung 2013, algorithm 3).

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
 use super::{Attention, Idle, Schedule, Trigger, milliseconds};
-use crate::mapping::Want;
+use crate::job::Want;
 
 /// While the host is being served, a plane is collected only when a write cannot go on. When no
 /// command has been queued for `after_ms`, planes are collected until each has `free_ratio` of the

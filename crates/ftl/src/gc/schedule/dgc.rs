@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
 use super::{Attention, Checkpoint, Idle, Schedule, Trigger};
-use crate::mapping::Want;
+use crate::job::Want;
 
 /// Collection after it would have been needed. While the host is being served, a free block takes
 /// the place of a full update block, and the plane goes on with the free blocks it has, however few.

@@ -12,7 +12,7 @@ pub mod on_demand;
 
 use wordline_kernel::Time;
 
-use crate::mapping::Want;
+use crate::job::Want;
 
 /// What a collection was started for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -132,8 +132,8 @@ impl Choose for State {
         }
     }
     #[inline]
-    fn foresee(&self, block: Block) {
-        self.lists.foresee(block.0);
+    fn prefetch(&self, block: Block) {
+        self.lists.prefetch(block.0);
     }
     fn choose(&mut self, plane: Plane, _blocks: &Blocks) -> Option<Block> {
         self.settle(plane);

@@ -23,7 +23,7 @@ pub trait Choose {
     /// A page of `block` may become invalid soon: brings the books on the block into the caches of the
     /// processor.
     #[inline]
-    fn foresee(&self, _block: Block) {}
+    fn prefetch(&self, _block: Block) {}
     /// Takes the next victim of `plane` out of the blocks that may be chosen.
     fn choose(&mut self, plane: Plane, blocks: &Blocks) -> Option<Block>;
     /// `block`, which may be chosen and holds `valid` valid pages, is collected for another reason:
@@ -66,8 +66,8 @@ macro_rules! members {
                 match self { $(Self::$Variant(state) => state.invalidated(plane, block, valid)),+ }
             }
             #[inline]
-            fn foresee(&self, block: Block) {
-                match self { $(Self::$Variant(state) => state.foresee(block)),+ }
+            fn prefetch(&self, block: Block) {
+                match self { $(Self::$Variant(state) => state.prefetch(block)),+ }
             }
             #[inline]
             fn choose(&mut self, plane: Plane, blocks: &Blocks) -> Option<Block> {

@@ -20,7 +20,7 @@ impl BlockMap {
     fn owner(&self, tag: Tag) -> LogicalBlock {
         match tag.owner {
             Owner::Host(page) => self.split(page).0,
-            Owner::Own(label) => LogicalBlock(label),
+            Owner::Metadata(label) => LogicalBlock(label),
         }
     }
 

@@ -128,7 +128,7 @@ impl BlockMap {
         let cost = Cost {
             pages: self.end(logical),
             blocks: old.len() as u32,
-            own_pages: 0,
+            metadata_pages: 0,
         };
         let work = Work::new(logical, self.end(logical), old);
         self.planes[plane.index()].work = Some(work);
@@ -283,7 +283,7 @@ impl BlockMap {
         Cost {
             pages,
             blocks: 0,
-            own_pages: to.saturating_sub(from) - pages,
+            metadata_pages: to.saturating_sub(from) - pages,
         }
     }
 }

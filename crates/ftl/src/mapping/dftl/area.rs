@@ -38,8 +38,8 @@ struct Cleaning {
     next: Ppn,
     /// Translation pages that are read and not copied yet.
     copies: VecDeque<u32>,
-    /// Pages spoken for: as many as may still be copied.
-    spoken: u32,
+    /// Pages reserved: as many as may still be copied.
+    reserved: u32,
     stage: Stage,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Area {
     /// One past the last page of its block; equal to `next` when there is no room.
     end: u32,
     /// Pages promised or to be copied that have no place yet.
-    spoken: u32,
+    reserved: u32,
     cleaning: Option<Cleaning>,
 }
 
@@ -77,10 +77,10 @@ impl Area {
         self.full.len() as u32 + u32::from(open) + u32::from(self.cleaning.is_some())
     }
     /// Pages that have been promised, or are about to be copied.
-    pub fn spoken(&self) -> u32 {
-        self.spoken
+    pub fn reserved(&self) -> u32 {
+        self.reserved
     }
-    /// Pages that are left, spoken for or not.
+    /// Pages that are left, reserved or not.
     pub fn left(&self, plane: Plane, pages: &PageMap) -> u32 {
         self.end - self.next + pages.kept(plane) * pages.layout.pages_per_block
     }
@@ -93,7 +93,7 @@ impl Area {
     /// Whether `plane` can take one more translation page.
     pub fn room(&self, plane: Plane, pages: &PageMap) -> Room {
         let block = pages.layout.pages_per_block;
-        let left = self.left(plane, pages).saturating_sub(self.spoken);
+        let left = self.left(plane, pages).saturating_sub(self.reserved);
         if self.cleaning.is_some() {
             return if left > 0 { Room::Page } else { Room::None };
         }
@@ -107,33 +107,33 @@ impl Area {
         }
     }
     /// One more translation page of `plane`, which has room, will be programmed.
-    pub fn promise(&mut self) {
-        self.spoken += 1;
+    pub fn reserve(&mut self) {
+        self.reserved += 1;
     }
     /// A promise is kept, or no longer needed.
-    pub fn redeem(&mut self) {
-        self.spoken -= 1;
+    pub fn release(&mut self) {
+        self.reserved -= 1;
     }
     /// Begins to clean a block of `plane`, as a part of `job`.
     pub fn clean(&mut self, plane: Plane, job: JobId, pages: &mut PageMap) {
         let Some((place, valid)) = self.cheapest(pages) else {
             return;
         };
-        if self.left(plane, pages) < self.spoken + valid {
+        if self.left(plane, pages) < self.reserved + valid {
             pages.keep(plane);
         }
-        self.spoken += valid;
+        self.reserved += valid;
         let victim = self.full.remove(place);
         self.cleaning = Some(Cleaning {
             job,
             victim,
             next: pages.layout.page(victim, 0),
             copies: VecDeque::new(),
-            spoken: valid,
+            reserved: valid,
             stage: Stage::Reading,
         });
     }
-    /// The place of the next translation page of `plane`, which has been spoken for.
+    /// The place of the next translation page of `plane`, which is reserved.
     pub fn place(&mut self, plane: Plane, pages: &mut PageMap) -> Ppn {
         if self.next == self.end {
             let block = pages.open_kept(plane);
@@ -180,15 +180,15 @@ impl Area {
             }
             Stage::Copying => {
                 while let Some(page) = cleaning.copies.pop_front() {
-                    cleaning.spoken -= 1;
-                    self.spoken -= 1;
+                    cleaning.reserved -= 1;
+                    self.reserved -= 1;
                     let place = Ppn(pages.map[page as usize] - 1);
                     if pages.layout.block_of(place) == cleaning.victim {
                         return Some(Clean::Copy(page));
                     }
                 }
-                self.spoken -= cleaning.spoken;
-                cleaning.spoken = 0;
+                self.reserved -= cleaning.reserved;
+                cleaning.reserved = 0;
                 cleaning.stage = Stage::Erasing;
                 Clean::Step(Step::Wait)
             }

@@ -2,7 +2,7 @@
 
 use wordline_kernel::memory::{Fill, Table};
 
-use super::recency::Recency;
+use super::segmented_lru::SegmentedLru;
 use crate::lists::Lists;
 use crate::mapping::MapCache;
 
@@ -26,7 +26,7 @@ pub(super) struct Cache {
     /// Entries that jobs will bring.
     arriving: u32,
     states: Vec<u8>,
-    recency: Recency,
+    lru: SegmentedLru,
     pub counts: MapCache,
 }
 
@@ -38,7 +38,7 @@ impl Cache {
             cached: 0,
             arriving: 0,
             states: vec![0; pages as usize],
-            recency: Recency::new(pages, protected),
+            lru: SegmentedLru::new(pages, protected),
             counts: MapCache::default(),
         }
     }
@@ -82,9 +82,9 @@ impl Cache {
         self.cached + self.arriving >= self.capacity
     }
     /// The entry that leaves next, of those that no request uses and that `may_leave`.
-    pub fn next_out(&self, may_leave: impl Fn(u32) -> bool) -> Option<u32> {
-        self.recency
-            .next_out(|page| !self.is_in_use(page) && may_leave(page))
+    pub fn next_victim(&self, may_leave: impl Fn(u32) -> bool) -> Option<u32> {
+        self.lru
+            .next_victim(|page| !self.is_in_use(page) && may_leave(page))
     }
 
     /// An entry in memory is used; `update`: for a write, which is to be placed.
@@ -93,7 +93,7 @@ impl Cache {
         if self.is(page, OWED) {
             self.take_back(page..page + 1);
         } else if !self.is_awaited(page) {
-            self.recency.touch(page);
+            self.lru.touch(page);
         }
         if self.is_awaited(page) {
             self.states[page as usize] -= AWAITED;
@@ -128,7 +128,7 @@ impl Cache {
     pub fn insert(&mut self, page: u32) {
         self.cached += 1;
         self.set(page, CACHED);
-        self.recency.insert(page);
+        self.lru.insert(page);
     }
     /// The page has been placed or trimmed: its entry has changed.
     #[inline]
@@ -156,15 +156,15 @@ impl Cache {
         self.counts.evictions += 1;
         self.counts.dirty_evictions += u64::from(dirty);
         self.cached -= 1;
-        self.recency.remove(page);
+        self.lru.remove(page);
         self.clear(page, CACHED | DIRTY);
         if dirty {
             self.set(page, OWED);
         }
         dirty
     }
-    /// A translation page with the entries `pages` is rewritten: with what is owed, and with what is
-    /// dirty, if that goes along (`batch`). Whether there was anything to write.
+    /// A translation page with the entries `pages` is rewritten: with the changes that left the cache,
+    /// and with what is dirty, if that goes along (`batch`). Whether there was anything to write.
     pub fn settle(&mut self, pages: std::ops::Range<u32>, batch: bool) -> bool {
         let written = if batch { OWED | DIRTY } else { OWED };
         let mut any = 0;
@@ -174,7 +174,8 @@ impl Cache {
         }
         any & written != 0
     }
-    /// A translation page with the entries `pages` cannot be rewritten: what is owed is cached.
+    /// A translation page with the entries `pages` cannot be rewritten: the changes that left the cache
+    /// are cached again.
     pub fn take_back(&mut self, pages: std::ops::Range<u32>) {
         for page in pages {
             if self.is(page, OWED) {
@@ -188,7 +189,7 @@ impl Cache {
     pub fn audit(&self) -> Result<(), String> {
         let cached = |state: &&u8| **state & CACHED != 0;
         let found = self.states.iter().filter(cached).count() as u32;
-        let listed = self.recency.in_order().count() as u32;
+        let listed = self.lru.in_order().count() as u32;
         if (found, listed) != (self.cached, self.cached) {
             return Err(format!(
                 "{found} map entries are cached and {listed} are in order, the books say {}",

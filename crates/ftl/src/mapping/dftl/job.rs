@@ -18,7 +18,7 @@ pub(super) struct Job {
     /// The pages whose entries are fetched; a fetch is in progress if there are any.
     arrivals: Vec<u32>,
     /// Translation pages to rewrite that are not read yet.
-    owed: VecDeque<u32>,
+    rewrites: VecDeque<u32>,
     /// Those that are read.
     read: VecDeque<u32>,
     /// Whether those that are read are being programmed.
@@ -34,22 +34,22 @@ impl Job {
         !self.arrivals.is_empty()
     }
     /// Whether it will bring the entry of `page`.
-    pub fn brings(&self, page: u32) -> bool {
+    pub fn fetches(&self, page: u32) -> bool {
         self.arrivals.contains(&page)
     }
     /// It is to bring the entry of `page`; `on_flash`: there is a translation page to read.
-    pub fn bring(&mut self, page: u32, on_flash: bool) {
+    pub fn fetch_entry(&mut self, page: u32, on_flash: bool) {
         if !self.is_begun() {
             self.target = on_flash;
         }
         self.arrivals.push(page);
     }
     /// It is to rewrite a translation page.
-    pub fn owe(&mut self, label: u32) {
-        self.owed.push_back(label);
+    pub fn rewrite_later(&mut self, label: u32) {
+        self.rewrites.push_back(label);
     }
     pub fn has_rewrites(&self) -> bool {
-        !self.owed.is_empty() || !self.read.is_empty()
+        !self.rewrites.is_empty() || !self.read.is_empty()
     }
     /// Whether a fetch has no step left, all before being done.
     pub fn is_over(&self) -> bool {
@@ -126,24 +126,24 @@ impl DftlMap {
     /// Reads the next translation page to rewrite, once there is room for its next copy. Stops when a
     /// block has to be cleaned first.
     fn read_next(&mut self, id: JobId) -> Option<Step> {
-        while let Some(&label) = self.jobs[id.index()].owed.front() {
+        while let Some(&label) = self.jobs[id.index()].rewrites.front() {
             let home = self.home(label);
             let area = &mut self.areas[home.index()];
             match area.room(home, &self.pages) {
-                Room::Page => area.promise(),
+                Room::Page => area.reserve(),
                 Room::Clean => {
                     area.clean(home, id, &mut self.pages);
                     self.jobs[id.index()].cleaning = Some(home);
                     return None;
                 }
                 Room::None => {
-                    self.jobs[id.index()].owed.pop_front();
+                    self.jobs[id.index()].rewrites.pop_front();
                     self.give_up(label);
                     continue;
                 }
             }
             let job = &mut self.jobs[id.index()];
-            job.owed.pop_front();
+            job.rewrites.pop_front();
             job.read.push_back(label);
             if let Some(place) = self.directory(label) {
                 return Some(Step::Read(place));
@@ -156,7 +156,7 @@ impl DftlMap {
     fn program_next(&mut self, id: JobId) -> Option<Step> {
         while let Some(label) = self.jobs[id.index()].read.pop_front() {
             let home = self.home(label);
-            self.areas[home.index()].redeem();
+            self.areas[home.index()].release();
             self.rewriting[label as usize] = false;
             if self.settle(label) {
                 return Some(self.program(label));
@@ -181,7 +181,7 @@ impl DftlMap {
     fn program(&mut self, label: u32) -> Step {
         let home = self.home(label);
         let place = self.areas[home.index()].place(home, &mut self.pages);
-        self.pages.put_own(self.user_pages + label, place);
+        self.pages.put_metadata(self.user_pages + label, place);
         Step::Program { place, label }
     }
 

@@ -12,14 +12,14 @@ use crate::recovery::{Flash, Owner, Recovery};
 impl DftlMap {
     /// Whether a block holds translation pages.
     pub(super) fn is_of_map(&self, block: Block) -> bool {
-        self.pages.blocks.phase(block) == Phase::Own
+        self.pages.blocks.phase(block) == Phase::Metadata
     }
 
     /// Pages and translation pages are where their latest copies are. An entry whose page was placed
     /// after the latest copy of its translation page is changed and not written: it is in the cache.
     pub(super) fn read_again(&mut self, flash: &Flash<'_>) -> Recovery {
         let counts = self.cache.counts;
-        *self = Self::new(&self.plan.clone());
+        *self = Self::new(&self.plan.clone(), self.shape);
         self.cache.counts = counts;
         let mut recovery = Recovery::default();
         let orders = self.pages.reread(flash, &mut recovery);
@@ -54,10 +54,10 @@ impl DftlMap {
         let mut open = None;
         for block in (0..layout.blocks_per_plane).map(|block| layout.block(plane, block)) {
             let tag = flash.pages(block).find_map(|(_, tag)| tag);
-            if !matches!(tag.map(|tag| tag.owner), Some(Owner::Own(_))) {
+            if !matches!(tag.map(|tag| tag.owner), Some(Owner::Metadata(_))) {
                 continue;
             }
-            self.pages.blocks.enter(block, Phase::Own);
+            self.pages.blocks.enter(block, Phase::Metadata);
             let programmed = flash.array.programmed(block);
             if programmed < layout.pages_per_block && open.is_none() {
                 let first = layout.page(block, 0).0;

@@ -1,7 +1,6 @@
 //! How large the parts of a map in flash are.
 
 use super::Dftl;
-use crate::mapping::Family;
 use crate::plan::{Plan, PlanError};
 
 /// A map in flash, in numbers.
@@ -19,16 +18,6 @@ pub struct Shape {
     pub protected_entries: u32,
     /// Whether all changes of a translation page in the cache are written together.
     pub batch_update: bool,
-}
-
-impl Shape {
-    /// Of a plan of this family that has been checked; of the default parameters, if it is of another.
-    pub(super) fn of_plan(plan: &Plan) -> Self {
-        match &plan.config.mapping {
-            Family::Dftl(dftl) => dftl.shape(plan),
-            _ => Dftl::default().shape(plan),
-        }
-    }
 }
 
 impl Dftl {
@@ -57,7 +46,7 @@ impl Dftl {
     }
 
     /// Refuses what has no meaning on pages of `page_bytes`.
-    pub(crate) fn check(&self, page_bytes: u32) -> Result<(), PlanError> {
+    pub(super) fn check_parameters(&self, page_bytes: u32) -> Result<(), PlanError> {
         let error = |key, reason: String, remedy: &str| {
             let remedy = remedy.into();
             Err(PlanError {

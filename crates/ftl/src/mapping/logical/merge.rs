@@ -148,7 +148,7 @@ impl LogicalMap {
         Cost {
             pages: self.to_copy(logical, &choice),
             blocks,
-            own_pages: if self.rules.record_erases { blocks } else { 0 },
+            metadata_pages: if self.rules.record_erases { blocks } else { 0 },
         }
     }
 
@@ -175,7 +175,7 @@ impl LogicalMap {
         let cost = Cost {
             pages: copies,
             blocks: choice.sources.len() as u32,
-            own_pages: 0,
+            metadata_pages: 0,
         };
         let kind = match (copies, choice.kept.is_empty() && choice.target.is_none()) {
             (0, _) => GcKind::Switch,
@@ -388,7 +388,7 @@ impl LogicalMap {
             && merge.sources.contains(&block)
         {
             let logical = merge.logical;
-            self.unchain(logical, block);
+            self.unlink(logical, block);
         }
     }
 }

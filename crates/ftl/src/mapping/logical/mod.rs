@@ -8,12 +8,13 @@ mod buffer;
 mod merge;
 mod record;
 mod recover;
+mod rules;
 pub mod shape;
 
 use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Layout, Plane, Ppn};
 
-use super::{Family, LogicalBlock, Mapping, Want, Written};
+use super::{LogicalBlock, Mapping, Want, Written};
 use crate::Plan;
 use crate::block::{Blocks, Phase};
 use crate::job::{Collection, Cost, JobId, Step};
@@ -24,61 +25,12 @@ use crate::wear::{FreeBlocks, Spend};
 use buffer::Buffer;
 use merge::Merge;
 use record::Record;
-use shape::{Shape, Stripe};
+pub(super) use rules::Rules;
+use shape::Shape;
 
-/// What the mapping's own pages are, in their spare areas.
+/// What pages of metadata are, in their spare areas.
 const RECORD: u32 = 0;
 const FILLER: u32 = 1;
-
-/// What a family with logical blocks is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Rules {
-    /// Data blocks of a logical block.
-    pub data_blocks: u32,
-    /// Update blocks that a logical block may have before it is merged.
-    pub update_blocks: u32,
-    /// Whether page i of a data block is the i-th of the logical block.
-    pub in_place: bool,
-    /// Whether a page is programmed for every block that a merge erases.
-    pub record_erases: bool,
-    pub stripe: Stripe,
-    /// Blocks of a plane that make up the write buffer, as a share of its blocks.
-    pub buffer_ratio: f64,
-}
-
-impl Rules {
-    /// Those of a family, if it has logical blocks.
-    pub fn of(family: &Family) -> Option<Self> {
-        match family {
-            Family::LogBlock(family) => Some(family.rules()),
-            Family::Hybrid(family) => Some(family.rules()),
-            Family::Buffered(family) => Some(family.rules()),
-            _ => None,
-        }
-    }
-    /// Blocks of the write buffer in a plane of `blocks`.
-    pub fn buffer_blocks(&self, blocks: u32) -> u32 {
-        (self.buffer_ratio * f64::from(blocks)).floor() as u32
-    }
-    /// Blocks of a plane that hold records.
-    pub fn record_blocks(&self) -> u32 {
-        if self.record_erases {
-            record::BLOCKS
-        } else {
-            0
-        }
-    }
-    /// Blocks that a plane needs beside the free ones: `logical` logical blocks, records, buffer.
-    pub fn kept_blocks(&self, logical: u32, blocks: u32) -> u64 {
-        u64::from(logical) * u64::from(self.data_blocks)
-            + u64::from(self.record_blocks())
-            + u64::from(self.buffer_blocks(blocks))
-    }
-    /// Most logical blocks of a plane.
-    pub fn logical_blocks(&self, plan: &Plan) -> u32 {
-        Shape::new(plan, self.data_blocks, self.stripe).blocks_of_a_plane()
-    }
-}
 
 /// What a block is to its logical block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,12 +147,9 @@ pub struct LogicalMap {
 }
 
 impl LogicalMap {
-    /// An empty map over a pristine array, for a plan whose family has logical blocks.
-    pub fn new(plan: &Plan) -> Self {
+    /// An empty map over a pristine array.
+    pub(super) fn new(plan: &Plan, rules: Rules) -> Self {
         let layout = plan.layout;
-        let Some(rules) = Rules::of(&plan.config.mapping) else {
-            unreachable!("the family has logical blocks");
-        };
         let shape = Shape::new(plan, rules.data_blocks, rules.stripe);
         let planes = layout.planes() as usize;
         let buffer_blocks = rules.buffer_blocks(layout.blocks_per_plane);
@@ -238,10 +187,7 @@ impl LogicalMap {
     }
 
     /// What the map takes of memory, of a device so full.
-    pub(super) fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
-        let Some(rules) = Rules::of(&plan.config.mapping) else {
-            return Vec::new();
-        };
+    pub(super) fn memory(plan: &Plan, rules: Rules, fill: Fill) -> Vec<Table> {
         let layout = &plan.layout;
         let logical = u64::from(Shape::new(plan, rules.data_blocks, rules.stripe).blocks());
         let (pages, blocks) = (u64::from(layout.pages()), u64::from(layout.blocks()));
@@ -305,16 +251,16 @@ impl LogicalMap {
         })
     }
 
-    fn unchain(&mut self, logical: LogicalBlock, gone: Block) {
-        let after = self.members[gone.index()].next;
+    fn unlink(&mut self, logical: LogicalBlock, removed: Block) {
+        let after = self.members[removed.index()].next;
         let state = &mut self.logical[logical.0 as usize];
         state.blocks -= 1;
-        if state.first == gone.0 + 1 {
+        if state.first == removed.0 + 1 {
             state.first = after;
             return;
         }
         let mut block = Block(state.first - 1);
-        while self.members[block.index()].next != gone.0 + 1 {
+        while self.members[block.index()].next != removed.0 + 1 {
             block = Block(self.members[block.index()].next - 1);
         }
         self.members[block.index()].next = after;
@@ -661,7 +607,7 @@ impl Mapping for LogicalMap {
         logical.map_or(Cost::default(), |logical| self.cost_of(logical))
     }
     fn recover(&mut self, flash: &Flash<'_>) -> Recovery {
-        *self = Self::new(&self.plan.clone());
+        *self = Self::new(&self.plan.clone(), self.rules);
         self.rebuild(flash)
     }
     fn audit(&self) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! Records of erases: a page of the mapping's own for every block that a merge erases, so that the
+//! Records of erases: a page of metadata for every block that a merge erases, so that the
 //! block table in flash is up to date (Jung 2013, section 7.5.1.1: t'_write).
 //!
 //! A record is short and names all that the records before it named, so that only the last one

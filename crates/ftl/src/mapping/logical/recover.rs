@@ -81,7 +81,7 @@ impl LogicalMap {
                 let tags = flash.pages(block).filter_map(|(_, tag)| tag);
                 let tags = tags.filter(move |tag| match (wanted, tag.owner) {
                     (None, Owner::Host(_)) => true,
-                    (Some(label), Owner::Own(own)) => own == label,
+                    (Some(label), Owner::Metadata(own)) => own == label,
                     _ => false,
                 });
                 tags.map(|tag| tag.order)

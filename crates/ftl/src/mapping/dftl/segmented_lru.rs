@@ -14,24 +14,24 @@ const LOOK: usize = 64;
 /// there is protected; the protected entry that was used longest ago goes back on probation when there
 /// are too many. Without protected entries it is LRU.
 #[derive(Clone, Debug)]
-pub(super) struct Recency {
+pub(super) struct SegmentedLru {
     lists: Lists,
     protected: Vec<bool>,
     /// Protected entries at most.
-    room: u32,
+    most_protected: u32,
     /// Protected entries.
-    held: u32,
+    protected_entries: u32,
 }
 
-impl Recency {
-    /// No entries; `room` of them may be protected.
-    pub fn new(keys: u32, room: u32) -> Self {
-        let flags = if room > 0 { keys as usize } else { 0 };
+impl SegmentedLru {
+    /// No entries; `most_protected` of them may be protected.
+    pub fn new(keys: u32, most_protected: u32) -> Self {
+        let flags = if most_protected > 0 { keys as usize } else { 0 };
         Self {
             lists: Lists::new(2, keys as usize),
             protected: vec![false; flags],
-            room,
-            held: 0,
+            most_protected,
+            protected_entries: 0,
         }
     }
     /// An entry comes in.
@@ -43,15 +43,16 @@ impl Recency {
     pub fn touch(&mut self, key: u32) {
         let protected = self.is_protected(key);
         self.lists.remove(key);
-        self.lists.push_back(usize::from(self.room > 0), key);
-        if self.room > 0 && !protected {
+        self.lists
+            .push_back(usize::from(self.most_protected > 0), key);
+        if self.most_protected > 0 && !protected {
             self.protect(key);
         }
     }
     fn protect(&mut self, key: u32) {
         self.protected[key as usize] = true;
-        self.held += 1;
-        if self.held > self.room
+        self.protected_entries += 1;
+        if self.protected_entries > self.most_protected
             && let Some(oldest) = self.lists.front(PROTECTED)
         {
             self.remove(oldest);
@@ -63,11 +64,11 @@ impl Recency {
         self.lists.remove(key);
         if self.is_protected(key) {
             self.protected[key as usize] = false;
-            self.held -= 1;
+            self.protected_entries -= 1;
         }
     }
     /// The entry that leaves next, of those that may.
-    pub fn next_out(&self, may_leave: impl Fn(u32) -> bool) -> Option<u32> {
+    pub fn next_victim(&self, may_leave: impl Fn(u32) -> bool) -> Option<u32> {
         self.in_order().take(LOOK).find(|key| may_leave(*key))
     }
     /// All entries, the first to leave first.
@@ -85,42 +86,42 @@ impl Recency {
 
 #[cfg(test)]
 mod tests {
-    use super::Recency;
+    use super::SegmentedLru;
 
-    fn order(recency: &Recency) -> Vec<u32> {
-        recency.in_order().collect()
+    fn order(lru: &SegmentedLru) -> Vec<u32> {
+        lru.in_order().collect()
     }
 
     #[test]
     fn without_protection_the_least_recently_used_leaves() {
-        let mut recency = Recency::new(10, 0);
+        let mut lru = SegmentedLru::new(10, 0);
         for key in [1, 2, 3, 4] {
-            recency.insert(key);
+            lru.insert(key);
         }
-        recency.touch(2);
-        recency.touch(1);
-        assert_eq!(order(&recency), [3, 4, 2, 1]);
-        recency.remove(4);
-        assert_eq!(order(&recency), [3, 2, 1]);
-        assert_eq!(recency.next_out(|key| key != 3), Some(2));
+        lru.touch(2);
+        lru.touch(1);
+        assert_eq!(order(&lru), [3, 4, 2, 1]);
+        lru.remove(4);
+        assert_eq!(order(&lru), [3, 2, 1]);
+        assert_eq!(lru.next_victim(|key| key != 3), Some(2));
     }
 
     /// Karedla et al. 1994, figure 3: hits move to the protected segment, whose least recently used
     /// entry falls back to the most recently used end of probation.
     #[test]
     fn with_protection_what_was_used_twice_outlives_what_came_later() {
-        let mut recency = Recency::new(10, 2);
+        let mut lru = SegmentedLru::new(10, 2);
         for key in [1, 2, 3, 4] {
-            recency.insert(key);
+            lru.insert(key);
         }
-        recency.touch(1);
-        recency.touch(2);
-        assert_eq!(order(&recency), [3, 4, 1, 2]);
-        recency.touch(3);
-        assert_eq!(order(&recency), [4, 1, 2, 3]);
-        recency.remove(2);
-        recency.insert(5);
-        recency.touch(4);
-        assert_eq!(order(&recency), [1, 5, 3, 4]);
+        lru.touch(1);
+        lru.touch(2);
+        assert_eq!(order(&lru), [3, 4, 1, 2]);
+        lru.touch(3);
+        assert_eq!(order(&lru), [4, 1, 2, 3]);
+        lru.remove(2);
+        lru.insert(5);
+        lru.touch(4);
+        assert_eq!(order(&lru), [1, 5, 3, 4]);
     }
 }

@@ -1,0 +1,81 @@
+//! The books against each other.
+
+use wordline_nand::{Block, Plane, Ppn};
+
+use super::{Active, PageMap};
+use crate::block::Phase;
+
+impl PageMap {
+    /// Map, owners and counts agree.
+    pub(super) fn audit_books(&self) -> Result<(), String> {
+        let mut valid = vec![0_u32; self.layout.blocks() as usize];
+        for active in self.planes.iter().flat_map(|plane| &plane.active) {
+            valid[active.block.index()] += active.end - active.next;
+        }
+        for (page, &place) in self
+            .map
+            .iter()
+            .enumerate()
+            .filter(|(_, place)| **place != 0)
+        {
+            let place = Ppn(place - 1);
+            if self.owners[place.index()] != page as u32 + 1 || !self.blocks.is_valid(place) {
+                return Err(format!(
+                    "page {page} maps to {}, which another page owns or which is not valid",
+                    self.layout.describe(place)
+                ));
+            }
+            valid[self.layout.block_of(place).index()] += 1;
+        }
+        for (block, &count) in valid.iter().enumerate() {
+            let block = Block(block as u32);
+            let (valid, phase) = (self.blocks.valid(block), self.blocks.phase(block));
+            if valid != count || (phase == Phase::Free && count > 0) {
+                let block = self.layout.describe_block(block);
+                return Err(format!(
+                    "{block} holds {count} valid pages, the books say {valid} and {phase:?}"
+                ));
+            }
+        }
+        let free: u32 = self.planes.iter().map(|plane| plane.free).sum();
+        if free != self.free_blocks {
+            return Err(format!(
+                "the planes have {free} free blocks, the books say {}",
+                self.free_blocks
+            ));
+        }
+        (0..self.layout.planes()).try_for_each(|plane| self.audit_plane(Plane(plane)))
+    }
+
+    fn audit_plane(&self, plane: Plane) -> Result<(), String> {
+        let mut blocks = [0; 5];
+        let mut stale = 0;
+        for block in (0..self.layout.blocks_per_plane).map(|block| self.layout.block(plane, block))
+        {
+            let phase = self.blocks.phase(block);
+            blocks[phase as usize] += 1;
+            if phase == Phase::Closed {
+                stale += self.layout.pages_per_block - self.blocks.valid(block);
+            }
+        }
+        let state = &self.planes[plane.index()];
+        let open = |active: &&Active| active.next < active.end;
+        let active = state.active.iter().filter(open).count() as u32;
+        let [free, found_active, _, victims, _] = blocks;
+        let found = [free, found_active, victims, stale];
+        let booked = [
+            state.free + state.kept,
+            active,
+            state.victim.is_some().into(),
+            state.stale,
+        ];
+        if found == booked {
+            return Ok(());
+        }
+        Err(format!(
+            "plane {}: free blocks, active blocks, victims and invalid pages in closed blocks are \
+             {found:?}, the books say {booked:?}",
+            plane.0
+        ))
+    }
+}

@@ -1,0 +1,126 @@
+//! Many pages at a time.
+
+use std::ops::Range;
+
+use wordline_nand::{Block, Plane, Ppn};
+
+use super::{PageMap, PlaneState, Writer};
+use crate::allocate::Place;
+use crate::job::JobId;
+use crate::lpn::Lpn;
+use crate::mapping::{Bulk, Placed};
+
+impl Bulk for PageMap {
+    #[inline]
+    fn write_row<E>(
+        &mut self,
+        pages: Range<u32>,
+        mut placed: impl FnMut(Placed) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for page in pages.map(Lpn) {
+            let Some((plane, home)) = self.plane_for(page) else {
+                break;
+            };
+            let Some(put) = self.put(page, plane, home) else {
+                break;
+            };
+            placed(put.placed)?;
+            if put.ends_row {
+                break;
+            }
+        }
+        Ok(())
+    }
+    fn fill<E>(
+        &mut self,
+        pages: Range<u32>,
+        mut filled: impl FnMut(Block) -> Result<(), E>,
+    ) -> Result<u32, E> {
+        let mut next = pages.start;
+        let (planes, start_blocks) = (self.layout.planes(), self.start_blocks);
+        let round = planes * self.layout.pages_per_block;
+        if next < self.unwritten || (pages.len() as u32) < round {
+            return Ok(0);
+        }
+        let in_turn = (next..next + planes).map(|page| self.allocator.home(Lpn(page)));
+        let Some(homes) = in_turn.collect::<Option<Vec<Plane>>>() else {
+            return Ok(0);
+        };
+        let spared = |state: &PlaneState| state.free > start_blocks;
+        while pages.end - next >= round && self.planes.iter().all(spared) {
+            for place in self.fill_round(next..next + round, &homes) {
+                filled(self.layout.block_of(place))?;
+            }
+            next += round;
+        }
+        Ok(next - pages.start)
+    }
+    #[inline]
+    fn read_all(&mut self, job: JobId, mut read: impl FnMut(Plane, Ppn)) {
+        let plane = Plane(job.0);
+        let Some(victim) = self
+            .planes
+            .get_mut(plane.index())
+            .and_then(|state| state.victim.as_mut())
+        else {
+            return;
+        };
+        let end = self.layout.page(victim.block, self.layout.pages_per_block);
+        let next = std::mem::replace(&mut victim.next, end);
+        self.blocks.each_valid(next, end, |from| read(plane, from));
+    }
+    #[inline]
+    fn move_all<E>(
+        &mut self,
+        job: JobId,
+        mut copied: impl FnMut(Ppn, Ppn) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let plane = Plane(job.0);
+        let Some(victim) = self.planes[plane.index()].victim else {
+            return Ok(());
+        };
+        let writer = victim.writer;
+        while let Some(from) = self.next_to_move(plane) {
+            self.prefetch_entry(Ppn(from.0 + 8));
+            self.blocks.lose(victim.block, from);
+            let to = self.append(plane, writer, from);
+            copied(from, to)?;
+        }
+        Ok(())
+    }
+}
+
+impl PageMap {
+    /// A free block of a plane is filled by the host, all at once; its first page.
+    fn fill_block(&mut self, plane: Plane) -> Ppn {
+        self.open(plane, Writer::Host);
+        let active = &mut self.planes[plane.index()].active[Writer::Host as usize];
+        active.next = active.end;
+        let block = active.block;
+        self.close(plane, block);
+        self.layout.page(block, 0)
+    }
+    /// Writes `pages`, which were never written, to a free block of every plane, which they fill. No
+    /// block of the host is open, and `homes` are the planes of the pages in turn. Returns the first
+    /// pages of these blocks.
+    fn fill_round(&mut self, pages: Range<u32>, homes: &[Plane]) -> Vec<Ppn> {
+        let places: Vec<Ppn> = homes.iter().map(|&home| self.fill_block(home)).collect();
+        let (planes, pages_per_block) = (homes.len(), self.layout.pages_per_block as usize);
+        for (page, place) in (pages.start + 1..).zip(&places) {
+            let owners = &mut self.owners[place.index()..][..pages_per_block];
+            let mut page = page;
+            for owner in owners {
+                *owner = page;
+                page += planes as u32;
+            }
+        }
+        let map = &mut self.map[pages.start as usize..pages.end as usize];
+        for (row, entries) in (1..).zip(map.chunks_exact_mut(planes)) {
+            for (entry, place) in entries.iter_mut().zip(&places) {
+                *entry = place.0 + row;
+            }
+        }
+        self.unwritten = pages.end;
+        places
+    }
+}

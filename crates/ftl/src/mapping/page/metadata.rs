@@ -1,0 +1,62 @@
+//! Blocks that are kept for metadata.
+
+use wordline_nand::{Block, Plane, Ppn};
+
+use super::PageMap;
+use crate::block::Phase;
+use crate::lpn::Lpn;
+use crate::mapping::Mapping;
+use crate::wear::Spend;
+
+impl PageMap {
+    /// Free blocks of a plane that are kept for pages of metadata.
+    pub(in crate::mapping) fn kept(&self, plane: Plane) -> u32 {
+        self.planes[plane.index()].kept
+    }
+    /// Keeps another free block of a plane, unless the host's reserve would have to be broken into.
+    pub(in crate::mapping) fn keep(&mut self, plane: Plane) -> bool {
+        if !self.may_keep(plane) {
+            return false;
+        }
+        let state = &mut self.planes[plane.index()];
+        state.free -= 1;
+        state.kept += 1;
+        self.free_blocks -= 1;
+        true
+    }
+    /// Takes one of the kept blocks of a plane; there is one.
+    pub(in crate::mapping) fn open_kept(&mut self, plane: Plane) -> Block {
+        let block = self.free.take(plane);
+        let block = block.unwrap_or_else(|| unreachable!("free blocks are counted"));
+        self.planes[plane.index()].kept -= 1;
+        self.blocks.enter(block, Phase::Metadata);
+        block
+    }
+    /// Whether [`Self::keep`] would keep a block.
+    pub(in crate::mapping) fn may_keep(&self, plane: Plane) -> bool {
+        self.planes[plane.index()].free > self.reserve_blocks
+    }
+    /// A page of metadata, by its number in the map, is programmed in `place`.
+    pub(in crate::mapping) fn put_metadata(&mut self, page: u32, place: Ppn) {
+        if let Some(old) = self.lookup(Lpn(page)) {
+            self.invalidate(old);
+        }
+        self.owners[place.index()] = page + 1;
+        self.map[page as usize] = place.0 + 1;
+        self.blocks.gain(self.layout.block_of(place), place);
+    }
+    /// A block that held pages of metadata is erased, for the `erases`th time: it is kept
+    /// again, or anyone's.
+    pub(in crate::mapping) fn metadata_erased(&mut self, block: Block, erases: u32, kept: bool) {
+        self.blocks.enter(block, Phase::Free);
+        let plane = self.layout.plane_of(block);
+        let state = &mut self.planes[plane.index()];
+        if kept {
+            state.kept += 1;
+        } else {
+            state.free += 1;
+            self.free_blocks += 1;
+        }
+        self.free.erased(plane, block, erases);
+    }
+}

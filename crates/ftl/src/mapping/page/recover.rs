@@ -1,0 +1,122 @@
+//! The books, built anew from what the flash holds.
+
+use wordline_nand::{Block, Plane};
+
+use super::{PageMap, Writer};
+use crate::block::Phase;
+use crate::mapping::Mapping;
+use crate::recovery::{Flash, Latest, Owner, Recovery};
+use crate::wear::Spend;
+
+impl PageMap {
+    /// All of them.
+    pub(super) fn rebuild(&mut self, flash: &Flash<'_>) -> Recovery {
+        *self = Self::new(&self.plan.clone());
+        let mut recovery = Recovery::default();
+        self.reread(flash, &mut recovery);
+        for plane in (0..self.layout.planes()).map(Plane) {
+            self.sort_blocks(flash, plane, 0);
+        }
+        recovery
+    }
+
+    /// Takes in what the spare areas say: each page is where its latest copy is. Returns, by page,
+    /// the order of that copy.
+    pub(in crate::mapping) fn reread(
+        &mut self,
+        flash: &Flash<'_>,
+        recovery: &mut Recovery,
+    ) -> Vec<u64> {
+        self.free_blocks = 0;
+        self.unwritten = self.user_pages();
+        let user_pages = self.plan.user_pages;
+        let mut latest = Latest::new(self.map.len());
+        let mut spent = Vec::new();
+        for block in (0..self.layout.blocks()).map(Block) {
+            recovery.pages_read += u64::from(flash.array.programmed(block).max(1));
+            let mut of_host = true;
+            for (place, tag) in flash.pages(block) {
+                let Some(tag) = tag else {
+                    continue;
+                };
+                let page = match tag.owner {
+                    Owner::Host(page) => page.0,
+                    Owner::Metadata(label) => user_pages.saturating_add(label),
+                };
+                of_host &= page < user_pages;
+                if (page as usize) < self.map.len() {
+                    self.owners[place.index()] = page + 1;
+                    latest.note(page, place, tag);
+                }
+            }
+            if of_host && flash.array.programmed(block) > 0 {
+                spent.push(block);
+            }
+        }
+        let mut orders = vec![0; self.map.len()];
+        for (page, place, order) in latest.decide(flash) {
+            orders[page as usize] = order;
+            self.map[page as usize] = place.0 + 1;
+            self.blocks.gain(self.layout.block_of(place), place);
+        }
+        // Neither free nor anybody's until they are erased.
+        spent.retain(|block| self.blocks.valid(*block) == 0);
+        for block in &spent {
+            self.blocks.enter(*block, Phase::Victim);
+        }
+        recovery.erase = spent;
+        orders
+    }
+
+    /// Which blocks of a plane are free, which go on taking programs, and which are full. Up to
+    /// `kept` of the free ones are kept, but none of the host's reserve. Blocks of metadata are
+    /// left alone.
+    pub(in crate::mapping) fn sort_blocks(&mut self, flash: &Flash<'_>, plane: Plane, kept: u32) {
+        while self.free.take(plane).is_some() {}
+        let mut open = Vec::new();
+        let mut free = 0_u32;
+        let layout = self.layout;
+        for block in (0..layout.blocks_per_plane).map(|block| layout.block(plane, block)) {
+            let programmed = flash.array.programmed(block);
+            let erases = flash.array.erases()[block.index()];
+            if programmed > 0 {
+                self.free.in_use(plane, block, erases);
+            }
+            if matches!(self.blocks.phase(block), Phase::Metadata | Phase::Victim) {
+                continue;
+            }
+            if programmed == 0 {
+                self.free.erased(plane, block, erases);
+                free += 1;
+            } else if programmed < self.layout.pages_per_block {
+                open.push((block, programmed));
+            } else {
+                self.close(plane, block);
+            }
+        }
+        let kept = kept.min(free.saturating_sub(self.reserve_blocks));
+        self.planes[plane.index()].free = free - kept;
+        self.planes[plane.index()].kept = kept;
+        self.free_blocks += free - kept;
+        self.reopen(plane, &open);
+    }
+
+    /// Blocks that have room take programs again: one of the host, unless a collection has broken
+    /// into the reserve for it.
+    fn reopen(&mut self, plane: Plane, open: &[(Block, u32)]) {
+        let short = self.planes[plane.index()].free < self.reserve_blocks;
+        let own = self.collection;
+        let order = if short {
+            [own, Writer::Host]
+        } else {
+            [Writer::Host, own]
+        };
+        for (turn, &(block, programmed)) in open.iter().enumerate() {
+            if turn > own as usize {
+                self.close(plane, block);
+            } else {
+                self.activate(plane, order[turn], block, programmed);
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Whether a plane has room for page mapping.
+
+use crate::plan::{Plan, PlanError};
+
+/// Blocks that a plane has to have.
+pub(in crate::mapping) struct Demand {
+    /// Filled by its share of the user pages.
+    pub filled: u32,
+    /// Active blocks.
+    pub active: u32,
+    /// For garbage collection: active ones, and free ones as the threshold asks for.
+    pub collection: u64,
+    /// For metadata.
+    metadata: u32,
+}
+
+impl Demand {
+    /// That of a plan; an error if it leaves the host no page.
+    pub fn of(plan: &Plan, metadata: u32) -> Result<Self, PlanError> {
+        if plan.user_pages == 0 {
+            return Err(PlanError {
+                key: "ftl.over_provisioning_ratio",
+                reason: "no page is left for the host".into(),
+                remedy: "lower it or enlarge the device".into(),
+            });
+        }
+        let config = &plan.config;
+        let user = plan.user_pages.div_ceil(plan.layout.planes());
+        let active = 1 + u32::from(config.gc.own_block) + u32::from(config.wear.moves_data());
+        Ok(Self {
+            filled: user / plan.layout.pages_per_block,
+            active,
+            collection: u64::from(plan.start_blocks) + u64::from(active),
+            metadata,
+        })
+    }
+    /// Whether collection can reach its threshold, in whatever order pages are written.
+    ///
+    /// It can go on while a closed block of the plane has an invalid page, and each such block it
+    /// erases leaves fewer invalid pages in the plane. When it cannot go on, every closed block is
+    /// full of valid pages, so no more are closed than the plane's user pages fill; beside them
+    /// there are only the active blocks, whatever they hold, blocks of metadata, and free ones. If
+    /// all of them fit with the threshold's count of free blocks, that count is reached, and because
+    /// it is above the reserve, the host can write again.
+    ///
+    /// Dynamic allocation may gather more than its share of the user pages on a plane, which then
+    /// takes no more. All planes cannot be so at once: each would hold more than its share.
+    pub fn fits(&self, plan: &Plan) -> bool {
+        let kept = u64::from(self.filled) + self.collection + u64::from(self.metadata);
+        kept <= u64::from(plan.layout.blocks_per_plane)
+    }
+}

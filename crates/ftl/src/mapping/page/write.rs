@@ -1,0 +1,160 @@
+//! Programs: active blocks, and what they supersede.
+
+use wordline_nand::{Block, Plane, Ppn};
+
+use super::{Active, PageMap, Writer};
+use crate::allocate::Place;
+use crate::block::Phase;
+use crate::gc::victim::Choose;
+use crate::lpn::Lpn;
+use crate::mapping::{Mapping, Placed};
+use crate::wear::Spend;
+
+/// A page of the host, put in its place.
+#[derive(Clone, Copy)]
+pub(super) struct Put {
+    pub placed: Placed,
+    /// Whether it took a free block, or its plane wants a collection.
+    pub ends_row: bool,
+}
+
+impl PageMap {
+    /// Puts a page of the host on a plane, if there is room. `home`: whether the page has never been on
+    /// another.
+    #[inline(always)]
+    pub(super) fn put(&mut self, page: Lpn, plane: Plane, home: bool) -> Option<Put> {
+        let shared = self.collection == Writer::Host;
+        let mut state = &mut self.planes[plane.index()];
+        // Else there is room: collections start while there are more free blocks than the reserve.
+        let mut ends_row = state.free < self.start_blocks;
+        if ends_row && !state.has_room(self.reserve_blocks, shared) {
+            return None;
+        }
+        if state.active[Writer::Host as usize].is_full() {
+            self.open(plane, Writer::Host);
+            ends_row = true;
+            state = &mut self.planes[plane.index()];
+        }
+        let active = &mut state.active[Writer::Host as usize];
+        let (place, block) = (Ppn(active.next), active.block);
+        active.next += 1;
+        let is_full = active.is_full();
+        self.owners[place.index()] = page.0 + 1;
+        let before = std::mem::replace(&mut self.map[page.index()], place.0 + 1);
+        let mut superseded = None;
+        if let Some(old) = before.checked_sub(1).map(Ppn) {
+            let block = self.layout.block_of(old);
+            superseded = Some(block);
+            if let Some(valid) = self.blocks.lose(block, old) {
+                let mut plane = plane;
+                if home {
+                    debug_assert_eq!(plane, self.layout.plane_of(block), "page {}", page.0);
+                } else {
+                    plane = self.layout.plane_of(block);
+                    state = &mut self.planes[plane.index()];
+                }
+                state.stale += 1;
+                self.chooser.invalidated(plane, block, valid);
+            }
+        }
+        if is_full {
+            self.close(plane, block);
+        }
+        Some(Put {
+            placed: Placed {
+                page,
+                place,
+                plane,
+                superseded,
+            },
+            ends_row,
+        })
+    }
+
+    /// The plane for a page of the host, and whether the page has never been on another; `None` if no
+    /// plane has room.
+    #[inline(always)]
+    pub(super) fn plane_for(&mut self, page: Lpn) -> Option<(Plane, bool)> {
+        if let Some(home) = self.allocator.home(page) {
+            return Some((home, true));
+        }
+        let (planes, reserve) = (&self.planes, self.reserve_blocks);
+        let shared = self.collection == Writer::Host;
+        let plane = self.allocator.plane(page, |plane| {
+            planes[plane.index()].has_room(reserve, shared)
+        })?;
+        Some((plane, false))
+    }
+
+    /// Programs the copy of `from`, a page that is moved: assigns the next page of an active block, and
+    /// opens one if there is none.
+    #[inline(always)]
+    pub(super) fn append(&mut self, plane: Plane, writer: Writer, from: Ppn) -> Ppn {
+        let mut state = &mut self.planes[plane.index()];
+        if state.active[writer as usize].is_full() {
+            self.open(plane, writer);
+            state = &mut self.planes[plane.index()];
+        }
+        let active = &mut state.active[writer as usize];
+        let (place, block) = (Ppn(active.next), active.block);
+        active.next += 1;
+        let is_full = active.is_full();
+        let owner = self.owners[from.index()];
+        self.owners[place.index()] = owner;
+        self.map[owner as usize - 1] = place.0 + 1;
+        if is_full {
+            self.close(plane, block);
+        }
+        place
+    }
+
+    #[cold]
+    pub(super) fn open(&mut self, plane: Plane, writer: Writer) {
+        let state = &mut self.planes[plane.index()];
+        assert!(
+            state.free > 0,
+            "plane {} has no free block: the reserve was broken into",
+            plane.0
+        );
+        state.free -= 1;
+        self.free_blocks -= 1;
+        let block = match writer {
+            Writer::Wear => self.free.take_worn(plane),
+            Writer::Host | Writer::Collection => self.free.take(plane),
+        };
+        let block = block.unwrap_or_else(|| unreachable!("free blocks are counted"));
+        self.activate(plane, writer, block, 0);
+    }
+
+    /// A block of which `programmed` pages are programmed takes the programs of a plane.
+    pub(super) fn activate(&mut self, plane: Plane, writer: Writer, block: Block, programmed: u32) {
+        let next = self.layout.page(block, programmed);
+        let end = self.layout.page(block, self.layout.pages_per_block);
+        self.unwritten = self.user_pages();
+        self.blocks.enter(block, Phase::Active);
+        self.blocks.expect(block, next, end);
+        self.planes[plane.index()].active[writer as usize] = Active {
+            block,
+            next: next.0,
+            end: end.0,
+        };
+    }
+
+    #[cold]
+    pub(super) fn close(&mut self, plane: Plane, block: Block) {
+        self.blocks.enter(block, Phase::Closed);
+        let valid = self.blocks.valid(block);
+        self.planes[plane.index()].stale += self.layout.pages_per_block - valid;
+        self.chooser.closed(plane, block, valid);
+    }
+
+    #[inline]
+    pub(in crate::mapping) fn invalidate(&mut self, page: Ppn) {
+        let block = self.layout.block_of(page);
+        if let Some(valid) = self.blocks.lose(block, page) {
+            let plane = self.layout.plane_of(block);
+            self.planes[plane.index()].stale += 1;
+            self.chooser.invalidated(plane, block, valid);
+        }
+    }
+}
