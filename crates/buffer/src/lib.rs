@@ -58,7 +58,7 @@ impl Plan {
     /// Whether a policy can fill the buffer: it need not know the future, and keeps to a size.
     pub fn takes(policy: &Replacement) -> bool {
         let of_one = Replacing::new(policy, 1);
-        !of_one.foresees() && of_one.capacity() == 1
+        !of_one.needs_next_use() && of_one.capacity() == 1
     }
 }
 

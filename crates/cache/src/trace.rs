@@ -276,7 +276,7 @@ impl Owner for Leaving {
 
 /// One request after the other.
 pub fn one_by_one(policy: &mut impl Replace, requests: &Requests) -> Counts {
-    let next = if policy.foresees() {
+    let next = if policy.needs_next_use() {
         requests.next()
     } else {
         Vec::new()
@@ -284,7 +284,7 @@ pub fn one_by_one(policy: &mut impl Replace, requests: &Requests) -> Counts {
     let mut owner = Leaving::default();
     let hits = each(requests, &mut owner, |place, entry, write, owner| {
         if let Some(&next) = next.get(place) {
-            policy.foresee(next);
+            policy.set_next_use(next);
         }
         policy.access(entry, write, owner)
     });

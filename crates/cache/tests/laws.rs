@@ -95,8 +95,8 @@ impl Bench {
     fn access(&mut self) {
         let entry = self.draw();
         let write = self.random.below(3) == 0;
-        if self.policy.foresees() {
-            self.policy.foresee(self.random.bits() as u32);
+        if self.policy.needs_next_use() {
+            self.policy.set_next_use(self.random.bits() as u32);
         }
         let resident = self.owner.resident.contains(&entry);
         let full = self.policy.len() == self.policy.capacity();
@@ -236,7 +236,7 @@ fn touch(
         }
         return None;
     }
-    policy.foresee(next);
+    policy.set_next_use(next);
     let hit = policy.access(entry, kind == 1, numbers);
     if kind == 1 {
         numbers.dirty.insert(entry);
@@ -279,7 +279,7 @@ fn a_forgotten_number_is_as_good_as_a_fresh_one() {
                     fresh.remove(entry, &mut plain);
                     continue;
                 }
-                fresh.foresee(next);
+                fresh.set_next_use(next);
                 assert_eq!(hit, Some(fresh.access(entry, kind == 1, &mut plain)));
                 if kind == 1 {
                     plain.0.insert(entry);

@@ -157,7 +157,7 @@ fn a_whole_trace_counts_as_its_requests_do() {
             let next = requests.next();
             for (place, &number) in requests.numbers().iter().enumerate() {
                 let (entry, write) = (Entry(number), requests.is_write(place));
-                cache.foresee(next[place]);
+                cache.set_next_use(next[place]);
                 let hit = cache.access(entry, write, &mut book);
                 hits += u64::from(hit);
                 if write {

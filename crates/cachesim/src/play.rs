@@ -85,7 +85,7 @@ pub(super) fn one_by_one<P: Replace>(
     mut goes_on: impl FnMut(&P, usize) -> bool,
 ) -> Counts {
     let requests = &pages.requests;
-    let next = if policy.foresees() {
+    let next = if policy.needs_next_use() {
         upcoming(pages)
     } else {
         Vec::new()
@@ -104,7 +104,7 @@ pub(super) fn one_by_one<P: Replace>(
             policy.remove(trim.entry, &mut owner);
         }
         if let Some(&next) = next.get(place) {
-            policy.foresee(next);
+            policy.set_next_use(next);
         }
         let (entry, write) = (Entry(number), requests.is_write(place));
         let hit = u64::from(policy.access(entry, write, &mut owner));

@@ -85,10 +85,10 @@ impl Replace for State {
         self.capacity = capacity;
         self.shrink(capacity, owner);
     }
-    fn foresees(&self) -> bool {
+    fn needs_next_use(&self) -> bool {
         true
     }
-    fn foresee(&mut self, next: u32) {
+    fn set_next_use(&mut self, next: u32) {
         self.next = next;
     }
 }

@@ -155,12 +155,12 @@ pub trait Replace {
     fn cleaned(&mut self, _entry: Entry) {}
 
     /// Whether the policy has to be told what lies ahead, before every access.
-    fn foresees(&self) -> bool {
+    fn needs_next_use(&self) -> bool {
         false
     }
     /// The position of the next request of the entry about to be accessed, after this one;
     /// `u32::MAX` if there is none.
-    fn foresee(&mut self, _next: u32) {}
+    fn set_next_use(&mut self, _next: u32) {}
     /// A whole trace. A policy whose rule allows something faster than one `access` after the other
     /// overrides this, for an empty cache and with the same counts.
     fn replay(mut self, requests: &Requests) -> Counts
@@ -242,11 +242,11 @@ macro_rules! states {
             fn cleaned(&mut self, entry: Entry) {
                 match self { $(Self::$Variant(state) => state.cleaned(entry)),+ }
             }
-            fn foresees(&self) -> bool {
-                match self { $(Self::$Variant(state) => state.foresees()),+ }
+            fn needs_next_use(&self) -> bool {
+                match self { $(Self::$Variant(state) => state.needs_next_use()),+ }
             }
-            fn foresee(&mut self, next: u32) {
-                match self { $(Self::$Variant(state) => state.foresee(next)),+ }
+            fn set_next_use(&mut self, next: u32) {
+                match self { $(Self::$Variant(state) => state.set_next_use(next)),+ }
             }
             fn replay(self, requests: &Requests) -> Counts {
                 match self { $(Self::$Variant(state) => state.replay(requests)),+ }

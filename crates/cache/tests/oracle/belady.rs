@@ -31,7 +31,7 @@ impl Belady {
 }
 
 impl Naive for Belady {
-    fn foresee(&mut self, next: u32) {
+    fn set_next_use(&mut self, next: u32) {
         self.next = next;
     }
     fn access(&mut self, entry: u32, _: &World) -> bool {

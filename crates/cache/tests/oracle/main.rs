@@ -152,8 +152,8 @@ impl Pair {
             0 => u32::MAX,
             _ => self.now + 1 + self.random.below(60) as u32,
         };
-        self.policy.foresee(next);
-        self.twin.foresee(next);
+        self.policy.set_next_use(next);
+        self.twin.set_next_use(next);
         let hit = self.policy.access(Entry(key), write, &mut self.keeper);
         assert_eq!(hit, self.twin.access(key, &self.keeper.world), "a hit");
         self.keeper.world.dirty[key as usize] |= write;

@@ -11,7 +11,7 @@ pub struct World {
 /// A policy by the words of its paper: every question is answered by looking through everything.
 pub trait Naive {
     /// What lies ahead of the request that follows.
-    fn foresee(&mut self, _next: u32) {}
+    fn set_next_use(&mut self, _next: u32) {}
     /// Whether it was a hit.
     fn access(&mut self, entry: u32, world: &World) -> bool;
     fn remove(&mut self, entry: u32);
