@@ -89,7 +89,7 @@ impl PartialEq for Maker {
 }
 impl Eq for Maker {}
 
-/// A foreign policy, which is asked until it is at fault.
+/// A foreign policy, which is called until it is at fault.
 #[derive(Debug)]
 struct Guest {
     /// None if it could not be made.
@@ -99,11 +99,11 @@ struct Guest {
 
 impl Guest {
     #[inline]
-    fn ask<T>(&mut self, ask: impl FnOnce(&mut dyn Foreign) -> Result<T, Fault>) -> Option<T> {
+    fn call<T>(&mut self, call: impl FnOnce(&mut dyn Foreign) -> Result<T, Fault>) -> Option<T> {
         if self.fault.is_some() {
             return None;
         }
-        match ask(self.policy.as_deref_mut()?) {
+        match call(self.policy.as_deref_mut()?) {
             Ok(answer) => Some(answer),
             Err(fault) => {
                 self.fault = Some(fault);
@@ -143,7 +143,7 @@ impl State {
             capacity,
         }
     }
-    /// What the policy has got wrong. From then on it is not asked any more, and what the cache does
+    /// What the policy has got wrong. From then on it is not called any more, and what the cache does
     /// says nothing about it.
     #[inline]
     pub fn fault(&self) -> Option<&Fault> {
@@ -152,8 +152,8 @@ impl State {
     /// Who leaves; anybody if the policy is at fault.
     fn choose(&mut self, owner: &impl Owner) -> Option<(u64, Entry)> {
         let residents = &self.residents;
-        let view = Sight { residents, owner };
-        if let Some(key) = self.guest.ask(|policy| policy.evict(&view)) {
+        let view = ByKey { residents, owner };
+        if let Some(key) = self.guest.call(|policy| policy.evict(&view)) {
             if let Some(&entry) = residents.get(&key) {
                 return Some((key, entry));
             }
@@ -203,12 +203,12 @@ impl Replace for State {
     fn access(&mut self, entry: Entry, write: bool, owner: &mut impl Owner) -> bool {
         let key = owner.key(entry);
         if self.contains(entry) {
-            self.guest.ask(|policy| policy.hit(key, write));
+            self.guest.call(|policy| policy.hit(key, write));
             return true;
         }
         self.used = true;
         self.shrink(self.capacity - 1, owner);
-        self.guest.ask(|policy| policy.admit(key, write));
+        self.guest.call(|policy| policy.admit(key, write));
         self.residents.insert(key, entry);
         self.resident.insert(entry.index());
         false
@@ -228,7 +228,7 @@ impl Replace for State {
             let key = owner.key(entry);
             self.residents.remove(&key);
             self.resident.remove(entry.index());
-            self.guest.ask(|policy| policy.removed(key));
+            self.guest.call(|policy| policy.removed(key));
             owner.forgotten(entry);
         }
     }
@@ -240,12 +240,12 @@ impl Replace for State {
 }
 
 /// What the owner knows, by key.
-struct Sight<'a, O> {
+struct ByKey<'a, O> {
     residents: &'a FxHashMap<u64, Entry>,
     owner: &'a O,
 }
 
-impl<O: Owner> View for Sight<'_, O> {
+impl<O: Owner> View for ByKey<'_, O> {
     fn is_dirty(&self, key: u64) -> Option<bool> {
         let entry = self.residents.get(&key)?;
         Some(self.owner.is_dirty(*entry))
