@@ -89,7 +89,7 @@ impl PartialEq for Maker {
 }
 impl Eq for Maker {}
 
-/// A foreign policy, which is called until it is at fault.
+/// A foreign policy, which is asked until it is at fault.
 #[derive(Debug)]
 struct Guest {
     /// None if it could not be made.
@@ -143,7 +143,7 @@ impl State {
             capacity,
         }
     }
-    /// What the policy has got wrong. From then on it is not called any more, and what the cache does
+    /// What the policy has got wrong. From then on it is not asked any more, and what the cache does
     /// says nothing about it.
     #[inline]
     pub fn fault(&self) -> Option<&Fault> {
@@ -152,7 +152,7 @@ impl State {
     /// Who leaves; anybody if the policy is at fault.
     fn choose(&mut self, owner: &impl Owner) -> Option<(u64, Entry)> {
         let residents = &self.residents;
-        let view = ByKey { residents, owner };
+        let view = Residents { residents, owner };
         if let Some(key) = self.guest.call(|policy| policy.evict(&view)) {
             if let Some(&entry) = residents.get(&key) {
                 return Some((key, entry));
@@ -240,12 +240,12 @@ impl Replace for State {
 }
 
 /// What the owner knows, by key.
-struct ByKey<'a, O> {
+struct Residents<'a, O> {
     residents: &'a FxHashMap<u64, Entry>,
     owner: &'a O,
 }
 
-impl<O: Owner> View for ByKey<'_, O> {
+impl<O: Owner> View for Residents<'_, O> {
     fn is_dirty(&self, key: u64) -> Option<bool> {
         let entry = self.residents.get(&key)?;
         Some(self.owner.is_dirty(*entry))

@@ -154,7 +154,7 @@ pub trait Replace {
     /// found dirty for dirty until it leaves, unless they hear of this.
     fn cleaned(&mut self, _entry: Entry) {}
 
-    /// Whether the policy has to be told the next use, before every access.
+    /// Whether the policy has to be told what lies ahead, before every access.
     fn needs_next_use(&self) -> bool {
         false
     }
