@@ -107,13 +107,13 @@ impl<D> Contents<D> {
     }
 }
 
-/// Hands on who leaves.
-struct Handing<'a, D, F> {
+/// The owner of the entries: calls `evicted` with whom the policy evicts.
+struct OnEvict<'a, D, F> {
     contents: &'a mut Contents<D>,
     evicted: F,
 }
 
-impl<D, F: FnMut(Evicted<D>)> Owner for Handing<'_, D, F> {
+impl<D, F: FnMut(Evicted<D>)> Owner for OnEvict<'_, D, F> {
     fn key(&self, entry: Entry) -> u64 {
         self.contents.index.key(entry)
     }
@@ -167,7 +167,7 @@ impl<P: Replace, D> Cache<P, D> {
     pub fn get(&mut self, key: u64) -> Option<&mut D> {
         let entry = self.resident(key)?;
         let (contents, evicted) = (&mut self.contents, |_| {}); // on a hit only ghosts leave
-        let mut owner = Handing { contents, evicted };
+        let mut owner = OnEvict { contents, evicted };
         self.policy.access(entry, false, &mut owner);
         self.contents.data.get_mut(entry.index())?.as_mut()
     }
@@ -182,7 +182,7 @@ impl<P: Replace, D> Cache<P, D> {
     ) -> Result<bool, Full> {
         let entry = self.contents.index.enter(key)?;
         let contents = &mut self.contents;
-        let mut owner = Handing { contents, evicted };
+        let mut owner = OnEvict { contents, evicted };
         let hit = self.policy.access(entry, write, &mut owner);
         self.contents.set(entry, data, write);
         Ok(hit)
@@ -210,14 +210,14 @@ impl<P: Replace, D> Cache<P, D> {
         let taken = self.contents.take(entry);
         let (contents, evicted) = (&mut self.contents, |_| {});
         self.policy
-            .remove(entry, &mut Handing { contents, evicted });
+            .remove(entry, &mut OnEvict { contents, evicted });
         taken
     }
     /// Changes the capacity, at least 1.
     pub fn resize(&mut self, capacity: usize, evicted: impl FnMut(Evicted<D>)) {
         let contents = &mut self.contents;
         self.policy
-            .resize(capacity.max(1), &mut Handing { contents, evicted });
+            .resize(capacity.max(1), &mut OnEvict { contents, evicted });
     }
     /// How many are resident.
     pub fn len(&self) -> usize {

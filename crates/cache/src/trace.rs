@@ -230,13 +230,13 @@ impl Counts {
 
 /// Keeps the dirty bits of a run and counts who leaves.
 #[derive(Debug, Default)]
-pub(crate) struct Leaving {
+pub(crate) struct Evictions {
     dirty: Bits,
     evictions: u64,
     write_backs: u64,
 }
 
-impl Leaving {
+impl Evictions {
     /// A resident is written.
     #[inline]
     pub(crate) fn written(&mut self, entry: Entry) {
@@ -262,7 +262,7 @@ pub(crate) struct Hits {
     of_writes: u64,
 }
 
-impl Owner for Leaving {
+impl Owner for Evictions {
     #[inline]
     fn is_dirty(&self, entry: Entry) -> bool {
         self.dirty.get(entry.index())
@@ -281,7 +281,7 @@ pub fn one_by_one(policy: &mut impl Replace, requests: &Requests) -> Counts {
     } else {
         Vec::new()
     };
-    let mut owner = Leaving::default();
+    let mut owner = Evictions::default();
     let hits = each(requests, &mut owner, |place, entry, write, owner| {
         if let Some(&next) = next.get(place) {
             policy.set_next_use(next);
@@ -296,8 +296,8 @@ pub fn one_by_one(policy: &mut impl Replace, requests: &Requests) -> Counts {
 #[inline]
 pub(crate) fn each(
     requests: &Requests,
-    owner: &mut Leaving,
-    mut access: impl FnMut(usize, Entry, bool, &mut Leaving) -> bool,
+    owner: &mut Evictions,
+    mut access: impl FnMut(usize, Entry, bool, &mut Evictions) -> bool,
 ) -> Hits {
     let mut hits = Hits::default();
     if requests.writes.is_empty() {

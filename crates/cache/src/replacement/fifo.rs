@@ -6,7 +6,7 @@ use wordline_kernel::slot::Cited;
 
 use super::{Entry, Owner, Replace};
 use crate::list::Lists;
-use crate::trace::{self, Counts, Leaving, Requests};
+use crate::trace::{self, Counts, Evictions, Requests};
 
 /// The entry that came first, whatever has been asked for since.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -83,7 +83,7 @@ impl Replace for State {
         let mut came = vec![0_u32; requests.footprint() as usize]; // with which miss, from 1; zero: never
         let capacity = u32::try_from(self.capacity).unwrap_or(u32::MAX);
         let mut misses = 0_u32;
-        let mut owner = Leaving::default();
+        let mut owner = Evictions::default();
         let hits = trace::each(requests, &mut owner, |_, entry, _, owner| {
             let with = came[entry.index()];
             let hit = with > misses.saturating_sub(capacity);

@@ -6,7 +6,7 @@ use wordline_kernel::slot::Cited;
 
 use super::{Entry, Owner, Replace};
 use crate::list::Lists;
-use crate::trace::{self, Bits, Counts, Leaving, Requests};
+use crate::trace::{self, Bits, Counts, Evictions, Requests};
 
 /// The entry that has not been asked for the longest.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -85,7 +85,7 @@ impl Replace for State {
         let mut last = vec![0; requests.footprint() as usize]; // one more than the place, zero: none
         let mut live = Bits::with_capacity(requests.len() + 1);
         let (mut tail, mut vacant) = (1, self.capacity);
-        let mut owner = Leaving::default();
+        let mut owner = Evictions::default();
         let hits = trace::each(requests, &mut owner, |place, entry, _, owner| {
             let before = std::mem::replace(&mut last[entry.index()], place as u32 + 1);
             live.remove(before as usize);

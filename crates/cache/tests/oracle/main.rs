@@ -1,5 +1,5 @@
 //! Every policy beside a naive one written from its paper, under random operations.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // outside test functions too, this file is a test
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // outside test functions too, this file is a test
 
 mod arc;
 mod belady;
@@ -40,9 +40,10 @@ fn policies() -> impl Iterator<Item = Replacement> {
     Replacement::defaults().into_iter().chain(variants)
 }
 
-/// The naive twin of a policy.
-fn twin(policy: &Replacement, capacity: usize) -> Box<dyn Naive> {
-    match policy {
+/// The naive twin of a policy. None if nobody has written one.
+fn twin(policy: &Replacement, capacity: usize) -> Option<Box<dyn Naive>> {
+    #[allow(unreachable_patterns)] // a new policy has no twin yet
+    Some(match policy {
         Replacement::Lru(_) => Box::new(queues::Queue::lru(capacity)),
         Replacement::Fifo(_) => Box::new(queues::Queue::fifo(capacity)),
         Replacement::Clock(_) => Box::new(queues::Clock::new(capacity)),
@@ -68,18 +69,14 @@ fn twin(policy: &Replacement, capacity: usize) -> Box<dyn Naive> {
             Box::new(Window::new(capacity, gcar.window_ratio, Rule::GcarCflru))
         }
         Replacement::Lcr(lcr) => Box::new(Window::new(capacity, lcr.window_ratio, Rule::Lcr)),
-        #[allow(unreachable_patterns)] // while all have one
-        policy => panic!(
-            "{} has no naive twin: add one to crates/cache/tests/oracle",
-            policy.name()
-        ),
-    }
+        _ => return None,
+    })
 }
 
 /// The owner of the entries of a policy: answers from the world, hears who leaves.
 struct Keeper {
     world: World,
-    gone: Vec<Entry>,
+    evicted: Vec<Entry>,
 }
 
 impl Owner for Keeper {
@@ -93,7 +90,7 @@ impl Owner for Keeper {
         self.world.collecting[entry.index()]
     }
     fn evicted(&mut self, entry: Entry) {
-        self.gone.push(entry);
+        self.evicted.push(entry);
     }
 }
 
@@ -112,28 +109,28 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(policy: &Replacement, seed: u64) -> Self {
+    fn new(policy: &Replacement, seed: u64) -> Option<Self> {
         let mut random = Stream::new(seed, "oracle");
         let capacity = 1 + random.below(40) as usize;
         let keys = 2 + random.below(3 * capacity as u64) as u32;
         let none = keys as usize;
-        Self {
+        Some(Self {
             policy: Replacing::new(policy, capacity),
-            twin: twin(policy, capacity),
+            twin: twin(policy, capacity)?,
             keeper: Keeper {
                 world: World {
                     dirty: vec![false; none],
                     load: vec![0; none],
                     collecting: vec![false; none],
                 },
-                gone: Vec::new(),
+                evicted: Vec::new(),
             },
             keys,
             writes: random.below(11),
             random,
             now: 0,
             scan: 0,
-        }
+        })
     }
     /// Runs of successive keys, keys drawn with the small ones more often, and any keys.
     fn draw(&mut self) -> u32 {
@@ -202,7 +199,7 @@ impl Pair {
             20..26 => self.clean(),
             _ => self.access(),
         }
-        for entry in self.keeper.gone.drain(..) {
+        for entry in self.keeper.evicted.drain(..) {
             self.keeper.world.dirty[entry.index()] = false;
         }
     }
@@ -238,11 +235,24 @@ fn every_policy_does_what_its_paper_says() {
     for policy in policies() {
         for seed in 0..200 {
             let _under = Under(&policy, seed);
-            let mut pair = Pair::new(&policy, seed);
+            let Some(mut pair) = Pair::new(&policy, seed) else {
+                continue; // the next test names it
+            };
             for _ in 0..1_000 {
                 pair.step();
                 pair.compare();
             }
         }
     }
+}
+
+#[test]
+fn every_policy_has_a_naive_twin() {
+    let missing = Replacement::defaults();
+    let missing = missing.iter().filter(|policy| twin(policy, 1).is_none());
+    let missing: Vec<&str> = missing.map(Replacement::name).collect();
+    assert!(
+        missing.is_empty(),
+        "{missing:?}: write each by its paper in tests/oracle and name it in `twin`"
+    );
 }

@@ -6,7 +6,7 @@
 //! ghosts.
 
 use super::{Adaptation, Counts, Entry, Owner, Requests, step};
-use crate::trace::{self, Bits, Leaving};
+use crate::trace::{self, Bits, Evictions};
 
 /// T1 and B1 (0), or T2 and B2 (1).
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Replay<'_> {
         self.known[entry.index()] = (place as u32 + 1) << 1 | order as u32;
     }
     /// The least recent resident of an order becomes a ghost.
-    fn evict(&mut self, order: usize, owner: &mut Leaving) {
+    fn evict(&mut self, order: usize, owner: &mut Evictions) {
         let order = &mut self.orders[order];
         if let Some(place) = order.last.next(order.border) {
             order.border = place + 1;
@@ -61,7 +61,7 @@ impl Replay<'_> {
             self.known[self.numbers[place] as usize] = 0;
         }
     }
-    fn replace(&mut self, in_b2: bool, owner: &mut Leaving) {
+    fn replace(&mut self, in_b2: bool, owner: &mut Evictions) {
         let [first, second] = &self.orders;
         if first.residents + second.residents < self.capacity {
             return;
@@ -71,7 +71,7 @@ impl Replay<'_> {
         self.evict(usize::from(!(over && once > 0.0)), owner);
     }
     /// An entry that nothing is known of.
-    fn admit(&mut self, place: usize, entry: Entry, owner: &mut Leaving) {
+    fn admit(&mut self, place: usize, entry: Entry, owner: &mut Evictions) {
         let [first, second] = &self.orders;
         let known = first.residents + first.ghosts;
         if first.residents == self.capacity {
@@ -88,7 +88,7 @@ impl Replay<'_> {
         self.arrive(0, place, entry);
     }
     /// A ghost of an order comes back.
-    fn revive(&mut self, order: usize, place: usize, entry: Entry, owner: &mut Leaving) {
+    fn revive(&mut self, order: usize, place: usize, entry: Entry, owner: &mut Evictions) {
         let (hit, other) = (self.orders[order].ghosts, self.orders[1 - order].ghosts);
         let step = step(self.adaptation, hit, other);
         self.p = match order {
@@ -100,7 +100,7 @@ impl Replay<'_> {
         self.arrive(1, place, entry);
     }
     #[inline]
-    fn access(&mut self, place: usize, entry: Entry, owner: &mut Leaving) -> bool {
+    fn access(&mut self, place: usize, entry: Entry, owner: &mut Evictions) -> bool {
         let known = self.known[entry.index()];
         let order = (known & 1) as usize;
         let last = (known >> 1) as usize; // one more than the place
@@ -145,7 +145,7 @@ pub(super) fn replay(
         capacity,
         p: 0.0,
     };
-    let mut owner = Leaving::default();
+    let mut owner = Evictions::default();
     let hits = trace::each(requests, &mut owner, |place, entry, _, owner| {
         replay.access(place, entry, owner)
     });
