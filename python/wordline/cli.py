@@ -133,7 +133,7 @@ def _reader_options(defaults: dict[str, str]) -> Callable[[Command], Command]:
                     "--format",
                     metavar="NAME",
                     help="Format of the trace. [default: "
-                    "recognised by content; `wordline trace formats` lists them]",
+                    "detected by content; `wordline trace formats` lists them]",
                 ),
                 click.option(
                     "--columns",
@@ -142,7 +142,7 @@ def _reader_options(defaults: dict[str, str]) -> Callable[[Command], Command]:
                 ),
                 _choice(
                     "on_bad_line",
-                    "A line that cannot be read: stop, or leave it out and count it.",
+                    "A line that cannot be parsed: stop, or skip and count it.",
                     defaults["on_bad_line"],
                 ),
                 click.option(
@@ -150,20 +150,20 @@ def _reader_options(defaults: dict[str, str]) -> Callable[[Command], Command]:
                     default="keep",
                     show_default=True,
                     metavar="keep|cut=TIME|scale=FACTOR@TIME",
-                    help="Pauses, and clocks that jump. cut=1s: a gap between time stamps of more "
+                    help="Pauses, and clocks that jump. cut=1s: a gap between timestamps of more "
                     "than 1 s, or a clock that goes back by more, becomes a gap of 1 s. "
-                    "scale=0.01@1s: of a gap, what is beyond 1 s counts a hundredth. Units: ps, "
+                    "scale=0.01@1s: the excess over 1 s shrinks to a hundredth. Units: ps, "
                     "ns, us, ms, s, min, h, d.",
                 ),
                 _choice(
                     "time_order",
-                    "A time stamp before the one above it: stop, clamp to the one above, sort, or "
-                    "keep the order of the file and make no use of time.",
+                    "A timestamp earlier than the previous one: stop, clamp to the previous one, "
+                    "sort, or keep file order and ignore time.",
                     defaults["time_order"],
                 ),
                 _choice(
                     "align",
-                    "An offset or size that is no multiple of 512 bytes: stop, expand to whole "
+                    "An offset or size that is not a multiple of 512 bytes: stop, expand to whole "
                     "sectors, or keep it.",
                     defaults["align"],
                 ),
@@ -172,8 +172,8 @@ def _reader_options(defaults: dict[str, str]) -> Callable[[Command], Command]:
                     default=defaults["volumes"],
                     show_default=True,
                     metavar="one|stack|shared|N",
-                    help="A trace of several volumes: refuse it, lay them end to end, give all "
-                    "the same addresses, or take volume N alone.",
+                    help="A trace of several volumes: reject it, concatenate them, map all to "
+                    "the same addresses, or replay only volume N.",
                 ),
             ]
         ):
@@ -232,18 +232,18 @@ def _streams(
 @click.group(cls=_Group, context_settings=PAGE)
 @click.version_option(package_name="wordline", message="%(package)s %(version)s")
 def cli() -> None:
-    """Simulate a solid-state disk under a real or generated load.
+    """Simulate an SSD under a recorded or generated load.
 
     \b
     Start here:
-      wordline devices                         the devices that come with Wordline
+      wordline devices                         the bundled devices
       wordline run d4 --trace disk.csv.gz      simulate one of them under a trace
       wordline run d4 --trace disk.csv.gz --set ftl.gc.victim=fifo
       wordline devices d4 > mine.toml          write a device of your own
       wordline config check mine.toml          and check it
-      wordline cache disk.csv.gz lru,arc 1%    caches without a device: who hits how often
+      wordline cache disk.csv.gz lru,arc 1%    caches without a device: hits per policy
 
-    Every command has a --help of its own, with examples. Ctrl-C, SIGTERM and SIGHUP end any of them
+    Every command has its own --help, with examples. Ctrl-C, SIGTERM and SIGHUP end any of them
     in order, with exit code 130, 143 and 129.
     """
 
@@ -255,7 +255,7 @@ def cli() -> None:
     "trace",
     multiple=True,
     metavar="FILE...",
-    help="Block trace to replay; several are played one after the other. [default: the "
+    help="Block trace to replay; several are replayed one after the other. [default: the "
     "device's [workload] table]",
 )
 @click.option(
@@ -264,24 +264,24 @@ def cli() -> None:
     multiple=True,
     metavar="NAME=FILE[,FILE...]",
     callback=_streams,
-    help="Block trace of one of several streams that are played at the same time; repeatable. A "
+    help="Block trace of one of several streams replayed concurrently; repeatable. A "
     "NAME that the device's [[streams]] do not declare is a stream with their defaults.",
 )
 @click.option(
     "--fio",
     metavar="JOBFILE",
-    help="Load of a job file of fio: each job is a stream; sizes in per cent are those of the "
-    "device. What it says that a simulation does not know is told, or refused.",
+    help="Load from a fio job file: each job is a stream; sizes in per cent refer to the "
+    "device. Options without a counterpart in simulation are listed, or rejected.",
 )
 @click.option(
     "--fio-section",
     metavar="JOB",
-    help="Take this job of --fio alone. [default: all, at the same time]",
+    help="Run only this job of --fio. [default: all, concurrently]",
 )
 @click.option(
     "--slowdown",
     is_flag=True,
-    help="Run each stream alone afterwards, to see how much the others slow it down; takes about "
+    help="Then run each stream alone, to measure how much the others slow it down; takes about "
     "as long again.",
 )
 @click.option(
@@ -296,13 +296,13 @@ def cli() -> None:
     "--out",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Folder for the results; replaced if it holds those of a run, refused if it holds "
+    help="Folder for the results; replaced if it holds those of a run, rejected if it holds "
     "anything else. [default: out/DEVICE-TRACE, numbered if taken]",
 )
 @click.option(
     "--requests",
     is_flag=True,
-    help="Also write requests.parquet: a row per request, latency and its parts.",
+    help="Also write requests.parquet: one row per request, with the latency breakdown.",
 )
 @click.option(
     "--max-requests",
@@ -317,19 +317,19 @@ def cli() -> None:
 @click.option(
     "--verify",
     is_flag=True,
-    help="Follow every page and stop at the first read that is not the newest write.",
+    help="Track every page and stop at the first read that does not return the newest write.",
 )
 @click.option(
     "--power-cut-every",
     type=int,
     metavar="N",
-    help="Let the power fail at random, once in N requests on average, and recover, which reads "
-    "the whole device; with --verify every page is checked after each. [default: never]",
+    help="Cut power at random, once in N requests on average, and recover, which reads "
+    "the whole device; with --verify every page is checked after each cut. [default: never]",
 )
 @click.option(
     "--timeline",
     metavar="FILE",
-    help="Also write a timeline of channels, dies and planes, which Perfetto opens.",
+    help="Also write a timeline of channels, dies and planes for Perfetto.",
 )
 @click.option(
     "--timeline-from",
@@ -348,7 +348,7 @@ def cli() -> None:
     default=None,
     help="Progress bar on standard error. [default: if that is a terminal]",
 )
-@click.option("--no-report", is_flag=True, help="Leave report.html out.")
+@click.option("--no-report", is_flag=True, help="Do not write report.html.")
 @click.option("--json", "as_json", is_flag=True, help="Print summary.json instead of the tables.")
 @_files("run")
 def run(
@@ -405,7 +405,7 @@ def trace() -> None:
     default=0.0,
     show_default=True,
     metavar="US",
-    help="Microseconds in which a device reads a page of 4 KiB; it is not idle meanwhile.",
+    help="Time to read a 4 KiB page, in microseconds; the device is not idle meanwhile.",
 )
 @click.option(
     "--page-program-us",
@@ -413,7 +413,7 @@ def trace() -> None:
     default=0.0,
     show_default=True,
     metavar="US",
-    help="Microseconds in which a device programs a page of 4 KiB; it is not idle meanwhile.",
+    help="Time to program a 4 KiB page, in microseconds; the device is not idle meanwhile.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def stat(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
@@ -583,13 +583,13 @@ def cache(
     "--rate",
     type=float,
     metavar="R",
-    help="SHARDS looks at this share of the pages. [default: 0.01]",
+    help="SHARDS samples this share of the pages. [default: 0.01]",
 )
 @click.option(
     "--samples",
     type=int,
     metavar="N",
-    help="SHARDS looks at N pages, by a share that it lowers as needed.",
+    help="SHARDS samples N pages, at a rate that it lowers as needed.",
 )
 @click.option(
     "--sizes",
@@ -759,7 +759,7 @@ def show(device: str, overrides: list[tuple[str, str]]) -> None:
     default=1,
     show_default=True,
     metavar="N",
-    help="Which IO_Scenario of the workload file.",
+    help="IO_Scenario of the workload file to use.",
 )
 def import_mqsim(file: str, workload: str | None, scenario: int) -> None:
     """Print the device of an MQSim configuration as TOML. What is not modelled is told on
@@ -792,7 +792,7 @@ def import_mqsim(file: str, workload: str | None, scenario: int) -> None:
     type=click.IntRange(1, 99),
     default=1,
     show_default=True,
-    help="Runs of each work; the one with the median CPU time is shown.",
+    help="Runs of each workload; the one with the median CPU time is shown.",
 )
 @click.option(
     "--record",
@@ -854,7 +854,7 @@ def bench(
     show_default=True,
     help="Runs of each point; the one with the least CPU time counts.",
 )
-@click.option("--quick", is_flag=True, help="A twentieth of the requests: a look, not a result.")
+@click.option("--quick", is_flag=True, help="A twentieth of the requests: a preview, not a result.")
 @click.option("--full", is_flag=True, help="Up to 100,000,000 requests, which take minutes each.")
 @click.option(
     "--count/--no-count",
@@ -907,11 +907,11 @@ def growth(out: Path, **options: Any) -> int:
     metavar="DIR",
     help="Folder with recorded traces that the study may use besides the bundled one.",
 )
-@click.option("--quick", is_flag=True, help="Fewer requests: a look, not a result.")
+@click.option("--quick", is_flag=True, help="Fewer requests: a preview, not a result.")
 @click.option(
     "--full",
     is_flag=True,
-    help="As many requests as the document has, of a study that takes fewer.",
+    help="As many requests as in the publication, for a study that takes fewer.",
 )
 @_files("study")
 def study(name: str | None, out: Path | None, traces: Path | None, quick: bool, full: bool) -> int:
