@@ -113,11 +113,11 @@ UNTIMED = AS_RECORDED | {"time_order": "file"}
 
 
 COLUMNS = (
-    "The columns of a table of no known format, by number from 1 or by name in the header: "
+    "The columns of a table in no known format, by number from 1 or by name in the header: "
     f"{reading.COLUMNS}. time is in s, ms, us, ns, ps or filetime (100 ns), or left out; offset "
     "and bytes in bytes, sectors (512), KiB, MiB or pages of a size such as 4k; op is R, W, "
     "read, write, trim, flush and the like, or as spelled in op=3:1=read:0=write; volume is a "
-    "number, or text if volume=2:names. What all lines share is fixed: bytes=fixed:4KiB, "
+    "number, or text if volume=2:names. Values equal in all lines are fixed: bytes=fixed:4KiB, "
     "op=fixed:read. The delimiter is the tab, semicolon or comma of the first line, else white "
     "space, or as in delimiter=space."
 )
@@ -355,7 +355,7 @@ def run(
     device: str,
     **options: Any,
 ) -> int:
-    """Simulate DEVICE, a TOML file or the name of a preset, and write what happened.
+    """Simulate DEVICE, a TOML file or the name of a preset, and write the results.
 
     \b
     Examples:
@@ -369,8 +369,8 @@ def run(
 
     The folder receives {files}. It appears complete or not at all.
 
-    Ctrl-C, SIGTERM, or a fault in the middle of a trace, ends the run; what was simulated is kept,
-    marked partial. Exit code: 0 done, 1 ended early, 2 bad command or input, 130 Ctrl-C, 143
+    Ctrl-C, SIGTERM, or an error in the middle of a trace, ends the run; the results so far are
+    kept, marked partial. Exit code: 0 done, 1 ended early, 2 bad command or input, 130 Ctrl-C, 143
     SIGTERM.
     """
     return simulate(device, **options)
@@ -378,7 +378,7 @@ def run(
 
 @cli.group(context_settings=PAGE)
 def trace() -> None:
-    """Look into block traces and convert them.
+    """Inspect and convert block traces.
 
     \b
     Examples:
@@ -417,9 +417,9 @@ def trace() -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def stat(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Say what is in a trace: requests, sizes, footprint, sequential share, idle periods.
+    """Print statistics of a trace: requests, sizes, footprint, sequential share, idle periods.
 
-    Several files count as one trace, played one after the other.
+    Several files count as one trace, replayed one after the other.
 
     \b
     Examples:
@@ -442,7 +442,7 @@ def stat(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
 @click.option("--to", required=True, metavar="NAME", help="Format to write.")
 @_reader_options(AS_RECORDED)
 def convert(files: tuple[str, ...], to: str, **options: Any) -> None:
-    """Write the trace IN... as the file OUT in another format.
+    """Convert the trace IN... to the file OUT in another format.
 
     \b
     Examples:
@@ -464,7 +464,7 @@ def convert(files: tuple[str, ...], to: str, **options: Any) -> None:
 
 @trace.command(context_settings=PAGE)
 def formats() -> None:
-    """List the formats of traces, with the ending of their files' names.
+    """List the trace formats, with their file extensions.
 
     All of them can be read; `wordline trace convert --to` says which can be written.
 
@@ -535,7 +535,7 @@ def cache(
     progress: bool | None,
     **options: Any,
 ) -> None:
-    """Run replacement policies over TRACE: who hits how often, at which size?
+    """Run replacement policies over TRACE: hits of each policy at each size.
 
     POLICY is a name from `wordline policies buffer.replacement`, with parameters behind colons if
     there are any, or `all`. SIZE is in pages (4096p), in bytes (64MiB, 1GB), or a share of the
@@ -617,7 +617,7 @@ def mrc(
     progress: bool | None,
     **options: Any,
 ) -> None:
-    """Find the miss-ratio curve of TRACE: what would an LRU cache of any size miss?
+    """Compute the miss-ratio curve of TRACE: the misses of an LRU cache of any size.
 
     Reads and writes count alike; trims are left out. SHARDS holds no more than its sample in
     memory, unless other methods are asked for too.
@@ -663,7 +663,7 @@ def policies(family: str | None) -> None:
 @cli.command(context_settings=PAGE)
 @click.argument("name", required=False)
 def devices(name: str | None) -> None:
-    """List the devices that come with Wordline, or print one as TOML to start your own from.
+    """List the bundled devices, or print one as TOML to start your own from.
 
     \b
     Examples:
@@ -698,7 +698,7 @@ def config() -> None:
 @config.command(context_settings=PAGE)
 @_device
 def check(device: str, overrides: list[tuple[str, str]]) -> None:
-    """Check DEVICE without running it; a fault is shown with its line and what to do.
+    """Check DEVICE without running it; errors show their line and how to fix them.
 
     Also says what memory a run takes beside that of the program: when it begins, with the device
     filled as precondition.fill_ratio has it, and at most. What cannot fit is a fault.
@@ -798,7 +798,7 @@ def import_mqsim(file: str, workload: str | None, scenario: int) -> None:
     "--record",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Keep the figures in FILE, and show beside them those that it held. [default: none]",
+    help="Record the figures in FILE, and show the previous ones beside them. [default: none]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def bench(
@@ -868,11 +868,11 @@ def bench(
     metavar="DIR",
     default=Path("out/growth"),
     show_default=True,
-    help="Folder for the results; former ones there are replaced.",
+    help="Folder for the results; previous ones there are replaced.",
 )
 @_files("growth")
 def growth(out: Path, **options: Any) -> int:
-    """Measure whether the cost of a request stays flat as things grow.
+    """Measure whether the cost of a request stays flat at scale.
 
     \b
       requests  10,000 to 10,000,000 of them
@@ -899,7 +899,7 @@ def growth(out: Path, **options: Any) -> int:
     "--out",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Folder for the results; a former study there is replaced. [default: out/study-NAME]",
+    help="Folder for the results; a previous study there is replaced. [default: out/study-NAME]",
 )
 @click.option(
     "--traces",
@@ -915,7 +915,7 @@ def growth(out: Path, **options: Any) -> int:
 )
 @_files("study")
 def study(name: str | None, out: Path | None, traces: Path | None, quick: bool, full: bool) -> int:
-    """Make the figures of a document again and compare; without NAME, list the studies.
+    """Reproduce the figures of a publication and compare; without NAME, list the studies.
 
     Each figure is shown with the published numbers, ours, the difference, and what the document
     claims of it. The folder receives {files}. Exit code: 0 every claim is as asserted, 1 one is
@@ -970,7 +970,7 @@ def _require_name(options: dict[str, object]) -> None:
     default=0,
     show_default=True,
     metavar="MS",
-    help="A line for each interval of so many milliseconds; 0: for each request.",
+    help="One line per interval of N milliseconds; 0: one per request.",
 )
 def fio_logs(results: Path, prefix: str, log_avg_msec: int) -> None:
     """Write the results in DIR as fio writes its logs, for fio-plot and the like.
