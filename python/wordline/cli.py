@@ -113,11 +113,11 @@ UNTIMED = AS_RECORDED | {"time_order": "file"}
 
 
 COLUMNS = (
-    "The columns of a table of no known format, by number from 1 or by name in the header: "
+    "The columns of a table in no known format, by number from 1 or by name in the header: "
     f"{reading.COLUMNS}. time is in s, ms, us, ns, ps or filetime (100 ns), or left out; offset "
     "and bytes in bytes, sectors (512), KiB, MiB or pages of a size such as 4k; op is R, W, "
     "read, write, trim, flush and the like, or as spelled in op=3:1=read:0=write; volume is a "
-    "number, or text if volume=2:names. What all lines share is fixed: bytes=fixed:4KiB, "
+    "number, or text if volume=2:names. Values equal in all lines are fixed: bytes=fixed:4KiB, "
     "op=fixed:read. The delimiter is the tab, semicolon or comma of the first line, else white "
     "space, or as in delimiter=space."
 )
@@ -133,7 +133,7 @@ def _reader_options(defaults: dict[str, str]) -> Callable[[Command], Command]:
                     "--format",
                     metavar="NAME",
                     help="Format of the trace. [default: "
-                    "recognised by content; `wordline trace formats` lists them]",
+                    "detected by content; `wordline trace formats` lists them]",
                 ),
                 click.option(
                     "--columns",
@@ -142,7 +142,7 @@ def _reader_options(defaults: dict[str, str]) -> Callable[[Command], Command]:
                 ),
                 _choice(
                     "on_bad_line",
-                    "A line that cannot be read: stop, or leave it out and count it.",
+                    "A line that cannot be parsed: stop, or skip and count it.",
                     defaults["on_bad_line"],
                 ),
                 click.option(
@@ -150,20 +150,20 @@ def _reader_options(defaults: dict[str, str]) -> Callable[[Command], Command]:
                     default="keep",
                     show_default=True,
                     metavar="keep|cut=TIME|scale=FACTOR@TIME",
-                    help="Pauses, and clocks that jump. cut=1s: a gap between time stamps of more "
+                    help="Pauses, and clocks that jump. cut=1s: a gap between timestamps of more "
                     "than 1 s, or a clock that goes back by more, becomes a gap of 1 s. "
-                    "scale=0.01@1s: of a gap, what is beyond 1 s counts a hundredth. Units: ps, "
+                    "scale=0.01@1s: the excess over 1 s shrinks to a hundredth. Units: ps, "
                     "ns, us, ms, s, min, h, d.",
                 ),
                 _choice(
                     "time_order",
-                    "A time stamp before the one above it: stop, clamp to the one above, sort, or "
-                    "keep the order of the file and make no use of time.",
+                    "A timestamp earlier than the previous one: stop, clamp to the previous one, "
+                    "sort, or keep file order and ignore time.",
                     defaults["time_order"],
                 ),
                 _choice(
                     "align",
-                    "An offset or size that is no multiple of 512 bytes: stop, expand to whole "
+                    "An offset or size that is not a multiple of 512 bytes: stop, expand to whole "
                     "sectors, or keep it.",
                     defaults["align"],
                 ),
@@ -172,8 +172,8 @@ def _reader_options(defaults: dict[str, str]) -> Callable[[Command], Command]:
                     default=defaults["volumes"],
                     show_default=True,
                     metavar="one|stack|shared|N",
-                    help="A trace of several volumes: refuse it, lay them end to end, give all "
-                    "the same addresses, or take volume N alone.",
+                    help="A trace of several volumes: reject it, concatenate them, map all to "
+                    "the same addresses, or replay only volume N.",
                 ),
             ]
         ):
@@ -232,18 +232,18 @@ def _streams(
 @click.group(cls=_Group, context_settings=PAGE)
 @click.version_option(package_name="wordline", message="%(package)s %(version)s")
 def cli() -> None:
-    """Simulate a solid-state disk under a real or generated load.
+    """Simulate an SSD under a recorded or generated load.
 
     \b
     Start here:
-      wordline devices                         the devices that come with Wordline
+      wordline devices                         the bundled devices
       wordline run d4 --trace disk.csv.gz      simulate one of them under a trace
       wordline run d4 --trace disk.csv.gz --set ftl.gc.victim=fifo
       wordline devices d4 > mine.toml          write a device of your own
       wordline config check mine.toml          and check it
-      wordline cache disk.csv.gz lru,arc 1%    caches without a device: who hits how often
+      wordline cache disk.csv.gz lru,arc 1%    caches without a device: hits per policy
 
-    Every command has a --help of its own, with examples. Ctrl-C, SIGTERM and SIGHUP end any of them
+    Every command has its own --help, with examples. Ctrl-C, SIGTERM and SIGHUP end any of them
     in order, with exit code 130, 143 and 129.
     """
 
@@ -255,7 +255,7 @@ def cli() -> None:
     "trace",
     multiple=True,
     metavar="FILE...",
-    help="Block trace to replay; several are played one after the other. [default: the "
+    help="Block trace to replay; several are replayed one after the other. [default: the "
     "device's [workload] table]",
 )
 @click.option(
@@ -264,24 +264,24 @@ def cli() -> None:
     multiple=True,
     metavar="NAME=FILE[,FILE...]",
     callback=_streams,
-    help="Block trace of one of several streams that are played at the same time; repeatable. A "
+    help="Block trace of one of several streams replayed concurrently; repeatable. A "
     "NAME that the device's [[streams]] do not declare is a stream with their defaults.",
 )
 @click.option(
     "--fio",
     metavar="JOBFILE",
-    help="Load of a job file of fio: each job is a stream; sizes in per cent are those of the "
-    "device. What it says that a simulation does not know is told, or refused.",
+    help="Load from a fio job file: each job is a stream; sizes in per cent refer to the "
+    "device. Options without a counterpart in simulation are listed, or rejected.",
 )
 @click.option(
     "--fio-section",
     metavar="JOB",
-    help="Take this job of --fio alone. [default: all, at the same time]",
+    help="Run only this job of --fio. [default: all, concurrently]",
 )
 @click.option(
     "--slowdown",
     is_flag=True,
-    help="Run each stream alone afterwards, to see how much the others slow it down; takes about "
+    help="Then run each stream alone, to measure how much the others slow it down; takes about "
     "as long again.",
 )
 @click.option(
@@ -296,13 +296,13 @@ def cli() -> None:
     "--out",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Folder for the results; replaced if it holds those of a run, refused if it holds "
+    help="Folder for the results; replaced if it holds those of a run, rejected if it holds "
     "anything else. [default: out/DEVICE-TRACE, numbered if taken]",
 )
 @click.option(
     "--requests",
     is_flag=True,
-    help="Also write requests.parquet: a row per request, latency and its parts.",
+    help="Also write requests.parquet: one row per request, with the latency breakdown.",
 )
 @click.option(
     "--max-requests",
@@ -317,19 +317,19 @@ def cli() -> None:
 @click.option(
     "--verify",
     is_flag=True,
-    help="Follow every page and stop at the first read that is not the newest write.",
+    help="Track every page and stop at the first read that does not return the newest write.",
 )
 @click.option(
     "--power-cut-every",
     type=int,
     metavar="N",
-    help="Let the power fail at random, once in N requests on average, and recover, which reads "
-    "the whole device; with --verify every page is checked after each. [default: never]",
+    help="Cut power at random, once in N requests on average, and recover, which reads "
+    "the whole device; with --verify every page is checked after each cut. [default: never]",
 )
 @click.option(
     "--timeline",
     metavar="FILE",
-    help="Also write a timeline of channels, dies and planes, which Perfetto opens.",
+    help="Also write a timeline of channels, dies and planes for Perfetto.",
 )
 @click.option(
     "--timeline-from",
@@ -348,14 +348,14 @@ def cli() -> None:
     default=None,
     help="Progress bar on standard error. [default: if that is a terminal]",
 )
-@click.option("--no-report", is_flag=True, help="Leave report.html out.")
+@click.option("--no-report", is_flag=True, help="Do not write report.html.")
 @click.option("--json", "as_json", is_flag=True, help="Print summary.json instead of the tables.")
 @_files("run")
 def run(
     device: str,
     **options: Any,
 ) -> int:
-    """Simulate DEVICE, a TOML file or the name of a preset, and write what happened.
+    """Simulate DEVICE, a TOML file or the name of a preset, and write the results.
 
     \b
     Examples:
@@ -369,8 +369,8 @@ def run(
 
     The folder receives {files}. It appears complete or not at all.
 
-    Ctrl-C, SIGTERM, or a fault in the middle of a trace, ends the run; what was simulated is kept,
-    marked partial. Exit code: 0 done, 1 ended early, 2 bad command or input, 130 Ctrl-C, 143
+    Ctrl-C, SIGTERM, or an error in the middle of a trace, ends the run; the results so far are
+    kept, marked partial. Exit code: 0 done, 1 ended early, 2 bad command or input, 130 Ctrl-C, 143
     SIGTERM.
     """
     return simulate(device, **options)
@@ -378,7 +378,7 @@ def run(
 
 @cli.group(context_settings=PAGE)
 def trace() -> None:
-    """Look into block traces and convert them.
+    """Inspect and convert block traces.
 
     \b
     Examples:
@@ -405,7 +405,7 @@ def trace() -> None:
     default=0.0,
     show_default=True,
     metavar="US",
-    help="Microseconds in which a device reads a page of 4 KiB; it is not idle meanwhile.",
+    help="Time to read a 4 KiB page, in microseconds; the device is not idle meanwhile.",
 )
 @click.option(
     "--page-program-us",
@@ -413,13 +413,13 @@ def trace() -> None:
     default=0.0,
     show_default=True,
     metavar="US",
-    help="Microseconds in which a device programs a page of 4 KiB; it is not idle meanwhile.",
+    help="Time to program a 4 KiB page, in microseconds; the device is not idle meanwhile.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def stat(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Say what is in a trace: requests, sizes, footprint, sequential share, idle periods.
+    """Print statistics of a trace: requests, sizes, footprint, sequential share, idle periods.
 
-    Several files count as one trace, played one after the other.
+    Several files count as one trace, replayed one after the other.
 
     \b
     Examples:
@@ -442,7 +442,7 @@ def stat(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
 @click.option("--to", required=True, metavar="NAME", help="Format to write.")
 @_reader_options(AS_RECORDED)
 def convert(files: tuple[str, ...], to: str, **options: Any) -> None:
-    """Write the trace IN... as the file OUT in another format.
+    """Convert the trace IN... to the file OUT in another format.
 
     \b
     Examples:
@@ -464,7 +464,7 @@ def convert(files: tuple[str, ...], to: str, **options: Any) -> None:
 
 @trace.command(context_settings=PAGE)
 def formats() -> None:
-    """List the formats of traces, with the ending of their files' names.
+    """List the trace formats, with their file extensions.
 
     All of them can be read; `wordline trace convert --to` says which can be written.
 
@@ -535,7 +535,7 @@ def cache(
     progress: bool | None,
     **options: Any,
 ) -> None:
-    """Run replacement policies over TRACE: who hits how often, at which size?
+    """Run replacement policies over TRACE: hits of each policy at each size.
 
     POLICY is a name from `wordline policies buffer.replacement`, with parameters behind colons if
     there are any, or `all`. SIZE is in pages (4096p), in bytes (64MiB, 1GB), or a share of the
@@ -583,13 +583,13 @@ def cache(
     "--rate",
     type=float,
     metavar="R",
-    help="SHARDS looks at this share of the pages. [default: 0.01]",
+    help="SHARDS samples this share of the pages. [default: 0.01]",
 )
 @click.option(
     "--samples",
     type=int,
     metavar="N",
-    help="SHARDS looks at N pages, by a share that it lowers as needed.",
+    help="SHARDS samples N pages, at a rate that it lowers as needed.",
 )
 @click.option(
     "--sizes",
@@ -617,7 +617,7 @@ def mrc(
     progress: bool | None,
     **options: Any,
 ) -> None:
-    """Find the miss-ratio curve of TRACE: what would an LRU cache of any size miss?
+    """Compute the miss-ratio curve of TRACE: the misses of an LRU cache of any size.
 
     Reads and writes count alike; trims are left out. SHARDS holds no more than its sample in
     memory, unless other methods are asked for too.
@@ -663,7 +663,7 @@ def policies(family: str | None) -> None:
 @cli.command(context_settings=PAGE)
 @click.argument("name", required=False)
 def devices(name: str | None) -> None:
-    """List the devices that come with Wordline, or print one as TOML to start your own from.
+    """List the bundled devices, or print one as TOML to start your own from.
 
     \b
     Examples:
@@ -698,7 +698,7 @@ def config() -> None:
 @config.command(context_settings=PAGE)
 @_device
 def check(device: str, overrides: list[tuple[str, str]]) -> None:
-    """Check DEVICE without running it; a fault is shown with its line and what to do.
+    """Check DEVICE without running it; errors show their line and how to fix them.
 
     Also says what memory a run takes beside that of the program: when it begins, with the device
     filled as precondition.fill_ratio has it, and at most. What cannot fit is a fault.
@@ -759,7 +759,7 @@ def show(device: str, overrides: list[tuple[str, str]]) -> None:
     default=1,
     show_default=True,
     metavar="N",
-    help="Which IO_Scenario of the workload file.",
+    help="IO_Scenario of the workload file to use.",
 )
 def import_mqsim(file: str, workload: str | None, scenario: int) -> None:
     """Print the device of an MQSim configuration as TOML. What is not modelled is told on
@@ -792,13 +792,13 @@ def import_mqsim(file: str, workload: str | None, scenario: int) -> None:
     type=click.IntRange(1, 99),
     default=1,
     show_default=True,
-    help="Runs of each work; the one with the median CPU time is shown.",
+    help="Runs of each workload; the one with the median CPU time is shown.",
 )
 @click.option(
     "--record",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Keep the figures in FILE, and show beside them those that it held. [default: none]",
+    help="Record the figures in FILE, and show the previous ones beside them. [default: none]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def bench(
@@ -854,7 +854,7 @@ def bench(
     show_default=True,
     help="Runs of each point; the one with the least CPU time counts.",
 )
-@click.option("--quick", is_flag=True, help="A twentieth of the requests: a look, not a result.")
+@click.option("--quick", is_flag=True, help="A twentieth of the requests: a preview, not a result.")
 @click.option("--full", is_flag=True, help="Up to 100,000,000 requests, which take minutes each.")
 @click.option(
     "--count/--no-count",
@@ -868,11 +868,11 @@ def bench(
     metavar="DIR",
     default=Path("out/growth"),
     show_default=True,
-    help="Folder for the results; former ones there are replaced.",
+    help="Folder for the results; previous ones there are replaced.",
 )
 @_files("growth")
 def growth(out: Path, **options: Any) -> int:
-    """Measure whether the cost of a request stays flat as things grow.
+    """Measure whether the cost of a request stays flat at scale.
 
     \b
       requests  10,000 to 10,000,000 of them
@@ -899,7 +899,7 @@ def growth(out: Path, **options: Any) -> int:
     "--out",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Folder for the results; a former study there is replaced. [default: out/study-NAME]",
+    help="Folder for the results; a previous study there is replaced. [default: out/study-NAME]",
 )
 @click.option(
     "--traces",
@@ -907,15 +907,15 @@ def growth(out: Path, **options: Any) -> int:
     metavar="DIR",
     help="Folder with recorded traces that the study may use besides the bundled one.",
 )
-@click.option("--quick", is_flag=True, help="Fewer requests: a look, not a result.")
+@click.option("--quick", is_flag=True, help="Fewer requests: a preview, not a result.")
 @click.option(
     "--full",
     is_flag=True,
-    help="As many requests as the document has, of a study that takes fewer.",
+    help="As many requests as in the publication, for a study that takes fewer.",
 )
 @_files("study")
 def study(name: str | None, out: Path | None, traces: Path | None, quick: bool, full: bool) -> int:
-    """Make the figures of a document again and compare; without NAME, list the studies.
+    """Reproduce the figures of a publication and compare; without NAME, list the studies.
 
     Each figure is shown with the published numbers, ours, the difference, and what the document
     claims of it. The folder receives {files}. Exit code: 0 every claim is as asserted, 1 one is
@@ -970,7 +970,7 @@ def _require_name(options: dict[str, object]) -> None:
     default=0,
     show_default=True,
     metavar="MS",
-    help="A line for each interval of so many milliseconds; 0: for each request.",
+    help="One line per interval of N milliseconds; 0: one per request.",
 )
 def fio_logs(results: Path, prefix: str, log_avg_msec: int) -> None:
     """Write the results in DIR as fio writes its logs, for fio-plot and the like.

@@ -48,7 +48,7 @@ pub struct Plan {
     pub write_through: bool,
     /// Whether what is in it survives a power cut.
     pub capacitors: bool,
-    /// From asking the memory until the first byte.
+    /// DRAM access latency until the first byte.
     pub access: Time,
     /// How fast its port is: this many bytes take this many picoseconds.
     pub port: (u64, u64),

@@ -122,11 +122,12 @@ impl Config {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Nand {
-    /// Erases that a block bears; the next one is an error. Program/erase cycles.
+    /// Erases that a block endures; the next one is an error. Program/erase cycles.
     pub endurance_cycles: u32,
-    /// Programs of a page between two erases of its block at most (NOP). Count, 1 to 8.
+    /// Maximum programs of a page between two erases of its block (NOP). Count, 1 to 8.
     pub partial_programs: u32,
-    /// What has to be equal in the addresses of a multi-plane command: `page-offset`, the place of the page in its block; `page-and-block-offset`, also the place of the block in its plane.
+    /// Address fields that must match in a multi-plane command: `page-offset`, the offset of the
+    /// page in its block; `page-and-block-offset`, also the offset of the block in its plane.
     pub plane_rule: PlaneRule,
     /// Which bit of its cells a page stores, and with it how long it takes.
     pub cell: Cell,
@@ -136,7 +137,8 @@ pub struct Nand {
     pub timing: Timing,
     /// Who gets the bus of a channel.
     pub arbitration: Arbitration,
-    /// Whether a package by itself spreads a stream over its dies or its planes first; a disk has `ftl.allocate` and `ssd.composition` for that.
+    /// Whether a standalone package spreads a stream over its dies or its planes first; an SSD has
+    /// `ftl.allocate` and `ssd.composition` for that.
     pub scheduler: Scheduler,
     /// Whether the part can move a page inside a plane (internal data move, copyback).
     pub internal_data_move: bool,
@@ -224,11 +226,14 @@ impl Default for Series {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Observe {
-    /// Width of the intervals whose longest response times are told (`worst_case` of the summary); 0 chooses one that gives at most 64 of them. Seconds.
+    /// Width of the intervals for the maximum response times (`worst_case` of the summary); 0
+    /// chooses one that gives at most 64 of them. Seconds.
     pub worst_case_interval_s: f64,
-    /// Distance of the instants at which the load of the dies is looked at (`chip_load` of the results); 0 for never. A run of more than a million of them doubles it. Milliseconds.
+    /// Sampling interval of the load of the dies (`chip_load` of the results); 0 for never. A run
+    /// of more than a million of them doubles it. Milliseconds.
     pub chip_load_interval_ms: f64,
-    /// Response time that is still all right; what a request takes beyond it is its excess (`excess` of the summary). Milliseconds.
+    /// Acceptable response time; the time beyond it is a request's excess (`excess` of the
+    /// summary). Milliseconds.
     pub marginal_response_ms: f64,
 }
 

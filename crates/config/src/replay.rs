@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
-/// Every request at its own time stamp, whatever has become of those before. A trace without time
-/// stamps is refused.
+/// Every request at its own time stamp, whether or not earlier ones have completed. A trace without
+/// timestamps is rejected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OpenLoop {
-    /// Arrival times are multiplied by this: 0.5 plays a trace at twice its speed. Factor, above 0
-    /// to 1000000.
+    /// Arrival times are multiplied by this: 0.5 replays a trace at twice its speed. Factor, above
+    /// 0 to 1000000.
     pub time_scale: f64,
 }
 
@@ -24,8 +24,8 @@ impl Cited for OpenLoop {
     const PAPER: &'static str = "";
 }
 
-/// As many requests as given are under way at any time: the next one is issued when one of them
-/// completes. Time stamps are ignored.
+/// Keeps the given number of requests outstanding: when one completes, the next is issued.
+/// Timestamps are ignored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClosedLoop {

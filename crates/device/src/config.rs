@@ -13,11 +13,11 @@ use crate::schedule::Scheduler;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ssd {
-    /// Channels: buses that work side by side. Count.
+    /// Channels: independent buses. Count.
     pub channels: u32,
     /// Packages on a channel; they share its bus. Count.
     pub ways: u32,
-    /// Which operations that wait for a die become one command on several planes.
+    /// Which operations waiting for a die become one multi-plane command.
     pub composition: Composition,
     /// Which flash operations of the host go to their dies next.
     pub scheduler: Scheduler,
@@ -57,16 +57,17 @@ impl Default for Host {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Buffer {
-    /// What it holds, in whole pages; 0 for no buffer. KiB, 0 to 16777216.
+    /// Capacity, in whole pages; 0 for no buffer. KiB, 0 to 16777216.
     #[schemars(range(min = 0, max = 16_777_216))]
     pub capacity_kib: u32,
     /// Which page leaves when another needs its place.
     pub replacement: Replacement,
-    /// Whether a write is done only when the flash holds it; the page stays in the buffer for reads. Otherwise a write is done when its data is in the buffer (write-back).
+    /// Whether a write completes only when the flash holds it; the page stays in the buffer for
+    /// reads. Otherwise a write completes when its data is in the buffer (write-back).
     pub write_through: bool,
     /// Whether capacitors keep the memory alive in a power cut until its dirty pages are saved; they are in the buffer again afterwards. Without them they are lost.
     pub capacitors: bool,
-    /// From asking the memory until the first byte. ns, 0 to 1000000.
+    /// DRAM access latency until the first byte. ns, 0 to 1000000.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub access_ns: u32,
     /// Rate of the memory's one port, which carries host data in and out and flash data in and out. MB/s, 1 to 1000000.

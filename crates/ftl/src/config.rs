@@ -48,8 +48,8 @@ pub struct Gc {
     /// A plane collects while its free blocks are fewer than this share of its blocks, rounded
     /// down, and at least one more than the reserve. Ratio, 0 to 1.
     pub start_free_ratio: f64,
-    /// Free blocks kept for collection itself: the host waits rather than take one of them. Share
-    /// of a plane's blocks, rounded down, at least one block. Ratio, 0 to 1.
+    /// Free blocks reserved for garbage collection: the host waits rather than take one of them.
+    /// Share of a plane's blocks, rounded down, at least one block. Ratio, 0 to 1.
     pub hard_free_ratio: f64,
     /// Whether moved pages go to an active block of their own instead of the host's.
     pub own_block: bool,

@@ -17,15 +17,15 @@ pub struct Energy {
     pub supply_v: f64,
     /// Supply of the bus drivers (VCCQ). Volts, 0 to 20.
     pub io_supply_v: f64,
-    /// Array current of a page read, for each plane that works (ICC1). Milliamperes, 0 to 10000.
+    /// Array current of a page read, for each active plane (ICC1). Milliamperes, 0 to 10000.
     pub read_ma: f64,
-    /// Array current of a page program, for each plane that works (ICC2). Milliamperes, 0 to 10000.
+    /// Array current of a page program, for each active plane (ICC2). Milliamperes, 0 to 10000.
     pub program_ma: f64,
-    /// Array current of a block erase, for each plane that works (ICC3). Milliamperes, 0 to 10000.
+    /// Array current of a block erase, for each active plane (ICC3). Milliamperes, 0 to 10000.
     pub erase_ma: f64,
     /// Current while the bus is in use for the die: commands, addresses, data, status (ICC4, ICCQ4). Milliamperes, 0 to 10000.
     pub io_ma: f64,
-    /// Current of a die that does nothing (ISB). Microamperes, 0 to 1000000.
+    /// Current of an idle die (ISB). Microamperes, 0 to 1000000.
     pub standby_ua: f64,
 }
 

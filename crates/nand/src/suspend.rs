@@ -13,15 +13,16 @@ pub struct Suspend {
     pub program: bool,
     /// Whether the part can suspend an erase.
     pub erase: bool,
-    /// From the suspend command until the array has laid a program aside. Nanoseconds.
+    /// From the suspend command until the array has suspended a program. Nanoseconds.
     pub program_suspend_ns: u64,
-    /// From the suspend command until the array has laid an erase aside. Nanoseconds.
+    /// From the suspend command until the array has suspended an erase. Nanoseconds.
     pub erase_suspend_ns: u64,
-    /// Array time that a resumed operation takes beyond what was left of it. Nanoseconds.
+    /// Extra array time of a resumed operation beyond its remaining time. Nanoseconds.
     pub resume_ns: u64,
-    /// Suspensions of one operation at most. Count.
+    /// Maximum suspensions of one operation. Count.
     pub most: u32,
-    /// Longest time for which reads go before an operation: from its suspension, or from its arrival at the die if it has not begun. A read that has begun is finished. Nanoseconds.
+    /// Longest time for which reads take precedence over an operation: from its suspension, or from
+    /// its arrival at the die if it has not begun. A read that has begun completes. Nanoseconds.
     pub longest_ns: u64,
 }
 

@@ -107,13 +107,14 @@ pub struct Timing {
     pub program_ns: PerLevel,
     /// Block erase (tBERS). Nanoseconds.
     pub erase_ns: u64,
-    /// How long an operation of the array is taken to last: `variation`, by the type of its page; `typical`, the data sheet's typical time whatever the page; `worst`, the time of the slowest page type.
+    /// Array time model: `variation`, by the type of its page; `typical`, the data sheet's typical
+    /// time whatever the page; `worst`, the time of the slowest page type.
     pub model: Model,
     /// What model `typical` takes as tR; 0 is the mean over the pages of a block. Nanoseconds.
     pub typical_read_ns: u64,
     /// What model `typical` takes as tPROG; 0 is the mean over the pages of a block. Nanoseconds.
     pub typical_program_ns: u64,
-    /// Every time of the array deviates by up to this share, uniformly and at random. Ratio, 0 to 0.9.
+    /// Every array time deviates by up to this share, uniformly at random. Ratio, 0 to 0.9.
     pub jitter_ratio: f64,
     /// A page moves between the data and the cache register of a plane (tCBSY, tRCBSY); seen with cache commands only. Nanoseconds.
     pub cache_busy_ns: u64,

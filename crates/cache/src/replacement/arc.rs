@@ -21,11 +21,11 @@ pub enum Adaptation {
     Integer,
 }
 
-/// Two lists of residents, of those asked for once and of those asked for again, and two of ghosts
-/// that left them, as many again as the cache holds. A request for a ghost moves the share `p` of
-/// the cache that its list may fill. After a removal places are filled before anybody is evicted.
-/// When the cache becomes smaller, residents leave by the same rule, then `p` is at most the
-/// capacity, then ghosts leave until the paper's bounds hold.
+/// Two lists of resident entries, those requested once and those requested again, and two ghost
+/// lists of entries evicted from them, as many again as the cache holds. A ghost hit moves the
+/// share `p` of the cache that its list may fill. After a removal, free room is filled before any
+/// eviction. When the cache becomes smaller, residents leave by the same rule, then `p` is at most
+/// the capacity, then ghosts leave until the paper's bounds hold.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Arc {

@@ -9,10 +9,10 @@ use wordline_kernel::slot::Cited;
 use super::{Entry, Owner, Replace};
 use crate::heap::Heap;
 
-/// The entry whose next request lies farthest ahead: no policy that has to take in every entry
-/// asked for has fewer misses. Knows the future, so it is a ceiling for the others, and runs on
-/// traces only; where nothing is foreseen, and among entries that are not asked for again, it is
-/// LRU. Writes count like reads; write-backs are not minimised.
+/// Evicts the entry whose next request is farthest in the future: no policy that must insert every
+/// requested entry has fewer misses. It is offline, so it is an upper bound for the others, and
+/// runs on traces only; without knowledge of the future, and among entries that are not requested
+/// again, it is LRU. Writes count like reads; write-backs are not minimised.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Belady {}

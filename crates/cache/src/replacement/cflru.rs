@@ -8,7 +8,7 @@ use super::window::Window;
 use super::{Entry, Owner, Replace};
 
 /// The least recently used clean entry of a window at the end of the LRU list; if all in the window
-/// are dirty, the least recently used of all. Evicting what is clean costs no write.
+/// are dirty, the least recently used of all. Evicting a clean entry costs no write.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Cflru {

@@ -7,9 +7,9 @@ use wordline_kernel::slot::Cited;
 use super::{Entry, Owner, Replace};
 use crate::list::Lists;
 
-/// First in, first out with a second chance: a hit sets the reference bit of an entry (clear when
-/// it comes); the hand clears bits that are set and evicts the first entry whose bit is not. A
-/// newcomer gets the place just behind the hand.
+/// First in, first out with a second chance: a hit sets the reference bit of an entry (clear on
+/// insertion); the hand clears set bits and evicts the first entry whose bit is clear. A new entry
+/// is inserted just behind the hand.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Clock {}

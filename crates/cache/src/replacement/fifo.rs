@@ -8,7 +8,7 @@ use super::{Entry, Owner, Replace};
 use crate::list::Lists;
 use crate::trace::{self, Counts, Evictions, Requests};
 
-/// The entry that came first, whatever has been asked for since.
+/// Evicts the oldest entry, regardless of hits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fifo {}

@@ -7,10 +7,10 @@ use wordline_kernel::slot::Cited;
 use super::window::Window;
 use super::{Entry, Owner, Replace};
 
-/// CFLRU that keeps entries, clean and dirty, whose chip is collecting garbage: requests for them
-/// would have to wait. Of the window of the LRU list leaves the least recently used clean entry
-/// whose chip does not collect, else the least recently used dirty one whose chip does not; if all
-/// chips collect, the least recently used of all.
+/// CFLRU that keeps entries, clean and dirty, whose chip is in garbage collection: requests for
+/// them would have to wait. From the window of the LRU list it evicts the least recently used clean
+/// entry whose chip is not collecting, else the least recently used dirty one whose chip is not; if
+/// all chips collect, the least recently used of all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GcarCflru {

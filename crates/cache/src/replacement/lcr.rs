@@ -7,9 +7,9 @@ use wordline_kernel::slot::Cited;
 use super::window::Window;
 use super::{Entry, Owner, Replace};
 
-/// Of a window at the end of the LRU list leaves the least recently used clean entry; if all are
-/// dirty, the one whose chip has the smallest load, of equal ones the least recently used: writing it
-/// back takes least time from others. The load is that of the moment of the eviction.
+/// Evicts the least recently used clean entry of a window at the end of the LRU list; if all are
+/// dirty, the one whose chip has the smallest load, of equal ones the least recently used: its
+/// write-back delays others least. The load is taken at the time of the eviction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lcr {

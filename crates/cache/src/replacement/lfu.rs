@@ -7,10 +7,10 @@ use wordline_kernel::slot::Cited;
 use super::{Entry, Owner, Replace};
 use crate::heap::Heap;
 
-/// The entry that has been asked for least often since it came in; of several the one that has not
-/// been asked for the longest. Counts end when an entry leaves (in-cache LFU), so that nothing has
-/// to be kept of what is not in the cache. With `aging` it is LFU-DA: counts are raised by the rank
-/// of the entry evicted last, so that what was popular long ago leaves in the end.
+/// Evicts the entry with the fewest requests since its insertion; of several, the least recently
+/// used. Counts end when an entry leaves (in-cache LFU), so no state is kept for entries outside
+/// the cache. With `aging` it is LFU-DA: counts are raised by the rank of the entry evicted last,
+/// so formerly popular entries leave eventually.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lfu {

@@ -8,7 +8,7 @@ use super::{Entry, Owner, Replace};
 use crate::list::Lists;
 use crate::trace::{self, Bits, Counts, Evictions, Requests};
 
-/// The entry that has not been asked for the longest.
+/// Evicts the least recently used entry.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lru {}

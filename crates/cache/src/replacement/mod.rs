@@ -183,7 +183,7 @@ pub trait Visit {
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// Which entry leaves the buffer when another needs its place?
+            /// Which entry does the buffer evict to make room?
             pub enum Replacement at "buffer.replacement" {
                 $($tag => $Variant($file::$Variant)),+
             }

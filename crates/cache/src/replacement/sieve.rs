@@ -8,8 +8,8 @@ use super::{Entry, Owner, Replace};
 use crate::list::Lists;
 
 /// A hand moves from the oldest entry to the newest and evicts the first that has not been hit
-/// since it last came by. What was hit stays where it is, so that the newest entries are sifted
-/// soon and popular ones gather behind the hand. A hit sets a bit and moves nothing.
+/// since it last came by. Hit entries stay in place, so new entries are sifted soon and popular
+/// ones gather behind the hand. A hit sets a bit and moves nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sieve {}

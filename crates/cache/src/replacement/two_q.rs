@@ -7,10 +7,10 @@ use wordline_kernel::slot::Cited;
 use super::{Entry, Owner, Replace, share};
 use crate::list::Lists;
 
-/// What comes in passes through a queue (A1in), first in, first out, where hits change nothing, and
-/// is remembered for a while after it has left (A1out). What comes back while it is remembered goes
-/// to an LRU list (Am): only that holds what was asked for again after a while. Evicted is from the
-/// queue while that is above its share, else from the LRU list.
+/// A new entry enters a FIFO queue (A1in), where hits change nothing, and stays in a ghost queue
+/// for a while after it has left (A1out). An entry requested again while in the ghost queue goes to
+/// an LRU list (Am), which thus holds only entries reused after a while. Evictions are from the
+/// queue while it is above its share, else from the LRU list.
 ///
 /// An entry that comes back leaves A1out before room is made for it; the paper leaves open whether
 /// making room may push it out.

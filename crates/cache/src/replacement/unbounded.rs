@@ -6,8 +6,8 @@ use wordline_kernel::slot::Cited;
 
 use super::{Entry, Owner, Replace};
 
-/// Nothing ever leaves, whatever the capacity says: only the first request of a key misses. A
-/// ceiling for the others.
+/// Never evicts, whatever the capacity: only the first request of a key misses. An upper bound for
+/// the others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Unbounded {}

@@ -6,9 +6,9 @@ use wordline_kernel::slot::Cited;
 
 use super::{Compose, Open, Waiting};
 
-/// Every operation in line that fits the first goes with it, the earliest of each plane. It may pass
-/// operations of other planes, never one of its own, so programs of a block stay in order. Up to 64
-/// operations in line are looked at.
+/// Every queued operation that fits the first joins its command, the earliest of each plane. It may
+/// overtake operations of other planes, never one of its own, so programs of a block stay in order.
+/// Up to 64 queued operations are examined.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Greedy {}

@@ -6,8 +6,8 @@ use wordline_kernel::slot::Cited;
 
 use super::{Compose, Open, Waiting};
 
-/// Operations that follow the first in line go with it as long as each fits; the first that does
-/// not ends the command. Nothing passes anything.
+/// Operations directly behind the first in the queue join its command as long as each fits; the
+/// first that does not ends the command. Operations are never reordered.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct InOrder {}

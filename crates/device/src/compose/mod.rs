@@ -30,7 +30,7 @@ pub trait Compose {
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// Which operations that wait for a die become one command?
+            /// Which operations waiting for a die become one command?
             pub enum Composition at "ssd.composition" {
                 $($tag => $Variant($file::$Variant)),+
             }

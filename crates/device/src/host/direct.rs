@@ -8,8 +8,8 @@ use wordline_kernel::slot::Cited;
 use super::{Act, Command, Connect, Crossing, Event, Stream};
 use wordline_block::Ticket;
 
-/// A request is in the device as soon as the host has handed it over, and done as soon as the flash
-/// is done with it: no link, no overhead. All streams share the device's slots, first come, first
+/// A request enters the device as soon as the host submits it and completes as soon as the flash is
+/// done with it: no link, no overhead. All streams share the device's slots, first come, first
 /// served.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

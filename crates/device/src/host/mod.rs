@@ -144,7 +144,7 @@ pub struct Stream {
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// How do requests and their data cross between the host and the device?
+            /// How do requests and their data move between host and device?
             pub enum Interface at "host.interface" {
                 $($tag => $Variant($file::$Variant)),+
             }

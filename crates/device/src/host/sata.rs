@@ -10,13 +10,14 @@ use wordline_block::Ticket;
 use wordline_kernel::link::{Link, Rate};
 
 /// Serial ATA with native command queueing: up to 32 commands in the device, one link for both
-/// directions. A request takes the link for its command (Register to the device, Register to the host
-/// that releases it), a write for its data (DMA Setup, then DMA Activate and Data for every 8192 bytes),
-/// and at the end for the data of a read (DMA Setup, Data for every 8192 bytes) and Set Device Bits. What
-/// is sent at one go holds the link at one go, first come, first served. Simplified: a first data frame
-/// is activated like the others; the host does not give way to the device; the device turns to a command
-/// as soon as it has it, and fetches the data of writes in the order of their commands; completions are
-/// not joined into one frame; no interrupt is charged. All streams share the tags.
+/// directions. A request takes the link for its command (Register to the device, Register to the
+/// host that releases it), a write for its data (DMA Setup, then DMA Activate and Data for every
+/// 8192 bytes), and at the end for the data of a read (DMA Setup, Data for every 8192 bytes) and
+/// Set Device Bits. Each such step is one uninterrupted link transfer, first come, first served.
+/// Simplified: a first data frame is activated like the others; the host does not give way to the
+/// device; the device turns to a command as soon as it has it, and fetches the data of writes in
+/// the order of their commands; completions are not joined into one frame; no interrupt is charged.
+/// All streams share the tags.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sata {

@@ -7,8 +7,8 @@ use wordline_nand::Operation;
 
 use super::{Schedule, Seat, Stirred, View};
 
-/// Every operation goes to the queue of its die as soon as its request begins; the dies work their
-/// queues off, each for itself. Nothing waits for what goes to another die.
+/// Every operation goes to the queue of its die as soon as its request begins; each die serves its
+/// own queue. No operation waits for one on another die.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Immediate {}

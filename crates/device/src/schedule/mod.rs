@@ -134,7 +134,7 @@ pub trait Schedule {
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// Which flash operations of the host go to their dies next?
+            /// Which flash operations of the host are issued to their dies next?
             pub enum Scheduler at "ssd.scheduler" {
                 $($tag => $Variant($file::$Variant)),+
             }

@@ -10,13 +10,13 @@ use super::in_order::{Conflict, InOrder};
 use super::{Schedule, Seat, Stirred, View};
 use wordline_block::Ticket;
 
-/// Reads as with `vaq`, but beneath the translation layer: what waits for the die of a page that is
-/// read, on other planes and as the plane rule has it, goes with it, whichever request it belongs
-/// to. Writes do not wait: their place is chosen when they come.
+/// Reads as with `vaq`, but below the FTL: operations waiting for the die of a page being read, on
+/// other planes and within the plane rule, join its command, whichever request they belong to.
+/// Writes do not wait: their pages are allocated on arrival.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Paq0 {
-    /// What two requests must not have in common to be under way together: a `die`, a `package` or a
+    /// What two requests must not share to be in flight together: a `die`, a `package` or a
     /// `channel`.
     pub conflict: Conflict,
     /// Time to search the clump table, once for all that is committed together. Nanoseconds; 1,770

@@ -10,20 +10,21 @@ use super::clump::Clump;
 use super::pack::Whose;
 use super::{Schedule, Seat, Stirred, View, us};
 
-/// Reads are served in clumps: each package in turn gets one read, first of those that share a die
-/// with others that wait, then of those that share the package, then the channel, then the others;
-/// among equals the first in the line. Pages of one request that the plane rule lets be one command
-/// go together. Writes do not wait: their place is chosen when they come.
+/// Reads are served in clumps: each package in turn gets one read, first from those that share a
+/// die with other waiting reads, then from those that share the package, then the channel, then the
+/// others; among equals the oldest in the issue queue. Pages of one request that the plane rule
+/// allows in one command go together. Writes do not wait: their pages are allocated on arrival.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Paq1 {
-    /// Whether a package takes a read while another of its dies works; otherwise when all are done.
+    /// Whether a package takes a read while another of its dies is busy; otherwise when all are
+    /// done.
     pub interleaves: bool,
     /// Time to search the clump table, once for each command. Nanoseconds; 1,770 for 64 packages on
     /// a processor of 72 MHz (section 6.6.3).
     pub search_ns: u32,
-    /// Age from which a read goes to the queue of its die whatever else is there, before all others of
-    /// its package; 0: never. Microseconds.
+    /// Age from which a read goes to the queue of its die unconditionally, before all others of its
+    /// package; 0: never. Microseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub age_bound_us: f64,
 }

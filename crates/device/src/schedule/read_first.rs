@@ -9,14 +9,14 @@ use wordline_nand::Operation;
 use super::pack::{Whose, pack};
 use super::{Schedule, Seat, Stirred, View, us};
 
-/// A die that has nothing to do gets the first read that waits for it, and a write if no read does.
-/// What fits goes with it in one command. An operation that has waited for longer than a bound goes
-/// before all others, so that writes do not starve.
+/// An idle die gets the oldest read waiting for it, or a write if there is no read. Operations that
+/// fit join its command. An operation that has waited longer than a bound goes before all others,
+/// so writes do not starve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReadFirst {
-    /// Age from which an operation goes to the queue of its die whatever else is there, before all
-    /// others of its package; 0: never. Microseconds. Assumed.
+    /// Age from which an operation goes to the queue of its die unconditionally, before all others
+    /// of its package; 0: never. Microseconds. Assumed.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub age_bound_us: f64,
 }

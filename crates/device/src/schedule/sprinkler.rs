@@ -12,10 +12,11 @@ use super::line::Class;
 use super::pack::{LOOK, Whose, pack};
 use super::{Schedule, Seat, Stirred, View, us};
 
-/// Visits packages in the order of their place on the channels, first the first of each channel, and
-/// commits what waits there, of the first 64, whatever the order of the requests (RIOS). A package gets more than it
-/// can take at once (FARO): of what waits, first for the die that has least to do, the command that
-/// covers most planes, then the one of the request that has most waiting in the package.
+/// Visits packages in the order of their position on the channels, first the first of each channel,
+/// and commits the operations waiting there, of the first 64, regardless of request order (RIOS). A
+/// package gets more than it can take at once (FARO): of the waiting operations, first for the die
+/// with the least load, the command that covers most planes, then the one of the request with most
+/// operations waiting in the package.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sprinkler {
@@ -24,8 +25,8 @@ pub struct Sprinkler {
     /// committed. Count. Assumed.
     #[schemars(range(min = 1, max = 65536))]
     pub over_commitment: u32,
-    /// Age from which an operation goes to the queue of its die whatever else is there, before all
-    /// others of its package; 0: never. Microseconds.
+    /// Age from which an operation goes to the queue of its die unconditionally, before all others
+    /// of its package; 0: never. Microseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub age_bound_us: f64,
 }

@@ -9,17 +9,18 @@ use super::in_order::{Conflict, InOrder};
 use super::{Schedule, Seat, Stirred, View};
 use wordline_block::Ticket;
 
-/// First in, first out, without a look at physical addresses: a request begins when what its pages
-/// need is not in use by requests under way, and until then all behind it wait. The pages of a
-/// request go to their dies in order, each when its die has nothing else to do; a request of which
-/// two pages want one die, and cannot be one command, is served alone.
+/// First in, first out, unaware of physical addresses: a request begins when the resources of its
+/// pages are not in use by outstanding requests, and until then all requests behind it wait. The
+/// pages of a request go to their dies in order, each when its die is idle; a request with two
+/// pages on one die that cannot form one command is served alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Vaq {
-    /// What two requests must not have in common to be under way together: a `die`, a `package` (as
-    /// in the worked example of section 6.4.3), or a `channel`.
+    /// What two requests must not share to be in flight together: a `die`, a `package` (as in the
+    /// worked example of section 6.4.3), or a `channel`.
     pub conflict: Conflict,
-    /// Whether writes wait in the queue as reads do; otherwise they go to their dies at once.
+    /// Whether writes wait in the queue as reads do; otherwise they are issued to their dies at
+    /// once.
     pub holds_writes: bool,
 }
 

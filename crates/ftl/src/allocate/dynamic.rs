@@ -8,8 +8,8 @@ use wordline_nand::Plane;
 use super::{Dimensions, Order, Place};
 use crate::lpn::Lpn;
 
-/// The allocator decides the plane: it walks the planes in the given order from where it stands
-/// and takes the next one with room, whatever the address.
+/// The allocator decides the plane: it walks the planes in the given order from its current
+/// position and takes the next one with free pages, whatever the address.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dynamic {

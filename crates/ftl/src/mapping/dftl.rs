@@ -47,7 +47,7 @@ use crate::recovery::{Flash, Recovery};
 #[serde(default, deny_unknown_fields)]
 pub struct Dftl {
     /// Memory for the cache. A cached entry takes twice `entry_bytes`: for the logical page and its
-    /// place. If it is not given, the cache has room for one in 32 entries. Bytes.
+    /// physical address. By default, the cache has room for one in 32 entries. Bytes.
     pub cache_bytes: Option<u64>,
     /// Size of a map entry in a translation page. Bytes.
     pub entry_bytes: u32,

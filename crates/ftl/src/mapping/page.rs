@@ -27,8 +27,8 @@ use crate::plan::{Plan, PlanError};
 use crate::recovery::{Flash, Recovery};
 use crate::wear::{FreeBlocks, Spend};
 
-/// Any logical page may be in any physical page; the whole map is in memory, so that a look-up
-/// costs no flash operation. Collection moves pages within their plane.
+/// Any logical page can be in any physical page; the whole map is in DRAM, so a lookup costs no
+/// flash operation. Garbage collection moves pages within their plane.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Page {}

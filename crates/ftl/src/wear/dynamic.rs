@@ -12,7 +12,7 @@ use wordline_nand::{Block, Layout, Plane};
 use super::{Pristine, Spend};
 
 /// Of the free blocks of a plane the one with the fewest erases is written next; among equals the
-/// one that has been free longest. Blocks that hold cold data are left alone.
+/// one that has been free longest. Blocks that hold cold data are not moved.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dynamic {}

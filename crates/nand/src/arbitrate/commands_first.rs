@@ -9,10 +9,10 @@ use wordline_kernel::slot::Cited;
 use super::{Arbitrate, Asking};
 use crate::Die;
 
-/// Whoever sets an array to work goes before whoever only fetches data or status, the shortest hold
-/// first; among equals the die that has asked for longest. A read command of some cycles does not
-/// wait behind pages of data, so arrays are not idle while the bus is busy. Data of a die may wait
-/// as long as commands of others keep coming; each die has one command at a time, so the wait ends.
+/// Transfers that start an array go before transfers of only data or status, the shortest first;
+/// among equals the die that has waited longest. A read command of a few cycles does not wait
+/// behind data transfers, so arrays are not idle while the bus is busy. Data of a die may wait
+/// while other dies issue commands; each die has one command at a time, so the wait is bounded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CommandsFirst {}

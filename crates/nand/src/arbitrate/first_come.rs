@@ -9,8 +9,8 @@ use wordline_kernel::slot::Cited;
 use super::{Arbitrate, Asking};
 use crate::Die;
 
-/// The die that has asked for longest gets the bus. Under a full load of reads all dies fall into
-/// step: they read together, and the bus is idle meanwhile.
+/// The die that has waited longest gets the bus (FCFS). Under a saturating read load all dies fall
+/// into step: they read together, and the bus is idle meanwhile.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FirstCome {}

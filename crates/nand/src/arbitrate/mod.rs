@@ -35,7 +35,7 @@ pub trait Arbitrate {
 macro_rules! members {
     ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
         wordline_kernel::family! {
-            /// Which of the dies that ask gets the bus of their channel?
+            /// Which requesting die gets the bus of its channel?
             pub enum Arbitration at "nand.arbitration" {
                 $($tag => $Variant($file::$Variant)),+
             }

@@ -9,8 +9,8 @@ use wordline_kernel::slot::Cited;
 use super::{Arbitrate, Asking};
 use crate::Die;
 
-/// The asking die that follows the last holder in die order gets the bus; after the last die comes
-/// the first.
+/// The next requesting die after the last bus holder in die order gets the bus; after the last die
+/// comes the first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RoundRobin {}

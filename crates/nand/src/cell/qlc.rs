@@ -6,8 +6,8 @@ use wordline_kernel::slot::Cited;
 
 use super::PageTypes;
 
-/// Quad-level cells. The four pages of a word line are neighbours in the block: LSB, CSB, MSB and top bit
-/// at offsets 4 n to 4 n + 3 (assumed; the order of a part depends on its maker).
+/// Quad-level cells. The four pages of a word line are adjacent in the block: LSB, CSB, MSB and top
+/// bit at offsets 4 n to 4 n + 3 (assumed; the order is vendor-specific).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Qlc {}

@@ -6,7 +6,7 @@ use wordline_kernel::slot::Cited;
 
 use super::{LSB, PageTypes};
 
-/// Single-level cells: all pages are alike.
+/// Single-level cells: all pages have the same latency.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Slc {}

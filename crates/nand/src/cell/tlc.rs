@@ -6,8 +6,8 @@ use wordline_kernel::slot::Cited;
 
 use super::PageTypes;
 
-/// Triple-level cells. The three pages of a word line are neighbours in the block: LSB, CSB and MSB
-/// at offsets 3 n, 3 n + 1 and 3 n + 2 (assumed; the order of a part depends on its maker).
+/// Triple-level cells. The three pages of a word line are adjacent in the block: LSB, CSB and MSB
+/// at offsets 3 n, 3 n + 1 and 3 n + 2 (assumed; the order is vendor-specific).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tlc {}

@@ -62,11 +62,12 @@ pub struct FlashSummary {
 pub struct MapCacheSummary {
     /// Requests for pages whose map entries were in memory. Null, as all of these, if the whole map is.
     pub hits: u64,
-    /// Requests for pages whose map entries had to be brought into memory, which takes a read unless nothing of their translation page is in flash.
+    /// Requests for pages whose map entries had to be fetched into memory, which takes a metadata
+    /// read unless their translation page is not in flash.
     pub misses: u64,
     /// Hits, of hits and misses.
     pub hit_ratio: Option<f64>,
-    /// Map entries that left memory.
+    /// Map entries evicted from memory.
     pub evictions: u64,
     /// Those of them that had changed since their translation page was written, so that it was to be written.
     pub dirty_evictions: u64,

@@ -15,7 +15,7 @@ pub struct InputSummary {
     #[serde(flatten)]
     #[allow(missing_docs)]
     pub of: StreamInput,
-    /// Pages read that were never written: answered without flash, in no time.
+    /// Pages read that were never written: served without a flash request, in zero time.
     pub unwritten_pages_read: u64,
 }
 

@@ -38,7 +38,7 @@ pub struct MemberSummary {
     pub throughput: Throughput,
     /// Share of the bytes of all completed requests that went to the member.
     pub bytes_share: Option<f64>,
-    /// What happened to its flash, as `flash`.
+    /// Its flash operations, as `flash`.
     pub flash: FlashSummary,
     /// Its collections, as `collections`.
     pub collections: Vec<CollectionSummary>,
@@ -46,9 +46,9 @@ pub struct MemberSummary {
     pub commands: CommandSummary,
     /// How busy its channels and dies were, as `utilisation`.
     pub utilisation: Utilisation,
-    /// What its dies did with their time, as `execution`.
+    /// How its dies spent their time, as `execution`.
     pub execution: Execution,
-    /// What its flash took, as `energy`.
+    /// Energy of its flash, as `energy`.
     pub energy: EnergySummary,
     /// What happened to it before the run, as `precondition`.
     pub precondition: PreconditionSummary,

@@ -57,7 +57,7 @@ pub struct Summary {
     pub schema: u32,
     /// Version of the program.
     pub version: &'static str,
-    /// Whether the run ended before its time.
+    /// Whether the run ended early.
     pub partial: bool,
     /// Why it did; null if it did not.
     pub error: Option<String>,

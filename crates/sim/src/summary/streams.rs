@@ -36,7 +36,7 @@ pub struct StreamSummary {
     pub contest_share: Option<f64>,
     /// Response times of the same requests with no other stream on the device, with the meanings of `latency`; with --slowdown.
     pub alone: Option<ByOp<LatencySummary>>,
-    /// Mean response time beside the others / alone; with --slowdown.
+    /// Mean response time with the others / alone; with --slowdown.
     pub slowdown: Option<ByOp<Option<f64>>>,
 }
 
@@ -57,7 +57,7 @@ pub struct StreamInput {
     pub time_scale: Option<f64>,
     /// From the first to the last request that was issued, in the times of the recording, before they were scaled. Null for generated load, a trace without time stamps, and several streams, which have their own.
     pub recorded_s: Option<f64>,
-    /// Open loop: slots of the device queue. Closed loop: requests kept under way.
+    /// Open loop: slots of the device queue. Closed loop: outstanding requests.
     pub queue_depth: u32,
     /// Read and write requests admitted to the device.
     pub requests: u64,
@@ -65,13 +65,13 @@ pub struct StreamInput {
     pub reads: u64,
     /// Of these, writes.
     pub writes: u64,
-    /// Of the writes, those that are durable when they are done (FUA); without a DRAM buffer all are.
+    /// Of the writes, those that are durable on completion (FUA); without a DRAM buffer all are.
     pub durable_writes: u64,
     /// Trims admitted to the device; apart from this, and `flash.pages_trimmed`, they count nowhere.
     pub trims: u64,
     /// Flushes admitted to the device; apart from this, and `buffer.flush_mean_us` and its like, they count nowhere.
     pub flushes: u64,
-    /// Flushes of the input, left out because no device has a DRAM buffer.
+    /// Flushes of the input, dropped because no device has a DRAM buffer.
     pub flushes_ignored: u64,
     /// Bad lines of the trace, skipped because --on-bad-line skip was given.
     pub lines_skipped: u64,
@@ -90,9 +90,13 @@ pub struct Fairness {
     pub contest_from_s: Option<f64>,
     /// When a stream had issued its last one.
     pub contest_until_s: Option<f64>,
-    /// Jain's index of the bytes served to each stream in between, (sum x)^2 / (n sum x^2): 1 if all got as much, 1/n if one got everything (Jain, Chiu and Hawe 1984, A Quantitative Measure of Fairness and Discrimination).
+    /// Jain's index of the bytes served to each stream in between, (sum x)^2 / (n sum x^2): 1 if
+    /// all got equal shares, 1/n if one got everything (Jain, Chiu and Hawe 1984, A Quantitative
+    /// Measure of Fairness and Discrimination).
     pub jain_index: Option<f64>,
-    /// Smallest slowdown / largest slowdown: 1 if all suffer alike (Gabor, Weiss and Mendelson, MICRO 2006; of response times as in Tavakkol et al., FLIN, ISCA 2018). With --slowdown.
+    /// Smallest slowdown / largest slowdown: 1 if all are slowed down equally (Gabor, Weiss and
+    /// Mendelson, MICRO 2006; of response times as in Tavakkol et al., FLIN, ISCA 2018). With
+    /// --slowdown.
     pub slowdown_ratio: Option<f64>,
     /// Sum over the streams of mean response time alone / beside the others: as many as there are streams if nobody is slowed down (Snavely and Tullsen, ASPLOS 2000). With --slowdown.
     pub weighted_speedup: Option<f64>,

@@ -11,7 +11,10 @@ use crate::summary::ByOp;
 /// The longest response times, interval by interval.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WorstCase {
-    /// Width of the intervals of simulated time, from the start of the clock on, whose longest response times are told: `observe.worst_case_interval_s`, doubled until no more than 1024 cover the run; or, if that is 0, the least width of 1, 2, 4, 8 and so on microseconds of which 64 cover it.
+    /// Width of the intervals of simulated time, from the start of the clock on, for the maximum
+    /// response times: `observe.worst_case_interval_s`, doubled until no more than 1024 cover the
+    /// run; or, if that is 0, the least width of 1, 2, 4, 8 and so on microseconds of which 64
+    /// cover it.
     pub interval_s: f64,
     #[serde(flatten)]
     #[allow(missing_docs)]
@@ -61,7 +64,8 @@ impl WorstCaseOf {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Excess")]
 pub struct ExcessSummary {
-    /// The response time that is still all right, `observe.marginal_response_ms`. Excess waiting time is what a response time has beyond it (Jung 2013, section 7.6.3, footnote 4, with 30 ms).
+    /// The acceptable response time, `observe.marginal_response_ms`. Excess waiting time is the
+    /// part of a response time beyond it (Jung 2013, section 7.6.3, footnote 4, with 30 ms).
     pub marginal_response_us: f64,
     #[serde(flatten)]
     #[allow(missing_docs)]

@@ -30,7 +30,7 @@ pub struct Execution {
     pub bus_contention: f64,
     /// Share in which their arrays worked, and in which they were busy taking in planes.
     pub cell_active: f64,
-    /// The rest: no operation, or one laid aside.
+    /// The rest: no operation, or a suspended one.
     pub idle: f64,
 }
 

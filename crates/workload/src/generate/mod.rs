@@ -27,9 +27,9 @@ use sizes::Mix;
 pub struct Config {
     /// Requests to generate, at least 1.
     pub requests: u64,
-    /// Share of requests that read, 0 to 1, of those that are no trims; the others write.
+    /// Share of reads, 0 to 1, among the requests that are not trims; the others are writes.
     pub read_ratio: f64,
-    /// Share of all requests that trim, 0 to 1. Trims go where the pattern leads, as writes do.
+    /// Share of all requests that trim, 0 to 1. Trims follow the access pattern, as writes do.
     pub trim_ratio: f64,
     /// Size of a request in bytes, a multiple of 512; or a list of sizes with weights.
     pub request_bytes: Sizes,
@@ -43,8 +43,8 @@ pub struct Config {
     /// Requests begin at multiples of this many bytes from the start of the working set; itself a
     /// multiple of 512.
     pub align_bytes: u64,
-    /// Share of the writes that are durable when they are done (FUA), 0 to 1. Without a DRAM buffer
-    /// all writes are.
+    /// Share of the writes that are durable on completion (FUA), 0 to 1. Without a DRAM buffer all
+    /// writes are.
     pub fua_ratio: f64,
     /// Every how many requests one is a flush; 0: never. The others are those of a workload without
     /// flushes.

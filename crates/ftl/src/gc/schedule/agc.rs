@@ -18,13 +18,13 @@ use crate::job::Want;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Agc {
-    /// Commands whose tags are looked at before their data comes.
+    /// Commands whose tags are examined before their data arrives (look-ahead).
     #[schemars(range(min = 0, max = 256))]
     pub look_ahead_requests: u32,
-    /// How long before its data a tag comes at most, in milliseconds.
+    /// Maximum time that a tag arrives before its data, in milliseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub look_ahead_ms: f64,
-    /// An idle period is a long one after as many milliseconds.
+    /// An idle period is long after this many milliseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub long_idle_ms: f64,
     /// Blocks are compacted in long idle periods while less than this share of a plane's spare

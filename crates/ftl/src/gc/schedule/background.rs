@@ -7,13 +7,13 @@ use wordline_kernel::slot::Cited;
 use super::{Attention, Idle, Schedule, Trigger, milliseconds};
 use crate::job::Want;
 
-/// While the host is being served, a plane is collected only when a write cannot go on. When no
+/// While the host is being served, a plane is collected only when a write cannot proceed. When no
 /// command has been queued for `after_ms`, planes are collected until each has `free_ratio` of the
-/// blocks that the host's pages do not fill free. What has begun runs to its end.
+/// blocks that the host's pages do not fill free. A collection that has begun runs to completion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Background {
-    /// How long the device is idle before it begins, in milliseconds.
+    /// Idle time of the device before background collection begins, in milliseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub after_ms: f64,
     /// Share of a plane's spare blocks that is to be free. Ratio, 0 to 1.

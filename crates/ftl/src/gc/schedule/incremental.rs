@@ -6,8 +6,8 @@ use wordline_kernel::slot::Cited;
 
 use super::{Checkpoint, Schedule};
 
-/// As on demand, but one flash operation at a time: between two of them, operations of the host
-/// that wait for the die go first, until the free blocks of the plane are down to the reserve
+/// As on demand, but one flash operation at a time: between two of them, waiting host operations
+/// for the die go first, until the free blocks of the plane are down to the reserve
 /// (`ftl.gc.hard_free_ratio`, the hard limit) or a write waits for the collection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

@@ -109,7 +109,7 @@ pub struct Attention {
     pub at_once: bool,
     /// After how long without a command it looks again.
     pub after: Option<Time>,
-    /// Commands whose tags are looked at before their data comes.
+    /// Commands whose tags are examined before their data arrives (look-ahead).
     pub tags: u32,
     /// How long before its data a tag comes at most.
     pub ahead: Time,

@@ -7,8 +7,8 @@ use wordline_kernel::slot::Cited;
 use super::Schedule;
 
 /// A plane is collected when its free blocks fall below `ftl.gc.start_free_ratio`, and a logical
-/// block when a write finds no page in its update blocks; the host waits behind what the
-/// collection has queued.
+/// block when a write finds no page in its update blocks; the host waits behind the operations that
+/// the collection has queued.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OnDemand {}

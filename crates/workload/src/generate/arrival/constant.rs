@@ -8,8 +8,8 @@ use wordline_kernel::{Stream, Time};
 use super::check_rate;
 use crate::WorkloadError;
 
-/// Requests come at equal distances, whatever the device does. The first comes at 0; rates are taken to
-/// a thousandth, and arrivals do not drift.
+/// Requests arrive at fixed intervals, whatever the device does. The first arrives at 0; rates are
+/// taken to a thousandth, and arrivals do not drift.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Constant {

@@ -11,9 +11,9 @@ use crate::generate::{fault, within};
 const PS_PER_US: f64 = 1e6;
 const PS_PER_S: f64 = 1e12;
 
-/// Every gap between two requests is of one of three kinds, independently of the others: none, short or
-/// long. Short gaps are distributed evenly over the orders of magnitude between two bounds (their
-/// logarithm is uniform), long ones exponentially above a threshold. The first request comes at 0.
+/// Every gap between two requests is of one of three kinds, independently of the others: none,
+/// short or long. Short gaps are log-uniform between two bounds, long ones exponential above a
+/// threshold. The first request arrives at 0.
 ///
 /// The shares by default are those of the file server's traces (section 7.6), the bounds of short gaps
 /// those measured at a disk (section 7.4.1). How long the long gaps are is not published; their mean is
@@ -21,7 +21,7 @@ const PS_PER_S: f64 = 1e12;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct IdleMix {
-    /// Share of requests that come at the same time as the one before, 0 to 1.
+    /// Share of requests that arrive at the same time as the previous one, 0 to 1.
     pub back_to_back_ratio: f64,
     /// Share of requests that come after a long gap, 0 to 1; what is left of the shares comes after a
     /// short one.

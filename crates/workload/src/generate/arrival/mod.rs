@@ -18,7 +18,7 @@ use crate::generate::fault;
 macro_rules! arrivals {
     ($($tag:literal => $Variant:ident in $file:ident),+ $(,)?) => {
         wordline_kernel::family! {
-            /// When do the requests of a generated workload come?
+            /// When do the requests of a generated workload arrive?
             pub enum Arrival at "workload.arrival" {
                 $($tag => $Variant($file::$Variant)),+
             }

@@ -8,7 +8,7 @@ use wordline_kernel::{Stream, Time};
 use super::check_rate;
 use crate::WorkloadError;
 
-/// Requests come independently of each other and of the device: the gaps between them are
+/// Requests arrive independently of each other and of the device: interarrival times are
 /// exponentially distributed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

@@ -8,8 +8,8 @@ use wordline_kernel::slot::Cited;
 use super::{Places, Space};
 use crate::WorkloadError;
 
-/// Each request begins where the one before ended, rounded up to the alignment. The first begins at
-/// the start of the working set; one that would cross its end begins at the start again.
+/// Each request begins where the previous one ended, rounded up to the alignment. The first begins
+/// at the start of the working set; one that would cross its end wraps to the start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sequential {}

@@ -8,7 +8,7 @@ use wordline_kernel::slot::Cited;
 use super::{Places, Space};
 use crate::WorkloadError;
 
-/// Every aligned place of the working set that has room for the largest request is equally likely.
+/// Every aligned offset of the working set with room for the largest request is equally likely.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Uniform {}

@@ -12,9 +12,9 @@ use crate::generate::{fault, within};
 
 const MOST_PLACES: u64 = 1 << 32;
 
-/// The k-th most popular place is drawn with a probability in proportion to 1/k^theta, exactly, without
-/// a table. Popular places are scattered over the working set by a fixed bijection, or stand at its
-/// start in order of popularity.
+/// The k-th most popular place is drawn with a probability in proportion to 1/k^theta, exactly,
+/// without a table. Popular places are scattered over the working set by a fixed bijection, or
+/// placed at its start in order of popularity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Zipf {
