@@ -232,7 +232,7 @@ impl Counts {
 #[derive(Debug, Default)]
 pub(crate) struct Evictions {
     dirty: Bits,
-    evictions: u64,
+    count: u64,
     write_backs: u64,
 }
 
@@ -249,7 +249,7 @@ impl Evictions {
             writes: requests.writes.count(),
             hits: hits.all,
             write_hits: hits.of_writes,
-            evictions: self.evictions,
+            evictions: self.count,
             write_backs: self.write_backs,
         }
     }
@@ -269,7 +269,7 @@ impl Owner for Evictions {
     }
     #[inline]
     fn evicted(&mut self, entry: Entry) {
-        self.evictions += 1;
+        self.count += 1;
         self.write_backs += u64::from(self.dirty.take(entry.index()));
     }
 }

@@ -341,7 +341,7 @@ impl Array {
                         disks,
                         number: outside(inner.number),
                         ssd: inner.ssd,
-                    }))
+                    }));
                 }
             }
         }

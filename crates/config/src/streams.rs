@@ -51,7 +51,9 @@ pub(super) fn by_name<'a>(
             .split_once(']')
             .and_then(|(place, behind)| Some((name(before, place.parse().ok()?)?, behind)));
         let Some((name, behind)) = element else { break };
-        named.push_str(&format!("{tables}.{name}"));
+        named += tables;
+        named.push('.');
+        named += name;
         rest = behind;
     }
     named + rest

@@ -436,7 +436,7 @@ fn inputs(source: &mut [StreamSource]) -> Vec<Input<'_>> {
         .iter_mut()
         .map(|source| Input {
             replay: source.replay,
-            source: source,
+            source,
         })
         .collect()
 }

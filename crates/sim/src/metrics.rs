@@ -118,7 +118,7 @@ impl<'a> Told<'a> {
                 .iter()
                 .all(|(key, property)| whole.get(key) == Some(property))
         };
-        self.tables.iter().any(|whole| has(whole))
+        self.tables.iter().any(has)
     }
 }
 

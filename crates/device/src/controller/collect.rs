@@ -326,7 +326,7 @@ impl<M: Mapping> Controller<M> {
                 Purpose::MoveProgram => spares.carry_copy(slot, Ppn(order.tag)),
                 Purpose::Move => spares.carry_copy(slot, order.place),
                 Purpose::MetadataProgram | Purpose::MapProgram => {
-                    spares.carry_metadata(slot, order.tag)
+                    spares.carry_metadata(slot, order.tag);
                 }
                 _ => {}
             }

@@ -64,7 +64,7 @@ impl Build for Buffered {
     }
     fn check(&self, plan: &Plan) -> Result<(), PlanError> {
         let rules = self.rules();
-        rules.check_policies(plan)?;
+        Rules::check_policies(plan)?;
         let blocks = plan.layout.blocks_per_plane;
         let fits = (0.0..1.0).contains(&self.buffer_ratio);
         if !fits || rules.buffer_blocks(blocks) == 0 {

@@ -66,7 +66,7 @@ impl Build for Hybrid {
         self.rules().data_blocks
     }
     fn check(&self, plan: &Plan) -> Result<(), PlanError> {
-        self.rules().check_policies(plan)?;
+        Rules::check_policies(plan)?;
         self.rules()
             .check_room(plan, "ftl.mapping.hybrid.data_blocks or ")
     }

@@ -60,7 +60,7 @@ impl Build for LogBlock {
         self.rules().data_blocks
     }
     fn check(&self, plan: &Plan) -> Result<(), PlanError> {
-        self.rules().check_policies(plan)?;
+        Rules::check_policies(plan)?;
         self.rules().check_room(plan, "")
     }
     fn memory(&self, plan: &Plan, fill: Fill) -> Vec<Table> {

@@ -46,7 +46,7 @@ impl Rules {
 
     /// Refuses wear levelling that moves data, which merges do not, and allocation that leaves a logical
     /// block without a plane.
-    pub fn check_policies(&self, plan: &Plan) -> Result<(), PlanError> {
+    pub fn check_policies(plan: &Plan) -> Result<(), PlanError> {
         let config = &plan.config;
         let name = config.mapping.name();
         if config.wear.moves_data() {
