@@ -255,7 +255,7 @@ fn a_wrong_type_says_what_was_expected() {
     let model = fault("nand.timing.model = 3");
     assert!(
         model.contains(
-            "nand.timing.model: expected one of variation, typical, worst; model is: How long"
+            "nand.timing.model: expected one of variation, typical, worst; model is: Array time"
         ),
         "{model}"
     );

@@ -158,8 +158,8 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "ftl",
-        &["config", "gc", "mapping", "plan"],
-        "a mapping is made of a plan, which the configurations of the families describe",
+        &["config", "mapping", "plan"],
+        "a plan is what a configuration asks for, and the mapping family in it says what it needs",
     ),
     (
         "nand",
