@@ -6,17 +6,19 @@
 //! (`wordline_nand::channel`). Reads of the host may pass a program or an erase that is suspended
 //! for them.
 
-mod book;
-mod ear;
+mod die;
 mod join;
+mod listener;
 mod suspension;
+mod table;
 mod transaction;
 
 use std::collections::VecDeque;
 
-pub use book::Usage;
-use book::{Book, DieState, GcClock, IDLE, Job};
-use ear::Ear;
+pub use die::Usage;
+use die::{DieCommand, DieState, GcClock};
+use listener::ChannelListener;
+use table::TransactionTable;
 use transaction::{NONE, Wait};
 pub(crate) use transaction::{Order, Purpose, Slot, Transaction};
 use wordline_kernel::{BusyTime, EventQueue, Probe, Stream, Time};
@@ -50,24 +52,24 @@ pub(crate) struct BackEnd {
     longest: Time,
     /// The dies and the buses, and what is kept of them.
     channels: Channels<DieState, GcClock>,
-    book: Book,
+    table: TransactionTable,
     draws: Stream,
     /// What the command that has finished last went through, if it was not for collection.
     finished: PageParts,
     /// Idle dies with something in their queues, which begin at this instant; each once.
-    touched: Vec<Die>,
+    to_begin: Vec<Die>,
     /// What is committed, by die.
     loads: Vec<Load>,
     /// Whether there is a scheduler, who looks at dies whose load has changed.
     is_scheduled: bool,
     is_plain: bool,
     /// A die whose load has changed with the last hold of a bus.
-    stirred: Option<Die>,
+    load_changed: Option<Die>,
 }
 
 /// An array operation that has taken effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Worked {
+pub(crate) struct ArrayDone {
     /// The first transaction of the command; see [`BackEnd::joined`].
     pub head: Slot,
     /// Read, program or erase.
@@ -77,8 +79,8 @@ pub(crate) struct Worked {
 impl BackEnd {
     pub fn new(plan: &Plan) -> Self {
         let state = DieState {
-            job: IDLE,
-            aside: None,
+            command: DieCommand::IDLE,
+            suspended: None,
             first: NONE,
             last: NONE,
             reads: VecDeque::new(),
@@ -109,14 +111,14 @@ impl BackEnd {
                 &part.suspend,
                 (state, GcClock::default()),
             ),
-            book: Book::default(),
+            table: TransactionTable::default(),
             draws: Stream::new(part.seed, "nand.array"),
             finished: PageParts::NONE,
-            touched: Vec::new(),
+            to_begin: Vec::new(),
             loads: vec![Load::default(); layout.dies as usize],
             is_scheduled: plan.is_scheduled(),
             is_plain: plan.has_plain_dies(),
-            stirred: None,
+            load_changed: None,
         }
     }
 
@@ -132,12 +134,12 @@ impl BackEnd {
 
     #[inline]
     pub fn get(&self, slot: Slot) -> &Transaction {
-        &self.book.transactions[slot as usize]
+        &self.table.transactions[slot as usize]
     }
 
     /// What the request of a transaction had been through before it was given one.
-    pub fn went_through(&mut self, slot: Slot, parts: &PageParts) {
-        self.book.went_through(slot, parts);
+    pub fn add_earlier(&mut self, slot: Slot, parts: &PageParts) {
+        self.table.add_earlier(slot, parts);
     }
 
     /// Where the time of a transaction went that is among those that have finished last, and not for
@@ -148,7 +150,7 @@ impl BackEnd {
         parts.gc += transaction.wait.gc;
         parts.die_wait += transaction.wait.time - transaction.wait.gc;
         if transaction.is_late {
-            parts.add(&self.book.earlier[slot as usize]);
+            parts.add(&self.table.earlier[slot as usize]);
         }
         parts
     }
@@ -162,16 +164,16 @@ impl BackEnd {
     /// Forgets a finished transaction.
     #[inline]
     pub fn release(&mut self, slot: Slot) {
-        self.book.vacant.push(slot);
+        self.table.vacant.push(slot);
     }
 
     /// All transactions that are not over, and their dies; for recounts.
     pub fn in_flight(&self) -> impl Iterator<Item = (Die, &Transaction)> {
-        let mut live = vec![true; self.book.transactions.len()];
-        for slot in &self.book.vacant {
+        let mut live = vec![true; self.table.transactions.len()];
+        for slot in &self.table.vacant {
             live[*slot as usize] = false;
         }
-        let all = self.book.transactions.iter().zip(live);
+        let all = self.table.transactions.iter().zip(live);
         all.filter_map(|(transaction, live)| live.then_some((transaction.die, transaction)))
     }
 
@@ -206,20 +208,29 @@ impl BackEnd {
 
     /// The die whose load has changed with the last hold of a bus, if one has.
     #[inline]
-    pub fn stirred(&mut self) -> Option<Die> {
-        self.stirred.take()
+    pub fn load_changed(&mut self) -> Option<Die> {
+        self.load_changed.take()
     }
 
-    /// Programs and erases that the arrays are at, be it that they are laid aside: what they leave
+    /// Programs and erases that the arrays are at, be it that they are laid suspended: what they leave
     /// if the power fails cannot be read.
     pub fn under_way(&self) -> Vec<(Operation, Ppn)> {
         let mut found = Vec::new();
         for state in self.channels.dies() {
-            for job in state.aside.as_deref().into_iter().chain([&state.job]) {
-                let mut slot = if job.under_way { job.head } else { NONE };
+            for command in state
+                .suspended
+                .as_deref()
+                .into_iter()
+                .chain([&state.command])
+            {
+                let mut slot = if command.under_way {
+                    command.head
+                } else {
+                    NONE
+                };
                 while slot != NONE {
                     let transaction = self.get(slot);
-                    found.push((job.operation, transaction.target));
+                    found.push((command.operation, transaction.target));
                     slot = transaction.next;
                 }
             }
@@ -231,8 +242,8 @@ impl BackEnd {
     pub fn admit(&mut self, now: Time, order: &Order) -> Slot {
         let die = self.layout.die_of_page(order.place);
         let gc_before = self.channels.of(die).gc.read(now);
-        let slot = self.book.admit(now, die, gc_before, order);
-        self.book.number(slot);
+        let slot = self.table.admit(now, die, gc_before, order);
+        self.table.number(slot);
         slot
     }
 
@@ -246,13 +257,13 @@ impl BackEnd {
         queue: &mut EventQueue<Event>,
     ) -> Slot {
         let state = self.channels.of_mut(die);
-        let slot = self.book.admit(now, die, state.gc.read(now), order);
+        let slot = self.table.admit(now, die, state.gc.read(now), order);
         *self.loads[die.index()].of(order.purpose.operation()) += u32::from(!order.purpose.is_gc());
         if !self.is_plain {
-            self.book.number(slot);
+            self.table.number(slot);
             self.line_up(now, die, slot, order.purpose, queue);
-        } else if state.job.head != NONE {
-            self.book.append::<true>(state, slot);
+        } else if state.command.head != NONE {
+            self.table.append::<true>(state, slot);
         } else {
             self.start::<true>(now, die, slot, 1, queue);
         }
@@ -262,7 +273,7 @@ impl BackEnd {
     /// Puts an admitted operation at the end of its die's queue; until then it has waited for the
     /// scheduler.
     pub fn commit(&mut self, now: Time, slot: Slot, queue: &mut EventQueue<Event>) {
-        let transaction = &mut self.book.transactions[slot as usize];
+        let transaction = &mut self.table.transactions[slot as usize];
         let (die, purpose) = (transaction.die, transaction.purpose);
         let clock = self.channels.of(die).gc.read(now);
         let Wait { time, gc } = transaction.wait;
@@ -276,7 +287,7 @@ impl BackEnd {
                 queue: now - time - (clock - gc),
                 ..PageParts::NONE
             };
-            self.book.went_through(slot, &parts);
+            self.table.add_earlier(slot, &parts);
         }
         *self.loads[die.index()].of(purpose.operation()) += u32::from(!purpose.is_gc());
         self.line_up(now, die, slot, purpose, queue);
@@ -293,28 +304,28 @@ impl BackEnd {
         queue: &mut EventQueue<Event>,
     ) {
         let state = self.channels.of_mut(die);
-        let idle = state.job.head == NONE;
+        let idle = state.command.head == NONE;
         if idle && self.planes == 1 && !self.is_scheduled {
             self.start::<false>(now, die, slot, 1, queue);
             return;
         }
         let is_first = state.first == NONE;
-        self.book.append::<false>(state, slot);
+        self.table.append::<false>(state, slot);
         if self.suspends && purpose.is_urgent() {
             state.reads.push_back(slot);
         }
         if idle && is_first {
-            self.touch(now, die, queue);
+            self.begin_later(now, die, queue);
         }
     }
 
     /// An idle die begins when all that is enqueued at this instant has been.
     #[cold]
-    fn touch(&mut self, now: Time, die: Die, queue: &mut EventQueue<Event>) {
-        if self.touched.is_empty() {
+    fn begin_later(&mut self, now: Time, die: Die, queue: &mut EventQueue<Event>) {
+        if self.to_begin.is_empty() {
             queue.schedule(now, Kind::Begin.into());
         }
-        self.touched.push(die);
+        self.to_begin.push(die);
         self.loads[die.index()].array_begun = false;
     }
 
@@ -322,23 +333,23 @@ impl BackEnd {
     /// may have something to do that came before.
     fn begin_with_others(&mut self, now: Time, die: Die, queue: &mut EventQueue<Event>) {
         if self.channels.of(die).first != NONE {
-            self.touch(now, die, queue);
+            self.begin_later(now, die, queue);
         }
     }
 
     /// Idle dies begin with what has been enqueued at this instant, and so ask for their buses: in the
     /// order in which the operations that their commands begin with have come.
     pub fn begin(&mut self, now: Time, array: &Array, queue: &mut EventQueue<Event>) {
-        let mut touched = std::mem::take(&mut self.touched);
-        touched.sort_unstable_by_key(|die| {
+        let mut to_begin = std::mem::take(&mut self.to_begin);
+        to_begin.sort_unstable_by_key(|die| {
             let head = self.head(now, *die, array);
             head.map_or(0, |head| self.get(head).number)
         });
-        for die in touched.drain(..) {
+        for die in to_begin.drain(..) {
             debug_assert!(self.channels.is_free(die), "idle until now");
             self.start_next::<false>(now, die, array, queue);
         }
-        self.touched = touched;
+        self.to_begin = to_begin;
     }
 
     /// What an idle die begins with: the first of its queue. Where operations can be suspended for
@@ -368,7 +379,7 @@ impl BackEnd {
             return;
         }
         if PLAIN || (self.planes == 1 && !self.suspends) {
-            let head = self.book.pop_front::<PLAIN>(state);
+            let head = self.table.pop_front::<PLAIN>(state);
             self.start::<PLAIN>(now, die, head, 1, queue);
             return;
         }
@@ -387,7 +398,7 @@ impl BackEnd {
         array: &Array,
         queue: &mut EventQueue<Event>,
     ) {
-        self.book.unlink(self.channels.of_mut(die), head);
+        self.table.unlink(self.channels.of_mut(die), head);
         let pages = if self.planes > 1 {
             self.join(die, head, array)
         } else {
@@ -412,22 +423,22 @@ impl BackEnd {
         }
         let mut at = self.channels.at(die);
         let state = at.own();
-        let transaction = &mut self.book.transactions[head as usize];
+        let transaction = &mut self.table.transactions[head as usize];
         let of_gc = state.gc.read(now);
         transaction.wait.end(now, of_gc);
         let (operation, gc, place) = (transaction.operation, transaction.gc, transaction.place);
         state.gc.start(now, gc);
-        state.job.begin(now, head, operation, gc, pages);
-        state.job.interleaved = interleaved;
+        state.command.begin(now, head, operation, gc, pages);
+        state.command.interleaved = interleaved;
         if PLAIN || (pages == 1 && operation != Operation::Move) {
             let offset = self.layout.page_in_block(place);
             let time = at.chains().array_time(operation, offset, &mut self.draws);
-            let mut ear = Ear::<_, PLAIN> {
-                book: &self.book,
+            let mut listener = ChannelListener::<_, PLAIN> {
+                table: &self.table,
                 queue,
                 probe: &mut (),
             };
-            at.start_legacy(now, operation, time, &mut ear);
+            at.start_legacy(now, operation, time, &mut listener);
         } else {
             self.start_together(now, die, head, of_gc, queue);
         }
@@ -440,9 +451,9 @@ impl BackEnd {
         let first = die.0 - die.0 % self.dies_per_package;
         let mut interleaved = false;
         for other in (first..first + self.dies_per_package).filter(|other| *other != die.0) {
-            let job = &mut self.channels.of_mut(Die(other)).job;
-            if job.head != NONE {
-                job.interleaved = true;
+            let command = &mut self.channels.of_mut(Die(other)).command;
+            if command.head != NONE {
+                command.interleaved = true;
                 interleaved = true;
             }
         }
@@ -462,13 +473,13 @@ impl BackEnd {
         queue: &mut EventQueue<Event>,
     ) {
         let (draws, layout) = (&mut self.draws, &self.layout);
-        let Job {
+        let DieCommand {
             operation, pages, ..
-        } = self.channels.of(die).job;
+        } = self.channels.of(die).command;
         let (mut places, mut targets) = ([Ppn(0); MOST_PLANES], [Ppn(0); MOST_PLANES]);
         let (mut count, mut slot) = (0, head);
         while slot != NONE {
-            let transaction = &mut self.book.transactions[slot as usize];
+            let transaction = &mut self.table.transactions[slot as usize];
             if slot != head {
                 transaction.wait.end(now, of_gc);
             }
@@ -496,12 +507,12 @@ impl BackEnd {
         self.channels.load(die, |chains, steps| {
             chains.build(layout, &command, draws, steps);
         });
-        let mut ear = Ear::<_, false> {
-            book: &self.book,
+        let mut listener = ChannelListener::<_, false> {
+            table: &self.table,
             queue,
             probe: &mut (),
         };
-        self.channels.start(now, die, &mut ear);
+        self.channels.start(now, die, &mut listener);
     }
 
     /// A hold of a bus is over. Returns the first transaction of a command that is finished; its die
@@ -515,22 +526,22 @@ impl BackEnd {
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) -> Option<Slot> {
-        let mut ear = Ear::<_, PLAIN> {
-            book: &self.book,
+        let mut listener = ChannelListener::<_, PLAIN> {
+            table: &self.table,
             queue,
             probe,
         };
-        let released = self.channels.bus_done(now, channel, &mut ear);
+        let released = self.channels.bus_done(now, channel, &mut listener);
         let die = released.die;
         if !PLAIN && self.is_scheduled && (released.began || released.ended) {
             self.loads[die.index()].array_begun = true;
-            self.stirred = Some(die);
+            self.load_changed = Some(die);
         }
         if released.ended {
             let head = self.finish::<PLAIN>(now, die, probe);
-            if !PLAIN && self.suspends && self.channels.of(die).aside.is_some() {
+            if !PLAIN && self.suspends && self.channels.of(die).suspended.is_some() {
                 self.serve_reads(now, die, array, queue);
-            } else if !PLAIN && (self.is_scheduled || !self.touched.is_empty()) {
+            } else if !PLAIN && (self.is_scheduled || !self.to_begin.is_empty()) {
                 self.begin_with_others(now, die, queue);
             } else {
                 self.start_next::<PLAIN>(now, die, array, queue);
@@ -552,20 +563,20 @@ impl BackEnd {
         probe: &mut impl Probe<Observation>,
     ) -> Slot {
         let state = self.channels.of_mut(die);
-        let job = &mut state.job;
+        let command = &mut state.command;
         if !PLAIN && self.suspends {
-            job.parts.die_wait = (now - job.began).since(job.parts.total());
+            command.parts.die_wait = (now - command.began).since(command.parts.total());
         }
-        let (head, pages) = (job.head, job.pages);
-        if !job.gc {
-            self.finished = job.parts;
-            *self.loads[die.index()].of(job.operation) -= pages;
+        let (head, pages) = (command.head, command.pages);
+        if !command.gc {
+            self.finished = command.parts;
+            *self.loads[die.index()].of(command.operation) -= pages;
         }
         leave(now, die, state, pages, probe);
         head
     }
 
-    /// A busy time of a die is over: it wants the bus, or has laid its command aside. Returns the
+    /// A busy time of a die is over: it wants the bus, or has laid its command suspended. Returns the
     /// array operation that is done.
     #[inline]
     pub fn ready<const PLAIN: bool>(
@@ -575,27 +586,27 @@ impl BackEnd {
         array: &Array,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
-    ) -> Option<Worked> {
-        let mut ear = Ear::<_, PLAIN> {
-            book: &self.book,
+    ) -> Option<ArrayDone> {
+        let mut listener = ChannelListener::<_, PLAIN> {
+            table: &self.table,
             queue,
             probe,
         };
-        match self.channels.ready(now, die, &mut ear) {
+        match self.channels.ready(now, die, &mut listener) {
             Readied::Done(worked) => {
                 let operation = worked?;
-                let job = &mut self.channels.of_mut(die).job;
-                job.under_way = false;
+                let command = &mut self.channels.of_mut(die).command;
+                command.under_way = false;
                 let programs = operation == Operation::Program;
-                self.book.observe_array(now, job, programs, probe);
-                Some(Worked {
-                    head: job.head,
+                self.table.observe_array(now, command, programs, probe);
+                Some(ArrayDone {
+                    head: command.head,
                     operation,
                 })
             }
             Readied::Suspended => {
-                self.channels.of_mut(die).job.aside_since = now;
-                self.lay_aside(now, die, probe);
+                self.channels.of_mut(die).command.suspended_at = now;
+                self.set_suspended(now, die, probe);
                 self.serve_reads(now, die, array, queue);
                 None
             }
@@ -604,7 +615,7 @@ impl BackEnd {
     }
 }
 
-/// A die is not occupied by its command any more: for good, or while it lies aside (`pages` is 0
+/// A die is not occupied by its command any more: for good, or while it lies suspended (`pages` is 0
 /// then).
 #[inline]
 fn leave(
@@ -615,18 +626,18 @@ fn leave(
     probe: &mut impl Probe<Observation>,
 ) {
     state.gc.stop(now);
-    let job = &mut state.job;
-    job.head = NONE;
-    state.occupied += now - job.since;
+    let command = &mut state.command;
+    command.head = NONE;
+    state.occupied += now - command.since;
     probe.observe(
         now,
         Observation::Die {
             die,
-            from: job.since,
-            operation: job.operation,
+            from: command.since,
+            operation: command.operation,
             pages,
-            interleaved: job.interleaved,
-            gc: job.gc,
+            interleaved: command.interleaved,
+            gc: command.gc,
         },
     );
 }

@@ -47,12 +47,12 @@ impl<M: Mapping, P: Probe<Observation>> Backing for Flash<'_, M, P> {
     }
 }
 
-/// The DRAM buffer, and what it has asked of the flash.
+/// The DRAM buffer, and what it has requested of the flash.
 #[derive(Clone, Debug)]
 pub(crate) struct Buffered {
     buffer: Buffer,
-    /// By ticket: what was asked for, and when.
-    asked: Vec<Option<(PageRequest, Time)>>,
+    /// By ticket: what was requested for, and when.
+    requested: Vec<Option<(PageRequest, Time)>>,
     /// By ticket of a request that is done: where its time in the device went.
     served: Vec<Parts>,
 }
@@ -63,7 +63,7 @@ impl Buffered {
         let buffer = Buffer::new(plan.buffer.as_ref()?, plan.page_bytes, user_pages, dies);
         Some(Box::new(Self {
             buffer,
-            asked: Vec::new(),
+            requested: Vec::new(),
             served: Vec::new(),
         }))
     }
@@ -128,12 +128,12 @@ impl Buffered {
         self.buffer.next_request()
     }
     /// The flash has a request, under a ticket of its own.
-    pub fn asked(&mut self, now: Time, ticket: Ticket, request: PageRequest) {
+    pub fn requested(&mut self, now: Time, ticket: Ticket, request: PageRequest) {
         let ticket = ticket as usize;
-        if self.asked.len() <= ticket {
-            self.asked.resize(ticket + 1, None);
+        if self.requested.len() <= ticket {
+            self.requested.resize(ticket + 1, None);
         }
-        self.asked[ticket] = Some((request, now));
+        self.requested[ticket] = Some((request, now));
     }
     /// The flash is done with a request; whether it was the buffer's.
     pub fn flash_done<M: Mapping>(
@@ -144,7 +144,7 @@ impl Buffered {
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) -> Result<bool, DeviceError> {
-        let Some((request, began)) = self.asked[done.ticket as usize].take() else {
+        let Some((request, began)) = self.requested[done.ticket as usize].take() else {
             return Ok(false);
         };
         let mut flash = Flash {
@@ -182,17 +182,18 @@ impl Buffered {
         };
         Ok(self.buffer.cut_power(now, cut, &mut flash)?)
     }
-    /// Forgets all that was asked of the flash; the tickets of it.
+    /// Forgets all that was requested of the flash; the tickets of it.
     pub fn forget(&mut self) -> impl Iterator<Item = Ticket> + use<> {
-        let asked = std::mem::take(&mut self.asked).into_iter().zip(0..);
-        asked.filter_map(|(asked, ticket)| asked.map(|_| ticket))
+        let requested = std::mem::take(&mut self.requested).into_iter().zip(0..);
+        requested.filter_map(|(requested, ticket)| requested.map(|_| ticket))
     }
     /// For tests, between two events.
     pub fn audit(&self) -> Result<(), String> {
         let in_flash = |page| {
-            let asked = self.asked.iter().flatten();
-            let mut destages = asked.filter(|(ask, _)| matches!(ask.op, PageOp::Destage(_)));
-            destages.any(|(ask, _)| ask.page == page)
+            let requested = self.requested.iter().flatten();
+            let mut destages =
+                requested.filter(|(request, _)| matches!(request.op, PageOp::Destage(_)));
+            destages.any(|(request, _)| request.page == page)
         };
         self.buffer.audit(in_flash)
     }

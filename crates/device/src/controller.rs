@@ -3,8 +3,8 @@
 mod audit;
 mod chips;
 mod collect;
-mod commit;
 mod idle;
+mod issue;
 mod job;
 mod power;
 
@@ -14,8 +14,8 @@ use std::ops::Range;
 
 pub use chips::ChipLoad;
 use chips::Chips;
-use commit::Queue;
 use idle::Idling;
+use issue::IssueStage;
 use job::{Jobs, Waiter};
 use power::Spares;
 use rustc_hash::FxHashMap;
@@ -26,13 +26,13 @@ use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{BusyTime, EventQueue, Probe, Time};
 use wordline_nand::{Array, Block, Die, Event as Flash, Layout, Operation, Plane, Ppn};
 
-use crate::backend::{BackEnd, Order, Purpose, Slot, Usage, Worked};
+use crate::backend::{ArrayDone, BackEnd, Order, Purpose, Slot, Usage};
 use crate::error::DeviceError;
 use crate::event::Event;
 use crate::observation::{Observation, PageParts};
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
-use crate::schedule::Line;
+use crate::schedule::IssueQueue;
 use crate::shadow::{Shadow, Version};
 use wordline_block::Ticket;
 use wordline_block::{Op, Request};
@@ -49,7 +49,7 @@ pub(crate) struct Done {
 
 /// A write of a page or a part of it that has no place yet, or a trim behind one.
 #[derive(Clone, Copy, Debug)]
-struct Fragment {
+struct PageWrite {
     owner: u32,
     page: Lpn,
     whole: bool,
@@ -64,7 +64,7 @@ struct Fragment {
 
 /// A read that waits for its map entry.
 #[derive(Clone, Copy, Debug)]
-struct Reading {
+struct PageRead {
     owner: u32,
     page: Lpn,
     parts: PageParts,
@@ -83,8 +83,8 @@ struct Place {
 /// A write that has no place yet, and the writes of its page that came later.
 #[derive(Clone, Debug)]
 struct Held {
-    fragment: Fragment,
-    later: VecDeque<Fragment>,
+    write: PageWrite,
+    later: VecDeque<PageWrite>,
 }
 
 /// Verification beside the transactions.
@@ -125,7 +125,7 @@ pub(crate) struct Controller<M> {
     array: Array,
     backend: BackEnd,
     /// The scheduler, if operations wait for one.
-    queue: Option<Box<Queue>>,
+    issue: Option<Box<IssueStage>>,
     /// Whether collections move pages inside their planes.
     internal_data_move: bool,
     /// By ticket: pages of the request that are not done yet.
@@ -176,7 +176,7 @@ impl<M: Mapping> Controller<M> {
             array: Array::new(layout, part.endurance_cycles)
                 .with_partial_programs(part.partial_programs),
             backend: BackEnd::new(plan),
-            queue: Queue::new(plan),
+            issue: IssueStage::new(plan),
             internal_data_move: plan.internal_data_move,
             remaining: Vec::new(),
             done: Vec::new(),
@@ -212,7 +212,7 @@ impl<M: Mapping> Controller<M> {
         let planes = u64::from(layout.planes());
         tables.push(Table::written::<VecDeque<u32>>("stalled writes", planes));
         if plan.is_scheduled() {
-            tables.extend(Line::memory(layout));
+            tables.extend(IssueQueue::memory(layout));
         }
         tables
     }
@@ -353,7 +353,7 @@ impl<M: Mapping> Controller<M> {
     ) -> u64 {
         let first = request.offset / self.page_bytes;
         let end = (request.offset + request.bytes) / self.page_bytes;
-        if first * self.page_bytes != request.offset || self.follows || self.queue.is_some() {
+        if first * self.page_bytes != request.offset || self.follows || self.issue.is_some() {
             return first;
         }
         let (mut next, end) = (first as u32, end as u32);
@@ -475,8 +475,8 @@ impl<M: Mapping> Controller<M> {
         }
         self.remaining[owner] = pages;
         self.serving += 1;
-        if let Some(line) = &mut self.queue {
-            line.begin(ticket);
+        if let Some(stage) = &mut self.issue {
+            stage.begin(ticket);
         }
     }
 
@@ -494,7 +494,7 @@ impl<M: Mapping> Controller<M> {
             let filled = self.mapping.lookup(page).is_some();
             oldest.number = verification.shadow.begin_read(page, filled);
         }
-        let reading = Reading {
+        let read = PageRead {
             owner,
             page,
             parts: PageParts::NONE,
@@ -502,44 +502,44 @@ impl<M: Mapping> Controller<M> {
             oldest,
         };
         if let Some(job) = self.mapping.fetch(page, false) {
-            self.wait_for_map(now, job, Waiter::Read(reading), queue, probe);
+            self.wait_for_map(now, job, Waiter::Read(read), queue, probe);
             return Ok(());
         }
-        self.read_mapped(now, &reading, queue, probe)
+        self.read_mapped(now, &read, queue, probe)
     }
 
-    /// Reads a page whose map entry is in memory.
+    /// Reads a page scope map entry is in memory.
     #[inline(always)]
     fn read_mapped(
         &mut self,
         now: Time,
-        reading: &Reading,
+        read: &PageRead,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
-        let Reading {
+        let PageRead {
             owner,
             page,
             parts,
             oldest,
             ..
-        } = *reading;
+        } = *read;
         if let Some(place) = self.mapping.lookup(page) {
             self.array.foresee(place);
             let order = Order::new(Purpose::Read, place, owner, page.0);
-            let slot = self.give(now, &order, queue);
+            let slot = self.issue(now, &order, queue);
             if parts != PageParts::NONE {
-                self.backend.went_through(slot, &parts);
+                self.backend.add_earlier(slot, &parts);
             }
             if let Some(verification) = &mut self.verification {
                 verification.note(slot, 0, oldest);
             }
-            if self.queue.is_none() {
-                self.backend.hurry(now, slot, &self.array, queue, probe);
+            if self.issue.is_none() {
+                self.backend.preempt(now, slot, &self.array, queue, probe);
             }
             return Ok(());
         }
-        self.read_unwritten(now, reading, queue, probe)
+        self.read_unwritten(now, read, queue, probe)
     }
 
     /// Reads a page that was never written: it is done at once.
@@ -547,17 +547,17 @@ impl<M: Mapping> Controller<M> {
     fn read_unwritten(
         &mut self,
         now: Time,
-        reading: &Reading,
+        read: &PageRead,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
-        let Reading {
+        let PageRead {
             owner,
             page,
             parts,
             oldest,
             ..
-        } = *reading;
+        } = *read;
         probe.observe(now, Observation::UnwrittenRead);
         if let Some(verification) = &mut self.verification {
             let checked =
@@ -593,7 +593,7 @@ impl<M: Mapping> Controller<M> {
             };
         }
         let (parts, base) = (PageParts::default(), Shadow::unwritten());
-        let fragment = Fragment {
+        let write = PageWrite {
             owner,
             page,
             whole,
@@ -606,69 +606,69 @@ impl<M: Mapping> Controller<M> {
         if !self.pending.is_empty()
             && let Some(&tag) = self.pending.get(&page)
         {
-            self.held[tag as usize].later.push_back(fragment);
+            self.held[tag as usize].later.push_back(write);
             return;
         }
-        self.take_on(now, &fragment, &mut VecDeque::new(), queue, probe);
+        self.accept(now, &write, &mut VecDeque::new(), queue, probe);
     }
 
     /// Takes on a write of a page that no earlier write is pending for, and then those behind it.
     fn advance(
         &mut self,
         now: Time,
-        fragment: Fragment,
-        mut later: VecDeque<Fragment>,
+        write: PageWrite,
+        mut later: VecDeque<PageWrite>,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) {
-        let mut fragment = fragment;
-        while self.take_on(now, &fragment, &mut later, queue, probe) {
+        let mut write = write;
+        while self.accept(now, &write, &mut later, queue, probe) {
             let Some(mut next) = later.pop_front() else {
                 return;
             };
             next.parts.die_wait += now - next.since;
             next.since = now;
-            fragment = next;
+            write = next;
         }
     }
 
     /// Takes on a write of a page that no earlier write is pending for. False if it has to be held,
     /// and `later` with it.
     #[inline]
-    fn take_on(
+    fn accept(
         &mut self,
         now: Time,
-        fragment: &Fragment,
-        later: &mut VecDeque<Fragment>,
+        write: &PageWrite,
+        later: &mut VecDeque<PageWrite>,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) -> bool {
-        if let Some(job) = self.mapping.fetch(fragment.page, true) {
-            let tag = self.hold(fragment, later);
-            self.held[tag as usize].fragment.since = now;
+        if let Some(job) = self.mapping.fetch(write.page, true) {
+            let tag = self.add_pending(write, later);
+            self.held[tag as usize].write.since = now;
             self.wait_for_map(now, job, Waiter::Write(tag), queue, probe);
             return false;
         }
-        let rest = if fragment.whole {
+        let rest = if write.whole {
             None
         } else {
-            self.mapping.lookup(fragment.page)
+            self.mapping.lookup(write.page)
         };
         if let Some(place) = rest {
-            self.merge(now, fragment, later, place, queue, probe);
+            self.merge(now, write, later, place, queue, probe);
             return false;
         }
-        if fragment.trim {
-            self.discard(now, fragment, queue, probe);
+        if write.trim {
+            self.discard(now, write, queue, probe);
             return true;
         }
-        match self.find_place(now, fragment.page, probe) {
+        match self.find_place(now, write.page, probe) {
             Ok(place) => {
-                self.program(now, fragment, place, queue, probe);
+                self.program(now, write, place, queue, probe);
                 true
             }
             Err(want) => {
-                let tag = self.hold(fragment, later);
+                let tag = self.add_pending(write, later);
                 self.stall(now, tag, want, queue, probe);
                 false
             }
@@ -677,10 +677,10 @@ impl<M: Mapping> Controller<M> {
 
     /// Keeps a write that cannot be placed yet, with those behind it.
     #[cold]
-    fn hold(&mut self, fragment: &Fragment, later: &mut VecDeque<Fragment>) -> u32 {
-        let page = fragment.page;
+    fn add_pending(&mut self, write: &PageWrite, later: &mut VecDeque<PageWrite>) -> u32 {
+        let page = write.page;
         let held = Held {
-            fragment: *fragment,
+            write: *write,
             later: std::mem::take(later),
         };
         let tag = if let Some(tag) = self.vacant_held.pop() {
@@ -698,23 +698,23 @@ impl<M: Mapping> Controller<M> {
     fn merge(
         &mut self,
         now: Time,
-        fragment: &Fragment,
-        later: &mut VecDeque<Fragment>,
+        write: &PageWrite,
+        later: &mut VecDeque<PageWrite>,
         place: Ppn,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) {
-        let (owner, parts) = (fragment.owner, fragment.parts);
-        let tag = self.hold(fragment, later);
+        let (owner, parts) = (write.owner, write.parts);
+        let tag = self.add_pending(write, later);
         probe.observe(now, Observation::PageMerged);
         let order = Order::new(Purpose::Merge, place, owner, tag);
-        let slot = self.give(now, &order, queue);
-        self.backend.went_through(slot, &parts);
+        let slot = self.issue(now, &order, queue);
+        self.backend.add_earlier(slot, &parts);
         if let Some(verification) = &mut self.verification {
             verification.note(slot, 0, NO_VERSION);
         }
-        if self.queue.is_none() {
-            self.backend.hurry(now, slot, &self.array, queue, probe);
+        if self.issue.is_none() {
+            self.backend.preempt(now, slot, &self.array, queue, probe);
         }
     }
 
@@ -764,17 +764,17 @@ impl<M: Mapping> Controller<M> {
     fn discard(
         &mut self,
         now: Time,
-        fragment: &Fragment,
+        write: &PageWrite,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) {
-        let Fragment {
+        let PageWrite {
             owner,
             page,
             parts,
             version,
             ..
-        } = *fragment;
+        } = *write;
         self.mapping.trim(page);
         probe.observe(now, Observation::PageTrimmed);
         if let Some(verification) = &mut self.verification {
@@ -793,7 +793,7 @@ impl<M: Mapping> Controller<M> {
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) {
-        self.held[tag as usize].fragment.since = now;
+        self.held[tag as usize].write.since = now;
         match want {
             Want::Free(plane) | Want::Update(plane, _) => {
                 self.chips.stalls(self.layout.die_of(plane));
@@ -807,27 +807,27 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Takes a held write out of the table, with those behind it.
-    fn unhold(&mut self, tag: u32) -> (Fragment, VecDeque<Fragment>) {
-        let Held { fragment, later } = &mut self.held[tag as usize];
-        let (fragment, later) = (*fragment, std::mem::take(later));
-        self.pending.remove(&fragment.page);
+    fn take_pending(&mut self, tag: u32) -> (PageWrite, VecDeque<PageWrite>) {
+        let Held { write, later } = &mut self.held[tag as usize];
+        let (write, later) = (*write, std::mem::take(later));
+        self.pending.remove(&write.page);
         self.vacant_held.push(tag);
-        (fragment, later)
+        (write, later)
     }
 
     /// Places a held write; fails if there is still no room.
-    fn place_held(
+    fn place_pending(
         &mut self,
         now: Time,
         tag: u32,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) -> Result<(), Want> {
-        let page = self.held[tag as usize].fragment.page;
+        let page = self.held[tag as usize].write.page;
         let place = self.find_place(now, page, probe)?;
-        let (mut fragment, mut later) = self.unhold(tag);
-        fragment.parts.gc += now - fragment.since;
-        self.program(now, &fragment, place, queue, probe);
+        let (mut write, mut later) = self.take_pending(tag);
+        write.parts.gc += now - write.since;
+        self.program(now, &write, place, queue, probe);
         if let Some(mut next) = later.pop_front() {
             next.parts.die_wait += now - next.since;
             next.since = now;
@@ -837,7 +837,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// What waited for a part of the map goes on: the entry may have left memory again.
-    fn go_on(
+    fn map_read(
         &mut self,
         now: Time,
         waiter: Waiter,
@@ -846,18 +846,18 @@ impl<M: Mapping> Controller<M> {
     ) -> Result<(), DeviceError> {
         match waiter {
             Waiter::Write(tag) => {
-                let (mut fragment, later) = self.unhold(tag);
-                fragment.parts.die_wait += now - fragment.since;
-                fragment.since = now;
-                self.advance(now, fragment, later, queue, probe);
+                let (mut write, later) = self.take_pending(tag);
+                write.parts.die_wait += now - write.since;
+                write.since = now;
+                self.advance(now, write, later, queue, probe);
             }
-            Waiter::Read(mut reading) => {
-                reading.parts.die_wait += now - reading.since;
-                reading.since = now;
-                if let Some(job) = self.mapping.fetch(reading.page, false) {
-                    self.wait_for_map(now, job, Waiter::Read(reading), queue, probe);
+            Waiter::Read(mut read) => {
+                read.parts.die_wait += now - read.since;
+                read.since = now;
+                if let Some(job) = self.mapping.fetch(read.page, false) {
+                    self.wait_for_map(now, job, Waiter::Read(read), queue, probe);
                 } else {
-                    self.read_mapped(now, &reading, queue, probe)?;
+                    self.read_mapped(now, &read, queue, probe)?;
                 }
             }
         }
@@ -868,7 +868,7 @@ impl<M: Mapping> Controller<M> {
     fn program(
         &mut self,
         now: Time,
-        fragment: &Fragment,
+        write: &PageWrite,
         place: Place,
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
@@ -879,21 +879,21 @@ impl<M: Mapping> Controller<M> {
         }
         probe.observe(now, Observation::PagesWritten { pages: 1 });
         self.observe_free_blocks(now, probe);
-        let Fragment {
+        let PageWrite {
             owner,
             page,
             parts,
             version,
             base,
             ..
-        } = *fragment;
+        } = *write;
         let order = Order {
             superseded,
             ..Order::new(Purpose::Write, place, owner, page.0)
         };
-        let slot = self.give(now, &order, queue);
+        let slot = self.issue(now, &order, queue);
         if parts != PageParts::NONE {
-            self.backend.went_through(slot, &parts);
+            self.backend.add_earlier(slot, &parts);
         }
         if self.follows {
             self.follow_write(slot, page, version, base, place);
@@ -955,7 +955,7 @@ impl<M: Mapping> Controller<M> {
                 let ended = self
                     .backend
                     .bus_done::<PLAIN>(now, channel, &self.array, queue, probe);
-                if !PLAIN && self.queue.is_some() {
+                if !PLAIN && self.issue.is_some() {
                     self.stir(now, queue);
                 }
                 let mut next = ended;
@@ -973,7 +973,7 @@ impl<M: Mapping> Controller<M> {
                     .backend
                     .ready::<PLAIN>(now, Die(die), &self.array, queue, probe);
                 if let Some(worked) = worked {
-                    self.touch_array::<PLAIN>(now, worked)?;
+                    self.apply_to_array::<PLAIN>(now, worked)?;
                 }
             }
         }
@@ -982,23 +982,23 @@ impl<M: Mapping> Controller<M> {
 
     /// What a die's array has done takes effect.
     #[inline(always)]
-    fn touch_array<const PLAIN: bool>(
+    fn apply_to_array<const PLAIN: bool>(
         &mut self,
         now: Time,
-        worked: Worked,
+        worked: ArrayDone,
     ) -> Result<(), DeviceError> {
-        let Worked { head, operation } = worked;
+        let ArrayDone { head, operation } = worked;
         let mut next = Some(head);
         while let Some(slot) = next {
             let transaction = self.backend.get(slot);
             let (place, target) = (transaction.place, transaction.target);
             next = if PLAIN { None } else { transaction.joined() };
-            let touched = match operation {
+            let applied = match operation {
                 Operation::Read => self.array.read(place),
                 Operation::Program | Operation::Move => self.array.program(target),
                 Operation::Erase => self.array.erase(self.layout.block_of(place)),
             };
-            if let Err(violation) = touched {
+            if let Err(violation) = applied {
                 return Err(DeviceError::Violation { at: now, violation });
             }
             if self.follows {
@@ -1071,14 +1071,14 @@ impl<M: Mapping> Controller<M> {
                 self.backend.release(slot);
             }
             Purpose::Merge => {
-                let fragment = &mut self.held[tag as usize].fragment;
-                fragment.parts = self.backend.parts(slot);
-                fragment.since = now;
+                let write = &mut self.held[tag as usize].write;
+                write.parts = self.backend.parts(slot);
+                write.since = now;
                 if let Some(verification) = &self.verification {
-                    fragment.base = verification.contents[slot as usize];
+                    write.base = verification.contents[slot as usize];
                 }
                 self.backend.release(slot);
-                if let Err(want) = self.place_held(now, tag, queue, probe) {
+                if let Err(want) = self.place_pending(now, tag, queue, probe) {
                     self.stall(now, tag, want, queue, probe);
                 }
             }
@@ -1143,7 +1143,7 @@ impl<M: Mapping> Controller<M> {
             self.ends(now, ticket, queue);
         }
     }
-    /// The same of a page whose transaction is over.
+    /// The same of a page scope transaction is over.
     #[inline]
     fn transaction_done(
         &mut self,
@@ -1180,7 +1180,7 @@ impl<M: Mapping> Controller<M> {
     fn ends(&mut self, now: Time, ticket: Ticket, queue: &mut EventQueue<Event>) {
         self.serving -= 1;
         if self.serving == 0 {
-            self.falls_idle(now, queue);
+            self.becomes_idle(now, queue);
         }
         self.request_done(ticket);
     }

@@ -24,7 +24,7 @@ const RANGES_BYTES: u64 = 512;
 
 /// A request that the host has handed over.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct Outstanding {
     request: Request,
     submitted: Time,
     parts: PageParts,
@@ -33,7 +33,7 @@ struct Held {
 /// Requests under way between the host and the device.
 #[derive(Clone, Debug, Default)]
 struct Tickets {
-    held: Vec<Held>,
+    outstanding: Vec<Outstanding>,
     vacant: Vec<Ticket>,
     /// Requests that have begun and are not complete.
     begun: u32,
@@ -46,22 +46,22 @@ impl Tickets {
     fn issue(&mut self, now: Time, request: Request) -> Ticket {
         if let Some(ticket) = self.vacant.pop() {
             // The rest is set when the request is done.
-            let held = &mut self.held[ticket as usize];
-            held.request = request;
-            held.submitted = now;
+            let outstanding = &mut self.outstanding[ticket as usize];
+            outstanding.request = request;
+            outstanding.submitted = now;
             return ticket;
         }
-        self.held.push(Held {
+        self.outstanding.push(Outstanding {
             request,
             submitted: now,
             parts: PageParts::NONE,
         });
-        self.held.len() as Ticket - 1
+        self.outstanding.len() as Ticket - 1
     }
 }
 
 /// The device side of the interface.
-struct Inside<'a, M, P> {
+struct DeviceSide<'a, M, P> {
     controller: &'a mut Controller<M>,
     buffer: Option<&'a mut Buffered>,
     tickets: &'a mut Tickets,
@@ -70,7 +70,7 @@ struct Inside<'a, M, P> {
     error: Option<DeviceError>,
 }
 
-impl<M: Mapping, P: Probe<Observation>> Act for Inside<'_, M, P> {
+impl<M: Mapping, P: Probe<Observation>> Act for DeviceSide<'_, M, P> {
     #[inline]
     fn schedule(&mut self, at: Time, event: host::Event) {
         self.queue.schedule(at, Kind::Host(event).into());
@@ -80,7 +80,7 @@ impl<M: Mapping, P: Probe<Observation>> Act for Inside<'_, M, P> {
         self.tickets.begun += 1;
         let in_flight = self.tickets.begun;
         self.probe.observe(now, Observation::Admitted { in_flight });
-        let request = self.tickets.held[ticket as usize].request;
+        let request = self.tickets.outstanding[ticket as usize].request;
         let begun = match &mut self.buffer {
             None => self
                 .controller
@@ -105,14 +105,14 @@ impl<M: Mapping, P: Probe<Observation>> Act for Inside<'_, M, P> {
     }
 }
 
-impl<M: Mapping, P: Probe<Observation>> Inside<'_, M, P> {
+impl<M: Mapping, P: Probe<Observation>> DeviceSide<'_, M, P> {
     /// Hands what the buffer asks for to the flash, and what the flash has done to the buffer, until
     /// nothing is left but requests of the host that are done.
     #[cold]
     fn pump(&mut self, now: Time) -> Result<(), DeviceError> {
         while let Some(buffered) = &mut self.buffer {
             if let Some(request) = buffered.next_request() {
-                self.ask(now, request)?;
+                self.request_page(now, request)?;
             } else if self.controller.done.is_empty() {
                 break;
             } else {
@@ -153,7 +153,7 @@ impl<M: Mapping, P: Probe<Observation>> Inside<'_, M, P> {
     }
 
     /// The flash is asked for something by the buffer.
-    fn ask(&mut self, now: Time, request: PageRequest) -> Result<(), DeviceError> {
+    fn request_page(&mut self, now: Time, request: PageRequest) -> Result<(), DeviceError> {
         let ticket = self.tickets.issue(
             now,
             Request {
@@ -166,7 +166,7 @@ impl<M: Mapping, P: Probe<Observation>> Inside<'_, M, P> {
             },
         );
         if let Some(buffered) = &mut self.buffer {
-            buffered.asked(now, ticket, request);
+            buffered.requested(now, ticket, request);
         }
         let (queue, probe) = (&mut *self.queue, &mut *self.probe);
         self.controller
@@ -205,7 +205,7 @@ impl<M: Mapping> Ssd<M> {
     pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
         let mut tables = Controller::<M>::memory(plan, fill);
         let depth = u64::from(plan.queue_depth);
-        tables.push(Table::grown::<Held>("requests under way", depth));
+        tables.push(Table::grown::<Outstanding>("requests under way", depth));
         tables.extend(Buffered::memory(plan));
         tables
     }
@@ -299,13 +299,17 @@ impl<M: Mapping> Ssd<M> {
             return Ok(());
         };
         buffered.handle(now, event, &self.controller, queue, probe)?;
-        self.cross(now, queue, probe, |_, _| ())
+        self.advance(now, queue, probe, |_, _| ())
     }
 
     /// Forgets the requests under way, whose completions tell nothing but that they are lost.
     fn lose_requests(&mut self) {
-        let Tickets { held, vacant, .. } = std::mem::take(&mut self.tickets);
-        let mut lost = vec![true; held.len()];
+        let Tickets {
+            outstanding,
+            vacant,
+            ..
+        } = std::mem::take(&mut self.tickets);
+        let mut lost = vec![true; outstanding.len()];
         let of_buffer = self
             .buffer
             .iter_mut()
@@ -313,11 +317,15 @@ impl<M: Mapping> Ssd<M> {
         for ticket in vacant.into_iter().chain(of_buffer) {
             lost[ticket as usize] = false;
         }
-        let held = held.iter().zip(0..).zip(lost).filter(|(_, lost)| *lost);
+        let outstanding = outstanding
+            .iter()
+            .zip(0..)
+            .zip(lost)
+            .filter(|(_, lost)| *lost);
         self.completions
-            .extend(held.map(|((held, ticket), _)| Completion {
+            .extend(outstanding.map(|((outstanding, ticket), _)| Completion {
                 ticket,
-                stream: held.request.stream,
+                stream: outstanding.request.stream,
                 parts: Parts::default(),
             }));
         self.outstanding = 0;
@@ -326,14 +334,14 @@ impl<M: Mapping> Ssd<M> {
     /// Lets the interface act, tells it of all requests that the controller is done with, and then
     /// the host of those that are complete.
     #[inline]
-    fn cross<P: Probe<Observation>>(
+    fn advance<P: Probe<Observation>>(
         &mut self,
         now: Time,
         queue: &mut EventQueue<Event>,
         probe: &mut P,
-        act: impl FnOnce(&mut Connection, &mut Inside<'_, M, P>),
+        act: impl FnOnce(&mut Connection, &mut DeviceSide<'_, M, P>),
     ) -> Result<(), DeviceError> {
-        let mut inside = Inside {
+        let mut side = DeviceSide {
             controller: &mut self.controller,
             buffer: self.buffer.as_deref_mut(),
             tickets: &mut self.tickets,
@@ -341,19 +349,19 @@ impl<M: Mapping> Ssd<M> {
             probe,
             error: None,
         };
-        act(&mut self.connection, &mut inside);
-        if inside.buffer.is_some() {
-            inside.finish_in_buffer(now, &mut self.connection);
+        act(&mut self.connection, &mut side);
+        if side.buffer.is_some() {
+            side.finish_in_buffer(now, &mut self.connection);
         } else {
             let mut place = 0;
-            while let Some(&Done { ticket, parts }) = inside.controller.done.get(place) {
+            while let Some(&Done { ticket, parts }) = side.controller.done.get(place) {
                 place += 1;
-                inside.tickets.held[ticket as usize].parts = parts;
-                self.connection.finished(now, ticket, &mut inside);
+                side.tickets.outstanding[ticket as usize].parts = parts;
+                self.connection.finished(now, ticket, &mut side);
             }
-            inside.controller.done.clear();
+            side.controller.done.clear();
         }
-        if let Some(error) = inside.error.take() {
+        if let Some(error) = side.error.take() {
             return Err(error);
         }
         let mut place = 0;
@@ -368,23 +376,23 @@ impl<M: Mapping> Ssd<M> {
     /// A request is complete.
     #[inline]
     fn complete(&mut self, now: Time, ticket: Ticket, probe: &mut impl Probe<Observation>) {
-        let Held {
+        let Outstanding {
             request,
             submitted,
             parts: page,
-        } = self.tickets.held[ticket as usize];
-        let inside = match &self.buffer {
+        } = self.tickets.outstanding[ticket as usize];
+        let side = match &self.buffer {
             None => page.into(),
             Some(buffered) => buffered.parts(ticket),
         };
         self.tickets.vacant.push(ticket);
         self.outstanding -= 1;
-        let crossing = self.connection.crossing(ticket);
+        let transfer = self.connection.transfer(ticket);
         let parts = Parts {
-            host_queue: (submitted - request.arrival) + crossing.slot_wait,
-            link_wait: crossing.link_wait,
-            link: crossing.link,
-            ..inside
+            host_queue: (submitted - request.arrival) + transfer.slot_wait,
+            link_wait: transfer.link_wait,
+            link: transfer.link,
+            ..side
         };
         debug_assert_eq!(
             parts.total(),
@@ -445,8 +453,8 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
                 request.bytes
             },
         };
-        self.cross(now, queue, probe, |connection, inside| {
-            connection.submit(now, command, inside);
+        self.advance(now, queue, probe, |connection, side| {
+            connection.submit(now, command, side);
         })?;
         Ok(ticket)
     }
@@ -461,19 +469,19 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
         match event.kind() {
             Kind::Flash(event) => self.controller.flash(now, event, queue, probe)?,
             Kind::Host(event) => {
-                return self.cross(now, queue, probe, |connection, inside| {
-                    connection.handle(now, event, inside);
+                return self.advance(now, queue, probe, |connection, side| {
+                    connection.handle(now, event, side);
                 });
             }
             Kind::Buffer(event) => return self.handle_in_buffer(now, event, queue, probe),
             Kind::Begin => self.controller.begin_dies(now, queue),
             Kind::Schedule => self.controller.schedule(now, queue, probe),
-            Kind::Idle => self.controller.look_whether_idle(now, queue, probe)?,
+            Kind::Idle => self.controller.check_idle(now, queue, probe)?,
         }
         if self.controller.done.is_empty() {
             return Ok(());
         }
-        self.cross(now, queue, probe, |_, _| ())
+        self.advance(now, queue, probe, |_, _| ())
     }
     #[inline]
     fn completions(&mut self) -> impl Iterator<Item = Completion> + '_ {

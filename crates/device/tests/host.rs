@@ -7,7 +7,7 @@ use wordline_block::Ticket;
 use wordline_device::host::nvme::{Arbitration, Nvme};
 use wordline_device::host::sata::Sata;
 use wordline_device::host::{
-    Act, Class, Command, Connect, Connection, Crossing, Event, Interface, Stream, direct,
+    Act, Class, Command, Connect, Connection, Event, Interface, Stream, Transfer, direct,
 };
 use wordline_kernel::{EventQueue, Stream as Random, Time};
 
@@ -45,7 +45,7 @@ struct Life {
     began: Time,
     finished: Time,
     completed: Time,
-    crossing: Crossing,
+    transfer: Transfer,
 }
 
 #[derive(Clone, Copy)]
@@ -134,7 +134,7 @@ fn run(
         for ticket in disk.completed.drain(..) {
             let life = &mut run.lives[owners[ticket as usize]];
             life.completed = now;
-            life.crossing = connection.crossing(ticket);
+            life.transfer = connection.transfer(ticket);
             vacant.push(ticket);
         }
         for (stream, line) in waiting.iter_mut().enumerate() {
@@ -186,27 +186,27 @@ const ONE: [Stream; 1] = [Stream {
     class: Class::Medium,
 }];
 
-/// The crossing of a request that has the device to itself.
-fn alone(interface: &Interface, wish: Wish) -> Crossing {
+/// The transfer of a request that has the device to itself.
+fn alone(interface: &Interface, wish: Wish) -> Transfer {
     let service = Time::from_us(50);
     let life = run(interface, 32, &ONE, &[wish], || service).lives[0];
     assert_eq!(life.finished - life.began, service);
-    assert_eq!(life.completed, life.crossing.total() + service);
-    life.crossing
+    assert_eq!(life.completed, life.transfer.total() + service);
+    life.transfer
 }
 
-fn link(ps: u64) -> Crossing {
-    Crossing {
+fn link(ps: u64) -> Transfer {
+    Transfer {
         link: Time::from_ps(ps),
-        ..Crossing::default()
+        ..Transfer::default()
     }
 }
 
 #[test]
 fn direct_costs_nothing() {
     let direct = Interface::Direct(direct::Direct::default());
-    assert_eq!(alone(&direct, read(4 * KIB)), Crossing::default());
-    assert_eq!(alone(&direct, write(4 * KIB)), Crossing::default());
+    assert_eq!(alone(&direct, read(4 * KIB)), Transfer::default());
+    assert_eq!(alone(&direct, write(4 * KIB)), Transfer::default());
 }
 
 /// 600 MB/s are 5000 ps for 3 bytes. Every frame has 12 bytes and 500 ns beside its contents.
@@ -232,7 +232,7 @@ fn sata_requests_wait_for_the_link() {
     let service = Time::from_us(1);
     let run = run(&sata(), 32, &ONE, &[read(4 * KIB); 2], || service);
     let (command, data) = (1_106_667, 8_453_334);
-    let waits = run.lives.iter().map(|life| life.crossing.link_wait.ps());
+    let waits = run.lives.iter().map(|life| life.transfer.link_wait.ps());
     let waits: Vec<_> = waits.collect();
     // The data of the first is ready 1 us after its command, while the link carries the second command.
     assert_eq!(waits[0], command - 1_000_000);
@@ -269,7 +269,7 @@ fn nvme_commands_wait_in_their_queue_for_a_slot() {
     let waits: Vec<_> = run
         .lives
         .iter()
-        .map(|life| life.crossing.slot_wait)
+        .map(|life| life.transfer.slot_wait)
         .collect();
     // Both are rung at the same time. The slot is free when data and completion of the first are out.
     let occupied = Time::from_ps(528_438 + 1_154_766) + service;
@@ -366,7 +366,7 @@ fn a_read_is_not_held_up_by_the_data_of_writes() {
         ..read(4 * KIB)
     });
     let lives = run(&nvme(), 64, &two, &wishes, || Time::ZERO).lives;
-    assert_eq!(lives[32].crossing, alone(&nvme(), read(4 * KIB)));
+    assert_eq!(lives[32].transfer, alone(&nvme(), read(4 * KIB)));
 }
 
 #[test]
@@ -507,9 +507,9 @@ fn every_picosecond_of_a_request_is_accounted_for() {
             for life in &run.lives {
                 let flash = life.finished - life.began;
                 let name = interface.name();
-                let total = life.crossing.total() + flash;
+                let total = life.transfer.total() + flash;
                 assert_eq!(life.completed - life.submitted, total, "{name}");
-                on_link += life.crossing.link;
+                on_link += life.transfer.link;
             }
             if matches!(interface, Interface::Sata(_)) {
                 assert!(on_link <= run.last(), "one thing at a time");

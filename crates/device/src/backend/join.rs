@@ -60,7 +60,7 @@ impl BackEnd {
         while slot != NONE && !look.is_over() {
             let fits = || self.belongs(head, slot) && self.can_begin(slot, array);
             look.add(slot, self.plane(slot), fits);
-            slot = self.book.next(slot);
+            slot = self.table.next(slot);
         }
         self.picked.clear();
         let most = self.planes as usize - 1;
@@ -68,11 +68,11 @@ impl BackEnd {
         let mut next = NONE;
         for &place in self.picked.iter().rev() {
             let slot = look.slots[place];
-            self.book.unlink(self.channels.of_mut(die), slot);
-            self.book.transactions[slot as usize].next = next;
+            self.table.unlink(self.channels.of_mut(die), slot);
+            self.table.transactions[slot as usize].next = next;
             next = slot;
         }
-        self.book.transactions[head as usize].next = next;
+        self.table.transactions[head as usize].next = next;
         1 + self.picked.len() as u32
     }
 
@@ -82,7 +82,7 @@ impl BackEnd {
         self.layout.plane_of(block).0 % self.layout.planes_per_die
     }
 
-    /// Whether nothing that is laid aside has to come before a transaction: a read of a page whose
+    /// Whether nothing that is laid suspended has to come before a transaction: a read of a page whose
     /// program is suspended waits for it.
     fn can_begin(&self, slot: Slot, array: &Array) -> bool {
         let Transaction { purpose, place, .. } = self.get(slot);

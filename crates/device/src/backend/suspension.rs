@@ -4,8 +4,8 @@
 use wordline_kernel::{EventQueue, Probe, Time};
 use wordline_nand::{Array, Die};
 
-use super::book::Job;
-use super::ear::Ear;
+use super::die::DieCommand;
+use super::listener::ChannelListener;
 use super::transaction::{NONE, Slot, Transaction};
 use super::{BackEnd, leave};
 use crate::event::Event;
@@ -15,7 +15,7 @@ impl BackEnd {
     /// A read of the host has been enqueued: what its die is at may be suspended for it, or wait
     /// longer until it is resumed.
     #[inline]
-    pub fn hurry(
+    pub fn preempt(
         &mut self,
         now: Time,
         slot: Slot,
@@ -38,31 +38,36 @@ impl BackEnd {
         probe: &mut impl Probe<Observation>,
     ) {
         let Transaction { die, place, .. } = *self.get(slot);
-        let Job {
-            head, aside_since, ..
-        } = self.channels.of(die).job;
+        let DieCommand {
+            head, suspended_at, ..
+        } = self.channels.of(die).command;
         if array.read(place).is_err() || head == NONE {
             return;
         }
-        if now.since(aside_since) < self.longest && self.channels.withdraw_resume(die) {
-            self.lay_aside(now, die, probe);
+        if now.since(suspended_at) < self.longest && self.channels.withdraw_resume(die) {
+            self.set_suspended(now, die, probe);
             self.serve_reads(now, die, array, queue);
             return;
         }
-        let mut ear = Ear::<_, false> {
-            book: &self.book,
+        let mut listener = ChannelListener::<_, false> {
+            table: &self.table,
             queue,
             probe: &mut (),
         };
-        self.channels.suspend(now, die, &mut ear);
+        self.channels.suspend(now, die, &mut listener);
     }
 
     /// The die's command makes way for reads.
-    pub(super) fn lay_aside(&mut self, now: Time, die: Die, probe: &mut impl Probe<Observation>) {
+    pub(super) fn set_suspended(
+        &mut self,
+        now: Time,
+        die: Die,
+        probe: &mut impl Probe<Observation>,
+    ) {
         let state = self.channels.of_mut(die);
-        let job = state.job;
+        let command = state.command;
         leave(now, die, state, 0, probe);
-        state.aside = Some(Box::new(job));
+        state.suspended = Some(Box::new(command));
     }
 
     /// The first read of the host in a die's queue whose page is programmed. The others wait behind
@@ -86,7 +91,7 @@ impl BackEnd {
         }
     }
 
-    /// With a command laid aside: serves the next read, or goes on with the command.
+    /// With a command laid suspended: serves the next read, or goes on with the command.
     pub(super) fn serve_reads(
         &mut self,
         now: Time,
@@ -94,8 +99,8 @@ impl BackEnd {
         array: &Array,
         queue: &mut EventQueue<Event>,
     ) {
-        let aside = self.channels.of(die).aside.as_ref();
-        let waits = aside.map_or(Time::ZERO, |job| now - job.aside_since);
+        let suspended = self.channels.of(die).suspended.as_ref();
+        let waits = suspended.map_or(Time::ZERO, |command| now - command.suspended_at);
         if waits < self.longest
             && let Some(slot) = self.waiting_read(die, array)
         {
@@ -103,16 +108,19 @@ impl BackEnd {
             return;
         }
         let state = self.channels.of_mut(die);
-        let Some(job) = state.aside.take() else {
+        let Some(command) = state.suspended.take() else {
             return;
         };
-        state.job = Job { since: now, ..*job };
-        state.gc.start(now, job.gc);
-        let mut ear = Ear::<_, false> {
-            book: &self.book,
+        state.command = DieCommand {
+            since: now,
+            ..*command
+        };
+        state.gc.start(now, command.gc);
+        let mut listener = ChannelListener::<_, false> {
+            table: &self.table,
             queue,
             probe: &mut (),
         };
-        self.channels.resume(now, die, &mut ear);
+        self.channels.resume(now, die, &mut listener);
     }
 }

@@ -94,7 +94,7 @@ pub(crate) struct Transaction {
     /// As the purpose says.
     pub(super) operation: Operation,
     pub(super) gc: bool,
-    /// Whether its request had been through something before: [`super::Book::earlier`].
+    /// Whether its request had been through something before: [`super::TransactionTable::earlier`].
     pub(super) is_late: bool,
     pub(super) die: Die,
     /// The next of its queue, or of its command.
@@ -105,7 +105,7 @@ pub(crate) struct Transaction {
     pub place: Ppn,
     /// Where a move goes; otherwise the same page.
     pub target: Ppn,
-    /// The request (host) or the job (mapping) that waits for it.
+    /// The request (host) or the command (mapping) that waits for it.
     pub owner: u32,
     /// For a merge: its place in the table of fragments. For a host page: the logical page. For a
     /// page of metadata: its label.
@@ -113,7 +113,7 @@ pub(crate) struct Transaction {
     /// For a host write: 1 + the block of the copy that it supersedes, or 0.
     pub superseded: u32,
     pub(super) wait: Wait,
-    /// Which came before which; of plain dies none is counted ([`super::Book::number`]).
+    /// Which came before which; of plain dies none is counted ([`super::TransactionTable::number`]).
     pub(super) number: u64,
 }
 

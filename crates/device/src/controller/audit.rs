@@ -19,9 +19,9 @@ impl<M: Mapping> Controller<M> {
                 _ => load.programs += 1,
             }
         }
-        for (line, plane) in self.stalled.iter().zip(0..) {
+        for (writes, plane) in self.stalled.iter().zip(0..) {
             let die = self.layout.die_of(wordline_nand::Plane(plane));
-            loads[die.index()].programs += line.len() as u32;
+            loads[die.index()].programs += writes.len() as u32;
         }
         for collecting in self.jobs.collections() {
             let load = &mut loads[self.layout.die_of(collecting.plane).index()];

@@ -76,8 +76,8 @@ impl<M: Mapping> Controller<M> {
         let [reads, programs] = committed.counts;
         load.reads += reads;
         load.programs += programs;
-        if let Some(queue) = &self.queue {
-            let (all, programs) = queue.waiting(die);
+        if let Some(stage) = &self.issue {
+            let (all, programs) = stage.waiting(die);
             load.reads += all - programs;
             load.programs += programs;
         }

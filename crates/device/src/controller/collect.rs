@@ -50,7 +50,7 @@ impl<M: Mapping> Controller<M> {
             Want::Anywhere => return self.demand_everywhere(now, queue, probe),
         };
         if self.jobs.collects(plane) {
-            self.press(now, JobId::of(plane), queue, probe);
+            self.expedite(now, JobId::of(plane), queue, probe);
         } else {
             self.collect(now, want, trigger, queue, probe);
         }
@@ -134,7 +134,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// A write waits for a job: it does not stop any more.
-    fn press(
+    fn expedite(
         &mut self,
         now: Time,
         id: JobId,
@@ -199,8 +199,8 @@ impl<M: Mapping> Controller<M> {
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) -> bool {
-        if let Some(held) = self.jobs.get(id).and_then(|job| job.in_hand.take()) {
-            self.put_down_held(now, id, held, queue, probe);
+        if let Some(held) = self.jobs.get(id).and_then(|job| job.page_read.take()) {
+            self.program_page_read(now, id, held, queue, probe);
         }
         let Some(job) = self.jobs.get(id) else {
             return false;
@@ -231,7 +231,7 @@ impl<M: Mapping> Controller<M> {
     /// says them at once and they go straight to their dies; how many.
     #[inline]
     fn read_all(&mut self, now: Time, id: JobId, queue: &mut EventQueue<Event>) -> u32 {
-        if self.internal_data_move || self.follows || self.queue.is_some() {
+        if self.internal_data_move || self.follows || self.issue.is_some() {
             return 0;
         }
         let Self {
@@ -300,20 +300,20 @@ impl<M: Mapping> Controller<M> {
             }
             Step::Wait | Step::Done => return false,
         };
-        self.give_for_job(now, &order, 0, queue);
+        self.issue_for_job(now, &order, 0, queue);
         true
     }
 
     /// Puts an operation of a job on its way, with the content that it carries.
     #[inline]
-    fn give_for_job(
+    fn issue_for_job(
         &mut self,
         now: Time,
         order: &Order,
         content: u64,
         queue: &mut EventQueue<Event>,
     ) {
-        let slot = self.give(now, order, queue);
+        let slot = self.issue(now, order, queue);
         if self.follows {
             self.follow_job(slot, order, content);
         }
@@ -339,13 +339,13 @@ impl<M: Mapping> Controller<M> {
     /// Erases a block, once nothing on its way supersedes a page of it.
     fn erase(&mut self, now: Time, id: JobId, block: Block, queue: &mut EventQueue<Event>) {
         if self.superseding[block.index()] > 0 {
-            self.jobs.keep(id, block);
-            self.clear_superseding(now, block, queue);
+            self.jobs.defer_erase(id, block);
+            self.commit_superseding(now, block, queue);
             return;
         }
         let first = self.layout.page(block, 0);
         let order = Order::new(Purpose::Erase, first, id.0, 0);
-        self.give_for_job(now, &order, 0, queue);
+        self.issue_for_job(now, &order, 0, queue);
     }
 
     /// A program that supersedes a page of `block` is done.
@@ -354,7 +354,7 @@ impl<M: Mapping> Controller<M> {
         let superseding = &mut self.superseding[block.index()];
         *superseding -= 1;
         if *superseding == 0
-            && let Some(id) = self.jobs.let_go(block)
+            && let Some(id) = self.jobs.take_deferred_erase(block)
         {
             self.erase(now, id, block, queue);
         }
@@ -378,13 +378,13 @@ impl<M: Mapping> Controller<M> {
         let (stepwise, collecting) = (job.stepwise, job.collecting);
         if stepwise && collecting.is_some_and(|collecting| self.must_stop(collecting)) {
             if let Some(job) = self.jobs.get(id) {
-                job.in_hand = Some((from, content));
+                job.page_read = Some((from, content));
                 job.outstanding -= 1;
             }
             self.jobs.pause(id);
             return Ok(());
         }
-        if self.put_down(now, id, from, content, queue, probe) {
+        if self.program_copy(now, id, from, content, queue, probe) {
             return Ok(());
         }
         self.step_done(now, id, queue, probe)
@@ -392,7 +392,7 @@ impl<M: Mapping> Controller<M> {
 
     /// The same with the page and the content that a job that had stopped has in hand.
     #[cold]
-    fn put_down_held(
+    fn program_page_read(
         &mut self,
         now: Time,
         id: JobId,
@@ -401,7 +401,7 @@ impl<M: Mapping> Controller<M> {
         probe: &mut impl Probe<Observation>,
     ) {
         let (from, content) = held;
-        let begun = self.put_down(now, id, from, content, queue, probe);
+        let begun = self.program_copy(now, id, from, content, queue, probe);
         if let Some(job) = self.jobs.get(id) {
             job.outstanding += u32::from(begun);
         }
@@ -410,7 +410,7 @@ impl<M: Mapping> Controller<M> {
     /// Programs the copy of a page that has been read, if it is still the current one; the step that
     /// has begun with the read goes on.
     #[inline(always)]
-    fn put_down(
+    fn program_copy(
         &mut self,
         now: Time,
         id: JobId,
@@ -424,7 +424,7 @@ impl<M: Mapping> Controller<M> {
         };
         self.observe_free_blocks(now, probe);
         let order = Order::new(Purpose::MoveProgram, to, id.0, from.0);
-        self.give_for_job(now, &order, content, queue);
+        self.issue_for_job(now, &order, content, queue);
         true
     }
 
@@ -517,7 +517,7 @@ impl<M: Mapping> Controller<M> {
             return Ok(());
         };
         for waiter in &job.waiters {
-            self.go_on(now, *waiter, queue, probe)?;
+            self.map_read(now, *waiter, queue, probe)?;
         }
         self.collection_over(now, &job, queue, probe);
         Ok(())
@@ -583,7 +583,7 @@ impl<M: Mapping> Controller<M> {
             let mut left = VecDeque::new();
             wanted.clear();
             while let Some(tag) = waiting.pop_front() {
-                let Err(want) = self.place_held(now, tag, queue, probe) else {
+                let Err(want) = self.place_pending(now, tag, queue, probe) else {
                     self.chips.goes_on(self.layout.die_of(plane));
                     continue;
                 };
@@ -617,7 +617,7 @@ impl<M: Mapping> Controller<M> {
         probe: &mut impl Probe<Observation>,
     ) {
         while let Some(&tag) = self.stalled_anywhere.front() {
-            if self.place_held(now, tag, queue, probe).is_err() {
+            if self.place_pending(now, tag, queue, probe).is_err() {
                 break;
             }
             self.stalled_anywhere.pop_front();

@@ -47,7 +47,7 @@ impl Times {
     }
 }
 
-/// Idleness of a device whose schedule makes use of it.
+/// Idleness of a device scope schedule makes use of it.
 #[derive(Clone, Debug)]
 pub(super) struct Idling {
     attention: Attention,
@@ -81,7 +81,7 @@ impl Idling {
         self.since = now;
     }
 
-    /// Commands whose tags have come.
+    /// Commands scope tags have come.
     fn tags(&self, now: Time) -> impl Iterator<Item = &Request> {
         let known = now + self.attention.ahead;
         let tags = self.upcoming.iter().take(self.attention.tags as usize);
@@ -109,7 +109,7 @@ impl Idling {
 }
 
 impl<M: Mapping> Controller<M> {
-    /// How many requests ahead the host is to tell of with [`Controller::announce`].
+    /// How many requests ahead the host is to tell of with [`Controller::look_ahead`].
     pub fn tags(&self) -> u32 {
         self.idling
             .as_ref()
@@ -127,13 +127,13 @@ impl<M: Mapping> Controller<M> {
         idling.upcoming.clear();
         idling.upcoming.extend_from_slice(upcoming);
         if self.serving == 0 {
-            self.plan_look(now, true, queue);
+            self.plan_idle_check(now, true, queue);
         }
     }
 
     /// The last request that was being served is done.
     #[inline]
-    pub(super) fn falls_idle(&mut self, now: Time, queue: &mut EventQueue<Event>) {
+    pub(super) fn becomes_idle(&mut self, now: Time, queue: &mut EventQueue<Event>) {
         let Some(idling) = &mut self.idling else {
             return;
         };
@@ -142,13 +142,13 @@ impl<M: Mapping> Controller<M> {
             idling.planned = Some(now);
             queue.schedule(now, Kind::Idle.into());
         } else {
-            self.plan_look(now, true, queue);
+            self.plan_idle_check(now, true, queue);
         }
     }
 
     /// Looks again when that may change something: at a tag, or when the idle period becomes a long
     /// one and there is something to collect. What happens `now` counts if nobody has looked at it.
-    fn plan_look(&mut self, now: Time, unseen: bool, queue: &mut EventQueue<Event>) {
+    fn plan_idle_check(&mut self, now: Time, unseen: bool, queue: &mut EventQueue<Event>) {
         let Some(idling) = &self.idling else {
             return;
         };
@@ -169,7 +169,7 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// Whether there is something to collect anywhere without hurry.
+    /// Whether there is something to collect anywhere without preempt.
     fn can_collect(&self) -> bool {
         let mut planes = (0..self.layout.planes()).map(Plane);
         let mapping = &self.mapping;
@@ -181,7 +181,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Deals with [`Kind::Idle`].
-    pub(crate) fn look_whether_idle(
+    pub(crate) fn check_idle(
         &mut self,
         now: Time,
         queue: &mut EventQueue<Event>,
@@ -199,7 +199,7 @@ impl<M: Mapping> Controller<M> {
         for plane in (0..self.layout.planes()).map(Plane) {
             self.use_idle_time(now, plane, queue, probe);
         }
-        self.plan_look(now, false, queue);
+        self.plan_idle_check(now, false, queue);
         Ok(())
     }
 
@@ -236,7 +236,7 @@ impl<M: Mapping> Controller<M> {
         self.scheduling.policy().idle(&idle)
     }
 
-    /// The first collection on a plane that the writes whose tags have come will need, and its time.
+    /// The first collection on a plane that the writes scope tags have come will need, and its time.
     fn shortage(&self, now: Time, plane: Plane) -> Option<(Want, Time)> {
         let idling = self.idling.as_ref()?;
         let writes = idling.tags(now).filter(|request| request.op == Op::Write);

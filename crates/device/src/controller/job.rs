@@ -5,13 +5,13 @@ use wordline_ftl::{GcKind, JobId};
 use wordline_kernel::Time;
 use wordline_nand::{Block, Plane, Ppn};
 
-use super::Reading;
+use super::PageRead;
 
 /// What waits for a part of the map.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Waiter {
     /// A read.
-    Read(Reading),
+    Read(PageRead),
     /// A held write, by its place in the table.
     Write(u32),
 }
@@ -41,7 +41,7 @@ pub(super) struct Job {
     /// Whether it has stopped at a checkpoint.
     pub paused: bool,
     /// A page that had been read when it stopped, and its content, for verification.
-    pub in_hand: Option<(Ppn, u64)>,
+    pub page_read: Option<(Ppn, u64)>,
     pub waiters: Vec<Waiter>,
 }
 
@@ -51,8 +51,8 @@ pub(super) struct Jobs {
     all: Vec<Option<Job>>,
     /// Those that have stopped, in the order in which they did.
     paused: Vec<JobId>,
-    /// Blocks whose erase waits for programs that supersede pages of them, and their jobs.
-    kept: Vec<(Block, JobId)>,
+    /// Blocks scope erase waits for programs that supersede pages of them, and their jobs.
+    deferred_erases: Vec<(Block, JobId)>,
 }
 
 impl Jobs {
@@ -60,7 +60,7 @@ impl Jobs {
         Self {
             all: vec![None; planes],
             paused: Vec::new(),
-            kept: Vec::new(),
+            deferred_erases: Vec::new(),
         }
     }
     #[inline]
@@ -84,7 +84,7 @@ impl Jobs {
             erased: 0,
             stepwise,
             paused: false,
-            in_hand: None,
+            page_read: None,
             waiters: Vec::new(),
         });
     }
@@ -121,13 +121,16 @@ impl Jobs {
         self.paused.get(from).copied()
     }
     /// The erase of a block has to wait.
-    pub fn keep(&mut self, id: JobId, block: Block) {
-        self.kept.push((block, id));
+    pub fn defer_erase(&mut self, id: JobId, block: Block) {
+        self.deferred_erases.push((block, id));
     }
     /// The job that keeps the erase of `block` back, if one does; it does no longer.
     #[inline]
-    pub fn let_go(&mut self, block: Block) -> Option<JobId> {
-        let place = self.kept.iter().position(|(kept, _)| *kept == block)?;
-        Some(self.kept.swap_remove(place).1)
+    pub fn take_deferred_erase(&mut self, block: Block) -> Option<JobId> {
+        let place = self
+            .deferred_erases
+            .iter()
+            .position(|(deferred, _)| *deferred == block)?;
+        Some(self.deferred_erases.swap_remove(place).1)
     }
 }

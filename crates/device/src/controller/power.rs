@@ -7,8 +7,8 @@ use wordline_nand::{Operation, Plane, Ppn};
 
 use super::Controller;
 use super::chips::Chips;
-use super::commit::Queue;
 use super::idle::Idling;
+use super::issue::IssueStage;
 use super::job::Jobs;
 use crate::backend::{BackEnd, Slot};
 use crate::error::DeviceError;
@@ -164,7 +164,7 @@ impl<M: Mapping> Controller<M> {
     /// Everything that was in memory is lost, the map too.
     fn forget(&mut self, now: Time, plan: &Plan) {
         self.backend = BackEnd::after(&self.backend, plan);
-        self.queue = Queue::new(plan);
+        self.issue = IssueStage::new(plan);
         self.jobs = Jobs::new(self.layout.planes() as usize);
         self.chips = Chips::new(plan);
         self.idling = Idling::new(plan);

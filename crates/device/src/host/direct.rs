@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 
-use super::{Act, Command, Connect, Crossing, Event, Stream};
+use super::{Act, Command, Connect, Event, Stream, Transfer};
 use wordline_block::Ticket;
 
 /// A request enters the device as soon as the host submits it and completes as soon as the flash is
@@ -56,8 +56,8 @@ impl Connect for State {
         act.complete(now, ticket);
     }
     #[inline]
-    fn crossing(&mut self, _ticket: Ticket) -> Crossing {
-        Crossing::default()
+    fn transfer(&mut self, _ticket: Ticket) -> Transfer {
+        Transfer::default()
     }
     #[inline]
     fn in_flight(&self) -> u32 {

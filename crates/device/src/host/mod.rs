@@ -2,7 +2,7 @@
 //!
 //! An interface takes a request from the host, brings the command and the data of a write into the
 //! device, and the data of a read and the completion back. Between [`Connect::submit`] and
-//! [`Act::complete`] of a request, its [`Crossing`] and the time between [`Act::begin`] and
+//! [`Act::complete`] of a request, its [`Transfer`] and the time between [`Act::begin`] and
 //! [`Connect::finished`] add up to the picosecond.
 
 pub mod direct;
@@ -86,16 +86,16 @@ pub trait Act {
 
 /// Where the time of a request went between the host and the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Crossing {
+pub struct Transfer {
     /// In a submission queue, until the device has room for the command and turns to it.
     pub slot_wait: Time,
     /// Until the link carried what others had asked for before.
     pub link_wait: Time,
-    /// On the link, and the fixed costs of crossing it.
+    /// On the link, and the fixed costs of transfer it.
     pub link: Time,
 }
 
-impl Crossing {
+impl Transfer {
     /// All of it.
     pub fn total(self) -> Time {
         self.slot_wait + self.link_wait + self.link
@@ -113,7 +113,7 @@ pub trait Connect {
     /// The work of the flash on a request is done; the data of a read is in the device's buffer.
     fn finished(&mut self, now: Time, ticket: Ticket, act: &mut impl Act);
     /// Where the time of a complete request went. Asked once, before its ticket is used again.
-    fn crossing(&mut self, ticket: Ticket) -> Crossing;
+    fn transfer(&mut self, ticket: Ticket) -> Transfer;
     /// Commands in the device: taken, and their completion not sent.
     fn in_flight(&self) -> u32;
 }
@@ -194,8 +194,8 @@ macro_rules! members {
                 match self { $(Self::$Variant(state) => state.finished(now, ticket, act)),+ }
             }
             #[inline]
-            fn crossing(&mut self, ticket: Ticket) -> Crossing {
-                match self { $(Self::$Variant(state) => state.crossing(ticket)),+ }
+            fn transfer(&mut self, ticket: Ticket) -> Transfer {
+                match self { $(Self::$Variant(state) => state.transfer(ticket)),+ }
             }
             #[inline]
             fn in_flight(&self) -> u32 {

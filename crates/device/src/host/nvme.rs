@@ -6,7 +6,7 @@ use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 
 use super::queues::{Queues, Weights};
-use super::{Act, Class, Command, Connect, Crossing, Event, Stream};
+use super::{Act, Class, Command, Connect, Event, Stream, Transfer};
 use wordline_block::Ticket;
 use wordline_kernel::link::{Link, Rate};
 
@@ -180,7 +180,7 @@ struct Passage {
     command: Command,
     /// Since when it waits in its submission queue.
     since: Time,
-    crossing: Crossing,
+    transfer: Transfer,
 }
 
 /// The two links, the queues, and the requests by ticket.
@@ -246,14 +246,14 @@ impl State {
     }
     /// `event` follows when a request has crossed for `length`, without a wait.
     fn cross(&mut self, now: Time, length: Time, ticket: Ticket, event: Event, act: &mut impl Act) {
-        self.passage(ticket).crossing.link += length;
+        self.passage(ticket).transfer.link += length;
         act.schedule(now + length, event);
     }
     /// Data of a request has `length` on a link before it, after a `wait`.
     fn carried(&mut self, ticket: Ticket, wait: Time, length: Time) {
-        let crossing = &mut self.passage(ticket).crossing;
-        crossing.link_wait += wait;
-        crossing.link += length;
+        let transfer = &mut self.passage(ticket).transfer;
+        transfer.link_wait += wait;
+        transfer.link += length;
     }
     /// Fetches commands while the device has slots.
     fn fetch(&mut self, now: Time, act: &mut impl Act) {
@@ -262,7 +262,7 @@ impl State {
         {
             self.in_flight += 1;
             let passage = self.passage(ticket);
-            passage.crossing.slot_wait = now - passage.since;
+            passage.transfer.slot_wait = now - passage.since;
             let request = self.slip_up(now, self.packets.requests(bytes::SUBMISSION_ENTRY));
             let answer = self.slip_down(now, self.packets.around(bytes::SUBMISSION_ENTRY));
             let length = request + self.fetch + answer;
@@ -314,7 +314,7 @@ impl Connect for State {
         let passage = Passage {
             command,
             since: now,
-            crossing: Crossing::default(),
+            transfer: Transfer::default(),
         };
         let ticket = command.ticket;
         if self.passages.len() <= ticket as usize {
@@ -361,8 +361,8 @@ impl Connect for State {
         act.schedule(now + wait + length, Event::Posted(ticket));
     }
     #[inline]
-    fn crossing(&mut self, ticket: Ticket) -> Crossing {
-        self.passage(ticket).crossing
+    fn transfer(&mut self, ticket: Ticket) -> Transfer {
+        self.passage(ticket).transfer
     }
     #[inline]
     fn in_flight(&self) -> u32 {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 
-use super::{Act, Command, Connect, Crossing, Event, Stream};
+use super::{Act, Command, Connect, Event, Stream, Transfer};
 use wordline_block::Ticket;
 use wordline_kernel::link::{Link, Rate};
 
@@ -101,7 +101,7 @@ impl Frames {
 struct Passage {
     write: bool,
     bytes: u64,
-    crossing: Crossing,
+    transfer: Transfer,
 }
 
 /// The link, the tags taken, and the requests by ticket.
@@ -143,9 +143,9 @@ impl State {
         let bytes = frames.bytes + frames.count * bytes::AROUND;
         let length = self.link.time(bytes) + self.frame_overhead * frames.count;
         let wait = self.link.hold(now, length);
-        let crossing = &mut self.passages[ticket as usize].crossing;
-        crossing.link_wait += wait;
-        crossing.link += length;
+        let transfer = &mut self.passages[ticket as usize].transfer;
+        transfer.link_wait += wait;
+        transfer.link += length;
         act.schedule(now + wait + length, event);
     }
 }
@@ -170,7 +170,7 @@ impl Connect for State {
         self.passages[place] = Passage {
             write,
             bytes,
-            crossing: Crossing::default(),
+            transfer: Transfer::default(),
         };
         self.send(now, Frames::COMMAND, ticket, Event::Arrived(ticket), act);
     }
@@ -208,8 +208,8 @@ impl Connect for State {
         self.send(now, frames, ticket, Event::Done(ticket), act);
     }
     #[inline]
-    fn crossing(&mut self, ticket: Ticket) -> Crossing {
-        self.passages[ticket as usize].crossing
+    fn transfer(&mut self, ticket: Ticket) -> Transfer {
+        self.passages[ticket as usize].transfer
     }
     #[inline]
     fn in_flight(&self) -> u32 {

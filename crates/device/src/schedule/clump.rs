@@ -2,8 +2,8 @@
 
 use wordline_kernel::Time;
 
-use super::pack::{Whose, pack};
-use super::{Seat, Stirred, View};
+use super::pack::{PackScope, pack};
+use super::{Changed, EntryId, View};
 
 /// What an operation has in common with others that wait. A conflict at one level is one at all
 /// levels above; the lowest is the most costly.
@@ -22,7 +22,7 @@ pub(super) enum Conflict {
 /// Builds clumps, package by package.
 #[derive(Clone, Debug)]
 pub(super) struct Clump {
-    whose: Whose,
+    scope: PackScope,
     interleaves: bool,
     age_bound: Time,
     /// The package after the one that was served last.
@@ -30,35 +30,40 @@ pub(super) struct Clump {
 }
 
 impl Clump {
-    pub(super) fn new(whose: Whose, interleaves: bool, age_bound: Time) -> Self {
+    pub(super) fn new(scope: PackScope, interleaves: bool, age_bound: Time) -> Self {
         Self {
-            whose,
+            scope,
             interleaves,
             age_bound,
             cursor: 0,
         }
     }
 
-    pub(super) fn choose(&mut self, view: &View<'_>, stirred: &mut Stirred, group: &mut Vec<Seat>) {
+    pub(super) fn choose(
+        &mut self,
+        view: &View<'_>,
+        changed: &mut Changed,
+        group: &mut Vec<EntryId>,
+    ) {
         loop {
-            let behind = stirred.range(self.cursor..).next();
-            let Some(&package) = behind.or_else(|| stirred.first()) else {
+            let behind = changed.range(self.cursor..).next();
+            let Some(&package) = behind.or_else(|| changed.first()) else {
                 return;
             };
-            stirred.remove(&package);
+            changed.remove(&package);
             let Some(head) = self.head(view, package) else {
                 continue;
             };
             self.cursor = package + 1;
             group.push(head);
-            pack(view, head, self.whose, group);
+            pack(view, head, self.scope, group);
             return;
         }
     }
 
     /// The operation that a package gets next, if it can take one: one of the lowest level that has
-    /// conflicts, the first in the line of those.
-    pub(super) fn head(&self, view: &View<'_>, package: u32) -> Option<Seat> {
+    /// conflicts, the first in the queue of those.
+    pub(super) fn head(&self, view: &View<'_>, package: u32) -> Option<EntryId> {
         if let Some(overdue) = view.overdue(package, self.age_bound) {
             return Some(overdue);
         }
@@ -71,18 +76,18 @@ impl Clump {
             return None;
         }
         let able = view.firsts(package);
-        able.min_by_key(|seat| (conflict(view, *seat), view.line.rank(*seat)))
+        able.min_by_key(|id| (conflict(view, *id), view.queue.rank(*id)))
     }
 }
 
-pub(super) fn conflict(view: &View<'_>, seat: Seat) -> Conflict {
-    let line = view.line;
-    let die = line.get(seat).die;
-    if line.of_die_count(die) > 1 {
+pub(super) fn conflict(view: &View<'_>, id: EntryId) -> Conflict {
+    let queue = view.queue;
+    let die = queue.get(id).die;
+    if queue.of_die_count(die) > 1 {
         Conflict::Node
-    } else if line.of_package_count(line.package(die)) > 1 {
+    } else if queue.of_package_count(queue.package(die)) > 1 {
         Conflict::Cluster
-    } else if line.of_channel_count(line.channel(die)) > 1 {
+    } else if queue.of_channel_count(queue.channel(die)) > 1 {
         Conflict::Domain
     } else {
         Conflict::None

@@ -5,7 +5,7 @@
 use wordline_kernel::Time;
 use wordline_nand::{Geometry, Layout, Operation, PlaneRule, Ppn};
 
-use super::{Line, Load, Schedule, Scheduler, Scheduling, Seat, Stirred, View, Waiting};
+use super::{Changed, EntryId, IssueQueue, Load, Schedule, Scheduler, Scheduling, View, Waiting};
 
 /// A page by its name in the figure, with channel, package and die counted from 1, and its plane.
 type Page = (u32, [u32; 3], u32);
@@ -16,10 +16,10 @@ const DIES: u32 = 4;
 const PLANES: u32 = 2;
 
 struct Bench {
-    line: Line,
+    queue: IssueQueue,
     scheduling: Scheduling,
     loads: Vec<Load>,
-    stirred: Stirred,
+    changed: Changed,
     requests: usize,
 }
 
@@ -33,42 +33,42 @@ impl Bench {
             ..Geometry::default()
         };
         let layout = Layout::new(&geometry, CHANNELS * PACKAGES).unwrap();
-        let mut line = Line::new(layout, PlaneRule::PageOffset, DIES, PACKAGES * DIES);
+        let mut queue = IssueQueue::new(layout, PlaneRule::PageOffset, DIES, PACKAGES * DIES);
         for (number, pages) in requests.iter().enumerate() {
             for &(name, [channel, package, die], plane) in *pages {
                 let die = ((channel - 1) * PACKAGES + package - 1) * DIES + die - 1;
                 let waiting = read(&layout, number, name, die, plane);
-                line.push(waiting);
+                queue.push(waiting);
             }
         }
         let mut policies = Scheduler::defaults().into_iter();
         let policy = policies.find(|policy| policy.name() == scheduler);
         Self {
-            line,
+            queue,
             scheduling: Scheduling::new(&policy.unwrap()),
             loads: vec![Load::default(); layout.dies as usize],
-            stirred: Stirred::new(),
+            changed: Changed::new(),
             requests: requests.len(),
         }
     }
 
     /// What is chosen before anything is done, as groups of names.
     fn round(&mut self) -> Vec<Vec<u32>> {
-        self.stirred = (0..CHANNELS * PACKAGES).collect();
+        self.changed = (0..CHANNELS * PACKAGES).collect();
         let mut chosen = Vec::new();
         loop {
-            let mut group: Vec<Seat> = Vec::new();
+            let mut group: Vec<EntryId> = Vec::new();
             let view = View {
                 now: Time::ZERO,
-                line: &self.line,
+                queue: &self.queue,
                 loads: &self.loads,
                 joins: true,
             };
-            self.scheduling.choose(&view, &mut self.stirred, &mut group);
+            self.scheduling.choose(&view, &mut self.changed, &mut group);
             if group.is_empty() {
                 break;
             }
-            let waiting: Vec<_> = group.iter().map(|seat| self.line.remove(*seat)).collect();
+            let waiting: Vec<_> = group.iter().map(|id| self.queue.remove(*id)).collect();
             for waiting in &waiting {
                 *self.loads[waiting.die.index()].of(waiting.operation) += 1;
             }
@@ -76,10 +76,10 @@ impl Bench {
         }
         self.loads.fill(Load::default());
         for request in 0..self.requests {
-            let seats: Vec<Seat> = self.line.iter().collect();
-            if seats
+            let ids: Vec<EntryId> = self.queue.iter().collect();
+            if ids
                 .iter()
-                .all(|seat| self.line.get(*seat).ticket != request as u32)
+                .all(|id| self.queue.get(*id).ticket != request as u32)
             {
                 self.scheduling.done(request as u32);
             }
@@ -89,7 +89,7 @@ impl Bench {
 
     fn rounds(&mut self) -> Vec<Vec<Vec<u32>>> {
         let mut rounds = Vec::new();
-        while self.line.iter().next().is_some() {
+        while self.queue.iter().next().is_some() {
             let round = self.round();
             assert!(!round.is_empty(), "something can always be chosen");
             rounds.push(round);
@@ -242,10 +242,10 @@ fn read_first_lets_reads_pass_writes_but_not_their_own_program() {
         operation: Operation::Program,
         ..read(&layout, number, name, 0, 0)
     };
-    bench.line.push(program(0, 10));
-    bench.line.push(program(1, 12));
-    bench.line.push(read(&layout, 2, 12, 0, 0));
-    bench.line.push(read(&layout, 3, 4, 0, 0));
+    bench.queue.push(program(0, 10));
+    bench.queue.push(program(1, 12));
+    bench.queue.push(read(&layout, 2, 12, 0, 0));
+    bench.queue.push(read(&layout, 3, 4, 0, 0));
     let rounds = bench.rounds().concat().concat();
     assert_eq!(
         rounds,

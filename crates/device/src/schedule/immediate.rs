@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 use wordline_nand::Operation;
 
-use super::{Schedule, Seat, Stirred, View};
+use super::{Changed, EntryId, Schedule, View};
 
 /// Every operation goes to the queue of its die as soon as its request begins; each die serves its
 /// own queue. No operation waits for one on another die.
@@ -32,7 +32,7 @@ impl Schedule for State {
     fn holds(&self, _operation: Operation) -> bool {
         false
     }
-    fn choose(&mut self, _view: &View<'_>, stirred: &mut Stirred, _group: &mut Vec<Seat>) {
-        stirred.clear();
+    fn choose(&mut self, _view: &View<'_>, changed: &mut Changed, _group: &mut Vec<EntryId>) {
+        changed.clear();
     }
 }

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_nand::{Die, Operation};
 
-use super::pack::{Whose, pack};
-use super::{Seat, Stirred, View};
+use super::pack::{PackScope, pack};
+use super::{Changed, EntryId, View};
 use wordline_block::Ticket;
 
 /// What two requests must not have in common to be under way together.
@@ -21,7 +21,7 @@ pub enum Conflict {
     Channel,
 }
 
-/// A queue whose head blocks.
+/// A queue scope head blocks.
 #[derive(Clone, Debug)]
 pub(super) struct InOrder {
     conflict: Conflict,
@@ -29,7 +29,7 @@ pub(super) struct InOrder {
     packs: bool,
     /// Requests up to this number have begun.
     begun: Option<u64>,
-    /// A request whose own operations are in each other's way; none begins before it is done.
+    /// A request scope own operations are in each other's way; none begins before it is done.
     alone: Option<Ticket>,
 }
 
@@ -49,26 +49,31 @@ impl InOrder {
         }
     }
 
-    pub(super) fn choose(&mut self, view: &View<'_>, stirred: &mut Stirred, group: &mut Vec<Seat>) {
-        stirred.clear();
-        let Some(head) = view.line.iter().next() else {
+    pub(super) fn choose(
+        &mut self,
+        view: &View<'_>,
+        changed: &mut Changed,
+        group: &mut Vec<EntryId>,
+    ) {
+        changed.clear();
+        let Some(head) = view.queue.iter().next() else {
             return;
         };
-        let head = *view.line.get(head);
+        let head = *view.queue.get(head);
         if self.begun.is_none_or(|begun| begun < head.request) && !self.begin(view) {
             return;
         }
-        for seat in of_request(view, head.request) {
-            if !goes_with(view, group, seat) {
+        for id in of_request(view, head.request) {
+            if !goes_with(view, group, id) {
                 break;
             }
-            group.push(seat);
+            group.push(id);
         }
         if self.packs {
             for place in 0..group.len() {
-                let seat = group[place];
-                if view.line.get(seat).operation == Operation::Read {
-                    Self::pack_beside(view, seat, group);
+                let id = group[place];
+                if view.queue.get(id).operation == Operation::Read {
+                    Self::pack_beside(view, id, group);
                 }
             }
         }
@@ -76,11 +81,11 @@ impl InOrder {
 
     /// Begins with the request at the head if those under way let it.
     fn begin(&mut self, view: &View<'_>) -> bool {
-        let Some(head) = view.line.iter().next() else {
+        let Some(head) = view.queue.iter().next() else {
             return false;
         };
-        let head = *view.line.get(head);
-        let stalls = |seat| self.is_used(view, view.line.get(seat).die);
+        let head = *view.queue.get(head);
+        let stalls = |id| self.is_used(view, view.queue.get(id).die);
         if self.alone.is_some() || of_request(view, head.request).any(stalls) {
             return false;
         }
@@ -93,12 +98,12 @@ impl InOrder {
 
     /// Whether something is committed to the die, or to its package or channel, whichever counts.
     fn is_used(&self, view: &View<'_>, die: Die) -> bool {
-        let line = view.line;
+        let queue = view.queue;
         match self.conflict {
             Conflict::Die => view.load(die).committed() > 0,
-            Conflict::Package => view.committed(line.package(die)) > 0,
+            Conflict::Package => view.committed(queue.package(die)) > 0,
             Conflict::Channel => {
-                let mut dies = line.dies_of_channel(line.channel(die));
+                let mut dies = queue.dies_of_channel(queue.channel(die));
                 dies.any(|die| view.load(die).committed() > 0)
             }
         }
@@ -106,55 +111,55 @@ impl InOrder {
 
     /// Packs operations of other requests with one of the group, unless its own request has filled
     /// the planes.
-    fn pack_beside(view: &View<'_>, seat: Seat, group: &mut Vec<Seat>) {
-        let line = view.line;
-        let (die, mut planes) = (line.get(seat).die, 0_u64);
+    fn pack_beside(view: &View<'_>, id: EntryId, group: &mut Vec<EntryId>) {
+        let queue = view.queue;
+        let (die, mut planes) = (queue.get(id).die, 0_u64);
         for &member in group.iter() {
-            if line.get(member).die == die {
-                planes |= 1 << line.get(member).plane;
+            if queue.get(member).die == die {
+                planes |= 1 << queue.get(member).plane;
             }
         }
         let mut packed = Vec::new();
-        pack(view, seat, Whose::Any, &mut packed);
-        for seat in packed {
-            if planes >> line.get(seat).plane & 1 == 0 {
-                planes |= 1 << line.get(seat).plane;
-                group.push(seat);
+        pack(view, id, PackScope::Any, &mut packed);
+        for id in packed {
+            if planes >> queue.get(id).plane & 1 == 0 {
+                planes |= 1 << queue.get(id).plane;
+                group.push(id);
             }
         }
     }
 }
 
-/// What waits of a request at the head of the line.
-fn of_request<'a>(view: &'a View<'_>, request: u64) -> impl Iterator<Item = Seat> + 'a {
-    let line = view.line;
-    line.iter()
-        .take_while(move |seat| line.get(*seat).request == request)
+/// What waits of a request at the head of the queue.
+fn of_request<'a>(view: &'a View<'_>, request: u64) -> impl Iterator<Item = EntryId> + 'a {
+    let queue = view.queue;
+    queue
+        .iter()
+        .take_while(move |id| queue.get(*id).request == request)
 }
 
 /// Whether an operation can be committed together with the group: its die has nothing to do, and
 /// those of the group on its die make one command with it.
-fn goes_with(view: &View<'_>, group: &[Seat], seat: Seat) -> bool {
-    let die = view.line.get(seat).die;
+fn goes_with(view: &View<'_>, group: &[EntryId], id: EntryId) -> bool {
+    let die = view.queue.get(id).die;
     let mut others = group
         .iter()
-        .filter(|&&other| view.line.get(other).die == die);
-    view.load(die).committed() == 0
-        && others.all(|&other| view.joins && view.line.fits(other, seat))
+        .filter(|&&other| view.queue.get(other).die == die);
+    view.load(die).committed() == 0 && others.all(|&other| view.joins && view.queue.fits(other, id))
 }
 
 /// Whether two operations of a request want one die and cannot be one command.
 fn conflicts_inside(view: &View<'_>, request: u64) -> bool {
-    let mut before: Vec<Seat> = Vec::new();
-    for seat in of_request(view, request) {
-        let die = view.line.get(seat).die;
+    let mut before: Vec<EntryId> = Vec::new();
+    for id in of_request(view, request) {
+        let die = view.queue.get(id).die;
         let mut others = before
             .iter()
-            .filter(|&&other| view.line.get(other).die == die);
-        if others.any(|&other| !view.joins || !view.line.fits(other, seat)) {
+            .filter(|&&other| view.queue.get(other).die == die);
+        if others.any(|&other| !view.joins || !view.queue.fits(other, id)) {
             return true;
         }
-        before.push(seat);
+        before.push(id);
     }
     false
 }

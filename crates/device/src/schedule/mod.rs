@@ -1,16 +1,16 @@
 //! Which flash operations of the host go to their dies next (Jung 2013, chapter 6).
 //!
-//! Operations wait in a [`Line`] until a scheduler commits them. A scheduler sees the line and what
+//! Operations wait in an [`IssueQueue`] until a scheduler commits them. A scheduler sees the queue and what
 //! is committed to the dies; it may pass earlier requests, but never what an operation depends on:
-//! only operations that are ready ([`Line::is_ready`]) may be chosen. Operations of garbage
-//! collection do not wait in the line.
+//! only operations that are ready ([`IssueQueue::is_ready`]) may be chosen. Operations of garbage
+//! collection do not wait in the queue.
 
 mod clump;
 #[cfg(test)]
 mod examples;
 pub mod immediate;
 mod in_order;
-pub mod line;
+pub mod issue_queue;
 #[cfg(test)]
 mod naive;
 mod pack;
@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 use wordline_kernel::Time;
 use wordline_nand::{Die, Operation};
 
-pub use line::{Line, Seat, Waiting};
+pub use issue_queue::{EntryId, IssueQueue, Waiting};
 use wordline_block::Ticket;
 
 /// What is committed to a die.
@@ -59,7 +59,7 @@ pub struct View<'a> {
     /// The time.
     pub now: Time,
     /// What waits.
-    pub line: &'a Line,
+    pub queue: &'a IssueQueue,
     /// What is committed, by die.
     pub loads: &'a [Load],
     /// Whether operations can become one command at all (`ssd.composition`).
@@ -74,51 +74,54 @@ impl View<'_> {
     }
     /// Operations of the host that are committed to a package and not done.
     pub fn committed(&self, package: u32) -> u32 {
-        let dies = self.line.dies_of_package(package);
+        let dies = self.queue.dies_of_package(package);
         dies.map(|die| self.load(die).committed()).sum()
     }
     /// Whether commands, addresses or data for a die of the package are still to be sent before its
     /// array can work.
     pub fn is_issuing(&self, package: u32) -> bool {
-        let mut loads = self.line.dies_of_package(package).map(|die| self.load(die));
+        let mut loads = self
+            .queue
+            .dies_of_package(package)
+            .map(|die| self.load(die));
         loads.any(|load| load.committed() > 0 && !load.array_begun)
     }
     /// For each die of the package to which nothing of the host is committed, the first read and the
-    /// first program that are ready. All that stand behind them in the line are like them to a
+    /// first program that are ready. All that stand behind them in the queue are like them to a
     /// scheduler that looks at kinds and dies only.
-    pub fn firsts(&self, package: u32) -> impl Iterator<Item = Seat> + '_ {
-        let dies = self.line.dies_of_package(package);
+    pub fn firsts(&self, package: u32) -> impl Iterator<Item = EntryId> + '_ {
+        let dies = self.queue.dies_of_package(package);
         let free = dies.filter(|die| self.load(*die).committed() == 0);
         free.flat_map(move |die| {
             let kinds = [Operation::Read, Operation::Program].into_iter();
-            kinds.filter_map(move |operation| self.line.first_ready(die, operation))
+            kinds.filter_map(move |operation| self.queue.first_ready(die, operation))
         })
     }
     /// The one in a package that has waited longest, if it has for longer than `bound` and is ready.
     /// None if `bound` is zero.
-    pub fn overdue(&self, package: u32, bound: Time) -> Option<Seat> {
+    pub fn overdue(&self, package: u32, bound: Time) -> Option<EntryId> {
         if bound == Time::ZERO {
             return None;
         }
-        let oldest = self.line.oldest(package)?;
-        let waits = self.now - self.line.get(oldest).since;
-        (waits > bound && self.line.is_ready(oldest)).then_some(oldest)
+        let oldest = self.queue.oldest(package)?;
+        let waits = self.now - self.queue.get(oldest).since;
+        (waits > bound && self.queue.is_ready(oldest)).then_some(oldest)
     }
 }
 
 /// Packages for which something has changed since the scheduler last had nothing to commit there.
-pub type Stirred = BTreeSet<u32>;
+pub type Changed = BTreeSet<u32>;
 
 /// Commits operations to dies.
 pub trait Schedule {
-    /// Whether operations of this kind wait in the line; the others are committed at once.
+    /// Whether operations of this kind wait in the queue; the others are committed at once.
     fn holds(&self, _operation: Operation) -> bool {
         true
     }
     /// Chooses what is committed next, together: puts it into `group`, or leaves that empty if there
-    /// is nothing to commit until something changes. Packages for which that is so leave `stirred`.
+    /// is nothing to commit until something changes. Packages for which that is so leave `changed`.
     /// Chosen operations are ready, or what has to come before them stands before them in the group.
-    fn choose(&mut self, view: &View<'_>, stirred: &mut Stirred, group: &mut Vec<Seat>);
+    fn choose(&mut self, view: &View<'_>, changed: &mut Changed, group: &mut Vec<EntryId>);
     /// A request is done.
     fn done(&mut self, _ticket: Ticket) {}
     /// What it takes to choose a group.
@@ -156,8 +159,8 @@ macro_rules! members {
             fn holds(&self, operation: Operation) -> bool {
                 match self { $(Self::$Variant(state) => state.holds(operation)),+ }
             }
-            fn choose(&mut self, view: &View<'_>, stirred: &mut Stirred, group: &mut Vec<Seat>) {
-                match self { $(Self::$Variant(state) => state.choose(view, stirred, group)),+ }
+            fn choose(&mut self, view: &View<'_>, changed: &mut Changed, group: &mut Vec<EntryId>) {
+                match self { $(Self::$Variant(state) => state.choose(view, changed, group)),+ }
             }
             fn done(&mut self, ticket: Ticket) {
                 match self { $(Self::$Variant(state) => state.done(ticket)),+ }

@@ -6,19 +6,19 @@ use wordline_kernel::{Stream, Time};
 use wordline_nand::{Block, Die, Geometry, Layout, Operation, PlaneRule, Ppn};
 
 use super::clump::{Clump, conflict};
-use super::pack::{LOOK, Whose, pack};
+use super::pack::{LOOK, PackScope, pack};
 use super::sprinkler::widest;
-use super::{Line, Load, Seat, View, Waiting, read_first};
+use super::{EntryId, IssueQueue, Load, View, Waiting, read_first};
 
 const PACKAGES: u32 = 2;
 const BLOCKS: u32 = 3;
 const PAGES: u32 = 8;
 
-/// A line that operations enter and leave at random.
+/// A queue that operations enter and leave at random.
 struct Bench {
     layout: Layout,
     rule: PlaneRule,
-    line: Line,
+    queue: IssueQueue,
     loads: Vec<Load>,
     now: u64,
     request: u64,
@@ -37,7 +37,7 @@ impl Bench {
         Self {
             layout,
             rule,
-            line: Line::new(layout, rule, dies_per_package, PACKAGES * dies_per_package),
+            queue: IssueQueue::new(layout, rule, dies_per_package, PACKAGES * dies_per_package),
             loads: vec![Load::default(); layout.dies as usize],
             now: 0,
             request: 0,
@@ -46,20 +46,20 @@ impl Bench {
 
     /// Something comes, or something leaves; what is committed changes. Requests that began earlier
     /// may give operations later, and several may come at one instant. The
-    /// line grows with time, beyond what is looked at of a package.
+    /// queue grows with time, beyond what is looked at of a package.
     fn turn(&mut self, random: &mut Stream) {
         self.now += random.below(3);
         self.request += random.below(2);
         let die = random.below(u64::from(self.layout.dies)) as usize;
         self.loads[die].counts = [random.below(2) as u32, 0];
-        let waiting: Vec<Seat> = self.line.iter().collect();
+        let waiting: Vec<EntryId> = self.queue.iter().collect();
         let most = 8 << (self.now / 200);
         if waiting.len() as u64 > random.below(most) {
             let place = random.below(waiting.len() as u64);
-            self.line.remove(waiting[place as usize]);
+            self.queue.remove(waiting[place as usize]);
         } else {
             let waiting = self.waiting(random);
-            self.line.push(waiting);
+            self.queue.push(waiting);
         }
     }
 
@@ -85,39 +85,37 @@ impl Bench {
     fn view(&self, joins: bool) -> View<'_> {
         View {
             now: Time(self.now + 5),
-            line: &self.line,
+            queue: &self.queue,
             loads: &self.loads,
             joins,
         }
     }
 }
 
-fn in_the_way(bench: &Bench, kind: Operation, place: Ppn, request: Option<u64>) -> Option<Seat> {
-    let (line, block) = (&bench.line, bench.layout.block_of(place));
-    let mut found = line.iter().filter(|&seat| {
-        let other = line.get(seat);
+fn in_the_way(bench: &Bench, kind: Operation, place: Ppn, request: Option<u64>) -> Option<EntryId> {
+    let (queue, block) = (&bench.queue, bench.layout.block_of(place));
+    let mut found = queue.iter().filter(|&id| {
+        let other = queue.get(id);
         let later = request.is_none_or(|request| other.request > request);
         let up_to = other.operation == Operation::Program && other.place <= place;
         other.block == block && later && (kind == Operation::Erase || up_to)
     });
     let found = found.next();
-    found.map(|found| line.first_program(block).unwrap_or(found))
+    found.map(|found| queue.first_program(block).unwrap_or(found))
 }
 
-fn oldest(view: &View<'_>, package: u32) -> Option<Seat> {
-    let seats = view.line.of_package(package);
-    seats.min_by_key(|&seat| view.line.get(seat).since)
+fn oldest(view: &View<'_>, package: u32) -> Option<EntryId> {
+    let ids = view.queue.of_package(package);
+    ids.min_by_key(|&id| view.queue.get(id).since)
 }
 
-fn able<'a>(view: &'a View<'_>, package: u32) -> impl Iterator<Item = Seat> + 'a {
-    let seats = view.line.of_package(package);
-    seats.filter(|&seat| {
-        view.load(view.line.get(seat).die).committed() == 0 && view.line.is_ready(seat)
-    })
+fn able<'a>(view: &'a View<'_>, package: u32) -> impl Iterator<Item = EntryId> + 'a {
+    let ids = view.queue.of_package(package);
+    ids.filter(|&id| view.load(view.queue.get(id).die).committed() == 0 && view.queue.is_ready(id))
 }
 
-fn fits(bench: &Bench, one: Seat, other: Seat) -> bool {
-    let (one, other) = (bench.line.get(one), bench.line.get(other));
+fn fits(bench: &Bench, one: EntryId, other: EntryId) -> bool {
+    let (one, other) = (bench.queue.get(one), bench.queue.get(other));
     let layout = &bench.layout;
     let offsets = |waiting: &Waiting| {
         let block = layout.block_in_plane(waiting.block);
@@ -129,32 +127,32 @@ fn fits(bench: &Bench, one: Seat, other: Seat) -> bool {
         && bench.rule.allows(offsets(one), offsets(other))
 }
 
-fn packed(bench: &Bench, view: &View<'_>, head: Seat, whose: Whose) -> Vec<Seat> {
-    let (line, first) = (view.line, *view.line.get(head));
+fn packed(bench: &Bench, view: &View<'_>, head: EntryId, scope: PackScope) -> Vec<EntryId> {
+    let (queue, first) = (view.queue, *view.queue.get(head));
     let (mut planes, mut group) = (1_u64 << first.plane, Vec::new());
-    for seat in line.of_package(line.package(first.die)).take(LOOK) {
-        let waiting = line.get(seat);
-        let wanted = whose == Whose::Any || waiting.request == first.request;
+    for id in queue.of_package(queue.package(first.die)).take(LOOK) {
+        let waiting = queue.get(id);
+        let wanted = scope == PackScope::Any || waiting.request == first.request;
         let open = view.joins && planes >> waiting.plane & 1 == 0;
-        if wanted && open && fits(bench, head, seat) && line.is_ready(seat) {
+        if wanted && open && fits(bench, head, id) && queue.is_ready(id) {
             planes |= 1 << waiting.plane;
-            group.push(seat);
+            group.push(id);
         }
     }
     group
 }
 
-fn covers_most(bench: &Bench, view: &View<'_>, package: u32) -> Option<Seat> {
-    let line = view.line;
-    let mut dies: Vec<Die> = line.dies_of_package(package).collect();
+fn covers_most(bench: &Bench, view: &View<'_>, package: u32) -> Option<EntryId> {
+    let queue = view.queue;
+    let mut dies: Vec<Die> = queue.dies_of_package(package).collect();
     dies.sort_by_key(|die| (view.load(*die).committed(), die.0));
-    let first = || line.of_package(package).take(LOOK);
-    let of_request = |request| first().filter(move |seat| line.get(*seat).request == request);
+    let first = || queue.of_package(package).take(LOOK);
+    let of_request = |request| first().filter(move |id| queue.get(*id).request == request);
     dies.iter().find_map(|die| {
-        let ready = first().filter(|&seat| line.get(seat).die == *die && line.is_ready(seat));
-        ready.max_by_key(|&seat| {
-            let request = line.get(seat).request;
-            let packed = packed(bench, view, seat, Whose::Any).len();
+        let ready = first().filter(|&id| queue.get(id).die == *die && queue.is_ready(id));
+        ready.max_by_key(|&id| {
+            let request = queue.get(id).request;
+            let packed = packed(bench, view, id, PackScope::Any).len();
             (packed, of_request(request).count(), Reverse(request))
         })
     })
@@ -181,7 +179,7 @@ fn the_same_is_in_the_way() {
         let before = bench.request.saturating_sub(random.below(12));
         for kind in [Operation::Read, Operation::Program, Operation::Erase] {
             for request in [None, Some(before)] {
-                let found = bench.line.in_the_way(kind, place, request);
+                let found = bench.queue.in_the_way(kind, place, request);
                 let naive = in_the_way(bench, kind, place, request);
                 assert_eq!(found, naive, "{kind:?} {place:?} {request:?}");
             }
@@ -194,22 +192,22 @@ fn the_same_has_waited_longest() {
     on_random_lines(|bench, _| {
         let view = bench.view(true);
         for package in 0..PACKAGES {
-            assert_eq!(bench.line.oldest(package), oldest(&view, package));
+            assert_eq!(bench.queue.oldest(package), oldest(&view, package));
         }
     });
 }
 
 #[test]
 fn the_same_heads_are_chosen() {
-    let clump = Clump::new(Whose::Any, true, Time::ZERO);
+    let clump = Clump::new(PackScope::Any, true, Time::ZERO);
     let first = read_first::State::new(&read_first::ReadFirst { age_bound_us: 0.0 });
     on_random_lines(|bench, _| {
         let view = bench.view(true);
         for package in 0..PACKAGES {
-            let naive = able(&view, package).min_by_key(|seat| conflict(&view, *seat));
+            let naive = able(&view, package).min_by_key(|id| conflict(&view, *id));
             let serves = view.is_issuing(package);
             assert_eq!(clump.head(&view, package), naive.filter(|_| !serves));
-            let writes = |seat: &Seat| bench.line.get(*seat).operation != Operation::Read;
+            let writes = |id: &EntryId| bench.queue.get(*id).operation != Operation::Read;
             let naive = able(&view, package).min_by_key(writes);
             assert_eq!(first.head(&view, package), naive);
         }
@@ -219,15 +217,15 @@ fn the_same_heads_are_chosen() {
 #[test]
 fn the_same_is_packed() {
     on_random_lines(|bench, random| {
-        let seats: Vec<Seat> = bench.line.iter().collect();
-        if seats.is_empty() {
+        let ids: Vec<EntryId> = bench.queue.iter().collect();
+        if ids.is_empty() {
             return;
         }
-        let head = seats[random.below(seats.len() as u64) as usize];
-        for whose in [Whose::SameRequest, Whose::Any] {
+        let head = ids[random.below(ids.len() as u64) as usize];
+        for scope in [PackScope::SameRequest, PackScope::Any] {
             let (view, mut group) = (bench.view(true), Vec::new());
-            pack(&view, head, whose, &mut group);
-            assert_eq!(group, packed(bench, &view, head, whose));
+            pack(&view, head, scope, &mut group);
+            assert_eq!(group, packed(bench, &view, head, scope));
         }
     });
 }

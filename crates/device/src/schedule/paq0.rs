@@ -7,7 +7,7 @@ use wordline_kernel::slot::Cited;
 use wordline_nand::Operation;
 
 use super::in_order::{Conflict, InOrder};
-use super::{Schedule, Seat, Stirred, View};
+use super::{Changed, EntryId, Schedule, View};
 use wordline_block::Ticket;
 
 /// Reads as with `vaq`, but below the FTL: operations waiting for the die of a page being read, on
@@ -58,8 +58,8 @@ impl Schedule for State {
     fn holds(&self, operation: Operation) -> bool {
         operation == Operation::Read
     }
-    fn choose(&mut self, view: &View<'_>, stirred: &mut Stirred, group: &mut Vec<Seat>) {
-        self.in_order.choose(view, stirred, group);
+    fn choose(&mut self, view: &View<'_>, changed: &mut Changed, group: &mut Vec<EntryId>) {
+        self.in_order.choose(view, changed, group);
     }
     fn done(&mut self, ticket: Ticket) {
         self.in_order.done(ticket);

@@ -7,8 +7,8 @@ use wordline_kernel::slot::Cited;
 use wordline_nand::Operation;
 
 use super::clump::Clump;
-use super::pack::Whose;
-use super::{Schedule, Seat, Stirred, View, us};
+use super::pack::PackScope;
+use super::{Changed, EntryId, Schedule, View, us};
 
 /// Reads are served in clumps: each package in turn gets one read, first from those that share a
 /// die with other waiting reads, then from those that share the package, then the channel, then the
@@ -55,7 +55,7 @@ impl State {
     /// Before the first request.
     pub fn new(policy: &Paq2) -> Self {
         Self {
-            clump: Clump::new(Whose::Any, policy.interleaves, us(policy.age_bound_us)),
+            clump: Clump::new(PackScope::Any, policy.interleaves, us(policy.age_bound_us)),
             search: Time::from_ns(policy.search_ns.into()),
         }
     }
@@ -65,8 +65,8 @@ impl Schedule for State {
     fn holds(&self, operation: Operation) -> bool {
         operation == Operation::Read
     }
-    fn choose(&mut self, view: &View<'_>, stirred: &mut Stirred, group: &mut Vec<Seat>) {
-        self.clump.choose(view, stirred, group);
+    fn choose(&mut self, view: &View<'_>, changed: &mut Changed, group: &mut Vec<EntryId>) {
+        self.clump.choose(view, changed, group);
     }
     fn search(&self) -> Time {
         self.search

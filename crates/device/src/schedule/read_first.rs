@@ -6,8 +6,8 @@ use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 use wordline_nand::Operation;
 
-use super::pack::{Whose, pack};
-use super::{Schedule, Seat, Stirred, View, us};
+use super::pack::{PackScope, pack};
+use super::{Changed, EntryId, Schedule, View, us};
 
 /// An idle die gets the oldest read waiting for it, or a write if there is no read. Operations that
 /// fit join its command. An operation that has waited longer than a bound goes before all others,
@@ -47,25 +47,25 @@ impl State {
         }
     }
 
-    pub(super) fn head(&self, view: &View<'_>, package: u32) -> Option<Seat> {
-        let line = view.line;
+    pub(super) fn head(&self, view: &View<'_>, package: u32) -> Option<EntryId> {
+        let queue = view.queue;
         if let Some(overdue) = view.overdue(package, self.age_bound) {
             return Some(overdue);
         }
         let able = view.firsts(package);
-        able.min_by_key(|&seat| (line.get(seat).operation != Operation::Read, line.rank(seat)))
+        able.min_by_key(|&id| (queue.get(id).operation != Operation::Read, queue.rank(id)))
     }
 }
 
 impl Schedule for State {
-    fn choose(&mut self, view: &View<'_>, stirred: &mut Stirred, group: &mut Vec<Seat>) {
-        while let Some(&package) = stirred.first() {
+    fn choose(&mut self, view: &View<'_>, changed: &mut Changed, group: &mut Vec<EntryId>) {
+        while let Some(&package) = changed.first() {
             if let Some(head) = self.head(view, package) {
                 group.push(head);
-                pack(view, head, Whose::Any, group);
+                pack(view, head, PackScope::Any, group);
                 return;
             }
-            stirred.remove(&package);
+            changed.remove(&package);
         }
     }
     fn packs(&self) -> bool {

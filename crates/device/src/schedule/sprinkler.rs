@@ -8,9 +8,9 @@ use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 use wordline_nand::Die;
 
-use super::line::Class;
-use super::pack::{LOOK, Whose, pack};
-use super::{Schedule, Seat, Stirred, View, us};
+use super::issue_queue::Class;
+use super::pack::{LOOK, PackScope, pack};
+use super::{Changed, EntryId, Schedule, View, us};
 
 /// Visits packages in the order of their position on the channels, first the first of each channel,
 /// and commits the operations waiting there, of the first 64, regardless of request order (RIOS). A
@@ -60,23 +60,23 @@ impl State {
         }
     }
 
-    fn group(&self, view: &View<'_>, package: u32, group: &mut Vec<Seat>) {
+    fn group(&self, view: &View<'_>, package: u32, group: &mut Vec<EntryId>) {
         let takes = view.committed(package) < self.over_commitment;
         let overdue = view.overdue(package, self.age_bound);
         let head = overdue.or_else(|| takes.then(|| widest(view, package))?);
         if let Some(head) = head {
             group.push(head);
-            pack(view, head, Whose::Any, group);
+            pack(view, head, PackScope::Any, group);
         }
     }
 }
 
-/// The operation of a package whose command covers most planes of the die that has least to do;
+/// The operation of a package scope command covers most planes of the die that has least to do;
 /// among those one of the request that has most waiting in the package, then the earliest.
-pub(super) fn widest(view: &View<'_>, package: u32) -> Option<Seat> {
-    let line = view.line;
-    let waits = |die: &Die| line.of_die_count(*die) > 0;
-    let dies = line.dies_of_package(package).filter(waits);
+pub(super) fn widest(view: &View<'_>, package: u32) -> Option<EntryId> {
+    let queue = view.queue;
+    let waits = |die: &Die| queue.of_die_count(*die) > 0;
+    let dies = queue.dies_of_package(package).filter(waits);
     let mut dies: Vec<Die> = dies.collect();
     dies.sort_by_key(|die| (view.load(*die).committed(), die.0));
     let ready = ready(view, package);
@@ -84,7 +84,7 @@ pub(super) fn widest(view: &View<'_>, package: u32) -> Option<Seat> {
         .find_map(|die| widest_of_die(view, &ready, *die))
 }
 
-fn widest_of_die(view: &View<'_>, ready: &[Member], die: Die) -> Option<Seat> {
+fn widest_of_die(view: &View<'_>, ready: &[Member], die: Die) -> Option<EntryId> {
     let of_die = ready.iter().filter(|member| member.die == die);
     let mut members: Vec<Member> = of_die.copied().collect();
     members.sort_unstable_by_key(|member| member.class);
@@ -98,13 +98,13 @@ fn widest_of_die(view: &View<'_>, ready: &[Member], die: Die) -> Option<Seat> {
         let earliest = Reverse(member.request);
         (*width, member.connected, earliest, member.place)
     });
-    best.map(|(_, member)| member.seat)
+    best.map(|(_, member)| member.id)
 }
 
-/// One of the first operations in line for a package.
+/// One of the first operations queued for a package.
 #[derive(Clone, Copy, Debug)]
 struct Member {
-    seat: Seat,
+    id: EntryId,
     die: Die,
     class: Class,
     /// Its plane as a bit.
@@ -112,17 +112,17 @@ struct Member {
     request: u64,
     /// Members of the same request.
     connected: usize,
-    /// In the line.
+    /// In the queue.
     place: usize,
 }
 
 impl Member {
-    fn new(view: &View<'_>, place: usize, seat: Seat) -> Self {
-        let waiting = view.line.get(seat);
+    fn new(view: &View<'_>, place: usize, id: EntryId) -> Self {
+        let waiting = view.queue.get(id);
         Self {
-            seat,
+            id,
             die: waiting.die,
-            class: view.line.class(seat),
+            class: view.queue.class(id),
             plane: 1 << waiting.plane,
             request: waiting.request,
             connected: 0,
@@ -131,10 +131,10 @@ impl Member {
     }
 }
 
-/// Those of the first 64 in line for a package that are ready.
+/// Those of the first 64 queued for a package that are ready.
 fn ready(view: &View<'_>, package: u32) -> Vec<Member> {
-    let first = view.line.of_package(package).take(LOOK).enumerate();
-    let members = first.map(|(place, seat)| Member::new(view, place, seat));
+    let first = view.queue.of_package(package).take(LOOK).enumerate();
+    let members = first.map(|(place, id)| Member::new(view, place, id));
     let mut members: Vec<Member> = members.collect();
     for request in members.chunk_by_mut(|one, other| one.request == other.request) {
         let connected = request.len();
@@ -142,20 +142,20 @@ fn ready(view: &View<'_>, package: u32) -> Vec<Member> {
             member.connected = connected;
         }
     }
-    members.retain(|member| view.line.is_ready(member.seat));
+    members.retain(|member| view.queue.is_ready(member.id));
     members
 }
 
 impl Schedule for State {
-    fn choose(&mut self, view: &View<'_>, stirred: &mut Stirred, group: &mut Vec<Seat>) {
-        let packages_per_channel = view.line.packages() / view.line.channels();
+    fn choose(&mut self, view: &View<'_>, changed: &mut Changed, group: &mut Vec<EntryId>) {
+        let packages_per_channel = view.queue.packages() / view.queue.channels();
         let rank = |package: &u32| (package % packages_per_channel, *package);
-        while let Some(package) = stirred.iter().copied().min_by_key(rank) {
+        while let Some(package) = changed.iter().copied().min_by_key(rank) {
             self.group(view, package, group);
             if !group.is_empty() {
                 return;
             }
-            stirred.remove(&package);
+            changed.remove(&package);
         }
     }
     fn packs(&self) -> bool {

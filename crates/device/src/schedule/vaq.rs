@@ -6,7 +6,7 @@ use wordline_kernel::slot::Cited;
 use wordline_nand::Operation;
 
 use super::in_order::{Conflict, InOrder};
-use super::{Schedule, Seat, Stirred, View};
+use super::{Changed, EntryId, Schedule, View};
 use wordline_block::Ticket;
 
 /// First in, first out, unaware of physical addresses: a request begins when the resources of its
@@ -58,8 +58,8 @@ impl Schedule for State {
     fn holds(&self, operation: Operation) -> bool {
         self.holds_writes || operation == Operation::Read
     }
-    fn choose(&mut self, view: &View<'_>, stirred: &mut Stirred, group: &mut Vec<Seat>) {
-        self.in_order.choose(view, stirred, group);
+    fn choose(&mut self, view: &View<'_>, changed: &mut Changed, group: &mut Vec<EntryId>) {
+        self.in_order.choose(view, changed, group);
     }
     fn done(&mut self, ticket: Ticket) {
         self.in_order.done(ticket);

@@ -10,9 +10,9 @@ use wordline_nand::{Block, Die, Layout, Operation, PlaneRule, Ppn};
 use crate::backend::Slot;
 use wordline_block::Ticket;
 
-/// A place in the line.
-pub type Seat = u32;
-const NONE: Seat = Seat::MAX;
+/// The number of an entry.
+pub type EntryId = u32;
+const NONE: EntryId = EntryId::MAX;
 
 /// A flash operation that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +45,8 @@ pub(super) struct Class(u64);
 
 #[derive(Clone, Copy, Debug)]
 struct Links {
-    previous: Seat,
-    next: Seat,
+    previous: EntryId,
+    next: EntryId,
 }
 
 const APART: Links = Links {
@@ -72,8 +72,8 @@ struct Entry {
 
 #[derive(Clone, Copy, Debug)]
 struct Ends {
-    first: Seat,
-    last: Seat,
+    first: EntryId,
+    last: EntryId,
 }
 
 const EMPTY: Ends = Ends {
@@ -93,13 +93,13 @@ struct Counts {
 
 /// What waits for the scheduler.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct IssueQueue {
     layout: Layout,
     rule: PlaneRule,
     dies_per_package: u32,
     dies_per_channel: u32,
     entries: Vec<Entry>,
-    vacant: Vec<Seat>,
+    vacant: Vec<EntryId>,
     /// How many have come.
     came: u64,
     whole: Ends,
@@ -109,12 +109,12 @@ pub struct Line {
     ages: Vec<Ends>,
     counts: Counts,
     /// By block: one more than the first program that waits and the last, or 0; and all that wait.
-    programs: Vec<[Seat; 2]>,
+    programs: Vec<[EntryId; 2]>,
     in_block: Vec<u32>,
 }
 
-impl Line {
-    /// An empty line before the dies of `layout`.
+impl IssueQueue {
+    /// An empty queue before the dies of `layout`.
     pub fn new(
         layout: Layout,
         rule: PlaneRule,
@@ -147,11 +147,11 @@ impl Line {
         }
     }
 
-    /// What the line takes of memory, which its programs touch.
+    /// What the queue takes of memory, which its programs touch.
     pub fn memory(layout: &Layout) -> [Table; 2] {
         let blocks = u64::from(layout.blocks());
         [
-            Table::zeroed::<[Seat; 2]>("waiting programs of blocks", blocks, 0.0),
+            Table::zeroed::<[EntryId; 2]>("waiting programs of blocks", blocks, 0.0),
             Table::zeroed::<u32>("counts of waiting programs", blocks, 0.0),
         ]
     }
@@ -184,48 +184,48 @@ impl Line {
     }
     /// What waits in a place.
     #[inline]
-    pub fn get(&self, seat: Seat) -> &Waiting {
-        &self.entries[seat as usize].waiting
+    pub fn get(&self, id: EntryId) -> &Waiting {
+        &self.entries[id as usize].waiting
     }
     /// All that wait, in the order of their requests and pages.
-    pub fn iter(&self) -> impl Iterator<Item = Seat> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = EntryId> + '_ {
         self.from(self.whole.first)
     }
     /// Those from a place on, in the order of their requests and pages.
-    fn from(&self, seat: Seat) -> impl Iterator<Item = Seat> + '_ {
-        std::iter::successors((seat != NONE).then_some(seat), |seat| {
-            let next = self.entries[*seat as usize].whole.next;
+    fn from(&self, id: EntryId) -> impl Iterator<Item = EntryId> + '_ {
+        std::iter::successors((id != NONE).then_some(id), |id| {
+            let next = self.entries[*id as usize].whole.next;
             (next != NONE).then_some(next)
         })
     }
     /// Those for a package, in the same order.
-    pub fn of_package(&self, package: u32) -> impl Iterator<Item = Seat> + '_ {
+    pub fn of_package(&self, package: u32) -> impl Iterator<Item = EntryId> + '_ {
         let first = self.packages[package as usize].first;
-        std::iter::successors((first != NONE).then_some(first), |seat| {
-            let next = self.entries[*seat as usize].package.next;
+        std::iter::successors((first != NONE).then_some(first), |id| {
+            let next = self.entries[*id as usize].package.next;
             (next != NONE).then_some(next)
         })
     }
     /// Reads or programs for a die, in the same order.
-    fn of_die(&self, die: Die, operation: Operation) -> impl Iterator<Item = Seat> + '_ {
+    fn of_die(&self, die: Die, operation: Operation) -> impl Iterator<Item = EntryId> + '_ {
         let first = self.dies[die.index()][kind(operation)].first;
-        std::iter::successors((first != NONE).then_some(first), |seat| {
-            let next = self.entries[*seat as usize].die.next;
+        std::iter::successors((first != NONE).then_some(first), |id| {
+            let next = self.entries[*id as usize].die.next;
             (next != NONE).then_some(next)
         })
     }
     /// The first read or program for a die that is ready.
-    pub fn first_ready(&self, die: Die, operation: Operation) -> Option<Seat> {
-        let mut seats = self.of_die(die, operation);
-        seats.find(|seat| self.is_ready(*seat))
+    pub fn first_ready(&self, die: Die, operation: Operation) -> Option<EntryId> {
+        let mut ids = self.of_die(die, operation);
+        ids.find(|id| self.is_ready(*id))
     }
-    /// What is less for those that stand before others in the line.
-    pub fn rank(&self, seat: Seat) -> (u64, u64) {
-        let entry = &self.entries[seat as usize];
+    /// What is less for those that stand before others in the queue.
+    pub fn rank(&self, id: EntryId) -> (u64, u64) {
+        let entry = &self.entries[id as usize];
         (entry.waiting.request, entry.number)
     }
-    /// The one for a package that has waited longest, the first in the line of those.
-    pub fn oldest(&self, package: u32) -> Option<Seat> {
+    /// The one for a package that has waited longest, the first in the queue of those.
+    pub fn oldest(&self, package: u32) -> Option<EntryId> {
         let first = self.ages[package as usize].first;
         (first != NONE).then_some(first)
     }
@@ -248,15 +248,15 @@ impl Line {
 
     /// Whether two that wait can be one command of several planes: the same operation on different
     /// planes of one die, as the plane rule of the part has it.
-    pub fn fits(&self, one: Seat, other: Seat) -> bool {
+    pub fn fits(&self, one: EntryId, other: EntryId) -> bool {
         let same = self.class(one) == self.class(other);
         let (one, other) = (self.get(one), self.get(other));
         same && one.die == other.die && one.plane != other.plane
     }
     /// What those that fit it have in common with it, beside the die.
     #[inline]
-    pub(super) fn class(&self, seat: Seat) -> Class {
-        self.entries[seat as usize].class
+    pub(super) fn class(&self, id: EntryId) -> Class {
+        self.entries[id as usize].class
     }
     fn class_of(&self, waiting: &Waiting) -> Class {
         let compares_blocks = !self.rule.allows((0, 0), (1, 0));
@@ -277,28 +277,28 @@ impl Line {
     /// The program of the earliest page of a block that waits. Places are given in the order of the
     /// pages, so it is the one that has waited longest.
     #[inline]
-    pub(super) fn first_program(&self, block: Block) -> Option<Seat> {
+    pub(super) fn first_program(&self, block: Block) -> Option<EntryId> {
         self.programs[block.index()][0].checked_sub(1)
     }
 
     /// The programs of a block that wait, in the order in which they were given.
-    fn programs_of(&self, block: Block) -> impl Iterator<Item = Seat> + '_ {
-        std::iter::successors(self.first_program(block), |seat| {
-            let next = self.entries[*seat as usize].block.next;
+    fn programs_of(&self, block: Block) -> impl Iterator<Item = EntryId> + '_ {
+        std::iter::successors(self.first_program(block), |id| {
+            let next = self.entries[*id as usize].block.next;
             (next != NONE).then_some(next)
         })
     }
 
-    /// Whether nothing in the line has to come before it: no program of an earlier page of the block
+    /// Whether nothing in the queue has to come before it: no program of an earlier page of the block
     /// before a program, none of the page or an earlier one before a read.
     #[inline]
-    pub fn is_ready(&self, seat: Seat) -> bool {
-        let waiting = self.get(seat);
+    pub fn is_ready(&self, id: EntryId) -> bool {
+        let waiting = self.get(id);
         let first = self.first_program(waiting.block);
-        first.is_none_or(|first| first == seat || waiting.place < self.get(first).place)
+        first.is_none_or(|first| first == id || waiting.place < self.get(first).place)
     }
 
-    /// What has to be committed next before an operation that does not wait in the line for it: before
+    /// What has to be committed next before an operation that does not wait in the queue for it: before
     /// an erase everything for the block, before a read or a program the programs up to that page,
     /// before a program of the host only those of requests after its own. Programs of a block come
     /// in the order of its pages.
@@ -307,7 +307,7 @@ impl Line {
         operation: Operation,
         place: Ppn,
         request: Option<u64>,
-    ) -> Option<Seat> {
+    ) -> Option<EntryId> {
         let block = self.layout.block_of(place);
         if self.in_block[block.index()] == 0 {
             return None;
@@ -318,21 +318,21 @@ impl Line {
         }
         let later = |other: &Waiting| request.is_none_or(|request| other.request > request);
         let erases = operation == Operation::Erase;
-        let program = self.programs_of(block).find(|seat| {
-            let other = self.get(*seat);
+        let program = self.programs_of(block).find(|id| {
+            let other = self.get(*id);
             later(other) && (erases || other.place <= place)
         });
         if program.is_some() || !erases {
             return program.and_then(|_| self.first_program(block));
         }
         let die = self.layout.die_of_page(place);
-        let in_block = |seat: &Seat| self.get(*seat).block == block && later(self.get(*seat));
+        let in_block = |id: &EntryId| self.get(*id).block == block && later(self.get(*id));
         let found = self.of_die(die, Operation::Read).find(in_block);
         found.map(|found| self.first_program(block).unwrap_or(found))
     }
 
     /// Takes a place behind all of the same request and of those before it.
-    pub(crate) fn push(&mut self, waiting: Waiting) -> Seat {
+    pub(crate) fn push(&mut self, waiting: Waiting) -> EntryId {
         let entry = Entry {
             waiting,
             number: self.came,
@@ -344,50 +344,50 @@ impl Line {
             block: APART,
         };
         self.came += 1;
-        let seat = if let Some(seat) = self.vacant.pop() {
-            self.entries[seat as usize] = entry;
-            seat
+        let id = if let Some(id) = self.vacant.pop() {
+            self.entries[id as usize] = entry;
+            id
         } else {
             self.entries.push(entry);
-            self.entries.len() as Seat - 1
+            self.entries.len() as EntryId - 1
         };
         let package = self.package(waiting.die);
         let (entries, request) = (&mut self.entries, |waiting: &Waiting| waiting.request);
-        insert(entries, &mut self.whole, seat, request, |entry| {
+        insert(entries, &mut self.whole, id, request, |entry| {
             &mut entry.whole
         });
         let ends = &mut self.packages[package as usize];
-        insert(entries, ends, seat, request, |entry| &mut entry.package);
+        insert(entries, ends, id, request, |entry| &mut entry.package);
         let ends = &mut self.dies[waiting.die.index()][kind(waiting.operation)];
-        insert(entries, ends, seat, request, |entry| &mut entry.die);
+        insert(entries, ends, id, request, |entry| &mut entry.die);
         let (ends, age) = (&mut self.ages[package as usize], |waiting: &Waiting| {
             (waiting.since, waiting.request)
         });
-        insert(entries, ends, seat, age, |entry| &mut entry.age);
+        insert(entries, ends, id, age, |entry| &mut entry.age);
         if waiting.operation == Operation::Program {
-            self.chain(seat);
+            self.chain(id);
         }
         self.count(&waiting, 1);
-        seat
+        id
     }
 
-    /// Leaves the line.
-    pub(crate) fn remove(&mut self, seat: Seat) -> Waiting {
-        let waiting = *self.get(seat);
+    /// Leaves the queue.
+    pub(crate) fn remove(&mut self, id: EntryId) -> Waiting {
+        let waiting = *self.get(id);
         let package = self.package(waiting.die);
-        unlink(&mut self.entries, &mut self.whole, seat, |entry| {
+        unlink(&mut self.entries, &mut self.whole, id, |entry| {
             &mut entry.whole
         });
         let ends = &mut self.packages[package as usize];
-        unlink(&mut self.entries, ends, seat, |entry| &mut entry.package);
+        unlink(&mut self.entries, ends, id, |entry| &mut entry.package);
         let ends = &mut self.dies[waiting.die.index()][kind(waiting.operation)];
-        unlink(&mut self.entries, ends, seat, |entry| &mut entry.die);
+        unlink(&mut self.entries, ends, id, |entry| &mut entry.die);
         let ends = &mut self.ages[package as usize];
-        unlink(&mut self.entries, ends, seat, |entry| &mut entry.age);
+        unlink(&mut self.entries, ends, id, |entry| &mut entry.age);
         if waiting.operation == Operation::Program {
-            self.unchain(seat);
+            self.unchain(id);
         }
-        self.vacant.push(seat);
+        self.vacant.push(id);
         self.count(&waiting, u32::MAX);
         waiting
     }
@@ -411,23 +411,23 @@ impl Line {
     }
 
     /// Puts a program behind those of earlier pages of its block.
-    fn chain(&mut self, seat: Seat) {
-        let block = self.get(seat).block.index();
+    fn chain(&mut self, id: EntryId) {
+        let block = self.get(id).block.index();
         let [_, last] = self.programs[block];
         match last.checked_sub(1) {
-            None => self.programs[block][0] = seat + 1,
+            None => self.programs[block][0] = id + 1,
             Some(last) => {
-                self.entries[last as usize].block.next = seat;
-                self.entries[seat as usize].block.previous = last;
+                self.entries[last as usize].block.next = id;
+                self.entries[id as usize].block.previous = last;
             }
         }
-        self.programs[block][1] = seat + 1;
+        self.programs[block][1] = id + 1;
     }
 
     /// Takes a program out of those of its block.
-    fn unchain(&mut self, seat: Seat) {
-        let Links { previous, next } = self.entries[seat as usize].block;
-        let block = self.get(seat).block.index();
+    fn unchain(&mut self, id: EntryId) {
+        let Links { previous, next } = self.entries[id as usize].block;
+        let block = self.get(id).block.index();
         match previous {
             NONE => self.programs[block][0] = next.wrapping_add(1),
             previous => self.entries[previous as usize].block.next = next,
@@ -444,15 +444,15 @@ fn kind(operation: Operation) -> usize {
     usize::from(operation != Operation::Read)
 }
 
-/// Puts an entry behind the last one whose key is not greater.
+/// Puts an entry behind the last one scope key is not greater.
 fn insert<K: Ord>(
     entries: &mut [Entry],
     ends: &mut Ends,
-    seat: Seat,
+    id: EntryId,
     key: impl Fn(&Waiting) -> K,
     links: impl Fn(&mut Entry) -> &mut Links,
 ) {
-    let own = key(&entries[seat as usize].waiting);
+    let own = key(&entries[id as usize].waiting);
     let mut previous = ends.last;
     while previous != NONE && key(&entries[previous as usize].waiting) > own {
         previous = links(&mut entries[previous as usize]).previous;
@@ -461,24 +461,24 @@ fn insert<K: Ord>(
         NONE => ends.first,
         previous => links(&mut entries[previous as usize]).next,
     };
-    *links(&mut entries[seat as usize]) = Links { previous, next };
+    *links(&mut entries[id as usize]) = Links { previous, next };
     match previous {
-        NONE => ends.first = seat,
-        previous => links(&mut entries[previous as usize]).next = seat,
+        NONE => ends.first = id,
+        previous => links(&mut entries[previous as usize]).next = id,
     }
     match next {
-        NONE => ends.last = seat,
-        next => links(&mut entries[next as usize]).previous = seat,
+        NONE => ends.last = id,
+        next => links(&mut entries[next as usize]).previous = id,
     }
 }
 
 fn unlink(
     entries: &mut [Entry],
     ends: &mut Ends,
-    seat: Seat,
+    id: EntryId,
     links: impl Fn(&mut Entry) -> &mut Links,
 ) {
-    let Links { previous, next } = *links(&mut entries[seat as usize]);
+    let Links { previous, next } = *links(&mut entries[id as usize]);
     match previous {
         NONE => ends.first = next,
         previous => links(&mut entries[previous as usize]).next = next,

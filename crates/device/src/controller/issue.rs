@@ -1,4 +1,4 @@
-//! Operations on their way to the dies: through the line of the scheduler, or past it.
+//! Operations on their way to the dies: through the scheduler's queue, or past it.
 
 use wordline_ftl::Mapping;
 use wordline_kernel::{EventQueue, Probe, Time};
@@ -9,26 +9,26 @@ use crate::backend::{Order, Purpose, Slot};
 use crate::event::{Event, Kind};
 use crate::observation::Observation;
 use crate::plan::Plan;
-use crate::schedule::{Line, Schedule, Scheduling, Seat, Stirred, View, Waiting};
+use crate::schedule::{Changed, EntryId, IssueQueue, Schedule, Scheduling, View, Waiting};
 
-/// The scheduler and its line.
+/// The scheduler and its queue.
 #[derive(Clone, Debug)]
-pub(super) struct Queue {
-    line: Line,
+pub(super) struct IssueStage {
+    queue: IssueQueue,
     scheduling: Scheduling,
     joins: bool,
-    stirred: Stirred,
+    changed: Changed,
     /// When [`Kind::Schedule`] comes, if it is on its way.
     called: Option<Time>,
     /// What has been chosen and is committed when the search is over.
-    group: Vec<Seat>,
+    group: Vec<EntryId>,
     /// By ticket: the number of its request.
     requests: Vec<u64>,
     /// Requests begun so far.
     begun: u64,
 }
 
-impl Queue {
+impl IssueStage {
     /// None if nothing ever waits for the scheduler.
     pub(super) fn new(plan: &Plan) -> Option<Box<Self>> {
         if !plan.is_scheduled() {
@@ -36,7 +36,7 @@ impl Queue {
         }
         let part = &plan.part;
         Some(Box::new(Self {
-            line: Line::new(
+            queue: IssueQueue::new(
                 part.layout,
                 part.plane_rule,
                 plan.dies_per_package,
@@ -44,7 +44,7 @@ impl Queue {
             ),
             scheduling: Scheduling::new(&plan.scheduler),
             joins: plan.joins(),
-            stirred: Stirred::new(),
+            changed: Changed::new(),
             called: None,
             group: Vec::new(),
             requests: Vec::new(),
@@ -64,18 +64,21 @@ impl Queue {
 
     /// Operations that wait for a die, and how many of them are programs.
     pub(super) fn waiting(&self, die: Die) -> (u32, u32) {
-        (self.line.of_die_count(die), self.line.programs_of_die(die))
+        (
+            self.queue.of_die_count(die),
+            self.queue.programs_of_die(die),
+        )
     }
 
     /// A request is done.
     pub(super) fn done(&mut self, ticket: u32) {
         self.scheduling.done(ticket);
-        self.stirred.insert(0);
+        self.changed.insert(0);
     }
 
     /// Asks for the scheduler at this instant, once all that happens in it has happened.
     fn call(&mut self, now: Time, queue: &mut EventQueue<Event>) {
-        if self.called.is_none() && !self.stirred.is_empty() {
+        if self.called.is_none() && !self.changed.is_empty() {
             self.called = Some(now);
             queue.schedule(now, Kind::Schedule.into());
         }
@@ -85,37 +88,42 @@ impl Queue {
 impl<M: Mapping> Controller<M> {
     /// Takes an operation on: it goes to the end of its die's queue, or waits for the scheduler.
     #[inline(always)]
-    pub(super) fn give(&mut self, now: Time, order: &Order, queue: &mut EventQueue<Event>) -> Slot {
-        if self.queue.is_none() {
+    pub(super) fn issue(
+        &mut self,
+        now: Time,
+        order: &Order,
+        queue: &mut EventQueue<Event>,
+    ) -> Slot {
+        if self.issue.is_none() {
             let die = self.layout.die_of_page(order.place);
             return self.backend.enqueue(now, die, order, queue);
         }
-        self.give_to_line(now, order, queue)
+        self.issue_to_queue(now, order, queue)
     }
 
     #[inline(never)]
-    fn give_to_line(&mut self, now: Time, order: &Order, queue: &mut EventQueue<Event>) -> Slot {
+    fn issue_to_queue(&mut self, now: Time, order: &Order, queue: &mut EventQueue<Event>) -> Slot {
         let slot = self.backend.admit(now, order);
-        let Some(line) = &self.queue else {
+        let Some(stage) = &self.issue else {
             return slot;
         };
         let operation = order.purpose.operation();
         let of_host = order.purpose.is_scheduled();
-        let request = of_host.then(|| line.requests[order.owner as usize]);
+        let request = of_host.then(|| stage.requests[order.owner as usize]);
         let places = [order.place, order.target];
         for place in &places[..if order.target == order.place { 1 } else { 2 }] {
             self.clear(now, operation, *place, request, queue);
         }
-        let Some(line) = &mut self.queue else {
+        let Some(stage) = &mut self.issue else {
             return slot;
         };
-        let Some(request) = request.filter(|_| line.scheduling.holds(operation)) else {
+        let Some(request) = request.filter(|_| stage.scheduling.holds(operation)) else {
             self.backend.commit(now, slot, queue);
             return slot;
         };
         let die = self.layout.die_of_page(order.place);
         let block = self.layout.block_of(order.place);
-        line.line.push(Waiting {
+        stage.queue.push(Waiting {
             slot,
             request,
             ticket: order.owner,
@@ -126,8 +134,8 @@ impl<M: Mapping> Controller<M> {
             plane: self.layout.plane_of(block).0 % self.layout.planes_per_die,
             since: now,
         });
-        line.stirred.insert(line.line.package(die));
-        line.call(now, queue);
+        stage.changed.insert(stage.queue.package(die));
+        stage.call(now, queue);
         slot
     }
 
@@ -140,11 +148,11 @@ impl<M: Mapping> Controller<M> {
         request: Option<u64>,
         queue: &mut EventQueue<Event>,
     ) {
-        while let Some(line) = &mut self.queue
-            && let Some(seat) = line.line.in_the_way(operation, place, request)
+        while let Some(stage) = &mut self.issue
+            && let Some(id) = stage.queue.in_the_way(operation, place, request)
         {
-            line.group.retain(|chosen| *chosen != seat);
-            let slot = line.line.remove(seat).slot;
+            stage.group.retain(|chosen| *chosen != id);
+            let slot = stage.queue.remove(id).slot;
             self.backend.commit(now, slot, queue);
         }
     }
@@ -153,19 +161,19 @@ impl<M: Mapping> Controller<M> {
     /// the erase of the block waits for them, and what the scheduler holds them back for may wait
     /// for the erase.
     #[cold]
-    pub(super) fn clear_superseding(
+    pub(super) fn commit_superseding(
         &mut self,
         now: Time,
         block: Block,
         queue: &mut EventQueue<Event>,
     ) {
-        while let Some(line) = &self.queue {
+        while let Some(stage) = &self.issue {
             let supersedes =
                 |waiting: &&Waiting| self.backend.get(waiting.slot).superseded == block.0 + 1;
-            let waiting = line
-                .line
+            let waiting = stage
+                .queue
                 .iter()
-                .map(|seat| line.line.get(seat))
+                .map(|id| stage.queue.get(id))
                 .find(supersedes);
             let Some(&Waiting { place, .. }) = waiting else {
                 return;
@@ -176,20 +184,20 @@ impl<M: Mapping> Controller<M> {
 
     /// A die that has done something with the last hold of a bus may take more.
     pub(super) fn stir(&mut self, now: Time, queue: &mut EventQueue<Event>) {
-        let Some(die) = self.backend.stirred() else {
+        let Some(die) = self.backend.load_changed() else {
             return;
         };
-        if let Some(line) = &mut self.queue {
-            line.stirred.insert(line.line.package(die));
-            line.call(now, queue);
+        if let Some(stage) = &mut self.issue {
+            stage.changed.insert(stage.queue.package(die));
+            stage.call(now, queue);
         }
     }
 
     /// A request is done.
     #[inline]
     pub(super) fn request_done(&mut self, ticket: u32) {
-        if let Some(line) = &mut self.queue {
-            line.done(ticket);
+        if let Some(stage) = &mut self.issue {
+            stage.done(ticket);
         }
     }
 
@@ -200,43 +208,44 @@ impl<M: Mapping> Controller<M> {
         queue: &mut EventQueue<Event>,
         probe: &mut impl Probe<Observation>,
     ) {
-        let Some(mut line) = self.queue.take() else {
+        let Some(mut stage) = self.issue.take() else {
             return;
         };
-        line.called = None;
+        stage.called = None;
         loop {
-            for place in 0..line.group.len() {
-                let slot = line.line.remove(line.group[place]).slot;
+            for place in 0..stage.group.len() {
+                let slot = stage.queue.remove(stage.group[place]).slot;
                 self.backend.commit(now, slot, queue);
-                self.hurry(now, slot, queue, probe);
+                self.preempt(now, slot, queue, probe);
             }
-            line.group.clear();
+            stage.group.clear();
             let view = View {
                 now,
-                line: &line.line,
+                queue: &stage.queue,
                 loads: self.backend.loads(),
-                joins: line.joins,
+                joins: stage.joins,
             };
-            line.scheduling
-                .choose(&view, &mut line.stirred, &mut line.group);
-            if line.group.is_empty() {
+            stage
+                .scheduling
+                .choose(&view, &mut stage.changed, &mut stage.group);
+            if stage.group.is_empty() {
                 break;
             }
-            let search = line.scheduling.search();
+            let search = stage.scheduling.search();
             if search > Time::ZERO {
-                line.called = Some(now + search);
+                stage.called = Some(now + search);
                 queue.schedule(now + search, Kind::Schedule.into());
                 break;
             }
         }
-        self.queue = Some(line);
+        self.issue = Some(stage);
     }
 
     /// Idle dies begin with what has been enqueued at this instant, once the scheduler has chosen what
     /// it commits in it.
     pub fn begin_dies(&mut self, now: Time, queue: &mut EventQueue<Event>) {
-        if let Some(line) = &self.queue
-            && line.called == Some(now)
+        if let Some(stage) = &self.issue
+            && stage.called == Some(now)
         {
             queue.schedule(now, Kind::Begin.into());
             return;
@@ -246,7 +255,7 @@ impl<M: Mapping> Controller<M> {
 
     /// A read of the host is in the queue of its die: it may interrupt what the die is at.
     #[inline]
-    pub(super) fn hurry(
+    pub(super) fn preempt(
         &mut self,
         now: Time,
         slot: Slot,
@@ -257,7 +266,7 @@ impl<M: Mapping> Controller<M> {
             self.backend.get(slot).purpose,
             Purpose::Read | Purpose::Merge | Purpose::MapRead
         ) {
-            self.backend.hurry(now, slot, &self.array, queue, probe);
+            self.backend.preempt(now, slot, &self.array, queue, probe);
         }
     }
 }

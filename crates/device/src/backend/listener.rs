@@ -1,22 +1,23 @@
-//! What the channels tell, entered into the book.
+//! What the channels tell, entered into the table.
 
 use wordline_kernel::{EventQueue, Probe, Time};
 use wordline_nand::channel::{Held, Listen};
 use wordline_nand::{Confirm, Die, Operation, Step, Work};
 
-use super::book::{Book, DieState, GcClock, Job};
+use super::die::{DieCommand, DieState, GcClock};
+use super::table::TransactionTable;
 use crate::event::{Event, Kind};
 use crate::observation::Observation;
 
-/// The book, open for what the channels have to say; of plain dies ([`super::BackEnd::is_plain`]) or
+/// The table, open for what the channels have to say; of plain dies ([`super::BackEnd::is_plain`]) or
 /// of any.
-pub(super) struct Ear<'a, P, const PLAIN: bool> {
-    pub(super) book: &'a Book,
+pub(super) struct ChannelListener<'a, P, const PLAIN: bool> {
+    pub(super) table: &'a TransactionTable,
     pub(super) queue: &'a mut EventQueue<Event>,
     pub(super) probe: &'a mut P,
 }
 
-impl<P: Probe<Observation>, const PLAIN: bool> Listen for Ear<'_, P, PLAIN> {
+impl<P: Probe<Observation>, const PLAIN: bool> Listen for ChannelListener<'_, P, PLAIN> {
     const PLAIN: bool = PLAIN;
     type OfDie = DieState;
     /// The time that the bus was held for collection.
@@ -27,7 +28,7 @@ impl<P: Probe<Observation>, const PLAIN: bool> Listen for Ear<'_, P, PLAIN> {
     }
     #[inline]
     fn waits(&mut self, now: Time, bus: &mut GcClock, state: &mut DieState) {
-        state.job.bus_gc = bus.read(now);
+        state.command.bus_gc = bus.read(now);
     }
     #[inline]
     fn granted(
@@ -39,16 +40,16 @@ impl<P: Probe<Observation>, const PLAIN: bool> Listen for Ear<'_, P, PLAIN> {
         since: Time,
         hold: Time,
     ) {
-        let job = &mut state.job;
+        let command = &mut state.command;
         if since < now {
-            let gc = bus.read(now) - job.bus_gc;
-            job.parts.gc += gc;
-            job.parts.bus_wait += now - since - gc;
+            let gc = bus.read(now) - command.bus_gc;
+            command.parts.gc += gc;
+            command.parts.bus_wait += now - since - gc;
             state.usage.bus_wait += now - since;
         }
-        job.parts.bus += hold;
+        command.parts.bus += hold;
         state.usage.bus += hold;
-        bus.start(now, job.gc);
+        bus.start(now, command.gc);
     }
     #[inline]
     fn released(&mut self, now: Time, held: Held<'_, DieState, GcClock>, _step: &Step) {
@@ -69,12 +70,12 @@ impl<P: Probe<Observation>, const PLAIN: bool> Listen for Ear<'_, P, PLAIN> {
         work: Work,
         ready: Time,
     ) {
-        state.job.busy_since = now;
-        state.job.parts.cell += ready - now;
+        state.command.busy_since = now;
+        state.command.parts.cell += ready - now;
         state.usage.cell += ready - now;
         if let Some(operation) = step.array {
-            state.job.under_way = operation != Operation::Read;
-            state.usage.array[operation as usize] += work.time() * u64::from(state.job.pages);
+            state.command.under_way = operation != Operation::Read;
+            state.usage.array[operation as usize] += work.time() * u64::from(state.command.pages);
         }
     }
     fn suspended(
@@ -85,18 +86,18 @@ impl<P: Probe<Observation>, const PLAIN: bool> Listen for Ear<'_, P, PLAIN> {
         remaining: Time,
         latency: Time,
     ) {
-        state.job.parts.cell -= remaining;
+        state.command.parts.cell -= remaining;
         state.usage.cell += latency;
         state.usage.cell -= remaining;
         let operation = confirm.operation();
         if let Some(operation) = operation {
             let used = &mut state.usage.array[operation as usize];
-            *used += latency * u64::from(state.job.pages);
-            *used -= remaining * u64::from(state.job.pages);
+            *used += latency * u64::from(state.command.pages);
+            *used -= remaining * u64::from(state.command.pages);
         }
-        self.book.observe_array(
+        self.table.observe_array(
             now,
-            &state.job,
+            &state.command,
             operation == Some(Operation::Program),
             self.probe,
         );
@@ -107,11 +108,11 @@ impl<P: Probe<Observation>, const PLAIN: bool> Listen for Ear<'_, P, PLAIN> {
     }
 }
 
-impl<P: Probe<Observation>, const PLAIN: bool> Ear<'_, P, PLAIN> {
+impl<P: Probe<Observation>, const PLAIN: bool> ChannelListener<'_, P, PLAIN> {
     /// Tells the probe that the bus has been held for the die's command.
     #[inline]
     fn observe_bus(&mut self, now: Time, held: &Held<'_, DieState, GcClock>) {
-        let Job { operation, gc, .. } = held.of_die.job;
+        let DieCommand { operation, gc, .. } = held.of_die.command;
         self.probe.observe(
             now,
             Observation::Bus {

@@ -1,147 +1,15 @@
-//! The queues of the dies, what each die is at, and what it has been used for.
+//! The transactions on their way, and the queues of the dies.
 
-use std::collections::VecDeque;
-
-use wordline_kernel::{BusyTime, Probe, Time};
+use wordline_kernel::{Probe, Time};
 use wordline_nand::{Die, Operation};
 
+use super::die::{DieCommand, DieState};
 use super::transaction::{NONE, Order, Slot, Transaction, Wait};
 use crate::observation::{Observation, PageParts};
 
-/// Time that a shared thing was held for garbage collection.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct GcClock {
-    pub(super) total: Time,
-    pub(super) since: Time,
-    pub(super) running: bool,
-}
-
-impl GcClock {
-    #[inline]
-    pub(super) fn start(&mut self, now: Time, gc: bool) {
-        self.since = now;
-        self.running = gc;
-    }
-    #[inline]
-    pub(super) fn stop(&mut self, now: Time) {
-        if self.running {
-            self.total += now - self.since;
-            self.running = false;
-        }
-    }
-    #[inline]
-    pub(super) fn read(&self, now: Time) -> Time {
-        if self.running {
-            self.total + (now - self.since)
-        } else {
-            self.total
-        }
-    }
-}
-
-/// A command that a die is at.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Job {
-    /// Its first transaction; the others follow by `next`.
-    pub(super) head: Slot,
-    pub(super) operation: Operation,
-    pub(super) gc: bool,
-    pub(super) pages: u32,
-    /// Whether the array is programming or erasing for it.
-    pub(super) under_way: bool,
-    /// Whether another die of the package was occupied at the same time.
-    pub(super) interleaved: bool,
-    pub(super) began: Time,
-    /// Since when the die has been occupied without a break.
-    pub(super) since: Time,
-    /// Since when the die has been busy.
-    pub(super) busy_since: Time,
-    /// When it was laid aside last.
-    pub(super) aside_since: Time,
-    /// Where its time went.
-    pub(super) parts: PageParts,
-    /// Collection's share of the bus when the die asked for it.
-    pub(super) bus_gc: Time,
-}
-
-impl Job {
-    /// A die is given to a command: what is not set here is set when it first counts.
-    #[inline]
-    pub(super) fn begin(
-        &mut self,
-        now: Time,
-        head: Slot,
-        operation: Operation,
-        gc: bool,
-        pages: u32,
-    ) {
-        self.head = head;
-        self.operation = operation;
-        self.gc = gc;
-        self.pages = pages;
-        self.under_way = false;
-        self.interleaved = false;
-        self.began = now;
-        self.since = now;
-        self.aside_since = Time::ZERO;
-        self.parts = PageParts::NONE;
-    }
-}
-
-pub(super) const IDLE: Job = Job {
-    head: NONE,
-    operation: Operation::Read,
-    gc: false,
-    pages: 0,
-    under_way: false,
-    interleaved: false,
-    began: Time::ZERO,
-    since: Time::ZERO,
-    busy_since: Time::ZERO,
-    aside_since: Time::ZERO,
-    parts: PageParts::NONE,
-    bus_gc: Time::ZERO,
-};
-
-#[derive(Clone, Debug)]
-pub(super) struct DieState {
-    pub(super) job: Job,
-    /// A command laid aside for reads.
-    pub(super) aside: Option<Box<Job>>,
-    pub(super) first: Slot,
-    pub(super) last: Slot,
-    /// Reads of the host in the queue, in order; kept if they can pass other operations.
-    pub(super) reads: VecDeque<Slot>,
-    pub(super) gc: GcClock,
-    pub(super) usage: Usage,
-    /// How long it was occupied, up to the last time it was left.
-    pub(super) occupied: Time,
-}
-
-impl DieState {
-    /// How long it has been occupied since the power came.
-    pub(super) fn busy(&self) -> BusyTime {
-        let Job { head, since, .. } = self.job;
-        BusyTime::new(self.occupied, (head != NONE).then_some(since))
-    }
-}
-
-/// What a die has been used for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// Array time summed over the planes that worked: reads, programs, erases.
-    pub array: [Time; 3],
-    /// Bus time.
-    pub bus: Time,
-    /// Waiting for the bus.
-    pub bus_wait: Time,
-    /// Array time of its commands, however many planes worked, and their short busy times.
-    pub cell: Time,
-}
-
 /// The transactions that are on their way.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Book {
+pub(super) struct TransactionTable {
     pub(super) transactions: Vec<Transaction>,
     pub(super) vacant: Vec<Slot>,
     /// Transactions that were numbered.
@@ -150,7 +18,7 @@ pub(super) struct Book {
     pub(super) earlier: Vec<PageParts>,
 }
 
-impl Book {
+impl TransactionTable {
     /// Takes on an operation of a die, of which collection has had `gc_before` so far.
     // Field by field, from registers: a transaction that is put together in memory first and then
     // copied with wider loads waits for its own stores.
@@ -194,7 +62,7 @@ impl Book {
     }
 
     /// Notes what the request of a transaction has been through before it waits for the die.
-    pub(super) fn went_through(&mut self, slot: Slot, parts: &PageParts) {
+    pub(super) fn add_earlier(&mut self, slot: Slot, parts: &PageParts) {
         let place = slot as usize;
         let transaction = &mut self.transactions[place];
         if self.earlier.len() <= place {
@@ -267,20 +135,20 @@ impl Book {
     pub(super) fn observe_array<P: Probe<Observation>>(
         &self,
         now: Time,
-        job: &Job,
+        command: &DieCommand,
         programs: bool,
         probe: &mut P,
     ) {
         if !P::HEARS_PIECES {
             return;
         }
-        let Job {
+        let DieCommand {
             head,
             operation,
             gc,
             busy_since: from,
             ..
-        } = *job;
+        } = *command;
         let worked = match operation {
             Operation::Move if programs => Operation::Program,
             Operation::Move => Operation::Read,

@@ -1,0 +1,141 @@
+//! What each die is at, and what it has been used for.
+
+use std::collections::VecDeque;
+
+use wordline_kernel::{BusyTime, Time};
+use wordline_nand::Operation;
+
+use super::transaction::{NONE, Slot};
+use crate::observation::PageParts;
+
+/// Time that a shared thing was held for garbage collection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct GcClock {
+    pub(super) total: Time,
+    pub(super) since: Time,
+    pub(super) running: bool,
+}
+
+impl GcClock {
+    #[inline]
+    pub(super) fn start(&mut self, now: Time, gc: bool) {
+        self.since = now;
+        self.running = gc;
+    }
+    #[inline]
+    pub(super) fn stop(&mut self, now: Time) {
+        if self.running {
+            self.total += now - self.since;
+            self.running = false;
+        }
+    }
+    #[inline]
+    pub(super) fn read(&self, now: Time) -> Time {
+        if self.running {
+            self.total + (now - self.since)
+        } else {
+            self.total
+        }
+    }
+}
+
+/// A command that a die is at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DieCommand {
+    /// Its first transaction; the others follow by `next`.
+    pub(super) head: Slot,
+    pub(super) operation: Operation,
+    pub(super) gc: bool,
+    pub(super) pages: u32,
+    /// Whether the array is programming or erasing for it.
+    pub(super) under_way: bool,
+    /// Whether another die of the package was occupied at the same time.
+    pub(super) interleaved: bool,
+    pub(super) began: Time,
+    /// Since when the die has been occupied without a break.
+    pub(super) since: Time,
+    /// Since when the die has been busy.
+    pub(super) busy_since: Time,
+    /// When it was laid suspended last.
+    pub(super) suspended_at: Time,
+    /// Where its time went.
+    pub(super) parts: PageParts,
+    /// Collection's share of the bus when the die asked for it.
+    pub(super) bus_gc: Time,
+}
+
+impl DieCommand {
+    /// No command.
+    pub(super) const IDLE: Self = Self {
+        head: NONE,
+        operation: Operation::Read,
+        gc: false,
+        pages: 0,
+        under_way: false,
+        interleaved: false,
+        began: Time::ZERO,
+        since: Time::ZERO,
+        busy_since: Time::ZERO,
+        suspended_at: Time::ZERO,
+        parts: PageParts::NONE,
+        bus_gc: Time::ZERO,
+    };
+
+    /// A die is given to a command: what is not set here is set when it first counts.
+    #[inline]
+    pub(super) fn begin(
+        &mut self,
+        now: Time,
+        head: Slot,
+        operation: Operation,
+        gc: bool,
+        pages: u32,
+    ) {
+        self.head = head;
+        self.operation = operation;
+        self.gc = gc;
+        self.pages = pages;
+        self.under_way = false;
+        self.interleaved = false;
+        self.began = now;
+        self.since = now;
+        self.suspended_at = Time::ZERO;
+        self.parts = PageParts::NONE;
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct DieState {
+    pub(super) command: DieCommand,
+    /// A command laid suspended for reads.
+    pub(super) suspended: Option<Box<DieCommand>>,
+    pub(super) first: Slot,
+    pub(super) last: Slot,
+    /// Reads of the host in the queue, in order; kept if they can pass other operations.
+    pub(super) reads: VecDeque<Slot>,
+    pub(super) gc: GcClock,
+    pub(super) usage: Usage,
+    /// How long it was occupied, up to the last time it was left.
+    pub(super) occupied: Time,
+}
+
+impl DieState {
+    /// How long it has been occupied since the power came.
+    pub(super) fn busy(&self) -> BusyTime {
+        let DieCommand { head, since, .. } = self.command;
+        BusyTime::new(self.occupied, (head != NONE).then_some(since))
+    }
+}
+
+/// What a die has been used for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Array time summed over the planes that worked: reads, programs, erases.
+    pub array: [Time; 3],
+    /// Bus time.
+    pub bus: Time,
+    /// Waiting for the bus.
+    pub bus_wait: Time,
+    /// Array time of its commands, however many planes worked, and their short busy times.
+    pub cell: Time,
+}
