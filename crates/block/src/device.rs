@@ -2,7 +2,7 @@
 
 use std::fmt::{Debug, Display};
 
-use wordline_kernel::{BusyTime, Digest, EventQueue, Probe, Time};
+use wordline_kernel::{BusyTime, Context, Digest, Probe, Time};
 
 use crate::completion::{Completion, Ticket};
 use crate::power_cut::PowerCut;
@@ -29,8 +29,8 @@ pub struct Busy {
     pub dies: Vec<BusyTime>,
 }
 
-/// Serves the requests of a host. It holds no clock and no event queue: its owner passes both in, so that devices can
-/// share one queue.
+/// Serves the requests of a host. It holds no clock and no event queue: its owner passes both in ([`Context`]), so that devices
+/// can share one queue.
 pub trait BlockDevice {
     /// What it schedules for itself.
     type Event: Event;
@@ -51,9 +51,8 @@ pub trait BlockDevice {
     /// The host tells what it will submit next, in order of arrival, each time that changes.
     fn look_ahead(
         &mut self,
-        _now: Time,
+        _cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
         _upcoming: &[Request],
-        _queue: &mut EventQueue<Self::Event>,
     ) {
     }
     /// This request will be submitted soon: the device may bring what it will look up then into the caches of the
@@ -63,18 +62,14 @@ pub trait BlockDevice {
     /// The host submits a request, of a stream that is taken. It can be complete at once.
     fn submit(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
         request: Request,
-        queue: &mut EventQueue<Self::Event>,
-        probe: &mut impl Probe<Self::Observation>,
     ) -> Result<Ticket, Self::Error>;
     /// Deals with an event that the device has scheduled.
     fn handle(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
         event: Self::Event,
-        queue: &mut EventQueue<Self::Event>,
-        probe: &mut impl Probe<Self::Observation>,
     ) -> Result<(), Self::Error>;
     /// The requests that are complete since this was last asked, one by one in the order of completion.
     fn completions(&mut self) -> impl Iterator<Item = Completion> + '_;
@@ -93,9 +88,7 @@ pub trait BlockDevice {
     /// The power is back: what still waits is begun.
     fn resume(
         &mut self,
-        _now: Time,
-        _queue: &mut EventQueue<Self::Event>,
-        _probe: &mut impl Probe<Self::Observation>,
+        _cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
     ) -> Result<(), Self::Error> {
         Ok(())
     }

@@ -10,7 +10,7 @@ use wordline_block::{BlockDevice, Op, Request};
 use wordline_device::{Composition, Event, Interface, Plan, Precondition, Scheduler, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Mapping, PageMap};
-use wordline_kernel::{EventQueue, Stream, Time};
+use wordline_kernel::{Context, EventQueue, Stream, Time};
 use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
 
 const REQUESTS: u64 = 20_000;
@@ -75,10 +75,11 @@ fn serve(ssd: &mut Ssd<PageMap>, op: Op) -> Time {
 /// Random requests of a page, or sequential ones of many.
 fn serve_of(ssd: &mut Ssd<PageMap>, op: Op, bytes: u64) -> Time {
     let requests = REQUESTS * 4096 / bytes;
-    let mut queue = EventQueue::<Event>::default();
     let mut random = Stream::new(1, "offsets");
     let pages = u64::from(ssd.mapping().user_pages());
-    let (mut now, mut issued) = (Time::ZERO, 0);
+    let (mut queue, mut none) = (EventQueue::<Event>::default(), ());
+    let mut cx = Context::new(Time::ZERO, &mut queue, &mut none);
+    let mut issued = 0;
     loop {
         while issued < requests && ssd.takes(0) {
             let request = Request {
@@ -91,17 +92,17 @@ fn serve_of(ssd: &mut Ssd<PageMap>, op: Op, bytes: u64) -> Time {
                     random.below(pages) * 4096
                 },
                 bytes,
-                arrival: now,
+                arrival: cx.now,
             };
-            let submitted = ssd.submit(now, request, &mut queue, &mut ());
+            let submitted = ssd.submit(&mut cx, request);
             assert!(submitted.is_ok(), "within the device");
             issued += 1;
         }
-        let Some((time, event)) = queue.pop() else {
-            return now;
+        let Some((time, event)) = cx.queue.pop() else {
+            return cx.now;
         };
-        now = time;
-        let handled = ssd.handle(now, event, &mut queue, &mut ());
+        cx.now = time;
+        let handled = ssd.handle(&mut cx, event);
         assert!(handled.is_ok(), "no rule is broken");
         ssd.completions().for_each(drop);
     }

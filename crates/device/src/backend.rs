@@ -21,14 +21,14 @@ use listener::ChannelListener;
 use table::TransactionTable;
 use transaction::{NONE, Wait};
 pub(crate) use transaction::{Order, Purpose, Slot, Transaction};
-use wordline_kernel::{BusyTime, EventQueue, Probe, Stream, Time};
+use wordline_kernel::{BusyTime, Probe, Stream, Time};
 use wordline_nand::channel::Readied;
 use wordline_nand::{
     Array, Channels, Die, Layout, Operation, PlaneRule, Ppn, Transaction as Command,
 };
 
 use crate::compose::{Compose, Composition};
-use crate::event::{Event, Kind};
+use crate::event::{Context, Kind};
 use crate::observation::{Observation, PageParts};
 use crate::plan::Plan;
 use crate::schedule::Load;
@@ -251,62 +251,61 @@ impl BackEnd {
     #[inline(always)]
     pub fn enqueue(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         die: Die,
         order: &Order,
-        queue: &mut EventQueue<Event>,
     ) -> Slot {
+        let now = cx.now;
         let state = self.channels.of_mut(die);
         let slot = self.table.admit(now, die, state.gc.read(now), order);
         *self.loads[die.index()].of(order.purpose.operation()) += u32::from(!order.purpose.is_gc());
         if !self.is_plain {
             self.table.number(slot);
-            self.line_up(now, die, slot, order.purpose, queue);
+            self.line_up(cx, die, slot, order.purpose);
         } else if state.command.head != NONE {
             self.table.append::<true>(state, slot);
         } else {
-            self.start::<true>(now, die, slot, 1, queue);
+            self.start::<true>(cx, die, slot, 1);
         }
         slot
     }
 
     /// Puts an admitted operation at the end of its die's queue; until then it has waited for the
     /// scheduler.
-    pub fn commit(&mut self, now: Time, slot: Slot, queue: &mut EventQueue<Event>) {
+    pub fn commit(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, slot: Slot) {
         let transaction = &mut self.table.transactions[slot as usize];
         let (die, purpose) = (transaction.die, transaction.purpose);
-        let clock = self.channels.of(die).gc.read(now);
+        let clock = self.channels.of(die).gc.read(cx.now);
         let Wait { time, gc } = transaction.wait;
         transaction.wait = Wait {
-            time: now,
+            time: cx.now,
             gc: clock,
         };
-        if time < now {
+        if time < cx.now {
             let parts = PageParts {
                 gc: clock - gc,
-                queue: now - time - (clock - gc),
+                queue: cx.now - time - (clock - gc),
                 ..PageParts::NONE
             };
             self.table.add_earlier(slot, &parts);
         }
         *self.loads[die.index()].of(purpose.operation()) += u32::from(!purpose.is_gc());
-        self.line_up(now, die, slot, purpose, queue);
+        self.line_up(cx, die, slot, purpose);
     }
 
     /// An idle die begins at once, or with [`BackEnd::begin`] if it may take several operations
     /// together, or if a scheduler may yet commit to other dies what came before. Not for plain dies.
     fn line_up(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         die: Die,
         slot: Slot,
         purpose: Purpose,
-        queue: &mut EventQueue<Event>,
     ) {
         let state = self.channels.of_mut(die);
         let idle = state.command.head == NONE;
         if idle && self.planes == 1 && !self.is_scheduled {
-            self.start::<false>(now, die, slot, 1, queue);
+            self.start::<false>(cx, die, slot, 1);
             return;
         }
         let is_first = state.first == NONE;
@@ -315,15 +314,15 @@ impl BackEnd {
             state.reads.push_back(slot);
         }
         if idle && is_first {
-            self.begin_later(now, die, queue);
+            self.begin_later(cx, die);
         }
     }
 
     /// An idle die begins when all that is enqueued at this instant has been.
     #[cold]
-    fn begin_later(&mut self, now: Time, die: Die, queue: &mut EventQueue<Event>) {
+    fn begin_later(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, die: Die) {
         if self.to_begin.is_empty() {
-            queue.schedule(now, Kind::Begin.into());
+            cx.schedule(cx.now, Kind::Begin);
         }
         self.to_begin.push(die);
         self.loads[die.index()].array_begun = false;
@@ -331,23 +330,23 @@ impl BackEnd {
 
     /// A die whose command is over goes on with [`BackEnd::begin`]: others that begin at this instant
     /// may have something to do that came before.
-    fn begin_with_others(&mut self, now: Time, die: Die, queue: &mut EventQueue<Event>) {
+    fn begin_with_others(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, die: Die) {
         if self.channels.of(die).first != NONE {
-            self.begin_later(now, die, queue);
+            self.begin_later(cx, die);
         }
     }
 
     /// Idle dies begin with what has been enqueued at this instant, and so ask for their buses: in the
     /// order in which the operations that their commands begin with have come.
-    pub fn begin(&mut self, now: Time, array: &Array, queue: &mut EventQueue<Event>) {
+    pub fn begin(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, array: &Array) {
         let mut to_begin = std::mem::take(&mut self.to_begin);
         to_begin.sort_unstable_by_key(|die| {
-            let head = self.head(now, *die, array);
+            let head = self.head(cx.now, *die, array);
             head.map_or(0, |head| self.get(head).number)
         });
         for die in to_begin.drain(..) {
             debug_assert!(self.channels.is_free(die), "idle until now");
-            self.start_next::<false>(now, die, array, queue);
+            self.start_next::<false>(cx, die, array);
         }
         self.to_begin = to_begin;
     }
@@ -369,10 +368,9 @@ impl BackEnd {
     #[inline(always)]
     fn start_next<const PLAIN: bool>(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         die: Die,
         array: &Array,
-        queue: &mut EventQueue<Event>,
     ) {
         let state = self.channels.of_mut(die);
         if state.first == NONE {
@@ -380,11 +378,11 @@ impl BackEnd {
         }
         if PLAIN || (self.planes == 1 && !self.suspends) {
             let head = self.table.pop_front::<PLAIN>(state);
-            self.start::<PLAIN>(now, die, head, 1, queue);
+            self.start::<PLAIN>(cx, die, head, 1);
             return;
         }
-        if let Some(head) = self.head(now, die, array) {
-            self.begin_with(now, die, head, array, queue);
+        if let Some(head) = self.head(cx.now, die, array) {
+            self.begin_with(cx, die, head, array);
         }
     }
 
@@ -392,11 +390,10 @@ impl BackEnd {
     #[inline(never)]
     fn begin_with(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         die: Die,
         head: Slot,
         array: &Array,
-        queue: &mut EventQueue<Event>,
     ) {
         self.table.unlink(self.channels.of_mut(die), head);
         let pages = if self.planes > 1 {
@@ -404,19 +401,19 @@ impl BackEnd {
         } else {
             1
         };
-        self.start::<false>(now, die, head, pages, queue);
+        self.start::<false>(cx, die, head, pages);
     }
 
     /// Gives the die, which is idle, to a command.
     #[inline]
     fn start<const PLAIN: bool>(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         die: Die,
         head: Slot,
         pages: u32,
-        queue: &mut EventQueue<Event>,
     ) {
+        let now = cx.now;
         let interleaved = !PLAIN && self.dies_per_package > 1 && self.interleave(die);
         if !PLAIN && self.is_scheduled {
             self.loads[die.index()].array_begun = false;
@@ -435,12 +432,12 @@ impl BackEnd {
             let time = at.chains().array_time(operation, offset, &mut self.draws);
             let mut listener = ChannelListener::<_, PLAIN> {
                 table: &self.table,
-                queue,
+                queue: cx.queue,
                 probe: &mut (),
             };
             at.start_legacy(now, operation, time, &mut listener);
         } else {
-            self.start_together(now, die, head, of_gc, queue);
+            self.start_together(cx, die, head, of_gc);
         }
     }
 
@@ -466,11 +463,10 @@ impl BackEnd {
     #[inline(never)]
     fn start_together(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         die: Die,
         head: Slot,
         of_gc: Time,
-        queue: &mut EventQueue<Event>,
     ) {
         let (draws, layout) = (&mut self.draws, &self.layout);
         let DieCommand {
@@ -481,7 +477,7 @@ impl BackEnd {
         while slot != NONE {
             let transaction = &mut self.table.transactions[slot as usize];
             if slot != head {
-                transaction.wait.end(now, of_gc);
+                transaction.wait.end(cx.now, of_gc);
             }
             places[count] = transaction.place;
             targets[count] = transaction.target;
@@ -509,10 +505,10 @@ impl BackEnd {
         });
         let mut listener = ChannelListener::<_, false> {
             table: &self.table,
-            queue,
+            queue: cx.queue,
             probe: &mut (),
         };
-        self.channels.start(now, die, &mut listener);
+        self.channels.start(cx.now, die, &mut listener);
     }
 
     /// A hold of a bus is over. Returns the first transaction of a command that is finished; its die
@@ -520,16 +516,15 @@ impl BackEnd {
     #[inline]
     pub fn bus_done<const PLAIN: bool>(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         channel: u32,
         array: &Array,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Option<Slot> {
+        let now = cx.now;
         let mut listener = ChannelListener::<_, PLAIN> {
             table: &self.table,
-            queue,
-            probe,
+            queue: cx.queue,
+            probe: cx.probe,
         };
         let released = self.channels.bus_done(now, channel, &mut listener);
         let die = released.die;
@@ -538,18 +533,18 @@ impl BackEnd {
             self.load_changed = Some(die);
         }
         if released.ended {
-            let head = self.finish::<PLAIN>(now, die, probe);
+            let head = self.finish::<PLAIN>(cx, die);
             if !PLAIN && self.suspends && self.channels.of(die).suspended.is_some() {
-                self.serve_reads(now, die, array, queue);
+                self.serve_reads(cx, die, array);
             } else if !PLAIN && (self.is_scheduled || !self.to_begin.is_empty()) {
-                self.begin_with_others(now, die, queue);
+                self.begin_with_others(cx, die);
             } else {
-                self.start_next::<PLAIN>(now, die, array, queue);
+                self.start_next::<PLAIN>(cx, die, array);
             }
             return Some(head);
         }
         if !PLAIN && self.suspends && released.began {
-            self.suspend_for_waiting(now, die, array, queue, probe);
+            self.suspend_for_waiting(cx, die, array);
         }
         None
     }
@@ -558,10 +553,10 @@ impl BackEnd {
     #[inline]
     fn finish<const PLAIN: bool>(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         die: Die,
-        probe: &mut impl Probe<Observation>,
     ) -> Slot {
+        let now = cx.now;
         let state = self.channels.of_mut(die);
         let command = &mut state.command;
         if !PLAIN && self.suspends {
@@ -572,7 +567,7 @@ impl BackEnd {
             self.finished = command.parts;
             *self.loads[die.index()].of(command.operation) -= pages;
         }
-        leave(now, die, state, pages, probe);
+        leave(cx, die, state, pages);
         head
     }
 
@@ -581,16 +576,15 @@ impl BackEnd {
     #[inline]
     pub fn ready<const PLAIN: bool>(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         die: Die,
         array: &Array,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Option<ArrayDone> {
+        let now = cx.now;
         let mut listener = ChannelListener::<_, PLAIN> {
             table: &self.table,
-            queue,
-            probe,
+            queue: cx.queue,
+            probe: cx.probe,
         };
         match self.channels.ready(now, die, &mut listener) {
             Readied::Done(worked) => {
@@ -598,7 +592,7 @@ impl BackEnd {
                 let command = &mut self.channels.of_mut(die).command;
                 command.under_way = false;
                 let programs = operation == Operation::Program;
-                self.table.observe_array(now, command, programs, probe);
+                self.table.observe_array(now, command, programs, cx.probe);
                 Some(ArrayDone {
                     head: command.head,
                     operation,
@@ -606,8 +600,8 @@ impl BackEnd {
             }
             Readied::Suspended => {
                 self.channels.of_mut(die).command.suspended_at = now;
-                self.set_suspended(now, die, probe);
-                self.serve_reads(now, die, array, queue);
+                self.set_suspended(cx, die);
+                self.serve_reads(cx, die, array);
                 None
             }
             Readied::Stale => None,
@@ -619,25 +613,21 @@ impl BackEnd {
 /// then).
 #[inline]
 fn leave(
-    now: Time,
+    cx: &mut Context<'_, impl Probe<Observation>>,
     die: Die,
     state: &mut DieState,
     pages: u32,
-    probe: &mut impl Probe<Observation>,
 ) {
-    state.gc.stop(now);
+    state.gc.stop(cx.now);
     let command = &mut state.command;
     command.head = NONE;
-    state.occupied += now - command.since;
-    probe.observe(
-        now,
-        Observation::Die {
-            die,
-            from: command.since,
-            operation: command.operation,
-            pages,
-            interleaved: command.interleaved,
-            gc: command.gc,
-        },
-    );
+    state.occupied += cx.now - command.since;
+    cx.observe(Observation::Die {
+        die,
+        from: command.since,
+        operation: command.operation,
+        pages,
+        interleaved: command.interleaved,
+        gc: command.gc,
+    });
 }

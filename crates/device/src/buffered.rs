@@ -10,23 +10,22 @@ use wordline_nand::Die;
 
 use crate::controller::{Controller, Done};
 use crate::error::DeviceError;
-use crate::event::{Event, Kind};
+use crate::event::{Context, Kind};
 use crate::observation::Observation;
 use crate::plan::Plan;
 
 /// The controller as the buffer sees it.
-struct Flash<'a, M, P> {
+struct Flash<'a, 'c, M, P> {
+    cx: &'a mut Context<'c, P>,
     controller: &'a Controller<M>,
-    queue: &'a mut EventQueue<Event>,
-    probe: &'a mut P,
 }
 
-impl<M: Mapping, P: Probe<Observation>> Backing for Flash<'_, M, P> {
+impl<M: Mapping, P: Probe<Observation>> Backing for Flash<'_, '_, M, P> {
     fn schedule(&mut self, at: Time, event: wordline_buffer::Event) {
-        self.queue.schedule(at, Kind::Buffer(event).into());
+        self.cx.schedule(at, Kind::Buffer(event));
     }
     fn observe(&mut self, now: Time, observation: wordline_buffer::Observation) {
-        self.probe.observe(now, Observation::Buffer(observation));
+        self.cx.probe.observe(now, Observation::Buffer(observation));
     }
     fn chip_of(&self, page: Page) -> Option<Chip> {
         let die = self.controller.chip_of(Lpn(page.0));
@@ -93,34 +92,24 @@ impl Buffered {
     /// Begins with a request.
     pub fn begin<M: Mapping>(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         ticket: Ticket,
         request: &Request,
         controller: &Controller<M>,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
-        let mut flash = Flash {
-            controller,
-            queue,
-            probe,
-        };
+        let now = cx.now;
+        let mut flash = Flash { cx, controller };
         Ok(self.buffer.begin(now, ticket, request, &mut flash)?)
     }
     /// Deals with an event that the buffer has scheduled.
     pub fn handle<M: Mapping>(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         event: wordline_buffer::Event,
         controller: &Controller<M>,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
-        let mut flash = Flash {
-            controller,
-            queue,
-            probe,
-        };
+        let now = cx.now;
+        let mut flash = Flash { cx, controller };
         Ok(self.buffer.handle(now, event, &mut flash)?)
     }
     /// The next request to the flash, if there is one.
@@ -138,20 +127,15 @@ impl Buffered {
     /// The flash is done with a request; whether it was the buffer's.
     pub fn flash_done<M: Mapping>(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         done: &Done,
         controller: &Controller<M>,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<bool, DeviceError> {
         let Some((request, began)) = self.requested[done.ticket as usize].take() else {
             return Ok(false);
         };
-        let mut flash = Flash {
-            controller,
-            queue,
-            probe,
-        };
+        let now = cx.now;
+        let mut flash = Flash { cx, controller };
         let parts = done.parts.into();
         self.buffer
             .flash_done(now, &request, began, &parts, &mut flash)?;
@@ -175,10 +159,11 @@ impl Buffered {
         controller: &Controller<M>,
         probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
+        let mut none = EventQueue::default();
+        let mut cx = Context::new(now, &mut none, probe);
         let mut flash = Flash {
+            cx: &mut cx,
             controller,
-            queue: &mut EventQueue::default(),
-            probe,
         };
         Ok(self.buffer.cut_power(now, cut, &mut flash)?)
     }

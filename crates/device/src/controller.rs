@@ -23,12 +23,12 @@ use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::recovery::Spare;
 use wordline_ftl::{Bulk, JobId, Lpn, Mapping, Placed, Want, Written};
 use wordline_kernel::memory::{Fill, Table};
-use wordline_kernel::{BusyTime, EventQueue, Probe, Time};
+use wordline_kernel::{BusyTime, Probe, Time};
 use wordline_nand::{Array, Block, Die, Event as Flash, Layout, Operation, Plane, Ppn};
 
 use crate::backend::{ArrayDone, BackEnd, Order, Purpose, Slot, Usage};
 use crate::error::DeviceError;
-use crate::event::Event;
+use crate::event::Context;
 use crate::observation::{Observation, PageParts};
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
@@ -298,16 +298,14 @@ impl<M: Mapping> Controller<M> {
     /// Begins with a request, which lies within the device.
     pub fn begin(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         ticket: Ticket,
         request: &Request,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         if request.op == Op::Flush {
             // What is done is in the flash.
             self.expect(ticket, 1);
-            self.page_done(now, ticket, PageParts::NONE, queue);
+            self.page_done(cx, ticket, PageParts::NONE);
             return Ok(());
         }
         let end = request.offset + request.bytes;
@@ -316,7 +314,7 @@ impl<M: Mapping> Controller<M> {
         self.expect(ticket, (last - first) as u32 + 1);
         let mut page = first;
         if request.op == Op::Write {
-            page = self.write_rows(now, ticket, request, queue, probe);
+            page = self.write_rows(cx, ticket, request);
         }
         while page <= last {
             let from = request.offset.max(page * self.page_bytes) - page * self.page_bytes;
@@ -328,12 +326,12 @@ impl<M: Mapping> Controller<M> {
             };
             let number = Lpn(page as u32);
             match request.op {
-                Op::Read => self.read(now, ticket, number, queue, probe)?,
-                Op::Write => self.write(now, ticket, number, span, false, queue, probe),
+                Op::Read => self.read(cx, ticket, number)?,
+                Op::Write => self.write(cx, ticket, number, span, false),
                 Op::Trim if span.whole => {
-                    self.write(now, ticket, number, span, true, queue, probe);
+                    self.write(cx, ticket, number, span, true);
                 }
-                Op::Trim | Op::Flush => self.page_done(now, ticket, PageParts::NONE, queue),
+                Op::Trim | Op::Flush => self.page_done(cx, ticket, PageParts::NONE),
             }
             page += 1;
         }
@@ -345,11 +343,9 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     fn write_rows(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         ticket: Ticket,
         request: &Request,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> u64 {
         let first = request.offset / self.page_bytes;
         let end = (request.offset + request.bytes) / self.page_bytes;
@@ -359,7 +355,7 @@ impl<M: Mapping> Controller<M> {
         let (mut next, end) = (first as u32, end as u32);
         while next < end {
             let free = self.before_pending(next..end);
-            let placed = self.write_row(now, ticket, next..free, queue, probe);
+            let placed = self.write_row(cx, ticket, next..free);
             if placed == 0 {
                 break;
             }
@@ -384,11 +380,9 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     fn write_row(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         ticket: Ticket,
         pages: Range<u32>,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> u32 {
         let Self {
             layout,
@@ -413,15 +407,15 @@ impl<M: Mapping> Controller<M> {
                 superseding[block.index()] += 1;
                 order.superseded = block.0 + 1;
             }
-            backend.enqueue(now, layout.die_of(plane), &order, queue);
+            backend.enqueue(cx, layout.die_of(plane), &order);
             (count, last) = (count + 1, (plane, page));
             Ok::<(), Infallible>(())
         });
         if count > 0 {
-            probe.observe(now, Observation::PagesWritten { pages: count });
-            self.observe_free_blocks(now, probe);
+            cx.observe(Observation::PagesWritten { pages: count });
+            self.observe_free_blocks(cx);
             let (plane, page) = last;
-            self.look_at_free_blocks(now, plane, page, queue, probe);
+            self.look_at_free_blocks(cx, plane, page);
         }
         count
     }
@@ -430,14 +424,12 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     fn look_at_free_blocks(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         plane: Plane,
         written: Lpn,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) {
         if self.mapping.wants_collection(plane) {
-            self.free_blocks_are_few(now, plane, Some(written), queue, probe);
+            self.free_blocks_are_few(cx, plane, Some(written));
         }
     }
 
@@ -445,11 +437,9 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     pub fn begin_page(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         ticket: Ticket,
         request: &PageRequest,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         self.expect(ticket, 1);
         let all = Span {
@@ -459,9 +449,9 @@ impl<M: Mapping> Controller<M> {
         };
         let page = Lpn(request.page.0);
         match request.op {
-            PageOp::Fetch => self.read(now, ticket, page, queue, probe)?,
-            PageOp::Destage(span) => self.write(now, ticket, page, span, false, queue, probe),
-            PageOp::Trim => self.write(now, ticket, page, all, true, queue, probe),
+            PageOp::Fetch => self.read(cx, ticket, page)?,
+            PageOp::Destage(span) => self.write(cx, ticket, page, span, false),
+            PageOp::Trim => self.write(cx, ticket, page, all, true),
         }
         Ok(())
     }
@@ -483,11 +473,9 @@ impl<M: Mapping> Controller<M> {
     #[inline(always)]
     fn read(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         owner: u32,
         page: Lpn,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         let mut oldest = NO_VERSION;
         if let Some(verification) = &mut self.verification {
@@ -498,24 +486,22 @@ impl<M: Mapping> Controller<M> {
             owner,
             page,
             parts: PageParts::NONE,
-            since: now,
+            since: cx.now,
             oldest,
         };
         if let Some(job) = self.mapping.fetch(page, false) {
-            self.wait_for_map(now, job, Waiter::Read(read), queue, probe);
+            self.wait_for_map(cx, job, Waiter::Read(read));
             return Ok(());
         }
-        self.read_mapped(now, &read, queue, probe)
+        self.read_mapped(cx, &read)
     }
 
     /// Reads a page scope map entry is in memory.
     #[inline(always)]
     fn read_mapped(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         read: &PageRead,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         let PageRead {
             owner,
@@ -527,7 +513,7 @@ impl<M: Mapping> Controller<M> {
         if let Some(place) = self.mapping.lookup(page) {
             self.array.foresee(place);
             let order = Order::new(Purpose::Read, place, owner, page.0);
-            let slot = self.issue(now, &order, queue);
+            let slot = self.issue(cx, &order);
             if parts != PageParts::NONE {
                 self.backend.add_earlier(slot, &parts);
             }
@@ -535,21 +521,19 @@ impl<M: Mapping> Controller<M> {
                 verification.note(slot, 0, oldest);
             }
             if self.issue.is_none() {
-                self.backend.preempt(now, slot, &self.array, queue, probe);
+                self.backend.preempt(cx, slot, &self.array);
             }
             return Ok(());
         }
-        self.read_unwritten(now, read, queue, probe)
+        self.read_unwritten(cx, read)
     }
 
     /// Reads a page that was never written: it is done at once.
     #[cold]
     fn read_unwritten(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         read: &PageRead,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         let PageRead {
             owner,
@@ -558,28 +542,26 @@ impl<M: Mapping> Controller<M> {
             oldest,
             ..
         } = *read;
-        probe.observe(now, Observation::UnwrittenRead);
+        cx.observe(Observation::UnwrittenRead);
         if let Some(verification) = &mut self.verification {
             let checked =
                 verification
                     .shadow
-                    .check(now, page, oldest.number, Shadow::unwritten(), None);
+                    .check(cx.now, page, oldest.number, Shadow::unwritten(), None);
             checked.map_err(DeviceError::Verification)?;
         }
-        self.page_done(now, owner, parts, queue);
+        self.page_done(cx, owner, parts);
         Ok(())
     }
 
     #[inline]
     fn write(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         owner: u32,
         page: Lpn,
         span: Span,
         trim: bool,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) {
         let Span { from, bytes, whole } = span;
         let mut version = NO_VERSION;
@@ -587,9 +569,9 @@ impl<M: Mapping> Controller<M> {
             let filled = self.mapping.lookup(page).is_some();
             let shadow = &mut verification.shadow;
             version = if trim {
-                shadow.issue_trim(now, page, filled)
+                shadow.issue_trim(cx.now, page, filled)
             } else {
-                shadow.issue(now, page, filled, from, bytes, !whole)
+                shadow.issue(cx.now, page, filled, from, bytes, !whole)
             };
         }
         let (parts, base) = (PageParts::default(), Shadow::unwritten());
@@ -599,7 +581,7 @@ impl<M: Mapping> Controller<M> {
             whole,
             trim,
             parts,
-            since: now,
+            since: cx.now,
             version,
             base,
         };
@@ -609,25 +591,23 @@ impl<M: Mapping> Controller<M> {
             self.held[tag as usize].later.push_back(write);
             return;
         }
-        self.accept(now, &write, &mut VecDeque::new(), queue, probe);
+        self.accept(cx, &write, &mut VecDeque::new());
     }
 
     /// Takes on a write of a page that no earlier write is pending for, and then those behind it.
     fn advance(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         write: PageWrite,
         mut later: VecDeque<PageWrite>,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) {
         let mut write = write;
-        while self.accept(now, &write, &mut later, queue, probe) {
+        while self.accept(cx, &write, &mut later) {
             let Some(mut next) = later.pop_front() else {
                 return;
             };
-            next.parts.die_wait += now - next.since;
-            next.since = now;
+            next.parts.die_wait += cx.now - next.since;
+            next.since = cx.now;
             write = next;
         }
     }
@@ -637,16 +617,14 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     fn accept(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         write: &PageWrite,
         later: &mut VecDeque<PageWrite>,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> bool {
         if let Some(job) = self.mapping.fetch(write.page, true) {
             let tag = self.add_pending(write, later);
-            self.held[tag as usize].write.since = now;
-            self.wait_for_map(now, job, Waiter::Write(tag), queue, probe);
+            self.held[tag as usize].write.since = cx.now;
+            self.wait_for_map(cx, job, Waiter::Write(tag));
             return false;
         }
         let rest = if write.whole {
@@ -655,21 +633,21 @@ impl<M: Mapping> Controller<M> {
             self.mapping.lookup(write.page)
         };
         if let Some(place) = rest {
-            self.merge(now, write, later, place, queue, probe);
+            self.merge(cx, write, later, place);
             return false;
         }
         if write.trim {
-            self.discard(now, write, queue, probe);
+            self.discard(cx, write);
             return true;
         }
-        match self.find_place(now, write.page, probe) {
+        match self.find_place(cx, write.page) {
             Ok(place) => {
-                self.program(now, write, place, queue, probe);
+                self.program(cx, write, place);
                 true
             }
             Err(want) => {
                 let tag = self.add_pending(write, later);
-                self.stall(now, tag, want, queue, probe);
+                self.stall(cx, tag, want);
                 false
             }
         }
@@ -697,24 +675,22 @@ impl<M: Mapping> Controller<M> {
     /// Reads the page of which the write covers a part.
     fn merge(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         write: &PageWrite,
         later: &mut VecDeque<PageWrite>,
         place: Ppn,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) {
         let (owner, parts) = (write.owner, write.parts);
         let tag = self.add_pending(write, later);
-        probe.observe(now, Observation::PageMerged);
+        cx.observe(Observation::PageMerged);
         let order = Order::new(Purpose::Merge, place, owner, tag);
-        let slot = self.issue(now, &order, queue);
+        let slot = self.issue(cx, &order);
         self.backend.add_earlier(slot, &parts);
         if let Some(verification) = &mut self.verification {
             verification.note(slot, 0, NO_VERSION);
         }
         if self.issue.is_none() {
-            self.backend.preempt(now, slot, &self.array, queue, probe);
+            self.backend.preempt(cx, slot, &self.array);
         }
     }
 
@@ -723,16 +699,15 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     fn find_place(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         page: Lpn,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<Place, Want> {
         let before = self.mapping.lookup(page);
         let superseded = before.map_or(0, |before| self.layout.block_of(before).0 + 1);
         match self.mapping.write(page) {
             Written::Placed(place) => Ok(Place { place, superseded }),
             Written::Wait(want) => {
-                let place = self.replace(now, page, want, probe)?;
+                let place = self.replace(cx, page, want)?;
                 Ok(Place { place, superseded })
             }
         }
@@ -741,10 +716,9 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     fn replace(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         page: Lpn,
         want: Want,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<Ppn, Want> {
         let Want::Update(_, block) = want else {
             return Err(want);
@@ -752,8 +726,8 @@ impl<M: Mapping> Controller<M> {
         if !self.scheduling.policy().replaces() || !self.mapping.replace(block) {
             return Err(want);
         }
-        probe.observe(now, Observation::Replaced);
-        self.observe_free_blocks(now, probe);
+        cx.observe(Observation::Replaced);
+        self.observe_free_blocks(cx);
         match self.mapping.write(page) {
             Written::Placed(place) => Ok(place),
             Written::Wait(want) => Err(want),
@@ -761,13 +735,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Trims a page.
-    fn discard(
-        &mut self,
-        now: Time,
-        write: &PageWrite,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) {
+    fn discard(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, write: &PageWrite) {
         let PageWrite {
             owner,
             page,
@@ -776,24 +744,17 @@ impl<M: Mapping> Controller<M> {
             ..
         } = *write;
         self.mapping.trim(page);
-        probe.observe(now, Observation::PageTrimmed);
+        cx.observe(Observation::PageTrimmed);
         if let Some(verification) = &mut self.verification {
-            verification.shadow.acknowledge(now, page, version);
+            verification.shadow.acknowledge(cx.now, page, version);
         }
-        self.page_done(now, owner, parts, queue);
+        self.page_done(cx, owner, parts);
     }
 
     /// Queues a held write until there is room.
     #[cold]
-    fn stall(
-        &mut self,
-        now: Time,
-        tag: u32,
-        want: Want,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) {
-        self.held[tag as usize].write.since = now;
+    fn stall(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, tag: u32, want: Want) {
+        self.held[tag as usize].write.since = cx.now;
         match want {
             Want::Free(plane) | Want::Update(plane, _) => {
                 self.chips.stalls(self.layout.die_of(plane));
@@ -802,7 +763,7 @@ impl<M: Mapping> Controller<M> {
             Want::Anywhere => self.stalled_anywhere.push_back(tag),
         }
         if want != Want::Anywhere || self.stalled_anywhere.len() == 1 {
-            self.demand(now, want, queue, probe);
+            self.demand(cx, want);
         }
     }
 
@@ -818,20 +779,18 @@ impl<M: Mapping> Controller<M> {
     /// Places a held write; fails if there is still no room.
     fn place_pending(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         tag: u32,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<(), Want> {
         let page = self.held[tag as usize].write.page;
-        let place = self.find_place(now, page, probe)?;
+        let place = self.find_place(cx, page)?;
         let (mut write, mut later) = self.take_pending(tag);
-        write.parts.gc += now - write.since;
-        self.program(now, &write, place, queue, probe);
+        write.parts.gc += cx.now - write.since;
+        self.program(cx, &write, place);
         if let Some(mut next) = later.pop_front() {
-            next.parts.die_wait += now - next.since;
-            next.since = now;
-            self.advance(now, next, later, queue, probe);
+            next.parts.die_wait += cx.now - next.since;
+            next.since = cx.now;
+            self.advance(cx, next, later);
         }
         Ok(())
     }
@@ -839,25 +798,23 @@ impl<M: Mapping> Controller<M> {
     /// What waited for a part of the map goes on: the entry may have left memory again.
     fn map_read(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         waiter: Waiter,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         match waiter {
             Waiter::Write(tag) => {
                 let (mut write, later) = self.take_pending(tag);
-                write.parts.die_wait += now - write.since;
-                write.since = now;
-                self.advance(now, write, later, queue, probe);
+                write.parts.die_wait += cx.now - write.since;
+                write.since = cx.now;
+                self.advance(cx, write, later);
             }
             Waiter::Read(mut read) => {
-                read.parts.die_wait += now - read.since;
-                read.since = now;
+                read.parts.die_wait += cx.now - read.since;
+                read.since = cx.now;
                 if let Some(job) = self.mapping.fetch(read.page, false) {
-                    self.wait_for_map(now, job, Waiter::Read(read), queue, probe);
+                    self.wait_for_map(cx, job, Waiter::Read(read));
                 } else {
-                    self.read_mapped(now, &read, queue, probe)?;
+                    self.read_mapped(cx, &read)?;
                 }
             }
         }
@@ -867,18 +824,16 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     fn program(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         write: &PageWrite,
         place: Place,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) {
         let Place { place, superseded } = place;
         if superseded != 0 {
             self.superseding[superseded as usize - 1] += 1;
         }
-        probe.observe(now, Observation::PagesWritten { pages: 1 });
-        self.observe_free_blocks(now, probe);
+        cx.observe(Observation::PagesWritten { pages: 1 });
+        self.observe_free_blocks(cx);
         let PageWrite {
             owner,
             page,
@@ -891,7 +846,7 @@ impl<M: Mapping> Controller<M> {
             superseded,
             ..Order::new(Purpose::Write, place, owner, page.0)
         };
-        let slot = self.issue(now, &order, queue);
+        let slot = self.issue(cx, &order);
         if parts != PageParts::NONE {
             self.backend.add_earlier(slot, &parts);
         }
@@ -899,17 +854,17 @@ impl<M: Mapping> Controller<M> {
             self.follow_write(slot, page, version, base, place);
         }
         let plane = self.layout.plane_of(self.layout.block_of(place));
-        self.look_at_free_blocks(now, plane, page, queue, probe);
+        self.look_at_free_blocks(cx, plane, page);
     }
 
     /// Tells the probe of the free blocks if their number has changed. Called after whatever takes
     /// or returns a block.
     #[inline]
-    fn observe_free_blocks(&mut self, now: Time, probe: &mut impl Probe<Observation>) {
+    fn observe_free_blocks(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
         let free = self.mapping.free_blocks();
         if free != self.free_blocks {
             self.free_blocks = free;
-            probe.observe(now, Observation::FreeBlocks { free });
+            cx.observe(Observation::FreeBlocks { free });
         }
     }
 
@@ -917,15 +872,13 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     pub fn flash(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         event: Flash,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         if self.backend.is_plain() {
-            self.flash_of::<true>(now, event, queue, probe)
+            self.flash_of::<true>(cx, event)
         } else {
-            self.flash_of_any(now, event, queue, probe)
+            self.flash_of_any(cx, event)
         }
     }
 
@@ -933,30 +886,24 @@ impl<M: Mapping> Controller<M> {
     #[inline(never)]
     fn flash_of_any(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         event: Flash,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
-        self.flash_of::<false>(now, event, queue, probe)
+        self.flash_of::<false>(cx, event)
     }
 
     /// The same for plain dies only, or for any.
     #[inline(always)]
     fn flash_of<const PLAIN: bool>(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         event: Flash,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         match event {
             Flash::BusDone(channel) => {
-                let ended = self
-                    .backend
-                    .bus_done::<PLAIN>(now, channel, &self.array, queue, probe);
+                let ended = self.backend.bus_done::<PLAIN>(cx, channel, &self.array);
                 if !PLAIN && self.issue.is_some() {
-                    self.stir(now, queue);
+                    self.stir(cx);
                 }
                 let mut next = ended;
                 while let Some(slot) = next {
@@ -965,15 +912,13 @@ impl<M: Mapping> Controller<M> {
                     } else {
                         self.backend.joined(slot)
                     };
-                    self.finish(now, slot, queue, probe)?;
+                    self.finish(cx, slot)?;
                 }
             }
             Flash::Ready(die) => {
-                let worked = self
-                    .backend
-                    .ready::<PLAIN>(now, Die(die), &self.array, queue, probe);
+                let worked = self.backend.ready::<PLAIN>(cx, Die(die), &self.array);
                 if let Some(worked) = worked {
-                    self.apply_to_array::<PLAIN>(now, worked)?;
+                    self.apply_to_array::<PLAIN>(cx.now, worked)?;
                 }
             }
         }
@@ -1044,10 +989,8 @@ impl<M: Mapping> Controller<M> {
     #[inline(always)]
     fn finish(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         slot: Slot,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         let transaction = self.backend.get(slot);
         let (purpose, place, owner) = (transaction.purpose, transaction.place, transaction.owner);
@@ -1055,56 +998,56 @@ impl<M: Mapping> Controller<M> {
         let superseded = transaction.superseded;
         match purpose {
             Purpose::Read => {
-                self.check_read(now, slot, Lpn(tag), place)?;
-                self.transaction_done(now, owner, slot, queue);
+                self.check_read(cx.now, slot, Lpn(tag), place)?;
+                self.transaction_done(cx, owner, slot);
                 self.backend.release(slot);
             }
             Purpose::Write => {
                 if let Some(verification) = &mut self.verification {
                     let version = verification.versions[slot as usize];
-                    verification.shadow.acknowledge(now, Lpn(tag), version);
+                    verification.shadow.acknowledge(cx.now, Lpn(tag), version);
                 }
                 if superseded != 0 {
-                    self.is_superseded(now, Block(superseded - 1), queue);
+                    self.is_superseded(cx, Block(superseded - 1));
                 }
-                self.transaction_done(now, owner, slot, queue);
+                self.transaction_done(cx, owner, slot);
                 self.backend.release(slot);
             }
             Purpose::Merge => {
                 let write = &mut self.held[tag as usize].write;
                 write.parts = self.backend.parts(slot);
-                write.since = now;
+                write.since = cx.now;
                 if let Some(verification) = &self.verification {
                     write.base = verification.contents[slot as usize];
                 }
                 self.backend.release(slot);
-                if let Err(want) = self.place_pending(now, tag, queue, probe) {
-                    self.stall(now, tag, want, queue, probe);
+                if let Err(want) = self.place_pending(cx, tag) {
+                    self.stall(cx, tag, want);
                 }
             }
             Purpose::MoveRead => {
                 self.backend.release(slot);
-                self.move_page(now, slot, place, JobId(owner), queue, probe)?;
+                self.move_page(cx, slot, place, JobId(owner))?;
             }
             Purpose::MoveProgram | Purpose::Move => {
                 self.backend.release(slot);
-                self.page_moved(now, JobId(owner), queue, probe)?;
+                self.page_moved(cx, JobId(owner))?;
             }
             Purpose::Erase => {
                 self.backend.release(slot);
-                self.block_erased(now, place, JobId(owner), probe);
-                self.step_done(now, JobId(owner), queue, probe)?;
+                self.block_erased(cx, place, JobId(owner));
+                self.step_done(cx, JobId(owner))?;
             }
             Purpose::MetadataRead
             | Purpose::MetadataProgram
             | Purpose::MapRead
             | Purpose::MapProgram => {
                 self.backend.release(slot);
-                self.step_done(now, JobId(owner), queue, probe)?;
+                self.step_done(cx, JobId(owner))?;
             }
         }
         if self.jobs.any_paused() {
-            self.resume(now, queue, probe)?;
+            self.resume(cx)?;
         }
         Ok(())
     }
@@ -1133,40 +1076,37 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     fn page_done(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         ticket: Ticket,
         parts: PageParts,
-        queue: &mut EventQueue<Event>,
     ) {
         if self.is_last(ticket) {
             self.done.push(Done { ticket, parts });
-            self.ends(now, ticket, queue);
+            self.ends(cx, ticket);
         }
     }
     /// The same of a page scope transaction is over.
     #[inline]
     fn transaction_done(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         ticket: Ticket,
         slot: Slot,
-        queue: &mut EventQueue<Event>,
     ) {
         if self.is_last(ticket) {
-            self.last_transaction_done(now, ticket, slot, queue);
+            self.last_transaction_done(cx, ticket, slot);
         }
     }
     #[inline(always)]
     fn last_transaction_done(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         ticket: Ticket,
         slot: Slot,
-        queue: &mut EventQueue<Event>,
     ) {
         let parts = self.backend.parts(slot);
         self.done.push(Done { ticket, parts });
-        self.ends(now, ticket, queue);
+        self.ends(cx, ticket);
     }
     /// Counts a page of a request that is done, and says whether it is the last.
     #[inline]
@@ -1177,10 +1117,10 @@ impl<M: Mapping> Controller<M> {
     }
     /// All pages of a request are done.
     #[inline]
-    fn ends(&mut self, now: Time, ticket: Ticket, queue: &mut EventQueue<Event>) {
+    fn ends(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, ticket: Ticket) {
         self.serving -= 1;
         if self.serving == 0 {
-            self.becomes_idle(now, queue);
+            self.becomes_idle(cx);
         }
         self.request_done(ticket);
     }

@@ -29,6 +29,9 @@ pub(crate) enum Kind {
     Idle,
 }
 
+/// An instant in a device.
+pub(crate) type Context<'a, P> = wordline_kernel::Context<'a, Event, P>;
+
 /// Above the bits of what the others schedule: whose it is.
 const OWNER: u32 = 61;
 const FLASH: u64 = 0;

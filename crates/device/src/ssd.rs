@@ -5,14 +5,14 @@ use wordline_buffer::{PageRequest, Versions};
 use wordline_cache::replacement::foreign::Maker;
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::memory::{Fill, Table};
-use wordline_kernel::{EventQueue, Probe, Time};
+use wordline_kernel::{Probe, Time};
 use wordline_nand::{Array, Die};
 
 use crate::backend::Usage;
 use crate::buffered::Buffered;
 use crate::controller::{ChipLoad, Controller, Done};
 use crate::error::DeviceError;
-use crate::event::{Event, Kind};
+use crate::event::{Context, Event, Kind};
 use crate::host::{self, Act, Command, Connect, Connection};
 use crate::observation::{Observation, PageParts};
 use crate::plan::Plan;
@@ -61,38 +61,28 @@ impl Tickets {
 }
 
 /// The device side of the interface.
-struct DeviceSide<'a, M, P> {
+struct DeviceSide<'a, 'c, M, P> {
+    cx: &'a mut Context<'c, P>,
     controller: &'a mut Controller<M>,
     buffer: Option<&'a mut Buffered>,
     tickets: &'a mut Tickets,
-    queue: &'a mut EventQueue<Event>,
-    probe: &'a mut P,
     error: Option<DeviceError>,
 }
 
-impl<M: Mapping, P: Probe<Observation>> Act for DeviceSide<'_, M, P> {
+impl<M: Mapping, P: Probe<Observation>> Act for DeviceSide<'_, '_, M, P> {
     #[inline]
     fn schedule(&mut self, at: Time, event: host::Event) {
-        self.queue.schedule(at, Kind::Host(event).into());
+        self.cx.schedule(at, Kind::Host(event));
     }
     #[inline]
-    fn begin(&mut self, now: Time, ticket: Ticket) {
+    fn begin(&mut self, _now: Time, ticket: Ticket) {
         self.tickets.begun += 1;
         let in_flight = self.tickets.begun;
-        self.probe.observe(now, Observation::Admitted { in_flight });
+        self.cx.observe(Observation::Admitted { in_flight });
         let request = self.tickets.outstanding[ticket as usize].request;
         let begun = match &mut self.buffer {
-            None => self
-                .controller
-                .begin(now, ticket, &request, self.queue, self.probe),
-            Some(buffered) => buffered.begin(
-                now,
-                ticket,
-                &request,
-                self.controller,
-                self.queue,
-                self.probe,
-            ),
+            None => self.controller.begin(self.cx, ticket, &request),
+            Some(buffered) => buffered.begin(self.cx, ticket, &request, self.controller),
         };
         if let Err(error) = begun {
             self.error.get_or_insert(error);
@@ -105,19 +95,19 @@ impl<M: Mapping, P: Probe<Observation>> Act for DeviceSide<'_, M, P> {
     }
 }
 
-impl<M: Mapping, P: Probe<Observation>> DeviceSide<'_, M, P> {
+impl<M: Mapping, P: Probe<Observation>> DeviceSide<'_, '_, M, P> {
     /// Hands what the buffer asks for to the flash, and what the flash has done to the buffer, until
     /// nothing is left but requests of the host that are done.
     #[cold]
-    fn pump(&mut self, now: Time) -> Result<(), DeviceError> {
+    fn pump(&mut self) -> Result<(), DeviceError> {
         while let Some(buffered) = &mut self.buffer {
             if let Some(request) = buffered.next_request() {
-                self.request_page(now, request)?;
+                self.request_page(request)?;
             } else if self.controller.done.is_empty() {
                 break;
             } else {
                 let done = std::mem::take(&mut self.controller.done);
-                self.flash_done(now, &done)?;
+                self.flash_done(&done)?;
             }
         }
         Ok(())
@@ -126,26 +116,26 @@ impl<M: Mapping, P: Probe<Observation>> DeviceSide<'_, M, P> {
     /// Finishes the requests that the buffer is done with, and goes on with those that the interface
     /// begins then.
     #[cold]
-    fn finish_in_buffer(&mut self, now: Time, connection: &mut Connection) {
+    fn finish_in_buffer(&mut self, connection: &mut Connection) {
         loop {
-            if let Err(error) = self.pump(now) {
+            if let Err(error) = self.pump() {
                 self.error.get_or_insert(error);
                 break;
             }
             let Some(ticket) = self.buffer.as_mut().and_then(|one| one.next_done()) else {
                 break;
             };
-            connection.finished(now, ticket, self);
+            connection.finished(self.cx.now, ticket, self);
         }
     }
 
     /// The flash has done what the buffer asked for.
-    fn flash_done(&mut self, now: Time, done: &[Done]) -> Result<(), DeviceError> {
+    fn flash_done(&mut self, done: &[Done]) -> Result<(), DeviceError> {
         let Some(buffered) = &mut self.buffer else {
             return Ok(());
         };
         for done in done {
-            if buffered.flash_done(now, done, self.controller, self.queue, self.probe)? {
+            if buffered.flash_done(self.cx, done, self.controller)? {
                 self.tickets.vacant.push(done.ticket);
             }
         }
@@ -153,7 +143,8 @@ impl<M: Mapping, P: Probe<Observation>> DeviceSide<'_, M, P> {
     }
 
     /// The flash is asked for something by the buffer.
-    fn request_page(&mut self, now: Time, request: PageRequest) -> Result<(), DeviceError> {
+    fn request_page(&mut self, request: PageRequest) -> Result<(), DeviceError> {
+        let now = self.cx.now;
         let ticket = self.tickets.issue(
             now,
             Request {
@@ -168,9 +159,7 @@ impl<M: Mapping, P: Probe<Observation>> DeviceSide<'_, M, P> {
         if let Some(buffered) = &mut self.buffer {
             buffered.requested(now, ticket, request);
         }
-        let (queue, probe) = (&mut *self.queue, &mut *self.probe);
-        self.controller
-            .begin_page(now, ticket, &request, queue, probe)
+        self.controller.begin_page(self.cx, ticket, &request)
     }
 }
 
@@ -290,16 +279,14 @@ impl<M: Mapping> Ssd<M> {
     #[cold]
     fn handle_in_buffer(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         event: wordline_buffer::Event,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         let Some(buffered) = &mut self.buffer else {
             return Ok(());
         };
-        buffered.handle(now, event, &self.controller, queue, probe)?;
-        self.advance(now, queue, probe, |_, _| ())
+        buffered.handle(cx, event, &self.controller)?;
+        self.advance(cx, |_, _| ())
     }
 
     /// Forgets the requests under way, whose completions tell nothing but that they are lost.
@@ -336,22 +323,20 @@ impl<M: Mapping> Ssd<M> {
     #[inline]
     fn advance<P: Probe<Observation>>(
         &mut self,
-        now: Time,
-        queue: &mut EventQueue<Event>,
-        probe: &mut P,
-        act: impl FnOnce(&mut Connection, &mut DeviceSide<'_, M, P>),
+        cx: &mut Context<'_, P>,
+        act: impl FnOnce(&mut Connection, &mut DeviceSide<'_, '_, M, P>),
     ) -> Result<(), DeviceError> {
+        let now = cx.now;
         let mut side = DeviceSide {
+            cx,
             controller: &mut self.controller,
             buffer: self.buffer.as_deref_mut(),
             tickets: &mut self.tickets,
-            queue,
-            probe,
             error: None,
         };
         act(&mut self.connection, &mut side);
         if side.buffer.is_some() {
-            side.finish_in_buffer(now, &mut self.connection);
+            side.finish_in_buffer(&mut self.connection);
         } else {
             let mut place = 0;
             while let Some(&Done { ticket, parts }) = side.controller.done.get(place) {
@@ -367,7 +352,7 @@ impl<M: Mapping> Ssd<M> {
         let mut place = 0;
         while let Some(&ticket) = self.tickets.complete.get(place) {
             place += 1;
-            self.complete(now, ticket, probe);
+            self.complete(cx, ticket);
         }
         self.tickets.complete.clear();
         Ok(())
@@ -375,7 +360,7 @@ impl<M: Mapping> Ssd<M> {
 
     /// A request is complete.
     #[inline]
-    fn complete(&mut self, now: Time, ticket: Ticket, probe: &mut impl Probe<Observation>) {
+    fn complete(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, ticket: Ticket) {
         let Outstanding {
             request,
             submitted,
@@ -396,7 +381,7 @@ impl<M: Mapping> Ssd<M> {
         };
         debug_assert_eq!(
             parts.total(),
-            now - request.arrival,
+            cx.now - request.arrival,
             "the parts are the response time"
         );
         self.completions.push(Completion {
@@ -404,7 +389,7 @@ impl<M: Mapping> Ssd<M> {
             stream: request.stream,
             parts,
         });
-        probe.observe(now, Observation::Request { request, parts });
+        cx.observe(Observation::Request { request, parts });
     }
 }
 
@@ -424,8 +409,8 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
         self.controller.tags()
     }
     /// The device knows of a command only once its tag may have come.
-    fn look_ahead(&mut self, now: Time, upcoming: &[Request], queue: &mut EventQueue<Event>) {
-        self.controller.look_ahead(now, upcoming, queue);
+    fn look_ahead(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, upcoming: &[Request]) {
+        self.controller.look_ahead(cx, upcoming);
     }
     /// Prefetches what the map says of the first page.
     #[inline]
@@ -435,14 +420,12 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
     #[inline]
     fn submit(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         request: Request,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<Ticket, DeviceError> {
         request.fit(self.user_bytes())?;
         self.outstanding += 1;
-        let ticket = self.tickets.issue(now, request);
+        let ticket = self.tickets.issue(cx.now, request);
         let command = Command {
             ticket,
             stream: request.stream,
@@ -453,7 +436,8 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
                 request.bytes
             },
         };
-        self.advance(now, queue, probe, |connection, side| {
+        let now = cx.now;
+        self.advance(cx, |connection, side| {
             connection.submit(now, command, side);
         })?;
         Ok(ticket)
@@ -461,27 +445,26 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
     #[inline(always)]
     fn handle(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         event: Event,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         match event.kind() {
-            Kind::Flash(event) => self.controller.flash(now, event, queue, probe)?,
+            Kind::Flash(event) => self.controller.flash(cx, event)?,
             Kind::Host(event) => {
-                return self.advance(now, queue, probe, |connection, side| {
+                let now = cx.now;
+                return self.advance(cx, |connection, side| {
                     connection.handle(now, event, side);
                 });
             }
-            Kind::Buffer(event) => return self.handle_in_buffer(now, event, queue, probe),
-            Kind::Begin => self.controller.begin_dies(now, queue),
-            Kind::Schedule => self.controller.schedule(now, queue, probe),
-            Kind::Idle => self.controller.check_idle(now, queue, probe)?,
+            Kind::Buffer(event) => return self.handle_in_buffer(cx, event),
+            Kind::Begin => self.controller.begin_dies(cx),
+            Kind::Schedule => self.controller.schedule(cx),
+            Kind::Idle => self.controller.check_idle(cx)?,
         }
         if self.controller.done.is_empty() {
             return Ok(());
         }
-        self.advance(now, queue, probe, |_, _| ())
+        self.advance(cx, |_, _| ())
     }
     #[inline]
     fn completions(&mut self) -> impl Iterator<Item = Completion> + '_ {

@@ -12,7 +12,7 @@ use wordline_device::{DeviceError, Event, Plan, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::{Config, Map};
-use wordline_kernel::{EventQueue, Stream, Time};
+use wordline_kernel::{Context, EventQueue, Stream, Time};
 
 /// What becomes of a run.
 #[derive(Debug, Default)]
@@ -68,14 +68,14 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>) -> Result<Seen, 
                 bytes,
                 arrival: now,
             };
-            ssd.submit(now, request, &mut queue, &mut seen.tally)?;
+            ssd.submit(&mut Context::new(now, &mut queue, &mut seen.tally), request)?;
             issued += 1;
         }
         let Some((time, event)) = queue.pop() else {
             break;
         };
         now = time;
-        ssd.handle(now, event, &mut queue, &mut seen.tally)?;
+        ssd.handle(&mut Context::new(now, &mut queue, &mut seen.tally), event)?;
         ssd.completions().for_each(drop);
         ssd.audit().unwrap_or_else(|fault| panic!("{now}: {fault}"));
         if through && seen.cuts == 0 && ssd.outstanding() == 0 {

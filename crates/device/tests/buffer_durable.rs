@@ -13,7 +13,7 @@ use wordline_cache::Replacement;
 use wordline_device::{Event, Plan, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Lpn, Map, Mapping};
-use wordline_kernel::{EventQueue, Stream, Time};
+use wordline_kernel::{Context, EventQueue, Stream, Time};
 
 const PAGE: u64 = 4096;
 const SECTOR: u64 = 512;
@@ -207,7 +207,9 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>, told: &str) -> (
                 )
             };
             let promise = host.asks(&request);
-            let ticket = ssd.submit(now, request, &mut queue, &mut tally).unwrap();
+            let ticket = ssd
+                .submit(&mut Context::new(now, &mut queue, &mut tally), request)
+                .unwrap();
             host.promises.insert(ticket, promise);
             issued += 1;
             host.hears_all(&mut ssd);
@@ -217,7 +219,8 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: Option<u64>, told: &str) -> (
             break;
         };
         now = time;
-        ssd.handle(now, event, &mut queue, &mut tally).unwrap();
+        ssd.handle(&mut Context::new(now, &mut queue, &mut tally), event)
+            .unwrap();
         host.hears_all(&mut ssd);
         left -= 1;
         if left == 0 {

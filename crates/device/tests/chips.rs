@@ -17,7 +17,7 @@ use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::{Config, Map};
-use wordline_kernel::{EventQueue, Stream, Time};
+use wordline_kernel::{Context, EventQueue, Stream, Time};
 use wordline_nand::Die;
 
 const DIES: u64 = 4;
@@ -108,7 +108,10 @@ fn recount(plan: &Plan, seed: u64, requests: u64, seen: &mut Seen) -> Result<(),
         while issued < requests && ssd.takes(0) {
             let (op, offset, bytes) = load.next(ssd.user_bytes(), &mut random);
             let op = if random.below(30) == 0 { Op::Trim } else { op };
-            ssd.submit(now, at(now, op, offset, bytes), &mut queue, &mut tally)?;
+            ssd.submit(
+                &mut Context::new(now, &mut queue, &mut tally),
+                at(now, op, offset, bytes),
+            )?;
             issued += 1;
             ssd.audit().unwrap_or_else(|fault| panic!("{now}: {fault}"));
         }
@@ -116,7 +119,7 @@ fn recount(plan: &Plan, seed: u64, requests: u64, seen: &mut Seen) -> Result<(),
             break;
         };
         now = time;
-        ssd.handle(now, event, &mut queue, &mut tally)?;
+        ssd.handle(&mut Context::new(now, &mut queue, &mut tally), event)?;
         ssd.completions().for_each(drop);
         ssd.audit().unwrap_or_else(|fault| panic!("{now}: {fault}"));
         for die in (0..plan.part.layout.dies).map(Die) {

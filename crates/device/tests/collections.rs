@@ -14,7 +14,7 @@ use wordline_ftl::gc::schedule::{Idle, Schedule, Scheduling, Trigger};
 use wordline_ftl::mapping::Family;
 use wordline_ftl::mapping::hybrid::Hybrid;
 use wordline_ftl::{Config, GcKind, JobId, LogicalBlock, Map, Mapping, Want};
-use wordline_kernel::{Digest, EventQueue, Probe, Stream, Time};
+use wordline_kernel::{Context, Digest, EventQueue, Probe, Stream, Time};
 use wordline_nand::{Operation, Plane};
 
 const PAGE: u64 = 4096;
@@ -94,22 +94,25 @@ fn serve(plan: &Plan, ssd: &mut Ssd<Map>, requests: &[Request]) -> Result<Heard,
     let (mut now, mut issued) = (Time::ZERO, 0);
     let tags = ssd.tags() as usize;
     let ahead = |issued: usize| &requests[issued..requests.len().min(issued + tags)];
-    ssd.look_ahead(now, ahead(0), &mut queue);
+    ssd.look_ahead(&mut Context::new(now, &mut queue, &mut ()), ahead(0));
     loop {
         let next = requests.get(issued).filter(|_| ssd.takes(0));
         let due = next.map(|request| request.arrival.max(now));
         let event = queue.next_time();
         if let Some(at) = due.filter(|at| event.is_none_or(|event| *at <= event)) {
             now = at;
-            ssd.submit(now, requests[issued], &mut queue, &mut heard)?;
+            ssd.submit(
+                &mut Context::new(now, &mut queue, &mut heard),
+                requests[issued],
+            )?;
             issued += 1;
-            ssd.look_ahead(now, ahead(issued), &mut queue);
+            ssd.look_ahead(&mut Context::new(now, &mut queue, &mut ()), ahead(issued));
         } else if let Some((time, event)) = queue.pop() {
             assert!(time >= now, "time never goes back");
             now = time;
             digest.mix(time.0);
             event.mix(&mut digest);
-            ssd.handle(now, event, &mut queue, &mut heard)?;
+            ssd.handle(&mut Context::new(now, &mut queue, &mut heard), event)?;
             check_reserve(plan, ssd);
         } else {
             break;

@@ -10,7 +10,7 @@ use wordline_device::schedule::Scheduler;
 use wordline_device::{Composition, Event, Observation, Plan, Precondition, Ssd, compose};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, PageMap};
-use wordline_kernel::{EventQueue, Probe, Stream, Time};
+use wordline_kernel::{Context, EventQueue, Probe, Stream, Time};
 use wordline_nand::arbitrate::Arbitration;
 use wordline_nand::{Cell, Die, Geometry, Operation, Part, Suspend, Timing};
 
@@ -244,10 +244,14 @@ fn served(plan: &Plan, seed: u64) -> Commands {
         {
             let request = *coming.next().unwrap();
             assert!(ssd.takes(0));
-            ssd.submit(arrival, request, &mut queue, &mut commands)
-                .unwrap();
+            ssd.submit(
+                &mut Context::new(arrival, &mut queue, &mut commands),
+                request,
+            )
+            .unwrap();
         } else if let Some((now, event)) = queue.pop() {
-            ssd.handle(now, event, &mut queue, &mut commands).unwrap();
+            ssd.handle(&mut Context::new(now, &mut queue, &mut commands), event)
+                .unwrap();
         } else {
             break;
         }

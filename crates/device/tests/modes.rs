@@ -12,7 +12,7 @@ use wordline_block::{BlockDevice, Busy, Op, Request};
 use wordline_device::{Composition, Observation, Plan, Precondition, Ssd};
 use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::{Config, PageMap};
-use wordline_kernel::{BusyTime, EventQueue, Probe, Stream, Time};
+use wordline_kernel::{BusyTime, Context, EventQueue, Probe, Stream, Time};
 use wordline_nand::{
     Arbitration, Cell, Chains, Geometry, Operation, PerLevel, PlaneRule, Suspend, Timing,
 };
@@ -350,13 +350,15 @@ fn serve(plan: &Plan, fill_pages: u32, requests: &[(u64, Op, u64)]) -> (Held, Ss
                 bytes: 4096,
                 arrival,
             };
-            ssd.submit(arrival, request, &mut queue, &mut held).unwrap();
+            ssd.submit(&mut Context::new(arrival, &mut queue, &mut held), request)
+                .unwrap();
             continue;
         }
         let Some((now, event)) = queue.pop() else {
             break;
         };
-        ssd.handle(now, event, &mut queue, &mut held).unwrap();
+        ssd.handle(&mut Context::new(now, &mut queue, &mut held), event)
+            .unwrap();
     }
     (held, ssd)
 }

@@ -11,7 +11,7 @@ use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::{Config, Map};
-use wordline_kernel::{EventQueue, Stream, Time};
+use wordline_kernel::{Context, EventQueue, Stream, Time};
 
 /// What became of a run with power cuts.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Seen, DeviceEr
                 bytes,
                 arrival: now,
             };
-            ssd.submit(now, request, &mut queue, &mut tally)?;
+            ssd.submit(&mut Context::new(now, &mut queue, &mut tally), request)?;
             issued += 1;
             if random.below(200) == 0 {
                 pause = now + Time::from_ms(1 + random.below(2_000));
@@ -69,7 +69,7 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Seen, DeviceEr
         match queue.pop() {
             Some((time, event)) => {
                 now = time;
-                ssd.handle(now, event, &mut queue, &mut tally)?;
+                ssd.handle(&mut Context::new(now, &mut queue, &mut tally), event)?;
             }
             None if issued < requests => now = now.max(pause),
             None => break,

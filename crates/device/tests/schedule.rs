@@ -13,7 +13,7 @@ use wordline_device::schedule::{Scheduler, paq2, read_first, sprinkler};
 use wordline_device::{Composition, Observation, Plan, Ssd};
 use wordline_ftl::allocate::{Allocate, Dimensions};
 use wordline_ftl::{Config, PageMap};
-use wordline_kernel::{EventQueue, Probe, Stream, Time};
+use wordline_kernel::{Context, EventQueue, Probe, Stream, Time};
 use wordline_nand::{PlaneRule, Suspend};
 
 fn composition(name: &str) -> Composition {
@@ -154,14 +154,16 @@ fn longest_wait(scheduler: Scheduler, victim: Victim) -> Time {
                 bytes: 4096,
                 arrival: now,
             };
-            ssd.submit(now, request, &mut queue, &mut waits).unwrap();
+            ssd.submit(&mut Context::new(now, &mut queue, &mut waits), request)
+                .unwrap();
             issued += 1;
         }
         let Some((time, event)) = queue.pop() else {
             break;
         };
         now = time;
-        ssd.handle(now, event, &mut queue, &mut waits).unwrap();
+        ssd.handle(&mut Context::new(now, &mut queue, &mut waits), event)
+            .unwrap();
     }
     assert_eq!(waits.done, 3_000);
     waits.queue.into_iter().max().unwrap()

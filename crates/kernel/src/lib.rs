@@ -2,6 +2,7 @@
 //! observation and policy slots. Knows no storage word.
 
 pub mod busy_time;
+pub mod context;
 pub mod digest;
 pub mod heap;
 pub mod link;
@@ -13,6 +14,7 @@ pub mod slot;
 pub mod time;
 
 pub use busy_time::BusyTime;
+pub use context::Context;
 pub use digest::Digest;
 pub use heap::EventHeap;
 pub use probe::Probe;

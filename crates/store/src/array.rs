@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use wordline_block::{BlockDevice, Busy, Completion, Nested, Op, Parts, PowerCut, Request, Ticket};
-use wordline_kernel::{EventQueue, Probe, Time};
+use wordline_kernel::{Context, EventQueue, Probe, Time};
 
 use crate::error::ArrayError;
 use crate::layout::{Extent, Layout};
@@ -251,10 +251,8 @@ where
     /// Hands over what a member takes of the parts that wait for it.
     fn feed(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, Outer<D>, impl Probe<Told<D>>>,
         member: u32,
-        queue: &mut EventQueue<Outer<D>>,
-        probe: &mut impl Probe<Told<D>>,
     ) -> Result<(), ArrayError<D::Error>> {
         let members = self.members.len() as u32;
         while let Some(part) = self.members[member as usize].next() {
@@ -263,14 +261,15 @@ where
             let mut outside = Outside {
                 member,
                 members,
-                probe,
+                probe: cx.probe,
             };
-            let taken = inside
-                .device
-                .submit(now, part.request, &mut self.scheduled, &mut outside);
+            let taken = inside.device.submit(
+                &mut Context::new(cx.now, &mut self.scheduled, &mut outside),
+                part.request,
+            );
             let ticket = taken.map_err(|error| inside.fault(error))?;
             inside.own(ticket, part.whole);
-            self.settle(now, member, queue, probe);
+            self.settle(cx, member);
         }
         Ok(())
     }
@@ -284,14 +283,8 @@ where
     }
 
     /// Passes on what a member has scheduled, and joins the parts that it has completed.
-    fn settle(
-        &mut self,
-        now: Time,
-        member: u32,
-        queue: &mut EventQueue<Outer<D>>,
-        probe: &mut impl Probe<Told<D>>,
-    ) {
-        self.pass_on(member, queue);
+    fn settle(&mut self, cx: &mut Context<'_, Outer<D>, impl Probe<Told<D>>>, member: u32) {
+        self.pass_on(member, cx.queue);
         let Member { device, wholes, .. } = &mut self.members[member as usize];
         for done in device.completions() {
             let ticket = std::mem::replace(&mut wholes[done.ticket as usize], NO_REQUEST);
@@ -301,7 +294,7 @@ where
             let parts = done.parts;
             debug_assert_eq!(
                 parts.total(),
-                now - request.arrival,
+                cx.now - request.arrival,
                 "the last part takes as long as the request"
             );
             self.completions.push(Completion {
@@ -315,7 +308,7 @@ where
                 member,
                 depth: 0,
             };
-            probe.observe(now, whole);
+            cx.observe(whole);
         }
     }
 }
@@ -352,7 +345,12 @@ where
         tags.saturating_mul(self.members.len() as u32)
     }
     /// Every member hears of its own parts.
-    fn look_ahead(&mut self, now: Time, upcoming: &[Request], queue: &mut EventQueue<Outer<D>>) {
+    fn look_ahead(
+        &mut self,
+        cx: &mut Context<'_, Outer<D>, impl Probe<Told<D>>>,
+        upcoming: &[Request],
+    ) {
+        let members = self.members.len() as u32;
         let mut parts = vec![Vec::new(); self.members.len()];
         for request in upcoming {
             if self.split(request).is_err() {
@@ -365,16 +363,20 @@ where
         for (member, mut parts) in (0..).zip(parts) {
             let device = &mut self.members[member as usize].device;
             parts.truncate(device.tags() as usize);
-            device.look_ahead(now, &parts, &mut self.scheduled);
-            self.pass_on(member, queue);
+            let mut outside = Outside {
+                member,
+                members,
+                probe: cx.probe,
+            };
+            let inner = &mut Context::new(cx.now, &mut self.scheduled, &mut outside);
+            device.look_ahead(inner, &parts);
+            self.pass_on(member, cx.queue);
         }
     }
     fn submit(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, Outer<D>, impl Probe<Told<D>>>,
         request: Request,
-        queue: &mut EventQueue<Outer<D>>,
-        probe: &mut impl Probe<Told<D>>,
     ) -> Result<Ticket, Self::Error> {
         self.split(&request)?;
         let whole = self.tickets.issue(request, self.extents.len());
@@ -383,17 +385,15 @@ where
             let extent = self.extents[place];
             let request = part_of(&request, &extent);
             self.members[extent.member as usize].queue(Part { request, whole });
-            self.feed(now, extent.member, queue, probe)?;
+            self.feed(cx, extent.member)?;
         }
         Ok(whole)
     }
     #[inline]
     fn handle(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, Outer<D>, impl Probe<Told<D>>>,
         event: Outer<D>,
-        queue: &mut EventQueue<Outer<D>>,
-        probe: &mut impl Probe<Told<D>>,
     ) -> Result<(), Self::Error> {
         let members = self.members.len() as u32;
         let (member, event) = D::Event::inside(event, members);
@@ -401,14 +401,15 @@ where
         let mut outside = Outside {
             member,
             members,
-            probe,
+            probe: cx.probe,
         };
-        let handled = inside
-            .device
-            .handle(now, event, &mut self.scheduled, &mut outside);
+        let handled = inside.device.handle(
+            &mut Context::new(cx.now, &mut self.scheduled, &mut outside),
+            event,
+        );
         handled.map_err(|error| inside.fault(error))?;
-        self.settle(now, member, queue, probe);
-        self.feed(now, member, queue, probe)
+        self.settle(cx, member);
+        self.feed(cx, member)
     }
     fn completions(&mut self) -> impl Iterator<Item = Completion> + '_ {
         self.completions.drain(..)
@@ -455,9 +456,7 @@ where
     }
     fn resume(
         &mut self,
-        now: Time,
-        queue: &mut EventQueue<Outer<D>>,
-        probe: &mut impl Probe<Told<D>>,
+        cx: &mut Context<'_, Outer<D>, impl Probe<Told<D>>>,
     ) -> Result<(), Self::Error> {
         let members = self.members.len() as u32;
         for member in 0..members {
@@ -465,12 +464,15 @@ where
             let mut outside = Outside {
                 member,
                 members,
-                probe,
+                probe: cx.probe,
             };
-            let resumed = inside.device.resume(now, &mut self.scheduled, &mut outside);
+            let resumed =
+                inside
+                    .device
+                    .resume(&mut Context::new(cx.now, &mut self.scheduled, &mut outside));
             resumed.map_err(|error| inside.fault(error))?;
-            self.settle(now, member, queue, probe);
-            self.feed(now, member, queue, probe)?;
+            self.settle(cx, member);
+            self.feed(cx, member)?;
         }
         Ok(())
     }

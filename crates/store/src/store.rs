@@ -1,7 +1,7 @@
 //! A store of any shape: an array whose members are devices, or stores themselves.
 
 use wordline_block::{BlockDevice, Busy, Completion, Member, Nested, PowerCut, Request, Ticket};
-use wordline_kernel::{EventQueue, Probe, Time};
+use wordline_kernel::{Context, Probe, Time};
 
 use crate::array::Array;
 use crate::error::ArrayError;
@@ -108,30 +108,35 @@ where
     fn tags(&self) -> u32 {
         either!(self, array => array.tags())
     }
-    fn look_ahead(&mut self, now: Time, upcoming: &[Request], queue: &mut EventQueue<Self::Event>) {
-        either!(self, array => array.look_ahead(now, upcoming, queue));
+    fn look_ahead(
+        &mut self,
+        cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
+        upcoming: &[Request],
+    ) {
+        let mut told = |now, heard| cx.probe.observe(now, heard);
+        let mut probe = Heeds(&mut told);
+        let cx = &mut Context::new(cx.now, cx.queue, &mut probe);
+        either!(self, array => array.look_ahead(cx, upcoming));
     }
     fn submit(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
         request: Request,
-        queue: &mut EventQueue<Self::Event>,
-        probe: &mut impl Probe<Self::Observation>,
     ) -> Result<Ticket, Self::Error> {
-        let mut told = |now, heard| probe.observe(now, heard);
-        let probe = &mut Heeds(&mut told);
-        either!(self, array => array.submit(now, request, queue, probe).map_err(Flat::flat))
+        let mut told = |now, heard| cx.probe.observe(now, heard);
+        let mut probe = Heeds(&mut told);
+        let cx = &mut Context::new(cx.now, cx.queue, &mut probe);
+        either!(self, array => array.submit(cx, request).map_err(Flat::flat))
     }
     fn handle(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
         event: Self::Event,
-        queue: &mut EventQueue<Self::Event>,
-        probe: &mut impl Probe<Self::Observation>,
     ) -> Result<(), Self::Error> {
-        let mut told = |now, heard| probe.observe(now, heard);
-        let probe = &mut Heeds(&mut told);
-        either!(self, array => array.handle(now, event, queue, probe).map_err(Flat::flat))
+        let mut told = |now, heard| cx.probe.observe(now, heard);
+        let mut probe = Heeds(&mut told);
+        let cx = &mut Context::new(cx.now, cx.queue, &mut probe);
+        either!(self, array => array.handle(cx, event).map_err(Flat::flat))
     }
     fn completions(&mut self) -> impl Iterator<Item = Completion> + '_ {
         let told: Box<dyn Iterator<Item = Completion>> = match self {
@@ -157,13 +162,12 @@ where
     }
     fn resume(
         &mut self,
-        now: Time,
-        queue: &mut EventQueue<Self::Event>,
-        probe: &mut impl Probe<Self::Observation>,
+        cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
     ) -> Result<(), Self::Error> {
-        let mut told = |now, heard| probe.observe(now, heard);
-        let probe = &mut Heeds(&mut told);
-        either!(self, array => array.resume(now, queue, probe).map_err(Flat::flat))
+        let mut told = |now, heard| cx.probe.observe(now, heard);
+        let mut probe = Heeds(&mut told);
+        let cx = &mut Context::new(cx.now, cx.queue, &mut probe);
+        either!(self, array => array.resume(cx).map_err(Flat::flat))
     }
     fn chip_times(&self, times: &mut Vec<Time>) {
         either!(self, array => array.chip_times(times));

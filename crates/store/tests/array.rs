@@ -8,7 +8,7 @@ use wordline_device::host::{nvme::Nvme, sata::Sata};
 use wordline_device::{Composition, Interface, Plan, Precondition, Scheduler, Ssd};
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Map, Mapping};
-use wordline_kernel::{Digest, EventQueue, Probe, Stream, Time};
+use wordline_kernel::{Context, Digest, EventQueue, Probe, Stream, Time};
 use wordline_nand::{Cell, Geometry, Layout as Pages, Part, Timing};
 use wordline_store::{Array, Layout, Observation};
 
@@ -126,7 +126,7 @@ fn replay_with_cuts<S: BlockDevice>(
             && let Some(request) = left.next_if(|request| ready(request))
         {
             now = now.max(request.arrival);
-            let taken = store.submit(now, *request, &mut queue, probe);
+            let taken = store.submit(&mut Context::new(now, &mut queue, probe), *request);
             taken.unwrap_or_else(|error| panic!("{error}"));
             completed += store.completions().count();
             continue;
@@ -138,7 +138,7 @@ fn replay_with_cuts<S: BlockDevice>(
             let cut = store.cut_power(now, probe);
             now += cut.unwrap_or_else(|error| panic!("{error}")).time;
             lost += store.completions().count();
-            let resumed = store.resume(now, &mut queue, probe);
+            let resumed = store.resume(&mut Context::new(now, &mut queue, probe));
             resumed.unwrap_or_else(|error| panic!("{error}"));
             completed += store.completions().count();
             continue;
@@ -150,7 +150,7 @@ fn replay_with_cuts<S: BlockDevice>(
         now = at;
         digest.mix(now.0);
         event.mix(&mut digest);
-        let handled = store.handle(now, event, &mut queue, probe);
+        let handled = store.handle(&mut Context::new(now, &mut queue, probe), event);
         handled.unwrap_or_else(|error| panic!("{error}"));
         completed += store.completions().count();
     }
@@ -381,7 +381,7 @@ fn a_request_beyond_the_end_is_refused() {
         arrival: Time::ZERO,
     };
     let mut queue = EventQueue::default();
-    let refused = store.submit(Time::ZERO, request, &mut queue, &mut ());
+    let refused = store.submit(&mut Context::new(Time::ZERO, &mut queue, &mut ()), request);
     let said = refused.unwrap_err().to_string();
     assert!(said.contains("ends beyond the device's"), "{said}");
 }

@@ -1,14 +1,14 @@
 //! Reads of the host that go before programs and erases: by suspending them, by letting them wait
 //! longer, or by beginning first.
 
-use wordline_kernel::{EventQueue, Probe, Time};
+use wordline_kernel::{Probe, Time};
 use wordline_nand::{Array, Die};
 
 use super::die::DieCommand;
 use super::listener::ChannelListener;
 use super::transaction::{NONE, Slot, Transaction};
 use super::{BackEnd, leave};
-use crate::event::Event;
+use crate::event::Context;
 use crate::observation::Observation;
 
 impl BackEnd {
@@ -17,25 +17,21 @@ impl BackEnd {
     #[inline]
     pub fn preempt(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         slot: Slot,
         array: &Array,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) {
         if self.suspends {
-            self.suspend_for(now, slot, array, queue, probe);
+            self.suspend_for(cx, slot, array);
         }
     }
 
     #[cold]
     fn suspend_for(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         slot: Slot,
         array: &Array,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) {
         let Transaction { die, place, .. } = *self.get(slot);
         let DieCommand {
@@ -44,29 +40,28 @@ impl BackEnd {
         if array.read(place).is_err() || head == NONE {
             return;
         }
-        if now.since(suspended_at) < self.longest && self.channels.withdraw_resume(die) {
-            self.set_suspended(now, die, probe);
-            self.serve_reads(now, die, array, queue);
+        if cx.now.since(suspended_at) < self.longest && self.channels.withdraw_resume(die) {
+            self.set_suspended(cx, die);
+            self.serve_reads(cx, die, array);
             return;
         }
         let mut listener = ChannelListener::<_, false> {
             table: &self.table,
-            queue,
+            queue: cx.queue,
             probe: &mut (),
         };
-        self.channels.suspend(now, die, &mut listener);
+        self.channels.suspend(cx.now, die, &mut listener);
     }
 
     /// The die's command makes way for reads.
     pub(super) fn set_suspended(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         die: Die,
-        probe: &mut impl Probe<Observation>,
     ) {
         let state = self.channels.of_mut(die);
         let command = state.command;
-        leave(now, die, state, 0, probe);
+        leave(cx, die, state, 0);
         state.suspended = Some(Box::new(command));
     }
 
@@ -80,31 +75,28 @@ impl BackEnd {
     /// The array of a die starts to work while reads of the host wait for it.
     pub(super) fn suspend_for_waiting(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         die: Die,
         array: &Array,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) {
         if let Some(slot) = self.waiting_read(die, array) {
-            self.suspend_for(now, slot, array, queue, probe);
+            self.suspend_for(cx, slot, array);
         }
     }
 
     /// With a command laid suspended: serves the next read, or goes on with the command.
     pub(super) fn serve_reads(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         die: Die,
         array: &Array,
-        queue: &mut EventQueue<Event>,
     ) {
         let suspended = self.channels.of(die).suspended.as_ref();
-        let waits = suspended.map_or(Time::ZERO, |command| now - command.suspended_at);
+        let waits = suspended.map_or(Time::ZERO, |command| cx.now - command.suspended_at);
         if waits < self.longest
             && let Some(slot) = self.waiting_read(die, array)
         {
-            self.begin_with(now, die, slot, array, queue);
+            self.begin_with(cx, die, slot, array);
             return;
         }
         let state = self.channels.of_mut(die);
@@ -112,15 +104,15 @@ impl BackEnd {
             return;
         };
         state.command = DieCommand {
-            since: now,
+            since: cx.now,
             ..*command
         };
-        state.gc.start(now, command.gc);
+        state.gc.start(cx.now, command.gc);
         let mut listener = ChannelListener::<_, false> {
             table: &self.table,
-            queue,
+            queue: cx.queue,
             probe: &mut (),
         };
-        self.channels.resume(now, die, &mut listener);
+        self.channels.resume(cx.now, die, &mut listener);
     }
 }

@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 
 use wordline_ftl::gc::schedule::{Checkpoint, Trigger};
 use wordline_ftl::{Bulk, Collection, JobId, Lpn, Mapping, Step, Want};
-use wordline_kernel::{EventQueue, Probe, Time};
+use wordline_kernel::Probe;
 use wordline_nand::{Block, Plane, Ppn};
 
 use super::job::{Collecting, Job, Waiter};
 use super::{Controller, NO_VERSION};
 use crate::backend::{Order, Purpose, Slot};
 use crate::error::DeviceError;
-use crate::event::Event;
+use crate::event::Context;
 use crate::observation::Observation;
 
 impl<M: Mapping> Controller<M> {
@@ -21,14 +21,12 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     pub(super) fn free_blocks_are_few(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         plane: Plane,
         written: Option<Lpn>,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) {
         if !self.jobs.collects(plane) && self.scheduling.policy().at_threshold() {
-            self.collect(now, Want::Free(plane), Trigger::FreeBlocks, queue, probe);
+            self.collect(cx, Want::Free(plane), Trigger::FreeBlocks);
         } else if self.puts_off
             && let Some(page) = written
         {
@@ -37,37 +35,26 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// A write waits for room: what is collected there goes on without a stop, or else begins.
-    pub(super) fn demand(
-        &mut self,
-        now: Time,
-        want: Want,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) {
+    pub(super) fn demand(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, want: Want) {
         let (plane, trigger) = match want {
             Want::Free(plane) => (plane, Trigger::FreeBlocks),
             Want::Update(plane, _) => (plane, Trigger::UpdateBlock),
-            Want::Anywhere => return self.demand_everywhere(now, queue, probe),
+            Want::Anywhere => return self.demand_everywhere(cx),
         };
         if self.jobs.collects(plane) {
-            self.expedite(now, JobId::of(plane), queue, probe);
+            self.expedite(cx, JobId::of(plane));
         } else {
-            self.collect(now, want, trigger, queue, probe);
+            self.collect(cx, want, trigger);
         }
     }
 
     /// Collects every plane that has too few free blocks. Needed while writes wait for a block
     /// anywhere: a plane that had nothing to gain may since have lost valid pages to others.
     #[cold]
-    fn demand_everywhere(
-        &mut self,
-        now: Time,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) {
+    fn demand_everywhere(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
         for plane in (0..self.layout.planes()).map(Plane) {
             if self.mapping.wants_collection(plane) {
-                self.demand(now, Want::Free(plane), queue, probe);
+                self.demand(cx, Want::Free(plane));
             }
         }
     }
@@ -75,11 +62,9 @@ impl<M: Mapping> Controller<M> {
     /// Starts a collection, unless one is in progress on the plane or nothing can be gained.
     pub(super) fn collect(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         want: Want,
         trigger: Trigger,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) {
         let (Want::Free(plane) | Want::Update(plane, _)) = want else {
             return;
@@ -100,8 +85,8 @@ impl<M: Mapping> Controller<M> {
             time,
         };
         let stepwise = self.scheduling.policy().stepwise() && !self.is_waited_for(plane);
-        self.jobs.start(now, job, Some(collecting), stepwise);
-        let over = self.run(now, job, queue, probe);
+        self.jobs.start(cx.now, job, Some(collecting), stepwise);
+        let over = self.run(cx, job);
         assert!(!over, "a collection has at least one step");
     }
 
@@ -109,21 +94,19 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     pub(super) fn wait_for_map(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         id: JobId,
         waiter: Waiter,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) {
         let begins = self.jobs.get(id).is_none();
         if begins {
-            self.jobs.start(now, id, None, false);
+            self.jobs.start(cx.now, id, None, false);
         }
         if let Some(job) = self.jobs.get(id) {
             job.waiters.push(waiter);
         }
         if begins {
-            let over = self.run(now, id, queue, probe);
+            let over = self.run(cx, id);
             assert!(!over, "a fetch has at least one step");
         }
     }
@@ -134,23 +117,17 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// A write waits for a job: it does not stop any more.
-    fn expedite(
-        &mut self,
-        now: Time,
-        id: JobId,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) {
+    fn expedite(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, id: JobId) {
         let Some(job) = self.jobs.get(id) else {
             return;
         };
         job.stepwise = false;
         if job.paused {
             self.jobs.unpause(id);
-            if self.run(now, id, queue, probe)
+            if self.run(cx, id)
                 && let Some(job) = self.jobs.end(id)
             {
-                self.collection_over(now, &job, queue, probe);
+                self.collection_over(cx, &job);
             }
         }
     }
@@ -172,9 +149,7 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     pub(super) fn resume(
         &mut self,
-        now: Time,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
+        cx: &mut Context<'_, impl Probe<Observation>>,
     ) -> Result<(), DeviceError> {
         let mut place = 0;
         while let Some(id) = self.jobs.paused(place) {
@@ -184,23 +159,17 @@ impl<M: Mapping> Controller<M> {
                 continue;
             }
             self.jobs.unpause(id);
-            if self.run(now, id, queue, probe) {
-                self.job_over(now, id, queue, probe)?;
+            if self.run(cx, id) {
+                self.job_over(cx, id)?;
             }
         }
         Ok(())
     }
 
     /// Hands out the steps of a job until it has to wait; true if it is over.
-    pub(super) fn run(
-        &mut self,
-        now: Time,
-        id: JobId,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) -> bool {
+    pub(super) fn run(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, id: JobId) -> bool {
         if let Some(held) = self.jobs.get(id).and_then(|job| job.page_read.take()) {
-            self.program_page_read(now, id, held, queue, probe);
+            self.program_page_read(cx, id, held);
         }
         let Some(job) = self.jobs.get(id) else {
             return false;
@@ -208,7 +177,7 @@ impl<M: Mapping> Controller<M> {
         let (stepwise, of_map) = (job.stepwise, job.collecting.is_none());
         let mut outstanding = job.outstanding;
         if !stepwise {
-            outstanding += self.read_all(now, id, queue);
+            outstanding += self.read_all(cx, id);
         }
         let over = loop {
             if stepwise && outstanding > 0 {
@@ -218,7 +187,7 @@ impl<M: Mapping> Controller<M> {
                 Step::Done => break true,
                 Step::Wait if outstanding > 0 => break false,
                 Step::Wait => {}
-                step => outstanding += u32::from(self.take(now, id, of_map, step, queue, probe)),
+                step => outstanding += u32::from(self.take(cx, id, of_map, step)),
             }
         };
         if let Some(job) = self.jobs.get(id) {
@@ -230,7 +199,7 @@ impl<M: Mapping> Controller<M> {
     /// Reads all pages that a job has left to move before its next other step, as far as the mapping
     /// says them at once and they go straight to their dies; how many.
     #[inline]
-    fn read_all(&mut self, now: Time, id: JobId, queue: &mut EventQueue<Event>) -> u32 {
+    fn read_all(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, id: JobId) -> u32 {
         if self.internal_data_move || self.follows || self.issue.is_some() {
             return 0;
         }
@@ -246,7 +215,7 @@ impl<M: Mapping> Controller<M> {
         let mut reads = 0;
         bulk.read_all(id, |plane, from| {
             let order = Order::new(Purpose::MoveRead, from, id.0, 0);
-            backend.enqueue(now, layout.die_of(plane), &order, queue);
+            backend.enqueue(cx, layout.die_of(plane), &order);
             reads += 1;
         });
         reads
@@ -256,19 +225,17 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     fn take(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         id: JobId,
         of_map: bool,
         step: Step,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> bool {
         let order = match step {
             Step::Move(from) if self.internal_data_move => {
                 let Some(target) = self.mapping.relocate(id, from) else {
                     return false;
                 };
-                self.observe_free_blocks(now, probe);
+                self.observe_free_blocks(cx);
                 Order {
                     target,
                     ..Order::new(Purpose::Move, from, id.0, 0)
@@ -281,7 +248,7 @@ impl<M: Mapping> Controller<M> {
                 } else {
                     Purpose::MetadataRead
                 };
-                probe.observe(now, Observation::MetadataPage { program: false });
+                cx.observe(Observation::MetadataPage { program: false });
                 Order::new(purpose, place, id.0, 0)
             }
             Step::Program { place, label } => {
@@ -290,17 +257,17 @@ impl<M: Mapping> Controller<M> {
                 } else {
                     Purpose::MetadataProgram
                 };
-                probe.observe(now, Observation::MetadataPage { program: true });
-                self.observe_free_blocks(now, probe);
+                cx.observe(Observation::MetadataPage { program: true });
+                self.observe_free_blocks(cx);
                 Order::new(purpose, place, id.0, label)
             }
             Step::Erase(block) => {
-                self.erase(now, id, block, queue);
+                self.erase(cx, id, block);
                 return true;
             }
             Step::Wait | Step::Done => return false,
         };
-        self.issue_for_job(now, &order, 0, queue);
+        self.issue_for_job(cx, &order, 0);
         true
     }
 
@@ -308,12 +275,11 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     fn issue_for_job(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         order: &Order,
         content: u64,
-        queue: &mut EventQueue<Event>,
     ) {
-        let slot = self.issue(now, order, queue);
+        let slot = self.issue(cx, order);
         if self.follows {
             self.follow_job(slot, order, content);
         }
@@ -337,38 +303,40 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Erases a block, once nothing on its way supersedes a page of it.
-    fn erase(&mut self, now: Time, id: JobId, block: Block, queue: &mut EventQueue<Event>) {
+    fn erase(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, id: JobId, block: Block) {
         if self.superseding[block.index()] > 0 {
             self.jobs.defer_erase(id, block);
-            self.commit_superseding(now, block, queue);
+            self.commit_superseding(cx, block);
             return;
         }
         let first = self.layout.page(block, 0);
         let order = Order::new(Purpose::Erase, first, id.0, 0);
-        self.issue_for_job(now, &order, 0, queue);
+        self.issue_for_job(cx, &order, 0);
     }
 
     /// A program that supersedes a page of `block` is done.
     #[inline]
-    pub(super) fn is_superseded(&mut self, now: Time, block: Block, queue: &mut EventQueue<Event>) {
+    pub(super) fn is_superseded(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        block: Block,
+    ) {
         let superseding = &mut self.superseding[block.index()];
         *superseding -= 1;
         if *superseding == 0
             && let Some(id) = self.jobs.take_deferred_erase(block)
         {
-            self.erase(now, id, block, queue);
+            self.erase(cx, id, block);
         }
     }
 
     /// A page that a job moves has been read.
     pub(super) fn move_page(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         slot: Slot,
         from: Ppn,
         id: JobId,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         let verification = self.verification.as_ref();
         let content = verification.map_or(0, |verification| verification.contents[slot as usize]);
@@ -384,24 +352,22 @@ impl<M: Mapping> Controller<M> {
             self.jobs.pause(id);
             return Ok(());
         }
-        if self.program_copy(now, id, from, content, queue, probe) {
+        if self.program_copy(cx, id, from, content) {
             return Ok(());
         }
-        self.step_done(now, id, queue, probe)
+        self.step_done(cx, id)
     }
 
     /// The same with the page and the content that a job that had stopped has in hand.
     #[cold]
     fn program_page_read(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         id: JobId,
         held: (Ppn, u64),
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) {
         let (from, content) = held;
-        let begun = self.program_copy(now, id, from, content, queue, probe);
+        let begun = self.program_copy(cx, id, from, content);
         if let Some(job) = self.jobs.get(id) {
             job.outstanding += u32::from(begun);
         }
@@ -412,34 +378,31 @@ impl<M: Mapping> Controller<M> {
     #[inline(always)]
     fn program_copy(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         id: JobId,
         from: Ppn,
         content: u64,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> bool {
         let Some(to) = self.mapping.relocate(id, from) else {
             return false;
         };
-        self.observe_free_blocks(now, probe);
+        self.observe_free_blocks(cx);
         let order = Order::new(Purpose::MoveProgram, to, id.0, from.0);
-        self.issue_for_job(now, &order, content, queue);
+        self.issue_for_job(cx, &order, content);
         true
     }
 
     /// The block of `place` is erased.
     pub(super) fn block_erased(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         place: Ppn,
         id: JobId,
-        probe: &mut impl Probe<Observation>,
     ) {
         let block = self.layout.block_of(place);
         let erases = self.array.erases()[block.index()];
         self.mapping.erased(block, erases);
-        self.observe_free_blocks(now, probe);
+        self.observe_free_blocks(cx);
         if let Some(job) = self.jobs.get(id) {
             job.erased += 1;
         }
@@ -449,25 +412,21 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     pub(super) fn page_moved(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         id: JobId,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         if let Some(job) = self.jobs.get(id) {
             job.moved += 1;
         }
-        self.step_done(now, id, queue, probe)
+        self.step_done(cx, id)
     }
 
     /// A step of a job is done: with the last one on its way, it stops, goes on, or is over.
     #[inline(always)]
     pub(super) fn step_done(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         id: JobId,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         let Some(job) = self.jobs.get(id) else {
             return Ok(());
@@ -476,17 +435,15 @@ impl<M: Mapping> Controller<M> {
         if job.outstanding > 0 {
             return Ok(());
         }
-        self.steps_done(now, id, queue, probe)
+        self.steps_done(cx, id)
     }
 
     /// No step of a job is on its way any more.
     #[inline(never)]
     fn steps_done(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         id: JobId,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         let Some(job) = self.jobs.get(id) else {
             return Ok(());
@@ -499,8 +456,8 @@ impl<M: Mapping> Controller<M> {
             self.jobs.pause(id);
             return Ok(());
         }
-        if self.run(now, id, queue, probe) {
-            self.job_over(now, id, queue, probe)?;
+        if self.run(cx, id) {
+            self.job_over(cx, id)?;
         }
         Ok(())
     }
@@ -508,29 +465,21 @@ impl<M: Mapping> Controller<M> {
     /// A job is over: what waited for it goes on.
     fn job_over(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         id: JobId,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) -> Result<(), DeviceError> {
         let Some(job) = self.jobs.end(id) else {
             return Ok(());
         };
         for waiter in &job.waiters {
-            self.map_read(now, *waiter, queue, probe)?;
+            self.map_read(cx, *waiter)?;
         }
-        self.collection_over(now, &job, queue, probe);
+        self.collection_over(cx, &job);
         Ok(())
     }
 
     /// A job has ended: if it was a collection, writes that waited for room go on.
-    fn collection_over(
-        &mut self,
-        now: Time,
-        job: &Job,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) {
+    fn collection_over(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, job: &Job) {
         let Some(Collecting {
             plane,
             kind,
@@ -547,35 +496,26 @@ impl<M: Mapping> Controller<M> {
             started,
             ..
         } = *job;
-        probe.observe(
-            now,
-            Observation::Collected {
-                plane,
-                kind,
-                trigger,
-                moved,
-                erased,
-                from: started,
-            },
-        );
-        self.place_stalled(now, plane, queue, probe);
-        self.place_stalled_anywhere(now, queue, probe);
+        cx.observe(Observation::Collected {
+            plane,
+            kind,
+            trigger,
+            moved,
+            erased,
+            from: started,
+        });
+        self.place_stalled(cx, plane);
+        self.place_stalled_anywhere(cx);
         if self.mapping.wants_collection(plane) {
-            self.free_blocks_are_few(now, plane, None, queue, probe);
+            self.free_blocks_are_few(cx, plane, None);
         }
-        self.use_idle_time(now, plane, queue, probe);
+        self.use_idle_time(cx, plane);
     }
 
     /// Writes that waited for room in a plane go on, in their order. Those that wait for the room
     /// of a logical block do not hold up others, and may be in the way of earlier ones: all are
     /// asked again until none finds a place.
-    fn place_stalled(
-        &mut self,
-        now: Time,
-        plane: Plane,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) {
+    fn place_stalled(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, plane: Plane) {
         let mut wanted = Vec::new();
         loop {
             let mut waiting = std::mem::take(&mut self.stalled[plane.index()]);
@@ -583,7 +523,7 @@ impl<M: Mapping> Controller<M> {
             let mut left = VecDeque::new();
             wanted.clear();
             while let Some(tag) = waiting.pop_front() {
-                let Err(want) = self.place_pending(now, tag, queue, probe) else {
+                let Err(want) = self.place_pending(cx, tag) else {
                     self.chips.goes_on(self.layout.die_of(plane));
                     continue;
                 };
@@ -603,27 +543,22 @@ impl<M: Mapping> Controller<M> {
             }
         }
         for want in wanted {
-            self.demand(now, want, queue, probe);
+            self.demand(cx, want);
             if self.jobs.collects(plane) {
                 break;
             }
         }
     }
 
-    fn place_stalled_anywhere(
-        &mut self,
-        now: Time,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) {
+    fn place_stalled_anywhere(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
         while let Some(&tag) = self.stalled_anywhere.front() {
-            if self.place_pending(now, tag, queue, probe).is_err() {
+            if self.place_pending(cx, tag).is_err() {
                 break;
             }
             self.stalled_anywhere.pop_front();
         }
         if !self.stalled_anywhere.is_empty() {
-            self.demand_everywhere(now, queue, probe);
+            self.demand_everywhere(cx);
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use wordline_ftl::gc::schedule::{Attention, Idle, Trigger};
 use wordline_ftl::{Cost, Lpn, Mapping, Want};
-use wordline_kernel::{EventQueue, Probe, Time};
+use wordline_kernel::{Probe, Time};
 use wordline_nand::{Operation, Part, Plane};
 
 use super::Controller;
 use crate::error::DeviceError;
-use crate::event::{Event, Kind};
+use crate::event::{Context, Kind};
 use crate::observation::Observation;
 use crate::plan::Plan;
 use wordline_block::{Op, Request};
@@ -117,7 +117,11 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// What the host will ask for next, in order of arrival.
-    pub fn look_ahead(&mut self, now: Time, upcoming: &[Request], queue: &mut EventQueue<Event>) {
+    pub fn look_ahead(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        upcoming: &[Request],
+    ) {
         let Some(idling) = &mut self.idling else {
             return;
         };
@@ -127,36 +131,36 @@ impl<M: Mapping> Controller<M> {
         idling.upcoming.clear();
         idling.upcoming.extend_from_slice(upcoming);
         if self.serving == 0 {
-            self.plan_idle_check(now, true, queue);
+            self.plan_idle_check(cx, true);
         }
     }
 
     /// The last request that was being served is done.
     #[inline]
-    pub(super) fn becomes_idle(&mut self, now: Time, queue: &mut EventQueue<Event>) {
+    pub(super) fn becomes_idle(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
         let Some(idling) = &mut self.idling else {
             return;
         };
-        idling.since = now;
+        idling.since = cx.now;
         if idling.attention.at_once {
-            idling.planned = Some(now);
-            queue.schedule(now, Kind::Idle.into());
+            idling.planned = Some(cx.now);
+            cx.schedule(cx.now, Kind::Idle);
         } else {
-            self.plan_idle_check(now, true, queue);
+            self.plan_idle_check(cx, true);
         }
     }
 
     /// Looks again when that may change something: at a tag, or when the idle period becomes a long
     /// one and there is something to collect. What happens `now` counts if nobody has looked at it.
-    fn plan_idle_check(&mut self, now: Time, unseen: bool, queue: &mut EventQueue<Event>) {
+    fn plan_idle_check(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, unseen: bool) {
         let Some(idling) = &self.idling else {
             return;
         };
         let tags = idling.tags_of_writes();
-        let tags = tags.filter(|tag| unseen || *tag > now);
-        let tag = tags.map(|tag| tag.max(now)).min();
+        let tags = tags.filter(|tag| unseen || *tag > cx.now);
+        let tag = tags.map(|tag| tag.max(cx.now)).min();
         let long = idling.long();
-        let long = long.filter(|long| *long > now || unseen && *long == now);
+        let long = long.filter(|long| *long > cx.now || unseen && *long == cx.now);
         let long = long.filter(|_| self.can_collect());
         let Some(next) = tag.into_iter().chain(long).min() else {
             return;
@@ -165,7 +169,7 @@ impl<M: Mapping> Controller<M> {
             && idling.planned.is_none_or(|planned| planned > next)
         {
             idling.planned = Some(next);
-            queue.schedule(next, Kind::Idle.into());
+            cx.schedule(next, Kind::Idle);
         }
     }
 
@@ -183,39 +187,35 @@ impl<M: Mapping> Controller<M> {
     /// Deals with [`Kind::Idle`].
     pub(crate) fn check_idle(
         &mut self,
-        now: Time,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
+        cx: &mut Context<'_, impl Probe<Observation>>,
     ) -> Result<(), DeviceError> {
         if let Some(idling) = &mut self.idling {
-            idling.planned.take_if(|planned| *planned <= now);
+            idling.planned.take_if(|planned| *planned <= cx.now);
         }
         if self.serving > 0 {
             return Ok(());
         }
         if self.jobs.any_paused() {
-            self.resume(now, queue, probe)?;
+            self.resume(cx)?;
         }
         for plane in (0..self.layout.planes()).map(Plane) {
-            self.use_idle_time(now, plane, queue, probe);
+            self.use_idle_time(cx, plane);
         }
-        self.plan_idle_check(now, false, queue);
+        self.plan_idle_check(cx, false);
         Ok(())
     }
 
     /// Collects an idle plane, if the device is idle and its schedule has a use for it.
     pub(super) fn use_idle_time(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         plane: Plane,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
     ) {
         if self.serving > 0 || self.idling.is_none() || self.jobs.collects(plane) {
             return;
         }
-        if let Some((want, trigger)) = self.idle_work(now, plane) {
-            self.collect(now, want, trigger, queue, probe);
+        if let Some((want, trigger)) = self.idle_work(cx.now, plane) {
+            self.collect(cx, want, trigger);
         }
     }
 

@@ -1,12 +1,12 @@
 //! Operations on their way to the dies: through the scheduler's queue, or past it.
 
 use wordline_ftl::Mapping;
-use wordline_kernel::{EventQueue, Probe, Time};
+use wordline_kernel::{Probe, Time};
 use wordline_nand::{Block, Die, Operation, Ppn};
 
 use super::Controller;
 use crate::backend::{Order, Purpose, Slot};
-use crate::event::{Event, Kind};
+use crate::event::{Context, Kind};
 use crate::observation::Observation;
 use crate::plan::Plan;
 use crate::schedule::{Changed, EntryId, IssueQueue, Schedule, Scheduling, View, Waiting};
@@ -77,10 +77,10 @@ impl IssueStage {
     }
 
     /// Asks for the scheduler at this instant, once all that happens in it has happened.
-    fn call(&mut self, now: Time, queue: &mut EventQueue<Event>) {
+    fn call(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
         if self.called.is_none() && !self.changed.is_empty() {
-            self.called = Some(now);
-            queue.schedule(now, Kind::Schedule.into());
+            self.called = Some(cx.now);
+            cx.schedule(cx.now, Kind::Schedule);
         }
     }
 }
@@ -90,20 +90,23 @@ impl<M: Mapping> Controller<M> {
     #[inline(always)]
     pub(super) fn issue(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         order: &Order,
-        queue: &mut EventQueue<Event>,
     ) -> Slot {
         if self.issue.is_none() {
             let die = self.layout.die_of_page(order.place);
-            return self.backend.enqueue(now, die, order, queue);
+            return self.backend.enqueue(cx, die, order);
         }
-        self.issue_to_queue(now, order, queue)
+        self.issue_to_queue(cx, order)
     }
 
     #[inline(never)]
-    fn issue_to_queue(&mut self, now: Time, order: &Order, queue: &mut EventQueue<Event>) -> Slot {
-        let slot = self.backend.admit(now, order);
+    fn issue_to_queue(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        order: &Order,
+    ) -> Slot {
+        let slot = self.backend.admit(cx.now, order);
         let Some(stage) = &self.issue else {
             return slot;
         };
@@ -112,13 +115,13 @@ impl<M: Mapping> Controller<M> {
         let request = of_host.then(|| stage.requests[order.owner as usize]);
         let places = [order.place, order.target];
         for place in &places[..if order.target == order.place { 1 } else { 2 }] {
-            self.clear(now, operation, *place, request, queue);
+            self.clear(cx, operation, *place, request);
         }
         let Some(stage) = &mut self.issue else {
             return slot;
         };
         let Some(request) = request.filter(|_| stage.scheduling.holds(operation)) else {
-            self.backend.commit(now, slot, queue);
+            self.backend.commit(cx, slot);
             return slot;
         };
         let die = self.layout.die_of_page(order.place);
@@ -132,28 +135,27 @@ impl<M: Mapping> Controller<M> {
             block,
             die,
             plane: self.layout.plane_of(block).0 % self.layout.planes_per_die,
-            since: now,
+            since: cx.now,
         });
         stage.changed.insert(stage.queue.package(die));
-        stage.call(now, queue);
+        stage.call(cx);
         slot
     }
 
     /// Commits what has to come before an operation that does not wait for it.
     fn clear(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         operation: Operation,
         place: Ppn,
         request: Option<u64>,
-        queue: &mut EventQueue<Event>,
     ) {
         while let Some(stage) = &mut self.issue
             && let Some(id) = stage.queue.in_the_way(operation, place, request)
         {
             stage.group.retain(|chosen| *chosen != id);
             let slot = stage.queue.remove(id).slot;
-            self.backend.commit(now, slot, queue);
+            self.backend.commit(cx, slot);
         }
     }
 
@@ -163,9 +165,8 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     pub(super) fn commit_superseding(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, impl Probe<Observation>>,
         block: Block,
-        queue: &mut EventQueue<Event>,
     ) {
         while let Some(stage) = &self.issue {
             let supersedes =
@@ -178,18 +179,18 @@ impl<M: Mapping> Controller<M> {
             let Some(&Waiting { place, .. }) = waiting else {
                 return;
             };
-            self.clear(now, Operation::Program, place, None, queue);
+            self.clear(cx, Operation::Program, place, None);
         }
     }
 
     /// A die that has done something with the last hold of a bus may take more.
-    pub(super) fn stir(&mut self, now: Time, queue: &mut EventQueue<Event>) {
+    pub(super) fn stir(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
         let Some(die) = self.backend.load_changed() else {
             return;
         };
         if let Some(stage) = &mut self.issue {
             stage.changed.insert(stage.queue.package(die));
-            stage.call(now, queue);
+            stage.call(cx);
         }
     }
 
@@ -202,12 +203,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Lets the scheduler choose, until it has nothing to commit or a search takes time.
-    pub(crate) fn schedule(
-        &mut self,
-        now: Time,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) {
+    pub(crate) fn schedule(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
         let Some(mut stage) = self.issue.take() else {
             return;
         };
@@ -215,12 +211,12 @@ impl<M: Mapping> Controller<M> {
         loop {
             for place in 0..stage.group.len() {
                 let slot = stage.queue.remove(stage.group[place]).slot;
-                self.backend.commit(now, slot, queue);
-                self.preempt(now, slot, queue, probe);
+                self.backend.commit(cx, slot);
+                self.preempt(cx, slot);
             }
             stage.group.clear();
             let view = View {
-                now,
+                now: cx.now,
                 queue: &stage.queue,
                 loads: self.backend.loads(),
                 joins: stage.joins,
@@ -233,8 +229,8 @@ impl<M: Mapping> Controller<M> {
             }
             let search = stage.scheduling.search();
             if search > Time::ZERO {
-                stage.called = Some(now + search);
-                queue.schedule(now + search, Kind::Schedule.into());
+                stage.called = Some(cx.now + search);
+                cx.schedule(cx.now + search, Kind::Schedule);
                 break;
             }
         }
@@ -243,30 +239,24 @@ impl<M: Mapping> Controller<M> {
 
     /// Idle dies begin with what has been enqueued at this instant, once the scheduler has chosen what
     /// it commits in it.
-    pub fn begin_dies(&mut self, now: Time, queue: &mut EventQueue<Event>) {
+    pub fn begin_dies(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
         if let Some(stage) = &self.issue
-            && stage.called == Some(now)
+            && stage.called == Some(cx.now)
         {
-            queue.schedule(now, Kind::Begin.into());
+            cx.schedule(cx.now, Kind::Begin);
             return;
         }
-        self.backend.begin(now, &self.array, queue);
+        self.backend.begin(cx, &self.array);
     }
 
     /// A read of the host is in the queue of its die: it may interrupt what the die is at.
     #[inline]
-    pub(super) fn preempt(
-        &mut self,
-        now: Time,
-        slot: Slot,
-        queue: &mut EventQueue<Event>,
-        probe: &mut impl Probe<Observation>,
-    ) {
+    pub(super) fn preempt(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, slot: Slot) {
         if matches!(
             self.backend.get(slot).purpose,
             Purpose::Read | Purpose::Merge | Purpose::MapRead
         ) {
-            self.backend.preempt(now, slot, &self.array, queue, probe);
+            self.backend.preempt(cx, slot, &self.array);
         }
     }
 }

@@ -189,7 +189,7 @@ macro_rules! members {
             fn handle(&mut self, now: Time, event: Event, act: &mut impl Act) {
                 match self { $(Self::$Variant(state) => state.handle(now, event, act)),+ }
             }
-            #[inline]
+            #[inline(always)]
             fn finished(&mut self, now: Time, ticket: Ticket, act: &mut impl Act) {
                 match self { $(Self::$Variant(state) => state.finished(now, ticket, act)),+ }
             }

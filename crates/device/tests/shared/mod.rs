@@ -8,7 +8,7 @@ use wordline_device::{
 };
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Config, Mapping};
-use wordline_kernel::{Digest, EventQueue, Probe, Stream, Time};
+use wordline_kernel::{Context, Digest, EventQueue, Probe, Stream, Time};
 use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
 
 /// A device of `dimensions` with small blocks; `None` if the configuration has no room on it.
@@ -169,7 +169,7 @@ pub fn drive<M: Mapping>(
         while issued < requests && ssd.takes(0) {
             let (op, offset, bytes) = next(&ssd, issued, &mut random);
             ssd.submit(
-                now,
+                &mut Context::new(now, &mut queue, &mut tally),
                 Request {
                     stream: 0,
                     op,
@@ -178,8 +178,6 @@ pub fn drive<M: Mapping>(
                     bytes,
                     arrival: now,
                 },
-                &mut queue,
-                &mut tally,
             )?;
             issued += 1;
         }
@@ -190,7 +188,7 @@ pub fn drive<M: Mapping>(
         now = time;
         digest.mix(time.0);
         event.mix(&mut digest);
-        ssd.handle(now, event, &mut queue, &mut tally)?;
+        ssd.handle(&mut Context::new(now, &mut queue, &mut tally), event)?;
     }
     assert_eq!(ssd.outstanding(), 0, "every request admitted is served");
     assert_eq!(
@@ -228,7 +226,7 @@ pub fn play<M: Mapping>(ssd: &mut Ssd<M>, requests: &[Request]) -> (Vec<Played>,
                 "the device takes request {number}"
             );
             let ticket = ssd
-                .submit(arrival, *request, &mut queue, &mut tally)
+                .submit(&mut Context::new(arrival, &mut queue, &mut tally), *request)
                 .unwrap();
             tickets.insert(ticket, number);
             now = arrival;
@@ -237,7 +235,8 @@ pub fn play<M: Mapping>(ssd: &mut Ssd<M>, requests: &[Request]) -> (Vec<Played>,
                 break;
             };
             now = at;
-            ssd.handle(now, event, &mut queue, &mut tally).unwrap();
+            ssd.handle(&mut Context::new(now, &mut queue, &mut tally), event)
+                .unwrap();
         }
         ssd.audit().unwrap();
         for completion in ssd.completions() {

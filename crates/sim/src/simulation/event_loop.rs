@@ -8,7 +8,7 @@ use crate::chip_load::ChipLoads;
 use crate::record::Lanes;
 use thiserror::Error;
 use wordline_block::{BlockDevice, Busy, Event, Failure};
-use wordline_kernel::{Digest, EventQueue, Time};
+use wordline_kernel::{Context, Digest, EventQueue, Time};
 use wordline_workload::WorkloadError;
 
 /// Simulated time ends here, after 103 days: no event that is scheduled before it can pass the end of
@@ -197,12 +197,13 @@ pub(super) fn serve<S: BlockDevice>(
     // A cut may come after any event.
     let stride = if cuts.is_some() { 1 } else { STRIDE };
     let mut ended = Ended::looking(chip_loads, stride);
+    let cx = &mut Context::new(Time::ZERO, &mut queue, audience);
     let looks_ahead = store.tags() > 0;
     if looks_ahead {
-        host.look_ahead(Time::ZERO, store, &mut queue);
+        host.look_ahead(cx, store);
     }
     loop {
-        let due = queue.next_time().unwrap_or(Time::MAX);
+        let due = cx.queue.next_time().unwrap_or(Time::MAX);
         if due >= host.soonest {
             if let Some(request) = host.next(store, ended.now, due) {
                 let before_arrival = ended.now;
@@ -212,7 +213,8 @@ pub(super) fn serve<S: BlockDevice>(
                     ended.stop = Some(Stop::Clock);
                     return ended;
                 }
-                ended.look(ended.now, store, audience);
+                cx.now = ended.now;
+                ended.look(ended.now, store, cx.probe);
                 ended.digest.mix(ended.now.0);
                 ended.digest.mix(request.offset);
                 ended.digest.mix(request.bytes);
@@ -221,14 +223,16 @@ pub(super) fn serve<S: BlockDevice>(
                         | u64::from(request.fua) << 8
                         | request.op as u64,
                 );
-                if let Err(error) = store.submit(ended.now, request, &mut queue, audience) {
+                if let Err(error) =
+                    store.submit(cx, request)
+                {
                     ended.stop = Some(Stop::of(&error));
                     return ended;
                 }
-                host.take(ended.now, &request, audience.recorder());
+                host.take(ended.now, &request, cx.probe.recorder());
                 host.prefetch(request.stream, store);
                 if looks_ahead {
-                    host.look_ahead(ended.now, store, &mut queue);
+                    host.look_ahead(cx, store);
                 }
                 host.completed(ended.now, store);
                 if watcher.is_due(1) && !watcher.report(&host.progress(ended.now)) {
@@ -244,17 +248,18 @@ pub(super) fn serve<S: BlockDevice>(
                 ended.stop = Some(Stop::Clock);
                 return ended;
             }
-            ended.look(due, store, audience);
+            ended.look(due, store, cx.probe);
             host.calm_until = ended.uneventful_until() + Time(1);
             host.soonest = host.soonest.min(host.calm_until);
         }
-        let Some((now, event)) = queue.pop() else {
+        let Some((now, event)) = cx.queue.pop() else {
             break;
         };
         ended.now = now;
+        cx.now = now;
         ended.digest.mix(now.0);
         event.mix(&mut ended.digest);
-        if let Err(error) = store.handle(now, event, &mut queue, audience) {
+        if let Err(error) = store.handle(cx, event) {
             ended.events.ends();
             ended.stop = Some(Stop::of(&error));
             return ended;
@@ -264,7 +269,7 @@ pub(super) fn serve<S: BlockDevice>(
             ended.events.begin();
             if let Some(cuts) = &mut cuts
                 && cuts.is_due(host.issued(), ended.events.total())
-                && let Err(stop) = cut_power(store, host, audience, &mut queue, cuts, &mut ended)
+                && let Err(stop) = cut_power(store, host, cx, cuts, &mut ended)
             {
                 ended.stop = Some(stop);
                 return ended;
@@ -285,23 +290,23 @@ pub(super) fn serve<S: BlockDevice>(
 pub(super) fn cut_power<S: BlockDevice>(
     store: &mut S,
     host: &mut Host<'_>,
-    audience: &mut impl Audience<S::Observation>,
-    queue: &mut EventQueue<S::Event>,
+    cx: &mut Context<'_, S::Event, impl Audience<S::Observation>>,
     cuts: &mut PowerCuts,
     ended: &mut Ended,
 ) -> Result<(), Stop> {
     cuts.draw(host.issued());
-    *queue = EventQueue::default();
-    ended.break_off(store, audience);
-    let cut = store.cut_power(ended.now, audience);
+    *cx.queue = EventQueue::default();
+    ended.break_off(store, cx.probe);
+    let cut = store.cut_power(ended.now, cx.probe);
     ended.now += cut.map_err(|error| Stop::of(&error))?.time;
+    cx.now = ended.now;
     ended.digest.mix(ended.now.0);
     host.lost(ended.now, store);
-    let resumed = store.resume(ended.now, queue, audience);
+    let resumed = store.resume(cx);
     resumed.map_err(|error| Stop::of(&error))?;
     host.completed(ended.now, store);
     if store.tags() > 0 {
-        host.look_ahead(ended.now, store, queue);
+        host.look_ahead(cx, store);
     }
     Ok(())
 }

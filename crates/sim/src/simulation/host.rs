@@ -7,7 +7,7 @@ use crate::error::SimulationError;
 use crate::record::Recorder;
 use wordline_block::{BlockDevice, Request};
 use wordline_config::Plan;
-use wordline_kernel::{EventQueue, Time};
+use wordline_kernel::{Context, Probe, Time};
 use wordline_workload::WorkloadError;
 
 /// When the first request could be issued, [`Time::MAX`] if there is none; and of those that the device
@@ -198,9 +198,8 @@ impl<'a> Host<'a> {
     #[cold]
     pub(super) fn look_ahead<S: BlockDevice>(
         &mut self,
-        now: Time,
+        cx: &mut Context<'_, S::Event, impl Probe<S::Observation>>,
         store: &mut S,
-        queue: &mut EventQueue<S::Event>,
     ) {
         let most = store.tags() as usize;
         let mut upcoming = Vec::with_capacity(most * self.intakes.len());
@@ -209,7 +208,7 @@ impl<'a> Host<'a> {
         }
         upcoming.sort_by_key(|request| request.arrival);
         upcoming.truncate(most);
-        store.look_ahead(now, &upcoming, queue);
+        store.look_ahead(cx, &upcoming);
     }
     pub(super) fn progress(&self, now: Time) -> Progress {
         Progress {
