@@ -24,7 +24,8 @@ pub(crate) use transaction::{Order, Purpose, Slot, Transaction};
 use wordline_kernel::{BusyTime, Probe, Stream, Time};
 use wordline_nand::channel::Readied;
 use wordline_nand::{
-    Array, Channels, Die, Layout, Operation, PlaneRule, Ppn, Transaction as Command,
+    Array, Basic, Channels, Die, Features, Full, Layout, Operation, PlaneRule, Ppn,
+    Transaction as Command,
 };
 
 use crate::compose::{Compose, Composition};
@@ -62,7 +63,7 @@ pub(crate) struct BackEnd {
     loads: Vec<Load>,
     /// Whether there is a scheduler, who looks at dies whose load has changed.
     is_scheduled: bool,
-    is_plain: bool,
+    is_basic: bool,
     /// A die whose load has changed with the last hold of a bus.
     load_changed: Option<Die>,
 }
@@ -117,7 +118,7 @@ impl BackEnd {
             to_begin: Vec::new(),
             loads: vec![Load::default(); layout.dies as usize],
             is_scheduled: plan.is_scheduled(),
-            is_plain: plan.has_plain_dies(),
+            is_basic: plan.has_basic_dies(),
             load_changed: None,
         }
     }
@@ -178,11 +179,10 @@ impl BackEnd {
     }
 
     /// Whether every command is one page or block, taken in the order of its die's queue and carried
-    /// out without a break, as [`Plan::has_plain_dies`] says. What is compiled for such dies alone
-    /// (`PLAIN`) looks for nothing else; the result is the same.
+    /// out without a break, as [`Plan::has_basic_dies`] says: what is compiled for [`Basic`] serves them.
     #[inline]
-    pub fn is_plain(&self) -> bool {
-        self.is_plain
+    pub fn is_basic(&self) -> bool {
+        self.is_basic
     }
 
     /// What each die has been used for.
@@ -259,13 +259,13 @@ impl BackEnd {
         let state = self.channels.of_mut(die);
         let slot = self.table.admit(now, die, state.gc.read(now), order);
         *self.loads[die.index()].of(order.purpose.operation()) += u32::from(!order.purpose.is_gc());
-        if !self.is_plain {
+        if !self.is_basic {
             self.table.number(slot);
             self.line_up(cx, die, slot, order.purpose);
         } else if state.command.head != NONE {
-            self.table.append::<true>(state, slot);
+            self.table.append::<Basic>(state, slot);
         } else {
-            self.start::<true>(cx, die, slot, 1);
+            self.start::<Basic>(cx, die, slot, 1);
         }
         slot
     }
@@ -294,7 +294,7 @@ impl BackEnd {
     }
 
     /// An idle die begins at once, or with [`BackEnd::begin`] if it may take several operations
-    /// together, or if a scheduler may yet commit to other dies what came before. Not for plain dies.
+    /// together, or if a scheduler may yet commit to other dies what came before. Not for basic dies.
     fn line_up(
         &mut self,
         cx: &mut Context<'_, impl Probe<Observation>>,
@@ -305,11 +305,11 @@ impl BackEnd {
         let state = self.channels.of_mut(die);
         let idle = state.command.head == NONE;
         if idle && self.planes == 1 && !self.is_scheduled {
-            self.start::<false>(cx, die, slot, 1);
+            self.start::<Full>(cx, die, slot, 1);
             return;
         }
         let is_first = state.first == NONE;
-        self.table.append::<false>(state, slot);
+        self.table.append::<Full>(state, slot);
         if self.suspends && purpose.is_urgent() {
             state.reads.push_back(slot);
         }
@@ -346,7 +346,7 @@ impl BackEnd {
         });
         for die in to_begin.drain(..) {
             debug_assert!(self.channels.is_free(die), "idle until now");
-            self.start_next::<false>(cx, die, array);
+            self.start_next::<Full>(cx, die, array);
         }
         self.to_begin = to_begin;
     }
@@ -366,7 +366,7 @@ impl BackEnd {
 
     /// Starts what an idle die begins with, if its queue is not empty.
     #[inline(always)]
-    fn start_next<const PLAIN: bool>(
+    fn start_next<F: Features>(
         &mut self,
         cx: &mut Context<'_, impl Probe<Observation>>,
         die: Die,
@@ -376,9 +376,9 @@ impl BackEnd {
         if state.first == NONE {
             return;
         }
-        if PLAIN || (self.planes == 1 && !self.suspends) {
-            let head = self.table.pop_front::<PLAIN>(state);
-            self.start::<PLAIN>(cx, die, head, 1);
+        if !(F::MULTI_PLANE && self.planes > 1 || F::SUSPEND && self.suspends) {
+            let head = self.table.pop_front::<F>(state);
+            self.start::<F>(cx, die, head, 1);
             return;
         }
         if let Some(head) = self.head(cx.now, die, array) {
@@ -401,12 +401,12 @@ impl BackEnd {
         } else {
             1
         };
-        self.start::<false>(cx, die, head, pages);
+        self.start::<Full>(cx, die, head, pages);
     }
 
     /// Gives the die, which is idle, to a command.
-    #[inline]
-    fn start<const PLAIN: bool>(
+    #[inline(never)]
+    fn start<F: Features>(
         &mut self,
         cx: &mut Context<'_, impl Probe<Observation>>,
         die: Die,
@@ -414,8 +414,8 @@ impl BackEnd {
         pages: u32,
     ) {
         let now = cx.now;
-        let interleaved = !PLAIN && self.dies_per_package > 1 && self.interleave(die);
-        if !PLAIN && self.is_scheduled {
+        let interleaved = F::MULTI_PLANE && self.dies_per_package > 1 && self.interleave(die);
+        if F::SCHEDULE && self.is_scheduled {
             self.loads[die.index()].array_begun = false;
         }
         let mut at = self.channels.at(die);
@@ -427,14 +427,11 @@ impl BackEnd {
         state.gc.start(now, gc);
         state.command.begin(now, head, operation, gc, pages);
         state.command.interleaved = interleaved;
-        if PLAIN || (pages == 1 && operation != Operation::Move) {
+        if !F::MULTI_PLANE || (pages == 1 && operation != Operation::Move) {
             let offset = self.layout.page_in_block(place);
             let time = at.chains().array_time(operation, offset, &mut self.draws);
-            let mut listener = ChannelListener::<_, PLAIN> {
-                table: &self.table,
-                queue: cx.queue,
-                probe: &mut (),
-            };
+            let none = &mut ();
+            let mut listener = ChannelListener::<_, F>::new(&self.table, cx.queue, none);
             at.start_legacy(now, operation, time, &mut listener);
         } else {
             self.start_together(cx, die, head, of_gc);
@@ -503,47 +500,40 @@ impl BackEnd {
         self.channels.load(die, |chains, steps| {
             chains.build(layout, &command, draws, steps);
         });
-        let mut listener = ChannelListener::<_, false> {
-            table: &self.table,
-            queue: cx.queue,
-            probe: &mut (),
-        };
+        let none = &mut ();
+        let mut listener = ChannelListener::<_, Full>::new(&self.table, cx.queue, none);
         self.channels.start(cx.now, die, &mut listener);
     }
 
     /// A hold of a bus is over. Returns the first transaction of a command that is finished; its die
     /// goes on with the next.
     #[inline]
-    pub fn bus_done<const PLAIN: bool>(
+    pub fn bus_done<F: Features>(
         &mut self,
         cx: &mut Context<'_, impl Probe<Observation>>,
         channel: u32,
         array: &Array,
     ) -> Option<Slot> {
         let now = cx.now;
-        let mut listener = ChannelListener::<_, PLAIN> {
-            table: &self.table,
-            queue: cx.queue,
-            probe: cx.probe,
-        };
+        let mut listener = ChannelListener::<_, F>::new(&self.table, cx.queue, cx.probe);
         let released = self.channels.bus_done(now, channel, &mut listener);
         let die = released.die;
-        if !PLAIN && self.is_scheduled && (released.began || released.ended) {
+        if F::SCHEDULE && self.is_scheduled && (released.began || released.ended) {
             self.loads[die.index()].array_begun = true;
             self.load_changed = Some(die);
         }
         if released.ended {
-            let head = self.finish::<PLAIN>(cx, die);
-            if !PLAIN && self.suspends && self.channels.of(die).suspended.is_some() {
+            let head = self.finish::<F>(cx, die);
+            if F::SUSPEND && self.suspends && self.channels.of(die).suspended.is_some() {
                 self.serve_reads(cx, die, array);
-            } else if !PLAIN && (self.is_scheduled || !self.to_begin.is_empty()) {
+            } else if F::SCHEDULE && (self.is_scheduled || !self.to_begin.is_empty()) {
                 self.begin_with_others(cx, die);
             } else {
-                self.start_next::<PLAIN>(cx, die, array);
+                self.start_next::<F>(cx, die, array);
             }
             return Some(head);
         }
-        if !PLAIN && self.suspends && released.began {
+        if F::SUSPEND && self.suspends && released.began {
             self.suspend_for_waiting(cx, die, array);
         }
         None
@@ -551,7 +541,7 @@ impl BackEnd {
 
     /// The command of a die is over: its time is that of all its transactions.
     #[inline]
-    fn finish<const PLAIN: bool>(
+    fn finish<F: Features>(
         &mut self,
         cx: &mut Context<'_, impl Probe<Observation>>,
         die: Die,
@@ -559,7 +549,7 @@ impl BackEnd {
         let now = cx.now;
         let state = self.channels.of_mut(die);
         let command = &mut state.command;
-        if !PLAIN && self.suspends {
+        if F::SUSPEND && self.suspends {
             command.parts.die_wait = (now - command.began).since(command.parts.total());
         }
         let (head, pages) = (command.head, command.pages);
@@ -574,18 +564,14 @@ impl BackEnd {
     /// A busy time of a die is over: it wants the bus, or has laid its command suspended. Returns the
     /// array operation that is done.
     #[inline]
-    pub fn ready<const PLAIN: bool>(
+    pub fn ready<F: Features>(
         &mut self,
         cx: &mut Context<'_, impl Probe<Observation>>,
         die: Die,
         array: &Array,
     ) -> Option<ArrayDone> {
         let now = cx.now;
-        let mut listener = ChannelListener::<_, PLAIN> {
-            table: &self.table,
-            queue: cx.queue,
-            probe: cx.probe,
-        };
+        let mut listener = ChannelListener::<_, F>::new(&self.table, cx.queue, cx.probe);
         match self.channels.ready(now, die, &mut listener) {
             Readied::Done(worked) => {
                 let operation = worked?;

@@ -24,7 +24,9 @@ use wordline_ftl::recovery::Spare;
 use wordline_ftl::{Bulk, JobId, Lpn, Mapping, Placed, Want, Written};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{BusyTime, Probe, Time};
-use wordline_nand::{Array, Block, Die, Event as Flash, Layout, Operation, Plane, Ppn};
+use wordline_nand::{
+    Array, Basic, Block, Die, Event as Flash, Features, Full, Layout, Operation, Plane, Ppn,
+};
 
 use crate::backend::{ArrayDone, BackEnd, Order, Purpose, Slot, Usage};
 use crate::error::DeviceError;
@@ -875,8 +877,8 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<'_, impl Probe<Observation>>,
         event: Flash,
     ) -> Result<(), DeviceError> {
-        if self.backend.is_plain() {
-            self.flash_of::<true>(cx, event)
+        if self.backend.is_basic() {
+            self.flash_of::<Basic>(cx, event)
         } else {
             self.flash_of_any(cx, event)
         }
@@ -889,36 +891,36 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<'_, impl Probe<Observation>>,
         event: Flash,
     ) -> Result<(), DeviceError> {
-        self.flash_of::<false>(cx, event)
+        self.flash_of::<Full>(cx, event)
     }
 
-    /// The same for plain dies only, or for any.
+    /// The same with these features.
     #[inline(always)]
-    fn flash_of<const PLAIN: bool>(
+    fn flash_of<F: Features>(
         &mut self,
         cx: &mut Context<'_, impl Probe<Observation>>,
         event: Flash,
     ) -> Result<(), DeviceError> {
         match event {
             Flash::BusDone(channel) => {
-                let ended = self.backend.bus_done::<PLAIN>(cx, channel, &self.array);
-                if !PLAIN && self.issue.is_some() {
+                let ended = self.backend.bus_done::<F>(cx, channel, &self.array);
+                if F::SCHEDULE && self.issue.is_some() {
                     self.stir(cx);
                 }
                 let mut next = ended;
                 while let Some(slot) = next {
-                    next = if PLAIN {
-                        None
-                    } else {
+                    next = if F::MULTI_PLANE {
                         self.backend.joined(slot)
+                    } else {
+                        None
                     };
                     self.finish(cx, slot)?;
                 }
             }
             Flash::Ready(die) => {
-                let worked = self.backend.ready::<PLAIN>(cx, Die(die), &self.array);
+                let worked = self.backend.ready::<F>(cx, Die(die), &self.array);
                 if let Some(worked) = worked {
-                    self.apply_to_array::<PLAIN>(cx.now, worked)?;
+                    self.apply_to_array::<F>(cx.now, worked)?;
                 }
             }
         }
@@ -927,7 +929,7 @@ impl<M: Mapping> Controller<M> {
 
     /// What a die's array has done takes effect.
     #[inline(always)]
-    fn apply_to_array<const PLAIN: bool>(
+    fn apply_to_array<F: Features>(
         &mut self,
         now: Time,
         worked: ArrayDone,
@@ -937,7 +939,11 @@ impl<M: Mapping> Controller<M> {
         while let Some(slot) = next {
             let transaction = self.backend.get(slot);
             let (place, target) = (transaction.place, transaction.target);
-            next = if PLAIN { None } else { transaction.joined() };
+            next = if F::MULTI_PLANE {
+                transaction.joined()
+            } else {
+                None
+            };
             let applied = match operation {
                 Operation::Read => self.array.read(place),
                 Operation::Program | Operation::Move => self.array.program(target),

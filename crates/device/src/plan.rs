@@ -48,7 +48,7 @@ impl Plan {
     /// Whether dies take one operation after the other, each of one page or block, and carry it out
     /// without a break: nothing joins, suspends or schedules them, no page moves inside its plane, and
     /// no two dies share a package.
-    pub fn has_plain_dies(&self) -> bool {
+    pub fn has_basic_dies(&self) -> bool {
         let suspend = &self.part.suspend;
         !(self.joins()
             || suspend.program

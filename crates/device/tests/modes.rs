@@ -181,14 +181,14 @@ fn short_ways_end_where_the_long_ways_end() {
         plan.composition = Composition::default();
         plan.internal_data_move = false;
         plan.part.suspend = Suspend::default();
-        assert!(plan.has_plain_dies());
+        assert!(plan.has_basic_dies());
         let mut looking = plan.clone();
         looking.part.suspend = Suspend {
             most: 0,
             longest_ns: 0,
             ..suspending()
         };
-        assert!(!looking.has_plain_dies());
+        assert!(!looking.has_basic_dies());
         let done = |plan: &Plan, verify| {
             let fill = plan.ftl.user_pages / 2;
             let run = closed_loop(plan, PageMap::new(&plan.ftl), load, fill, verify);

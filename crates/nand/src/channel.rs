@@ -13,6 +13,7 @@ use crate::Die;
 use crate::arbitrate::{Arbitrate, Arbitration, Asking};
 use crate::chain::{Chains, Step};
 use crate::command::Command;
+use crate::features::Features;
 use crate::registers::{Confirm, Registers, Work};
 use crate::suspend::Suspend;
 use crate::transaction::Operation;
@@ -54,10 +55,9 @@ pub trait Listen {
     type OfDie;
     /// What the owner keeps of a bus.
     type OfBus;
-    /// Whether all chains are those of one page or block ([`AtHand::start_legacy`]), none is
-    /// suspended, and everything is allowed ([`Listen::allows`]). If so, nothing looks for anything
-    /// else.
-    const PLAIN: bool = false;
+    /// What is asked of the dies. With [`Basic`](crate::Basic), all chains are those of one page or block
+    /// ([`AtHand::start_legacy`]), none is suspended, and everything is allowed ([`Listen::allows`]).
+    type Features: Features;
     /// Hands `event` back at `at`.
     fn schedule(&mut self, at: Time, event: Event);
     /// A die starts to wait for the bus.
@@ -73,7 +73,7 @@ pub trait Listen {
         hold: Time,
     );
     /// The hold is over.
-    fn released(&mut self, now: Time, held: Held<'_, Self::OfDie, Self::OfBus>, step: &Step);
+    fn released(&mut self, now: Time, held: BusHold<'_, Self::OfDie, Self::OfBus>, step: &Step);
     /// Whether the array may do what the hold that ends now asks of it. If not, the chain ends with
     /// a status read.
     fn allows(&mut self, now: Time, die: Die, confirm: Confirm) -> bool;
@@ -97,12 +97,12 @@ pub trait Listen {
         latency: Time,
     );
     /// A command that suspends or resumes an operation is through.
-    fn interrupted(&mut self, now: Time, held: Held<'_, Self::OfDie, Self::OfBus>);
+    fn interrupted(&mut self, now: Time, held: BusHold<'_, Self::OfDie, Self::OfBus>);
 }
 
 /// A hold of a bus that is over.
 #[derive(Debug)]
-pub struct Held<'a, D, B> {
+pub struct BusHold<'a, D, B> {
     /// The channel.
     pub channel: u32,
     /// Who held the bus.
@@ -405,12 +405,12 @@ impl<D, B> Channels<D, B> {
             die, since, hold, ..
         } = asking;
         let bus = &mut self.buses[channel as usize];
-        if L::PLAIN || !asking.urgent {
+        if !L::Features::SUSPEND || !asking.urgent {
             let of_die = &mut self.lanes[die.index()].own;
             listen.granted(now, die, &mut bus.own, of_die, since, hold);
         }
         Self::hold(now, channel, bus, die, hold, listen);
-        if !L::PLAIN {
+        if L::Features::SUSPEND {
             bus.urgent = asking.urgent;
         }
     }
@@ -426,7 +426,7 @@ impl<D, B> Channels<D, B> {
     ) {
         bus.held = true;
         bus.holder = die;
-        if !L::PLAIN {
+        if L::Features::SUSPEND {
             bus.urgent = false;
         }
         bus.granted = now;
@@ -445,12 +445,12 @@ impl<D, B> Channels<D, B> {
         let bus = &mut self.buses[channel as usize];
         bus.held = false;
         bus.busy += now - bus.granted;
-        if !L::PLAIN && bus.urgent {
+        if L::Features::SUSPEND && bus.urgent {
             return self.interrupted(now, channel, listen);
         }
         let die = bus.holder;
         let lane = &mut self.lanes[die.index()];
-        let held = Held {
+        let held = BusHold {
             channel,
             die,
             from: bus.granted,
@@ -460,14 +460,14 @@ impl<D, B> Channels<D, B> {
         listen.released(now, held, &lane.step);
         let rows = lane.step.reports;
         let began = Self::release(now, die, lane, &self.chains, listen);
-        let ended = !began && (L::PLAIN || lane.rest.count == 0);
+        let ended = !began && (!L::Features::MULTI_PLANE || lane.rest.count == 0);
         if ended {
             lane.state = State::Free;
         }
         if !bus.line.is_empty() {
             self.serve(now, channel, listen);
         }
-        if !L::PLAIN && !began && !ended {
+        if L::Features::MULTI_PLANE && !began && !ended {
             self.go_on(now, die, listen);
         }
         Released {
@@ -545,18 +545,18 @@ impl<D, B> Channels<D, B> {
         listen: &mut L,
     ) -> Readied {
         let lane = &mut self.lanes[die.index()];
-        if !L::PLAIN && (lane.registers.ready() != now || lane.state != State::Busy) {
+        if L::Features::SUSPEND && (lane.registers.ready() != now || lane.state != State::Busy) {
             return lane.stopped(now);
         }
         let worked = lane.step.array;
         let bus = &mut self.buses[lane.channel as usize];
-        if !L::PLAIN && lane.suspending {
+        if L::Features::SUSPEND && lane.suspending {
             lane.suspending = !bus.withdraw(die);
         }
-        lane.step = if L::PLAIN {
-            self.chains.collect(lane.rest.operation)
-        } else {
+        lane.step = if L::Features::MULTI_PLANE {
             lane.rest.next(&self.chains)
+        } else {
+            self.chains.collect(lane.rest.operation)
         };
         Self::ask(now, die, lane, bus, listen);
         Readied::Done(worked)
@@ -622,7 +622,7 @@ impl<D, B> Channels<D, B> {
     ) -> Released {
         let bus = &mut self.buses[channel as usize];
         let die = bus.holder;
-        let held = Held {
+        let held = BusHold {
             channel,
             die,
             from: bus.granted,
@@ -726,12 +726,12 @@ impl<D, B> AtHand<'_, D, B> {
             bus,
         } = self;
         lane.rest.operation = operation;
-        if L::PLAIN {
-            lane.step = chains.issue(operation, time);
-        } else {
+        if L::Features::MULTI_PLANE {
             lane.rest.steps.clear();
             lane.rest.count = 1;
             lane.begin_with(chains.issue(operation, time));
+        } else {
+            lane.step = chains.issue(operation, time);
         }
         Channels::ask(now, die, lane, bus, listen);
     }

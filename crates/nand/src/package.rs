@@ -12,9 +12,10 @@ use wordline_kernel::{EventHeap, Stream, Time};
 
 use crate::array::{Array, Violation};
 use crate::chain::{Chains, Stage, Step};
-use crate::channel::{Channels, Event, Held, Listen, Readied};
+use crate::channel::{BusHold, Channels, Event, Listen, Readied};
 use crate::command::Command;
 use crate::energy::Energy;
+use crate::features::Full;
 use crate::part::Part;
 use crate::registers::{Confirm, Work};
 use crate::transaction::{Mode, Operation, Transaction, TransactionError};
@@ -229,6 +230,7 @@ impl Book {
 }
 
 impl Listen for Book {
+    type Features = Full;
     type OfDie = ();
     type OfBus = ();
     #[inline]
@@ -242,8 +244,8 @@ impl Listen for Book {
         self.ledger.of(die).bus_wait += now - since;
     }
     #[inline]
-    fn released(&mut self, _now: Time, held: Held<'_, (), ()>, step: &Step) {
-        let Held { die, from, .. } = held;
+    fn released(&mut self, _now: Time, held: BusHold<'_, (), ()>, step: &Step) {
+        let BusHold { die, from, .. } = held;
         let Self { chains, ledger, .. } = self;
         let times = chains.stage_times(&step.hold);
         for (sum, time) in ledger.of(die).stages.iter_mut().zip(times) {
@@ -283,7 +285,7 @@ impl Listen for Book {
         }
     }
     fn suspended(&mut self, _: Time, (): &mut (), _: Confirm, _: Time, _: Time) {}
-    fn interrupted(&mut self, _: Time, _: Held<'_, (), ()>) {}
+    fn interrupted(&mut self, _: Time, _: BusHold<'_, (), ()>) {}
 }
 
 /// A package.

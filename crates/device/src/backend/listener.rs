@@ -1,24 +1,42 @@
 //! What the channels tell, entered into the table.
 
+use std::marker::PhantomData;
+
 use wordline_kernel::{EventQueue, Probe, Time};
-use wordline_nand::channel::{Held, Listen};
-use wordline_nand::{Confirm, Die, Operation, Step, Work};
+use wordline_nand::channel::{BusHold, Listen};
+use wordline_nand::{Confirm, Die, Features, Operation, Step, Work};
 
 use super::die::{DieCommand, DieState, GcClock};
 use super::table::TransactionTable;
 use crate::event::{Event, Kind};
 use crate::observation::Observation;
 
-/// The table, open for what the channels have to say; of plain dies ([`super::BackEnd::is_plain`]) or
-/// of any.
-pub(super) struct ChannelListener<'a, P, const PLAIN: bool> {
-    pub(super) table: &'a TransactionTable,
-    pub(super) queue: &'a mut EventQueue<Event>,
-    pub(super) probe: &'a mut P,
+/// The table, open for what the channels have to say.
+pub(super) struct ChannelListener<'a, P, F> {
+    table: &'a TransactionTable,
+    queue: &'a mut EventQueue<Event>,
+    probe: &'a mut P,
+    features: PhantomData<F>,
 }
 
-impl<P: Probe<Observation>, const PLAIN: bool> Listen for ChannelListener<'_, P, PLAIN> {
-    const PLAIN: bool = PLAIN;
+impl<'a, P, F> ChannelListener<'a, P, F> {
+    #[inline(always)]
+    pub(super) fn new(
+        table: &'a TransactionTable,
+        queue: &'a mut EventQueue<Event>,
+        probe: &'a mut P,
+    ) -> Self {
+        Self {
+            table,
+            queue,
+            probe,
+            features: PhantomData,
+        }
+    }
+}
+
+impl<P: Probe<Observation>, F: Features> Listen for ChannelListener<'_, P, F> {
+    type Features = F;
     type OfDie = DieState;
     /// The time that the bus was held for collection.
     type OfBus = GcClock;
@@ -52,7 +70,7 @@ impl<P: Probe<Observation>, const PLAIN: bool> Listen for ChannelListener<'_, P,
         bus.start(now, command.gc);
     }
     #[inline]
-    fn released(&mut self, now: Time, held: Held<'_, DieState, GcClock>, _step: &Step) {
+    fn released(&mut self, now: Time, held: BusHold<'_, DieState, GcClock>, _step: &Step) {
         held.of_bus.stop(now);
         self.observe_bus(now, &held);
     }
@@ -102,16 +120,16 @@ impl<P: Probe<Observation>, const PLAIN: bool> Listen for ChannelListener<'_, P,
             self.probe,
         );
     }
-    fn interrupted(&mut self, now: Time, held: Held<'_, DieState, GcClock>) {
+    fn interrupted(&mut self, now: Time, held: BusHold<'_, DieState, GcClock>) {
         held.of_die.usage.bus += now - held.from;
         self.observe_bus(now, &held);
     }
 }
 
-impl<P: Probe<Observation>, const PLAIN: bool> ChannelListener<'_, P, PLAIN> {
+impl<P: Probe<Observation>, F: Features> ChannelListener<'_, P, F> {
     /// Tells the probe that the bus has been held for the die's command.
     #[inline]
-    fn observe_bus(&mut self, now: Time, held: &Held<'_, DieState, GcClock>) {
+    fn observe_bus(&mut self, now: Time, held: &BusHold<'_, DieState, GcClock>) {
         let DieCommand { operation, gc, .. } = held.of_die.command;
         self.probe.observe(
             now,

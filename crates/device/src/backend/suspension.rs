@@ -2,7 +2,7 @@
 //! longer, or by beginning first.
 
 use wordline_kernel::{Probe, Time};
-use wordline_nand::{Array, Die};
+use wordline_nand::{Array, Die, Full};
 
 use super::die::DieCommand;
 use super::listener::ChannelListener;
@@ -45,11 +45,8 @@ impl BackEnd {
             self.serve_reads(cx, die, array);
             return;
         }
-        let mut listener = ChannelListener::<_, false> {
-            table: &self.table,
-            queue: cx.queue,
-            probe: &mut (),
-        };
+        let none = &mut ();
+        let mut listener = ChannelListener::<_, Full>::new(&self.table, cx.queue, none);
         self.channels.suspend(cx.now, die, &mut listener);
     }
 
@@ -108,11 +105,8 @@ impl BackEnd {
             ..*command
         };
         state.gc.start(cx.now, command.gc);
-        let mut listener = ChannelListener::<_, false> {
-            table: &self.table,
-            queue: cx.queue,
-            probe: &mut (),
-        };
+        let none = &mut ();
+        let mut listener = ChannelListener::<_, Full>::new(&self.table, cx.queue, none);
         self.channels.resume(cx.now, die, &mut listener);
     }
 }

@@ -1,11 +1,17 @@
 //! The transactions on their way, and the queues of the dies.
 
 use wordline_kernel::{Probe, Time};
-use wordline_nand::{Die, Operation};
+use wordline_nand::{Die, Features, Operation};
 
 use super::die::{DieCommand, DieState};
 use super::transaction::{NONE, Order, Slot, Transaction, Wait};
 use crate::observation::{Observation, PageParts};
+
+/// Whether transactions leave their queues from elsewhere than the front. Where they do not, none knows the one before
+/// it.
+const fn leaves_early<F: Features>() -> bool {
+    F::MULTI_PLANE || F::SUSPEND
+}
 
 /// The transactions that are on their way.
 #[derive(Clone, Debug, Default)]
@@ -80,15 +86,14 @@ impl TransactionTable {
         self.transactions[slot as usize].next
     }
 
-    /// Puts a transaction at the end of its die's queue. Queues of plain dies are never left but from
-    /// the front, and know of no transaction the one before.
+    /// Puts a transaction at the end of its die's queue.
     #[inline]
-    pub(super) fn append<const PLAIN: bool>(&mut self, state: &mut DieState, slot: Slot) {
+    pub(super) fn append<F: Features>(&mut self, state: &mut DieState, slot: Slot) {
         if state.first == NONE {
             state.first = slot;
         } else {
             self.transactions[state.last as usize].next = slot;
-            if !PLAIN {
+            if leaves_early::<F>() {
                 self.transactions[slot as usize].previous = state.last;
             }
         }
@@ -119,11 +124,11 @@ impl TransactionTable {
 
     /// Takes the first transaction out of its die's queue, which is not empty. Reads are not kept.
     #[inline]
-    pub(super) fn pop_front<const PLAIN: bool>(&mut self, state: &mut DieState) -> Slot {
+    pub(super) fn pop_front<F: Features>(&mut self, state: &mut DieState) -> Slot {
         let slot = state.first;
         let next = std::mem::replace(&mut self.transactions[slot as usize].next, NONE);
         state.first = next;
-        if !PLAIN && next != NONE {
+        if leaves_early::<F>() && next != NONE {
             self.transactions[next as usize].previous = NONE;
         }
         slot

@@ -113,7 +113,7 @@ pub(crate) struct Transaction {
     /// For a host write: 1 + the block of the copy that it supersedes, or 0.
     pub superseded: u32,
     pub(super) wait: Wait,
-    /// Which came before which; of plain dies none is counted ([`super::TransactionTable::number`]).
+    /// Which came before which; with basic dies none is counted ([`super::TransactionTable::number`]).
     pub(super) number: u64,
 }
 

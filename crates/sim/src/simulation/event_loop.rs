@@ -223,9 +223,7 @@ pub(super) fn serve<S: BlockDevice>(
                         | u64::from(request.fua) << 8
                         | request.op as u64,
                 );
-                if let Err(error) =
-                    store.submit(cx, request)
-                {
+                if let Err(error) = store.submit(cx, request) {
                     ended.stop = Some(Stop::of(&error));
                     return ended;
                 }
