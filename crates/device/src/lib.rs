@@ -16,6 +16,7 @@ pub mod plan;
 pub mod precondition;
 pub mod schedule;
 pub mod shadow;
+mod slot;
 pub mod ssd;
 
 pub use backend::Usage;

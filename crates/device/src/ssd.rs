@@ -1,7 +1,12 @@
 //! A solid-state disk: the interface to the host, and behind it the controller with its flash.
 
+mod device_side;
+mod tickets;
+
+use device_side::DeviceSide;
+use tickets::{Outstanding, Tickets};
 use wordline_block::{BlockDevice, Busy, Completion, Op, Parts, PowerCut, Request, Ticket};
-use wordline_buffer::{PageRequest, Versions};
+use wordline_buffer::Versions;
 use wordline_cache::replacement::foreign::Maker;
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::memory::{Fill, Table};
@@ -13,155 +18,14 @@ use crate::buffered::Buffered;
 use crate::controller::{ChipLoad, Controller, Done};
 use crate::error::DeviceError;
 use crate::event::{Context, Event, Kind};
-use crate::host::{self, Act, Command, Connect, Connection};
-use crate::observation::{Observation, PageParts};
+use crate::host::{Command, Connect, Connection};
+use crate::observation::Observation;
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
 use crate::shadow::Shadow;
 
 /// What crosses to the device for a trim: a block of ranges (ATA DATA SET MANAGEMENT).
 const RANGES_BYTES: u64 = 512;
-
-/// A request that the host has handed over.
-#[derive(Clone, Copy, Debug)]
-struct Outstanding {
-    request: Request,
-    submitted: Time,
-    parts: PageParts,
-}
-
-/// Requests under way between the host and the device.
-#[derive(Clone, Debug, Default)]
-struct Tickets {
-    outstanding: Vec<Outstanding>,
-    vacant: Vec<Ticket>,
-    /// Requests that have begun and are not complete.
-    begun: u32,
-    /// Complete requests that the host has not been told of yet.
-    complete: Vec<Ticket>,
-}
-
-impl Tickets {
-    #[inline]
-    fn issue(&mut self, now: Time, request: Request) -> Ticket {
-        if let Some(ticket) = self.vacant.pop() {
-            // The rest is set when the request is done.
-            let outstanding = &mut self.outstanding[ticket as usize];
-            outstanding.request = request;
-            outstanding.submitted = now;
-            return ticket;
-        }
-        self.outstanding.push(Outstanding {
-            request,
-            submitted: now,
-            parts: PageParts::NONE,
-        });
-        self.outstanding.len() as Ticket - 1
-    }
-}
-
-/// The device side of the interface.
-struct DeviceSide<'a, 'c, M, P> {
-    cx: &'a mut Context<'c, P>,
-    controller: &'a mut Controller<M>,
-    buffer: Option<&'a mut Buffered>,
-    tickets: &'a mut Tickets,
-    error: Option<DeviceError>,
-}
-
-impl<M: Mapping, P: Probe<Observation>> Act for DeviceSide<'_, '_, M, P> {
-    #[inline]
-    fn schedule(&mut self, at: Time, event: host::Event) {
-        self.cx.schedule(at, Kind::Host(event));
-    }
-    #[inline]
-    fn begin(&mut self, _now: Time, ticket: Ticket) {
-        self.tickets.begun += 1;
-        let in_flight = self.tickets.begun;
-        self.cx.observe(Observation::Admitted { in_flight });
-        let request = self.tickets.outstanding[ticket as usize].request;
-        let begun = match &mut self.buffer {
-            None => self.controller.begin(self.cx, ticket, &request),
-            Some(buffered) => buffered.begin(self.cx, ticket, &request, self.controller),
-        };
-        if let Err(error) = begun {
-            self.error.get_or_insert(error);
-        }
-    }
-    #[inline]
-    fn complete(&mut self, _now: Time, ticket: Ticket) {
-        self.tickets.begun -= 1;
-        self.tickets.complete.push(ticket);
-    }
-}
-
-impl<M: Mapping, P: Probe<Observation>> DeviceSide<'_, '_, M, P> {
-    /// Hands what the buffer asks for to the flash, and what the flash has done to the buffer, until
-    /// nothing is left but requests of the host that are done.
-    #[cold]
-    fn pump(&mut self) -> Result<(), DeviceError> {
-        while let Some(buffered) = &mut self.buffer {
-            if let Some(request) = buffered.next_request() {
-                self.request_page(request)?;
-            } else if self.controller.done.is_empty() {
-                break;
-            } else {
-                let done = std::mem::take(&mut self.controller.done);
-                self.flash_done(&done)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Finishes the requests that the buffer is done with, and goes on with those that the interface
-    /// begins then.
-    #[cold]
-    fn finish_in_buffer(&mut self, connection: &mut Connection) {
-        loop {
-            if let Err(error) = self.pump() {
-                self.error.get_or_insert(error);
-                break;
-            }
-            let Some(ticket) = self.buffer.as_mut().and_then(|one| one.next_done()) else {
-                break;
-            };
-            connection.finished(self.cx.now, ticket, self);
-        }
-    }
-
-    /// The flash has done what the buffer asked for.
-    fn flash_done(&mut self, done: &[Done]) -> Result<(), DeviceError> {
-        let Some(buffered) = &mut self.buffer else {
-            return Ok(());
-        };
-        for done in done {
-            if buffered.flash_done(self.cx, done, self.controller)? {
-                self.tickets.vacant.push(done.ticket);
-            }
-        }
-        Ok(())
-    }
-
-    /// The flash is asked for something by the buffer.
-    fn request_page(&mut self, request: PageRequest) -> Result<(), DeviceError> {
-        let now = self.cx.now;
-        let ticket = self.tickets.issue(
-            now,
-            Request {
-                stream: 0,
-                op: Op::Read,
-                fua: false,
-                offset: 0,
-                bytes: 0,
-                arrival: now,
-            },
-        );
-        if let Some(buffered) = &mut self.buffer {
-            buffered.requested(now, ticket, request);
-        }
-        self.controller.begin_page(self.cx, ticket, &request)
-    }
-}
 
 /// A solid-state disk over a mapping family.
 #[derive(Clone, Debug)]

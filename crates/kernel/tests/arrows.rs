@@ -152,11 +152,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         "the members of an array are configurations, loaded, checked and planned as any",
     ),
     (
-        "device",
-        &["backend", "plan", "schedule"],
-        "a scheduler orders the back end's transactions, the plan names the scheduler",
-    ),
-    (
         "ftl",
         &["config", "mapping", "plan"],
         "a plan is what a configuration asks for, and the mapping family in it says what it needs",

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use wordline_kernel::{BusyTime, Time};
 use wordline_nand::Operation;
 
-use super::transaction::{NONE, Slot};
 use crate::observation::PageParts;
+use crate::slot::{NONE, Slot};
 
 /// Time that a shared thing was held for garbage collection.
 #[derive(Clone, Copy, Debug, Default)]

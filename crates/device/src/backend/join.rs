@@ -3,8 +3,9 @@
 use wordline_nand::{Array, Die, Operation, Ppn};
 
 use super::BackEnd;
-use super::transaction::{NONE, Slot, Transaction};
+use super::transaction::Transaction;
 use crate::compose::{Compose, Waiting};
+use crate::slot::{NONE, Slot};
 
 /// Transactions of a queue that are looked at for one command.
 const MOST_IN_LINE: usize = 64;

@@ -4,12 +4,14 @@
 use wordline_kernel::{Probe, Time};
 use wordline_nand::{Array, Die, Full};
 
+use super::BackEnd;
 use super::die::DieCommand;
+use super::finish::leave;
 use super::listener::ChannelListener;
-use super::transaction::{NONE, Slot, Transaction};
-use super::{BackEnd, leave};
+use super::transaction::Transaction;
 use crate::event::Context;
 use crate::observation::Observation;
+use crate::slot::{NONE, Slot};
 
 impl BackEnd {
     /// A read of the host has been enqueued: what its die is at may be suspended for it, or wait

@@ -4,8 +4,9 @@ use wordline_kernel::{Probe, Time};
 use wordline_nand::{Die, Features, Operation};
 
 use super::die::{DieCommand, DieState};
-use super::transaction::{NONE, Order, Slot, Transaction, Wait};
+use super::transaction::{Order, Transaction, Wait};
 use crate::observation::{Observation, PageParts};
+use crate::slot::{NONE, Slot};
 
 /// Whether transactions leave their queues from elsewhere than the front. Where they do not, none knows the one before
 /// it.

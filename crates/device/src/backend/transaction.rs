@@ -3,10 +3,7 @@
 use wordline_kernel::Time;
 use wordline_nand::{Die, Operation, Ppn};
 
-/// A place in the table of transactions.
-pub(crate) type Slot = u32;
-/// No transaction.
-pub(super) const NONE: Slot = Slot::MAX;
+use crate::slot::{NONE, Slot};
 
 /// Who waits for a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

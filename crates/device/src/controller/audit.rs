@@ -19,7 +19,7 @@ impl<M: Mapping> Controller<M> {
                 _ => load.programs += 1,
             }
         }
-        for (writes, plane) in self.stalled.iter().zip(0..) {
+        for (writes, plane) in self.pending.stalled.iter().zip(0..) {
             let die = self.layout.die_of(wordline_nand::Plane(plane));
             loads[die.index()].programs += writes.len() as u32;
         }

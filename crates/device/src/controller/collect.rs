@@ -3,14 +3,12 @@
 use std::collections::VecDeque;
 
 use wordline_ftl::gc::schedule::{Checkpoint, Trigger};
-use wordline_ftl::{Bulk, Collection, JobId, Lpn, Mapping, Step, Want};
+use wordline_ftl::{Collection, JobId, Lpn, Mapping, Want};
 use wordline_kernel::Probe;
-use wordline_nand::{Block, Plane, Ppn};
+use wordline_nand::Plane;
 
-use super::job::{Collecting, Job, Waiter};
-use super::{Controller, NO_VERSION};
-use crate::backend::{Order, Purpose, Slot};
-use crate::error::DeviceError;
+use super::Controller;
+use super::job::{Collecting, Job};
 use crate::event::Context;
 use crate::observation::Observation;
 
@@ -84,60 +82,18 @@ impl<M: Mapping> Controller<M> {
             trigger,
             time,
         };
-        let stepwise = self.scheduling.policy().stepwise() && !self.is_waited_for(plane);
+        let stepwise = self.scheduling.policy().stepwise() && !self.pending.waits_for(plane);
         self.jobs.start(cx.now, job, Some(collecting), stepwise);
         let over = self.run(cx, job);
         assert!(!over, "a collection has at least one step");
     }
 
-    /// What waits for a part of the map joins the job that fetches it, which begins if it has not.
-    #[cold]
-    pub(super) fn wait_for_map(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        id: JobId,
-        waiter: Waiter,
-    ) {
-        let begins = self.jobs.get(id).is_none();
-        if begins {
-            self.jobs.start(cx.now, id, None, false);
-        }
-        if let Some(job) = self.jobs.get(id) {
-            job.waiters.push(waiter);
-        }
-        if begins {
-            let over = self.run(cx, id);
-            assert!(!over, "a fetch has at least one step");
-        }
-    }
-
-    /// Whether a write waits for room in a plane.
-    fn is_waited_for(&self, plane: Plane) -> bool {
-        !self.stalled[plane.index()].is_empty() || !self.stalled_anywhere.is_empty()
-    }
-
-    /// A write waits for a job: it does not stop any more.
-    fn expedite(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, id: JobId) {
-        let Some(job) = self.jobs.get(id) else {
-            return;
-        };
-        job.stepwise = false;
-        if job.paused {
-            self.jobs.unpause(id);
-            if self.run(cx, id)
-                && let Some(job) = self.jobs.end(id)
-            {
-                self.collection_over(cx, &job);
-            }
-        }
-    }
-
     /// Whether a job stops at the checkpoint that it is at.
-    fn must_stop(&self, collecting: Collecting) -> bool {
+    pub(super) fn must_stop(&self, collecting: Collecting) -> bool {
         let plane = collecting.plane;
         let die = self.layout.die_of(plane);
         let checkpoint = Checkpoint {
-            requests: self.serving,
+            requests: self.requests.serving(),
             on_die: self.backend.loads()[die.index()].committed(),
             free_blocks: self.mapping.free_blocks_of(plane),
             reserve_blocks: self.reserve_blocks,
@@ -145,341 +101,12 @@ impl<M: Mapping> Controller<M> {
         self.scheduling.policy().yields(&checkpoint)
     }
 
-    /// Jobs that have stopped go on, if their schedule has nothing against it.
-    #[cold]
-    pub(super) fn resume(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-    ) -> Result<(), DeviceError> {
-        let mut place = 0;
-        while let Some(id) = self.jobs.paused(place) {
-            let collecting = self.jobs.get(id).and_then(|job| job.collecting);
-            if collecting.is_some_and(|collecting| self.must_stop(collecting)) {
-                place += 1;
-                continue;
-            }
-            self.jobs.unpause(id);
-            if self.run(cx, id) {
-                self.job_over(cx, id)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Hands out the steps of a job until it has to wait; true if it is over.
-    pub(super) fn run(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, id: JobId) -> bool {
-        if let Some(held) = self.jobs.get(id).and_then(|job| job.page_read.take()) {
-            self.program_page_read(cx, id, held);
-        }
-        let Some(job) = self.jobs.get(id) else {
-            return false;
-        };
-        let (stepwise, of_map) = (job.stepwise, job.collecting.is_none());
-        let mut outstanding = job.outstanding;
-        if !stepwise {
-            outstanding += self.read_all(cx, id);
-        }
-        let over = loop {
-            if stepwise && outstanding > 0 {
-                break false;
-            }
-            match self.mapping.step(id) {
-                Step::Done => break true,
-                Step::Wait if outstanding > 0 => break false,
-                Step::Wait => {}
-                step => outstanding += u32::from(self.take(cx, id, of_map, step)),
-            }
-        };
-        if let Some(job) = self.jobs.get(id) {
-            job.outstanding = outstanding;
-        }
-        over
-    }
-
-    /// Reads all pages that a job has left to move before its next other step, as far as the mapping
-    /// says them at once and they go straight to their dies; how many.
-    #[inline]
-    fn read_all(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, id: JobId) -> u32 {
-        if self.internal_data_move || self.follows || self.issue.is_some() {
-            return 0;
-        }
-        let Self {
-            layout,
-            mapping,
-            backend,
-            ..
-        } = self;
-        let Some(bulk) = mapping.bulk() else {
-            return 0;
-        };
-        let mut reads = 0;
-        bulk.read_all(id, |plane, from| {
-            let order = Order::new(Purpose::MoveRead, from, id.0, 0);
-            backend.enqueue(cx, layout.die_of(plane), &order);
-            reads += 1;
-        });
-        reads
-    }
-
-    /// Carries a step out; false if there is nothing to wait for.
-    #[inline]
-    fn take(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        id: JobId,
-        of_map: bool,
-        step: Step,
-    ) -> bool {
-        let order = match step {
-            Step::Move(from) if self.internal_data_move => {
-                let Some(target) = self.mapping.relocate(id, from) else {
-                    return false;
-                };
-                self.observe_free_blocks(cx);
-                Order {
-                    target,
-                    ..Order::new(Purpose::Move, from, id.0, 0)
-                }
-            }
-            Step::Move(from) => Order::new(Purpose::MoveRead, from, id.0, 0),
-            Step::Read(place) => {
-                let purpose = if of_map {
-                    Purpose::MapRead
-                } else {
-                    Purpose::MetadataRead
-                };
-                cx.observe(Observation::MetadataPage { program: false });
-                Order::new(purpose, place, id.0, 0)
-            }
-            Step::Program { place, label } => {
-                let purpose = if of_map {
-                    Purpose::MapProgram
-                } else {
-                    Purpose::MetadataProgram
-                };
-                cx.observe(Observation::MetadataPage { program: true });
-                self.observe_free_blocks(cx);
-                Order::new(purpose, place, id.0, label)
-            }
-            Step::Erase(block) => {
-                self.erase(cx, id, block);
-                return true;
-            }
-            Step::Wait | Step::Done => return false,
-        };
-        self.issue_for_job(cx, &order, 0);
-        true
-    }
-
-    /// Puts an operation of a job on its way, with the content that it carries.
-    #[inline]
-    fn issue_for_job(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        order: &Order,
-        content: u64,
-    ) {
-        let slot = self.issue(cx, order);
-        if self.follows {
-            self.follow_job(slot, order, content);
-        }
-    }
-
-    #[cold]
-    fn follow_job(&mut self, slot: Slot, order: &Order, content: u64) {
-        if let Some(spares) = &mut self.spares {
-            match order.purpose {
-                Purpose::MoveProgram => spares.carry_copy(slot, Ppn(order.tag)),
-                Purpose::Move => spares.carry_copy(slot, order.place),
-                Purpose::MetadataProgram | Purpose::MapProgram => {
-                    spares.carry_metadata(slot, order.tag);
-                }
-                _ => {}
-            }
-        }
-        if let Some(verification) = &mut self.verification {
-            verification.note(slot, content, NO_VERSION);
-        }
-    }
-
-    /// Erases a block, once nothing on its way supersedes a page of it.
-    fn erase(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, id: JobId, block: Block) {
-        if self.superseding[block.index()] > 0 {
-            self.jobs.defer_erase(id, block);
-            self.commit_superseding(cx, block);
-            return;
-        }
-        let first = self.layout.page(block, 0);
-        let order = Order::new(Purpose::Erase, first, id.0, 0);
-        self.issue_for_job(cx, &order, 0);
-    }
-
-    /// A program that supersedes a page of `block` is done.
-    #[inline]
-    pub(super) fn is_superseded(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        block: Block,
-    ) {
-        let superseding = &mut self.superseding[block.index()];
-        *superseding -= 1;
-        if *superseding == 0
-            && let Some(id) = self.jobs.take_deferred_erase(block)
-        {
-            self.erase(cx, id, block);
-        }
-    }
-
-    /// A page that a job moves has been read.
-    pub(super) fn move_page(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        slot: Slot,
-        from: Ppn,
-        id: JobId,
-    ) -> Result<(), DeviceError> {
-        let verification = self.verification.as_ref();
-        let content = verification.map_or(0, |verification| verification.contents[slot as usize]);
-        let Some(job) = self.jobs.get(id) else {
-            return Ok(());
-        };
-        let (stepwise, collecting) = (job.stepwise, job.collecting);
-        if stepwise && collecting.is_some_and(|collecting| self.must_stop(collecting)) {
-            if let Some(job) = self.jobs.get(id) {
-                job.page_read = Some((from, content));
-                job.outstanding -= 1;
-            }
-            self.jobs.pause(id);
-            return Ok(());
-        }
-        if self.program_copy(cx, id, from, content) {
-            return Ok(());
-        }
-        self.step_done(cx, id)
-    }
-
-    /// The same with the page and the content that a job that had stopped has in hand.
-    #[cold]
-    fn program_page_read(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        id: JobId,
-        held: (Ppn, u64),
-    ) {
-        let (from, content) = held;
-        let begun = self.program_copy(cx, id, from, content);
-        if let Some(job) = self.jobs.get(id) {
-            job.outstanding += u32::from(begun);
-        }
-    }
-
-    /// Programs the copy of a page that has been read, if it is still the current one; the step that
-    /// has begun with the read goes on.
-    #[inline(always)]
-    fn program_copy(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        id: JobId,
-        from: Ppn,
-        content: u64,
-    ) -> bool {
-        let Some(to) = self.mapping.relocate(id, from) else {
-            return false;
-        };
-        self.observe_free_blocks(cx);
-        let order = Order::new(Purpose::MoveProgram, to, id.0, from.0);
-        self.issue_for_job(cx, &order, content);
-        true
-    }
-
-    /// The block of `place` is erased.
-    pub(super) fn block_erased(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        place: Ppn,
-        id: JobId,
-    ) {
-        let block = self.layout.block_of(place);
-        let erases = self.array.erases()[block.index()];
-        self.mapping.erased(block, erases);
-        self.observe_free_blocks(cx);
-        if let Some(job) = self.jobs.get(id) {
-            job.erased += 1;
-        }
-    }
-
-    /// A page has been moved.
-    #[inline]
-    pub(super) fn page_moved(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        id: JobId,
-    ) -> Result<(), DeviceError> {
-        if let Some(job) = self.jobs.get(id) {
-            job.moved += 1;
-        }
-        self.step_done(cx, id)
-    }
-
-    /// A step of a job is done: with the last one on its way, it stops, goes on, or is over.
-    #[inline(always)]
-    pub(super) fn step_done(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        id: JobId,
-    ) -> Result<(), DeviceError> {
-        let Some(job) = self.jobs.get(id) else {
-            return Ok(());
-        };
-        job.outstanding -= 1;
-        if job.outstanding > 0 {
-            return Ok(());
-        }
-        self.steps_done(cx, id)
-    }
-
-    /// No step of a job is on its way any more.
-    #[inline(never)]
-    fn steps_done(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        id: JobId,
-    ) -> Result<(), DeviceError> {
-        let Some(job) = self.jobs.get(id) else {
-            return Ok(());
-        };
-        let (stepwise, collecting) = (job.stepwise, job.collecting);
-        if stepwise
-            && collecting.is_some_and(|collecting| self.must_stop(collecting))
-            && !self.mapping.is_over(id)
-        {
-            self.jobs.pause(id);
-            return Ok(());
-        }
-        if self.run(cx, id) {
-            self.job_over(cx, id)?;
-        }
-        Ok(())
-    }
-
-    /// A job is over: what waited for it goes on.
-    fn job_over(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        id: JobId,
-    ) -> Result<(), DeviceError> {
-        let Some(job) = self.jobs.end(id) else {
-            return Ok(());
-        };
-        for waiter in &job.waiters {
-            self.map_read(cx, *waiter)?;
-        }
-        self.collection_over(cx, &job);
-        Ok(())
-    }
-
     /// A job has ended: if it was a collection, writes that waited for room go on.
-    fn collection_over(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, job: &Job) {
+    pub(super) fn collection_over(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        job: &Job,
+    ) {
         let Some(Collecting {
             plane,
             kind,
@@ -518,7 +145,7 @@ impl<M: Mapping> Controller<M> {
     fn place_stalled(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, plane: Plane) {
         let mut wanted = Vec::new();
         loop {
-            let mut waiting = std::mem::take(&mut self.stalled[plane.index()]);
+            let mut waiting = std::mem::take(&mut self.pending.stalled[plane.index()]);
             let asked = waiting.len();
             let mut left = VecDeque::new();
             wanted.clear();
@@ -535,7 +162,7 @@ impl<M: Mapping> Controller<M> {
             }
             let done =
                 left.is_empty() || left.len() == asked || wanted.contains(&Want::Free(plane));
-            let later = &mut self.stalled[plane.index()];
+            let later = &mut self.pending.stalled[plane.index()];
             left.append(later);
             *later = left;
             if done {
@@ -551,13 +178,13 @@ impl<M: Mapping> Controller<M> {
     }
 
     fn place_stalled_anywhere(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
-        while let Some(&tag) = self.stalled_anywhere.front() {
+        while let Some(&tag) = self.pending.stalled_anywhere.front() {
             if self.place_pending(cx, tag).is_err() {
                 break;
             }
-            self.stalled_anywhere.pop_front();
+            self.pending.stalled_anywhere.pop_front();
         }
-        if !self.stalled_anywhere.is_empty() {
+        if !self.pending.stalled_anywhere.is_empty() {
             self.demand_everywhere(cx);
         }
     }

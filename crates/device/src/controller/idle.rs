@@ -130,7 +130,7 @@ impl<M: Mapping> Controller<M> {
         }
         idling.upcoming.clear();
         idling.upcoming.extend_from_slice(upcoming);
-        if self.serving == 0 {
+        if self.requests.serving() == 0 {
             self.plan_idle_check(cx, true);
         }
     }
@@ -192,7 +192,7 @@ impl<M: Mapping> Controller<M> {
         if let Some(idling) = &mut self.idling {
             idling.planned.take_if(|planned| *planned <= cx.now);
         }
-        if self.serving > 0 {
+        if self.requests.serving() > 0 {
             return Ok(());
         }
         if self.jobs.any_paused() {
@@ -211,7 +211,7 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<'_, impl Probe<Observation>>,
         plane: Plane,
     ) {
-        if self.serving > 0 || self.idling.is_none() || self.jobs.collects(plane) {
+        if self.requests.serving() > 0 || self.idling.is_none() || self.jobs.collects(plane) {
             return;
         }
         if let Some((want, trigger)) = self.idle_work(cx.now, plane) {

@@ -5,11 +5,12 @@ use wordline_kernel::{Probe, Time};
 use wordline_nand::{Block, Die, Operation, Ppn};
 
 use super::Controller;
-use crate::backend::{Order, Purpose, Slot};
+use crate::backend::{Order, Purpose};
 use crate::event::{Context, Kind};
 use crate::observation::Observation;
 use crate::plan::Plan;
 use crate::schedule::{Changed, EntryId, IssueQueue, Schedule, Scheduling, View, Waiting};
+use crate::slot::Slot;
 
 /// The scheduler and its queue.
 #[derive(Clone, Debug)]

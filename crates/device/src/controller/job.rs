@@ -5,7 +5,7 @@ use wordline_ftl::{GcKind, JobId};
 use wordline_kernel::Time;
 use wordline_nand::{Block, Plane, Ppn};
 
-use super::PageRead;
+use super::read::PageRead;
 
 /// What waits for a part of the map.
 #[derive(Clone, Copy, Debug)]

@@ -3,16 +3,19 @@
 use wordline_ftl::recovery::{Journal, Tag};
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::Time;
-use wordline_nand::{Operation, Plane, Ppn};
+use wordline_nand::{Operation, Ppn};
 
 use super::Controller;
 use super::chips::Chips;
 use super::idle::Idling;
 use super::issue::IssueStage;
 use super::job::Jobs;
-use crate::backend::{BackEnd, Slot};
+use super::pending::PendingWrites;
+use super::requests::Requests;
+use crate::backend::BackEnd;
 use crate::error::DeviceError;
 use crate::plan::Plan;
+use crate::slot::Slot;
 use wordline_block::PowerCut;
 
 /// What a page on its way will say.
@@ -94,7 +97,7 @@ impl<M: Mapping> Controller<M> {
             return Err(DeviceError::NoSpares);
         };
         let mut cut = PowerCut {
-            requests_lost: self.serving,
+            requests_lost: self.requests.serving(),
             ..PowerCut::default()
         };
         for (operation, place) in self.backend.under_way() {
@@ -168,17 +171,10 @@ impl<M: Mapping> Controller<M> {
         self.jobs = Jobs::new(self.layout.planes() as usize);
         self.chips = Chips::new(plan);
         self.idling = Idling::new(plan);
-        self.remaining.clear();
+        self.requests = Requests::default();
         self.done.clear();
-        self.held.clear();
-        self.vacant_held.clear();
-        self.pending.clear();
-        self.serving = 0;
+        self.pending = PendingWrites::new(self.layout.planes() as usize);
         self.superseding.fill(0);
-        self.stalled_anywhere.clear();
-        for plane in (0..self.layout.planes()).map(Plane) {
-            self.stalled[plane.index()].clear();
-        }
         if let Some(idling) = &mut self.idling {
             idling.wake(now);
         }

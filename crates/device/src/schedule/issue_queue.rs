@@ -7,7 +7,7 @@ use wordline_kernel::Time;
 use wordline_kernel::memory::Table;
 use wordline_nand::{Block, Die, Layout, Operation, PlaneRule, Ppn};
 
-use crate::backend::Slot;
+use crate::slot::Slot;
 use wordline_block::Ticket;
 
 /// The number of an entry.

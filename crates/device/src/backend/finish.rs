@@ -1,0 +1,135 @@
+//! Bus holds and array operations that are over, and the commands that end with them.
+
+use wordline_kernel::Probe;
+use wordline_nand::channel::Readied;
+use wordline_nand::{Array, Die, Features, Operation};
+
+use super::BackEnd;
+use super::die::DieState;
+use super::listener::ChannelListener;
+use crate::event::Context;
+use crate::observation::Observation;
+use crate::slot::{NONE, Slot};
+
+/// An array operation that has taken effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ArrayDone {
+    /// The first transaction of the command; see [`BackEnd::joined`].
+    pub head: Slot,
+    /// Read, program or erase.
+    pub operation: Operation,
+}
+
+impl BackEnd {
+    /// A hold of a bus is over. Returns the first transaction of a command that is finished; its die
+    /// goes on with the next.
+    #[inline]
+    pub fn bus_done<F: Features>(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        channel: u32,
+        array: &Array,
+    ) -> Option<Slot> {
+        let now = cx.now;
+        let mut listener = ChannelListener::<_, F>::new(&self.table, cx.queue, cx.probe);
+        let released = self.channels.bus_done(now, channel, &mut listener);
+        let die = released.die;
+        if F::SCHEDULE && self.is_scheduled && (released.began || released.ended) {
+            self.loads[die.index()].array_begun = true;
+            self.load_changed = Some(die);
+        }
+        if released.ended {
+            let head = self.finish::<F>(cx, die);
+            if F::SUSPEND && self.suspends && self.channels.of(die).suspended.is_some() {
+                self.serve_reads(cx, die, array);
+            } else if F::SCHEDULE && (self.is_scheduled || !self.to_begin.is_empty()) {
+                self.begin_with_others(cx, die);
+            } else {
+                self.start_next::<F>(cx, die, array);
+            }
+            return Some(head);
+        }
+        if F::SUSPEND && self.suspends && released.began {
+            self.suspend_for_waiting(cx, die, array);
+        }
+        None
+    }
+
+    /// The command of a die is over: its time is that of all its transactions.
+    #[inline]
+    pub(super) fn finish<F: Features>(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        die: Die,
+    ) -> Slot {
+        let now = cx.now;
+        let state = self.channels.of_mut(die);
+        let command = &mut state.command;
+        if F::SUSPEND && self.suspends {
+            command.parts.die_wait = (now - command.began).since(command.parts.total());
+        }
+        let (head, pages) = (command.head, command.pages);
+        if !command.gc {
+            self.finished = command.parts;
+            *self.loads[die.index()].of(command.operation) -= pages;
+        }
+        leave(cx, die, state, pages);
+        head
+    }
+
+    /// A busy time of a die is over: it wants the bus, or has laid its command suspended. Returns the
+    /// array operation that is done.
+    #[inline]
+    pub fn ready<F: Features>(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        die: Die,
+        array: &Array,
+    ) -> Option<ArrayDone> {
+        let now = cx.now;
+        let mut listener = ChannelListener::<_, F>::new(&self.table, cx.queue, cx.probe);
+        match self.channels.ready(now, die, &mut listener) {
+            Readied::Done(worked) => {
+                let operation = worked?;
+                let command = &mut self.channels.of_mut(die).command;
+                command.under_way = false;
+                let programs = operation == Operation::Program;
+                self.table.observe_array(now, command, programs, cx.probe);
+                Some(ArrayDone {
+                    head: command.head,
+                    operation,
+                })
+            }
+            Readied::Suspended => {
+                self.channels.of_mut(die).command.suspended_at = now;
+                self.set_suspended(cx, die);
+                self.serve_reads(cx, die, array);
+                None
+            }
+            Readied::Stale => None,
+        }
+    }
+}
+
+/// A die is not occupied by its command any more: for good, or while it lies suspended (`pages` is 0
+/// then).
+#[inline]
+pub(super) fn leave(
+    cx: &mut Context<'_, impl Probe<Observation>>,
+    die: Die,
+    state: &mut DieState,
+    pages: u32,
+) {
+    state.gc.stop(cx.now);
+    let command = &mut state.command;
+    command.head = NONE;
+    state.occupied += cx.now - command.since;
+    cx.observe(Observation::Die {
+        die,
+        from: command.since,
+        operation: command.operation,
+        pages,
+        interleaved: command.interleaved,
+        gc: command.gc,
+    });
+}

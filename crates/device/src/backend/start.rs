@@ -1,0 +1,285 @@
+//! Operations that are put into the queues of their dies, and commands that begin.
+
+use wordline_kernel::{Probe, Time};
+use wordline_nand::{Array, Basic, Die, Features, Full, Operation, Ppn, Transaction as Command};
+
+use super::die::DieCommand;
+use super::listener::ChannelListener;
+use super::transaction::{Order, Purpose, Wait};
+use super::{BackEnd, MOST_PLANES};
+use crate::event::{Context, Kind};
+use crate::observation::{Observation, PageParts};
+use crate::slot::{NONE, Slot};
+
+impl BackEnd {
+    /// Takes an operation on without a place in the queue of its die; [`BackEnd::commit`] gives it one.
+    pub fn admit(&mut self, now: Time, order: &Order) -> Slot {
+        let die = self.layout.die_of_page(order.place);
+        let gc_before = self.channels.of(die).gc.read(now);
+        let slot = self.table.admit(now, die, gc_before, order);
+        self.table.number(slot);
+        slot
+    }
+
+    /// Puts an operation at the end of the queue of its die.
+    #[inline(always)]
+    pub fn enqueue(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        die: Die,
+        order: &Order,
+    ) -> Slot {
+        let now = cx.now;
+        let state = self.channels.of_mut(die);
+        let slot = self.table.admit(now, die, state.gc.read(now), order);
+        *self.loads[die.index()].of(order.purpose.operation()) += u32::from(!order.purpose.is_gc());
+        if !self.is_basic {
+            self.table.number(slot);
+            self.line_up(cx, die, slot, order.purpose);
+        } else if state.command.head != NONE {
+            self.table.append::<Basic>(state, slot);
+        } else {
+            self.start::<Basic>(cx, die, slot, 1);
+        }
+        slot
+    }
+
+    /// Puts an admitted operation at the end of its die's queue; until then it has waited for the
+    /// scheduler.
+    pub fn commit(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, slot: Slot) {
+        let transaction = &mut self.table.transactions[slot as usize];
+        let (die, purpose) = (transaction.die, transaction.purpose);
+        let clock = self.channels.of(die).gc.read(cx.now);
+        let Wait { time, gc } = transaction.wait;
+        transaction.wait = Wait {
+            time: cx.now,
+            gc: clock,
+        };
+        if time < cx.now {
+            let parts = PageParts {
+                gc: clock - gc,
+                queue: cx.now - time - (clock - gc),
+                ..PageParts::NONE
+            };
+            self.table.add_earlier(slot, &parts);
+        }
+        *self.loads[die.index()].of(purpose.operation()) += u32::from(!purpose.is_gc());
+        self.line_up(cx, die, slot, purpose);
+    }
+
+    /// An idle die begins at once, or with [`BackEnd::begin`] if it may take several operations
+    /// together, or if a scheduler may yet commit to other dies what came before. Not for basic dies.
+    pub(super) fn line_up(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        die: Die,
+        slot: Slot,
+        purpose: Purpose,
+    ) {
+        let state = self.channels.of_mut(die);
+        let idle = state.command.head == NONE;
+        if idle && self.planes == 1 && !self.is_scheduled {
+            self.start::<Full>(cx, die, slot, 1);
+            return;
+        }
+        let is_first = state.first == NONE;
+        self.table.append::<Full>(state, slot);
+        if self.suspends && purpose.is_urgent() {
+            state.reads.push_back(slot);
+        }
+        if idle && is_first {
+            self.begin_later(cx, die);
+        }
+    }
+
+    /// An idle die begins when all that is enqueued at this instant has been.
+    #[cold]
+    pub(super) fn begin_later(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, die: Die) {
+        if self.to_begin.is_empty() {
+            cx.schedule(cx.now, Kind::Begin);
+        }
+        self.to_begin.push(die);
+        self.loads[die.index()].array_begun = false;
+    }
+
+    /// A die whose command is over goes on with [`BackEnd::begin`]: others that begin at this instant
+    /// may have something to do that came before.
+    pub(super) fn begin_with_others(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        die: Die,
+    ) {
+        if self.channels.of(die).first != NONE {
+            self.begin_later(cx, die);
+        }
+    }
+
+    /// Idle dies begin with what has been enqueued at this instant, and so ask for their buses: in the
+    /// order in which the operations that their commands begin with have come.
+    pub fn begin(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, array: &Array) {
+        let mut to_begin = std::mem::take(&mut self.to_begin);
+        to_begin.sort_unstable_by_key(|die| {
+            let head = self.head(cx.now, *die, array);
+            head.map_or(0, |head| self.get(head).number)
+        });
+        for die in to_begin.drain(..) {
+            debug_assert!(self.channels.is_free(die), "idle until now");
+            self.start_next::<Full>(cx, die, array);
+        }
+        self.to_begin = to_begin;
+    }
+
+    /// What an idle die begins with: the first of its queue. Where operations can be suspended for
+    /// reads, reads of the host go first: what they would suspend at once need not begin.
+    pub(super) fn head(&self, now: Time, die: Die, array: &Array) -> Option<Slot> {
+        let first = self.channels.of(die).first;
+        if first == NONE {
+            return None;
+        }
+        if self.suspends && now.since(self.get(first).wait.time) < self.longest {
+            return Some(self.waiting_read(die, array).unwrap_or(first));
+        }
+        Some(first)
+    }
+
+    /// Starts what an idle die begins with, if its queue is not empty.
+    #[inline(always)]
+    pub(super) fn start_next<F: Features>(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        die: Die,
+        array: &Array,
+    ) {
+        let state = self.channels.of_mut(die);
+        if state.first == NONE {
+            return;
+        }
+        if !(F::MULTI_PLANE && self.planes > 1 || F::SUSPEND && self.suspends) {
+            let head = self.table.pop_front::<F>(state);
+            self.start::<F>(cx, die, head, 1);
+            return;
+        }
+        if let Some(head) = self.head(cx.now, die, array) {
+            self.begin_with(cx, die, head, array);
+        }
+    }
+
+    /// Gives the idle die to a transaction of its queue and those that go with it.
+    #[inline(never)]
+    pub(super) fn begin_with(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        die: Die,
+        head: Slot,
+        array: &Array,
+    ) {
+        self.table.unlink(self.channels.of_mut(die), head);
+        let pages = if self.planes > 1 {
+            self.join(die, head, array)
+        } else {
+            1
+        };
+        self.start::<Full>(cx, die, head, pages);
+    }
+
+    /// Gives the die, which is idle, to a command.
+    #[inline(never)]
+    pub(super) fn start<F: Features>(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        die: Die,
+        head: Slot,
+        pages: u32,
+    ) {
+        let now = cx.now;
+        let interleaved = F::MULTI_PLANE && self.dies_per_package > 1 && self.interleave(die);
+        if F::SCHEDULE && self.is_scheduled {
+            self.loads[die.index()].array_begun = false;
+        }
+        let mut at = self.channels.at(die);
+        let state = at.own();
+        let transaction = &mut self.table.transactions[head as usize];
+        let of_gc = state.gc.read(now);
+        transaction.wait.end(now, of_gc);
+        let (operation, gc, place) = (transaction.operation, transaction.gc, transaction.place);
+        state.gc.start(now, gc);
+        state.command.begin(now, head, operation, gc, pages);
+        state.command.interleaved = interleaved;
+        if !F::MULTI_PLANE || (pages == 1 && operation != Operation::Move) {
+            let offset = self.layout.page_in_block(place);
+            let time = at.chains().array_time(operation, offset, &mut self.draws);
+            let none = &mut ();
+            let mut listener = ChannelListener::<_, F>::new(&self.table, cx.queue, none);
+            at.start_legacy(now, operation, time, &mut listener);
+        } else {
+            self.start_together(cx, die, head, of_gc);
+        }
+    }
+
+    /// A die becomes occupied: the commands of other dies of its package are interleaved with its own,
+    /// if there are any.
+    #[cold]
+    pub(super) fn interleave(&mut self, die: Die) -> bool {
+        let first = die.0 - die.0 % self.dies_per_package;
+        let mut interleaved = false;
+        for other in (first..first + self.dies_per_package).filter(|other| *other != die.0) {
+            let command = &mut self.channels.of_mut(Die(other)).command;
+            if command.head != NONE {
+                command.interleaved = true;
+                interleaved = true;
+            }
+        }
+        interleaved
+    }
+
+    /// Starts the command of a die that is not one of one page or block. Its transactions but the
+    /// first have waited until now, for `of_gc` in all behind collection.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn start_together(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        die: Die,
+        head: Slot,
+        of_gc: Time,
+    ) {
+        let (draws, layout) = (&mut self.draws, &self.layout);
+        let DieCommand {
+            operation, pages, ..
+        } = self.channels.of(die).command;
+        let (mut places, mut targets) = ([Ppn(0); MOST_PLANES], [Ppn(0); MOST_PLANES]);
+        let (mut count, mut slot) = (0, head);
+        while slot != NONE {
+            let transaction = &mut self.table.transactions[slot as usize];
+            if slot != head {
+                transaction.wait.end(cx.now, of_gc);
+            }
+            places[count] = transaction.place;
+            targets[count] = transaction.target;
+            count += 1;
+            slot = transaction.next;
+        }
+        let moved = if operation == Operation::Move {
+            count
+        } else {
+            0
+        };
+        let command = Command {
+            operation,
+            pages: &places[..count],
+            targets: &targets[..moved],
+            planes: pages,
+        };
+        debug_assert_eq!(
+            command.check(layout, self.plane_rule),
+            Ok(()),
+            "commands obey the rules of the part"
+        );
+        self.channels.load(die, |chains, steps| {
+            chains.build(layout, &command, draws, steps);
+        });
+        let none = &mut ();
+        let mut listener = ChannelListener::<_, Full>::new(&self.table, cx.queue, none);
+        self.channels.start(cx.now, die, &mut listener);
+    }
+}

@@ -1,0 +1,204 @@
+//! What the flash has done: bus holds and array operations that are over, and the transactions that end with them.
+
+use wordline_ftl::{JobId, Lpn, Mapping};
+use wordline_kernel::{Probe, Time};
+use wordline_nand::{Basic, Block, Die, Event as Flash, Features, Full, Operation, Ppn};
+
+use super::Controller;
+use crate::backend::{ArrayDone, Purpose};
+use crate::error::DeviceError;
+use crate::event::Context;
+use crate::observation::Observation;
+use crate::shadow::Version;
+use crate::slot::Slot;
+
+impl<M: Mapping> Controller<M> {
+    /// A hold of a bus is over, or a die is ready.
+    #[inline]
+    pub fn flash(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        event: Flash,
+    ) -> Result<(), DeviceError> {
+        if self.backend.is_basic() {
+            self.flash_of::<Basic>(cx, event)
+        } else {
+            self.flash_of_any(cx, event)
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn flash_of_any(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        event: Flash,
+    ) -> Result<(), DeviceError> {
+        self.flash_of::<Full>(cx, event)
+    }
+
+    /// The same with these features.
+    #[inline(always)]
+    fn flash_of<F: Features>(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        event: Flash,
+    ) -> Result<(), DeviceError> {
+        match event {
+            Flash::BusDone(channel) => {
+                let ended = self.backend.bus_done::<F>(cx, channel, &self.array);
+                if F::SCHEDULE && self.issue.is_some() {
+                    self.stir(cx);
+                }
+                let mut next = ended;
+                while let Some(slot) = next {
+                    next = if F::MULTI_PLANE {
+                        self.backend.joined(slot)
+                    } else {
+                        None
+                    };
+                    self.finish(cx, slot)?;
+                }
+            }
+            Flash::Ready(die) => {
+                let worked = self.backend.ready::<F>(cx, Die(die), &self.array);
+                if let Some(worked) = worked {
+                    self.apply_to_array::<F>(cx.now, worked)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a die's array has done takes effect.
+    #[inline(always)]
+    fn apply_to_array<F: Features>(
+        &mut self,
+        now: Time,
+        worked: ArrayDone,
+    ) -> Result<(), DeviceError> {
+        let ArrayDone { head, operation } = worked;
+        let mut next = Some(head);
+        while let Some(slot) = next {
+            let transaction = self.backend.get(slot);
+            let (place, target) = (transaction.place, transaction.target);
+            next = if F::MULTI_PLANE {
+                transaction.joined()
+            } else {
+                None
+            };
+            let applied = match operation {
+                Operation::Read => self.array.read(place),
+                Operation::Program | Operation::Move => self.array.program(target),
+                Operation::Erase => self.array.erase(self.layout.block_of(place)),
+            };
+            if let Err(violation) = applied {
+                return Err(DeviceError::Violation { at: now, violation });
+            }
+            if self.follows {
+                self.follow(slot, operation, place, target);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a host write carries.
+    #[cold]
+    pub(super) fn follow_write(
+        &mut self,
+        slot: Slot,
+        page: Lpn,
+        version: Version,
+        base: u64,
+        place: Ppn,
+    ) {
+        if let Some(spares) = &mut self.spares {
+            spares.carry_host(slot, page);
+        }
+        if let Some(verification) = &mut self.verification {
+            let content = verification.shadow.write(page, version, base, place);
+            verification.note(slot, content, version);
+        }
+    }
+
+    /// What the array has done to its pages.
+    #[cold]
+    fn follow(&mut self, slot: Slot, operation: Operation, place: Ppn, target: Ppn) {
+        if let Some(spares) = &mut self.spares
+            && matches!(operation, Operation::Program | Operation::Move)
+        {
+            spares.programmed(slot, target);
+        }
+        if let Some(verification) = &mut self.verification {
+            verification.array_done(slot, operation, place, target);
+        }
+    }
+
+    /// A transaction has left the back end.
+    #[inline(always)]
+    fn finish(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        slot: Slot,
+    ) -> Result<(), DeviceError> {
+        let transaction = self.backend.get(slot);
+        let (purpose, place, owner) = (transaction.purpose, transaction.place, transaction.owner);
+        let tag = transaction.tag;
+        let superseded = transaction.superseded;
+        match purpose {
+            Purpose::Read => {
+                if let Some(verification) = &mut self.verification {
+                    verification.check_read(cx.now, slot, Lpn(tag), place)?;
+                }
+                self.transaction_done(cx, owner, slot);
+                self.backend.release(slot);
+            }
+            Purpose::Write => {
+                if let Some(verification) = &mut self.verification {
+                    verification.acknowledge(cx.now, slot, Lpn(tag));
+                }
+                if superseded != 0 {
+                    self.is_superseded(cx, Block(superseded - 1));
+                }
+                self.transaction_done(cx, owner, slot);
+                self.backend.release(slot);
+            }
+            Purpose::Merge => {
+                let write = self.pending.get_mut(tag);
+                write.parts = self.backend.parts(slot);
+                write.since = cx.now;
+                if let Some(verification) = &self.verification {
+                    write.base = verification.contents[slot as usize];
+                }
+                self.backend.release(slot);
+                if let Err(want) = self.place_pending(cx, tag) {
+                    self.stall(cx, tag, want);
+                }
+            }
+            Purpose::MoveRead => {
+                self.backend.release(slot);
+                self.move_page(cx, slot, place, JobId(owner))?;
+            }
+            Purpose::MoveProgram | Purpose::Move => {
+                self.backend.release(slot);
+                self.page_moved(cx, JobId(owner))?;
+            }
+            Purpose::Erase => {
+                self.backend.release(slot);
+                self.block_erased(cx, place, JobId(owner));
+                self.step_done(cx, JobId(owner))?;
+            }
+            Purpose::MetadataRead
+            | Purpose::MetadataProgram
+            | Purpose::MapRead
+            | Purpose::MapProgram => {
+                self.backend.release(slot);
+                self.step_done(cx, JobId(owner))?;
+            }
+        }
+        if self.jobs.any_paused() {
+            self.resume(cx)?;
+        }
+        Ok(())
+    }
+}

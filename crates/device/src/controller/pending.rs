@@ -1,0 +1,114 @@
+//! Writes that have no place in the flash yet.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+use wordline_ftl::Lpn;
+use wordline_kernel::Time;
+use wordline_nand::Plane;
+
+use crate::observation::PageParts;
+use crate::shadow::Version;
+
+/// A write of a page or a part of it that has no place yet, or a trim behind one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PageWrite {
+    pub owner: u32,
+    pub page: Lpn,
+    pub whole: bool,
+    pub trim: bool,
+    pub parts: PageParts,
+    /// Since when it waits.
+    pub since: Time,
+    /// For verification.
+    pub version: Version,
+    pub base: u64,
+}
+
+/// A write that has no place yet, and the writes of its page that came later.
+#[derive(Clone, Debug)]
+struct PendingWrite {
+    write: PageWrite,
+    later: VecDeque<PageWrite>,
+}
+
+/// Writes that wait for their map entry, for the rest of their page, or for room.
+#[derive(Clone, Debug)]
+pub(super) struct PendingWrites {
+    writes: Vec<PendingWrite>,
+    vacant: Vec<u32>,
+    by_page: FxHashMap<Lpn, u32>,
+    /// By plane: writes that wait for room in it.
+    pub stalled: Vec<VecDeque<u32>>,
+    /// Writes that wait for a block anywhere.
+    pub stalled_anywhere: VecDeque<u32>,
+}
+
+impl PendingWrites {
+    pub fn new(planes: usize) -> Self {
+        Self {
+            writes: Vec::new(),
+            vacant: Vec::new(),
+            by_page: FxHashMap::default(),
+            stalled: vec![VecDeque::new(); planes],
+            stalled_anywhere: VecDeque::new(),
+        }
+    }
+    /// The first of some pages that a write is pending for, or their end.
+    #[inline]
+    pub fn first_of(&self, pages: Range<u32>) -> u32 {
+        if self.by_page.is_empty() {
+            return pages.end;
+        }
+        let mut waiting = pages.clone();
+        let pending = waiting.find(|page| self.by_page.contains_key(&Lpn(*page)));
+        pending.unwrap_or(pages.end)
+    }
+    /// Puts a write behind the one that is pending for its page; false if none is.
+    #[inline]
+    pub fn queue_behind(&mut self, write: &PageWrite) -> bool {
+        if self.by_page.is_empty() {
+            return false;
+        }
+        let Some(&tag) = self.by_page.get(&write.page) else {
+            return false;
+        };
+        self.writes[tag as usize].later.push_back(*write);
+        true
+    }
+    /// Takes a write that cannot be placed yet, with those behind it; its place in the table.
+    #[cold]
+    pub fn add(&mut self, write: &PageWrite, later: &mut VecDeque<PageWrite>) -> u32 {
+        let page = write.page;
+        let pending = PendingWrite {
+            write: *write,
+            later: std::mem::take(later),
+        };
+        let tag = if let Some(tag) = self.vacant.pop() {
+            self.writes[tag as usize] = pending;
+            tag
+        } else {
+            self.writes.push(pending);
+            self.writes.len() as u32 - 1
+        };
+        self.by_page.insert(page, tag);
+        tag
+    }
+    /// A write, by its place in the table.
+    pub fn get_mut(&mut self, tag: u32) -> &mut PageWrite {
+        &mut self.writes[tag as usize].write
+    }
+    /// Takes a write out of the table, with those behind it.
+    pub fn take(&mut self, tag: u32) -> (PageWrite, VecDeque<PageWrite>) {
+        let PendingWrite { write, later } = &mut self.writes[tag as usize];
+        let (write, later) = (*write, std::mem::take(later));
+        self.by_page.remove(&write.page);
+        self.vacant.push(tag);
+        (write, later)
+    }
+    /// Whether a write waits for room in a plane.
+    pub fn waits_for(&self, plane: Plane) -> bool {
+        !self.stalled[plane.index()].is_empty() || !self.stalled_anywhere.is_empty()
+    }
+}

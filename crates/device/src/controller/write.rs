@@ -1,0 +1,375 @@
+//! Writes and trims of the host and of the buffer, until they have their places in the flash.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::ops::Range;
+
+use wordline_block::{Request, Ticket};
+use wordline_buffer::Span;
+use wordline_ftl::{Bulk, Lpn, Mapping, Placed, Want, Written};
+use wordline_kernel::Probe;
+use wordline_nand::{Plane, Ppn};
+
+use super::Controller;
+use super::job::Waiter;
+use super::pending::PageWrite;
+use super::verification::NO_VERSION;
+use crate::backend::{Order, Purpose};
+use crate::event::Context;
+use crate::observation::{Observation, PageParts};
+use crate::shadow::Shadow;
+
+/// Where a write goes, and 1 + the block of the copy that it supersedes, or 0.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    place: Ppn,
+    superseded: u32,
+}
+
+impl<M: Mapping> Controller<M> {
+    /// Writes the first pages of a request, as far as they are whole and find their places at once;
+    /// returns the first page that is left.
+    #[inline]
+    pub(super) fn write_rows(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        ticket: Ticket,
+        request: &Request,
+    ) -> u64 {
+        let first = request.offset / self.page_bytes;
+        let end = (request.offset + request.bytes) / self.page_bytes;
+        if first * self.page_bytes != request.offset || self.follows || self.issue.is_some() {
+            return first;
+        }
+        let (mut next, end) = (first as u32, end as u32);
+        while next < end {
+            let free = self.pending.first_of(next..end);
+            let placed = self.write_row(cx, ticket, next..free);
+            if placed == 0 {
+                break;
+            }
+            next += placed;
+        }
+        u64::from(next)
+    }
+
+    /// Writes whole pages that no earlier write is pending for, as many as find their places at once;
+    /// none beyond one that may call for a collection.
+    #[inline]
+    fn write_row(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        ticket: Ticket,
+        pages: Range<u32>,
+    ) -> u32 {
+        let Self {
+            layout,
+            mapping,
+            backend,
+            superseding,
+            ..
+        } = self;
+        let Some(bulk) = mapping.bulk() else {
+            return 0;
+        };
+        let (mut count, mut last) = (0, (Plane(0), Lpn(0)));
+        let Ok(()) = bulk.write_row(pages, |placed| {
+            let Placed {
+                page,
+                place,
+                plane,
+                superseded,
+            } = placed;
+            let mut order = Order::new(Purpose::Write, place, ticket, page.0);
+            if let Some(block) = superseded {
+                superseding[block.index()] += 1;
+                order.superseded = block.0 + 1;
+            }
+            backend.enqueue(cx, layout.die_of(plane), &order);
+            (count, last) = (count + 1, (plane, page));
+            Ok::<(), Infallible>(())
+        });
+        if count > 0 {
+            cx.observe(Observation::PagesWritten { pages: count });
+            self.observe_free_blocks(cx);
+            let (plane, page) = last;
+            self.look_at_free_blocks(cx, plane, page);
+        }
+        count
+    }
+
+    /// A page has been placed: collects where free blocks are few.
+    #[inline]
+    fn look_at_free_blocks(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        plane: Plane,
+        written: Lpn,
+    ) {
+        if self.mapping.wants_collection(plane) {
+            self.free_blocks_are_few(cx, plane, Some(written));
+        }
+    }
+
+    #[inline]
+    pub(super) fn write(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        owner: u32,
+        page: Lpn,
+        span: Span,
+        trim: bool,
+    ) {
+        let Span { from, bytes, whole } = span;
+        let mut version = NO_VERSION;
+        if let Some(verification) = &mut self.verification {
+            let filled = self.mapping.lookup(page).is_some();
+            let shadow = &mut verification.shadow;
+            version = if trim {
+                shadow.issue_trim(cx.now, page, filled)
+            } else {
+                shadow.issue(cx.now, page, filled, from, bytes, !whole)
+            };
+        }
+        let (parts, base) = (PageParts::default(), Shadow::unwritten());
+        let write = PageWrite {
+            owner,
+            page,
+            whole,
+            trim,
+            parts,
+            since: cx.now,
+            version,
+            base,
+        };
+        if self.pending.queue_behind(&write) {
+            return;
+        }
+        self.accept(cx, &write, &mut VecDeque::new());
+    }
+
+    /// Takes on a write of a page that no earlier write is pending for, and then those behind it.
+    pub(super) fn advance(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        write: PageWrite,
+        mut later: VecDeque<PageWrite>,
+    ) {
+        let mut write = write;
+        while self.accept(cx, &write, &mut later) {
+            let Some(mut next) = later.pop_front() else {
+                return;
+            };
+            next.parts.die_wait += cx.now - next.since;
+            next.since = cx.now;
+            write = next;
+        }
+    }
+
+    /// Takes on a write of a page that no earlier write is pending for. False if it has to be held,
+    /// and `later` with it.
+    #[inline]
+    fn accept(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        write: &PageWrite,
+        later: &mut VecDeque<PageWrite>,
+    ) -> bool {
+        if let Some(job) = self.mapping.fetch(write.page, true) {
+            let tag = self.pending.add(write, later);
+            self.pending.get_mut(tag).since = cx.now;
+            self.wait_for_map(cx, job, Waiter::Write(tag));
+            return false;
+        }
+        let rest = if write.whole {
+            None
+        } else {
+            self.mapping.lookup(write.page)
+        };
+        if let Some(place) = rest {
+            self.merge(cx, write, later, place);
+            return false;
+        }
+        if write.trim {
+            self.discard(cx, write);
+            return true;
+        }
+        match self.find_place(cx, write.page) {
+            Ok(place) => {
+                self.program(cx, write, place);
+                true
+            }
+            Err(want) => {
+                let tag = self.pending.add(write, later);
+                self.stall(cx, tag, want);
+                false
+            }
+        }
+    }
+
+    /// Reads the page of which the write covers a part.
+    fn merge(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        write: &PageWrite,
+        later: &mut VecDeque<PageWrite>,
+        place: Ppn,
+    ) {
+        let (owner, parts) = (write.owner, write.parts);
+        let tag = self.pending.add(write, later);
+        cx.observe(Observation::PageMerged);
+        let order = Order::new(Purpose::Merge, place, owner, tag);
+        let slot = self.issue(cx, &order);
+        self.backend.add_earlier(slot, &parts);
+        if let Some(verification) = &mut self.verification {
+            verification.note(slot, 0, NO_VERSION);
+        }
+        if self.issue.is_none() {
+            self.backend.preempt(cx, slot, &self.array);
+        }
+    }
+
+    /// A place for a write, and the block of the copy that it supersedes (1 + block, or 0). Where
+    /// the schedule puts collections off, a free block takes the place of a full update block.
+    #[inline]
+    fn find_place(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        page: Lpn,
+    ) -> Result<Place, Want> {
+        let before = self.mapping.lookup(page);
+        let superseded = before.map_or(0, |before| self.layout.block_of(before).0 + 1);
+        match self.mapping.write(page) {
+            Written::Placed(place) => Ok(Place { place, superseded }),
+            Written::Wait(want) => {
+                let place = self.replace(cx, page, want)?;
+                Ok(Place { place, superseded })
+            }
+        }
+    }
+
+    #[cold]
+    fn replace(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        page: Lpn,
+        want: Want,
+    ) -> Result<Ppn, Want> {
+        let Want::Update(_, block) = want else {
+            return Err(want);
+        };
+        if !self.scheduling.policy().replaces() || !self.mapping.replace(block) {
+            return Err(want);
+        }
+        cx.observe(Observation::Replaced);
+        self.observe_free_blocks(cx);
+        match self.mapping.write(page) {
+            Written::Placed(place) => Ok(place),
+            Written::Wait(want) => Err(want),
+        }
+    }
+
+    /// Trims a page.
+    fn discard(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, write: &PageWrite) {
+        let PageWrite {
+            owner,
+            page,
+            parts,
+            version,
+            ..
+        } = *write;
+        self.mapping.trim(page);
+        cx.observe(Observation::PageTrimmed);
+        if let Some(verification) = &mut self.verification {
+            verification.shadow.acknowledge(cx.now, page, version);
+        }
+        self.page_done(cx, owner, parts);
+    }
+
+    /// Queues a held write until there is room.
+    #[cold]
+    pub(super) fn stall(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        tag: u32,
+        want: Want,
+    ) {
+        self.pending.get_mut(tag).since = cx.now;
+        match want {
+            Want::Free(plane) | Want::Update(plane, _) => {
+                self.chips.stalls(self.layout.die_of(plane));
+                self.pending.stalled[plane.index()].push_back(tag);
+            }
+            Want::Anywhere => self.pending.stalled_anywhere.push_back(tag),
+        }
+        if want != Want::Anywhere || self.pending.stalled_anywhere.len() == 1 {
+            self.demand(cx, want);
+        }
+    }
+
+    /// Places a held write; fails if there is still no room.
+    pub(super) fn place_pending(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        tag: u32,
+    ) -> Result<(), Want> {
+        let page = self.pending.get_mut(tag).page;
+        let place = self.find_place(cx, page)?;
+        let (mut write, mut later) = self.pending.take(tag);
+        write.parts.gc += cx.now - write.since;
+        self.program(cx, &write, place);
+        if let Some(mut next) = later.pop_front() {
+            next.parts.die_wait += cx.now - next.since;
+            next.since = cx.now;
+            self.advance(cx, next, later);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn program(
+        &mut self,
+        cx: &mut Context<'_, impl Probe<Observation>>,
+        write: &PageWrite,
+        place: Place,
+    ) {
+        let Place { place, superseded } = place;
+        if superseded != 0 {
+            self.superseding[superseded as usize - 1] += 1;
+        }
+        cx.observe(Observation::PagesWritten { pages: 1 });
+        self.observe_free_blocks(cx);
+        let PageWrite {
+            owner,
+            page,
+            parts,
+            version,
+            base,
+            ..
+        } = *write;
+        let order = Order {
+            superseded,
+            ..Order::new(Purpose::Write, place, owner, page.0)
+        };
+        let slot = self.issue(cx, &order);
+        if parts != PageParts::NONE {
+            self.backend.add_earlier(slot, &parts);
+        }
+        if self.follows {
+            self.follow_write(slot, page, version, base, place);
+        }
+        let plane = self.layout.plane_of(self.layout.block_of(place));
+        self.look_at_free_blocks(cx, plane, page);
+    }
+
+    /// Tells the probe of the free blocks if their number has changed. Called after whatever takes
+    /// or returns a block.
+    #[inline]
+    pub(super) fn observe_free_blocks(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
+        let free = self.mapping.free_blocks();
+        if free != self.free_blocks {
+            self.free_blocks = free;
+            cx.observe(Observation::FreeBlocks { free });
+        }
+    }
+}
