@@ -5,7 +5,7 @@
 //! is in it; a page of which only a part was written is completed by the translation layer when it
 //! leaves. A page that leaves and is newer than the flash is written to it first (destaged) and
 //! keeps its memory until it is there; whoever needs that memory waits, and nobody else does.
-//! Until it is departure, a page that leaves is still found here.
+//! Until then, a page that leaves is still found here.
 //!
 //! All data goes through the memory's port, first come, first served. The parts of a request on one
 //! page take effect in the order in which they came.
