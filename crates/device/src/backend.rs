@@ -67,7 +67,8 @@ pub(crate) struct BackEnd {
 }
 
 impl BackEnd {
-    pub fn new(plan: &Plan) -> Self {
+    /// Idle dies; their array times are drawn from `draws`.
+    pub fn new(plan: &Plan, draws: Stream) -> Self {
         let state = DieState {
             command: DieCommand::IDLE,
             suspended: None,
@@ -102,7 +103,7 @@ impl BackEnd {
                 (state, GcClock::default()),
             ),
             table: TransactionTable::default(),
-            draws: Stream::new(part.seed, "nand.array"),
+            draws,
             finished: PageParts::NONE,
             to_begin: Vec::new(),
             loads: vec![Load::default(); layout.dies as usize],
@@ -112,14 +113,9 @@ impl BackEnd {
         }
     }
 
-    /// The same back end once the power has failed: nothing is queued or under way.
-    pub fn after(before: &Self, plan: &Plan) -> Self {
-        let mut back_end = Self::new(plan);
-        back_end.draws = before.draws.clone();
-        for (state, before) in back_end.channels.dies_mut().zip(before.channels.dies()) {
-            state.usage = before.usage;
-        }
-        back_end
+    /// Where array times are drawn from.
+    pub fn draws(&self) -> &Stream {
+        &self.draws
     }
 
     #[inline]

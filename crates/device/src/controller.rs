@@ -11,6 +11,8 @@ mod pending;
 mod power;
 mod read;
 mod requests;
+mod spare;
+mod state;
 mod steps;
 mod verification;
 mod write;
@@ -18,20 +20,14 @@ mod write;
 use std::collections::VecDeque;
 
 pub use chips::ChipLoad;
-use chips::Chips;
-use idle::Idling;
-use issue::IssueStage;
-use job::Jobs;
-use pending::PendingWrites;
-use power::Spares;
 pub(crate) use requests::Done;
-use requests::Requests;
+use state::{NonVolatile, Volatile};
 use verification::Verification;
 use wordline_ftl::gc::schedule::Scheduling;
 use wordline_ftl::recovery::Spare;
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::memory::{Fill, Table};
-use wordline_kernel::{BusyTime, Probe};
+use wordline_kernel::{BusyTime, Probe, Stream};
 use wordline_nand::{Array, Layout};
 
 use crate::backend::{BackEnd, Usage};
@@ -52,69 +48,43 @@ use wordline_buffer::{PageOp, PageRequest, Span};
 pub(crate) struct Controller<M> {
     layout: Layout,
     page_bytes: u64,
-    mapping: M,
-    array: Array,
-    backend: BackEnd,
-    /// The scheduler, if operations wait for one.
-    issue: Option<Box<IssueStage>>,
     /// Whether collections move pages inside their planes.
     internal_data_move: bool,
-    requests: Requests,
-    /// Requests that are done with, in the order in which they were; the owner clears it.
-    pub done: Vec<Done>,
-    jobs: Jobs,
-    chips: Chips,
     scheduling: Scheduling,
     /// Whether what free blocks call for is put off while the host is being served, and noted.
     puts_off: bool,
-    /// What the device does when it is idle; `None` if its schedule never asks.
-    idling: Option<Box<Idling>>,
     reserve_blocks: u32,
-    /// By block: programs on their way that supersede a page of it. Until they are done, the block
-    /// is not erased: if the power failed, the data before them would be lost.
-    superseding: Vec<u16>,
-    /// Writes without a place.
-    pending: PendingWrites,
+    /// Lost with the power, and built anew from the flash.
+    mapping: M,
+    flash: NonVolatile,
+    ram: Volatile,
     verification: Option<Box<Verification>>,
-    /// Spare areas, if the power may fail.
-    spares: Option<Box<Spares>>,
     /// Whether pages are followed: for verification, or in spare areas.
     follows: bool,
-    /// Free blocks, as last observed.
-    free_blocks: u32,
 }
 
 impl<M: Mapping> Controller<M> {
     /// A pristine device.
     pub fn new(plan: &Plan, mapping: M) -> Self {
-        let part = &plan.part;
-        let layout = part.layout;
-        let planes = layout.planes() as usize;
-        let free_blocks = mapping.free_blocks();
+        let draws = Stream::new(plan.part.seed, "nand.array");
         Self {
-            layout,
+            layout: plan.part.layout,
             page_bytes: u64::from(plan.page_bytes),
-            mapping,
-            array: Array::new(layout, part.endurance_cycles)
-                .with_partial_programs(part.partial_programs),
-            backend: BackEnd::new(plan),
-            issue: IssueStage::new(plan),
             internal_data_move: plan.internal_data_move,
-            requests: Requests::default(),
-            done: Vec::new(),
-            jobs: Jobs::new(planes),
-            chips: Chips::new(plan),
             scheduling: plan.ftl.config.gc.schedule.clone(),
             puts_off: plan.ftl.config.gc.schedule.policy().puts_off(),
-            idling: Idling::new(plan),
             reserve_blocks: plan.ftl.reserve_blocks,
-            superseding: vec![0; layout.blocks() as usize],
-            pending: PendingWrites::new(planes),
+            flash: NonVolatile::new(plan),
+            ram: Volatile::new(plan, BackEnd::new(plan, draws), mapping.free_blocks()),
+            mapping,
             verification: None,
-            spares: None,
             follows: false,
-            free_blocks,
         }
+    }
+    /// Requests that are done with since this was last cleared, in the order in which they were.
+    #[inline]
+    pub fn done(&mut self) -> &mut Vec<Done> {
+        &mut self.ram.done
     }
     /// What the controller and its flash take of memory, of a device so full.
     pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
@@ -147,12 +117,12 @@ impl<M: Mapping> Controller<M> {
         plan: &Precondition,
         go_on: impl FnMut(u64) -> bool,
     ) -> Result<Preconditioned, DeviceError> {
-        let (mapping, array) = (&mut self.mapping, &mut self.array);
-        let preconditioned = match &mut self.spares {
+        let (mapping, array) = (&mut self.mapping, &mut self.flash.array);
+        let preconditioned = match &mut self.flash.journal {
             None => plan.run(mapping, array, self.layout, (), go_on)?,
-            Some(spares) => plan.run(mapping, array, self.layout, &mut spares.journal, go_on)?,
+            Some(journal) => plan.run(mapping, array, self.layout, journal.as_mut(), go_on)?,
         };
-        self.free_blocks = self.mapping.free_blocks();
+        self.ram.free_blocks = self.mapping.free_blocks();
         Ok(preconditioned)
     }
     /// From now on, every read is checked against a shadow store.
@@ -161,8 +131,8 @@ impl<M: Mapping> Controller<M> {
         let mut shadow = Shadow::new(self.layout, mapping.user_pages(), |page| {
             mapping.lookup(page)
         });
-        if let Some(spares) = &self.spares {
-            let flash = spares.journal.flash(&self.array, self.layout);
+        if let Some(journal) = &self.flash.journal {
+            let flash = journal.flash(&self.flash.array, self.layout);
             for (page, place) in flash.copies(|page| mapping.lookup(page)) {
                 shadow.copy_of(page, place);
             }
@@ -180,19 +150,21 @@ impl<M: Mapping> Controller<M> {
     }
     /// The array, to look at.
     pub fn array(&self) -> &Array {
-        &self.array
+        &self.flash.array
     }
     /// What each die has been used for.
     pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
-        self.backend.usage()
+        let before = self.flash.usage.iter();
+        let usage = before.zip(self.ram.backend.usage());
+        usage.map(|(before, usage)| before.plus(&usage))
     }
     /// How long each bus has been held since the power came.
     pub fn buses_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
-        self.backend.buses_busy()
+        self.ram.backend.buses_busy()
     }
     /// How long each die has been occupied since the power came.
     pub fn dies_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
-        self.backend.dies_busy()
+        self.ram.backend.dies_busy()
     }
     /// The shadow store, if the run is verified.
     pub fn shadow(&self) -> Option<&Shadow> {
@@ -276,8 +248,8 @@ impl<M: Mapping> Controller<M> {
     /// A request of so many pages begins.
     #[inline]
     fn expect(&mut self, ticket: Ticket, pages: u32) {
-        self.requests.begin(ticket, pages);
-        if let Some(stage) = &mut self.issue {
+        self.ram.requests.begin(ticket, pages);
+        if let Some(stage) = &mut self.ram.issue {
             stage.begin(ticket);
         }
     }
@@ -291,8 +263,8 @@ impl<M: Mapping> Controller<M> {
         ticket: Ticket,
         parts: PageParts,
     ) {
-        if self.requests.page_done(ticket) {
-            self.done.push(Done { ticket, parts });
+        if self.ram.requests.page_done(ticket) {
+            self.ram.done.push(Done { ticket, parts });
             self.ends(cx, ticket);
         }
     }
@@ -304,7 +276,7 @@ impl<M: Mapping> Controller<M> {
         ticket: Ticket,
         slot: Slot,
     ) {
-        if self.requests.page_done(ticket) {
+        if self.ram.requests.page_done(ticket) {
             self.last_transaction_done(cx, ticket, slot);
         }
     }
@@ -315,14 +287,14 @@ impl<M: Mapping> Controller<M> {
         ticket: Ticket,
         slot: Slot,
     ) {
-        let parts = self.backend.parts(slot);
-        self.done.push(Done { ticket, parts });
+        let parts = self.ram.backend.parts(slot);
+        self.ram.done.push(Done { ticket, parts });
         self.ends(cx, ticket);
     }
     /// All pages of a request are done.
     #[inline]
     fn ends(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, ticket: Ticket) {
-        if self.requests.end() {
+        if self.ram.requests.end() {
             self.becomes_idle(cx);
         }
         self.request_done(ticket);

@@ -203,12 +203,12 @@ impl<M: Mapping> Ssd<M> {
             side.finish_in_buffer(&mut self.connection);
         } else {
             let mut place = 0;
-            while let Some(&Done { ticket, parts }) = side.controller.done.get(place) {
+            while let Some(&Done { ticket, parts }) = side.controller.done().get(place) {
                 place += 1;
                 side.tickets.outstanding[ticket as usize].parts = parts;
                 self.connection.finished(now, ticket, &mut side);
             }
-            side.controller.done.clear();
+            side.controller.done().clear();
         }
         if let Some(error) = side.error.take() {
             return Err(error);
@@ -325,7 +325,7 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
             Kind::Schedule => self.controller.schedule(cx),
             Kind::Idle => self.controller.check_idle(cx)?,
         }
-        if self.controller.done.is_empty() {
+        if self.controller.done().is_empty() {
             return Ok(());
         }
         self.advance(cx, |_, _| ())

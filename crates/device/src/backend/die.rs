@@ -139,3 +139,18 @@ pub struct Usage {
     /// Array time of its commands, however many planes worked, and their short busy times.
     pub cell: Time,
 }
+
+impl Usage {
+    /// This and more of the same die.
+    #[must_use]
+    pub fn plus(&self, more: &Self) -> Self {
+        let mut all = *self;
+        for (time, more) in all.array.iter_mut().zip(more.array) {
+            *time += more;
+        }
+        all.bus += more.bus;
+        all.bus_wait += more.bus_wait;
+        all.cell += more.cell;
+        all
+    }
+}

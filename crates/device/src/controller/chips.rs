@@ -71,12 +71,12 @@ impl Chips {
 impl<M: Mapping> Controller<M> {
     /// What a die has to do; constant time.
     pub fn chip_load(&self, die: Die) -> ChipLoad {
-        let mut load = self.chips.dies[die.index()];
-        let committed = self.backend.loads()[die.index()];
+        let mut load = self.ram.chips.dies[die.index()];
+        let committed = self.ram.backend.loads()[die.index()];
         let [reads, programs] = committed.counts;
         load.reads += reads;
         load.programs += programs;
-        if let Some(stage) = &self.issue {
+        if let Some(stage) = &self.ram.issue {
             let (all, programs) = stage.waiting(die);
             load.reads += all - programs;
             load.programs += programs;
@@ -91,8 +91,8 @@ impl<M: Mapping> Controller<M> {
     }
     /// How long so many reads and programs take.
     pub fn time_of(&self, reads: u32, programs: u32) -> Time {
-        let reads = u64::from(reads) * self.chips.read.0;
-        Time(reads + u64::from(programs) * self.chips.program.0)
+        let reads = u64::from(reads) * self.ram.chips.read.0;
+        Time(reads + u64::from(programs) * self.ram.chips.program.0)
     }
     /// Whether every page has a die, by its address.
     pub fn address_decides(&self) -> bool {

@@ -23,7 +23,7 @@ impl<M: Mapping> Controller<M> {
         plane: Plane,
         written: Option<Lpn>,
     ) {
-        if !self.jobs.collects(plane) && self.scheduling.policy().at_threshold() {
+        if !self.ram.jobs.collects(plane) && self.scheduling.policy().at_threshold() {
             self.collect(cx, Want::Free(plane), Trigger::FreeBlocks);
         } else if self.puts_off
             && let Some(page) = written
@@ -39,7 +39,7 @@ impl<M: Mapping> Controller<M> {
             Want::Update(plane, _) => (plane, Trigger::UpdateBlock),
             Want::Anywhere => return self.demand_everywhere(cx),
         };
-        if self.jobs.collects(plane) {
+        if self.ram.jobs.collects(plane) {
             self.expedite(cx, JobId::of(plane));
         } else {
             self.collect(cx, want, trigger);
@@ -67,23 +67,23 @@ impl<M: Mapping> Controller<M> {
         let (Want::Free(plane) | Want::Update(plane, _)) = want else {
             return;
         };
-        if self.jobs.collects(plane) {
+        if self.ram.jobs.collects(plane) {
             return;
         }
         let Some(collection) = self.mapping.collect(want) else {
             return;
         };
         let Collection { job, kind, .. } = collection;
-        let time = self.chips.time(&collection);
-        self.chips.begins(self.layout.die_of(plane), time);
+        let time = self.ram.chips.time(&collection);
+        self.ram.chips.begins(self.layout.die_of(plane), time);
         let collecting = Collecting {
             plane,
             kind,
             trigger,
             time,
         };
-        let stepwise = self.scheduling.policy().stepwise() && !self.pending.waits_for(plane);
-        self.jobs.start(cx.now, job, Some(collecting), stepwise);
+        let stepwise = self.scheduling.policy().stepwise() && !self.ram.pending.waits_for(plane);
+        self.ram.jobs.start(cx.now, job, Some(collecting), stepwise);
         let over = self.run(cx, job);
         assert!(!over, "a collection has at least one step");
     }
@@ -93,8 +93,8 @@ impl<M: Mapping> Controller<M> {
         let plane = collecting.plane;
         let die = self.layout.die_of(plane);
         let checkpoint = Checkpoint {
-            requests: self.requests.serving(),
-            on_die: self.backend.loads()[die.index()].committed(),
+            requests: self.ram.requests.serving(),
+            on_die: self.ram.backend.loads()[die.index()].committed(),
             free_blocks: self.mapping.free_blocks_of(plane),
             reserve_blocks: self.reserve_blocks,
         };
@@ -116,7 +116,7 @@ impl<M: Mapping> Controller<M> {
         else {
             return;
         };
-        self.chips.ends(self.layout.die_of(plane), time);
+        self.ram.chips.ends(self.layout.die_of(plane), time);
         let Job {
             moved,
             erased,
@@ -145,13 +145,13 @@ impl<M: Mapping> Controller<M> {
     fn place_stalled(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, plane: Plane) {
         let mut wanted = Vec::new();
         loop {
-            let mut waiting = std::mem::take(&mut self.pending.stalled[plane.index()]);
+            let mut waiting = std::mem::take(&mut self.ram.pending.stalled[plane.index()]);
             let asked = waiting.len();
             let mut left = VecDeque::new();
             wanted.clear();
             while let Some(tag) = waiting.pop_front() {
                 let Err(want) = self.place_pending(cx, tag) else {
-                    self.chips.goes_on(self.layout.die_of(plane));
+                    self.ram.chips.goes_on(self.layout.die_of(plane));
                     continue;
                 };
                 left.push_back(tag);
@@ -162,7 +162,7 @@ impl<M: Mapping> Controller<M> {
             }
             let done =
                 left.is_empty() || left.len() == asked || wanted.contains(&Want::Free(plane));
-            let later = &mut self.pending.stalled[plane.index()];
+            let later = &mut self.ram.pending.stalled[plane.index()];
             left.append(later);
             *later = left;
             if done {
@@ -171,20 +171,20 @@ impl<M: Mapping> Controller<M> {
         }
         for want in wanted {
             self.demand(cx, want);
-            if self.jobs.collects(plane) {
+            if self.ram.jobs.collects(plane) {
                 break;
             }
         }
     }
 
     fn place_stalled_anywhere(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
-        while let Some(&tag) = self.pending.stalled_anywhere.front() {
+        while let Some(&tag) = self.ram.pending.stalled_anywhere.front() {
             if self.place_pending(cx, tag).is_err() {
                 break;
             }
-            self.pending.stalled_anywhere.pop_front();
+            self.ram.pending.stalled_anywhere.pop_front();
         }
-        if !self.pending.stalled_anywhere.is_empty() {
+        if !self.ram.pending.stalled_anywhere.is_empty() {
             self.demand_everywhere(cx);
         }
     }

@@ -20,7 +20,7 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<'_, impl Probe<Observation>>,
         event: Flash,
     ) -> Result<(), DeviceError> {
-        if self.backend.is_basic() {
+        if self.ram.backend.is_basic() {
             self.flash_of::<Basic>(cx, event)
         } else {
             self.flash_of_any(cx, event)
@@ -46,14 +46,17 @@ impl<M: Mapping> Controller<M> {
     ) -> Result<(), DeviceError> {
         match event {
             Flash::BusDone(channel) => {
-                let ended = self.backend.bus_done::<F>(cx, channel, &self.array);
-                if F::SCHEDULE && self.issue.is_some() {
+                let ended = self
+                    .ram
+                    .backend
+                    .bus_done::<F>(cx, channel, &self.flash.array);
+                if F::SCHEDULE && self.ram.issue.is_some() {
                     self.stir(cx);
                 }
                 let mut next = ended;
                 while let Some(slot) = next {
                     next = if F::MULTI_PLANE {
-                        self.backend.joined(slot)
+                        self.ram.backend.joined(slot)
                     } else {
                         None
                     };
@@ -61,7 +64,7 @@ impl<M: Mapping> Controller<M> {
                 }
             }
             Flash::Ready(die) => {
-                let worked = self.backend.ready::<F>(cx, Die(die), &self.array);
+                let worked = self.ram.backend.ready::<F>(cx, Die(die), &self.flash.array);
                 if let Some(worked) = worked {
                     self.apply_to_array::<F>(cx.now, worked)?;
                 }
@@ -80,7 +83,7 @@ impl<M: Mapping> Controller<M> {
         let ArrayDone { head, operation } = worked;
         let mut next = Some(head);
         while let Some(slot) = next {
-            let transaction = self.backend.get(slot);
+            let transaction = self.ram.backend.get(slot);
             let (place, target) = (transaction.place, transaction.target);
             next = if F::MULTI_PLANE {
                 transaction.joined()
@@ -88,9 +91,9 @@ impl<M: Mapping> Controller<M> {
                 None
             };
             let applied = match operation {
-                Operation::Read => self.array.read(place),
-                Operation::Program | Operation::Move => self.array.program(target),
-                Operation::Erase => self.array.erase(self.layout.block_of(place)),
+                Operation::Read => self.flash.array.read(place),
+                Operation::Program | Operation::Move => self.flash.array.program(target),
+                Operation::Erase => self.flash.array.erase(self.layout.block_of(place)),
             };
             if let Err(violation) = applied {
                 return Err(DeviceError::Violation { at: now, violation });
@@ -112,8 +115,8 @@ impl<M: Mapping> Controller<M> {
         base: u64,
         place: Ppn,
     ) {
-        if let Some(spares) = &mut self.spares {
-            spares.carry_host(slot, page);
+        if let Some(journal) = &mut self.flash.journal {
+            self.ram.carried.carry_host(journal, slot, page);
         }
         if let Some(verification) = &mut self.verification {
             let content = verification.shadow.write(page, version, base, place);
@@ -124,10 +127,10 @@ impl<M: Mapping> Controller<M> {
     /// What the array has done to its pages.
     #[cold]
     fn follow(&mut self, slot: Slot, operation: Operation, place: Ppn, target: Ppn) {
-        if let Some(spares) = &mut self.spares
+        if let Some(journal) = &mut self.flash.journal
             && matches!(operation, Operation::Program | Operation::Move)
         {
-            spares.programmed(slot, target);
+            self.ram.carried.programmed(journal, slot, target);
         }
         if let Some(verification) = &mut self.verification {
             verification.array_done(slot, operation, place, target);
@@ -141,7 +144,7 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<'_, impl Probe<Observation>>,
         slot: Slot,
     ) -> Result<(), DeviceError> {
-        let transaction = self.backend.get(slot);
+        let transaction = self.ram.backend.get(slot);
         let (purpose, place, owner) = (transaction.purpose, transaction.place, transaction.owner);
         let tag = transaction.tag;
         let superseded = transaction.superseded;
@@ -151,7 +154,7 @@ impl<M: Mapping> Controller<M> {
                     verification.check_read(cx.now, slot, Lpn(tag), place)?;
                 }
                 self.transaction_done(cx, owner, slot);
-                self.backend.release(slot);
+                self.ram.backend.release(slot);
             }
             Purpose::Write => {
                 if let Some(verification) = &mut self.verification {
@@ -161,30 +164,30 @@ impl<M: Mapping> Controller<M> {
                     self.is_superseded(cx, Block(superseded - 1));
                 }
                 self.transaction_done(cx, owner, slot);
-                self.backend.release(slot);
+                self.ram.backend.release(slot);
             }
             Purpose::Merge => {
-                let write = self.pending.get_mut(tag);
-                write.parts = self.backend.parts(slot);
+                let write = self.ram.pending.get_mut(tag);
+                write.parts = self.ram.backend.parts(slot);
                 write.since = cx.now;
                 if let Some(verification) = &self.verification {
                     write.base = verification.contents[slot as usize];
                 }
-                self.backend.release(slot);
+                self.ram.backend.release(slot);
                 if let Err(want) = self.place_pending(cx, tag) {
                     self.stall(cx, tag, want);
                 }
             }
             Purpose::MoveRead => {
-                self.backend.release(slot);
+                self.ram.backend.release(slot);
                 self.move_page(cx, slot, place, JobId(owner))?;
             }
             Purpose::MoveProgram | Purpose::Move => {
-                self.backend.release(slot);
+                self.ram.backend.release(slot);
                 self.page_moved(cx, JobId(owner))?;
             }
             Purpose::Erase => {
-                self.backend.release(slot);
+                self.ram.backend.release(slot);
                 self.block_erased(cx, place, JobId(owner));
                 self.step_done(cx, JobId(owner))?;
             }
@@ -192,11 +195,11 @@ impl<M: Mapping> Controller<M> {
             | Purpose::MetadataProgram
             | Purpose::MapRead
             | Purpose::MapProgram => {
-                self.backend.release(slot);
+                self.ram.backend.release(slot);
                 self.step_done(cx, JobId(owner))?;
             }
         }
-        if self.jobs.any_paused() {
+        if self.ram.jobs.any_paused() {
             self.resume(cx)?;
         }
         Ok(())

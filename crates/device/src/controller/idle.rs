@@ -111,7 +111,8 @@ impl Idling {
 impl<M: Mapping> Controller<M> {
     /// How many requests ahead the host is to tell of with [`Controller::look_ahead`].
     pub fn tags(&self) -> u32 {
-        self.idling
+        self.ram
+            .idling
             .as_ref()
             .map_or(0, |idling| idling.attention.tags)
     }
@@ -122,7 +123,7 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<'_, impl Probe<Observation>>,
         upcoming: &[Request],
     ) {
-        let Some(idling) = &mut self.idling else {
+        let Some(idling) = &mut self.ram.idling else {
             return;
         };
         if idling.upcoming == upcoming {
@@ -130,7 +131,7 @@ impl<M: Mapping> Controller<M> {
         }
         idling.upcoming.clear();
         idling.upcoming.extend_from_slice(upcoming);
-        if self.requests.serving() == 0 {
+        if self.ram.requests.serving() == 0 {
             self.plan_idle_check(cx, true);
         }
     }
@@ -138,7 +139,7 @@ impl<M: Mapping> Controller<M> {
     /// The last request that was being served is done.
     #[inline]
     pub(super) fn becomes_idle(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
-        let Some(idling) = &mut self.idling else {
+        let Some(idling) = &mut self.ram.idling else {
             return;
         };
         idling.since = cx.now;
@@ -153,7 +154,7 @@ impl<M: Mapping> Controller<M> {
     /// Looks again when that may change something: at a tag, or when the idle period becomes a long
     /// one and there is something to collect. What happens `now` counts if nobody has looked at it.
     fn plan_idle_check(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, unseen: bool) {
-        let Some(idling) = &self.idling else {
+        let Some(idling) = &self.ram.idling else {
             return;
         };
         let tags = idling.tags_of_writes();
@@ -165,7 +166,7 @@ impl<M: Mapping> Controller<M> {
         let Some(next) = tag.into_iter().chain(long).min() else {
             return;
         };
-        if let Some(idling) = &mut self.idling
+        if let Some(idling) = &mut self.ram.idling
             && idling.planned.is_none_or(|planned| planned > next)
         {
             idling.planned = Some(next);
@@ -189,13 +190,13 @@ impl<M: Mapping> Controller<M> {
         &mut self,
         cx: &mut Context<'_, impl Probe<Observation>>,
     ) -> Result<(), DeviceError> {
-        if let Some(idling) = &mut self.idling {
+        if let Some(idling) = &mut self.ram.idling {
             idling.planned.take_if(|planned| *planned <= cx.now);
         }
-        if self.requests.serving() > 0 {
+        if self.ram.requests.serving() > 0 {
             return Ok(());
         }
-        if self.jobs.any_paused() {
+        if self.ram.jobs.any_paused() {
             self.resume(cx)?;
         }
         for plane in (0..self.layout.planes()).map(Plane) {
@@ -211,7 +212,10 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<'_, impl Probe<Observation>>,
         plane: Plane,
     ) {
-        if self.requests.serving() > 0 || self.idling.is_none() || self.jobs.collects(plane) {
+        if self.ram.requests.serving() > 0
+            || self.ram.idling.is_none()
+            || self.ram.jobs.collects(plane)
+        {
             return;
         }
         if let Some((want, trigger)) = self.idle_work(cx.now, plane) {
@@ -220,7 +224,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     fn idle_work(&self, now: Time, plane: Plane) -> Option<(Want, Trigger)> {
-        let idling = self.idling.as_ref()?;
+        let idling = self.ram.idling.as_ref()?;
         let left = idling.left(now);
         let idle = Idle {
             since: now - idling.since,
@@ -238,7 +242,7 @@ impl<M: Mapping> Controller<M> {
 
     /// The first collection on a plane that the writes scope tags have come will need, and its time.
     fn shortage(&self, now: Time, plane: Plane) -> Option<(Want, Time)> {
-        let idling = self.idling.as_ref()?;
+        let idling = self.ram.idling.as_ref()?;
         let writes = idling.tags(now).filter(|request| request.op == Op::Write);
         let writes = writes.map(|request| {
             let first = request.offset / self.page_bytes;

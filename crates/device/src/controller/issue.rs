@@ -94,9 +94,9 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<'_, impl Probe<Observation>>,
         order: &Order,
     ) -> Slot {
-        if self.issue.is_none() {
+        if self.ram.issue.is_none() {
             let die = self.layout.die_of_page(order.place);
-            return self.backend.enqueue(cx, die, order);
+            return self.ram.backend.enqueue(cx, die, order);
         }
         self.issue_to_queue(cx, order)
     }
@@ -107,8 +107,8 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<'_, impl Probe<Observation>>,
         order: &Order,
     ) -> Slot {
-        let slot = self.backend.admit(cx.now, order);
-        let Some(stage) = &self.issue else {
+        let slot = self.ram.backend.admit(cx.now, order);
+        let Some(stage) = &self.ram.issue else {
             return slot;
         };
         let operation = order.purpose.operation();
@@ -118,11 +118,11 @@ impl<M: Mapping> Controller<M> {
         for place in &places[..if order.target == order.place { 1 } else { 2 }] {
             self.clear(cx, operation, *place, request);
         }
-        let Some(stage) = &mut self.issue else {
+        let Some(stage) = &mut self.ram.issue else {
             return slot;
         };
         let Some(request) = request.filter(|_| stage.scheduling.holds(operation)) else {
-            self.backend.commit(cx, slot);
+            self.ram.backend.commit(cx, slot);
             return slot;
         };
         let die = self.layout.die_of_page(order.place);
@@ -151,12 +151,12 @@ impl<M: Mapping> Controller<M> {
         place: Ppn,
         request: Option<u64>,
     ) {
-        while let Some(stage) = &mut self.issue
+        while let Some(stage) = &mut self.ram.issue
             && let Some(id) = stage.queue.in_the_way(operation, place, request)
         {
             stage.group.retain(|chosen| *chosen != id);
             let slot = stage.queue.remove(id).slot;
-            self.backend.commit(cx, slot);
+            self.ram.backend.commit(cx, slot);
         }
     }
 
@@ -169,9 +169,9 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<'_, impl Probe<Observation>>,
         block: Block,
     ) {
-        while let Some(stage) = &self.issue {
+        while let Some(stage) = &self.ram.issue {
             let supersedes =
-                |waiting: &&Waiting| self.backend.get(waiting.slot).superseded == block.0 + 1;
+                |waiting: &&Waiting| self.ram.backend.get(waiting.slot).superseded == block.0 + 1;
             let waiting = stage
                 .queue
                 .iter()
@@ -186,10 +186,10 @@ impl<M: Mapping> Controller<M> {
 
     /// A die that has done something with the last hold of a bus may take more.
     pub(super) fn stir(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
-        let Some(die) = self.backend.load_changed() else {
+        let Some(die) = self.ram.backend.load_changed() else {
             return;
         };
-        if let Some(stage) = &mut self.issue {
+        if let Some(stage) = &mut self.ram.issue {
             stage.changed.insert(stage.queue.package(die));
             stage.call(cx);
         }
@@ -198,28 +198,28 @@ impl<M: Mapping> Controller<M> {
     /// A request is done.
     #[inline]
     pub(super) fn request_done(&mut self, ticket: u32) {
-        if let Some(stage) = &mut self.issue {
+        if let Some(stage) = &mut self.ram.issue {
             stage.done(ticket);
         }
     }
 
     /// Lets the scheduler choose, until it has nothing to commit or a search takes time.
     pub(crate) fn schedule(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
-        let Some(mut stage) = self.issue.take() else {
+        let Some(mut stage) = self.ram.issue.take() else {
             return;
         };
         stage.called = None;
         loop {
             for place in 0..stage.group.len() {
                 let slot = stage.queue.remove(stage.group[place]).slot;
-                self.backend.commit(cx, slot);
+                self.ram.backend.commit(cx, slot);
                 self.preempt(cx, slot);
             }
             stage.group.clear();
             let view = View {
                 now: cx.now,
                 queue: &stage.queue,
-                loads: self.backend.loads(),
+                loads: self.ram.backend.loads(),
                 joins: stage.joins,
             };
             stage
@@ -235,29 +235,29 @@ impl<M: Mapping> Controller<M> {
                 break;
             }
         }
-        self.issue = Some(stage);
+        self.ram.issue = Some(stage);
     }
 
     /// Idle dies begin with what has been enqueued at this instant, once the scheduler has chosen what
     /// it commits in it.
     pub fn begin_dies(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
-        if let Some(stage) = &self.issue
+        if let Some(stage) = &self.ram.issue
             && stage.called == Some(cx.now)
         {
             cx.schedule(cx.now, Kind::Begin);
             return;
         }
-        self.backend.begin(cx, &self.array);
+        self.ram.backend.begin(cx, &self.flash.array);
     }
 
     /// A read of the host is in the queue of its die: it may interrupt what the die is at.
     #[inline]
     pub(super) fn preempt(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, slot: Slot) {
         if matches!(
-            self.backend.get(slot).purpose,
+            self.ram.backend.get(slot).purpose,
             Purpose::Read | Purpose::Merge | Purpose::MapRead
         ) {
-            self.backend.preempt(cx, slot, &self.array);
+            self.ram.backend.preempt(cx, slot, &self.flash.array);
         }
     }
 }

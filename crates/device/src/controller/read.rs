@@ -65,17 +65,17 @@ impl<M: Mapping> Controller<M> {
             ..
         } = *read;
         if let Some(place) = self.mapping.lookup(page) {
-            self.array.foresee(place);
+            self.flash.array.foresee(place);
             let order = Order::new(Purpose::Read, place, owner, page.0);
             let slot = self.issue(cx, &order);
             if parts != PageParts::NONE {
-                self.backend.add_earlier(slot, &parts);
+                self.ram.backend.add_earlier(slot, &parts);
             }
             if let Some(verification) = &mut self.verification {
                 verification.note(slot, 0, oldest);
             }
-            if self.issue.is_none() {
-                self.backend.preempt(cx, slot, &self.array);
+            if self.ram.issue.is_none() {
+                self.ram.backend.preempt(cx, slot, &self.flash.array);
             }
             return Ok(());
         }
@@ -116,7 +116,7 @@ impl<M: Mapping> Controller<M> {
     ) -> Result<(), DeviceError> {
         match waiter {
             Waiter::Write(tag) => {
-                let (mut write, later) = self.pending.take(tag);
+                let (mut write, later) = self.ram.pending.take(tag);
                 write.parts.die_wait += cx.now - write.since;
                 write.since = cx.now;
                 self.advance(cx, write, later);

@@ -22,11 +22,11 @@ impl<M: Mapping> Controller<M> {
         id: JobId,
         waiter: Waiter,
     ) {
-        let begins = self.jobs.get(id).is_none();
+        let begins = self.ram.jobs.get(id).is_none();
         if begins {
-            self.jobs.start(cx.now, id, None, false);
+            self.ram.jobs.start(cx.now, id, None, false);
         }
-        if let Some(job) = self.jobs.get(id) {
+        if let Some(job) = self.ram.jobs.get(id) {
             job.waiters.push(waiter);
         }
         if begins {
@@ -37,14 +37,14 @@ impl<M: Mapping> Controller<M> {
 
     /// A write waits for a job: it does not stop any more.
     pub(super) fn expedite(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, id: JobId) {
-        let Some(job) = self.jobs.get(id) else {
+        let Some(job) = self.ram.jobs.get(id) else {
             return;
         };
         job.stepwise = false;
         if job.paused {
-            self.jobs.unpause(id);
+            self.ram.jobs.unpause(id);
             if self.run(cx, id)
-                && let Some(job) = self.jobs.end(id)
+                && let Some(job) = self.ram.jobs.end(id)
             {
                 self.collection_over(cx, &job);
             }
@@ -58,13 +58,13 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<'_, impl Probe<Observation>>,
     ) -> Result<(), DeviceError> {
         let mut place = 0;
-        while let Some(id) = self.jobs.paused(place) {
-            let collecting = self.jobs.get(id).and_then(|job| job.collecting);
+        while let Some(id) = self.ram.jobs.paused(place) {
+            let collecting = self.ram.jobs.get(id).and_then(|job| job.collecting);
             if collecting.is_some_and(|collecting| self.must_stop(collecting)) {
                 place += 1;
                 continue;
             }
-            self.jobs.unpause(id);
+            self.ram.jobs.unpause(id);
             if self.run(cx, id) {
                 self.job_over(cx, id)?;
             }
@@ -74,10 +74,10 @@ impl<M: Mapping> Controller<M> {
 
     /// Hands out the steps of a job until it has to wait; true if it is over.
     pub(super) fn run(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, id: JobId) -> bool {
-        if let Some(held) = self.jobs.get(id).and_then(|job| job.page_read.take()) {
+        if let Some(held) = self.ram.jobs.get(id).and_then(|job| job.page_read.take()) {
             self.program_page_read(cx, id, held);
         }
-        let Some(job) = self.jobs.get(id) else {
+        let Some(job) = self.ram.jobs.get(id) else {
             return false;
         };
         let (stepwise, of_map) = (job.stepwise, job.collecting.is_none());
@@ -96,7 +96,7 @@ impl<M: Mapping> Controller<M> {
                 step => outstanding += u32::from(self.take(cx, id, of_map, step)),
             }
         };
-        if let Some(job) = self.jobs.get(id) {
+        if let Some(job) = self.ram.jobs.get(id) {
             job.outstanding = outstanding;
         }
         over
@@ -110,16 +110,12 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<'_, impl Probe<Observation>>,
         id: JobId,
     ) -> u32 {
-        if self.internal_data_move || self.follows || self.issue.is_some() {
+        if self.internal_data_move || self.follows || self.ram.issue.is_some() {
             return 0;
         }
-        let Self {
-            layout,
-            mapping,
-            backend,
-            ..
-        } = self;
-        let Some(bulk) = mapping.bulk() else {
+        let layout = &self.layout;
+        let backend = &mut self.ram.backend;
+        let Some(bulk) = self.mapping.bulk() else {
             return 0;
         };
         let mut reads = 0;
@@ -197,12 +193,13 @@ impl<M: Mapping> Controller<M> {
 
     #[cold]
     pub(super) fn follow_job(&mut self, slot: Slot, order: &Order, content: u64) {
-        if let Some(spares) = &mut self.spares {
+        if let Some(journal) = &mut self.flash.journal {
+            let carried = &mut self.ram.carried;
             match order.purpose {
-                Purpose::MoveProgram => spares.carry_copy(slot, Ppn(order.tag)),
-                Purpose::Move => spares.carry_copy(slot, order.place),
+                Purpose::MoveProgram => carried.carry_copy(journal, slot, Ppn(order.tag)),
+                Purpose::Move => carried.carry_copy(journal, slot, order.place),
                 Purpose::MetadataProgram | Purpose::MapProgram => {
-                    spares.carry_metadata(slot, order.tag);
+                    carried.carry_metadata(journal, slot, order.tag);
                 }
                 _ => {}
             }
@@ -219,8 +216,8 @@ impl<M: Mapping> Controller<M> {
         id: JobId,
         block: Block,
     ) {
-        if self.superseding[block.index()] > 0 {
-            self.jobs.defer_erase(id, block);
+        if self.ram.superseding[block.index()] > 0 {
+            self.ram.jobs.defer_erase(id, block);
             self.commit_superseding(cx, block);
             return;
         }
@@ -236,10 +233,10 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<'_, impl Probe<Observation>>,
         block: Block,
     ) {
-        let superseding = &mut self.superseding[block.index()];
+        let superseding = &mut self.ram.superseding[block.index()];
         *superseding -= 1;
         if *superseding == 0
-            && let Some(id) = self.jobs.take_deferred_erase(block)
+            && let Some(id) = self.ram.jobs.take_deferred_erase(block)
         {
             self.erase(cx, id, block);
         }
@@ -255,16 +252,16 @@ impl<M: Mapping> Controller<M> {
     ) -> Result<(), DeviceError> {
         let verification = self.verification.as_ref();
         let content = verification.map_or(0, |verification| verification.contents[slot as usize]);
-        let Some(job) = self.jobs.get(id) else {
+        let Some(job) = self.ram.jobs.get(id) else {
             return Ok(());
         };
         let (stepwise, collecting) = (job.stepwise, job.collecting);
         if stepwise && collecting.is_some_and(|collecting| self.must_stop(collecting)) {
-            if let Some(job) = self.jobs.get(id) {
+            if let Some(job) = self.ram.jobs.get(id) {
                 job.page_read = Some((from, content));
                 job.outstanding -= 1;
             }
-            self.jobs.pause(id);
+            self.ram.jobs.pause(id);
             return Ok(());
         }
         if self.program_copy(cx, id, from, content) {
@@ -283,7 +280,7 @@ impl<M: Mapping> Controller<M> {
     ) {
         let (from, content) = held;
         let begun = self.program_copy(cx, id, from, content);
-        if let Some(job) = self.jobs.get(id) {
+        if let Some(job) = self.ram.jobs.get(id) {
             job.outstanding += u32::from(begun);
         }
     }
@@ -315,10 +312,10 @@ impl<M: Mapping> Controller<M> {
         id: JobId,
     ) {
         let block = self.layout.block_of(place);
-        let erases = self.array.erases()[block.index()];
+        let erases = self.flash.array.erases()[block.index()];
         self.mapping.erased(block, erases);
         self.observe_free_blocks(cx);
-        if let Some(job) = self.jobs.get(id) {
+        if let Some(job) = self.ram.jobs.get(id) {
             job.erased += 1;
         }
     }
@@ -330,7 +327,7 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<'_, impl Probe<Observation>>,
         id: JobId,
     ) -> Result<(), DeviceError> {
-        if let Some(job) = self.jobs.get(id) {
+        if let Some(job) = self.ram.jobs.get(id) {
             job.moved += 1;
         }
         self.step_done(cx, id)
@@ -343,7 +340,7 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<'_, impl Probe<Observation>>,
         id: JobId,
     ) -> Result<(), DeviceError> {
-        let Some(job) = self.jobs.get(id) else {
+        let Some(job) = self.ram.jobs.get(id) else {
             return Ok(());
         };
         job.outstanding -= 1;
@@ -360,7 +357,7 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<'_, impl Probe<Observation>>,
         id: JobId,
     ) -> Result<(), DeviceError> {
-        let Some(job) = self.jobs.get(id) else {
+        let Some(job) = self.ram.jobs.get(id) else {
             return Ok(());
         };
         let (stepwise, collecting) = (job.stepwise, job.collecting);
@@ -368,7 +365,7 @@ impl<M: Mapping> Controller<M> {
             && collecting.is_some_and(|collecting| self.must_stop(collecting))
             && !self.mapping.is_over(id)
         {
-            self.jobs.pause(id);
+            self.ram.jobs.pause(id);
             return Ok(());
         }
         if self.run(cx, id) {
@@ -383,7 +380,7 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<'_, impl Probe<Observation>>,
         id: JobId,
     ) -> Result<(), DeviceError> {
-        let Some(job) = self.jobs.end(id) else {
+        let Some(job) = self.ram.jobs.end(id) else {
             return Ok(());
         };
         for waiter in &job.waiters {

@@ -13,6 +13,7 @@ use wordline_nand::{Plane, Ppn};
 use super::Controller;
 use super::job::Waiter;
 use super::pending::PageWrite;
+use super::state::Volatile;
 use super::verification::NO_VERSION;
 use crate::backend::{Order, Purpose};
 use crate::event::Context;
@@ -38,12 +39,12 @@ impl<M: Mapping> Controller<M> {
     ) -> u64 {
         let first = request.offset / self.page_bytes;
         let end = (request.offset + request.bytes) / self.page_bytes;
-        if first * self.page_bytes != request.offset || self.follows || self.issue.is_some() {
+        if first * self.page_bytes != request.offset || self.follows || self.ram.issue.is_some() {
             return first;
         }
         let (mut next, end) = (first as u32, end as u32);
         while next < end {
-            let free = self.pending.first_of(next..end);
+            let free = self.ram.pending.first_of(next..end);
             let placed = self.write_row(cx, ticket, next..free);
             if placed == 0 {
                 break;
@@ -62,14 +63,13 @@ impl<M: Mapping> Controller<M> {
         ticket: Ticket,
         pages: Range<u32>,
     ) -> u32 {
-        let Self {
-            layout,
-            mapping,
+        let layout = &self.layout;
+        let Volatile {
             backend,
             superseding,
             ..
-        } = self;
-        let Some(bulk) = mapping.bulk() else {
+        } = &mut self.ram;
+        let Some(bulk) = self.mapping.bulk() else {
             return 0;
         };
         let (mut count, mut last) = (0, (Plane(0), Lpn(0)));
@@ -142,7 +142,7 @@ impl<M: Mapping> Controller<M> {
             version,
             base,
         };
-        if self.pending.queue_behind(&write) {
+        if self.ram.pending.queue_behind(&write) {
             return;
         }
         self.accept(cx, &write, &mut VecDeque::new());
@@ -176,8 +176,8 @@ impl<M: Mapping> Controller<M> {
         later: &mut VecDeque<PageWrite>,
     ) -> bool {
         if let Some(job) = self.mapping.fetch(write.page, true) {
-            let tag = self.pending.add(write, later);
-            self.pending.get_mut(tag).since = cx.now;
+            let tag = self.ram.pending.add(write, later);
+            self.ram.pending.get_mut(tag).since = cx.now;
             self.wait_for_map(cx, job, Waiter::Write(tag));
             return false;
         }
@@ -200,7 +200,7 @@ impl<M: Mapping> Controller<M> {
                 true
             }
             Err(want) => {
-                let tag = self.pending.add(write, later);
+                let tag = self.ram.pending.add(write, later);
                 self.stall(cx, tag, want);
                 false
             }
@@ -216,16 +216,16 @@ impl<M: Mapping> Controller<M> {
         place: Ppn,
     ) {
         let (owner, parts) = (write.owner, write.parts);
-        let tag = self.pending.add(write, later);
+        let tag = self.ram.pending.add(write, later);
         cx.observe(Observation::PageMerged);
         let order = Order::new(Purpose::Merge, place, owner, tag);
         let slot = self.issue(cx, &order);
-        self.backend.add_earlier(slot, &parts);
+        self.ram.backend.add_earlier(slot, &parts);
         if let Some(verification) = &mut self.verification {
             verification.note(slot, 0, NO_VERSION);
         }
-        if self.issue.is_none() {
-            self.backend.preempt(cx, slot, &self.array);
+        if self.ram.issue.is_none() {
+            self.ram.backend.preempt(cx, slot, &self.flash.array);
         }
     }
 
@@ -294,15 +294,15 @@ impl<M: Mapping> Controller<M> {
         tag: u32,
         want: Want,
     ) {
-        self.pending.get_mut(tag).since = cx.now;
+        self.ram.pending.get_mut(tag).since = cx.now;
         match want {
             Want::Free(plane) | Want::Update(plane, _) => {
-                self.chips.stalls(self.layout.die_of(plane));
-                self.pending.stalled[plane.index()].push_back(tag);
+                self.ram.chips.stalls(self.layout.die_of(plane));
+                self.ram.pending.stalled[plane.index()].push_back(tag);
             }
-            Want::Anywhere => self.pending.stalled_anywhere.push_back(tag),
+            Want::Anywhere => self.ram.pending.stalled_anywhere.push_back(tag),
         }
-        if want != Want::Anywhere || self.pending.stalled_anywhere.len() == 1 {
+        if want != Want::Anywhere || self.ram.pending.stalled_anywhere.len() == 1 {
             self.demand(cx, want);
         }
     }
@@ -313,9 +313,9 @@ impl<M: Mapping> Controller<M> {
         cx: &mut Context<'_, impl Probe<Observation>>,
         tag: u32,
     ) -> Result<(), Want> {
-        let page = self.pending.get_mut(tag).page;
+        let page = self.ram.pending.get_mut(tag).page;
         let place = self.find_place(cx, page)?;
-        let (mut write, mut later) = self.pending.take(tag);
+        let (mut write, mut later) = self.ram.pending.take(tag);
         write.parts.gc += cx.now - write.since;
         self.program(cx, &write, place);
         if let Some(mut next) = later.pop_front() {
@@ -335,7 +335,7 @@ impl<M: Mapping> Controller<M> {
     ) {
         let Place { place, superseded } = place;
         if superseded != 0 {
-            self.superseding[superseded as usize - 1] += 1;
+            self.ram.superseding[superseded as usize - 1] += 1;
         }
         cx.observe(Observation::PagesWritten { pages: 1 });
         self.observe_free_blocks(cx);
@@ -353,7 +353,7 @@ impl<M: Mapping> Controller<M> {
         };
         let slot = self.issue(cx, &order);
         if parts != PageParts::NONE {
-            self.backend.add_earlier(slot, &parts);
+            self.ram.backend.add_earlier(slot, &parts);
         }
         if self.follows {
             self.follow_write(slot, page, version, base, place);
@@ -367,8 +367,8 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     pub(super) fn observe_free_blocks(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
         let free = self.mapping.free_blocks();
-        if free != self.free_blocks {
-            self.free_blocks = free;
+        if free != self.ram.free_blocks {
+            self.ram.free_blocks = free;
             cx.observe(Observation::FreeBlocks { free });
         }
     }

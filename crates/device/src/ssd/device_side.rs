@@ -56,10 +56,10 @@ impl<M: Mapping, P: Probe<Observation>> DeviceSide<'_, '_, M, P> {
         while let Some(buffered) = &mut self.buffer {
             if let Some(request) = buffered.next_request() {
                 self.request_page(request)?;
-            } else if self.controller.done.is_empty() {
+            } else if self.controller.done().is_empty() {
                 break;
             } else {
-                let done = std::mem::take(&mut self.controller.done);
+                let done = std::mem::take(self.controller.done());
                 self.flash_done(&done)?;
             }
         }

@@ -1,0 +1,61 @@
+//! What the spare areas of pages on their way will say.
+
+use wordline_ftl::Lpn;
+use wordline_ftl::recovery::{Journal, Tag};
+use wordline_nand::Ppn;
+
+use crate::slot::Slot;
+
+/// What a page on its way will say.
+#[derive(Clone, Copy, Debug)]
+enum Says {
+    Nothing,
+    Tag(Tag),
+    /// What the page says that it is a copy of. That one may be on its way itself: a move inside a
+    /// plane is queued behind its program.
+    Copy {
+        from: Ppn,
+        order: u64,
+    },
+}
+
+/// By transaction: what its page will say.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Carried(Vec<Says>);
+
+impl Carried {
+    fn carry(&mut self, slot: Slot, says: Says) {
+        let slot = slot as usize;
+        if self.0.len() <= slot {
+            self.0.resize(slot + 1, Says::Nothing);
+        }
+        self.0[slot] = says;
+    }
+    /// A transaction programs a page of the host.
+    pub fn carry_host(&mut self, journal: &mut Journal, slot: Slot, page: Lpn) {
+        let tag = journal.of_host(page);
+        self.carry(slot, Says::Tag(tag));
+    }
+    /// A transaction programs a page of metadata.
+    pub fn carry_metadata(&mut self, journal: &mut Journal, slot: Slot, label: u32) {
+        let tag = journal.of_own(label);
+        self.carry(slot, Says::Tag(tag));
+    }
+    /// A transaction programs a copy of a page.
+    pub fn carry_copy(&mut self, journal: &mut Journal, slot: Slot, from: Ppn) {
+        let order = journal.place_copy();
+        self.carry(slot, Says::Copy { from, order });
+    }
+    /// The array has programmed the page of a transaction.
+    pub fn programmed(&self, journal: &mut Journal, slot: Slot, place: Ppn) {
+        let tag = match self.0.get(slot as usize) {
+            Some(Says::Tag(tag)) => Some(*tag),
+            Some(Says::Copy { from, order }) => journal.of_placed_copy(*from, *order),
+            Some(Says::Nothing) | None => None,
+        };
+        match tag {
+            Some(tag) => journal.spare.write(place, tag),
+            None => journal.spare.clear(place),
+        }
+    }
+}
