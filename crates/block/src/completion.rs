@@ -1,12 +1,14 @@
 //! What a block device returns.
 
+use serde::{Deserialize, Serialize};
+
 use crate::part::Parts;
 
 /// Names a request from its submission until it is complete; after that another may have the name.
 pub type Ticket = u32;
 
 /// A request is complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
     /// As the submission returned it.
     pub ticket: Ticket,

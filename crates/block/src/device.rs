@@ -2,6 +2,7 @@
 
 use std::fmt::{Debug, Display};
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::{BusyTime, Context, Digest, Probe, Time};
 
 use crate::completion::{Completion, Ticket};
@@ -21,7 +22,7 @@ pub trait Failure: Display {
 }
 
 /// How long buses and dies have been busy since the power came.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Busy {
     /// Bus by bus.
     pub buses: Vec<BusyTime>,

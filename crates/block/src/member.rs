@@ -1,12 +1,13 @@
 //! What devices inside another schedule and tell of.
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::Digest;
 
 use crate::device::Event;
 
 /// Something of one of the devices inside another. Members of members are numbered through: of member `i` of `n`,
 /// what was member `j` inside it is `i + n * j` outside.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member<T> {
     /// Which member.
     pub member: u32,

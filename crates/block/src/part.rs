@@ -4,6 +4,7 @@
 //! metrics, the Python types and the colours of the report come from it: a new part is a line here, and the place
 //! where its time is measured.
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
 /// When a part is shown to people.
@@ -38,7 +39,7 @@ macro_rules! parts {
     ($($field:ident, $name:literal, $colour:literal, $shown:ident, $meaning:literal;)+) => {
         /// Where the time of a request went. A request that touches several pages is described by the page
         /// that was done last; the sum of the parts is the response time, exactly.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         pub struct Parts {
             $(#[doc = $meaning] pub $field: Time,)+
         }

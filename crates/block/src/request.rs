@@ -1,11 +1,11 @@
 //! What a host asks for.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_kernel::Time;
 
 /// What a request asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Op {
     /// Return the bytes of a range.
@@ -19,7 +19,7 @@ pub enum Op {
 }
 
 /// A request of the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     /// The stream of the host that it belongs to; 0 if there is one only.
     pub stream: u32,

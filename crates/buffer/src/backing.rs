@@ -1,5 +1,6 @@
 //! What the buffer asks of whatever keeps its pages, and what comes of it.
 
+use serde::{Deserialize, Serialize};
 use wordline_block::{Op, Parts};
 use wordline_cache::Entry;
 use wordline_cache::replacement::Replace;
@@ -10,7 +11,9 @@ use crate::frame::Span;
 use crate::{Buffer, Event, Kind, Part};
 
 /// A page of what lies behind the buffer, by its number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 pub struct Page(pub u32);
 
 impl Page {
@@ -22,7 +25,7 @@ impl Page {
 }
 
 /// One of the units behind the buffer that work side by side, such as a die.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chip(pub u32);
 
 impl Chip {
@@ -74,7 +77,7 @@ pub trait Backing {
 }
 
 /// What is asked for a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PageOp {
     /// The whole page.
     Fetch,
@@ -85,7 +88,7 @@ pub enum PageOp {
 }
 
 /// A request to what lies behind the buffer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct PageRequest {
     pub(crate) entry: Entry,
     /// The page.

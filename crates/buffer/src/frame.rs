@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
 use wordline_cache::Entry;
 use wordline_kernel::memory::Table;
 
@@ -9,7 +10,7 @@ use crate::backing::{Chip, Page};
 use crate::sectors::Sectors;
 
 /// What of a page is destaged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     /// The first byte.
     pub from: u32,
@@ -21,7 +22,7 @@ pub struct Span {
 }
 
 /// Somebody who waits until the flash holds what a page holds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Sync {
     /// The part of a request.
     pub part: u32,
@@ -30,7 +31,7 @@ pub(super) struct Sync {
 }
 
 /// A page that the buffer knows. Its flags are independent of each other.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[allow(clippy::struct_excessive_bools)]
 pub(super) struct Frame {
     pub page: Page,
@@ -90,7 +91,7 @@ impl Frame {
 }
 
 /// All of them, by number and by page.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Frames {
     all: Vec<Frame>,
     vacant: Vec<Entry>,

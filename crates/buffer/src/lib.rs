@@ -26,6 +26,7 @@ pub use error::Error;
 pub use frame::Span;
 use frame::{Frames, Sync};
 use sectors::Grid;
+use serde::{Deserialize, Serialize};
 use verification::Verification;
 pub use verification::Versions;
 use view::{Decided, Departure, View};
@@ -38,7 +39,7 @@ use wordline_kernel::link::{Link, Rate};
 use wordline_kernel::memory::Table;
 
 /// A buffer that can be built.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Pages it holds; at least 1.
     pub pages: u32,
@@ -63,7 +64,7 @@ impl Plan {
 }
 
 /// What the buffer schedules for itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
     /// The data of a part of a request is in the memory, or has left it.
     Moved(u32),
@@ -92,7 +93,7 @@ impl Event {
 }
 
 /// A request of which all pages are done.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Served {
     /// As it was begun.
     pub ticket: Ticket,
@@ -100,7 +101,7 @@ pub struct Served {
     pub parts: Parts,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Kind {
     Read,
     Write,
@@ -109,7 +110,7 @@ enum Kind {
 }
 
 /// What a request requests of one page.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Part {
     ticket: Ticket,
     entry: Entry,
@@ -126,7 +127,7 @@ struct Part {
 }
 
 /// The buffer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Buffer {
     plan: Plan,
     grid: Grid,

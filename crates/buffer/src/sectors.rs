@@ -1,10 +1,12 @@
 //! A page in sectors, a bit each.
 
+use serde::{Deserialize, Serialize};
+
 /// Sectors of a page.
 pub(super) type Sectors = u64;
 
 /// How a page is divided.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Grid {
     pub page_bytes: u32,
     sector_bytes: u32,

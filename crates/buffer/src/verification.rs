@@ -4,6 +4,7 @@
 //! that it was given, and that a read returns, the newest version of every sector.
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
 use crate::backing::Page;
@@ -13,7 +14,7 @@ use crate::sectors::Sectors;
 type Version = u32;
 
 /// Versions on their way to the flash.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Sent {
     /// Writes and trims of the page that the flash was asked for, this one included.
     number: u32,
@@ -21,7 +22,7 @@ struct Sent {
     versions: Vec<Version>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct PageVersions {
     /// Writes and trims of the page so far.
     last: Version,
@@ -47,7 +48,7 @@ pub struct Versions {
 }
 
 /// The versions of all sectors that were written.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Verification {
     sectors: u32,
     pages: FxHashMap<Page, PageVersions>,

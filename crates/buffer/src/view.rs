@@ -1,5 +1,6 @@
 //! What the replacement policy sees, and what it says.
 
+use serde::{Deserialize, Serialize};
 use wordline_cache::Entry;
 use wordline_cache::replacement::Owner;
 
@@ -17,14 +18,14 @@ pub(super) struct View<'a, B> {
 /// PageOp for a chip that has been decided on and that the flash does not have yet: it waits for the
 /// memory's port, or for the rest of a request. Who leaves next is to be told of it, or all pages
 /// that one request evicts would go to the chip that was idle before it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Decided {
     pub reads: u32,
     pub programs: u32,
 }
 
 /// An entry that was evicted, or only forgotten.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Departure {
     pub entry: Entry,
     pub evicted: bool,

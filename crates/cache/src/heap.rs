@@ -3,6 +3,8 @@
 //! A heap with four children a node and the place of every entry beside it: the smallest key in
 //! constant time, any change in logarithmic time.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Entry;
 
 /// Children of a node.
@@ -10,7 +12,7 @@ const ARITY: usize = 4;
 
 /// Entries by a key each, the smallest first. Equal keys come in any order: where the order
 /// matters, keys are told apart.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Heap<K> {
     nodes: Vec<(K, Entry)>,
     /// One more than the place of each entry in `nodes`; zero: it is not in the heap.

@@ -1,6 +1,7 @@
 //! Caches of keys: a policy, the numbers of its keys, dirty bits and what the owner keeps with each.
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::replacement::{Entry, Owner, Replace};
@@ -15,7 +16,7 @@ use crate::trace::Bits;
 pub struct Full;
 
 /// The numbers of keys.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Index {
     numbers: FxHashMap<u64, Entry>,
     /// By number.
@@ -79,7 +80,7 @@ pub struct Evicted<D> {
 }
 
 /// What a cache keeps of its entries.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Contents<D> {
     index: Index,
     data: Vec<Option<D>>,
@@ -146,7 +147,7 @@ impl<D, F: FnMut(Evicted<D>)> Owner for OnEvict<'_, D, F> {
 /// assert_eq!(cache.get(70), Some(&mut 140));
 /// # Ok::<(), wordline_cache::Full>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cache<P, D> {
     policy: P,
     contents: Contents<D>,

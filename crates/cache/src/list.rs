@@ -4,6 +4,8 @@
 //! linking and unlinking have no special cases. A node is eight bytes: two links of 28 bits, four
 //! bits for the list it is in and four for the policy's own use.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Entry;
 
 /// Bits of a link.
@@ -12,7 +14,7 @@ const LINK_MASK: u32 = (1 << LINK) - 1;
 
 /// Toward the front with the list it is in (one more than its number, zero: none) above; toward the
 /// back with the mark above.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Node {
     front: u32,
     back: u32,
@@ -34,11 +36,33 @@ impl Node {
 }
 
 /// `N` lists, at most 15, over the same entries. Grows with the entries that are put in.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Lists<const N: usize> {
     /// The rings' own nodes, then those of the entries.
     nodes: Vec<Node>,
+    #[serde(with = "lengths")]
     lengths: [u32; N],
+}
+
+/// Arrays of any length, as sequences.
+mod lengths {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer, const N: usize>(
+        lengths: &[u32; N],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        lengths.as_slice().serialize(serializer)
+    }
+    pub(super) fn deserialize<'de, D: Deserializer<'de>, const N: usize>(
+        deserializer: D,
+    ) -> Result<[u32; N], D::Error> {
+        let lengths = Vec::deserialize(deserializer)?;
+        let wrong =
+            |lengths: Vec<u32>| D::Error::invalid_length(lengths.len(), &"as many as lists");
+        lengths.try_into().map_err(wrong)
+    }
 }
 
 impl<const N: usize> Default for Lists<N> {

@@ -9,6 +9,7 @@ mod intern;
 use std::io::{self, Read};
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::replacement::{Entry, Owner, Replace};
@@ -63,7 +64,7 @@ impl Width {
 
 /// The requests of a trace, one page each: dense numbers of keys in order of first appearance, and
 /// which of them write.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requests {
     numbers: Vec<u32>,
     writes: Bits,
@@ -205,7 +206,7 @@ impl Requests {
 }
 
 /// What came of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Requests.
     pub requests: u64,

@@ -22,6 +22,7 @@ use crate::slot::Slot;
 pub use die::Usage;
 use die::{DieCommand, DieState, GcClock};
 pub(crate) use finish::ArrayDone;
+use serde::{Deserialize, Serialize};
 use table::TransactionTable;
 pub(crate) use transaction::{Order, Purpose, Transaction};
 use wordline_kernel::{BusyTime, Stream, Time};
@@ -36,7 +37,7 @@ use crate::schedule::Load;
 const MOST_PLANES: usize = 64;
 
 /// Dies, buses and the transactions between them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct BackEnd {
     layout: Layout,
     plane_rule: PlaneRule,

@@ -1,5 +1,6 @@
 //! The DRAM buffer of a device, over its controller.
 
+use serde::{Deserialize, Serialize};
 use wordline_block::{Parts, PowerCut, Request, Ticket};
 use wordline_buffer::{Backing, Buffer, Chip, Page, PageOp, PageRequest, Served, Versions};
 use wordline_cache::replacement::foreign::Maker;
@@ -47,7 +48,7 @@ impl<M: Mapping, P: Probe<Observation>> Backing for Flash<'_, '_, M, P> {
 }
 
 /// The DRAM buffer, and what it has requested of the flash.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Buffered {
     buffer: Buffer,
     /// By ticket: what was requested for, and when.

@@ -21,6 +21,7 @@ use std::collections::VecDeque;
 
 pub use chips::ChipLoad;
 pub(crate) use requests::Done;
+use serde::{Deserialize, Serialize};
 use state::{NonVolatile, Volatile};
 use verification::Verification;
 use wordline_ftl::gc::schedule::Scheduling;
@@ -44,7 +45,7 @@ use wordline_block::{Op, Request};
 use wordline_buffer::{PageOp, PageRequest, Span};
 
 /// The controller of a disk and the flash behind it, over a mapping family.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Controller<M> {
     layout: Layout,
     page_bytes: u64,

@@ -1,5 +1,6 @@
 //! What a device schedules for itself.
 
+use serde::{Deserialize, Serialize};
 use wordline_block::{Member, Nested};
 use wordline_kernel::Digest;
 
@@ -9,11 +10,11 @@ use crate::host;
 
 /// Something a device will have to deal with, in one word: it waits in the queue as what the digest of a
 /// run mixes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event(u64);
 
 /// What an event is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Kind {
     /// Something on a channel or a die.
     Flash(wordline_nand::Event),

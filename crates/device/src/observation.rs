@@ -1,5 +1,6 @@
 //! What a probe hears of a device.
 
+use serde::{Deserialize, Serialize};
 use wordline_block::{Parts, PowerCut, Request};
 use wordline_ftl::GcKind;
 use wordline_ftl::gc::schedule::Trigger;
@@ -7,7 +8,7 @@ use wordline_kernel::Time;
 use wordline_nand::{Die, Operation, Plane, Ppn};
 
 /// Where the time of a page went, from the moment in which its request began in the device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageParts {
     /// Waiting in the device's queue until the scheduler chose it.
     pub queue: Time,

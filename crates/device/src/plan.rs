@@ -1,5 +1,6 @@
 //! A device that can be built.
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 use wordline_nand::{Operation, Part};
 
@@ -8,7 +9,7 @@ use crate::host::{Interface, Stream};
 use crate::schedule::Scheduler;
 
 /// Everything a device is made of, checked; nothing optional.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// The array of all dies, and how it is driven.
     pub part: Part,

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use wordline_ftl::Lpn;
 use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{Digest, Time};
@@ -21,7 +22,7 @@ const UNWRITTEN: u64 = 0;
 const TORN: u64 = 2;
 
 /// A host write of a page or a part of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {
     /// Counts the writes of the page from 1; 0 is what preconditioning left.
     pub number: u32,
@@ -33,7 +34,7 @@ pub struct Version {
     pub partial: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Write {
     version: Version,
     content: u64,
@@ -42,7 +43,7 @@ struct Write {
     place: Option<Ppn>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct PageHistory {
     writes: VecDeque<Write>,
     /// The number of the last version, be it that a power cut took it.
@@ -57,7 +58,7 @@ struct PageHistory {
 const KEPT: usize = 8;
 
 /// Expected and actual contents.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Shadow {
     layout: Layout,
     pages: FxHashMap<Lpn, PageHistory>,

@@ -4,6 +4,7 @@ mod device_side;
 mod tickets;
 
 use device_side::DeviceSide;
+use serde::{Deserialize, Serialize};
 use tickets::{Outstanding, Tickets};
 use wordline_block::{BlockDevice, Busy, Completion, Op, Parts, PowerCut, Request, Ticket};
 use wordline_buffer::Versions;
@@ -28,7 +29,7 @@ use crate::shadow::Shadow;
 const RANGES_BYTES: u64 = 512;
 
 /// A solid-state disk over a mapping family.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ssd<M> {
     plan: Box<Plan>,
     controller: Controller<M>,

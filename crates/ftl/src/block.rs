@@ -1,6 +1,7 @@
 //! What the translation layer knows of each block.
 
 use prefetch_index::prefetch_index;
+use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Layout, Ppn};
 
@@ -21,7 +22,7 @@ pub enum Phase {
 
 /// All blocks. Four bytes each and a bit a page, zero for a free block and so untouched before its
 /// first use.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Blocks {
     layout: Layout,
     /// Count of valid pages, and the phase in the bits above [`PHASE_SHIFT`].

@@ -3,11 +3,12 @@
 //! A job is a row of steps. The device asks for one step after the other and carries them out, in
 //! simulated time or at once; between any two of them it can leave the job and take it up again.
 
+use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Plane, Ppn};
 
 /// The number of a job. Collections of a plane have the number of their plane, so that a plane has
 /// one at most; what else a mapping does has numbers above.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct JobId(pub u32);
 
 impl JobId {
@@ -25,7 +26,7 @@ impl JobId {
 
 /// A logical block: the pages that share data and update blocks. Families without such blocks have
 /// none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LogicalBlock(pub u32);
 
 /// What a collection is to gain.
@@ -40,7 +41,7 @@ pub enum Want {
 }
 
 /// What a job does next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Step {
     /// Read a page; when it has been read, [`crate::Mapping::relocate`] says where its copy goes.
     Move(Ppn),
@@ -62,7 +63,7 @@ pub enum Step {
 }
 
 /// How a collection gains room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum GcKind {
     /// The valid pages of a block are moved elsewhere (page mapping).
     Move,

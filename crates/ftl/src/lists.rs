@@ -1,6 +1,7 @@
 //! Many doubly linked lists over one dense range of items, each item in at most one list.
 
 use prefetch_index::prefetch_index;
+use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::Table;
 
 /// Lists of items `0..items`, with constant-time push, removal and front.
@@ -8,7 +9,7 @@ use wordline_kernel::memory::Table;
 /// Each list is a ring through a head, which lies behind the items. Links are stored as their
 /// exclusive or with the place that they are at, so that untouched memory means a ring of one, which
 /// is an empty list, and costs nothing. Both links of an item lie together: an item is found once.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Lists {
     items: u32,
     /// By item, then by list: the next and the one before. Arrays, because zeroes of a type of our

@@ -1,7 +1,11 @@
 //! Logical addresses.
 
+use serde::{Deserialize, Serialize};
+
 /// A logical page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Lpn(pub u32);
 
 impl Lpn {

@@ -1,5 +1,6 @@
 //! What the `[ftl]` table means on a given array, checked.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_nand::Layout;
 
@@ -8,7 +9,7 @@ use crate::allocate::Dimensions;
 use crate::mapping::Build;
 
 /// A translation layer that can be built: every number checked, nothing optional.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// The array.
     pub layout: Layout,

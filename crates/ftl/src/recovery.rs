@@ -1,12 +1,13 @@
 //! What is left when the power fails: the flash, with what the spare areas of its pages say.
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Array, Block, Layout, Ppn};
 
 use crate::lpn::Lpn;
 
 /// Whose page it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Owner {
     /// The host's.
     Host(Lpn),
@@ -15,7 +16,7 @@ pub enum Owner {
 }
 
 /// What the spare area of a page says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tag {
     /// Whose page it is.
     pub owner: Owner,
@@ -28,7 +29,7 @@ pub struct Tag {
 }
 
 /// Spare areas of all pages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Spare {
     /// By page: 0, or 1 + the logical page; pages of metadata count down from the top.
     owners: Vec<u32>,
@@ -119,7 +120,7 @@ impl Note for () {
 }
 
 /// The spare areas of a device, and the numbers that the next pages get.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Journal {
     /// What has been programmed.
     pub spare: Spare,

@@ -1,10 +1,12 @@
 //! How long something has been busy.
 
+use serde::{Deserialize, Serialize};
+
 use crate::time::Time;
 
 /// How long something that is at one thing at a time has been busy: what is over, and since when it
 /// has been at what is not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BusyTime {
     over: Time,
     /// [`Time::MAX`] if it is idle.

@@ -1,10 +1,12 @@
 //! A digest of everything that happened.
 
+use serde::{Deserialize, Serialize};
+
 /// An order-sensitive 64-bit digest, cheap enough to stay on in every run.
 ///
 /// Two runs that executed the same events at the same times have the same digest; it is not
 /// cryptographic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Digest(u64);
 
 impl Default for Digest {

@@ -3,13 +3,15 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Time;
 
 /// The order of events.
 type Key = u128;
 
 /// An event, when it is due, and its place among those of the same time.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Entry<E> {
     pub time: Time,
     pub sequence: u64,

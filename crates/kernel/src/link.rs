@@ -1,9 +1,11 @@
 //! A link, one way.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Time;
 
 /// How fast a link is: `bytes` take `ps` picoseconds. Two integers, so that no rate is rounded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
     /// Picoseconds.
     pub ps: u64,
@@ -28,7 +30,7 @@ impl Rate {
 }
 
 /// A link that carries one thing at a time, first come, first served.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Link {
     rate: Rate,
     free_at: Time,

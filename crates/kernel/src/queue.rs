@@ -2,6 +2,8 @@
 
 use std::collections::BinaryHeap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Time;
 use crate::heap::Entry;
 
@@ -26,7 +28,7 @@ const HEAP: usize = ROWS;
 /// more never takes it again.
 ///
 /// `E::default()` stands where there is no event, and is never handed out.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct EventQueue<E> {
     rows: [Row<E>; ROWS],
     /// By row: when the event is due that came last. Descending: an event goes to the first row whose
@@ -50,7 +52,7 @@ pub struct EventQueue<E> {
 const NEVER: Time = Time::MAX;
 
 /// An event in a row, and when it is due.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Due<E> {
     time: Time,
     event: E,
@@ -58,7 +60,7 @@ struct Due<E> {
 
 /// Events in order, without gaps. They move to the front when the end is reached, at most one for each
 /// that came since.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Row<E> {
     /// Behind the last event there is one that is never due.
     places: Vec<Due<E>>,

@@ -2,13 +2,14 @@
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
 
 /// A stream of random numbers that depends on nothing but a seed and a name.
 ///
 /// Every user of randomness draws from a stream of its own, so that adding one never moves the
 /// numbers of another. The algorithm (PCG XSL RR 128/64) is fixed: a digest recorded today must
 /// hold on any machine and in any later version.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stream(Pcg64);
 
 impl Stream {

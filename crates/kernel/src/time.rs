@@ -1,5 +1,7 @@
 //! Simulated time: an integer number of picoseconds.
 
+use serde::{Deserialize, Serialize};
+
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
@@ -8,7 +10,9 @@ use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 ///
 /// 64 bits reach 213 days. Arithmetic is checked in builds with overflow checks; spans that could
 /// overflow by user input go through the `checked_` and `try_` forms.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Time(pub u64);
 
 impl Time {

@@ -1,13 +1,14 @@
 //! The state of the memory array, and the rules that no operation may break.
 
 use prefetch_index::prefetch_index;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_kernel::memory::{Fill, Table};
 
 use crate::{Block, Layout, Ppn};
 
 /// An operation that a NAND part forbids.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum Violation {
     /// In-order programming within a block.
     #[error(
@@ -57,7 +58,7 @@ pub enum Violation {
 ///
 /// Memory is six bytes a block, seven if pages bear partial programs, touched when the block is
 /// first used.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Array {
     layout: Layout,
     endurance: u32,
@@ -186,7 +187,7 @@ impl Array {
     /// A page will be read or programmed soon: brings what is known of its block into the caches of
     /// the processor. Changes nothing.
     #[inline]
-    pub fn foresee(&self, page: Ppn) {
+    pub fn prefetch(&self, page: Ppn) {
         prefetch_index(&self.programmed, self.layout.block_of(page).index());
     }
     /// Erases a block.

@@ -4,6 +4,7 @@
 //! one *hold* of it; a chain is a list of holds. What the last cycle of a hold sets going
 //! ([`Confirm`]) decides when the die is ready for the next one.
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::{Stream, Time};
 
 use crate::command::Command;
@@ -21,7 +22,7 @@ pub enum Resource {
 }
 
 /// A step of a command chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
     /// Command latch cycle.
     Cle,
@@ -87,7 +88,7 @@ impl Stage {
 
 /// What is on the bus while a die holds it, in this order: a status read, data of some planes, a
 /// command with address and data, its confirmation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hold {
     /// A status read.
     pub status: bool,
@@ -104,7 +105,7 @@ pub struct Hold {
 }
 
 /// A hold of the bus and what it sets going.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     /// What is on the bus.
     pub hold: Hold,
@@ -120,7 +121,7 @@ pub struct Step {
 }
 
 /// All durations of one part: what every chain is made of.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chains {
     cycle: Time,
     page_address: Time,

@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::{BusyTime, Time};
 
 use crate::Die;
@@ -19,7 +20,7 @@ use crate::suspend::Suspend;
 use crate::transaction::Operation;
 
 /// Something that will happen on a channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
     /// A hold of this channel's bus ends.
     BusDone(u32),
@@ -140,7 +141,7 @@ pub enum Readied {
 }
 
 /// What a die is at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum State {
     /// No chain.
     Free,
@@ -153,7 +154,7 @@ enum State {
 }
 
 /// What follows the present step of a chain.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Rest {
     /// How many steps.
     count: u32,
@@ -189,7 +190,7 @@ impl Rest {
 }
 
 /// A chain laid aside.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Aside {
     step: Step,
     rest: Rest,
@@ -197,7 +198,7 @@ struct Aside {
     remaining: Time,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Lane<D> {
     /// The owner's.
     own: D,
@@ -214,7 +215,7 @@ struct Lane<D> {
     aside: Option<Box<Aside>>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Bus<B> {
     /// The owner's.
     own: B,
@@ -239,7 +240,7 @@ pub struct AtHand<'a, D, B> {
 }
 
 /// Channels with equal numbers of dies, and what their owner keeps of each die and each bus.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Channels<D, B> {
     chains: Chains,
     suspend: Suspend,

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_kernel::Time;
 
@@ -14,7 +15,7 @@ use crate::{Die, PlaneRule, Violation};
 macro_rules! commands {
     ($($(#[doc = $doc:literal])+ $Variant:ident = $code:literal, $name:literal;)+) => {
         /// A command cycle that the interface knows.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[repr(u8)]
         pub enum Command {
             $($(#[doc = $doc])+ $Variant = $code),+

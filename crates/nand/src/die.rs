@@ -13,6 +13,7 @@ mod sequence;
 mod sheet;
 mod state;
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
 pub use address::{Addressing, Row};
@@ -50,7 +51,7 @@ pub(crate) enum Refusal {
 }
 
 /// When a cycle holds the bus.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Hold {
     pub now: Time,
     pub ends: Time,
@@ -110,7 +111,7 @@ enum Mode {
 }
 
 /// Where a die is within a command.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 enum Step {
     #[default]
     Start,

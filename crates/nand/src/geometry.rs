@@ -37,7 +37,9 @@ impl Default for Geometry {
 macro_rules! id {
     ($(#[doc = $doc:literal])+ $Name:ident) => {
         $(#[doc = $doc])+
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(
+            Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        )]
         pub struct $Name(pub u32);
 
         impl $Name {
@@ -70,7 +72,7 @@ id! {
 
 /// Address arithmetic over an array of equal dies. All counts are positive; the number of pages
 /// fits 32 bits (checked by whoever builds one from user input).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout {
     /// Dies in the array.
     pub dies: u32,

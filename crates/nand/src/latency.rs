@@ -1,5 +1,6 @@
 //! How long the array works on a page, by the place of the page in its block.
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
 use crate::cell::PageTypes;
@@ -11,7 +12,7 @@ const WHOLE: f64 = (1_u32 << 20) as f64;
 
 /// Times of the array of one part (Jung 2013, section 2.7.2): tR and tPROG of every page of a block,
 /// and tBERS. No time is zero if none of the part's is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latencies {
     read: Vec<Time>,
     program: Vec<Time>,

@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{EventHeap, Stream, Time};
@@ -22,7 +23,7 @@ use crate::transaction::{Mode, Operation, Transaction, TransactionError};
 use crate::{Die, Layout, PlaneRule, Ppn};
 
 /// A transaction that has been carried out, or has failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
     /// Its number, counted from 0 in the order of submission.
     pub number: u64,
@@ -76,7 +77,7 @@ pub struct Strip {
 }
 
 /// What a die has been through in one mode.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Transactions.
     pub transactions: u64,

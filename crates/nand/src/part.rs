@@ -1,10 +1,12 @@
 //! Everything that dies on a bus are made of.
 
+use serde::{Deserialize, Serialize};
+
 use crate::target::DataSheet;
 use crate::{Arbitration, Cell, Chains, Geometry, Layout, PlaneRule, Scheduler, Suspend, Timing};
 
 /// An array of equal dies and how they are driven: checked, nothing optional.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Part {
     /// Dies, planes, blocks, pages.
     pub layout: Layout,

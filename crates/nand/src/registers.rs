@@ -5,12 +5,13 @@
 //! register alone, so while it works the cache register is free for the bus: that is the whole of
 //! cache mode (Jung 2013, section 2.3.1; ONFI status bits RDY and ARDY).
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
 use crate::transaction::Operation;
 
 /// Short busy times of a part.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Busy {
     /// A page moves between data and cache register (tCBSY, tRCBSY).
     pub cache: Time,
@@ -19,7 +20,7 @@ pub struct Busy {
 }
 
 /// What the last cycle of a command sets going. Array times are those of the command's pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Confirm {
     /// The array reads into the data registers, and the page is passed on to the cache registers
     /// (30h); or it stays in the data registers, to be programmed from there (35h).
@@ -54,7 +55,7 @@ impl Confirm {
 }
 
 /// A spell of work of the array, from `from` until `until`; empty if the two are equal.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
     /// Start.
     pub from: Time,
@@ -71,7 +72,7 @@ impl Work {
 }
 
 /// When the registers of a die are free or filled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Registers {
     cache: Time,
     data: Time,

@@ -1,11 +1,12 @@
 //! What a package can be asked for: an operation, the pages, the mode.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{Layout, PlaneRule, Ppn};
 
 /// What a die is asked to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Operation {
     /// Page read.
     Read,

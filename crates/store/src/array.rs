@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Busy, Completion, Nested, Op, Parts, PowerCut, Request, Ticket};
 use wordline_kernel::{Context, EventQueue, Probe, Time};
 
@@ -17,7 +18,7 @@ const MOST_WAITING: usize = 1 << 20;
 const NO_REQUEST: Ticket = Ticket::MAX;
 
 /// A part of a request that its member has not taken yet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Part {
     /// At the addresses of the member.
     request: Request,
@@ -25,7 +26,7 @@ struct Part {
 }
 
 /// A device of the array.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Member<D> {
     name: String,
     device: D,
@@ -90,7 +91,7 @@ impl<D: BlockDevice> Member<D> {
 }
 
 /// A request under way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Open {
     request: Request,
     parts: u32,
@@ -99,7 +100,7 @@ struct Open {
 }
 
 /// The requests under way, by ticket.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Tickets {
     open: Vec<Open>,
     vacant: Vec<Ticket>,
@@ -167,7 +168,7 @@ impl<T: Heard, P: Probe<Observation<T::Device>>> Probe<T> for Outside<'_, P> {
 /// A request is split by the layout. Its parts wait for slots of their members independently, so that
 /// a member that is behind does not hold up requests to others. A request is done when its last part
 /// is, and is described by that part.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Array<D: BlockDevice> {
     layout: Layout,
     members: Vec<Member<D>>,
@@ -177,7 +178,10 @@ pub struct Array<D: BlockDevice> {
     /// Requests that are complete since they were last asked for.
     completions: Vec<Completion>,
     /// What a member schedules, before it is put into the owner's queue.
+    #[serde(skip)]
     scheduled: EventQueue<D::Event>,
+    /// Of the request that is being split.
+    #[serde(skip)]
     extents: Vec<Extent>,
 }
 

@@ -1,5 +1,7 @@
 //! Where the bytes of an array lie.
 
+use serde::{Deserialize, Serialize};
+
 /// Bytes of one member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
@@ -12,7 +14,7 @@ pub struct Extent {
 }
 
 /// How the addresses of an array map to its members.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Layout {
     /// RAID-0: stripes of equal length go to the members in turn.
     Striped {

@@ -1,5 +1,6 @@
 //! A store of any shape: an array whose members are devices, or stores themselves.
 
+use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Busy, Completion, Member, Nested, PowerCut, Request, Ticket};
 use wordline_kernel::{Context, Probe, Time};
 
@@ -9,7 +10,7 @@ use crate::layout::Layout;
 use crate::observation::{Heard, Observation};
 
 /// Devices in arrays at any depth. A device that stands beside an array is an array of one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Store<D>
 where
     D: BlockDevice<Event: Nested<Outside = Member<D::Event>>, Observation: Heard>,

@@ -10,6 +10,8 @@
 //! The requests are taken for alike all the time: where phases differ, as with scans, the model is
 //! off by more than a sample is.
 
+use serde::{Deserialize, Serialize};
+
 use super::buckets::{Bucket, Buckets};
 use super::sample::{Numbers, Rate, Sample};
 use super::{Corner, Curve};
@@ -100,7 +102,7 @@ impl AetRate {
 }
 
 /// The times between requests for the same entry.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Times {
     /// By entry, from 1 on.
     last: Vec<u64>,

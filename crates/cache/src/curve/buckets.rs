@@ -1,12 +1,14 @@
 //! Histograms whose buckets grow with what they count.
 
+use serde::{Deserialize, Serialize};
+
 /// A bucket is never wider than its lowest value divided by two to the power of this.
 const PRECISION: u32 = 12;
 const EXACT: u64 = 1 << (PRECISION + 1);
 
 /// Weights by value: each value by itself below 2^13, 4,096 equal buckets between powers of two
 /// above.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Buckets(Vec<f64>);
 
 /// The values from `low` to just below `high`, and what they weigh.

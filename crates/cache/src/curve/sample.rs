@@ -4,13 +4,14 @@ use std::error::Error;
 use std::fmt;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use wordline_kernel::Stream;
 use wordline_kernel::random::splitmix;
 
 use crate::replacement::Entry;
 
 /// The share of the keys that is looked at: above 0, at most 1.
-#[derive(Copy, Clone, Debug, PartialEq, PartialOrd)]
+#[derive(Copy, Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 pub struct Rate(f64);
 
 /// A number that is not a sampling rate.

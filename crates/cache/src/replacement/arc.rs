@@ -58,7 +58,7 @@ const B1: usize = 2;
 const B2: usize = 3;
 
 /// The lists, the most recent in front.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     lists: Lists<4>,
     adaptation: Adaptation,

@@ -23,7 +23,7 @@ impl Cited for Belady {
 }
 
 /// The residents by their next request, the farthest first, then by their last.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     heap: Heap<(Reverse<u32>, u64)>,
     capacity: usize,

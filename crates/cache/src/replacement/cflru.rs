@@ -29,7 +29,7 @@ impl Cited for Cflru {
 }
 
 /// The residents.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State(Window);
 
 impl State {

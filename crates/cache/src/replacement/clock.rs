@@ -21,7 +21,7 @@ impl Cited for Clock {
 
 /// The residents in the order in which the hand comes to them, the next one at the back. The mark
 /// is the reference bit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     lists: Lists<1>,
     capacity: usize,

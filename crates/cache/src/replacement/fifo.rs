@@ -18,7 +18,7 @@ impl Cited for Fifo {
 }
 
 /// The residents, the newest in front.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     lists: Lists<1>,
     capacity: usize,

@@ -8,6 +8,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
 use super::{Entry, Owner, Replace};
@@ -197,6 +198,30 @@ impl Clone for State {
         }
     }
 }
+
+/// What comes from outside cannot be written or read: writing is always an error, and so is reading.
+macro_rules! outside {
+    ($Type:ident, $name:expr) => {
+        impl Serialize for $Type {
+            fn serialize<S: Serializer>(&self, _serializer: S) -> Result<S::Ok, S::Error> {
+                let name: &dyn Fn(&Self) -> String = &$name;
+                let policy = name(self);
+                let reason =
+                    format!("policy {policy} is not built in: its state cannot be written");
+                Err(serde::ser::Error::custom(reason))
+            }
+        }
+        impl<'de> Deserialize<'de> for $Type {
+            fn deserialize<D: Deserializer<'de>>(_deserializer: D) -> Result<Self, D::Error> {
+                let reason = "the state of a policy that is not built in cannot be read";
+                Err(serde::de::Error::custom(reason))
+            }
+        }
+    };
+}
+
+outside!(Maker, |maker| maker.name().to_owned());
+outside!(State, |state| state.maker.name().to_owned());
 
 impl Replace for State {
     #[inline]

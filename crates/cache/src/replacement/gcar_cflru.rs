@@ -31,7 +31,7 @@ impl Cited for GcarCflru {
 }
 
 /// The residents.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State(Window);
 
 impl State {

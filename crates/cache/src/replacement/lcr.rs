@@ -30,7 +30,7 @@ impl Cited for Lcr {
 }
 
 /// The residents.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State(Window);
 
 impl State {

@@ -25,7 +25,7 @@ impl Cited for Lfu {
 }
 
 /// Who leaves first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Rank {
     /// The count, with the age of the cache at the last request.
     aged: u64,
@@ -36,7 +36,7 @@ struct Rank {
 }
 
 /// The residents by rank.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     policy: Lfu,
     heap: Heap<Rank>,

@@ -48,7 +48,7 @@ const QUEUE: usize = 0;
 const GHOST: usize = 1;
 
 /// What is in the stack and in no queue is LIR. The last of the stack is LIR.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     policy: Lirs,
     /// The most recent in front.

@@ -18,7 +18,7 @@ impl Cited for Lru {
 }
 
 /// The residents, the most recent in front.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     lists: Lists<1>,
     capacity: usize,

@@ -204,7 +204,7 @@ macro_rules! members {
 macro_rules! states {
     ($($Variant:ident($file:ident)),+ $(,)?) => {
         /// The policy of a cache, with its state.
-        #[derive(Clone, Debug)]
+        #[derive(Clone, Debug, Serialize, Deserialize)]
         #[allow(missing_docs)]
         pub enum Replacing { $($Variant($file::State)),+ }
 

@@ -49,7 +49,7 @@ const GHOST: usize = 2;
 const MOST_HITS: u8 = 3;
 
 /// The three queues, the newest in front; marks of residents are their hits.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     policy: S3Fifo,
     lists: Lists<3>,

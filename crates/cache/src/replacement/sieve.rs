@@ -20,7 +20,7 @@ impl Cited for Sieve {
 }
 
 /// The residents, the newest in front; the mark of one that has been hit is 1.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     lists: Lists<1>,
     /// Where the next search begins; at the oldest if none.

@@ -44,7 +44,7 @@ const A1_OUT: usize = 1;
 const AM: usize = 2;
 
 /// A1in, A1out and Am, the newest in front.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     policy: TwoQ,
     lists: Lists<3>,

@@ -17,7 +17,7 @@ impl Cited for Unbounded {
 }
 
 /// The residents.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     resident: Vec<bool>,
     count: usize,

@@ -4,6 +4,8 @@
 //! found dirty once stay so until they move, leave, or are said to be clean: they are not asked
 //! again, so that looking for a clean one costs little however many are dirty.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Entry, Owner, share};
 use crate::list::Lists;
 
@@ -11,7 +13,7 @@ use crate::list::Lists;
 const DIRTY: u8 = 1;
 
 /// The residents, the most recent in front.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Window {
     lists: Lists<1>,
     ratio: f64,

@@ -1,7 +1,9 @@
 //! Sets of small numbers.
 
+use serde::{Deserialize, Serialize};
+
 /// A set of small numbers, a bit each.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Bits(Vec<u64>);
 
 impl Bits {

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::{BusyTime, Time};
 use wordline_nand::Operation;
 
@@ -9,7 +10,7 @@ use crate::observation::PageParts;
 use crate::slot::{NONE, Slot};
 
 /// Time that a shared thing was held for garbage collection.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct GcClock {
     pub(super) total: Time,
     pub(super) since: Time,
@@ -40,7 +41,7 @@ impl GcClock {
 }
 
 /// A command that a die is at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct DieCommand {
     /// Its first transaction; the others follow by `next`.
     pub(super) head: Slot,
@@ -104,7 +105,7 @@ impl DieCommand {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct DieState {
     pub(super) command: DieCommand,
     /// A command laid suspended for reads.
@@ -128,7 +129,7 @@ impl DieState {
 }
 
 /// What a die has been used for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Array time summed over the planes that worked: reads, programs, erases.
     pub array: [Time; 3],

@@ -1,5 +1,6 @@
 //! The transactions on their way, and the queues of the dies.
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::{Probe, Time};
 use wordline_nand::{Die, Features, Operation};
 
@@ -15,7 +16,7 @@ const fn leaves_early<F: Features>() -> bool {
 }
 
 /// The transactions that are on their way.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct TransactionTable {
     pub(super) transactions: Vec<Transaction>,
     pub(super) vacant: Vec<Slot>,

@@ -1,12 +1,13 @@
 //! One flash operation, and what it is for.
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 use wordline_nand::{Die, Operation, Ppn};
 
 use crate::slot::{NONE, Slot};
 
 /// Who waits for a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Purpose {
     /// A host read.
     Read,
@@ -68,7 +69,7 @@ impl Purpose {
 
 /// A wait for a die. Before its end: since when, and how long collection had had the die then. From
 /// then on: how long it was, and how long of that behind collection.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Wait {
     pub(super) time: Time,
     pub(super) gc: Time,
@@ -84,7 +85,7 @@ impl Wait {
 }
 
 /// One flash operation on its way through the back end: a line of a processor's cache.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 pub(crate) struct Transaction {
     pub purpose: Purpose,

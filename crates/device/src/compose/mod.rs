@@ -4,12 +4,14 @@
 //! It is composed when the die is free, from what waits for it then, within a request and across
 //! requests; dies of a package are interleaved whatever is chosen.
 
+use serde::{Deserialize, Serialize};
+
 pub mod greedy;
 pub mod in_order;
 pub mod off;
 
 /// An operation that waits for the die.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// Its plane in the die.
     pub plane: u32,

@@ -1,5 +1,6 @@
 //! The load of the chips, kept as it changes.
 
+use serde::{Deserialize, Serialize};
 use wordline_ftl::{Collection, Lpn, Mapping};
 use wordline_kernel::Time;
 use wordline_nand::{Die, Operation, Plane};
@@ -8,7 +9,7 @@ use super::Controller;
 use crate::plan::Plan;
 
 /// What a die has to do: what waits for it, and what it is at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChipLoad {
     /// Reads of the host.
     pub reads: u32,
@@ -22,7 +23,7 @@ pub struct ChipLoad {
 }
 
 /// What the back end does not know of the dies, and how long operations take.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Chips {
     /// By die: programs that wait for a free page, collections and their time.
     dies: Vec<ChipLoad>,

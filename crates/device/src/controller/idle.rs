@@ -1,5 +1,6 @@
 //! What a device does when the host asks for nothing.
 
+use serde::{Deserialize, Serialize};
 use wordline_ftl::gc::schedule::{Attention, Idle, Trigger};
 use wordline_ftl::{Cost, Lpn, Mapping, Want};
 use wordline_kernel::{Probe, Time};
@@ -13,7 +14,7 @@ use crate::plan::Plan;
 use wordline_block::{Op, Request};
 
 /// What the flash operations of a collection take, from command to status.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Times {
     copy: Time,
     program: Time,
@@ -48,7 +49,7 @@ impl Times {
 }
 
 /// Idleness of a device scope schedule makes use of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Idling {
     attention: Attention,
     times: Times,

@@ -1,5 +1,6 @@
 //! Operations on their way to the dies: through the scheduler's queue, or past it.
 
+use serde::{Deserialize, Serialize};
 use wordline_ftl::Mapping;
 use wordline_kernel::{Probe, Time};
 use wordline_nand::{Block, Die, Operation, Ppn};
@@ -13,7 +14,7 @@ use crate::schedule::{Changed, EntryId, IssueQueue, Schedule, Scheduling, View, 
 use crate::slot::Slot;
 
 /// The scheduler and its queue.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct IssueStage {
     queue: IssueQueue,
     scheduling: Scheduling,

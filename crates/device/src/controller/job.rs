@@ -1,5 +1,6 @@
 //! The jobs of the mapping in time: which run, which have stopped at a checkpoint.
 
+use serde::{Deserialize, Serialize};
 use wordline_ftl::gc::schedule::Trigger;
 use wordline_ftl::{GcKind, JobId};
 use wordline_kernel::Time;
@@ -8,7 +9,7 @@ use wordline_nand::{Block, Plane, Ppn};
 use super::read::PageRead;
 
 /// What waits for a part of the map.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) enum Waiter {
     /// A read.
     Read(PageRead),
@@ -17,7 +18,7 @@ pub(super) enum Waiter {
 }
 
 /// What a collection is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Collecting {
     pub plane: Plane,
     pub kind: GcKind,
@@ -27,7 +28,7 @@ pub(super) struct Collecting {
 }
 
 /// A job in progress.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Job {
     /// What it collects; `None` if it fetches a part of the map.
     pub collecting: Option<Collecting>,
@@ -46,7 +47,7 @@ pub(super) struct Job {
 }
 
 /// All jobs, by number.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Jobs {
     all: Vec<Option<Job>>,
     /// Those that have stopped, in the order in which they did.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use wordline_ftl::Lpn;
 use wordline_kernel::Time;
 use wordline_nand::Plane;
@@ -12,7 +13,7 @@ use crate::observation::PageParts;
 use crate::shadow::Version;
 
 /// A write of a page or a part of it that has no place yet, or a trim behind one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct PageWrite {
     pub owner: u32,
     pub page: Lpn,
@@ -27,14 +28,14 @@ pub(super) struct PageWrite {
 }
 
 /// A write that has no place yet, and the writes of its page that came later.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct PendingWrite {
     write: PageWrite,
     later: VecDeque<PageWrite>,
 }
 
 /// Writes that wait for their map entry, for the rest of their page, or for room.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct PendingWrites {
     writes: Vec<PendingWrite>,
     vacant: Vec<u32>,

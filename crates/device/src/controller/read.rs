@@ -1,5 +1,6 @@
 //! Reads of the host and of the buffer, from the map to the die.
 
+use serde::{Deserialize, Serialize};
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::{Probe, Time};
 
@@ -13,7 +14,7 @@ use crate::observation::{Observation, PageParts};
 use crate::shadow::{Shadow, Version};
 
 /// A read that waits for its map entry.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct PageRead {
     pub owner: u32,
     pub page: Lpn,
@@ -65,7 +66,7 @@ impl<M: Mapping> Controller<M> {
             ..
         } = *read;
         if let Some(place) = self.mapping.lookup(page) {
-            self.flash.array.foresee(place);
+            self.flash.array.prefetch(place);
             let order = Order::new(Purpose::Read, place, owner, page.0);
             let slot = self.issue(cx, &order);
             if parts != PageParts::NONE {

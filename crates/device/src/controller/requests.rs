@@ -1,11 +1,12 @@
 //! Requests in the device, and how many of their pages are not done.
 
+use serde::{Deserialize, Serialize};
 use wordline_block::Ticket;
 
 use crate::observation::PageParts;
 
 /// A request of which all pages are done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Done {
     /// The request.
     pub ticket: Ticket,
@@ -14,7 +15,7 @@ pub(crate) struct Done {
 }
 
 /// Requests that have begun and are not done.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Requests {
     /// By ticket: pages of the request that are not done yet.
     remaining: Vec<u32>,

@@ -1,5 +1,6 @@
 //! What the spare areas of pages on their way will say.
 
+use serde::{Deserialize, Serialize};
 use wordline_ftl::Lpn;
 use wordline_ftl::recovery::{Journal, Tag};
 use wordline_nand::Ppn;
@@ -7,7 +8,7 @@ use wordline_nand::Ppn;
 use crate::slot::Slot;
 
 /// What a page on its way will say.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum Says {
     Nothing,
     Tag(Tag),
@@ -20,7 +21,7 @@ enum Says {
 }
 
 /// By transaction: what its page will say.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Carried(Vec<Says>);
 
 impl Carried {

@@ -1,5 +1,6 @@
 //! The state of a device in two parts: what the flash keeps when the power fails, and what is lost.
 
+use serde::{Deserialize, Serialize};
 use wordline_ftl::recovery::Journal;
 use wordline_nand::Array;
 
@@ -14,7 +15,7 @@ use crate::backend::{BackEnd, Usage};
 use crate::plan::Plan;
 
 /// What survives a power cut.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct NonVolatile {
     pub array: Array,
     /// Spare areas, if the power may fail.
@@ -38,7 +39,7 @@ impl NonVolatile {
 
 /// What a power cut loses: the memory of the controller and everything on its way. The map is lost too, and
 /// [`Mapping::recover`](wordline_ftl::Mapping::recover) builds it anew in its place.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Volatile {
     pub backend: BackEnd,
     /// The scheduler, if operations wait for one.

@@ -1,5 +1,6 @@
 //! Verification beside the transactions.
 
+use serde::{Deserialize, Serialize};
 use wordline_ftl::Lpn;
 use wordline_kernel::Time;
 use wordline_nand::{Operation, Ppn};
@@ -17,7 +18,7 @@ pub(super) const NO_VERSION: Version = Version {
 };
 
 /// The shadow store, and what the transactions carry.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Verification {
     pub shadow: Shadow,
     /// By transaction: the content it carries.

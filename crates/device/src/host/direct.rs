@@ -22,7 +22,7 @@ impl Cited for Direct {
 pub(super) const MOST_QUEUE_DEPTH: Option<u32> = None;
 
 /// Counts commands.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     queue_depth: u32,
     in_flight: u32,

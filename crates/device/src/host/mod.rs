@@ -16,7 +16,7 @@ use wordline_block::Ticket;
 use wordline_kernel::Time;
 
 /// What the interface has to know of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Command {
     /// The request. Not in use by another that is not complete.
     pub ticket: Ticket,
@@ -29,7 +29,7 @@ pub struct Command {
 }
 
 /// What an interface schedules for itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
     /// The device knows that the command waits in its submission queue.
     Rung(Ticket),
@@ -85,7 +85,7 @@ pub trait Act {
 }
 
 /// Where the time of a request went between the host and the device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {
     /// In a submission queue, until the device has room for the command and turns to it.
     pub slot_wait: Time,
@@ -158,7 +158,7 @@ macro_rules! members {
         }
 
         /// The interface of a device, with its state.
-        #[derive(Clone, Debug)]
+        #[derive(Clone, Debug, Serialize, Deserialize)]
         #[allow(missing_docs)]
         // There is one a disk; a box would cost the path of every request more than its size does.
         #[allow(clippy::large_enum_variant)]

@@ -152,7 +152,7 @@ mod bytes {
 }
 
 /// How bytes are put into packets.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Packets {
     payload: u64,
     read_request: u64,
@@ -175,7 +175,7 @@ impl Packets {
 }
 
 /// A request between host and device.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Passage {
     command: Command,
     /// Since when it waits in its submission queue.
@@ -184,7 +184,7 @@ struct Passage {
 }
 
 /// The two links, the queues, and the requests by ticket.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     to_device: Link,
     to_host: Link,

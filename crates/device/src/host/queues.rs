@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 
 use super::Class;
+use serde::{Deserialize, Serialize};
 use wordline_block::Ticket;
 
 /// Queues that take turns. One that is served keeps its turn for up to `burst` commands.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Ring {
     queues: Vec<u32>,
     /// Whose turn it is, and for how many commands more.
@@ -47,7 +48,7 @@ const STRICT: usize = 0;
 const WEIGHTED: std::ops::Range<usize> = 1..4;
 
 /// Submission queues with commands that the device knows of.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Queues {
     lines: Vec<VecDeque<Ticket>>,
     /// By queue: its ring.

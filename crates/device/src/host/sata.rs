@@ -62,7 +62,7 @@ mod bytes {
 }
 
 /// Some frames and the bytes in them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Frames {
     count: u64,
     bytes: u64,
@@ -97,7 +97,7 @@ impl Frames {
 }
 
 /// A request between host and device.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Passage {
     write: bool,
     bytes: u64,
@@ -105,7 +105,7 @@ struct Passage {
 }
 
 /// The link, the tags taken, and the requests by ticket.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     link: Link,
     frame_overhead: Time,

@@ -1,5 +1,6 @@
 //! Clumps: operations that run without being in each other's way (Jung 2013, sections 6.4.2, 6.4.3).
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
 use super::pack::{PackScope, pack};
@@ -20,7 +21,7 @@ pub(super) enum Conflict {
 }
 
 /// Builds clumps, package by package.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Clump {
     scope: PackScope,
     interleaves: bool,

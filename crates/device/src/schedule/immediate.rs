@@ -18,7 +18,7 @@ impl Cited for Immediate {
 }
 
 /// Nothing to remember.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State;
 
 impl State {

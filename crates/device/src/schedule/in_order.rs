@@ -22,7 +22,7 @@ pub enum Conflict {
 }
 
 /// A queue scope head blocks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct InOrder {
     conflict: Conflict,
     /// Whether operations of later requests are packed with those of the head.

@@ -3,6 +3,7 @@
 //! It is the clump table of Jung 2013, section 6.4.5: what waits, in the order of the requests, and
 //! by package, with the number of those that share a die, a package, a channel.
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 use wordline_kernel::memory::Table;
 use wordline_nand::{Block, Die, Layout, Operation, PlaneRule, Ppn};
@@ -15,7 +16,7 @@ pub type EntryId = u32;
 const NONE: EntryId = EntryId::MAX;
 
 /// A flash operation that waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// In the back end.
     pub(crate) slot: Slot,
@@ -40,10 +41,10 @@ pub struct Waiting {
 /// What operations on different planes of a die have to have in common to be one command: the
 /// operation, and what the plane rule of the part compares: the place of the page in its block, or
 /// in its plane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Class(u64);
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Links {
     previous: EntryId,
     next: EntryId,
@@ -54,7 +55,7 @@ const APART: Links = Links {
     next: NONE,
 };
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Entry {
     waiting: Waiting,
     /// How many have come before.
@@ -70,7 +71,7 @@ struct Entry {
     block: Links,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Ends {
     first: EntryId,
     last: EntryId,
@@ -82,7 +83,7 @@ const EMPTY: Ends = Ends {
 };
 
 /// How many share a die, a package, a channel.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Counts {
     dies: Vec<u32>,
     /// Of those, programs.
@@ -92,7 +93,7 @@ struct Counts {
 }
 
 /// What waits for the scheduler.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct IssueQueue {
     layout: Layout,
     rule: PlaneRule,

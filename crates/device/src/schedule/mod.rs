@@ -23,6 +23,7 @@ pub mod vaq;
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 use wordline_nand::{Die, Operation};
 
@@ -30,7 +31,7 @@ pub use issue_queue::{EntryId, IssueQueue, Waiting};
 use wordline_block::Ticket;
 
 /// What is committed to a die.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Load {
     /// Reads and programs of the host that are committed and not done.
     pub(crate) counts: [u32; 2],
@@ -144,7 +145,7 @@ macro_rules! members {
         }
 
         /// The scheduler of a device, with its state.
-        #[derive(Clone, Debug)]
+        #[derive(Clone, Debug, Serialize, Deserialize)]
         #[allow(missing_docs)]
         pub enum Scheduling { $($Variant($file::State)),+ }
 

@@ -1,9 +1,11 @@
 //! Plane packing (Jung 2013, section 6.4.4): operations that the plane rule lets be one command.
 
+use serde::{Deserialize, Serialize};
+
 use super::{EntryId, View};
 
 /// PackScope operations are packed with the first of a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum PackScope {
     /// Those of its request.
     SameRequest,

@@ -38,7 +38,7 @@ impl Cited for Paq0 {
 }
 
 /// The queue.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     in_order: InOrder,
     search: Time,

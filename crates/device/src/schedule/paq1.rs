@@ -44,7 +44,7 @@ impl Cited for Paq1 {
 }
 
 /// The clumps.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     clump: Clump,
     search: Time,

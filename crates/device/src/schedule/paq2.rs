@@ -45,7 +45,7 @@ impl Cited for Paq2 {
 }
 
 /// The clumps.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     clump: Clump,
     search: Time,

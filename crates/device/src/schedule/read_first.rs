@@ -34,7 +34,7 @@ impl Cited for ReadFirst {
 }
 
 /// Its bound.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     age_bound: Time,
 }

@@ -45,7 +45,7 @@ impl Cited for Sprinkler {
 }
 
 /// Its limits.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     over_commitment: u32,
     age_bound: Time,
@@ -102,7 +102,7 @@ fn widest_of_die(view: &View<'_>, ready: &[Member], die: Die) -> Option<EntryId>
 }
 
 /// One of the first operations queued for a package.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Member {
     id: EntryId,
     die: Die,

@@ -1,12 +1,13 @@
 //! Requests between the host and the device.
 
+use serde::{Deserialize, Serialize};
 use wordline_block::{Request, Ticket};
 use wordline_kernel::Time;
 
 use crate::observation::PageParts;
 
 /// A request that the host has handed over.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Outstanding {
     pub(super) request: Request,
     pub(super) submitted: Time,
@@ -14,7 +15,7 @@ pub(super) struct Outstanding {
 }
 
 /// Requests under way between the host and the device.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tickets {
     pub(super) outstanding: Vec<Outstanding>,
     pub(super) vacant: Vec<Ticket>,

@@ -22,7 +22,7 @@ impl Cited for Dynamic {
 }
 
 /// The planes in order, and where the walk stands.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     planes: Vec<Plane>,
     next: usize,

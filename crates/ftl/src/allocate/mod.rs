@@ -4,6 +4,7 @@ pub mod dynamic;
 pub mod order;
 pub mod r#static;
 
+use serde::{Deserialize, Serialize};
 use wordline_nand::Plane;
 
 pub use order::{Dimensions, Order};
@@ -35,7 +36,7 @@ macro_rules! members {
         }
 
         /// The allocator of a device, with its state.
-        #[derive(Clone, Debug)]
+        #[derive(Clone, Debug, Serialize, Deserialize)]
         #[allow(missing_docs)]
         pub enum Allocator { $($Variant($file::State)),+ }
 

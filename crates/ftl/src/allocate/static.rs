@@ -22,7 +22,7 @@ impl Cited for Static {
 }
 
 /// The planes in order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     planes: Vec<Plane>,
 }

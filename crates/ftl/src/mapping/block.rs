@@ -135,7 +135,7 @@ fn logical_blocks(plan: &Plan) -> u32 {
 }
 
 /// Where a logical block lies. Before its first write, nowhere.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Home {
     /// The data block.
     data: Option<Block>,
@@ -174,7 +174,7 @@ impl Home {
 }
 
 /// What a plane has at hand.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct PlaneState {
     /// Free blocks.
     free: u32,
@@ -189,7 +189,7 @@ struct PlaneState {
 }
 
 /// A block-mapped translation layer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BlockMap {
     layout: Layout,
     open_blocks: u32,

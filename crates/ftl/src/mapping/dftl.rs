@@ -135,7 +135,7 @@ const EVICTIONS_OF_A_MISS: u32 = 2;
 ///
 /// The map is kept as page mapping keeps it, translation pages as logical pages behind the host's;
 /// what is in memory and what only in flash is kept beside it. 17 bytes a page used.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DftlMap {
     pages: PageMap,
     user_pages: u32,

@@ -13,6 +13,7 @@ pub mod log_block;
 pub mod logical;
 pub mod page;
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Plane, Ppn};
 
@@ -34,7 +35,7 @@ pub enum Written {
 }
 
 /// What has become of look-ups in a map of which a cache is in memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MapCache {
     /// Requests for pages whose entries were in memory.
     pub hits: u64,
@@ -194,6 +195,7 @@ macro_rules! members {
         /// The mapping of a device, whatever its family.
         #[derive(Clone, Debug)]
         #[allow(missing_docs, clippy::large_enum_variant)] // a device has one
+        #[derive(Serialize, Deserialize)]
         pub enum Map { $($Variant(<$file::$Variant as Build>::Map)),+ }
 
         impl Build for Family {

@@ -68,7 +68,7 @@ impl Build for Page {
 }
 
 /// Whom an active block of a plane is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Writer {
     /// The host, and collection where they share.
     Host = 0,
@@ -79,7 +79,7 @@ enum Writer {
 }
 
 /// The block of a plane that takes programs.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Active {
     block: Block,
     /// The next page to program.
@@ -97,7 +97,7 @@ impl Active {
 }
 
 /// What a plane has at hand.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct PlaneState {
     /// Free blocks, those that are kept not counted.
     free: u32,
@@ -144,7 +144,7 @@ impl PlaneState {
 ///
 /// Map and owners are dense arrays of 32-bit words that stay untouched, and so cost nothing, for
 /// pages that were never written: eight bytes a page used.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PageMap {
     pub(super) layout: Layout,
     start_blocks: u32,
@@ -167,7 +167,8 @@ pub struct PageMap {
     /// [`Bulk::fill`] has reached. Whoever else writes opens a block first, and then it is the end
     /// of the map.
     unwritten: u32,
-    /// The page that was prefetched last, until its copy is, too.
+    /// The page that was prefetched last, until its copy is, too; no state, and not written.
+    #[serde(skip)]
     ahead: Option<Lpn>,
     /// What it was built from, to build it again when the memory has been lost.
     plan: Box<Plan>,

@@ -26,7 +26,7 @@ impl Cited for Dynamic {
 type Free = Reverse<(u32, u64, u32)>;
 
 /// Per plane a heap of free blocks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     pristine: Pristine,
     erased: Vec<BinaryHeap<Free>>,

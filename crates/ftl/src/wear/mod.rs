@@ -4,6 +4,7 @@ pub mod dynamic;
 pub mod none;
 pub mod r#static;
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Layout, Plane};
 
@@ -43,7 +44,7 @@ macro_rules! members {
         }
 
         /// The free blocks of a device under its wear-levelling policy.
-        #[derive(Clone, Debug)]
+        #[derive(Clone, Debug, Serialize, Deserialize)]
         #[allow(missing_docs)]
         pub enum FreeBlocks { $($Variant($file::State)),+ }
 
@@ -91,7 +92,7 @@ impl Default for Wear {
 }
 
 /// Blocks of a plane that were never used, in order; costs no memory a block.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Pristine {
     layout: Layout,
     used: Vec<u32>,

@@ -20,7 +20,7 @@ impl Cited for None {
 }
 
 /// Per plane a queue of free blocks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     pristine: Pristine,
     erased: Vec<VecDeque<Block>>,

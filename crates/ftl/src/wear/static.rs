@@ -48,7 +48,7 @@ impl Cited for Static {
 
 /// Per plane the erased blocks that are free and the blocks that are in use, each in the order of
 /// their erases: a step is logarithmic in the blocks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     threshold: u32,
     pristine: Pristine,

@@ -6,12 +6,13 @@ pub mod round_robin;
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
 use crate::Die;
 
 /// A die that asks for the bus.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asking {
     /// The die.
     pub die: Die,

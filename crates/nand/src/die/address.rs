@@ -1,10 +1,12 @@
 //! Addresses as cycles on the bus (ONFI, "Addressing").
 
+use serde::{Deserialize, Serialize};
+
 use crate::command::{Cycle, Rule};
 use crate::{Geometry, Timing};
 
 /// A page of a die. For an erase it stands for its block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Row {
     /// In the die.
     pub plane: u32,

@@ -8,9 +8,10 @@ use crate::command::Command::{
     ProgramConfirm, ProgramQueue, ProgramResume, Read, ReadCache, ReadCacheEnd, ReadConfirm,
     ReadQueue, ReadStatus, Reset,
 };
+use serde::{Deserialize, Serialize};
 
 /// What a die that is ready waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum State {
     /// A command.
     Idle,
@@ -56,7 +57,7 @@ pub enum State {
 }
 
 /// Which reads a die does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reads {
     /// All.
     All,

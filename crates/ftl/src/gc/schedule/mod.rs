@@ -10,12 +10,13 @@ pub mod dgc;
 pub mod incremental;
 pub mod on_demand;
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
 use crate::job::Want;
 
 /// What a collection was started for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Trigger {
     /// The host was being served and free blocks were few (free-block reclaim on demand).
     FreeBlocks,
@@ -103,7 +104,7 @@ impl Idle {
 }
 
 /// When a device looks at whether it is idle.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attention {
     /// Whether it looks as soon as nothing is queued.
     pub at_once: bool,

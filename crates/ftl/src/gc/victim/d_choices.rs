@@ -32,7 +32,7 @@ impl Cited for DChoices {
 }
 
 /// The full blocks of each plane, and the random stream `gc.victim.d-choices`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     d: u32,
     sets: PlaneSets,

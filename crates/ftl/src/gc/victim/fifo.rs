@@ -22,7 +22,7 @@ impl Cited for Fifo {
 }
 
 /// Per plane the full blocks in the order in which they became full.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     lists: Lists,
 }

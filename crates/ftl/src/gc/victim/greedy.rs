@@ -25,14 +25,14 @@ impl Cited for Greedy {
 ///
 /// The block of a plane that lost a page last stays in its list until that of another matters: one
 /// that loses page after page, as under sequential writes, moves once.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     lists: Lists,
     counts: usize,
     planes: Vec<PlaneLists>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct PlaneLists {
     /// No list of fewer valid pages has a block.
     lowest: u32,

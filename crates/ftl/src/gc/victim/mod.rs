@@ -8,6 +8,7 @@ mod newest;
 pub mod random;
 mod set;
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Layout, Plane};
 
@@ -41,7 +42,7 @@ macro_rules! members {
         }
 
         /// The chooser of a device, with its state.
-        #[derive(Clone, Debug)]
+        #[derive(Clone, Debug, Serialize, Deserialize)]
         #[allow(missing_docs)]
         pub enum Chooser { $($Variant($file::State)),+ }
 

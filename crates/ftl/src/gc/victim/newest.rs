@@ -20,7 +20,7 @@ impl Cited for Newest {
 }
 
 /// Per plane the full blocks in the order in which they became full.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     full: Vec<Vec<Block>>,
 }

@@ -21,7 +21,7 @@ impl Cited for Random {
 }
 
 /// The full blocks of each plane, and the random stream `gc.victim.random`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     sets: PlaneSets,
     random: Stream,

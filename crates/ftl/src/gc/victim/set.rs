@@ -1,10 +1,11 @@
 //! Sets of blocks, one a plane, from which any member can be drawn by number.
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Layout, Plane};
 
 /// Per plane a dense array of its members.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PlaneSets {
     blocks_per_plane: usize,
     members: Vec<u32>,

@@ -1,5 +1,6 @@
 //! What is done before a write: gaps are filled, replacement blocks are completed.
 
+use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Plane};
 
 use super::{BlockMap, LogicalBlock};
@@ -19,7 +20,7 @@ pub(super) enum Need {
 
 /// A collection in progress. Pages are copied one at a time, as by a controller with memory for one:
 /// the block that is copied to is programmed in order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Work {
     /// The logical block that is copied.
     pub logical: LogicalBlock,

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Plane, Ppn};
 
 use crate::job::{JobId, Step};
@@ -19,7 +20,7 @@ pub(super) enum Room {
 }
 
 /// How far cleaning is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
     Reading,
     Copying,
@@ -29,7 +30,7 @@ enum Stage {
 
 /// A block of translation pages that is being cleaned: its current pages are copied, and it is
 /// erased.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Cleaning {
     /// The job that does it.
     job: JobId,
@@ -47,7 +48,7 @@ struct Cleaning {
 /// the blocks that [`PageMap`] keeps free are the room for translation pages. A page is promised only
 /// while a block's worth is left over, or is to be gained from the block that is being cleaned; so
 /// cleaning always has room for its copies.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Area {
     full: Vec<Block>,
     /// The next page to program.

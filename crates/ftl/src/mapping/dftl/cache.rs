@@ -1,5 +1,6 @@
 //! The map entries in memory.
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::{Fill, Table};
 
 use super::segmented_lru::SegmentedLru;
@@ -19,7 +20,7 @@ const WRITING: u8 = 8;
 const AWAITED: u8 = 16;
 
 /// State of the entries of all host pages, one byte each, zero for those that are only in flash.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Cache {
     capacity: u32,
     cached: u32,

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
 use wordline_nand::Plane;
 
 use super::DftlMap;
@@ -11,7 +12,7 @@ use crate::mapping::Mapping;
 
 /// The part of a job that deals with translation pages: those to read are read, all at once, then
 /// programmed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Job {
     /// Whether the translation page that is fetched is still to be read.
     target: bool,

@@ -1,5 +1,7 @@
 //! Which of the cached entries leaves first.
 
+use serde::{Deserialize, Serialize};
+
 use crate::lists::Lists;
 
 const PROBATION: usize = 0;
@@ -13,7 +15,7 @@ const LOOK: usize = 64;
 /// system performance, IEEE Computer 27(3), 1994). What comes in is on probation; what is used again
 /// there is protected; the protected entry that was used longest ago goes back on probation when there
 /// are too many. Without protected entries it is LRU.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SegmentedLru {
     lists: Lists,
     protected: Vec<bool>,

@@ -1,10 +1,12 @@
 //! How large the parts of a map in flash are.
 
+use serde::{Deserialize, Serialize};
+
 use super::Dftl;
 use crate::plan::{Plan, PlanError};
 
 /// A map in flash, in numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
     /// Map entries in a translation page.
     pub entries: u32,

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Plane, Ppn};
 
 use super::{LogicalBlock, LogicalMap, Member, Role};
@@ -10,7 +11,7 @@ use crate::lpn::Lpn;
 use crate::wear::Spend;
 
 /// The write buffer of a plane.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Buffer {
     /// Blocks it has taken, oldest first; the last one takes writes.
     pub blocks: VecDeque<Block>,

@@ -1,5 +1,6 @@
 //! Merges: a logical block's pages are brought together in its data blocks.
 
+use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Plane, Ppn};
 
 use super::{
@@ -9,7 +10,7 @@ use crate::job::{Collection, Cost, GcKind, JobId, Step};
 use crate::lpn::Lpn;
 
 /// How far a merge is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
     /// Pages are copied, in ascending order, one at a time.
     Copying,
@@ -26,7 +27,7 @@ enum Stage {
 }
 
 /// A merge in progress.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Merge {
     pub logical: LogicalBlock,
     stage: Stage,

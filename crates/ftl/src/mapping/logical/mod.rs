@@ -11,6 +11,7 @@ mod recover;
 mod rules;
 pub mod shape;
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Layout, Plane, Ppn};
 
@@ -48,7 +49,7 @@ enum Role {
 }
 
 /// What is known of a block that belongs to a logical block.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Member {
     /// 1 + the next block of its logical block, or 0.
     next: u32,
@@ -82,7 +83,7 @@ impl Member {
 }
 
 /// A logical block.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Logical {
     /// 1 + its block that was opened last, or 0.
     first: u32,
@@ -106,7 +107,7 @@ const IN_FULL: u8 = 4;
 const IN_DELAYED: u8 = 8;
 
 /// What a plane has at hand.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct PlaneState {
     /// Free blocks, those that the write buffer may still take apart.
     free: u32,
@@ -119,7 +120,7 @@ struct PlaneState {
 ///
 /// The books are kept page by page, eight bytes a page used, because that is the fastest way to
 /// simulate; the memory of a real one would be that of its family.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LogicalMap {
     layout: Layout,
     rules: Rules,

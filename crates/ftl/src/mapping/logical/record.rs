@@ -4,6 +4,7 @@
 //! A record is short and names all that the records before it named, so that only the last one
 //! counts; two blocks of a plane take turns.
 
+use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Plane};
 
 use super::{LogicalMap, RECORD};
@@ -14,7 +15,7 @@ use crate::job::Step;
 pub(super) const BLOCKS: u32 = 2;
 
 /// Where the records of a plane go.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Record {
     pub blocks: [Block; BLOCKS as usize],
     /// Which of them takes records.

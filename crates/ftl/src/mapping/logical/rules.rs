@@ -1,11 +1,13 @@
 //! What distinguishes the families with logical blocks.
 
+use serde::{Deserialize, Serialize};
+
 use super::record;
 use super::shape::{Shape, Stripe};
 use crate::plan::{Plan, PlanError};
 
 /// What a family with logical blocks is.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Rules {
     /// Data blocks of a logical block.
     pub data_blocks: u32,

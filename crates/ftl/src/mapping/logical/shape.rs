@@ -22,7 +22,7 @@ pub enum Stripe {
 }
 
 /// Division of the host's pages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Shape {
     pub user_pages: u32,
     /// Pages of a logical block.

@@ -1,6 +1,7 @@
 //! Collections: the victim, and where its pages go.
 
 use prefetch_index::prefetch_index;
+use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Plane, Ppn};
 
 use super::{PageMap, Writer};
@@ -13,7 +14,7 @@ use crate::mapping::{Mapping, Want};
 use crate::wear::Spend;
 
 /// A collection in progress: its victim, and how far its pages have been looked at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Victim {
     pub block: Block,
     /// The next page to look at.
@@ -24,7 +25,7 @@ pub(super) struct Victim {
 }
 
 /// How far a collection is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
     /// Pages are handed out.
     Moving,
