@@ -118,7 +118,7 @@ pub enum Observation {
         gc: bool,
     },
     /// A die was occupied until now, from the first command cycle to the last bus cycle; or until
-    /// its operation was laid aside for reads, and after that again.
+    /// its operation was suspended for reads, and after that again.
     Die {
         /// The die.
         die: Die,
@@ -126,7 +126,7 @@ pub enum Observation {
         from: Time,
         /// By what.
         operation: Operation,
-        /// Pages or blocks that are done with, on different planes; 0 if the operation is laid aside.
+        /// Pages or blocks that are done with, on different planes; 0 if the operation is suspended.
         pages: u32,
         /// Whether another die of the package was occupied at the same time.
         interleaved: bool,

@@ -294,7 +294,7 @@ struct Held {
     by_die: BTreeMap<u32, Time>,
     pages: [u64; 4],
     commands: [u64; 4],
-    laid_aside: u64,
+    suspended: u64,
     done: Vec<(Op, Time)>,
 }
 
@@ -315,7 +315,7 @@ impl Probe<Observation> for Held {
                 *self.by_die.entry(die.0).or_default() += now - from;
                 self.pages[operation as usize] += u64::from(pages);
                 self.commands[operation as usize] += u64::from(pages > 0);
-                self.laid_aside += u64::from(pages == 0);
+                self.suspended += u64::from(pages == 0);
             }
             Observation::Request { request, parts } if request.stream == 0 => {
                 self.done.push((request.op, parts.total()));
@@ -376,10 +376,10 @@ fn a_device_knows_how_long_its_buses_and_dies_were_held() {
         })
         .collect();
     let (held, ssd) = serve(&plan, pages as u32, &requests);
-    let suspensions = held.by_die.len() == 4 && held.laid_aside > 0;
+    let suspensions = held.by_die.len() == 4 && held.suspended > 0;
     assert!(
         suspensions,
-        "operations of four dies, some of them laid aside"
+        "operations of four dies, some of them suspended"
     );
     let mut busy = Busy::default();
     ssd.busy(&mut busy);

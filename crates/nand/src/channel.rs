@@ -2,233 +2,27 @@
 //!
 //! A die carries out one chain at a time. It asks for the bus of its channel when it is ready for
 //! the next hold; the arbitration says who gets the bus; what the hold's last cycle sets going
-//! decides when the die is ready again. A program or an erase can be laid aside for reads where the
+//! decides when the die is ready again. A program or an erase can be suspended for reads where the
 //! part allows it.
+
+mod lane;
+mod listen;
+mod suspension;
 
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::{BusyTime, Time};
 
+use self::lane::{Bus, Lane, Rest, State};
+pub use self::listen::{BusHold, Event, Listen, Readied, Released};
 use crate::Die;
 use crate::arbitrate::{Arbitrate, Arbitration, Asking};
 use crate::chain::{Chains, Step};
-use crate::command::Command;
 use crate::features::Features;
-use crate::registers::{Confirm, Registers, Work};
+use crate::registers::{Confirm, Registers};
 use crate::suspend::Suspend;
 use crate::transaction::Operation;
-
-/// Something that will happen on a channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Event {
-    /// A hold of this channel's bus ends.
-    BusDone(u32),
-    /// This die is ready for its next hold.
-    Ready(u32),
-}
-
-impl Event {
-    /// For the digest of a run.
-    #[inline]
-    pub const fn code(self) -> u64 {
-        match self {
-            Self::BusDone(channel) => (channel as u64) << 1,
-            Self::Ready(die) => (die as u64) << 1 | 1,
-        }
-    }
-    /// The event that has this code.
-    #[inline]
-    pub const fn of(code: u64) -> Self {
-        let number = (code >> 1) as u32;
-        if code & 1 == 0 {
-            Self::BusDone(number)
-        } else {
-            Self::Ready(number)
-        }
-    }
-}
-
-/// Hears what the channels do, and keeps their events. What it has to know of a die or a bus lies with
-/// the channels, beside what they know themselves, and is handed to it.
-pub trait Listen {
-    /// What the owner keeps of a die.
-    type OfDie;
-    /// What the owner keeps of a bus.
-    type OfBus;
-    /// What is asked of the dies. With [`Basic`](crate::Basic), all chains are those of one page or block
-    /// ([`AtHand::start_legacy`]), none is suspended, and everything is allowed ([`Listen::allows`]).
-    type Features: Features;
-    /// Hands `event` back at `at`.
-    fn schedule(&mut self, at: Time, event: Event);
-    /// A die starts to wait for the bus.
-    fn waits(&mut self, now: Time, of_bus: &mut Self::OfBus, of_die: &mut Self::OfDie);
-    /// A die that has asked since `since` gets the bus for `hold`.
-    fn granted(
-        &mut self,
-        now: Time,
-        die: Die,
-        of_bus: &mut Self::OfBus,
-        of_die: &mut Self::OfDie,
-        since: Time,
-        hold: Time,
-    );
-    /// The hold is over.
-    fn released(&mut self, now: Time, held: BusHold<'_, Self::OfDie, Self::OfBus>, step: &Step);
-    /// Whether the array may do what the hold that ends now asks of it. If not, the chain ends with
-    /// a status read.
-    fn allows(&mut self, now: Time, die: Die, confirm: Confirm) -> bool;
-    /// The die is busy until `ready` with what a step has set going, its array in `work`.
-    fn busy(
-        &mut self,
-        now: Time,
-        die: Die,
-        of_die: &mut Self::OfDie,
-        step: &Step,
-        work: Work,
-        ready: Time,
-    );
-    /// The array lays its work aside with `remaining` to do; it stops after `latency`.
-    fn suspended(
-        &mut self,
-        now: Time,
-        of_die: &mut Self::OfDie,
-        confirm: Confirm,
-        remaining: Time,
-        latency: Time,
-    );
-    /// A command that suspends or resumes an operation is through.
-    fn interrupted(&mut self, now: Time, held: BusHold<'_, Self::OfDie, Self::OfBus>);
-}
-
-/// A hold of a bus that is over.
-#[derive(Debug)]
-pub struct BusHold<'a, D, B> {
-    /// The channel.
-    pub channel: u32,
-    /// Who held the bus.
-    pub die: Die,
-    /// When it was granted.
-    pub from: Time,
-    /// What the owner keeps of the die.
-    pub of_die: &'a mut D,
-    /// What the owner keeps of the bus.
-    pub of_bus: &'a mut B,
-}
-
-/// What the end of a hold means to the owner. If it was a suspend command: nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Released {
-    /// The die.
-    pub die: Die,
-    /// Rows that are done and reported.
-    pub rows: u8,
-    /// Whether the hold has set something going.
-    pub began: bool,
-    /// Whether the chain is over: the die is free.
-    pub ended: bool,
-}
-
-/// What the end of a busy time means to the owner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Readied {
-    /// The die is ready; the array had this to do, if anything.
-    Done(Option<Operation>),
-    /// The die has laid its operation aside: it takes other chains until it is resumed.
-    Suspended,
-    /// The die was suspended meanwhile; the event means nothing.
-    Stale,
-}
-
-/// What a die is at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum State {
-    /// No chain.
-    Free,
-    /// In line for the bus, or on it.
-    OnBus,
-    /// Waits to be ready.
-    Busy,
-    /// Lays its operation aside.
-    Stopping,
-}
-
-/// What follows the present step of a chain.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Rest {
-    /// How many steps.
-    count: u32,
-    /// The whole chain; empty if it is that of one page or block.
-    steps: Vec<Step>,
-    /// Of one page or block: what is done, as its last step says.
-    operation: Operation,
-}
-
-impl Rest {
-    const NONE: Self = Self {
-        count: 0,
-        steps: Vec::new(),
-        operation: Operation::Read,
-    };
-    /// The next step; there is one.
-    #[inline]
-    fn next(&mut self, chains: &Chains) -> Step {
-        let at = self.steps.len().wrapping_sub(self.count as usize);
-        self.count -= 1;
-        match self.steps.get(at) {
-            Some(step) => *step,
-            None => chains.collect(self.operation),
-        }
-    }
-    /// The chain ends with a status read.
-    #[cold]
-    fn end_early(&mut self) {
-        self.steps.clear();
-        self.operation = Operation::Program;
-        self.count = 1;
-    }
-}
-
-/// A chain laid aside.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Aside {
-    step: Step,
-    rest: Rest,
-    confirm: Confirm,
-    remaining: Time,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Lane<D> {
-    /// The owner's.
-    own: D,
-    channel: u32,
-    state: State,
-    /// The step on the bus, or whose busy time runs.
-    step: Step,
-    rest: Rest,
-    /// They say when the present busy time ends; events of other ends are stale.
-    registers: Registers,
-    /// Whether a suspend command is asked for or on its way.
-    suspending: bool,
-    suspensions: u32,
-    aside: Option<Box<Aside>>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Bus<B> {
-    /// The owner's.
-    own: B,
-    held: bool,
-    /// Who holds the bus, or held it last.
-    holder: Die,
-    /// Whether the hold suspends or resumes an operation.
-    urgent: bool,
-    granted: Time,
-    /// How long it was held, all holds together that are over.
-    busy: Time,
-    line: VecDeque<Asking>,
-}
 
 /// A die and its bus, looked up once for several steps.
 #[derive(Debug)]
@@ -270,7 +64,7 @@ impl<D: Clone, B: Clone> Channels<D, B> {
             registers: Registers::default(),
             suspending: false,
             suspensions: 0,
-            aside: None,
+            suspended: None,
         };
         let bus = Bus {
             own: of_bus,
@@ -435,7 +229,7 @@ impl<D, B> Channels<D, B> {
     }
 
     /// A hold ends: what it sets going starts, the bus goes to the next die in line, and the die
-    /// asks again if its next hold needs no wait. A resume command sets going what was laid aside.
+    /// asks again if its next hold needs no wait. A resume command sets going what was suspended.
     #[inline]
     pub fn bus_done<L: Listen<OfDie = D, OfBus = B>>(
         &mut self,
@@ -562,142 +356,6 @@ impl<D, B> Channels<D, B> {
         Self::ask(now, die, lane, bus, listen);
         Readied::Done(worked)
     }
-
-    /// Asks to lay the die's operation aside for a read. Nothing happens unless its array programs
-    /// or erases, the part can suspend that, and it may still be suspended.
-    pub fn suspend<L: Listen<OfDie = D, OfBus = B>>(
-        &mut self,
-        now: Time,
-        die: Die,
-        listen: &mut L,
-    ) {
-        let lane = &mut self.lanes[die.index()];
-        if lane.state != State::Busy || lane.suspending || lane.aside.is_some() {
-            return;
-        }
-        let able = match lane.step.confirm {
-            Some(Confirm::Program(_)) => self.suspend.program.then_some(Command::ProgramSuspend),
-            Some(Confirm::Erase(_)) => self.suspend.erase.then_some(Command::EraseSuspend),
-            _ => None,
-        };
-        let Some(command) = able.filter(|_| lane.suspensions < self.suspend.most) else {
-            return;
-        };
-        let step = self.chains.single(command);
-        if now + step.bus + self.suspend.latency(command == Command::EraseSuspend)
-            >= lane.registers.ready()
-        {
-            return;
-        }
-        lane.suspending = true;
-        let channel = lane.channel;
-        self.ask_urgently(now, channel, urgent(die, now, step.bus), listen);
-    }
-
-    /// Lets the operation that was laid aside go on; the die has no other chain.
-    pub fn resume<L: Listen<OfDie = D, OfBus = B>>(&mut self, now: Time, die: Die, listen: &mut L) {
-        let lane = &mut self.lanes[die.index()];
-        debug_assert_eq!(lane.state, State::Free, "the chains in between are over");
-        lane.state = State::OnBus;
-        let erases = lane
-            .aside
-            .as_ref()
-            .is_some_and(|aside| matches!(aside.confirm, Confirm::Erase(_)));
-        let command = if erases {
-            Command::EraseResume
-        } else {
-            Command::ProgramResume
-        };
-        let step = self.chains.single(command);
-        let channel = lane.channel;
-        self.ask_urgently(now, channel, urgent(die, now, step.bus), listen);
-    }
-
-    /// A suspend or a resume command is through, and the bus goes on.
-    #[cold]
-    fn interrupted<L: Listen<OfDie = D, OfBus = B>>(
-        &mut self,
-        now: Time,
-        channel: u32,
-        listen: &mut L,
-    ) -> Released {
-        let bus = &mut self.buses[channel as usize];
-        let die = bus.holder;
-        let held = BusHold {
-            channel,
-            die,
-            from: bus.granted,
-            of_die: &mut self.lanes[die.index()].own,
-            of_bus: &mut bus.own,
-        };
-        listen.interrupted(now, held);
-        let began = self.interrupt(now, die, listen);
-        if !self.buses[channel as usize].line.is_empty() {
-            self.serve(now, channel, listen);
-        }
-        Released {
-            die,
-            rows: 0,
-            began,
-            ended: false,
-        }
-    }
-
-    /// What is laid aside goes on (true), or what the array is at is laid aside.
-    fn interrupt<L: Listen<OfDie = D, OfBus = B>>(
-        &mut self,
-        now: Time,
-        die: Die,
-        listen: &mut L,
-    ) -> bool {
-        let lane = &mut self.lanes[die.index()];
-        if let Some(aside) = lane.aside.take() {
-            lane.step = aside.step;
-            lane.rest = aside.rest;
-            let time = Time::from_ns(self.suspend.resume_ns) + aside.remaining;
-            let confirm = match aside.confirm {
-                Confirm::Erase(_) => Confirm::Erase(time),
-                _ => Confirm::Program(time),
-            };
-            Self::begin(now, die, lane, confirm, &self.chains, listen);
-            return true;
-        }
-        lane.suspending = false;
-        let Some(confirm) = lane.step.confirm else {
-            return false;
-        };
-        let latency = self.suspend.latency(matches!(confirm, Confirm::Erase(_)));
-        if lane.state != State::Busy || lane.registers.ready().since(now) <= latency {
-            return false;
-        }
-        let remaining = lane.registers.ready() - now;
-        lane.registers.stop(now + latency);
-        lane.state = State::Stopping;
-        lane.suspensions += 1;
-        lane.aside = Some(Box::new(Aside {
-            step: lane.step,
-            rest: std::mem::replace(&mut lane.rest, Rest::NONE),
-            confirm,
-            remaining,
-        }));
-        listen.suspended(now, &mut lane.own, confirm, remaining, latency);
-        listen.schedule(lane.registers.ready(), Event::Ready(die.0));
-        false
-    }
-
-    /// Takes back a resume command that has not got the bus yet: the die is free for a read. False
-    /// if there is none.
-    pub fn withdraw_resume(&mut self, die: Die) -> bool {
-        let lane = &mut self.lanes[die.index()];
-        if lane.state != State::OnBus || lane.aside.is_none() {
-            return false;
-        }
-        let withdrawn = self.buses[lane.channel as usize].withdraw(die);
-        if withdrawn {
-            lane.state = State::Free;
-        }
-        withdrawn
-    }
 }
 
 impl<D, B> AtHand<'_, D, B> {
@@ -735,57 +393,5 @@ impl<D, B> AtHand<'_, D, B> {
             lane.step = chains.issue(operation, time);
         }
         Channels::ask(now, die, lane, bus, listen);
-    }
-}
-
-impl<D> Lane<D> {
-    /// The first step of a chain is there, and the rest of it.
-    #[inline]
-    fn begin_with(&mut self, step: Step) {
-        debug_assert_eq!(self.state, State::Free, "a die has one chain at a time");
-        self.step = step;
-        if self.aside.is_none() {
-            self.suspensions = 0;
-        }
-    }
-    /// A busy time ends that is not that of a step: the operation is laid aside, or the event stale.
-    #[cold]
-    fn stopped(&mut self, now: Time) -> Readied {
-        if self.registers.ready() != now || self.state != State::Stopping {
-            return Readied::Stale;
-        }
-        self.state = State::Free;
-        Readied::Suspended
-    }
-}
-
-impl<B> Bus<B> {
-    /// A die asks while the bus is held.
-    fn line_up(&mut self, now: Time, die: Die, step: &Step) {
-        self.line.push_back(Asking {
-            die,
-            since: now,
-            hold: step.bus,
-            starts_array: step.array.is_some(),
-            urgent: false,
-        });
-    }
-    /// The suspend or resume command of a die is not sent, if it still waits; true if it did.
-    #[cold]
-    fn withdraw(&mut self, die: Die) -> bool {
-        let before = self.line.len();
-        self.line
-            .retain(|asking| !(asking.urgent && asking.die == die));
-        self.line.len() < before
-    }
-}
-
-fn urgent(die: Die, now: Time, hold: Time) -> Asking {
-    Asking {
-        die,
-        since: now,
-        hold,
-        starts_array: false,
-        urgent: true,
     }
 }

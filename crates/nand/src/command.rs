@@ -84,11 +84,11 @@ commands! {
     ReadStatus = 0x70, "Read Status";
     /// Stops and forgets everything (Reset).
     Reset = 0xFF, "Reset";
-    /// Lays a program aside.
+    /// Suspends a program.
     ProgramSuspend = 0x84, "Program Suspend";
     /// Goes on with a suspended program.
     ProgramResume = 0x13, "Program Resume";
-    /// Lays an erase aside.
+    /// Suspends an erase.
     EraseSuspend = 0x61, "Erase Suspend";
     /// Goes on with a suspended erase.
     EraseResume = 0xD2, "Erase Resume";

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
-/// Suspension of programs and erases (`[nand.suspend]`): the array lays an operation aside, reads
+/// Suspension of programs and erases (`[nand.suspend]`): the array suspends an operation, reads
 /// are served, and it goes on where it stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -44,7 +44,7 @@ impl Default for Suspend {
 }
 
 impl Suspend {
-    /// From the suspend command until the array has laid an erase or a program aside.
+    /// From the suspend command until the array has suspended an erase or a program.
     #[inline]
     pub const fn latency(&self, erase: bool) -> Time {
         Time::from_ns(if erase {

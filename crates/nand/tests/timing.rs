@@ -293,7 +293,7 @@ fn an_erase_is_suspended_if_enough_of_it_is_left() {
     let mut host = Host::new(&part());
     host.erase(row(0, 0, 0), C::EraseConfirm);
     let end = cycles(BLOCK) + ERASE;
-    // The command ends as long before the erase as the part needs to lay it aside: no effect.
+    // The command ends as long before the erase as the part needs to suspend it: no effect.
     let mut late = host.clone();
     late.now = end - ERASE_SUSPEND - CYCLE;
     late.command(C::EraseSuspend);

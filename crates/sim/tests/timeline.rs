@@ -209,8 +209,8 @@ fn the_counters_follow_the_queue_and_the_free_blocks() {
     }
 }
 
-/// A command for several planes is one slice of its die and one of each plane; a program that is laid
-/// aside for reads is one of each every time it works. The bus times add up all the same.
+/// A command for several planes is one slice of its die and one of each plane; a program that is suspended
+/// for reads is one of each every time it works. The bus times add up all the same.
 #[test]
 fn commands_for_several_planes_and_suspended_ones_are_shown() {
     let several = [("ssd.composition", "greedy")];

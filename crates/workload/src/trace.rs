@@ -1,5 +1,8 @@
 //! Traces: several files, one after the other, as one stream of requests.
 
+mod open;
+mod options;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,85 +11,19 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_kernel::{Digest, Time};
 
+use self::open::{Open, refused};
+pub use self::options::TraceOptions;
+use self::options::volumes;
 use crate::adapt::{
-    Align, Disk, Disks, Fit, Fitter, Gaps, Mapper, OnBadLine, Orderer, Refusal, TimeGaps,
-    TimeOrder, Volumes, aligned, is_aligned,
+    Disks, Fit, Fitter, Mapper, OnBadLine, Orderer, Refusal, TimeOrder, Volumes, aligned,
+    is_aligned,
 };
 use crate::ahead::{Ahead, Reading};
 use crate::counts::Counts;
-use crate::error::{Fault, Place};
-use crate::format::{self, Columns, Format, Origin, Placed, Probe, Reader, Record, UNSTATED};
-use crate::input::{Input, PROBE, Stop};
+use crate::error::Place;
+use crate::format::{Format, Placed, Record};
 use crate::recording::{Recording, Recordings};
-use crate::{Op, Request, Source, WorkloadError};
-
-/// How a trace is read. The defaults change nothing and refuse whatever is wrong.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TraceOptions {
-    /// The format of all files; `None`: told by their content.
-    pub format: Option<Format>,
-    /// What the columns of all files mean, if they are tables of no known format.
-    pub columns: Option<Columns>,
-    /// What to do with lines that are wrong.
-    pub on_bad_line: OnBadLine,
-    /// What to do with long gaps between time stamps.
-    pub time_gaps: TimeGaps,
-    /// What to do with time stamps that go back.
-    pub time_order: TimeOrder,
-    /// What to do with requests that are no whole sectors.
-    pub align: Align,
-    /// What to do with several volumes.
-    pub volumes: Volumes,
-    /// What to do with requests beyond the capacity.
-    pub fit: Fit,
-    /// Capacity of the device as the host sees it, in bytes; `None`: without limit.
-    pub capacity_bytes: Option<u64>,
-    /// Places of the volumes, if each has one of its own; the capacity is then that of each. Only
-    /// with volumes that are not moved otherwise.
-    pub disks: Vec<Disk>,
-}
-
-impl TraceOptions {
-    /// Everything as it was recorded, but in order of time: for statistics and conversions. Volumes
-    /// keep their numbers and their own addresses, requests their odd sizes.
-    pub fn as_recorded() -> Self {
-        Self {
-            time_order: TimeOrder::Sort,
-            align: Align::Keep,
-            volumes: Volumes::Shared,
-            ..Self::default()
-        }
-    }
-
-    /// What a file was recognised by as of `format`; none if the options name it.
-    pub(crate) fn recognised_by(&self, format: Format) -> Option<&'static str> {
-        let named = self.format.is_some() || self.columns.is_some();
-        (!named).then(|| format.sign())
-    }
-
-    /// Sets the option `key` (`format`, `columns`, `on_bad_line`, `time_gaps`, `time_order`, `align`, `volumes`, `fit`) to a word.
-    /// The error is one line that names the key and the words it knows.
-    pub fn set(&mut self, key: &str, word: &str) -> Result<(), String> {
-        match key {
-            "format" => self.format = Some(word.parse()?),
-            "columns" => self.columns = Some(word.parse()?),
-            "on_bad_line" => self.on_bad_line = word.parse()?,
-            "time_gaps" => self.time_gaps = word.parse()?,
-            "time_order" => self.time_order = word.parse()?,
-            "align" => self.align = word.parse()?,
-            "volumes" => self.volumes = word.parse()?,
-            "fit" => self.fit = word.parse()?,
-            _ => {
-                let known =
-                    "format, columns, on_bad_line, time_gaps, time_order, align, volumes, fit";
-                return Err(format!(
-                    "`{key}` is no option of a trace; there are {known}"
-                ));
-            }
-        }
-        Ok(())
-    }
-}
+use crate::{Request, Source, WorkloadError};
 
 /// A file of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,247 +63,6 @@ impl InputFile {
             time_unit: (!unit.is_empty()).then_some(unit),
             recognised_by: file.recognised_by,
         }
-    }
-}
-
-/// One file being read.
-struct Open {
-    input: Input,
-    reader: Box<dyn Reader>,
-    /// Records that are read, of which those before `given` were given out.
-    records: Vec<Placed>,
-    given: usize,
-    /// Why there are no more of them.
-    stop: Option<Stop>,
-    format: Format,
-    warning: Option<String>,
-    gaps: Gaps,
-    tick_ps: u64,
-    /// How many ticks the clock reaches.
-    reach: u64,
-    /// Ticks from which the reach of the clock counts.
-    first: Option<u64>,
-    /// Ticks that mean the start of the file's clock.
-    zero: Option<u64>,
-}
-
-impl Open {
-    fn new(recording: &Recording, options: &TraceOptions) -> Result<Self, WorkloadError> {
-        let mut input = Input::open(recording)?;
-        input.skip_mark();
-        let bytes = input.peek(PROBE).to_vec();
-        let probe = Probe {
-            bytes: &bytes,
-            whole: input.ended() && bytes.len() < PROBE,
-        };
-        if bytes.is_empty() {
-            return Err(input.empty());
-        }
-        let mut warning = None;
-        let (format, reader) = match (options.format, &options.columns) {
-            (None | Some(Format::Columns), Some(columns)) => {
-                let reader = columns.reader(&probe).map_err(|(reason, remedy)| {
-                    WorkloadError::at(recording.path(), Place::Line(1), None, reason, remedy)
-                })?;
-                (Format::Columns, reader)
-            }
-            (Some(format), Some(_)) => {
-                let reason = format!("the format is given as {format}, and its columns too");
-                let remedy = "leave --format or --columns out";
-                return Err(WorkloadError::new(recording.path(), reason, remedy));
-            }
-            (Some(format), None) => (format, format.reader(&probe)),
-            (None, None) => {
-                let format = input.recognise(&probe)?;
-                warning = format::warning(recording.path(), format, &probe);
-                (format, format.reader(&probe))
-            }
-        };
-        let tick_ps = reader.tick_ps();
-        input.untimed = options.time_order == TimeOrder::File;
-        let zero = (reader.origin() == Origin::Zero).then_some(0);
-        Ok(Self {
-            input,
-            reader,
-            records: Vec::new(),
-            given: 0,
-            stop: None,
-            format,
-            warning,
-            gaps: Gaps::new(options.time_gaps, tick_ps, zero),
-            tick_ps,
-            reach: u64::MAX.checked_div(tick_ps).unwrap_or(u64::MAX),
-            first: zero,
-            zero,
-        })
-    }
-
-    /// The next record that is as it should be, skipping others if that is asked for.
-    #[inline(always)]
-    fn next(
-        &mut self,
-        on_bad_line: OnBadLine,
-        counts: &mut Counts,
-        first_skipped: &mut Option<WorkloadError>,
-    ) -> Result<Option<Placed>, WorkloadError> {
-        loop {
-            if let Some(placed) = self.records.get(self.given) {
-                let placed = *placed;
-                self.given += 1;
-                if self.accepts(&placed.record) {
-                    counts.records += 1;
-                    return Ok(Some(placed));
-                }
-                if let Some(fault) = Self::objection(&placed.record) {
-                    self.fail(placed.place, fault, on_bad_line, counts, first_skipped)?;
-                } else if self.input.untimed {
-                    counts.records += 1;
-                    counts.times_unknown += 1;
-                    return Ok(Some(self.without_time(placed)));
-                } else {
-                    return Err(self.unreachable(&placed));
-                }
-            } else if !self.read(on_bad_line, counts, first_skipped)? {
-                return Ok(None);
-            }
-        }
-    }
-
-    /// Reads the next records; false at the end of the file.
-    #[cold]
-    fn read(
-        &mut self,
-        on_bad_line: OnBadLine,
-        counts: &mut Counts,
-        first_skipped: &mut Option<WorkloadError>,
-    ) -> Result<bool, WorkloadError> {
-        self.records.clear();
-        self.given = 0;
-        let read = match self.stop.take() {
-            Some(stop) => Err(stop),
-            None => self.reader.read(&mut self.input, &mut self.records),
-        };
-        self.gaps.pass(&mut self.records, counts);
-        match read {
-            Ok(()) if self.records.is_empty() => {
-                counts.lines_ignored += self.input.ignored;
-                self.input.ignored = 0;
-                return Ok(false);
-            }
-            Ok(()) => {}
-            Err(stop) if !self.records.is_empty() => self.stop = Some(stop),
-            Err(Stop::Broken(error)) => return Err(error),
-            Err(Stop::Bad(fault)) => {
-                self.fail(
-                    self.input.place(),
-                    fault,
-                    on_bad_line,
-                    counts,
-                    first_skipped,
-                )?;
-            }
-        }
-        Ok(true)
-    }
-
-    /// Counts what is wrong at a place, or fails with it.
-    #[cold]
-    fn fail(
-        &self,
-        place: Place,
-        fault: Fault,
-        on_bad_line: OnBadLine,
-        counts: &mut Counts,
-        first_skipped: &mut Option<WorkloadError>,
-    ) -> Result<(), WorkloadError> {
-        let path = self.input.path();
-        if fault.stamp.is_some_and(|stamp| stamp.beyond) {
-            return Err(self.overflow(place, &fault));
-        }
-        let remedy = "correct it, or pass --on-bad-line skip";
-        let error = WorkloadError::at(path, place, fault.column, fault.reason, remedy);
-        if on_bad_line == OnBadLine::Error {
-            return Err(error);
-        }
-        counts.lines_skipped += 1;
-        first_skipped.get_or_insert(error);
-        Ok(())
-    }
-
-    /// The error of a time stamp that the clock cannot hold. That is no fault of its line.
-    #[cold]
-    fn overflow(&self, place: Place, fault: &Fault) -> WorkloadError {
-        let reason = format!("{}: the clock reaches 213 days", fault.reason);
-        let mut remedy = "subtract the time of the first request from all".to_owned();
-        if self.format == Format::Wordline {
-            remedy += ", or, if the clock was set, pass --time-gaps cut=1s \
-                       --columns time=1:ns,op=2,offset=3,bytes=4,volume=5";
-        }
-        WorkloadError::at(self.input.path(), place, fault.column, reason, remedy)
-    }
-
-    /// Whether a record is what every format demands.
-    #[inline]
-    fn accepts(&mut self, record: &Record) -> bool {
-        let ranged = record.bytes > 0 || record.op == Op::Flush;
-        if !ranged || record.offset.checked_add(record.bytes).is_none() {
-            return false;
-        }
-        match self.first {
-            Some(first) if record.ticks >= first => record.ticks - first <= self.reach,
-            Some(first) => !self.input.untimed && first - record.ticks <= self.reach,
-            None => self.begins(record.ticks),
-        }
-    }
-
-    /// Whether the reach of the clock can count from these ticks; then it does.
-    #[cold]
-    fn begins(&mut self, ticks: u64) -> bool {
-        let stated = ticks != UNSTATED;
-        self.first = stated.then_some(ticks);
-        stated
-    }
-
-    /// A record whose time cannot be known, in its place in the file.
-    #[cold]
-    fn without_time(&self, placed: Placed) -> Placed {
-        let ticks = self.first.unwrap_or(0);
-        let record = Record {
-            ticks,
-            ..placed.record
-        };
-        Placed { record, ..placed }
-    }
-
-    /// What is wrong with a record that is not accepted; nothing if the clock does not reach it.
-    #[cold]
-    fn objection(record: &Record) -> Option<Fault> {
-        let Record { offset, bytes, .. } = *record;
-        if bytes == 0 && record.op != Op::Flush {
-            return Some(Fault::new("the size is 0"));
-        }
-        offset.checked_add(bytes).is_none().then(|| {
-            Fault::new(format!(
-                "offset {offset} and size {bytes} add up to more than 2^64"
-            ))
-        })
-    }
-
-    /// The error of a record that the clock does not reach. That is no fault of its line.
-    #[cold]
-    fn unreachable(&self, placed: &Placed) -> WorkloadError {
-        let first = self.first.unwrap_or(placed.record.ticks);
-        let away = placed.record.ticks.abs_diff(first);
-        let seconds = away as f64 * self.tick_ps as f64 / 1e12;
-        let side = if placed.record.ticks > first {
-            "after"
-        } else {
-            "before"
-        };
-        let reason =
-            format!("the time is {seconds:.0} s {side} the start, and the clock reaches 213 days");
-        let remedy = "if the clock was set, or for pauses, pass --time-gaps cut=1s";
-        WorkloadError::at(self.input.path(), placed.place, None, reason, remedy)
     }
 }
 
@@ -753,19 +449,6 @@ impl Source for Trace {
     }
 }
 
-/// How volumes are mapped; those with places of their own keep their addresses.
-fn volumes(options: &TraceOptions) -> Result<Volumes, Refusal> {
-    match options.volumes {
-        volumes if options.disks.is_empty() => Ok(volumes),
-        Volumes::One => Ok(Volumes::Shared),
-        Volumes::Only(number) => Ok(Volumes::Only(number)),
-        other => Err(Refusal::new(
-            format!("--volumes {other}: every disk of the trace has a place of its own"),
-            "leave it out, or give the number of one disk",
-        )),
-    }
-}
-
 /// The request of a record whose volume begins at `start`; one without a range keeps none.
 #[inline]
 fn request(record: &Record, start: u64, arrival: Time) -> Request {
@@ -785,11 +468,6 @@ fn request(record: &Record, start: u64, arrival: Time) -> Request {
         op,
         fua,
     }
-}
-
-#[cold]
-fn refused(path: &Path, place: Place, refusal: Refusal) -> WorkloadError {
-    WorkloadError::at(path, place, None, refusal.reason, refusal.remedy)
 }
 
 /// The byte behind the last one of each volume of the files. Bad lines do not count.

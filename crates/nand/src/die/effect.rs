@@ -280,7 +280,7 @@ impl Machine {
         effect
     }
 
-    /// Whether 84h or 61h lays aside what the array works on.
+    /// Whether 84h or 61h suspends what the array works on.
     pub(super) fn may_suspend(&self, sheet: &Sheet, now: Time, command: Command) -> bool {
         let suspension = match (command, self.last) {
             (Command::ProgramSuspend, Last::Program) => sheet.program_suspend,
@@ -290,7 +290,7 @@ impl Machine {
         let works = self.mode == Mode::Plain && now < self.array_free();
         suspension.able && works && self.suspensions < sheet.most
     }
-    /// 84h, 61h. Work that ends before it could be laid aside goes on.
+    /// 84h, 61h. Work that ends before it could be suspended goes on.
     pub(super) fn suspend(&mut self, sheet: &Sheet, now: Time) {
         let erase = self.last == Last::Erase;
         let suspension = if erase {

@@ -19,9 +19,9 @@ pub enum State {
     CacheRead,
     /// Pages of a cache program, while the array programs the one before.
     CacheProgram,
-    /// Reads, while a program is laid aside.
+    /// Reads, while a program is suspended.
     SuspendedProgram,
-    /// Reads, while an erase is laid aside.
+    /// Reads, while an erase is suspended.
     SuspendedErase,
     /// The next plane of a multi-plane command.
     Queued {

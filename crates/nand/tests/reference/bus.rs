@@ -39,7 +39,7 @@ impl Bus {
     pub fn holder(&self) -> Option<usize> {
         self.held.map(|held| held.die)
     }
-    /// Whether the die does something that it can lay aside.
+    /// Whether the die does something that it can suspend.
     pub fn may_suspend(&self, die: usize) -> bool {
         let command = Cycle::Command(self.suspend_command(die));
         self.dies[die]
@@ -47,7 +47,7 @@ impl Bus {
             .is_some()
             && !self.dies[die].ready()
     }
-    /// The command that lays aside what the die does.
+    /// The command that suspends what the die does.
     pub fn suspend_command(&self, die: usize) -> u8 {
         if self.dies[die].erases() { 0x61 } else { 0x84 }
     }

@@ -116,7 +116,7 @@ pub struct Die {
     queue_first: u8,
     session: bool,
     last_read: Vec<Place>,
-    /// What is laid aside: what the array was doing, and what waited for it.
+    /// What is suspended: what the array was doing, and what waited for it.
     suspended: Vec<Work>,
     failed: bool,
     plane_busy: u32,
@@ -170,16 +170,16 @@ impl Die {
     pub fn failed(&self) -> bool {
         self.failed
     }
-    /// Whether an operation is laid aside, and the die takes commands.
+    /// Whether an operation is suspended, and the die takes commands.
     pub fn suspended(&self) -> bool {
         !self.suspended.is_empty() && self.ready()
     }
-    /// The command that goes on with what is laid aside.
+    /// The command that goes on with what is suspended.
     pub fn resume_command(&self) -> u8 {
         let erases = self.suspended.iter().any(|work| work.kind == Kind::Erase);
         if erases { 0xd2 } else { 0x13 }
     }
-    /// Pages under what is laid aside.
+    /// Pages under what is suspended.
     pub fn suspended_pages(&self) -> Vec<Place> {
         let pages = self.suspended.iter().flat_map(|work| &work.pages);
         pages.map(|(page, _)| *page).collect()

@@ -189,7 +189,7 @@ impl Player {
             _ => (Stage::Tin, row),
         }
     }
-    /// The program or erase that was laid aside.
+    /// The program or erase that was suspended.
     fn resumed(&self, die: Die) -> (Stage, Vec<Row>) {
         let work = self.timeline.iter().rev().filter(|strip| strip.die == die);
         let mut laid = work.filter_map(|strip| match &strip.what {

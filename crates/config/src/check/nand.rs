@@ -1,0 +1,265 @@
+//! What holds of a package and its channels.
+
+use super::{Bound, number, whole};
+use crate::load::schema_error;
+use crate::{Config, ConfigError, Nand, SCHEMA};
+use wordline_device::config::Ssd;
+use wordline_nand::{Cell, Energy, Geometry, Layout, PageTypes, PerLevel, Suspend, Timing};
+
+/// The longest array operation: far beyond any part, and far from the end of the clock.
+const LONGEST_NS: u64 = 10_000_000_000;
+
+pub(super) fn nand_tables(config: &Config) -> Result<(), ConfigError> {
+    complete(config)?;
+    geometry(&config.nand.geometry)?;
+    nand(&config.nand)
+}
+
+/// A configuration of this version with its base taken in.
+fn complete(config: &Config) -> Result<(), ConfigError> {
+    if config.schema != SCHEMA {
+        return Err(schema_error(config.schema.into()));
+    }
+    if let Some(base) = &config.base {
+        return Err(ConfigError::rule(
+            "base",
+            format!("\"{base}\""),
+            "the base has not been taken in",
+            "read the file with load",
+        ));
+    }
+    Ok(())
+}
+
+fn geometry(geometry: &Geometry) -> Result<(), ConfigError> {
+    let g = "nand.geometry";
+    whole(
+        &format!("{g}.dies_per_package"),
+        geometry.dies_per_package,
+        1,
+        64,
+    )?;
+    whole(
+        &format!("{g}.planes_per_die"),
+        geometry.planes_per_die,
+        1,
+        64,
+    )?;
+    whole(
+        &format!("{g}.blocks_per_plane"),
+        geometry.blocks_per_plane,
+        1,
+        1 << 24,
+    )?;
+    whole(
+        &format!("{g}.pages_per_block"),
+        geometry.pages_per_block,
+        1,
+        65_535,
+    )?;
+    whole(&format!("{g}.page_bytes"), geometry.page_bytes, 512, 65_536)?;
+    whole(&format!("{g}.spare_bytes"), geometry.spare_bytes, 0, 65_536)?;
+    if geometry.page_bytes.is_multiple_of(512) {
+        return Ok(());
+    }
+    let near = geometry.page_bytes / 512 * 512;
+    Err(ConfigError::rule(
+        &format!("{g}.page_bytes"),
+        geometry.page_bytes,
+        "a page holds whole sectors of 512 bytes",
+        format!("give a multiple of 512, such as {near} or {}", near + 512),
+    ))
+}
+
+fn nand(nand: &Nand) -> Result<(), ConfigError> {
+    let key = "nand.endurance_cycles";
+    whole(key, nand.endurance_cycles, 1, u32::MAX)?;
+    whole("nand.partial_programs", nand.partial_programs, 1, 8)?;
+    cell(&nand.cell)?;
+    array_times(&nand.timing, &nand.cell)?;
+    bus(&nand.timing)?;
+    suspend(&nand.suspend)?;
+    energy(&nand.energy)
+}
+
+fn cell(cell: &Cell) -> Result<(), ConfigError> {
+    match cell.lambda() {
+        None | Some(2 | 4) => Ok(()),
+        Some(lambda) => Err(ConfigError::rule(
+            &format!("nand.cell.{}.lambda", cell.name()),
+            lambda,
+            "groups of pages have a period of 2 or 4",
+            "give 2 or 4",
+        )),
+    }
+}
+
+fn array_times(timing: &Timing, cell: &Cell) -> Result<(), ConfigError> {
+    levels("nand.timing.read_ns", &timing.read_ns, cell)?;
+    levels("nand.timing.program_ns", &timing.program_ns, cell)?;
+    whole("nand.timing.erase_ns", timing.erase_ns, 1, LONGEST_NS)?;
+    let typical = "nand.timing.typical";
+    whole(
+        &format!("{typical}_read_ns"),
+        timing.typical_read_ns,
+        0,
+        LONGEST_NS,
+    )?;
+    whole(
+        &format!("{typical}_program_ns"),
+        timing.typical_program_ns,
+        0,
+        LONGEST_NS,
+    )?;
+    number(
+        "nand.timing.jitter_ratio",
+        timing.jitter_ratio,
+        Bound::From(0.0),
+        0.9,
+    )?;
+    whole(
+        "nand.timing.cache_busy_ns",
+        timing.cache_busy_ns,
+        0,
+        1_000_000,
+    )?;
+    whole(
+        "nand.timing.plane_busy_ns",
+        timing.plane_busy_ns,
+        0,
+        1_000_000,
+    )
+}
+
+/// One time for all pages, or as many as the cell has levels.
+fn levels(key: &str, times: &PerLevel, cell: &Cell) -> Result<(), ConfigError> {
+    for &time in times.values() {
+        whole(key, time, 1, LONGEST_NS)?;
+    }
+    let (given, levels) = (times.values().len(), usize::from(cell.levels()));
+    if given == 1 || given == levels {
+        return Ok(());
+    }
+    let name = cell.name();
+    let (rule, remedy) = if levels == 1 {
+        (
+            format!("{given} times are given, and the pages of cell {name} are all alike"),
+            "give one number, or set nand.cell to the cell of the part".to_owned(),
+        )
+    } else {
+        (
+            format!("{given} times are given, and cell {name} has {levels} page types"),
+            format!("give one number, or {levels} in a list, least significant bit first"),
+        )
+    };
+    Err(ConfigError::rule(key, times, rule, remedy).with(&["nand.cell"]))
+}
+
+fn suspend(suspend: &Suspend) -> Result<(), ConfigError> {
+    let s = "nand.suspend";
+    let program = suspend.program_suspend_ns;
+    whole(&format!("{s}.program_suspend_ns"), program, 0, LONGEST_NS)?;
+    let erase = suspend.erase_suspend_ns;
+    whole(&format!("{s}.erase_suspend_ns"), erase, 0, LONGEST_NS)?;
+    whole(&format!("{s}.resume_ns"), suspend.resume_ns, 0, LONGEST_NS)?;
+    let longest = suspend.longest_ns;
+    whole(&format!("{s}.longest_ns"), longest, 0, LONGEST_NS)?;
+    whole(&format!("{s}.most"), suspend.most, 1, 1_000_000)
+}
+
+fn energy(energy: &Energy) -> Result<(), ConfigError> {
+    let values = [
+        ("supply_v", energy.supply_v, 20.0),
+        ("io_supply_v", energy.io_supply_v, 20.0),
+        ("read_ma", energy.read_ma, 10_000.0),
+        ("program_ma", energy.program_ma, 10_000.0),
+        ("erase_ma", energy.erase_ma, 10_000.0),
+        ("io_ma", energy.io_ma, 10_000.0),
+        ("standby_ua", energy.standby_ua, 1e6),
+    ];
+    for (key, value, most) in values {
+        number(&format!("nand.energy.{key}"), value, Bound::From(0.0), most)?;
+    }
+    Ok(())
+}
+
+fn bus(timing: &Timing) -> Result<(), ConfigError> {
+    whole(
+        "nand.timing.command_cycle_ns",
+        timing.command_cycle_ns,
+        0,
+        1_000_000,
+    )?;
+    whole("nand.timing.address_cycles", timing.address_cycles, 0, 16)?;
+    whole(
+        "nand.timing.row_address_cycles",
+        timing.row_address_cycles,
+        0,
+        16,
+    )?;
+    number(
+        "nand.timing.bus_mt_per_s",
+        timing.bus_mt_per_s,
+        Bound::From(0.01),
+        1e6,
+    )?;
+    if matches!(timing.bus_width_bits, 8 | 16) {
+        return Ok(());
+    }
+    Err(ConfigError::rule(
+        "nand.timing.bus_width_bits",
+        timing.bus_width_bits,
+        "flash buses have 8 or 16 data lines",
+        "give 8 or 16",
+    ))
+}
+
+/// The array, if its pages can be counted in 32 bits.
+pub(crate) fn layout(geometry: &Geometry, ssd: &Ssd) -> Result<Layout, ConfigError> {
+    let wires = [("channels", ssd.channels), ("ways", ssd.ways)];
+    Layout::new(geometry, ssd.channels * ssd.ways).ok_or_else(|| {
+        crowded("device", &wires, geometry).with(&[
+            "nand.geometry.pages_per_block",
+            "nand.geometry.planes_per_die",
+            "nand.geometry.dies_per_package",
+            "ssd.ways",
+            "ssd.channels",
+        ])
+    })
+}
+
+/// One package, if its pages can be counted in 32 bits.
+pub(crate) fn package(geometry: &Geometry) -> Result<Layout, ConfigError> {
+    Layout::new(geometry, 1).ok_or_else(|| {
+        crowded("package", &[], geometry).with(&[
+            "nand.geometry.pages_per_block",
+            "nand.geometry.planes_per_die",
+            "nand.geometry.dies_per_package",
+        ])
+    })
+}
+
+/// More pages than can be counted in `whole`, which has `wires` above its dies.
+fn crowded(whole: &str, wires: &[(&str, u32)], geometry: &Geometry) -> ConfigError {
+    let below = [
+        ("dies", geometry.dies_per_package),
+        ("planes", geometry.planes_per_die),
+        ("blocks", geometry.blocks_per_plane),
+        ("pages", geometry.pages_per_block),
+    ];
+    let counts = || wires.iter().chain(&below);
+    let pages: u128 = counts().map(|&(_, count)| u128::from(count)).product();
+    let product: Vec<String> = counts().map(|(_, count)| count.to_string()).collect();
+    let names: Vec<&str> = counts().map(|&(name, _)| name).collect();
+    ConfigError::rule(
+        "nand.geometry.blocks_per_plane",
+        geometry.blocks_per_plane,
+        format!(
+            "the {whole} has {pages} pages ({}: {}), at most {} can be addressed",
+            product.join(" x "),
+            names.join(", "),
+            u32::MAX - 1
+        ),
+        "use fewer blocks or larger pages",
+    )
+}

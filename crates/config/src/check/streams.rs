@@ -1,0 +1,169 @@
+//! What holds of the requests of the host.
+
+use super::{Bound, number, whole};
+use crate::plan::{self, Plan, Replay};
+use crate::replay::Mode;
+use crate::{Config, ConfigError};
+use wordline_kernel::Stream;
+use wordline_workload::{Disk, generate};
+
+/// Most streams: a bound on memory, of which each takes up to a megabyte for its response times.
+const MOST_STREAMS: usize = 256;
+
+/// The streams, each by itself and beside the others.
+pub(crate) fn streams(
+    config: &Config,
+    plan: &Plan,
+    seed: u64,
+) -> Result<Vec<plan::Stream>, ConfigError> {
+    let streams = &config.streams;
+    if config.workload.is_some() && !streams.is_empty() {
+        return Err(ConfigError::conflict(
+            "workload",
+            "both [workload] and streams are given",
+            "make the load that of a stream (a workload table of its own), or leave one out",
+        )
+        .with(&["streams"]));
+    }
+    if streams.len() > MOST_STREAMS {
+        return Err(ConfigError::conflict(
+            "streams",
+            format!("there are {} streams", streams.len()),
+            format!("give at most {MOST_STREAMS}"),
+        ));
+    }
+    let names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();
+    let all = streams.iter().enumerate();
+    all.map(|(place, stream)| {
+        name(
+            "stream",
+            &format!("streams[{place}].name"),
+            names[place],
+            &names[..place],
+        )?;
+        Ok(plan::Stream {
+            name: stream.name.clone(),
+            class: stream.class,
+            workload: stream.workload.clone(),
+            replay: replay_of(config, place)?,
+            disk: disk_of(stream, plan, place)?,
+            seed: Stream::new(seed, &format!("stream.{}", stream.name)).bits(),
+        })
+    })
+    .collect()
+}
+
+/// The disk that a stream asks.
+fn disk_of(stream: &crate::Stream, plan: &Plan, place: usize) -> Result<Option<Disk>, ConfigError> {
+    let Some(number) = stream.disk else {
+        return Ok(None);
+    };
+    let disks = plan.array().into_iter().flat_map(|array| &array.disks);
+    let known: Vec<Disk> = disks.copied().collect();
+    let disk = known.iter().find(|disk| disk.number == number);
+    if disk.is_some() {
+        return Ok(disk.copied());
+    }
+    let numbers: Vec<String> = known.iter().map(|disk| disk.number.to_string()).collect();
+    let remedy = if numbers.is_empty() {
+        "give an [array] with layout = \"by-disk\", or leave this out".to_owned()
+    } else {
+        format!(
+            "name it in array.members.disks, or take one of {}",
+            numbers.join(", ")
+        )
+    };
+    let key = format!("streams[{place}].disk");
+    Err(ConfigError::rule(
+        &key,
+        number,
+        "no member of an array holds it",
+        remedy,
+    ))
+}
+
+/// The name of a stream or a member behind those of others.
+pub(crate) fn name(what: &str, key: &str, name: &str, others: &[&str]) -> Result<(), ConfigError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
+        return Err(ConfigError::rule(
+            key,
+            format!("\"{name}\""),
+            "not a name",
+            format!("give every {what} one, of 1 to 64 letters, digits, - and _"),
+        ));
+    }
+    if others.contains(&name) {
+        return Err(ConfigError::rule(
+            key,
+            format!("\"{name}\""),
+            format!("another {what} has this name"),
+            "give each a name of its own",
+        ));
+    }
+    Ok(())
+}
+
+/// When the requests of a stream are issued.
+fn replay_of(config: &Config, place: usize) -> Result<Replay, ConfigError> {
+    let stream = &config.streams[place];
+    let Some(own) = &stream.replay else {
+        return replay(&config.replay.mode);
+    };
+    let key = format!("streams[{place}].replay");
+    if stream.workload.is_some() {
+        return Err(ConfigError::conflict(
+            &key,
+            format!("{key}: is for traces, and this stream has a workload"),
+            "leave it out; the workload's arrival says when its requests are issued",
+        ));
+    }
+    replay(&own.mode).map_err(|error| error.inside(&format!("streams[{place}].")))
+}
+
+/// The generated workloads, by the rules of their generator.
+pub(crate) fn workloads(plan: &Plan) -> Result<(), ConfigError> {
+    let all = plan.user_bytes();
+    let single = plan.workload.iter();
+    let single = single.map(|load| (String::new(), load, all));
+    let several = plan.streams.iter().enumerate();
+    let several = several.filter_map(|(place, stream)| {
+        let bytes = stream.disk.map_or(all, |disk| disk.bytes);
+        Some((
+            format!("streams[{place}]."),
+            stream.workload.as_ref()?,
+            bytes,
+        ))
+    });
+    for (table, load, bytes) in single.chain(several) {
+        let Err(fault) = generate::Generator::new(load, bytes, plan.seed) else {
+            continue;
+        };
+        let key = fault.path().to_string_lossy().into_owned();
+        let error =
+            ConfigError::conflict(&key, format!("{key}: {}", fault.reason()), fault.remedy());
+        return Err(error.inside(&table));
+    }
+    Ok(())
+}
+
+pub(crate) fn replay(mode: &Mode) -> Result<Replay, ConfigError> {
+    match mode {
+        Mode::OpenLoop(open) => {
+            number(
+                "replay.mode.open-loop.time_scale",
+                open.time_scale,
+                Bound::Above(0.0),
+                1e6,
+            )?;
+            Ok(Replay::OpenLoop {
+                time_scale: open.time_scale,
+            })
+        }
+        Mode::ClosedLoop(closed) => {
+            let depth = closed.queue_depth;
+            whole("replay.mode.closed-loop.queue_depth", depth, 1, 1_000_000)?;
+            Ok(Replay::ClosedLoop { queue_depth: depth })
+        }
+    }
+}

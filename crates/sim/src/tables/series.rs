@@ -1,0 +1,246 @@
+//! Time series: what happened in each interval.
+
+use super::{Cells, Column, f64s, maybe, of_member, requests, seconds, u64s, us};
+use crate::record::{Cell, Record};
+use crate::summary::ratio;
+use std::iter::repeat_n;
+use wordline_observe::{Busy, Heading, ObserveError, Table, Values};
+
+/// A row for each member of an array and interval of simulated time. Intervals of members can differ
+/// in width.
+pub fn members(records: &[Record]) -> Result<Table, ObserveError> {
+    let of = |record: &Record| record.series.iter().count();
+    let rows = (0..)
+        .zip(records)
+        .flat_map(|(member, record)| repeat_n(member, of(record)));
+    let mut columns = vec![of_member(rows)];
+    let cells: Vec<_> = records
+        .iter()
+        .flat_map(|record| record.series.iter())
+        .collect();
+    columns.extend(host_columns(&cells));
+    columns.extend(flash_columns(&cells));
+    columns.extend(buffer_columns(&cells));
+    Table::new(columns)
+}
+
+/// A row for each interval of simulated time.
+pub fn series(record: &Record) -> Result<Table, ObserveError> {
+    let cells: Vec<_> = record.series.iter().collect();
+    let mut columns = host_columns(&cells);
+    columns.extend(flash_columns(&cells));
+    columns.extend(buffer_columns(&cells));
+    columns.extend(vec![
+        (
+            Heading::new(
+                "channel_utilisation",
+                "",
+                "Share of the interval in which each channel's bus was held",
+            ),
+            lanes(&record.channels, cells.len()),
+        ),
+        (
+            Heading::new(
+                "die_utilisation",
+                "",
+                "Share of the interval in which each die was occupied",
+            ),
+            lanes(&record.dies, cells.len()),
+        ),
+    ]);
+    Table::new(columns)
+}
+
+fn host_columns(cells: &Cells<'_>) -> Vec<Column> {
+    vec![
+        (
+            Heading::new("start_s", "s", "Start of the interval"),
+            f64s(cells, |cell| cell.from.as_secs()),
+        ),
+        (
+            Heading::new("end_s", "s", "End of the interval"),
+            f64s(cells, |cell| cell.until.as_secs()),
+        ),
+        (
+            Heading::new("reads", "", "Read requests completed"),
+            u64s(cells, |cell| cell.value.latency[0].count()),
+        ),
+        (
+            Heading::new("writes", "", "Write requests completed"),
+            u64s(cells, |cell| cell.value.latency[1].count()),
+        ),
+        (
+            Heading::new("read_bytes", "B", "Bytes of reads completed"),
+            u64s(cells, |cell| cell.value.bytes[0]),
+        ),
+        (
+            Heading::new("write_bytes", "B", "Bytes of writes completed"),
+            u64s(cells, |cell| cell.value.bytes[1]),
+        ),
+        (
+            Heading::new("read_mean_us", "us", "Mean response time of reads"),
+            maybe(cells, |cell| cell.value.latency[0].mean_us()),
+        ),
+        (
+            Heading::new("read_max_us", "us", "Longest response time of a read"),
+            maybe(cells, |cell| cell.value.latency[0].max().map(us)),
+        ),
+        (
+            Heading::new("write_mean_us", "us", "Mean response time of writes"),
+            maybe(cells, |cell| cell.value.latency[1].mean_us()),
+        ),
+        (
+            Heading::new("write_max_us", "us", "Longest response time of a write"),
+            maybe(cells, |cell| cell.value.latency[1].max().map(us)),
+        ),
+        (
+            Heading::new("max_us", "us", "Longest response time"),
+            maybe(cells, |cell| {
+                let [read, write] = &cell.value.latency;
+                read.max().max(write.max()).map(us)
+            }),
+        ),
+        (
+            Heading::new(
+                "busy_ms",
+                "ms",
+                "Time of the interval in which requests were in the device",
+            ),
+            f64s(cells, |cell| cell.value.busy.as_secs() * 1e3),
+        ),
+        (
+            Heading::new("iops", "1/s", "Requests completed a second"),
+            f64s(cells, |cell| requests(cell) as f64 / seconds(cell)),
+        ),
+        (
+            Heading::new(
+                "mb_per_s",
+                "MB/s",
+                "Bytes of completed requests a second, in 10^6 bytes",
+            ),
+            f64s(cells, |cell| {
+                (cell.value.bytes[0] + cell.value.bytes[1]) as f64 / 1e6 / seconds(cell)
+            }),
+        ),
+    ]
+}
+
+fn buffer_columns(cells: &Cells<'_>) -> Vec<Column> {
+    type Count = fn(&Cell) -> u64;
+    let columns: [(&'static str, &'static str, Count); 7] = [
+        (
+            "buffer_read_hits",
+            "Pages of reads that were in the DRAM buffer",
+            |cell| cell.buffer.hits[0],
+        ),
+        (
+            "buffer_read_misses",
+            "Pages of reads that were not",
+            |cell| cell.buffer.misses[0],
+        ),
+        (
+            "buffer_write_hits",
+            "Pages of writes that were in the DRAM buffer",
+            |cell| cell.buffer.hits[1],
+        ),
+        (
+            "buffer_write_misses",
+            "Pages of writes that were not",
+            |cell| cell.buffer.misses[1],
+        ),
+        (
+            "buffer_clean_evictions",
+            "Pages that left the DRAM buffer as the flash held them",
+            |cell| cell.buffer.evictions[0],
+        ),
+        (
+            "buffer_dirty_evictions",
+            "Pages that left it and were newer",
+            |cell| cell.buffer.evictions[1],
+        ),
+        (
+            "buffer_pages_destaged",
+            "Pages that went from the DRAM buffer to the flash",
+            |cell| cell.buffer.destaged,
+        ),
+    ];
+    let column = |(name, description, count): (&'static str, &'static str, Count)| {
+        let values = u64s(cells, |cell| count(cell.value));
+        (Heading::new(name, "", description), values)
+    };
+    columns.into_iter().map(column).collect()
+}
+
+fn flash_columns(cells: &Cells<'_>) -> Vec<Column> {
+    vec![
+        (
+            Heading::new(
+                "host_page_writes",
+                "",
+                "Pages that the host wrote, whole or in part",
+            ),
+            u64s(cells, |cell| cell.value.flash.host_page_writes),
+        ),
+        (
+            Heading::new("page_programs", "", "Pages programmed"),
+            u64s(cells, |cell| cell.value.flash.page_programs()),
+        ),
+        (
+            Heading::new("page_reads", "", "Pages read from flash"),
+            u64s(cells, |cell| cell.value.flash.page_reads()),
+        ),
+        (
+            Heading::new(
+                "write_amplification",
+                "",
+                "Pages programmed per page that the host wrote",
+            ),
+            maybe(cells, |cell| {
+                ratio(
+                    cell.value.flash.page_programs(),
+                    cell.value.flash.host_page_writes,
+                )
+            }),
+        ),
+        (
+            Heading::new("gc_runs", "", "Collections finished"),
+            u64s(cells, |cell| cell.value.flash.gc_runs),
+        ),
+        (
+            Heading::new("gc_pages_moved", "", "Pages moved by collections finished"),
+            u64s(cells, |cell| cell.value.flash.gc_pages_moved),
+        ),
+        (
+            Heading::new(
+                "gc_time_ms",
+                "ms",
+                "Duration of collections finished, summed over planes",
+            ),
+            f64s(cells, |cell| cell.value.flash.gc_time.as_secs() * 1e3),
+        ),
+        (
+            Heading::new(
+                "gc_die_ms",
+                "ms",
+                "Time of the interval that dies were occupied for collections, summed over dies",
+            ),
+            f64s(cells, |cell| cell.value.flash.gc_die_time.as_secs() * 1e3),
+        ),
+        (
+            Heading::new("erases", "", "Blocks erased"),
+            u64s(cells, |cell| cell.value.flash.erases()),
+        ),
+    ]
+}
+
+fn lanes(busy: &Busy, rows: usize) -> Values {
+    let mut values: Vec<f32> = Vec::with_capacity(rows * busy.lanes());
+    for row in busy.iter().take(rows) {
+        values.extend(row.utilisation().map(|share| share as f32));
+    }
+    values.resize(rows * busy.lanes(), 0.0);
+    Values::Lists {
+        lanes: busy.lanes(),
+        values,
+    }
+}

@@ -1,0 +1,260 @@
+//! Opening a trace: its format, its first lines, the options that they allow.
+
+use super::options::TraceOptions;
+use crate::adapt::{Gaps, OnBadLine, Refusal, TimeOrder};
+use crate::counts::Counts;
+use crate::error::{Fault, Place};
+use crate::format::{self, Format, Origin, Placed, Probe, Reader, Record, UNSTATED};
+use crate::input::{Input, PROBE, Stop};
+use crate::recording::Recording;
+use crate::{Op, WorkloadError};
+use std::path::Path;
+
+/// One file being read.
+pub(super) struct Open {
+    pub(super) input: Input,
+    pub(super) reader: Box<dyn Reader>,
+    /// Records that are read, of which those before `given` were given out.
+    pub(super) records: Vec<Placed>,
+    pub(super) given: usize,
+    /// Why there are no more of them.
+    pub(super) stop: Option<Stop>,
+    pub(super) format: Format,
+    pub(super) warning: Option<String>,
+    pub(super) gaps: Gaps,
+    pub(super) tick_ps: u64,
+    /// How many ticks the clock reaches.
+    pub(super) reach: u64,
+    /// Ticks from which the reach of the clock counts.
+    pub(super) first: Option<u64>,
+    /// Ticks that mean the start of the file's clock.
+    pub(super) zero: Option<u64>,
+}
+
+impl Open {
+    pub(super) fn new(
+        recording: &Recording,
+        options: &TraceOptions,
+    ) -> Result<Self, WorkloadError> {
+        let mut input = Input::open(recording)?;
+        input.skip_mark();
+        let bytes = input.peek(PROBE).to_vec();
+        let probe = Probe {
+            bytes: &bytes,
+            whole: input.ended() && bytes.len() < PROBE,
+        };
+        if bytes.is_empty() {
+            return Err(input.empty());
+        }
+        let mut warning = None;
+        let (format, reader) = match (options.format, &options.columns) {
+            (None | Some(Format::Columns), Some(columns)) => {
+                let reader = columns.reader(&probe).map_err(|(reason, remedy)| {
+                    WorkloadError::at(recording.path(), Place::Line(1), None, reason, remedy)
+                })?;
+                (Format::Columns, reader)
+            }
+            (Some(format), Some(_)) => {
+                let reason = format!("the format is given as {format}, and its columns too");
+                let remedy = "leave --format or --columns out";
+                return Err(WorkloadError::new(recording.path(), reason, remedy));
+            }
+            (Some(format), None) => (format, format.reader(&probe)),
+            (None, None) => {
+                let format = input.recognise(&probe)?;
+                warning = format::warning(recording.path(), format, &probe);
+                (format, format.reader(&probe))
+            }
+        };
+        let tick_ps = reader.tick_ps();
+        input.untimed = options.time_order == TimeOrder::File;
+        let zero = (reader.origin() == Origin::Zero).then_some(0);
+        Ok(Self {
+            input,
+            reader,
+            records: Vec::new(),
+            given: 0,
+            stop: None,
+            format,
+            warning,
+            gaps: Gaps::new(options.time_gaps, tick_ps, zero),
+            tick_ps,
+            reach: u64::MAX.checked_div(tick_ps).unwrap_or(u64::MAX),
+            first: zero,
+            zero,
+        })
+    }
+
+    /// The next record that is as it should be, skipping others if that is asked for.
+    #[inline(always)]
+    pub(super) fn next(
+        &mut self,
+        on_bad_line: OnBadLine,
+        counts: &mut Counts,
+        first_skipped: &mut Option<WorkloadError>,
+    ) -> Result<Option<Placed>, WorkloadError> {
+        loop {
+            if let Some(placed) = self.records.get(self.given) {
+                let placed = *placed;
+                self.given += 1;
+                if self.accepts(&placed.record) {
+                    counts.records += 1;
+                    return Ok(Some(placed));
+                }
+                if let Some(fault) = Self::objection(&placed.record) {
+                    self.fail(placed.place, fault, on_bad_line, counts, first_skipped)?;
+                } else if self.input.untimed {
+                    counts.records += 1;
+                    counts.times_unknown += 1;
+                    return Ok(Some(self.without_time(placed)));
+                } else {
+                    return Err(self.unreachable(&placed));
+                }
+            } else if !self.read(on_bad_line, counts, first_skipped)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Reads the next records; false at the end of the file.
+    #[cold]
+    pub(super) fn read(
+        &mut self,
+        on_bad_line: OnBadLine,
+        counts: &mut Counts,
+        first_skipped: &mut Option<WorkloadError>,
+    ) -> Result<bool, WorkloadError> {
+        self.records.clear();
+        self.given = 0;
+        let read = match self.stop.take() {
+            Some(stop) => Err(stop),
+            None => self.reader.read(&mut self.input, &mut self.records),
+        };
+        self.gaps.pass(&mut self.records, counts);
+        match read {
+            Ok(()) if self.records.is_empty() => {
+                counts.lines_ignored += self.input.ignored;
+                self.input.ignored = 0;
+                return Ok(false);
+            }
+            Ok(()) => {}
+            Err(stop) if !self.records.is_empty() => self.stop = Some(stop),
+            Err(Stop::Broken(error)) => return Err(error),
+            Err(Stop::Bad(fault)) => {
+                self.fail(
+                    self.input.place(),
+                    fault,
+                    on_bad_line,
+                    counts,
+                    first_skipped,
+                )?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Counts what is wrong at a place, or fails with it.
+    #[cold]
+    pub(super) fn fail(
+        &self,
+        place: Place,
+        fault: Fault,
+        on_bad_line: OnBadLine,
+        counts: &mut Counts,
+        first_skipped: &mut Option<WorkloadError>,
+    ) -> Result<(), WorkloadError> {
+        let path = self.input.path();
+        if fault.stamp.is_some_and(|stamp| stamp.beyond) {
+            return Err(self.overflow(place, &fault));
+        }
+        let remedy = "correct it, or pass --on-bad-line skip";
+        let error = WorkloadError::at(path, place, fault.column, fault.reason, remedy);
+        if on_bad_line == OnBadLine::Error {
+            return Err(error);
+        }
+        counts.lines_skipped += 1;
+        first_skipped.get_or_insert(error);
+        Ok(())
+    }
+
+    /// The error of a time stamp that the clock cannot hold. That is no fault of its line.
+    #[cold]
+    pub(super) fn overflow(&self, place: Place, fault: &Fault) -> WorkloadError {
+        let reason = format!("{}: the clock reaches 213 days", fault.reason);
+        let mut remedy = "subtract the time of the first request from all".to_owned();
+        if self.format == Format::Wordline {
+            remedy += ", or, if the clock was set, pass --time-gaps cut=1s \
+                       --columns time=1:ns,op=2,offset=3,bytes=4,volume=5";
+        }
+        WorkloadError::at(self.input.path(), place, fault.column, reason, remedy)
+    }
+
+    /// Whether a record is what every format demands.
+    #[inline]
+    pub(super) fn accepts(&mut self, record: &Record) -> bool {
+        let ranged = record.bytes > 0 || record.op == Op::Flush;
+        if !ranged || record.offset.checked_add(record.bytes).is_none() {
+            return false;
+        }
+        match self.first {
+            Some(first) if record.ticks >= first => record.ticks - first <= self.reach,
+            Some(first) => !self.input.untimed && first - record.ticks <= self.reach,
+            None => self.begins(record.ticks),
+        }
+    }
+
+    /// Whether the reach of the clock can count from these ticks; then it does.
+    #[cold]
+    pub(super) fn begins(&mut self, ticks: u64) -> bool {
+        let stated = ticks != UNSTATED;
+        self.first = stated.then_some(ticks);
+        stated
+    }
+
+    /// A record whose time cannot be known, in its place in the file.
+    #[cold]
+    pub(super) fn without_time(&self, placed: Placed) -> Placed {
+        let ticks = self.first.unwrap_or(0);
+        let record = Record {
+            ticks,
+            ..placed.record
+        };
+        Placed { record, ..placed }
+    }
+
+    /// What is wrong with a record that is not accepted; nothing if the clock does not reach it.
+    #[cold]
+    pub(super) fn objection(record: &Record) -> Option<Fault> {
+        let Record { offset, bytes, .. } = *record;
+        if bytes == 0 && record.op != Op::Flush {
+            return Some(Fault::new("the size is 0"));
+        }
+        offset.checked_add(bytes).is_none().then(|| {
+            Fault::new(format!(
+                "offset {offset} and size {bytes} add up to more than 2^64"
+            ))
+        })
+    }
+
+    /// The error of a record that the clock does not reach. That is no fault of its line.
+    #[cold]
+    pub(super) fn unreachable(&self, placed: &Placed) -> WorkloadError {
+        let first = self.first.unwrap_or(placed.record.ticks);
+        let away = placed.record.ticks.abs_diff(first);
+        let seconds = away as f64 * self.tick_ps as f64 / 1e12;
+        let side = if placed.record.ticks > first {
+            "after"
+        } else {
+            "before"
+        };
+        let reason =
+            format!("the time is {seconds:.0} s {side} the start, and the clock reaches 213 days");
+        let remedy = "if the clock was set, or for pauses, pass --time-gaps cut=1s";
+        WorkloadError::at(self.input.path(), placed.place, None, reason, remedy)
+    }
+}
+
+#[cold]
+pub(super) fn refused(path: &Path, place: Place, refusal: Refusal) -> WorkloadError {
+    WorkloadError::at(path, place, None, refusal.reason, refusal.remedy)
+}
