@@ -16,7 +16,7 @@ from typing import Any, TypedDict
 from wordline import _wordline, outputs
 from wordline._wordline import WordlineError
 from wordline.process import ended
-from wordline.reading import paths
+from wordline.trace_input import paths
 
 DEVICE = "d4"
 # What follows upon what on that device: a page read (command, array, transfer) and a page program

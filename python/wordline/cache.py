@@ -18,9 +18,9 @@ from wordline._wordline import WordlineError
 from wordline.arguments import whole
 from wordline.kept import OneTable
 from wordline.policy import PolicyClass, PolicyError, name_of
-from wordline.reading import Align, OnBadLine, TimeOrder, Traces, Volumes, paths, trace_options
 from wordline.result import Table
 from wordline.summary import InputFile
+from wordline.trace_input import Align, OnBadLine, TimeOrder, Traces, Volumes, paths, trace_options
 
 Size: TypeAlias = str | int | float
 Policy: TypeAlias = str | PolicyClass

@@ -23,8 +23,8 @@ from wordline.cache import (
     reading_options,
     size_texts,
 )
-from wordline.reading import Align, OnBadLine, TimeOrder, Traces, Volumes, paths, trace_options
 from wordline.result import Table
+from wordline.trace_input import Align, OnBadLine, TimeOrder, Traces, Volumes, paths, trace_options
 
 METHODS = ("exact", "shards", "aet")
 SIZES = ("0.1%", "0.3%", "1%", "3%", "10%", "30%", "100%")

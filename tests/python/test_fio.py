@@ -10,7 +10,7 @@ import pytest
 import wordline
 from wordline import fio, fio_logs
 from wordline._wordline import WordlineError
-from wordline.command import main
+from wordline.cli import main
 
 
 def streams(tmp_path: Path, text: str, section: str | None = None) -> fio.Load:

@@ -9,7 +9,7 @@ import pytest
 import wordline
 from wordline import mqsim
 from wordline._wordline import WordlineError
-from wordline.command import main
+from wordline.cli import main
 
 # The parameters that MQSim's README lists, with the defaults of its source, on a device that is
 # small: 2 channels, 1 chip, 64 blocks.

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from wordline import reading
+from wordline import trace_input
 from wordline.study.figure import Setup
 
-BUNDLED = Path(reading.bundled())
+BUNDLED = Path(trace_input.bundled())
 
 
 def recorded(setup: Setup, known: Mapping[str, Sequence[str]]) -> dict[str, Path]:

@@ -43,7 +43,7 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
         if name not in _TYPES:
-            raise AttributeError(f"module 'wordline.reading' has no attribute {name!r}")
+            raise AttributeError(f"module 'wordline.trace_input' has no attribute {name!r}")
         from typing import Literal
 
         words = Literal[CHOICES[_TYPES[name]]]

@@ -15,7 +15,7 @@ if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
 
 def main() -> int:
     """The `wordline` command; returns its exit code."""
-    from wordline.command import main as command
+    from wordline.cli import main as command
 
     return command()
 
