@@ -97,9 +97,11 @@ def test_the_numbers_are_the_same_again(told: dict) -> None:
 
 
 def test_answers_stand_in_the_order_of_the_cases_and_faults_are_told() -> None:
-    cases = [Case("", SMALL | {"workload.request_bytes": 2048 * pages}) for pages in (1, 2, 3, 4)]
-    wrong = Case("", SMALL | {"workload.read_ratio": 2.0})
-    *runs, fault = run_all(DEVICE, [*cases, wrong])
+    cases = [
+        Case(DEVICE, "", SMALL | {"workload.request_bytes": 2048 * pages}) for pages in (1, 2, 3, 4)
+    ]
+    wrong = Case(DEVICE, "", SMALL | {"workload.read_ratio": 2.0})
+    *runs, fault = run_all([*cases, wrong])
     bytes_moved = [
         one.summary["input"]["read_bytes"] + one.summary["input"]["written_bytes"]
         for one in runs
@@ -121,7 +123,7 @@ def test_a_queue_that_blocks_serves_one_request_at_a_time_if_all_need_all(queue:
         "workload.align_bytes": 128 * 2048,
     }
     overrides = Variant(queue=queue).overrides(Setup(quick=True), "CWDP") | load
-    (run,) = run_all(DEVICE, [Case("", overrides | {CLOSED: 32})])
+    (run,) = run_all([Case(DEVICE, "", overrides | {CLOSED: 32})])
     assert run.summary
     expected = 1e6 / (50 + 16 * 2112 / 50)
     assert run.summary["throughput"]["iops"] == pytest.approx(expected, rel=0.02)
@@ -139,7 +141,7 @@ def test_plane_first_writes_are_served_one_at_a_time() -> None:
     iops = {}
     for queue, depth in (("package", 1), ("package", 32), ("immediate", 32)):
         overrides = Variant(queue=queue).overrides(Setup(quick=True), "PCWD") | load
-        (run,) = run_all(DEVICE, [Case("", overrides | {CLOSED: depth})])
+        (run,) = run_all([Case(DEVICE, "", overrides | {CLOSED: depth})])
         assert run.summary
         iops[queue, depth] = run.summary["throughput"]["iops"]
     assert iops["package", 32] < 2 * iops["package", 1] < iops["immediate", 32] / 4

@@ -46,7 +46,7 @@ def stacked(
 ) -> dict[str, Any]:
     """A bar a name, cut by stage."""
     seen = {stage: values for stage, values in shares.items() if any(values)}
-    return bars(names, seen, unit, [STAGES[stage] for stage in seen], barmode="stack")
+    return bars(names, seen, unit, [STAGES[stage] for stage in seen], stacked=True)
 
 
 def _strips(setup: Setup, operation: Literal["program", "read"]) -> dict[str, list[Strip]]:
