@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import polars as pl
 
+from wordline import parts
 from wordline.figures import (
     DASHES,
     EACH,
@@ -15,7 +16,6 @@ from wordline.figures import (
     MOST_ROWS,
     NEUTRAL,
     OPS,
-    PART_COLOUR,
     Figure,
     Grid,
     decades,
@@ -26,7 +26,7 @@ from wordline.figures import (
     line,
     percent,
 )
-from wordline.units import duration, duration_unit, shown_parts
+from wordline.units import duration, duration_unit
 
 
 @dataclass(frozen=True)
@@ -167,21 +167,21 @@ def breakdown(summary: Mapping[str, Any]) -> Figure | None:
         return None
     scale, unit = duration_unit(max(summary["latency"][op]["mean_us"] for op in ops))
     data: list[Figure] = []
-    for name, key in shown_parts(summary):
-        values = [summary["breakdown"][op][key] or 0.0 for op in ops]
+    for part in parts.shown(summary):
+        values = [summary["breakdown"][op][part["figure"]] or 0.0 for op in ops]
         means = [summary["latency"][op]["mean_us"] for op in ops]
         shares = [value / mean if mean else 0.0 for value, mean in zip(values, means, strict=True)]
         data.append(
             {
                 "type": "bar",
                 "orientation": "h",
-                "name": name,
+                "name": part["name"],
                 "y": ops,
                 "x": [value / scale for value in values],
-                "marker": {"color": PART_COLOUR[key]},
+                "marker": {"color": part["colour"]},
                 "customdata": [
-                    [duration(value), percent(part)]
-                    for value, part in zip(values, shares, strict=True)
+                    [duration(value), percent(share)]
+                    for value, share in zip(values, shares, strict=True)
                 ],
                 "hovertemplate": "%{y}: %{customdata[0]}, %{customdata[1]} of the mean",
             }

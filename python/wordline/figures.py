@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
-from wordline.units import PARTS
+from wordline.parts import PARTS
 
 Figure: TypeAlias = dict[str, Any]
 Grid: TypeAlias = list[list[float | None]]
@@ -21,21 +21,7 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 """Of those that share a colour, in turn."""
 READ, WRITE, NEUTRAL = "#3b86c6", "#d8731c", "#8b929c"
 OPS = (("read", READ), ("write", WRITE))
-PART_COLOURS = (
-    "#9aa1ab",
-    "#d9a5c7",
-    "#b07aa1",
-    "#c9d27a",
-    "#8fa83a",
-    "#5d6570",
-    "#e0a30a",
-    "#7cc0ea",
-    "#1f78b4",
-    "#12a07a",
-    "#c2457f",
-)
-COLLECTION = PART_COLOURS[-1]
-PART_COLOUR = dict(zip((key for _, key in PARTS), PART_COLOURS, strict=True))
+COLLECTION = next(part["colour"] for part in PARTS if part["figure"] == "gc_us")
 LINEAR = {"rangemode": "tozero", "exponentformat": "none", "separatethousands": True}
 ZERO = "0"
 HEAT = "Cividis"

@@ -1,16 +1,19 @@
 """The HTML report: one file that needs nothing but a browser."""
 
 import json
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import jinja2
 import polars as pl
+from markupsafe import Markup
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name  # pyright: ignore[reportUnknownVariableType]
 
-from wordline import charts, course, figures, miss_ratio, pages, units
+from wordline import charts, course, miss_ratio, pages, parts, units
 from wordline._wordline import WordlineError
 from wordline.charts import Tables
 from wordline.figures import Figure
@@ -19,14 +22,6 @@ from wordline.replay import played
 __all__ = ["Tables", "from_folder", "render"]
 
 TABLES = ("series", "latency", "blocks", "wear")
-TOML = re.compile(
-    r"(?P<comment>#[^\n]*)"
-    r"|(?P<string>\"(?:\\.|[^\"\\\n])*\"|'[^'\n]*')"
-    r"|(?P<table>^\[{1,2}[^\]\n]*\]{1,2})"
-    r"|(?P<key>^[\w.\"'-]+(?=\s*=))"
-    r"|(?P<number>(?<![\w-])[-+]?\d[\w.+-]*|\b(?:true|false|inf|nan)\b)",
-    re.MULTILINE,
-)
 
 
 @dataclass(frozen=True)
@@ -50,11 +45,11 @@ def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
         drawn,
         s=summary,
         charts=shown,
-        config=_coloured(config),
+        config=_highlighted(config),
         ops=_ops(summary),
         played=played(summary),
         units=units,
-        parts=[(name, key, figures.PART_COLOUR[key]) for name, key in units.shown_parts(summary)],
+        parts=parts.shown(summary),
     )
 
 
@@ -219,11 +214,7 @@ def _table(path: Path) -> pl.DataFrame:
         raise WordlineError(f"{path}: cannot be read: {reason}; run it again") from fault
 
 
-def _coloured(config: str) -> Iterator[tuple[str, str]]:
-    """The configuration in pieces (kind, text); the kind is "" where nothing stands out."""
-    end = 0
-    for match in TOML.finditer(config):
-        yield "", config[end : match.start()]
-        yield match.lastgroup or "", match[0]
-        end = match.end()
-    yield "", config[end:]
+def _highlighted(config: str) -> Markup:
+    """The configuration as HTML, with classes of Pygments on what stands out."""
+    lexer = get_lexer_by_name("toml", stripnl=False)
+    return Markup(highlight(config, lexer, HtmlFormatter[str](nowrap=True)))  # noqa: S704

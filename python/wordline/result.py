@@ -95,9 +95,8 @@ class Result:
         """A row per request, in order of arrival; times in picoseconds.
 
         index, stream, op, offset, bytes, arrival_ps, latency_ps, and the parts that sum to it
-        exactly: host_queue_ps, link_wait_ps, link_ps, buffer_wait_ps, buffer_ps, queue_ps,
-        die_wait_ps, bus_wait_ps, bus_ps, cell_ps, gc_ps; of an array also member, the one that
-        the part done last went to.
+        exactly, from host_queue_ps to gc_ps; of an array also member, the one that the part done
+        last went to.
         Raises WordlineError if the run was made with requests=False.
         """
         if "requests" not in self._outcome.tables:

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Ta
 from rich.table import Table
 from rich.text import Text
 
+from wordline import parts as latency_parts
 from wordline.provenance import formats
 from wordline.replay import played
 from wordline.units import (
@@ -25,7 +26,6 @@ from wordline.units import (
     many,
     number,
     share,
-    shown_parts,
     size,
     whole,
 )
@@ -539,10 +539,10 @@ def _latencies(summary: Mapping[str, Any]) -> Table:
                 *(duration(summary["latency"][op][key]) for op in _ops(summary)),
                 end_section=name == "max",
             )
-    for name, key in shown_parts(summary):
+    for part in latency_parts.shown(summary):
         table.add_row(
-            Text(f"mean: {name}", style="dim"),
-            *(duration(summary["breakdown"][op][key]) for op in _ops(summary)),
+            Text(f"mean: {part['name']}", style="dim"),
+            *(duration(summary["breakdown"][op][part["figure"]]) for op in _ops(summary)),
         )
     return table
 
