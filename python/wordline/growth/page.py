@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import wordline
 from wordline import pages, units
-from wordline.figures import Figure, figure, line
 from wordline.growth.cost import MOST_RATIO, Line, Measured
 from wordline.miss_ratio import COLOURS
+from wordline.plotly import Figure, figure, line
 
 LATENCY = "#8b929c"
 # Of the chart's height: the random read below, the costs above.

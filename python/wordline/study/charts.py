@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-from wordline.figures import LINEAR, Figure, figure, line
+from wordline.plotly import LINEAR, Figure, figure, line
 
 Step = TypeVar("Step", float, str)
 # By place or series, and series or step.

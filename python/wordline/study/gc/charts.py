@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wordline.figures import LINEAR, decades, figure, line
+from wordline.plotly import LINEAR, decades, figure, line
 from wordline.study.figure import Numbers
 from wordline.study.gc.schemes import BOTH, SCHEMES
 

@@ -6,7 +6,7 @@ import polars as pl
 
 import wordline
 from wordline.config import Value
-from wordline.course import views
+from wordline.report.views import views
 from wordline.study.cases import result
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
 from wordline.study.gc.charts import MARGIN_MS, PUBLISHED

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from wordline.figures import Figure as Drawn
+from wordline.plotly import Figure as Drawn
 from wordline.study.cases import required
 from wordline.study.charts import lines
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup

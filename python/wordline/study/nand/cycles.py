@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
-from wordline.figures import figure
 from wordline.package import Report, Strip
+from wordline.plotly import figure
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
 from wordline.study.nand.modes import (
     CACHE,

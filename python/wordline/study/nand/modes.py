@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from wordline.config import Value
-from wordline.figures import Figure
 from wordline.package import Package, Report
+from wordline.plotly import Figure
 from wordline.study import charts
 from wordline.study.figure import Numbers, Setup
 

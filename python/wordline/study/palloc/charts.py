@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from itertools import cycle
 from typing import Any
 
-from wordline.figures import LINEAR, figure
+from wordline.plotly import LINEAR, figure
 from wordline.study.charts import bar
 from wordline.study.figure import Numbers
 from wordline.study.palloc.orders import FAMILIES, ORDERS, averaged

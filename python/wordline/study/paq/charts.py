@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wordline.figures import LINEAR, Figure, figure
+from wordline.plotly import LINEAR, Figure, figure
 from wordline.study import charts
 from wordline.study.figure import Numbers
 from wordline.study.paq.schedulers import ALL, TITLES

@@ -13,11 +13,15 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name  # pyright: ignore[reportUnknownVariableType]
 
-from wordline import charts, course, miss_ratio, pages, parts, units
+from wordline import miss_ratio, pages, parts, units
 from wordline._wordline import WordlineError
-from wordline.charts import Tables
-from wordline.figures import Figure
+from wordline.plotly import Figure
 from wordline.replay import played
+from wordline.report import latency, time_series
+from wordline.report import wear as wear_charts
+from wordline.report.tables import Tables
+from wordline.report.utilisation import utilisation
+from wordline.report.views import views
 
 __all__ = ["Tables", "from_folder", "render"]
 
@@ -87,7 +91,7 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "Distribution",
             "How many requests were answered within a time. Further left is faster, steeper is "
             "steadier.",
-            charts.distribution(tables.latency, summary),
+            latency.distribution(tables.latency, summary),
             no_requests,
         ),
         Chart(
@@ -95,7 +99,7 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "The slow end",
             "The same, turned over: how many requests took longer. p99 is where the curve "
             "crosses 1 %.",
-            charts.tail(tables.latency, summary),
+            latency.tail(tables.latency, summary),
             "There is no slow end: too few requests, or all took equally long.",
         ),
         *(
@@ -104,7 +108,7 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
                 f"Distribution by {of}",
                 f"How many requests of each {of} were answered within a time, reads and writes "
                 "together.",
-                charts.each(tables.latency_by, of),
+                latency.each(tables.latency_by, of),
                 no_requests,
             )
             for of in ("stream", "member")
@@ -114,7 +118,7 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "Where the time goes",
             "Mean latency by where requests spent it. The parts of each request sum exactly to "
             "its latency.",
-            charts.breakdown(summary),
+            latency.breakdown(summary),
             no_requests,
         ),
         Chart(
@@ -125,7 +129,7 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "each interval is then as wide as the time in which the device held requests, and a "
             "dotted line, with its length where there is room, stands for the intervals without "
             "a request.",
-            course.over_time(tables.series),
+            time_series.over_time(tables.series),
             no_requests,
         ),
         Chart(
@@ -134,7 +138,7 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "Above, what the host sees of the requests of each interval. Below, the longest "
             "latencies before the share of the dies' time that garbage collection took: beside "
             "requests, and in intervals in which the device held none.",
-            course.views({"": tables.series}) if summary["flash"]["gc_die_time_s"] else None,
+            views({"": tables.series}) if summary["flash"]["gc_die_time_s"] else None,
             "No block was collected.",
         ),
         Chart(
@@ -142,14 +146,14 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "Hits, and what leaves",
             "Share of the pages asked for in each interval that were in the buffer; below, pages "
             "that left it, and pages written from it to the flash.",
-            course.buffer(tables.series) if summary["buffer"] else None,
+            time_series.buffer(tables.series) if summary["buffer"] else None,
             "No page was asked for.",
         ),
         Chart(
             "channels",
             "Channels",
             "Share of each interval that the bus of a channel was held.",
-            course.utilisation(
+            utilisation(
                 tables.series, "channel_utilisation", "channel", _of_members(summary, "channels")
             ),
             no_requests,
@@ -158,9 +162,7 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "dies",
             "Dies",
             "Share of each interval that a die was reading, programming or erasing.",
-            course.utilisation(
-                tables.series, "die_utilisation", "die", _of_members(summary, "dies")
-            ),
+            utilisation(tables.series, "die_utilisation", "die", _of_members(summary, "dies")),
             no_requests,
         ),
         Chart(
@@ -169,14 +171,14 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             ("A row is a plane: " + "member m, " * bool(summary["members"]))
             + "channel c, way w, die d, plane p. Even colour is even wear. Erases before the "
             "measurement are included.",
-            charts.erases(tables.blocks) if summary["flash"]["erases_per_block_max"] else None,
+            wear_charts.erases(tables.blocks) if summary["flash"]["erases_per_block_max"] else None,
             "No block was erased.",
         ),
         Chart(
             "wear",
             "Blocks by erases",
             "The narrower, the more even the wear. Erases before the measurement are included.",
-            charts.wear(tables.wear) if summary["flash"]["erases_per_block_max"] else None,
+            wear_charts.wear(tables.wear) if summary["flash"]["erases_per_block_max"] else None,
             "No block was erased.",
         ),
     ]
