@@ -338,7 +338,7 @@ class heard:  # noqa: N801
         self._bar = None
         self._tell = None if isinstance(progress, bool) else progress
         if progress is True:
-            from wordline.terminal import TraceBar
+            from wordline.terminal.progress import TraceBar
 
             self._bar = TraceBar()
             self._tell = self._bar.show

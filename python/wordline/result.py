@@ -222,7 +222,7 @@ class Result:
             return page.read_text(encoding="utf-8")
 
     def __repr__(self) -> str:
-        from wordline.terminal import one_line
+        from wordline.terminal.run import one_line
 
         return f"<wordline.Result {one_line(self.summary)}>"
 

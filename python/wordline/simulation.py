@@ -178,7 +178,7 @@ def _simulate(
     if progress is False or progress is None:
         return run(None)
     if progress is True:
-        from wordline.terminal import Bar
+        from wordline.terminal.progress import Bar
 
         with Bar() as bar:
             return run(bar.show)

@@ -3,6 +3,7 @@
 import math
 
 ABSENT = "–"
+US_PER_S = 1e6
 
 LATENCIES = (
     ("mean", "mean_us"),

@@ -91,7 +91,7 @@ def bench(
     if as_json:
         click.echo(json.dumps(results, indent=2))
     else:
-        from wordline.terminal import print_bench
+        from wordline.terminal.benchmarks import print_bench
 
         print_bench(results)
     if record:

@@ -78,7 +78,7 @@ def cache(
     if as_json:
         click.echo(json.dumps(result.summary, indent=2))
         return
-    from wordline.terminal import print_cache
+    from wordline.terminal.caches import print_cache
 
     print_cache(result.summary, files)
 
@@ -115,6 +115,6 @@ def mrc(
     if as_json:
         click.echo(json.dumps(result.summary, indent=2))
         return
-    from wordline.terminal import print_mrc
+    from wordline.terminal.caches import print_mrc
 
     print_mrc(result.summary, files)

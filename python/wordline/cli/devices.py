@@ -25,7 +25,7 @@ def policies(family: str | None) -> None:
       wordline policies
       wordline policies ftl.gc.victim
     """
-    from wordline.terminal import print_policies
+    from wordline.terminal.policies import print_policies
 
     print_policies(wordline.policies(family))
 
@@ -42,7 +42,7 @@ def devices(name: str | None) -> None:
     """
     known = wordline.presets()
     if name is None:
-        from wordline.terminal import print_rows
+        from wordline.terminal.console import print_rows
 
         print_rows(["device", "what it is"], ([one["name"], one["description"]] for one in known))
         return

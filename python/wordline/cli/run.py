@@ -106,6 +106,6 @@ def _show(result: Result, files: list[str], *, as_json: bool) -> None:
         return
     from pathlib import Path
 
-    from wordline.terminal import print_summary
+    from wordline.terminal.run import print_summary
 
     print_summary(result.summary, [Path(file) for file in files])

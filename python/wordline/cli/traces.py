@@ -58,7 +58,7 @@ def stat(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
     if as_json:
         click.echo(json.dumps(answer, indent=2))
         return
-    from wordline.terminal import print_stat
+    from wordline.terminal.traces import print_stat
 
     print_stat(cast("dict[str, Any]", answer))
 
@@ -96,7 +96,7 @@ def formats() -> None:
     Example:
       wordline trace formats
     """
-    from wordline.terminal import print_rows
+    from wordline.terminal.console import print_rows
 
     known = wordline.trace_formats()
     print_rows(

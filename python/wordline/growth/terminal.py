@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from wordline.growth.cost import MOST_RATIO, Line, Measured
-from wordline.terminal import NARROWED_WIDTH, console, narrowed
+from wordline.terminal.console import NARROWED_WIDTH, console, narrowed
 from wordline.units import ABSENT, figures
 
 RATIOS = ("by request", "by event", "without misses", "instructions")

@@ -10,7 +10,7 @@ from rich.text import Text
 from wordline.study.figure import Claim, Figure
 from wordline.study.outcome import Outcome
 from wordline.study.page import difference, ours, published
-from wordline.terminal import console
+from wordline.terminal.console import console
 
 
 def print_studies(studies: Mapping[str, str]) -> None:
