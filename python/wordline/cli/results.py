@@ -33,7 +33,7 @@ def fio_logs(results: Path, prefix: str, log_avg_msec: int) -> None:
       wordline fio-logs out/d4-job logs/d4
       wordline fio-logs --log-avg-msec 100 out/d4-job logs/d4
     """
-    from wordline import fio_logs as logs
+    from wordline.fio import logs
 
     for file in logs.write(results, prefix, log_avg_msec):
         click.echo(f"wrote {file}")
