@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TypedDict, cast
 
-from wordline import _wordline, folder
+from wordline import _wordline, output_folder
 from wordline._wordline import WordlineError
 from wordline.arguments import flag, whole
 from wordline.cache import (
@@ -181,7 +181,7 @@ def mrc(
     options["seed"] = whole("seed", seed, 0)
     options["sizes"] = size_texts(sizes)
     if out is not None:
-        folder.check(out, "mrc")
+        output_folder.check(out, "mrc")
     with heard(progress) as tell:
         curves = _wordline.curves_open(paths(trace), options, tell)
     told = json.loads(curves.summary_json())

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 
 import wordline
-from wordline import _wordline, outputs, trace_input
+from wordline import _wordline, output_folder, trace_input
 from wordline._wordline import WordlineError
 from wordline.arguments import flag, whole
 from wordline.config import Device, Overrides, read, settings
@@ -143,7 +143,7 @@ def run(
     options |= timeline_options(timeline, timeline_from, timeline_until, files)
     options["streams"] = several
     if out is not None:
-        require_outside(timeline, outputs.check(out, "run"))
+        require_outside(timeline, output_folder.check(out, "run"))
     outcome = _simulate(text, name, settings(overrides), traces, options, progress)
     result = Result(outcome)
     if outcome.requests == 0:

@@ -102,7 +102,7 @@ def test_a_library_leaves_signals_alone() -> None:
     code = (
         "import signal; names = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]\n"
         "before = [signal.getsignal(name) for name in names]\n"
-        "import wordline, wordline.cli, wordline.cli.app, wordline.outputs\n"
+        "import wordline, wordline.cli, wordline.cli.app, wordline.output_folder\n"
         "wordline.cli.main(['devices'])\n"
         "assert before == [signal.getsignal(name) for name in names]"
     )

@@ -25,7 +25,7 @@ from wordline.study.lcr.loads import (
 from wordline.study.lcr.policies import ALL, LRU, chosen
 from wordline.study.lcr.runs import DEVICE, case, clean_percent
 from wordline.study.measures import latency_us
-from wordline.study.outcome import run
+from wordline.study.results import run
 
 RECORDED = Path(__file__).parents[3] / "shared" / "traces" / "msr-rsrch_1.csv.gz"
 MANY = 40_000

@@ -14,11 +14,11 @@ from conftest import environment
 import wordline.study as studies
 from wordline.study import Setup
 from wordline.study.cases import Case, run_all
-from wordline.study.outcome import run
 from wordline.study.palloc import sequential
 from wordline.study.palloc.loads import TABLE, Variant
 from wordline.study.palloc.orders import FAMILIES, ORDERS
 from wordline.study.palloc.runs import DEVICE
+from wordline.study.results import run
 
 CLOSED = "workload.arrival.closed-loop.queue_depth"
 SMALL = {"workload.requests": 100, "nand.geometry.blocks_per_plane": 64}

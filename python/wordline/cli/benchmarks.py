@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from wordline import folder, outputs
+from wordline import output_folder
 from wordline.cli.command import command
 from wordline.cli.options import JSON, Options, flag, value
 
@@ -85,7 +85,7 @@ def bench(
     chosen = benchmark.chosen(works, trace)
     former = benchmark.read_record(record) if record else []
     if record:
-        outputs.check_file(record)
+        output_folder.check_file(record)
     results = [benchmark.measured(work, repeat) for work in chosen]
     benchmark.compare(results, former)
     if as_json:
@@ -119,4 +119,4 @@ def growth(out: Path, **options: Any) -> int:
     """
     from wordline.growth import command
 
-    return command(folder.check(out, "growth"), **options)
+    return command(Path(output_folder.check(out, "growth")), **options)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 import wordline
-from wordline import folder
+from wordline import output_folder
 from wordline.cache import SIZES
 from wordline.cli.command import command
 from wordline.cli.options import PAGES, Options, flag, value
@@ -72,7 +72,7 @@ def cache(
     143 SIGTERM.
     """
     if out:
-        folder.check(out, "cache")
+        output_folder.check(out, "cache")
     result = wordline.cache(trace, policy, size, progress=shows_progress(progress), **options)
     files = result.write(out) if out else []
     if as_json:
@@ -109,7 +109,7 @@ def mrc(
     143 SIGTERM.
     """
     if out:
-        folder.check(out, "mrc")
+        output_folder.check(out, "mrc")
     result = wordline.mrc(trace, methods, progress=shows_progress(progress), **options)
     files = result.write(out) if out else []
     if as_json:

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias, cast
 
 import click
 
-from wordline import outputs
+from wordline import output_folder
 from wordline.cli import options
 from wordline.cli.options import Options
 
@@ -42,7 +42,9 @@ def command(
 
     def make(function: Function) -> click.Command:
         if writes:
-            function.__doc__ = (function.__doc__ or "").replace("{files}", outputs.told(writes))
+            function.__doc__ = (function.__doc__ or "").replace(
+                "{files}", output_folder.told(writes)
+            )
         for flag, declared in reversed([one for table in tables for one in table.items()]):
             function = _option(flag, declared)(function)
         made = click.command(name, cls=cls, context_settings=HELP)(function)

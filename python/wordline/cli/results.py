@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from wordline import folder
+from wordline import output_folder
 from wordline.cli.command import command
 from wordline.cli.options import Options, value
 
@@ -51,7 +51,7 @@ def report(results: Path, out: Path | None) -> None:
     from wordline.report import from_folder
 
     page = from_folder(results)
-    target = folder.write_file(
-        out or results / "report.html", lambda part: part.write_text(page, encoding="utf-8")
+    target = output_folder.write_file(
+        out or results / "report.html", lambda part: output_folder.write_text(part, page)
     )
     click.echo(f"wrote {target}")

@@ -33,7 +33,7 @@ def simulate(
     **options: Any,
 ) -> int:
     """`wordline run`, its options as click names them; `options` are those of `wordline.run`."""
-    from wordline import outputs, result, simulation
+    from wordline import output_folder, result, simulation
     from wordline.timeline import require_outside
 
     if fio or fio_section:
@@ -42,7 +42,7 @@ def simulate(
     else:
         load = list(trace)
     default = _default_out(device, load, streams or {})
-    place = outputs.check(out or outputs.unused(default), "run")
+    place = output_folder.check(out or output_folder.unused(default), "run")
     require_outside(timeline, place)
     options |= {
         "streams": streams,

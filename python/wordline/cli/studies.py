@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from wordline import folder
+from wordline import output_folder
 from wordline.cli.command import command
 from wordline.cli.exit import DONE, FAILED, fault
 from wordline.cli.options import Options, flag, value
@@ -41,7 +41,7 @@ def study(name: str | None, out: Path | None, traces: Path | None, quick: bool, 
       wordline study nand --traces ~/traces --out results/nand
     """
     from wordline import study as studies
-    from wordline.study import outcome, terminal
+    from wordline.study import results, terminal
 
     if name is None:
         _require_name({"--out": out, "--traces": traces, "--quick": quick, "--full": full})
@@ -55,9 +55,9 @@ def study(name: str | None, out: Path | None, traces: Path | None, quick: bool, 
             else f"--full: the study '{name}' has no more requests; leave it out",
             click.get_current_context(),
         )
-    place = folder.check(out or Path("out") / f"study-{name}", "study")
+    place = Path(output_folder.check(out or Path("out") / f"study-{name}", "study"))
     setup = studies.Setup(quick, sorted(traces.iterdir()) if traces else (), full=full)
-    result = outcome.run(chosen, setup, terminal.print_figure)
+    result = results.run(chosen, setup, terminal.print_figure)
     terminal.print_end(result, result.write(place))
     for figure, claim in result.failed:
         fault(f"{figure.title}: {claim.text}: {claim.detail}", FAILED)

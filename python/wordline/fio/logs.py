@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from wordline import folder
+from wordline import output_folder
 from wordline._wordline import WordlineError
 
 DIRECTIONS = {"read": 0, "write": 1, "trim": 2}
@@ -38,13 +38,11 @@ def write(
             Path(prefix).parent.mkdir(parents=True, exist_ok=True)
             path = Path(f"{os.fspath(prefix)}_{kind}.{stream + 1}.log")
             text = lines[kind].str.join("\n").item() + "\n"
-            target = folder.write_file(path, lambda part, text=text: _write(part, text))
+            target = output_folder.write_file(
+                path, lambda part, text=text: output_folder.write_text(part, text)
+            )
             files.append(Path(target))
     return files
-
-
-def _write(part: Path, text: str) -> None:
-    part.write_text(text, encoding="ascii")
 
 
 def _rows(results: Path) -> Any:

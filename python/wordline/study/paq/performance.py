@@ -44,7 +44,7 @@ HARDLY = 5
 NEARLY = 0.9
 # How VAQ may be read, beside its default: what stalls it, and whether writes wait in its queue.
 CONFLICT, HOLDS = "ssd.scheduler.vaq.conflict", "ssd.scheduler.vaq.holds_writes"
-READINGS: dict[str, dict[str, Value]] = {
+INTERPRETATIONS: dict[str, dict[str, Value]] = {
     "die": {CONFLICT: "die"},
     "channel": {CONFLICT: "channel"},
     "package, reads only": {HOLDS: False},
@@ -126,9 +126,9 @@ def _stalls(setup: Setup, paths: Mapping[str, Path]) -> dict[str, Runs]:
     return by_load(
         setup,
         {
-            (load, reading): closed(load, trace, VAQ, more=more)
+            (load, meant): closed(load, trace, VAQ, more=more)
             for load, trace in paths.items()
-            for reading, more in READINGS.items()
+            for meant, more in INTERPRETATIONS.items()
         },
     )[0]
 
@@ -510,8 +510,8 @@ def _search(fitted: dict[str, Runs], free: dict[str, Runs]) -> Figure:
 def _levels(fitted: dict[str, Runs], stalls: dict[str, Runs]) -> Figure:
     base = over_loads(fitted, iops)
     by_level = {"package": {load: one[VAQ] for load, one in base.items()}} | {
-        reading: {load: iops(runs[reading]) for load, runs in stalls.items()}
-        for reading in READINGS
+        meant: {load: iops(runs[meant]) for load, runs in stalls.items()}
+        for meant in INTERPRETATIONS
     }
     found = {
         level: {load: gain(values[load], base[load][BOTH]) for load in base}

@@ -1,4 +1,4 @@
-"""Results as they are kept: pickled, copied, sent to other processes."""
+"""Results as plain data, to be pickled, copied and sent to other processes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
             ...
 
 
-class Kept:
+class Pickled:
     """An outcome as plain data: texts, and tables as Arrow IPC streams."""
 
     def __init__(
@@ -106,7 +106,7 @@ class Kept:
 
 
 def state(outcome: Outcome) -> dict[str, Any]:
-    """What `Kept` is made of."""
+    """What `Pickled` is made of."""
     return {
         "partial": outcome.partial,
         "error": outcome.error,
@@ -137,13 +137,13 @@ class OneTable:
 
 
 def one_table(version: str, stream: bytes) -> OneTable:
-    """A table that was kept. Raises WordlineError if another version did."""
-    require(version)
+    """A table that was pickled. Raises WordlineError if another version did."""
+    require_version(version)
     return OneTable(_wordline.Table.from_ipc(stream))
 
 
-def require(version: str) -> None:
-    """Refuses what another version kept."""
+def require_version(version: str) -> None:
+    """Refuses what another version pickled."""
     if version != wordline.__version__:
         raise WordlineError(
             f"this was pickled by Wordline {version}, and this is {wordline.__version__}; unpickle "

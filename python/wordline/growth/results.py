@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from wordline import folder
+from wordline import output_folder
 from wordline.growth.cost import MOST_RATIO, Cost, Line, Measured
 from wordline.growth.page import render
 
@@ -30,17 +30,18 @@ COLUMNS = (
 
 def write(found: Sequence[Measured], place: Path) -> list[Path]:
     """Writes index.html, growth.json and growth.csv. Raises WordlineError."""
-    return folder.write(
+    files = output_folder.write(
         place,
         {
-            "index.html": lambda path: path.write_text(render(found), encoding="utf-8"),
-            "growth.json": lambda path: path.write_text(
-                json.dumps(as_json(found), indent=2) + "\n", encoding="utf-8"
+            "index.html": lambda path: output_folder.write_text(path, render(found)),
+            "growth.json": lambda path: output_folder.write_text(
+                path, json.dumps(as_json(found), indent=2) + "\n"
             ),
             "growth.csv": lambda path: _write_csv(found, path),
         },
         "growth",
     )
+    return [Path(file) for file in files]
 
 
 def as_json(found: Sequence[Measured]) -> dict[str, Any]:
@@ -94,8 +95,8 @@ def _short(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.6g}")
 
 
-def _write_csv(found: Sequence[Measured], path: Path) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
+def _write_csv(found: Sequence[Measured], path: str) -> None:
+    with Path(path).open("w", encoding="utf-8", newline="") as file:
         rows = csv.DictWriter(file, ["sweep", "series", *COLUMNS])
         rows.writeheader()
         for one in found:

@@ -1,8 +1,7 @@
 """Output folders and files that appear whole or not at all.
 
 Everything is written beside its place under a hidden name and renamed when complete.
-Paths are strings here, because the import of pathlib takes as long as a short run does otherwise;
-`wordline.folder` has the same for paths.
+Paths are strings here, because the import of pathlib takes as long as a short run does otherwise.
 """
 
 from __future__ import annotations

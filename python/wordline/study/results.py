@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import wordline
-from wordline import folder, units
+from wordline import output_folder, units
 from wordline.study.figure import Claim, Figure, Row, Setup, Study
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Results:
     """A study that has been run."""
 
     study: Study
@@ -67,17 +67,18 @@ class Outcome:
 
         told = json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n"
         page = render(self)
-        return folder.write(
+        files = output_folder.write(
             path,
             {
-                "index.html": lambda part: part.write_text(page, encoding="utf-8"),
-                "study.json": lambda part: part.write_text(told, encoding="utf-8"),
+                "index.html": lambda part: output_folder.write_text(part, page),
+                "study.json": lambda part: output_folder.write_text(part, told),
             },
             "study",
         )
+        return [Path(file) for file in files]
 
 
-def run(study: Study, setup: Setup, told: Callable[[Figure], object] | None = None) -> Outcome:
+def run(study: Study, setup: Setup, told: Callable[[Figure], object] | None = None) -> Results:
     """Makes every figure; `told` hears of each when it is done. Raises WordlineError."""
     figures: list[Figure] = []
     for make in study.figures:
@@ -86,7 +87,7 @@ def run(study: Study, setup: Setup, told: Callable[[Figure], object] | None = No
             figures.append(figure)
             if told:
                 told(figure)
-    return Outcome(study, setup, figures)
+    return Results(study, setup, figures)
 
 
 def _figure(figure: Figure) -> dict[str, Any]:
