@@ -7,10 +7,7 @@ from typing import cast
 
 import polars as pl
 
-from wordline.plotly import (
-    NEUTRAL,
-    Figure,
-)
+from wordline.plotly import NEUTRAL, Figure
 from wordline.report.rows import exact
 from wordline.units import axis, duration
 

@@ -7,12 +7,7 @@ from typing import cast
 
 import polars as pl
 
-from wordline.plotly import (
-    OPS,
-    Figure,
-    drawn_at,
-    line,
-)
+from wordline.plotly import OPS, Figure, drawn_at, line
 from wordline.units import axis, duration
 
 MOST_POINTS = 900

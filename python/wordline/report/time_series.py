@@ -5,17 +5,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from wordline.plotly import (
-    COLLECTION,
-    LINEAR,
-    NEUTRAL,
-    OPS,
-    Figure,
-    decades,
-    figure,
-    legend,
-    line,
-)
+from wordline.plotly import COLLECTION, LINEAR, NEUTRAL, OPS, Figure, decades, figure, legend, line
 from wordline.report.pauses import Active, pause_switch
 from wordline.report.rows import (
     hover,

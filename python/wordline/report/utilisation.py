@@ -6,13 +6,7 @@ from typing import cast
 
 import polars as pl
 
-from wordline.plotly import (
-    MOST_COLUMNS,
-    MOST_ROWS,
-    Figure,
-    Grid,
-    heat,
-)
+from wordline.plotly import MOST_COLUMNS, MOST_ROWS, Figure, Grid, heat
 from wordline.report.rows import interval_edges
 
 

@@ -6,13 +6,7 @@ from typing import cast
 
 import polars as pl
 
-from wordline.plotly import (
-    COLLECTION,
-    Figure,
-    decades,
-    figure,
-    legend,
-)
+from wordline.plotly import COLLECTION, Figure, decades, figure, legend
 from wordline.report.rows import exact, known_values, latency_lines, on_scale, rounded, thinned
 from wordline.units import axis
 

@@ -6,16 +6,7 @@ from typing import cast
 
 import polars as pl
 
-from wordline.plotly import (
-    LINEAR,
-    MOST_COLUMNS,
-    MOST_ROWS,
-    NEUTRAL,
-    Figure,
-    Grid,
-    figure,
-    heat,
-)
+from wordline.plotly import LINEAR, MOST_COLUMNS, MOST_ROWS, NEUTRAL, Figure, Grid, figure, heat
 from wordline.report.rows import short
 
 PLACE = ("member", "channel", "way", "die", "plane")

@@ -8,15 +8,11 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from wordline.units import (
-    ABSENT,
-    size,
-    whole,
-)
+from wordline.terminal.console import NARROWED_WIDTH, console, narrowed
+from wordline.units import ABSENT, size, whole
 
 if TYPE_CHECKING:
     from wordline.bench import Measure
-from wordline.terminal.console import NARROWED_WIDTH, console, narrowed
 
 
 def print_bench(measures: Sequence["Measure"]) -> None:

@@ -9,18 +9,12 @@ from rich.table import Table
 from rich.text import Text
 
 from wordline.provenance import formats
-from wordline.units import (
-    ABSENT,
-    many,
-    share,
-    size,
-    whole,
-)
+from wordline.terminal.console import console, print_files
+from wordline.units import ABSENT, many, share, size, whole
 
 if TYPE_CHECKING:
     from wordline.cache import CacheInput, CacheRun, CacheSummary
     from wordline.mrc import MrcSummary
-from wordline.terminal.console import console, print_files
 
 
 def print_cache(summary: "CacheSummary", files: Sequence[Path]) -> None:

@@ -7,9 +7,10 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from wordline.terminal.console import console
+
 if TYPE_CHECKING:
     from wordline.catalogue import Policy
-from wordline.terminal.console import console
 
 
 def print_policies(policies: Sequence["Policy"]) -> None:

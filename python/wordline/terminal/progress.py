@@ -1,22 +1,17 @@
 """Progress bars on standard error."""
 
 from contextlib import suppress
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
 from rich.text import Text
 
-from wordline.units import (
-    duration,
-    figures,
-)
+from wordline.terminal.console import console
+from wordline.units import US_PER_S, duration, figures
 
 if TYPE_CHECKING:
     from wordline.cache import CacheProgress
     from wordline.progress import Progress as State
-from wordline.terminal.console import console
-from wordline.units import US_PER_S
 
 
 class _Eta(ProgressColumn):
@@ -28,38 +23,49 @@ class _Eta(ProgressColumn):
         return Text(f"ETA {_clock(task.time_remaining)}", style="dim")
 
 
-class Bar:
-    """A progress bar on standard error: phase, simulated time, requests a second, ETA."""
+class ProgressBar:
+    """A task under way on standard error, with these columns; gone when it ends."""
+
+    def __init__(self, *columns: ProgressColumn, **fields: Any) -> None:
+        self._progress = Progress(*columns, console=console(stderr=True), transient=True)
+        self._task = self._progress.add_task("starting", total=None, **fields)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *fault: object) -> None:
+        with suppress(OSError):  # the terminal may be gone; the work is not
+            self._progress.stop()
+
+    def _fill(self, fraction: float | None, phase: str, **fields: Any) -> None:
+        self._progress.update(
+            self._task,
+            description=phase,
+            total=None if fraction is None else 1.0,
+            completed=fraction or 0.0,
+            fraction=fraction,
+            **fields,
+        )
+
+
+class Bar(ProgressBar):
+    """Of a run: phase, simulated time, requests a second, ETA."""
 
     def __init__(self) -> None:
-        self._progress = Progress(
+        super().__init__(
             SpinnerColumn(),
             TextColumn("{task.description:<12}"),
             BarColumn(bar_width=None),
             TextColumn("{task.fields[simulated]:>9} simulated"),
             TextColumn("{task.fields[rate]:>6} requests/s"),
             _Eta(),
-            console=console(stderr=True),
-            transient=True,
-        )
-        self._task = self._progress.add_task(
-            "starting", total=None, simulated="0 s", rate="0", fraction=None
+            simulated="0 s",
+            rate="0",
+            fraction=None,
         )
         self._phase = ""
         self._before = 0
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        fault: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        with suppress(OSError):  # the terminal may be gone; the run is not
-            self._progress.stop()
 
     def show(self, state: "State") -> None:
         """Draws the state of a run."""
@@ -69,49 +75,20 @@ class Bar:
             self._progress.reset(self._task, total=None)
         elapsed = self._progress.tasks[self._task].elapsed or 0.0
         rate = (state["requests"] - self._before) / elapsed if elapsed > 0 else 0.0
-        fraction = state["fraction"]
-        self._progress.update(
-            self._task,
-            description=self._phase,
-            total=None if fraction is None else 1.0,
-            completed=fraction or 0.0,
-            fraction=fraction,
-            simulated=duration(state["simulated_s"] * US_PER_S),
-            rate=_short(rate),
-        )
+        simulated = duration(state["simulated_s"] * US_PER_S)
+        self._fill(state["fraction"], self._phase, simulated=simulated, rate=_short(rate))
 
 
-class TraceBar:
-    """A progress bar on standard error for work on a trace: what is done, and how far it is."""
+class TraceBar(ProgressBar):
+    """Of work on a trace: what is done, and how far it is."""
 
     def __init__(self) -> None:
-        self._progress = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description:<24}"),
-            BarColumn(bar_width=None),
-            _Eta(),
-            console=console(stderr=True),
-            transient=True,
-        )
-        self._task = self._progress.add_task("starting", total=None, fraction=None)
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *fault: object) -> None:
-        self._progress.stop()
+        columns = (TextColumn("{task.description:<24}"), BarColumn(bar_width=None))
+        super().__init__(SpinnerColumn(), *columns, _Eta(), fraction=None)
 
     def show(self, state: "CacheProgress") -> None:
         """Draws the state of the work."""
-        fraction = state["fraction"]
-        self._progress.update(
-            self._task,
-            description=state["phase"],
-            total=None if fraction is None else 1.0,
-            completed=fraction or 0.0,
-            fraction=fraction,
-        )
+        self._fill(state["fraction"], state["phase"])
 
 
 def _short(rate: float) -> str:

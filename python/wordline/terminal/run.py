@@ -12,8 +12,10 @@ from rich.text import Text
 from wordline import parts as latency_parts
 from wordline.provenance import formats
 from wordline.replay import played
+from wordline.terminal.console import console, print_files
 from wordline.units import (
     LATENCIES,
+    US_PER_S,
     bandwidth,
     duration,
     figures,
@@ -26,8 +28,6 @@ from wordline.units import (
 
 if TYPE_CHECKING:
     pass
-from wordline.terminal.console import console, print_files
-from wordline.units import US_PER_S
 
 
 def one_line(summary: Mapping[str, Any]) -> str:

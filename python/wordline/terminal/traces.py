@@ -8,19 +8,11 @@ from rich.table import Table
 from rich.text import Text
 
 from wordline.provenance import formats
-from wordline.units import (
-    ABSENT,
-    duration,
-    figures,
-    share,
-    size,
-    whole,
-)
+from wordline.terminal.console import console
+from wordline.units import ABSENT, US_PER_S, duration, figures, share, size, whole
 
 if TYPE_CHECKING:
     pass
-from wordline.terminal.console import console
-from wordline.units import US_PER_S
 
 
 def print_stat(stat: dict[str, Any]) -> None:
