@@ -73,7 +73,7 @@ REMEDIES = {
 }
 
 
-def told(command: str) -> str:
+def listed(command: str) -> str:
     """The files of a command, as a sentence names them."""
     files = [f"{name} ({what})" if what else name for name, what in FILES[command].items()]
     return f"{', '.join(files[:-1])} and {files[-1]}"

@@ -12,8 +12,9 @@ import pytest
 from conftest import environment
 
 import wordline.study as studies
+from wordline import WordlineError
 from wordline.study import Setup
-from wordline.study.cases import Case, run_all
+from wordline.study.cases import Case, by_load, run_all
 from wordline.study.palloc import sequential
 from wordline.study.palloc.loads import TABLE, Variant
 from wordline.study.palloc.orders import FAMILIES, ORDERS
@@ -163,3 +164,18 @@ def test_interruption_ends_the_study_and_leaves_nothing(tmp_path: Path) -> None:
     assert started.returncode == 130
     assert "Traceback" not in errors
     assert list(tmp_path.iterdir()) == []
+
+
+def test_only_a_recorded_load_may_be_left_out() -> None:
+    good = SMALL | {"workload.request_bytes": 2048}
+    cases = {
+        ("fitted", "CWDP"): Case(DEVICE, "fitted", good),
+        ("recorded", "CWDP"): Case(DEVICE, "recorded", good | {"workload.read_ratio": 2.0}),
+    }
+    setup = Setup()
+    runs, (sentence,) = by_load(setup, cases, {"recorded"})
+    assert list(runs) == list(setup.configs) == ["fitted"]
+    assert sentence.startswith("recorded was left out: ")
+    assert "workload.read_ratio" in sentence
+    with pytest.raises(WordlineError, match=r"workload\.read_ratio"):
+        by_load(setup, cases)

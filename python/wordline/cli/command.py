@@ -43,7 +43,7 @@ def command(
     def make(function: Function) -> click.Command:
         if writes:
             function.__doc__ = (function.__doc__ or "").replace(
-                "{files}", output_folder.told(writes)
+                "{files}", output_folder.listed(writes)
             )
         for flag, declared in reversed([one for table in tables for one in table.items()]):
             function = _option(flag, declared)(function)

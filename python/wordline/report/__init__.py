@@ -16,7 +16,7 @@ from pygments.lexers import get_lexer_by_name  # pyright: ignore[reportUnknownVa
 from wordline import miss_ratio, pages, parts, units
 from wordline._wordline import WordlineError
 from wordline.plotly import Figure
-from wordline.replay import played
+from wordline.replay import replayed
 from wordline.report import latency, time_series
 from wordline.report import wear as wear_charts
 from wordline.report.tables import Tables
@@ -51,7 +51,7 @@ def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
         charts=shown,
         config=_highlighted(config),
         ops=_ops(summary),
-        played=played(summary),
+        replayed=replayed(summary),
         units=units,
         parts=parts.shown(summary),
     )

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from wordline import parts as latency_parts
 from wordline.provenance import formats
-from wordline.replay import played
+from wordline.replay import replayed
 from wordline.terminal.console import console, print_files
 from wordline.units import (
     LATENCIES,
@@ -54,7 +54,7 @@ def _summary(summary: Mapping[str, Any]) -> Iterable[RenderableType]:
     yield _heading(summary)
     for line in formats(summary["input"]["files"]):
         yield Text(f"Read: {line}")
-    yield Text(f"Played: {played(summary)}")
+    yield Text(f"Played: {replayed(summary)}")
     if summary["partial"]:
         reason = summary["error"] or "the run was interrupted"
         yield Text(f"Partial result: {reason}", style="bold yellow")
