@@ -24,7 +24,8 @@ from urllib.parse import quote
 
 from rich.console import Console
 
-from wordline import terminal
+from wordline.terminal import console as terminal
+from wordline.terminal.run import print_summary
 
 COMMAND = "wordline run demo --trace postgresql-mixed.csv.gz --out out/demo"
 TRACE = "postgresql-mixed.csv.gz"
@@ -123,7 +124,7 @@ def printed(summary: Any, files: list[Path], place: Path) -> tuple[Path, int, in
         plain, terminal.Console = terminal.Console, lambda **_: console  # type: ignore[assignment]
         try:
             console.print(f"$ {COMMAND}", highlight=False)
-            terminal.print_summary(summary, files)
+            print_summary(summary, files)
         finally:
             terminal.Console = plain  # type: ignore[misc]
     svg = console.export_svg(title="wordline")

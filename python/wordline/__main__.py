@@ -2,6 +2,6 @@
 
 import sys
 
-from wordline.start import main
+from wordline.entry_point import main
 
 sys.exit(main())

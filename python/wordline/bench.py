@@ -13,10 +13,10 @@ from pathlib import Path
 from statistics import median_low
 from typing import Any, TypedDict
 
-from wordline import _wordline, outputs
+from wordline import _wordline, output_folder
 from wordline._wordline import WordlineError
 from wordline.process import ended
-from wordline.reading import paths
+from wordline.trace_input import paths
 
 DEVICE = "d4"
 # What follows upon what on that device: a page read (command, array, transfer) and a page program
@@ -234,7 +234,7 @@ def write_record(path: Path, measures: Sequence[Measure], former: Sequence[Measu
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
         raise WordlineError(f"{path}: cannot be written: {fault.strerror or fault}") from fault
-    outputs.write_file(path, lambda part: outputs.write_text(part, text))
+    output_folder.write_file(path, lambda part: output_folder.write_text(part, text))
 
 
 def compare(measures: Sequence[Measure], former: Sequence[Measure]) -> None:

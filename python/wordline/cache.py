@@ -13,14 +13,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, TypeAlias, TypedDict, cast
 
-from wordline import _wordline, folder
+from wordline import _wordline, output_folder
 from wordline._wordline import WordlineError
 from wordline.arguments import whole
-from wordline.kept import OneTable
+from wordline.pickling import OneTable
 from wordline.policy import PolicyClass, PolicyError, name_of
-from wordline.reading import Align, OnBadLine, TimeOrder, Traces, Volumes, paths, trace_options
 from wordline.result import Table
 from wordline.summary import InputFile
+from wordline.trace_input import Align, OnBadLine, TimeOrder, Traces, Volumes, paths, trace_options
 
 Size: TypeAlias = str | int | float
 Policy: TypeAlias = str | PolicyClass
@@ -114,19 +114,23 @@ class OfTrace(ABC):
         Raises WordlineError if the file cannot be written.
         """
         page = self._page()
-        return folder.write_file(path, lambda part: part.write_text(page, encoding="utf-8"))
+        return Path(
+            output_folder.write_file(path, lambda part: output_folder.write_text(part, page))
+        )
 
     def write(self, path: str | os.PathLike[str]) -> list[Path]:
         """Writes summary.json, the table as Parquet and report.html into a folder, which appears
         complete or not at all, and returns their paths. A former one of the same command is
         replaced; any other folder that is not empty is refused. Raises WordlineError.
         """
-        writers: dict[str, Callable[[Path], object]] = {
-            "summary.json": lambda part: write_json(part, self._content()),
-            f"{self.NAME}.parquet": lambda part: self._table.write_table(self.NAME, str(part)),
-            "report.html": lambda part: part.write_text(self._page(), encoding="utf-8"),
+        writers: dict[str, output_folder.Writer] = {
+            "summary.json": lambda part: output_folder.write_text(
+                part, json.dumps(self._content(), indent=2) + "\n"
+            ),
+            f"{self.NAME}.parquet": lambda part: self._table.write_table(self.NAME, part),
+            "report.html": lambda part: output_folder.write_text(part, self._page()),
         }
-        return folder.write(path, writers, self.COMMAND)
+        return [Path(file) for file in output_folder.write(path, writers, self.COMMAND)]
 
     def _rows(self) -> Table:
         return Table(self._table, self.NAME)
@@ -231,7 +235,7 @@ def cache(
     reading["keys"] = any(not isinstance(one, str) for one in listed)
     chosen = _checked(listed, texts)
     if out is not None:
-        folder.check(out, "cache")
+        output_folder.check(out, "cache")
     with heard(progress) as tell:
         taken = _wordline.cache_open(paths(trace), reading, tell)
         pages = sorted({taken.size(text) for text in texts})
@@ -338,7 +342,7 @@ class heard:  # noqa: N801
         self._bar = None
         self._tell = None if isinstance(progress, bool) else progress
         if progress is True:
-            from wordline.terminal import TraceBar
+            from wordline.terminal.progress import TraceBar
 
             self._bar = TraceBar()
             self._tell = self._bar.show
@@ -352,11 +356,6 @@ class heard:  # noqa: N801
     def __exit__(self, *fault: object) -> None:
         if self._bar:
             self._bar.__exit__(None, None, None)
-
-
-def write_json(path: Path, summary: object) -> None:
-    """Writes a summary as summary.json has it."""
-    path.write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
 
 
 def _version() -> str:

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from wordline import pages, units
 from wordline.cache import CacheRun, CacheSummary
-from wordline.figures import Figure, figure, line
 from wordline.mrc import MrcCurve, MrcSummary
+from wordline.plotly import Figure, figure, line
 
 COLOURS = (
     "#3b86c6",

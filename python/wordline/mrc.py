@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TypedDict, cast
 
-from wordline import _wordline, folder
+from wordline import _wordline, output_folder
 from wordline._wordline import WordlineError
 from wordline.arguments import flag, whole
 from wordline.cache import (
@@ -23,8 +23,8 @@ from wordline.cache import (
     reading_options,
     size_texts,
 )
-from wordline.reading import Align, OnBadLine, TimeOrder, Traces, Volumes, paths, trace_options
 from wordline.result import Table
+from wordline.trace_input import Align, OnBadLine, TimeOrder, Traces, Volumes, paths, trace_options
 
 METHODS = ("exact", "shards", "aet")
 SIZES = ("0.1%", "0.3%", "1%", "3%", "10%", "30%", "100%")
@@ -181,7 +181,7 @@ def mrc(
     options["seed"] = whole("seed", seed, 0)
     options["sizes"] = size_texts(sizes)
     if out is not None:
-        folder.check(out, "mrc")
+        output_folder.check(out, "mrc")
     with heard(progress) as tell:
         curves = _wordline.curves_open(paths(trace), options, tell)
     told = json.loads(curves.summary_json())

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from wordline import pages, units
-from wordline.replay import played
+from wordline.replay import replayed
 
 if TYPE_CHECKING:
     from wordline.cache import CacheInput, CacheSummary
@@ -39,7 +39,7 @@ def run_html(summary: Mapping[str, Any]) -> str:
         f"{units.bandwidth(through['write_mb_per_s'])} written; "
         f"write amplification {units.number(flash['write_amplification'])}; "
         f"dies busy {units.share(busy['die_mean'])}",
-        f"{units.many(summary['input']['requests'], 'request')} · {played(summary)} · "
+        f"{units.many(summary['input']['requests'], 'request')} · {replayed(summary)} · "
         f"seed {summary['seed']} · digest {summary['digest']}",
         *summary["notes"],
     ]

@@ -7,7 +7,7 @@ from typing import Any
 from wordline.units import duration, figures
 
 
-def played(summary: Mapping[str, Any]) -> str:
+def replayed(summary: Mapping[str, Any]) -> str:
     """The sentence of a run, without a full stop."""
     streams = summary["streams"]
     simulated = f"{_seconds(summary['time']['simulated_s'])} simulated"

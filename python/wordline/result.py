@@ -6,7 +6,7 @@ import os
 from functools import cached_property
 
 import wordline
-from wordline import _wordline, outputs
+from wordline import _wordline, output_folder
 from wordline._wordline import WordlineError
 
 TYPE_CHECKING = False
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from wordline.kept import Outcome, Tables
+    from wordline.pickling import Outcome, Tables
 
 
 class Table:
@@ -48,7 +48,7 @@ class Table:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the table as Parquet. Raises WordlineError if the file cannot be written."""
-        outputs.write_file(path, self._write_parquet)
+        output_folder.write_file(path, self._write_parquet)
 
     def _write_parquet(self, path: str) -> None:
         self._outcome.write_table(self.name, path)
@@ -68,9 +68,9 @@ class Result:
 
     def __reduce__(self) -> tuple[Callable[..., Result], tuple[str, dict[str, Any]]]:
         # Made of texts and Arrow streams, and read by the same version alone.
-        from wordline import kept
+        from wordline import pickling
 
-        return result_of, (wordline.__version__, kept.state(self._outcome))
+        return result_of, (wordline.__version__, pickling.state(self._outcome))
 
     @cached_property
     def summary(self) -> wordline.Summary:
@@ -95,9 +95,8 @@ class Result:
         """A row per request, in order of arrival; times in picoseconds.
 
         index, stream, op, offset, bytes, arrival_ps, latency_ps, and the parts that sum to it
-        exactly: host_queue_ps, link_wait_ps, link_ps, buffer_wait_ps, buffer_ps, queue_ps,
-        die_wait_ps, bus_wait_ps, bus_ps, cell_ps, gc_ps; of an array also member, the one that
-        the part done last went to.
+        exactly, from host_queue_ps to gc_ps; of an array also member, the one that the part done
+        last went to.
         Raises WordlineError if the run was made with requests=False.
         """
         if "requests" not in self._outcome.tables:
@@ -156,7 +155,9 @@ class Result:
         from pathlib import Path
 
         page = self._page()
-        return Path(outputs.write_file(path, lambda part: outputs.write_text(part, page)))
+        return Path(
+            output_folder.write_file(path, lambda part: output_folder.write_text(part, page))
+        )
 
     def write(
         self, path: str | os.PathLike[str], *, report: bool = True, numbered: bool = False
@@ -172,22 +173,22 @@ class Result:
 
         return [
             Path(file)
-            for file in outputs.write(path, self._writers(report), "run", numbered=numbered)
+            for file in output_folder.write(path, self._writers(report), "run", numbered=numbered)
         ]
 
-    def _writers(self, report: bool) -> dict[str, outputs.Writer]:
+    def _writers(self, report: bool) -> dict[str, output_folder.Writer]:
         texts = {
             "summary.json": lambda: self._outcome.summary_text() + "\n",
             "config.resolved.toml": lambda: self.config,
         }
-        writers: dict[str, outputs.Writer] = {
-            name: lambda part, text=text: outputs.write_text(part, text())
+        writers: dict[str, output_folder.Writer] = {
+            name: lambda part, text=text: output_folder.write_text(part, text())
             for name, text in texts.items()
         }
         for name in self._outcome.tables:
             writers[f"{name}.parquet"] = Table(self._outcome, name)._write_parquet  # pyright: ignore[reportPrivateUsage]
         if report:
-            writers["report.html"] = lambda part: outputs.write_text(part, self._page())
+            writers["report.html"] = lambda part: output_folder.write_text(part, self._page())
         return writers
 
     def _page(self) -> str:
@@ -211,7 +212,7 @@ class Result:
 
         with tempfile.TemporaryDirectory(prefix="wordline-") as place:
             folder, page = Path(place, "run"), Path(place, "page.html")
-            outputs.write(folder, self._writers(report=False), "run")
+            output_folder.write(folder, self._writers(report=False), "run")
             done = subprocess.run(  # noqa: S603
                 [sys.executable, "-m", "wordline", "report", folder, "--out", page],
                 capture_output=True,
@@ -223,7 +224,7 @@ class Result:
             return page.read_text(encoding="utf-8")
 
     def __repr__(self) -> str:
-        from wordline.terminal import one_line
+        from wordline.terminal.run import one_line
 
         return f"<wordline.Result {one_line(self.summary)}>"
 
@@ -235,18 +236,18 @@ class Result:
 
 def result_of(version: str, state: dict[str, Any]) -> Result:
     """A result that was pickled. Raises WordlineError if another version did."""
-    from wordline import kept
+    from wordline import pickling
 
-    kept.require(version)
-    return Result(kept.Kept(**state))
+    pickling.require_version(version)
+    return Result(pickling.Pickled(**state))
 
 
 def table_of(version: str, name: str, stream: bytes) -> Table:
     """A table that was pickled. Raises WordlineError if another version did."""
-    from wordline import kept
+    from wordline import pickling
 
-    kept.require(version)
-    return Table(kept.OneTable(_wordline.Table.from_ipc(stream)), name)
+    pickling.require_version(version)
+    return Table(pickling.OneTable(_wordline.Table.from_ipc(stream)), name)
 
 
 _threadless: list[str] = []
@@ -273,4 +274,4 @@ def write(
     result: Result, path: str | os.PathLike[str], *, report: bool, numbered: bool
 ) -> list[str]:
     """`Result.write` for strings."""
-    return outputs.write(path, result._writers(report), "run", numbered=numbered)  # pyright: ignore[reportPrivateUsage]
+    return output_folder.write(path, result._writers(report), "run", numbered=numbered)  # pyright: ignore[reportPrivateUsage]

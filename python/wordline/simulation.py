@@ -10,13 +10,13 @@ import os
 from collections.abc import Callable, Mapping
 
 import wordline
-from wordline import _wordline, outputs, reading
+from wordline import _wordline, output_folder, trace_input
 from wordline._wordline import WordlineError
 from wordline.arguments import flag, whole
 from wordline.config import Device, Overrides, read, settings
-from wordline.reading import Traces, named, paths, trace_options
 from wordline.result import Result
 from wordline.timeline import require_outside, timeline_options
+from wordline.trace_input import Traces, named, paths, trace_options
 
 
 class RunError(WordlineError):
@@ -55,12 +55,12 @@ def run(
     buffer: wordline.PolicyClass | None = None,
     format: str | None = None,
     columns: str | None = None,
-    on_bad_line: reading.OnBadLine = "error",
-    time_order: reading.TimeOrder = "error",
+    on_bad_line: trace_input.OnBadLine = "error",
+    time_order: trace_input.TimeOrder = "error",
     time_gaps: str = "keep",
-    align: reading.Align = "error",
-    volumes: reading.Volumes = "one",
-    fit: reading.Fit = "error",
+    align: trace_input.Align = "error",
+    volumes: trace_input.Volumes = "one",
+    fit: trace_input.Fit = "error",
     max_requests: int | None = None,
     progress: bool | Callable[[wordline.Progress], None] = False,
     out: str | os.PathLike[str] | None = None,
@@ -143,7 +143,7 @@ def run(
     options |= timeline_options(timeline, timeline_from, timeline_until, files)
     options["streams"] = several
     if out is not None:
-        require_outside(timeline, outputs.check(out, "run"))
+        require_outside(timeline, output_folder.check(out, "run"))
     outcome = _simulate(text, name, settings(overrides), traces, options, progress)
     result = Result(outcome)
     if outcome.requests == 0:
@@ -178,7 +178,7 @@ def _simulate(
     if progress is False or progress is None:
         return run(None)
     if progress is True:
-        from wordline.terminal import Bar
+        from wordline.terminal.progress import Bar
 
         with Bar() as bar:
             return run(bar.show)

@@ -8,8 +8,8 @@ from typing import Any, TypedDict, cast
 from wordline import _wordline
 from wordline._wordline import WordlineError
 from wordline.arguments import path
-from wordline.reading import Align, OnBadLine, TimeOrder, Traces, Volumes, paths, trace_options
 from wordline.stat import TraceStat
+from wordline.trace_input import Align, OnBadLine, TimeOrder, Traces, Volumes, paths, trace_options
 
 
 class TraceFormat(TypedDict):

@@ -1,10 +1,9 @@
 """Numbers as people read them, the same in the terminal and in the report."""
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 ABSENT = "–"
+US_PER_S = 1e6
 
 LATENCIES = (
     ("mean", "mean_us"),
@@ -26,30 +25,6 @@ DURATIONS = (
     (7.2e9, 6e7, "min"),
     (1.728e11, 3.6e9, "h"),
 )
-
-PARTS = (
-    ("host queue", "host_queue_us"),
-    ("link wait", "link_wait_us"),
-    ("link", "link_us"),
-    ("buffer wait", "buffer_wait_us"),
-    ("buffer", "buffer_us"),
-    ("device queue", "queue_us"),
-    ("die wait", "die_wait_us"),
-    ("bus wait", "bus_wait_us"),
-    ("bus", "bus_us"),
-    ("cell", "cell_us"),
-    ("GC interference", "gc_us"),
-)
-
-
-# Parts that most devices do not have, shown where a request spent time there.
-RARE_PARTS = frozenset({"link_wait_us", "link_us", "buffer_wait_us", "buffer_us", "queue_us"})
-
-
-def shown_parts(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The parts of a response time worth showing: name and key."""
-    total = summary["breakdown"]["all"]
-    return [(name, key) for name, key in PARTS if key not in RARE_PARTS or total[key]]
 
 
 def figures(value: float, digits: int = 3) -> str:

@@ -9,7 +9,7 @@ from conftest import Command
 
 from wordline import WordlineError, _wordline, bench, cli
 from wordline.bench import Machine, Measure, Run
-from wordline.terminal import print_bench
+from wordline.terminal.benchmarks import print_bench
 
 RATE = '[{"work": "rr4k", "peak_memory_bytes": 1, "rates": [{"unit": "r", "per_cpu_s": %s}]}]'
 MACHINE = Machine(event_ns=10.0, access_ns=50.0)

@@ -8,9 +8,10 @@ import polars as pl
 import pytest
 
 import wordline
-from wordline import fio, fio_logs
+from wordline import fio
 from wordline._wordline import WordlineError
-from wordline.command import main
+from wordline.cli import main
+from wordline.fio import logs
 
 
 def streams(tmp_path: Path, text: str, section: str | None = None) -> fio.Load:
@@ -266,7 +267,7 @@ def lines(path: Path) -> list[list[int]]:
 
 
 def test_logs_have_a_line_for_each_request(results: Path, tmp_path: Path) -> None:
-    files = fio_logs.write(results, tmp_path / "logs" / "x")
+    files = logs.write(results, tmp_path / "logs" / "x")
     assert [file.name for file in files] == [
         f"x_{kind}.{stream}.log"
         for stream in (1, 2)
@@ -290,7 +291,7 @@ def test_logs_have_a_line_for_each_request(results: Path, tmp_path: Path) -> Non
 
 
 def test_logs_of_intervals_add_up(results: Path, tmp_path: Path) -> None:
-    fio_logs.write(results, tmp_path / "y", log_avg_msec=1)
+    logs.write(results, tmp_path / "y", log_avg_msec=1)
     rows = pl.read_parquet(results / "requests.parquet").filter(pl.col("stream") == 0)
     end = (rows["arrival_ps"] + rows["latency_ps"]).max()
     assert isinstance(end, int)

@@ -5,63 +5,65 @@ from pathlib import Path
 
 import pytest
 
-from wordline import WordlineError, folder
+from wordline import WordlineError, output_folder
 
 
-def text(content: str) -> Callable[[Path], object]:
-    return lambda path: path.write_text(content)
+def text(content: str) -> Callable[[str], object]:
+    return lambda path: Path(path).write_text(content)
 
 
 CONFIG = {"config.resolved.toml": text("")}
 
 
 def test_a_folder_appears_with_its_parents(place: Path) -> None:
-    files = folder.write("a/b/c", {"summary.json": text("{}")} | CONFIG, "run")
-    assert files == [place / "a/b/c/summary.json", place / "a/b/c/config.resolved.toml"]
+    files = output_folder.write("a/b/c", {"summary.json": text("{}")} | CONFIG, "run")
+    assert files == [f"{place}/a/b/c/summary.json", f"{place}/a/b/c/config.resolved.toml"]
     names = {path.name for path in place.rglob("*")}
     assert names == {"a", "b", "c", "summary.json", *CONFIG}
 
 
 def test_a_failing_writer_leaves_the_former_result(place: Path) -> None:
-    folder.write("here", {"summary.json": text("old")} | CONFIG, "run")
+    output_folder.write("here", {"summary.json": text("old")} | CONFIG, "run")
 
-    def fail(path: Path) -> None:
-        path.write_text("half")
+    def fail(path: str) -> None:
+        Path(path).write_text("half")
         raise OSError(28, "No space left on device")
 
     with pytest.raises(WordlineError, match=r"here/report\.html.*No space.*free some space"):
-        folder.write("here", {"summary.json": text("new"), "report.html": fail} | CONFIG, "run")
+        output_folder.write(
+            "here", {"summary.json": text("new"), "report.html": fail} | CONFIG, "run"
+        )
     assert (place / "here/summary.json").read_text() == "old"
     assert [path.name for path in place.iterdir()] == ["here"]
 
 
 def test_ctrl_c_while_writing_leaves_nothing(place: Path) -> None:
-    def interrupted(path: Path) -> None:
-        path.write_text("half")
+    def interrupted(path: str) -> None:
+        Path(path).write_text("half")
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        folder.write("here", {"summary.json": interrupted} | CONFIG, "run")
+        output_folder.write("here", {"summary.json": interrupted} | CONFIG, "run")
     with pytest.raises(KeyboardInterrupt):
-        folder.write_file("page.html", interrupted)
+        output_folder.write_file("page.html", interrupted)
     assert not list(place.iterdir())
 
 
 def test_a_link_stays_one(place: Path) -> None:
     (place / "real").mkdir()
     (place / "link").symlink_to("real")
-    folder.write("link", {"summary.json": text("{}")} | CONFIG, "run")
+    output_folder.write("link", {"summary.json": text("{}")} | CONFIG, "run")
     assert (place / "link").is_symlink()
     assert (place / "real/summary.json").exists()
 
 
 def test_checking_leaves_nothing(place: Path) -> None:
-    folder.check("a/b/c", "run")
+    output_folder.check("a/b/c", "run")
     assert not list(place.iterdir())
 
 
 def test_files_are_as_readable_as_any_other(place: Path) -> None:
-    folder.write("here", {"summary.json": text("{}")} | CONFIG, "run")
+    output_folder.write("here", {"summary.json": text("{}")} | CONFIG, "run")
     (place / "other").mkdir()
     (place / "other/file").touch()
     assert (place / "here").stat().st_mode == (place / "other").stat().st_mode
@@ -69,21 +71,21 @@ def test_files_are_as_readable_as_any_other(place: Path) -> None:
 
 
 def test_the_first_free_name(place: Path) -> None:
-    assert folder.unused(Path("run")) == Path("run")
+    assert output_folder.unused("run") == "run"
     (place / "run").mkdir()
     (place / "run-2").mkdir()
-    assert folder.unused(Path("run")) == Path("run-3")
+    assert output_folder.unused("run") == "run-3"
 
 
 def test_a_name_taken_in_the_meantime_is_not_taken_away(place: Path) -> None:
-    def late(path: Path) -> None:
-        folder.write("here", {"summary.json": text("other")} | CONFIG, "run", numbered=True)
-        path.write_text("mine")
+    def late(path: str) -> None:
+        output_folder.write("here", {"summary.json": text("other")} | CONFIG, "run", numbered=True)
+        Path(path).write_text("mine")
 
-    mine, _ = folder.write("here", {"summary.json": late} | CONFIG, "run", numbered=True)
-    assert mine == place / "here-2/summary.json"
+    mine, _ = output_folder.write("here", {"summary.json": late} | CONFIG, "run", numbered=True)
+    assert mine == f"{place}/here-2/summary.json"
     assert (place / "here/summary.json").read_text() == "other"
-    assert mine.read_text() == "mine"
+    assert Path(mine).read_text() == "mine"
 
 
 @pytest.mark.parametrize(
@@ -95,4 +97,4 @@ def test_what_is_no_result_is_named(place: Path, names: list[str], other: str) -
     for name in names:
         (place / "here" / name).touch()
     with pytest.raises(WordlineError, match=rf"such as {other}\)"):
-        folder.check("here", "run")
+        output_folder.check("here", "run")

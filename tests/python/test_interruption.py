@@ -102,8 +102,8 @@ def test_a_library_leaves_signals_alone() -> None:
     code = (
         "import signal; names = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]\n"
         "before = [signal.getsignal(name) for name in names]\n"
-        "import wordline, wordline.command, wordline.cli, wordline.outputs\n"
-        "wordline.command.main(['devices'])\n"
+        "import wordline, wordline.cli, wordline.cli.app, wordline.output_folder\n"
+        "wordline.cli.main(['devices'])\n"
         "assert before == [signal.getsignal(name) for name in names]"
     )
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)

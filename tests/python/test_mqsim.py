@@ -9,7 +9,8 @@ import pytest
 import wordline
 from wordline import mqsim
 from wordline._wordline import WordlineError
-from wordline.command import main
+from wordline.cli import main
+from wordline.mqsim.streams import TRACES
 
 # The parameters that MQSim's README lists, with the defaults of its source, on a device that is
 # small: 2 channels, 1 chip, 64 blocks.
@@ -156,14 +157,14 @@ def test_a_trace_is_named_with_its_unit(tmp_path: Path) -> None:
     for unit, option in (
         ("NANOSECOND", "--format mqsim"),
         ("MICROSECOND", "--format ssdsim-us"),
-        ("PICOSECOND", mqsim.TRACES["PICOSECOND"]),
+        ("PICOSECOND", TRACES["PICOSECOND"]),
     ):
         flow = TRACE | {"Time_Unit": unit}
         made = mqsim.imported(device(tmp_path), workload(tmp_path, flow))
         assert f"# wordline run THIS.toml --stream flow-1=disk.trace {option}\n" in made.toml
     trace = tmp_path / "disk.trace"
     trace.write_text("0 0 0 16 1\n5000000 0 64 16 0\n")
-    options = mqsim.TRACES["PICOSECOND"].removeprefix("--columns ")
+    options = TRACES["PICOSECOND"].removeprefix("--columns ")
     assert wordline.trace_stat(trace, columns=options)["duration_s"] == 5e-6
     config = tomllib.loads(made.toml)
     result = wordline.run(config, streams={"flow-1": trace}, columns=options)

@@ -8,7 +8,7 @@ import pytest
 from conftest import Command
 
 import wordline.study as studies
-from wordline import WordlineError, _wordline, cli, outputs
+from wordline import WordlineError, _wordline, cli, output_folder
 from wordline.study import Figure, Study
 
 # What has a command write all that it can.
@@ -38,9 +38,12 @@ def calls(
 
 def _growth(out: str) -> int:
     """Its files, without the minutes of measuring."""
-    writers = {name: lambda part: outputs.write_text(part, "") for name in outputs.FILES["growth"]}
+    writers = {
+        name: lambda part: output_folder.write_text(part, "")
+        for name in output_folder.FILES["growth"]
+    }
     try:
-        outputs.write(out, writers, "growth")
+        output_folder.write(out, writers, "growth")
     except WordlineError:
         return 2
     return 0
@@ -49,7 +52,7 @@ def _growth(out: str) -> int:
 def test_every_command_replaces_its_own_results_and_no_others(
     calls: dict[str, Callable[[str], int]],
 ) -> None:
-    assert set(calls) == set(outputs.FILES)
+    assert set(calls) == set(output_folder.FILES)
     for command, call in calls.items():
         assert call(command) == 0, command
         assert call(command) == 0, f"{command}, again"
@@ -60,33 +63,35 @@ def test_every_command_replaces_its_own_results_and_no_others(
 
 
 def test_every_table_of_a_run_is_declared() -> None:
-    declared = {name for name in outputs.FILES["run"] if name.endswith(".parquet")}
+    declared = {name for name in output_folder.FILES["run"] if name.endswith(".parquet")}
     assert declared == {f"{table}.parquet" for table in _wordline.tables()}
 
 
-@pytest.mark.parametrize("command", list(outputs.FILES))
+@pytest.mark.parametrize("command", list(output_folder.FILES))
 def test_any_choice_of_optional_files_is_replaced(command: str, place: Path) -> None:
-    always = outputs.ALWAYS[command]
-    perhaps = sorted(set(outputs.FILES[command]) - always)
+    always = output_folder.ALWAYS[command]
+    perhaps = sorted(set(output_folder.FILES[command]) - always)
     for number, chosen in enumerate([(), *((one,) for one in perhaps), perhaps]):
         out = str(place / f"{command}-{number}")
-        writers = {name: lambda part: outputs.write_text(part, "") for name in (*always, *chosen)}
+        writers = {
+            name: lambda part: output_folder.write_text(part, "") for name in (*always, *chosen)
+        }
         for _ in range(2):
-            outputs.write(out, writers, command)
+            output_folder.write(out, writers, command)
 
 
-@pytest.mark.parametrize("command", list(outputs.FILES))
+@pytest.mark.parametrize("command", list(output_folder.FILES))
 def test_help_names_every_file(wordline: Command, command: str) -> None:
     page = wordline(command, "--help").stdout
-    assert not [name for name in outputs.FILES[command] if name not in page]
+    assert not [name for name in output_folder.FILES[command] if name not in page]
 
 
 def test_whose_results_they_are_is_said(calls: dict[str, Callable[[str], int]]) -> None:
     assert calls["cache"]("there") == 0
     with pytest.raises(WordlineError, match=r"results of `wordline cache`, which `wordline run`"):
-        outputs.check("there", "run")
+        output_folder.check("there", "run")
 
 
 def test_a_file_that_is_not_declared_is_a_fault() -> None:
     with pytest.raises(ValueError, match=r"does not write .*notes\.txt"):
-        outputs.write("here", {"notes.txt": str}, "cache")
+        output_folder.write("here", {"notes.txt": str}, "cache")

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import wordline
+from wordline import parts
 
 PARTS = [
     "host_queue_ps",
@@ -370,3 +371,13 @@ def test_any_trace(tiny: str, trace: Any) -> None:
 def test_any_trace_file(tiny: str, place: Path, content: bytes) -> None:
     (place / "any.csv").write_bytes(content)
     tried(device=tiny, trace="any.csv")
+
+
+def test_every_part_of_a_breakdown_is_told(result: wordline.Result) -> None:
+    breakdown = result.summary["breakdown"]["all"]
+    assert [part["figure"] for part in parts.PARTS] == list(breakdown)
+    assert len({part["name"] for part in parts.PARTS}) == len(breakdown)
+    assert len({part["colour"] for part in parts.PARTS}) == len(breakdown)
+    shown = {part["figure"] for part in parts.shown(result.summary)}
+    assert {key for key, us in breakdown.items() if us} <= shown
+    assert "buffer_us" not in shown

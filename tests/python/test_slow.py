@@ -10,7 +10,7 @@ import pytest
 from conftest import TINY, msr
 
 import wordline
-from wordline import course
+from wordline.report.views import views
 
 OPS = {"all": ("read", "write"), "read": ("read",), "write": ("write",)}
 PS = 10**12
@@ -174,7 +174,7 @@ def bars(figure: Any) -> dict[str, list[list[float | None]]]:
 def test_collections_beside_requests_and_without_them_are_told_apart() -> None:
     on_demand = series([10, 10, 0, 0], [20, 10, 2, 0])
     ahead = series([10, 10, 0, 0], [0, 0, 10, 20])
-    figure = course.views({"on demand": on_demand, "ahead": ahead})
+    figure = views({"on demand": on_demand, "ahead": ahead})
     assert figure
     assert bars(figure) == {
         "GC beside requests": [[100, 50, None, None], [None] * 4],
@@ -194,5 +194,5 @@ def test_collections_beside_requests_and_without_them_are_told_apart() -> None:
 
 
 def test_no_requests_are_no_views() -> None:
-    assert course.views({}) is None
-    assert course.views({"idle": series([0, 0], [0, 0])}) is None
+    assert views({}) is None
+    assert views({"idle": series([0, 0], [0, 0])}) is None

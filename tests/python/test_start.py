@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wordline
-from wordline import _wordline, cli, command, plain, reading
+from wordline import _wordline, cli, trace_input
+from wordline.cli import app, argv, run
 
 
 def python(code: str) -> str:
@@ -25,7 +26,7 @@ def python(code: str) -> str:
 def test_a_run_does_without_slow_imports(tiny: str) -> None:
     loaded = python(
         "import sys; before = set(sys.modules)\n"
-        "from wordline.command import main\n"
+        "from wordline.cli import main\n"
         f"main(['run', {tiny!r}, '--set', 'workload.requests=10', '--no-report', '--json'])\n"
         "print(); print(*sorted(set(sys.modules) - before))"
     ).splitlines()[-1]
@@ -36,9 +37,9 @@ def test_a_run_does_without_slow_imports(tiny: str) -> None:
 def test_the_collector_rests_only_in_a_process_of_the_command(tiny: str) -> None:
     run = f"['run', {tiny!r}, '--set', 'workload.requests=10', '--no-report', '--json']"
     says = "print(); print(gc.isenabled(), gc.get_freeze_count() > 0)"
-    called = python(f"import gc\nfrom wordline.command import main\nmain({run})\n{says}")
+    called = python(f"import gc\nfrom wordline.cli import main\nmain({run})\n{says}")
     assert called.splitlines()[-1] == "True False"
-    own = f"import gc, sys\nfrom wordline.command import main\nsys.argv[1:] = {run}\nmain()\n{says}"
+    own = f"import gc, sys\nfrom wordline.cli import main\nsys.argv[1:] = {run}\nmain()\n{says}"
     assert python(own).splitlines()[-1] == "False True"
 
 
@@ -48,8 +49,8 @@ def test_ctrl_c_during_the_start_is_one_line(
     def interrupted(_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(plain, "run_arguments", interrupted)
-    assert command.main(["run", "d4"]) == 130
+    monkeypatch.setattr(argv, "run_arguments", interrupted)
+    assert cli.main(["run", "d4"]) == 130
     assert capsys.readouterr().err == "error: interrupted; nothing was written\n"
 
 
@@ -80,9 +81,9 @@ def test_annotations_are_found_by_those_who_read_them(name: str) -> None:
 def test_words_and_their_types_are_the_same(name: str) -> None:
     hint = get_type_hints(wordline.run)[name]
     words = get_args(hint)[0] if name == "volumes" else hint
-    assert get_args(words) == reading.CHOICES[name]
+    assert get_args(words) == trace_input.CHOICES[name]
     with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
-        _ = reading.Nothing  # pyright: ignore
+        _ = trace_input.Nothing  # pyright: ignore
 
 
 @pytest.mark.parametrize("name", ["cache", "mrc", "package"])
@@ -94,7 +95,7 @@ def test_functions_have_the_names_of_their_modules(name: str) -> None:
 
 
 def click_reads(args: list[str]) -> dict[str, Any] | None:
-    run = cli.cli.commands["run"]
+    run = app.cli.commands["run"]
     try:
         return run.make_context("run", args[1:]).params
     except click.ClickException:
@@ -102,7 +103,7 @@ def click_reads(args: list[str]) -> dict[str, Any] | None:
 
 
 def defaults() -> dict[str, Any]:
-    run = cli.cli.commands["run"]
+    run = app.cli.commands["run"]
     return run.make_context("run", ["d4"]).params
 
 
@@ -118,7 +119,7 @@ WORDS = st.sampled_from([
 @given(st.lists(WORDS, max_size=8))
 def test_plain_arguments_mean_what_click_reads(words: list[str]) -> None:
     args = ["run", "d4", *words] if "d4" not in words else ["run", *words]
-    given = plain.run_arguments(args)
+    given = argv.run_arguments(args)
     if given is not None:
         read = click_reads(args)
         assert read is not None
@@ -140,7 +141,7 @@ def _plain(value: object) -> object:
     ["run", "--no-progress", "mine.toml"],
 ])  # fmt: skip
 def test_usual_arguments_are_plain(args: list[str]) -> None:
-    assert plain.run_arguments(args) is not None
+    assert argv.run_arguments(args) is not None
 
 
 @pytest.mark.parametrize("args", [
@@ -148,7 +149,7 @@ def test_usual_arguments_are_plain(args: list[str]) -> None:
     ["run", "d4", "--fit", "squeeze"], ["run", "d4", "--set", "a"], ["run", "d4", "--out"],
 ])  # fmt: skip
 def test_what_is_not_plain_is_left_to_click(args: list[str]) -> None:
-    assert plain.run_arguments(args) is None
+    assert argv.run_arguments(args) is None
 
 
 def test_what_is_not_given_is_the_same_for_both() -> None:
@@ -160,7 +161,7 @@ def test_what_is_not_given_is_the_same_for_both() -> None:
 def default(name: str) -> object:
     import inspect
 
-    for function in (command.simulate, wordline.run):
+    for function in (run.simulate, wordline.run):
         parameter = inspect.signature(function).parameters.get(name)
         if parameter:
             return parameter.default

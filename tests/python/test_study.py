@@ -14,7 +14,7 @@ import wordline.study as studies
 from wordline import WordlineError, cli
 from wordline.pages import charts_of
 from wordline.study import Claim, Figure, Published, Row, Setup, Study
-from wordline.study.outcome import run
+from wordline.study.results import run
 
 NAMES = {"index.html", "study.json"}
 

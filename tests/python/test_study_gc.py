@@ -22,11 +22,11 @@ from wordline.study.gc.loads import (
     of_disk,
     of_member,
     quarters,
-    written,
 )
 from wordline.study.gc.runs import Load, case
 from wordline.study.gc.schemes import BOTH, COMPARED, SCHEMES, SIX
-from wordline.study.outcome import run
+from wordline.study.results import run
+from wordline.study.traces import written
 
 
 @pytest.mark.slow

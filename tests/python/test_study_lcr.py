@@ -18,13 +18,14 @@ from wordline.study.lcr.loads import (
     GAPS_US,
     PAGES,
     TABLE,
-    Course,
+    Playback,
     requests,
     written,
 )
 from wordline.study.lcr.policies import ALL, LRU, chosen
-from wordline.study.lcr.runs import DEVICE, case, clean_percent, mean_us
-from wordline.study.outcome import run
+from wordline.study.lcr.runs import DEVICE, case, clean_percent
+from wordline.study.measures import latency_us
+from wordline.study.results import run
 
 RECORDED = Path(__file__).parents[3] / "shared" / "traces" / "msr-rsrch_1.csv.gz"
 MANY = 40_000
@@ -47,7 +48,7 @@ def test_every_claim_is_as_asserted(tmp_path: Path) -> None:
 def test_generated_loads_are_those_of_the_table(name: str) -> None:
     """Share of writes, mean size and rate, within five standard errors."""
     load = TABLE[name]
-    made = list(requests(load, Course(MANY)))
+    made = list(requests(load, Playback(MANY)))
     assert len(made) == MANY
     # As many independent draws as there are bursts.
     error = 5 * (0.25 * (BURST_MEAN if load.bursts else 1) / MANY) ** 0.5
@@ -65,7 +66,7 @@ def test_generated_loads_are_those_of_the_table(name: str) -> None:
 
 
 def test_a_burst_only_reads_or_only_writes() -> None:
-    made = list(requests(TABLE["web_0"], Course(MANY)))
+    made = list(requests(TABLE["web_0"], Playback(MANY)))
     near = [one.writes == two.writes for one, two in pairwise(made) if two.at - one.at < 1_000_000]
     assert len(near) > MANY / 2
     assert sum(near) / len(near) > 0.99
@@ -106,13 +107,13 @@ def test_the_policies_are_the_devices(policy: str) -> None:
 def test_with_few_pages_that_come_again_as_many_leave_dirty_as_come_in_dirty() -> None:
     """The shares of clean replacements that the loads are made of."""
     setup = Setup(quick=True)
-    course = Course(20_000, pages=PAGES // 8)
+    playback = Playback(20_000, pages=PAGES // 8)
     names = ("web_0", "ts_0")
-    with written({name: (name, course) for name in names}) as paths:
+    with written({name: (name, playback) for name in names}) as paths:
         for name, percent in zip(names, (76, 40), strict=True):
             one = case(setup, name, paths[name], LRU)
             summary = wordline.run(DEVICE, one.trace, overrides=one.overrides).summary
-            assert mean_us(summary) > 0
+            assert latency_us(summary) > 0
             assert clean_percent(summary) == pytest.approx(percent, abs=4)
 
 

@@ -12,13 +12,14 @@ import pytest
 from conftest import environment
 
 import wordline.study as studies
+from wordline import WordlineError
 from wordline.study import Setup
-from wordline.study.cases import Case, run_all
-from wordline.study.outcome import run
+from wordline.study.cases import Case, by_load, run_all
 from wordline.study.palloc import sequential
 from wordline.study.palloc.loads import TABLE, Variant
 from wordline.study.palloc.orders import FAMILIES, ORDERS
 from wordline.study.palloc.runs import DEVICE
+from wordline.study.results import run
 
 CLOSED = "workload.arrival.closed-loop.queue_depth"
 SMALL = {"workload.requests": 100, "nand.geometry.blocks_per_plane": 64}
@@ -97,9 +98,11 @@ def test_the_numbers_are_the_same_again(told: dict) -> None:
 
 
 def test_answers_stand_in_the_order_of_the_cases_and_faults_are_told() -> None:
-    cases = [Case("", SMALL | {"workload.request_bytes": 2048 * pages}) for pages in (1, 2, 3, 4)]
-    wrong = Case("", SMALL | {"workload.read_ratio": 2.0})
-    *runs, fault = run_all(DEVICE, [*cases, wrong])
+    cases = [
+        Case(DEVICE, "", SMALL | {"workload.request_bytes": 2048 * pages}) for pages in (1, 2, 3, 4)
+    ]
+    wrong = Case(DEVICE, "", SMALL | {"workload.read_ratio": 2.0})
+    *runs, fault = run_all([*cases, wrong])
     bytes_moved = [
         one.summary["input"]["read_bytes"] + one.summary["input"]["written_bytes"]
         for one in runs
@@ -121,7 +124,7 @@ def test_a_queue_that_blocks_serves_one_request_at_a_time_if_all_need_all(queue:
         "workload.align_bytes": 128 * 2048,
     }
     overrides = Variant(queue=queue).overrides(Setup(quick=True), "CWDP") | load
-    (run,) = run_all(DEVICE, [Case("", overrides | {CLOSED: 32})])
+    (run,) = run_all([Case(DEVICE, "", overrides | {CLOSED: 32})])
     assert run.summary
     expected = 1e6 / (50 + 16 * 2112 / 50)
     assert run.summary["throughput"]["iops"] == pytest.approx(expected, rel=0.02)
@@ -139,7 +142,7 @@ def test_plane_first_writes_are_served_one_at_a_time() -> None:
     iops = {}
     for queue, depth in (("package", 1), ("package", 32), ("immediate", 32)):
         overrides = Variant(queue=queue).overrides(Setup(quick=True), "PCWD") | load
-        (run,) = run_all(DEVICE, [Case("", overrides | {CLOSED: depth})])
+        (run,) = run_all([Case(DEVICE, "", overrides | {CLOSED: depth})])
         assert run.summary
         iops[queue, depth] = run.summary["throughput"]["iops"]
     assert iops["package", 32] < 2 * iops["package", 1] < iops["immediate", 32] / 4
@@ -161,3 +164,18 @@ def test_interruption_ends_the_study_and_leaves_nothing(tmp_path: Path) -> None:
     assert started.returncode == 130
     assert "Traceback" not in errors
     assert list(tmp_path.iterdir()) == []
+
+
+def test_only_a_recorded_load_may_be_left_out() -> None:
+    good = SMALL | {"workload.request_bytes": 2048}
+    cases = {
+        ("fitted", "CWDP"): Case(DEVICE, "fitted", good),
+        ("recorded", "CWDP"): Case(DEVICE, "recorded", good | {"workload.read_ratio": 2.0}),
+    }
+    setup = Setup()
+    runs, (sentence,) = by_load(setup, cases, {"recorded"})
+    assert list(runs) == list(setup.configs) == ["fitted"]
+    assert sentence.startswith("recorded was left out: ")
+    assert "workload.read_ratio" in sentence
+    with pytest.raises(WordlineError, match=r"workload\.read_ratio"):
+        by_load(setup, cases)

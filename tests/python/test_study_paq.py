@@ -9,11 +9,11 @@ import pytest
 import wordline
 import wordline.study as studies
 from wordline.study import Setup
-from wordline.study.outcome import run
 from wordline.study.paq.loads import PAGES, TABLE, requests, written
 from wordline.study.paq.runs import DEVICE, QUEUE, closed
 from wordline.study.paq.schedulers import ALL, VARIANTS
 from wordline.study.paq.sensitivity import CHANNELS, FEWER
+from wordline.study.results import run
 
 MANY = 20_000
 

@@ -6,7 +6,7 @@ from typing import Any, get_args, get_type_hints, is_typeddict
 import pytest
 
 import wordline
-from wordline.command import main
+from wordline.cli import main
 
 BUNDLED = Path(__file__).parents[2] / "traces" / "postgresql-mixed.csv.gz"
 

@@ -16,6 +16,7 @@ use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
 use serde_json::{Value, json};
+use wordline_block::{Part, Shown};
 use wordline_config::presets;
 use wordline_kernel::Time;
 use wordline_observe::Table;
@@ -417,6 +418,20 @@ fn metrics() -> String {
     Value::from_iter(all).to_string()
 }
 
+/// The parts of a response time, as JSON.
+#[pyfunction]
+fn parts() -> String {
+    let all = Part::ALL.iter().map(|part| {
+        json!({
+            "name": part.name,
+            "figure": part.figure,
+            "colour": part.colour,
+            "always": part.shown == Shown::Always,
+        })
+    });
+    Value::from_iter(all).to_string()
+}
+
 /// Checks a configuration.
 #[pyfunction]
 fn config_check(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<()> {
@@ -464,7 +479,7 @@ mod _wordline {
     #[pymodule_export]
     use super::{
         Outcome, PyTable, WordlineError, all_presets, config_capacity, config_check,
-        config_resolved, config_schema, formats, metrics, policies, preset_text, run, tables,
-        trace_convert, trace_stat,
+        config_resolved, config_schema, formats, metrics, parts, policies, preset_text, run,
+        tables, trace_convert, trace_stat,
     };
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 from wordline._wordline import WordlineError
 from wordline.growth import count as counting
 from wordline.growth.cost import measured
-from wordline.growth.outcome import write
+from wordline.growth.results import write
 from wordline.growth.sweeps import Sweep
 from wordline.growth.sweeps import sweeps as all_sweeps
 from wordline.growth.terminal import Bar, print_growth

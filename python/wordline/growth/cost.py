@@ -153,11 +153,13 @@ class Measured:
     lines: Sequence[Line]
 
 
-Told = Callable[[int, int, str], object]
+Progress = Callable[[int, int, str], object]
 """Hears how many runs are done, how many there are, and which comes next."""
 
 
-def measured(sweeps: Sequence[Sweep], repeat: int, told: Told, *, counts: bool) -> list[Measured]:
+def measured(
+    sweeps: Sequence[Sweep], repeat: int, progress: Progress, *, counts: bool
+) -> list[Measured]:
     """Measures every point `repeat` times, and as often with a single request, which says what
     starting and ending cost: of equally many, the least are equally lucky. The order is random, so
     that a machine that is slower for a while is not slower for one end of a sweep. With `counts`,
@@ -172,17 +174,17 @@ def measured(sweeps: Sequence[Sweep], repeat: int, told: Told, *, counts: bool) 
     runs: list[list[Run]] = [[] for _ in points]
     starts: list[list[Run]] = [[] for _ in points]
     for number, (place, point) in enumerate(work):
-        told(number, len(work), "measuring")
+        progress(number, len(work), "measuring")
         (runs if point is points[place] else starts)[place].append(_run(point))
     costs = iter([_cost(*of_point) for of_point in zip(points, runs, starts, strict=True)])
     found = [
         Measured(sweep, [Line(one.name, [next(costs) for _ in one.points]) for one in sweep.series])
         for sweep in sweeps
     ]
-    return _counted(found, told) if counts else found
+    return _counted(found, progress) if counts else found
 
 
-def _counted(found: Sequence[Measured], told: Told) -> list[Measured]:
+def _counted(found: Sequence[Measured], progress: Progress) -> list[Measured]:
     wanted = [
         ((one.sweep.name, line.name, cost.at), point)
         for one in found
@@ -192,7 +194,7 @@ def _counted(found: Sequence[Measured], told: Told) -> list[Measured]:
     ]
     counts: dict[tuple[str, str, int], Count] = {}
     for number, (key, point) in enumerate(wanted):
-        told(number, len(wanted), "counting")
+        progress(number, len(wanted), "counting")
         counts[key] = count(point)
 
     def with_counts(sweep: str, line: Line) -> Line:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import wordline
 from wordline import pages, units
-from wordline.figures import Figure, figure, line
 from wordline.growth.cost import MOST_RATIO, Line, Measured
 from wordline.miss_ratio import COLOURS
+from wordline.plotly import Figure, figure, line
 
 LATENCY = "#8b929c"
 # Of the chart's height: the random read below, the costs above.
@@ -24,13 +24,13 @@ def render(found: Sequence[Measured]) -> str:
         found=found,
         drawn=drawn,
         most=MOST_RATIO,
-        told=told,
+        quantity=quantity,
         units=units,
         version=wordline.__version__,
     )
 
 
-def told(one: Measured, at: int) -> str:
+def quantity(one: Measured, at: int) -> str:
     """A swept quantity as text."""
     return _round_size(at) if one.sweep.unit == "bytes" else units.whole(at)
 
@@ -38,7 +38,7 @@ def told(one: Measured, at: int) -> str:
 def tick(one: Measured, at: int) -> str:
     """The same on an axis, where millions are M."""
     millions = one.sweep.unit != "bytes" and at % 10**6 == 0
-    return f"{at // 10**6} M" if millions else told(one, at)
+    return f"{at // 10**6} M" if millions else quantity(one, at)
 
 
 def _round_size(count: int) -> str:
@@ -95,7 +95,7 @@ def _costs(one: Measured, own: Line, colour: str) -> Figure:
         colour,
         [cost.at for cost in own.costs],
         [float(f"{cost.ns_per_request:.4g}") for cost in own.costs],
-        customdata=[told(one, cost.at) for cost in own.costs],
+        customdata=[quantity(one, cost.at) for cost in own.costs],
         hovertemplate="%{y:,} ns at %{customdata}",
     )
 

@@ -3,46 +3,30 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from rich import box
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from wordline.growth.cost import MOST_RATIO, Line, Measured
-from wordline.terminal import NARROWED_WIDTH, console, narrowed
+from wordline.terminal.console import NARROWED_WIDTH, console, narrowed
+from wordline.terminal.progress import ProgressBar
 from wordline.units import ABSENT, figures
 
 RATIOS = ("by request", "by event", "without misses", "instructions")
 
 
-class Bar:
+class Bar(ProgressBar):
     """A progress bar on standard error: processes done, and time to go."""
 
     def __init__(self) -> None:
-        self._progress = Progress(
+        super().__init__(
             TextColumn("{task.description:<10}"),
             BarColumn(bar_width=None),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
-            console=console(stderr=True),
-            transient=True,
         )
-        self._task = self._progress.add_task("starting", total=None)
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        fault: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._progress.stop()
 
     def show(self, done: int, total: int, what: str) -> None:
         """Draws how far it has come."""

@@ -1,6 +1,24 @@
 """What studies read off a summary."""
 
+from collections.abc import Callable, Mapping
+from typing import TypeAlias, TypeVar
+
 from wordline.summary import Summary
+
+Key = TypeVar("Key")
+Measure: TypeAlias = Callable[[Summary], float]
+
+
+def over(runs: Mapping[Key, Summary], measure: Measure) -> dict[Key, float]:
+    """A measure of each run."""
+    return {key: measure(summary) for key, summary in runs.items()}
+
+
+def over_loads(
+    found: Mapping[str, Mapping[Key, Summary]], measure: Measure
+) -> dict[str, dict[Key, float]]:
+    """A measure of each run of each load."""
+    return {load: over(runs, measure) for load, runs in found.items()}
 
 
 def gain(first: float, last: float) -> float:

@@ -7,31 +7,31 @@ import markupsafe
 import wordline
 from wordline import pages, units
 from wordline.study.figure import Published, Row
-from wordline.study.outcome import Outcome
+from wordline.study.results import Results
 
 # A difference in per cent beyond which it is told as a ratio.
 MANY = 1000
 
 
-def render(outcome: Outcome) -> str:
+def render(results: Results) -> str:
     """The page as HTML."""
     drawn = {
         f"{figure.id}-{place}": plot.figure
-        for figure in outcome.figures
+        for figure in results.figures
         for place, plot in enumerate(figure.plots)
     }
-    claims = [claim for figure in outcome.figures for claim in figure.claims]
+    claims = [claim for figure in results.figures for claim in figure.claims]
     return pages.render(
         "study",
         "study.html.jinja",
         drawn,
-        study=outcome.study,
-        figures=outcome.figures,
-        configs=sorted(outcome.setup.configs.items()),
-        quick=outcome.setup.quick,
+        study=results.study,
+        figures=results.figures,
+        configs=sorted(results.setup.configs.items()),
+        quick=results.setup.quick,
         claims=claims,
-        failed=outcome.failed,
-        missing=outcome.missing,
+        failed=results.failed,
+        missing=results.missing,
         version=wordline.__version__,
         published=published,
         ours=ours,

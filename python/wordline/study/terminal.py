@@ -8,9 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from wordline.study.figure import Claim, Figure
-from wordline.study.outcome import Outcome
 from wordline.study.page import difference, ours, published
-from wordline.terminal import console
+from wordline.study.results import Results
+from wordline.terminal.console import console
 
 
 def print_studies(studies: Mapping[str, str]) -> None:
@@ -37,17 +37,17 @@ def print_figure(figure: Figure) -> None:
         shown.print(_claim(claim), soft_wrap=True)
 
 
-def print_end(outcome: Outcome, files: list[Path]) -> None:
+def print_end(results: Results, files: list[Path]) -> None:
     """Where the page is, and how the claims fared."""
     shown = console()
-    claims = [claim for figure in outcome.figures for claim in figure.claims]
+    claims = [claim for figure in results.figures for claim in figure.claims]
     held = sum(claim.holds for claim in claims)
     shown.print(
         f"\n{held} of {len(claims)} claims hold, "
         f"{sum(not claim.holds and claim.passed for claim in claims)} differ as documented, "
-        f"{len(outcome.failed)} are not as asserted."
+        f"{len(results.failed)} are not as asserted."
     )
-    if missing := outcome.missing:
+    if missing := results.missing:
         shown.print(missing, soft_wrap=True)
     for path in files:
         shown.print(Text(f"Wrote {path}"), soft_wrap=True)

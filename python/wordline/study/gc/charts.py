@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wordline.figures import LINEAR, decades, figure, line
+from wordline.plotly import LINEAR, decades, figure, line
 from wordline.study.figure import Numbers
 from wordline.study.gc.schemes import BOTH, SCHEMES
 
@@ -84,62 +84,6 @@ def beyond(values: Mapping[str, Mapping[float, int]]) -> dict[str, Any]:
         hovermode="x unified",
         xaxis=decades("excess waiting time", [1000.0, most]),
         yaxis={"title": {"text": "requests with a longer one"}, **LINEAR},
-    )
-
-
-def bars(
-    values: Mapping[str, Mapping[str, float]],
-    colours: Mapping[str, str],
-    unit: str,
-    *,
-    stacked: bool = False,
-    log: bool = False,
-) -> dict[str, Any]:
-    """A bar, or a part of one, for each series of each place. By place, series."""
-    data: list[dict[str, Any]] = [
-        {
-            "type": "bar",
-            "name": name,
-            "x": list(values),
-            "y": [one.get(name) for one in values.values()],
-            "marker": {"color": colour},
-            "hovertemplate": f"%{{x}}, {name}: %{{y:.4~g}} {unit}<extra></extra>",
-        }
-        for name, colour in colours.items()
-    ]
-    scale = {"type": "log", "dtick": 1, "exponentformat": "none"} if log else LINEAR
-    return figure(
-        data,
-        height=360,
-        barmode="stack" if stacked else "group",
-        hovermode="closest",
-        xaxis={"type": "category", "tickangle": -45 if len(values) > 6 else 0},
-        yaxis={"title": {"text": f"{unit} (log)" if log else unit}, **scale},
-    )
-
-
-def lines(
-    values: Mapping[str, Mapping[float, float]],
-    colours: Mapping[str, str],
-    x_title: str,
-    unit: str,
-    *,
-    log: bool = False,
-    category: bool = False,
-) -> dict[str, Any]:
-    """A line for each series. By series, x."""
-    data = [
-        _dashed(name, line(name, colours[name], list(one), list(one.values())))
-        | {"mode": "lines+markers", "hovertemplate": f"%{{y:.4~g}} {unit}"}
-        for name, one in values.items()
-    ]
-    scale = {"type": "log", "dtick": 1, "exponentformat": "none"} if log else LINEAR
-    return figure(
-        data,
-        height=360,
-        hovermode="x unified",
-        xaxis={"title": {"text": x_title}, "type": "category" if category else "linear"},
-        yaxis={"title": {"text": f"{unit} (log)" if log else unit}, **scale},
     )
 
 

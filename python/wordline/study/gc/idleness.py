@@ -1,8 +1,10 @@
 """Table 7.1: the loads and their pauses; and what becomes of sections with fewer pauses."""
 
 import wordline
+from wordline.study.cases import required
+from wordline.study.charts import bars, lines
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
-from wordline.study.gc.charts import MARGIN_MS, PUBLISHED, bars, lines
+from wordline.study.gc.charts import MARGIN_MS, PUBLISHED
 from wordline.study.gc.loads import (
     BUSY_BACK_TO_BACK,
     BUSY_WRITES,
@@ -13,10 +15,10 @@ from wordline.study.gc.loads import (
     duration_s,
     of_disk,
     requests,
-    written,
 )
-from wordline.study.gc.runs import WORN, Load, case, late_percent, longest_ms, of
+from wordline.study.gc.runs import WORN, Load, case, late_percent, longest_ms
 from wordline.study.gc.schemes import AGC, BOTH, DGC, EXTRA, SCHEMES, H, L, P, buffered
+from wordline.study.traces import written
 
 KINDS = {"at once": "#8b929c", "short": "#7cc0ea", "long": "#1f78b4"}
 SECTION_REQUESTS = 8_000
@@ -106,7 +108,7 @@ def sections(setup: Setup) -> Figure:
             )
             for long in longs
         }
-        found = of(
+        found = required(
             setup,
             {
                 (scheme, long): case(load, scheme)
@@ -114,7 +116,7 @@ def sections(setup: Setup) -> Figure:
                 for long, load in of_long.items()
             },
         )
-        small = of(
+        small = required(
             setup,
             {blocks: case(of_long[longs[-1]], P, buffered(blocks)) for blocks in SMALL},
         )
@@ -158,10 +160,10 @@ def sections(setup: Setup) -> Figure:
         plots=[
             Plot("Worst case", "Longest response time.",
                  lines(worst, colours, "requests before a long pause (%)", "ms", log=True,
-                       category=True)),
+                       category=True, dashed=SCHEMES[BOTH].title)),
             Plot("Late requests", f"Beyond {MARGIN_MS} ms.",
                  lines(late, colours, "requests before a long pause (%)", "% of requests",
-                       category=True)),
+                       category=True, dashed=SCHEMES[BOTH].title)),
         ],
         claims=[
             Claim("AGC+DGC hides collections where few requests have a pause (5 % long)",

@@ -1,15 +1,13 @@
 """Loads fitted to table 7.1."""
 
 import heapq
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import exp, log
-from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
 
 from wordline.study.figure import Setup
+from wordline.study.traces import Request
 
 PAGE = 4096
 BLOCK = 128
@@ -78,16 +76,6 @@ class Kind:
     back_to_back: float
     long: float
     long_mean_s: float
-
-
-@dataclass(frozen=True)
-class Request:
-    """A request of a load. Nanoseconds, pages."""
-
-    at: int
-    writes: bool
-    first: int
-    pages: int
 
 
 def count(setup: Setup, disk: int) -> int:
@@ -202,20 +190,3 @@ def of_member(setup: Setup, disks: Sequence[int]) -> Iterator[Request]:
 def _shifted(load: Iterable[Request], place: int) -> Iterator[Request]:
     first = place * OF_64_GB * BLOCK
     return (Request(one.at, one.writes, first + one.first, one.pages) for one in load)
-
-
-@contextmanager
-def written(loads: Mapping[str, Iterable[Request]]) -> Generator[dict[str, Path]]:
-    """Traces of loads for as long as they are needed."""
-    with TemporaryDirectory(prefix="wordline-gc-") as folder:
-        paths = {load: Path(folder) / f"{load}.csv" for load in loads}
-        for load, made in loads.items():
-            paths[load].write_text("".join(_lines(made)), encoding="utf-8")
-        yield paths
-
-
-def _lines(made: Iterable[Request]) -> Iterator[str]:
-    yield "time_ns,op,offset_bytes,size_bytes,volume\n"
-    for one in made:
-        op = "write" if one.writes else "read"
-        yield f"{one.at},{op},{one.first * PAGE},{one.pages * PAGE},0\n"

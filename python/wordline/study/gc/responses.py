@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import wordline
+from wordline.study.cases import latencies_us, required, result
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
 from wordline.study.gc.charts import MARGIN_MS, in_order
-from wordline.study.gc.loads import duration_s, in_turn, of_disk, written
+from wordline.study.gc.loads import duration_s, in_turn, of_disk
 from wordline.study.gc.runs import (
     ADVANCED,
     DELAYED,
@@ -19,9 +19,9 @@ from wordline.study.gc.runs import (
     late,
     longest_ms,
     mean_ms,
-    of,
 )
-from wordline.study.gc.schemes import AGC, BOTH, DGC, EARLY, SCHEMES, SIX, L
+from wordline.study.gc.schemes import AGC, BOTH, DGC, EARLY, SCHEMES, L
+from wordline.study.traces import written
 from wordline.summary import Summary
 
 STRATEGIES = (L, EARLY, AGC, DGC, BOTH)
@@ -48,7 +48,7 @@ RETURNS = (
 
 
 @dataclass(frozen=True)
-class Course:
+class Responses:
     """A run: its summary, and response times in order of arrival in microseconds."""
 
     summary: Summary
@@ -60,7 +60,7 @@ def figures(setup: Setup) -> list[Figure]:
     made = {f"SSD{disk}": of_disk(setup, disk) for disk in (0, 5)}
     with written(made | {TURN: in_turn(of_disk(setup, 5))}) as paths:
         turn = Load(TURN, paths.pop(TURN), duration_s(setup), worn=setup.quick)
-        turns = of(setup, {scheme: case(turn, scheme) for scheme in (L, BOTH)})
+        turns = required(setup, {scheme: case(turn, scheme) for scheme in (L, BOTH)})
         found = {
             name: {scheme: _run(setup, name, path, scheme) for scheme in STRATEGIES}
             for name, path in paths.items()
@@ -68,18 +68,16 @@ def figures(setup: Setup) -> list[Figure]:
     return [_low(found["SSD0"]), _high(found["SSD5"], turns)]
 
 
-def _run(setup: Setup, name: str, path: Path, scheme: str) -> Course:
-    one = case(Load(name, path, duration_s(setup), worn=setup.quick), scheme)
-    result = wordline.run(SIX, path, overrides=one.overrides)
-    setup.note(f"{SIX}, {one.label}", result.config)
-    table = result.requests.polars().sort("index")
-    return Course(result.summary, [ps / 1e6 for ps in table["latency_ps"].to_list()])
+def _run(setup: Setup, name: str, path: Path, scheme: str) -> Responses:
+    load = Load(name, path, duration_s(setup), worn=setup.quick)
+    found = result(setup, case(load, scheme))
+    return Responses(found.summary, latencies_us(found))
 
 
-def _rows(found: Mapping[str, Course]) -> list[Row]:
+def _rows(found: Mapping[str, Responses]) -> list[Row]:
     rows: list[Row] = []
-    for scheme, course in found.items():
-        title, summary = SCHEMES[scheme].title, course.summary
+    for scheme, run in found.items():
+        title, summary = SCHEMES[scheme].title, run.summary
         rows += [
             Row(f"{title}: longest", longest_ms(summary), "ms"),
             Row(f"{title}: mean of writes", mean_ms(summary), "ms"),
@@ -90,28 +88,28 @@ def _rows(found: Mapping[str, Course]) -> list[Row]:
     return rows
 
 
-def _plots(found: Mapping[str, Course]) -> list[Plot]:
-    top = max(max(course.latencies) for course in found.values())
+def _plots(found: Mapping[str, Responses]) -> list[Plot]:
+    top = max(max(run.latencies) for run in found.values())
     return [
         Plot(SCHEMES[scheme].title, f"Requests in order. Dotted: {MARGIN_MS} ms.",
-             in_order(SCHEMES[scheme].title, scheme, course.latencies, top))
-        for scheme, course in found.items()
+             in_order(SCHEMES[scheme].title, scheme, run.latencies, top))
+        for scheme, run in found.items()
     ]  # fmt: skip
 
 
-def _data(found: Mapping[str, Course]) -> dict[str, dict[str, float]]:
+def _data(found: Mapping[str, Responses]) -> dict[str, dict[str, float]]:
     return {
         scheme: {
-            "longest_ms": longest_ms(course.summary),
-            "late": late(course.summary),
-            "collections": collected(course.summary),
+            "longest_ms": longest_ms(run.summary),
+            "late": late(run.summary),
+            "collections": collected(run.summary),
         }
-        for scheme, course in found.items()
+        for scheme, run in found.items()
     }
 
 
-def _low(found: Mapping[str, Course]) -> Figure:
-    late_of = {scheme: late(course.summary) for scheme, course in found.items()}
+def _low(found: Mapping[str, Responses]) -> Figure:
+    late_of = {scheme: late(run.summary) for scheme, run in found.items()}
     hidden = 100 * (1 - late_of[AGC] / late_of[L]) if late_of[L] else 100.0
     advanced = collected(found[AGC].summary, ADVANCED)
     all_of_agc = collected(found[AGC].summary)
@@ -142,9 +140,9 @@ def _low(found: Mapping[str, Course]) -> Figure:
     )  # fmt: skip
 
 
-def _high(found: Mapping[str, Course], turns: Mapping[str, Summary]) -> Figure:
-    late_of = {scheme: late(course.summary) for scheme, course in found.items()}
-    runs = {scheme: collected(course.summary) for scheme, course in found.items()}
+def _high(found: Mapping[str, Responses], turns: Mapping[str, Summary]) -> Figure:
+    late_of = {scheme: late(run.summary) for scheme, run in found.items()}
+    runs = {scheme: collected(run.summary) for scheme, run in found.items()}
     demanded = collected(found[DGC].summary, DEMAND)
     in_turns = {scheme: collected(summary) for scheme, summary in turns.items()}
     return Figure(

@@ -1,18 +1,14 @@
 """Loads on schemes."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
-from wordline import WordlineError
 from wordline.config import Value
-from wordline.study.cases import Case, run_all
-from wordline.study.figure import Setup
+from wordline.study.cases import Case
 from wordline.study.gc.schemes import NEW, SCHEMES, SIX
 from wordline.summary import Summary
 
-Key = TypeVar("Key", bound=Hashable)
 # Intervals of a load that worst cases are told of.
 INTERVALS = 50
 # Free blocks that schemes keep differ by one a plane, and so do their collections.
@@ -38,7 +34,9 @@ class Load:
     worn: bool = False
 
 
-def case(load: Load, scheme: str, more: Mapping[str, Value] | None = None) -> Case:
+def case(
+    load: Load, scheme: str, more: Mapping[str, Value] | None = None, device: str = SIX
+) -> Case:
     """A load under a scheme; `more` settings replace those of the scheme."""
     settings = SCHEMES[scheme].overrides(load.duration_s)
     settings["observe.worst_case_interval_s"] = max(load.duration_s / INTERVALS, 1e-3)
@@ -47,31 +45,12 @@ def case(load: Load, scheme: str, more: Mapping[str, Value] | None = None) -> Ca
     settings |= more or {}
     told = [f"{key} = {value}" for key, value in (more or {}).items()]
     return Case(
-        ", ".join([load.name, SCHEMES[scheme].title, *told]), settings, load.trace, load.requests
+        device,
+        ", ".join([device, load.name, SCHEMES[scheme].title, *told]),
+        settings,
+        load.trace,
+        load.requests,
     )
-
-
-def completed(
-    setup: Setup, cases: Mapping[Key, Case], device: str = SIX
-) -> tuple[dict[Key, Summary], dict[Key, str]]:
-    """What came of cases, and for those that cannot be simulated the reason."""
-    found: dict[Key, Summary] = {}
-    faults: dict[Key, str] = {}
-    for (key, one), run in zip(cases.items(), run_all(device, list(cases.values())), strict=True):
-        if run.summary is None:
-            faults[key] = run.fault
-            continue
-        setup.note(f"{device}, {one.label}", run.config)
-        found[key] = run.summary
-    return found, faults
-
-
-def of(setup: Setup, cases: Mapping[Key, Case], device: str = SIX) -> dict[Key, Summary]:
-    """What came of cases. Raises WordlineError if one cannot be simulated."""
-    found, faults = completed(setup, cases, device)
-    for fault in faults.values():
-        raise WordlineError(fault)
-    return found
 
 
 def worst_ms(summary: Summary) -> list[float | None]:

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import wordline
 from wordline import WordlineError
+from wordline.study.cases import completed
+from wordline.study.charts import bars
 from wordline.study.figure import Figure, Plot, Row, Setup
-from wordline.study.gc.charts import MARGIN_MS, bars
+from wordline.study.gc.charts import MARGIN_MS
 from wordline.study.gc.idleness import KINDS, shares
-from wordline.study.gc.runs import Load, case, completed, late_percent, longest_ms
+from wordline.study.gc.runs import Load, case, late_percent, longest_ms
 from wordline.study.gc.schemes import AGC, BOTH, DGC, SCHEMES, H, L, P
-from wordline.study.recorded import recorded
+from wordline.study.traces import missing, recorded
 from wordline.summary import Summary
 
 STRATEGIES = (L, H, P, AGC, DGC, BOTH)
@@ -56,13 +58,7 @@ def figure(setup: Setup) -> Figure:
             skipped.append(f"{name} was left out: {fault}")
     left_out = {name for name, _ in faults}
     names = [name for name in loads if name not in left_out]
-    missing = [
-        one for one in KNOWN if not any(name.startswith(f"{one} (") for name in found_traces)
-    ]
-    if missing:
-        skipped.append(
-            f"Not among the traces given (`--traces`), and so not shown: {', '.join(missing)}."
-        )
+    skipped += missing(KNOWN, found_traces)
     colours = {SCHEMES[scheme].title: SCHEMES[scheme].colour for scheme in STRATEGIES}
     worst = {name: _by_title(runs, name, longest_ms) for name in names}
     late = {name: _by_title(runs, name, late_percent) for name in names}

@@ -1,13 +1,13 @@
 """Figures 7.1 and 7.11: what the host sees, and what the device does."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import polars as pl
 
 import wordline
 from wordline.config import Value
-from wordline.course import views
+from wordline.report.views import views
+from wordline.study.cases import result
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
 from wordline.study.gc.charts import MARGIN_MS, PUBLISHED
 from wordline.study.gc.loads import (
@@ -16,12 +16,11 @@ from wordline.study.gc.loads import (
     LONG_OF_PAUSES,
     TABLE,
     Kind,
-    Request,
     requests,
-    written,
 )
 from wordline.study.gc.runs import WORN, Load, case, late, longest_ms, mean_ms
-from wordline.study.gc.schemes import BOTH, NEW, SCHEMES, SIX, H, L
+from wordline.study.gc.schemes import BOTH, NEW, SCHEMES, H, L
+from wordline.study.traces import Request, written
 from wordline.summary import Summary
 
 # 2048 KB at random, as in the document's figure.
@@ -52,22 +51,19 @@ def _runs(
     end = load[-1].at / 1e9 + 1
     with written({name: load}) as paths:
         for scheme in schemes:
-            result = _run(setup, Load(name, paths[name], end, worn=True), paths[name], scheme)
-            summaries[scheme] = result.summary
-            rows = result.series.polars()
+            found = _run(setup, Load(name, paths[name], end, worn=True), scheme)
+            summaries[scheme] = found.summary
+            rows = found.series.polars()
             series[SCHEMES[scheme].title] = rows.filter(pl.col("start_s") < end)
     return summaries, series
 
 
-def _run(setup: Setup, load: Load, path: Path, scheme: str) -> wordline.Result:
+def _run(setup: Setup, load: Load, scheme: str) -> wordline.Result:
     more: dict[str, Value] = {
         "series.interval_ms": round(1000 * load.duration_s / INTERVALS, 3),
         "series.intervals": 4 * INTERVALS,
     }
-    one = case(load, scheme, more)
-    result = wordline.run(SIX, path, overrides=one.overrides, requests=False)
-    setup.note(f"{SIX}, {one.label}", result.config)
-    return result
+    return result(setup, case(load, scheme, more), requests=False)
 
 
 def _rows(found: dict[str, Summary]) -> list[Row]:

@@ -3,35 +3,26 @@
 from collections.abc import Mapping
 
 from wordline.config import Value
+from wordline.study.cases import required
+from wordline.study.charts import bars, lines
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
-from wordline.study.gc.charts import PUBLISHED, bars, lines
+from wordline.study.gc.charts import PUBLISHED
 from wordline.study.gc.loads import (
     AT_ONCE,
     OF_64_GB,
     PAGE,
     TABLE,
     Kind,
-    Request,
     count,
     duration_s,
     of_disk,
     requests,
-    written,
 )
 from wordline.study.gc.responses import RETURNS
-from wordline.study.gc.runs import (
-    ADVANCED,
-    DELAYED,
-    DEMAND,
-    PLANES,
-    Load,
-    case,
-    collected,
-    erases,
-    of,
-)
+from wordline.study.gc.runs import ADVANCED, DELAYED, DEMAND, PLANES, Load, case, collected, erases
 from wordline.study.gc.schemes import BLOCKS, BOTH, H_BOTH, SCHEMES, H, L
 from wordline.study.measures import gain
+from wordline.study.traces import Request, written
 from wordline.summary import Summary
 
 DISKS = (0, 1, 4, 5)
@@ -72,7 +63,7 @@ def figures(setup: Setup) -> list[Figure]:
             else Load(name, path, duration_s(setup), worn=setup.quick)
             for name, path in paths.items()
         }
-        found = of(
+        found = required(
             setup,
             {
                 (name, scheme): case(load, scheme)
@@ -80,9 +71,9 @@ def figures(setup: Setup) -> list[Figure]:
                 for scheme in (L, BOTH, *((H, H_BOTH) if name in ("SSD5", LOCAL) else ()))
             },
         )
-        far = of(setup, {name: case(loads[name], BOTH, FAR) for name in ("SSD5", LOCAL)})
+        far = required(setup, {name: case(loads[name], BOTH, FAR) for name in ("SSD5", LOCAL)})
         thresholds = FEWER if setup.quick else THRESHOLDS
-        swept = of(
+        swept = required(
             setup,
             {
                 (name, one): case(

@@ -3,19 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
+from wordline.study.cases import required
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
 from wordline.study.gc.charts import MARGIN_MS, PUBLISHED, beyond, over_days
-from wordline.study.gc.loads import (
-    DAYS,
-    SIX_SSDS,
-    THREE_SSDS,
-    count,
-    duration_s,
-    of_member,
-    written,
-)
-from wordline.study.gc.runs import Load, case, late, of, worst_ms
+from wordline.study.gc.loads import DAYS, SIX_SSDS, THREE_SSDS, count, duration_s, of_member
+from wordline.study.gc.runs import Load, case, late, worst_ms
 from wordline.study.gc.schemes import BOTH, COMPARED, SCHEMES, SIX, THREE, H, L, P
+from wordline.study.traces import written
 from wordline.summary import Summary
 
 # By scheme, member.
@@ -63,14 +57,15 @@ def _runs(setup: Setup, device: str) -> Runs:
     """Every member of an array under the schemes compared."""
     made = {name: of_member(setup, disks) for name, disks in MEMBERS[device].items()}
     with written(made) as paths:
-        found = of(
+        found = required(
             setup,
             {
-                (scheme, name): case(Load(name, path, duration_s(setup), worn=setup.quick), scheme)
+                (scheme, name): case(
+                    Load(name, path, duration_s(setup), worn=setup.quick), scheme, device=device
+                )
                 for scheme in COMPARED
                 for name, path in paths.items()
             },
-            device,
         )
     runs: Runs = {}
     for (scheme, name), summary in found.items():
@@ -83,7 +78,7 @@ def _spread(setup: Setup) -> dict[str, Summary]:
     with written({LARGE: of_member(setup, SIX_SSDS[LARGE])}) as paths:
         many = min(LARGE_REQUESTS, count(setup, 3))
         load = Load(f"{LARGE}, {many} requests", paths[LARGE], duration_s(setup), many)
-        return of(
+        return required(
             setup,
             {
                 stripe: case(load, BOTH, {"ftl.mapping.log-block.stripe": stripe})
@@ -94,56 +89,55 @@ def _spread(setup: Setup) -> dict[str, Summary]:
 
 def highest(runs: Mapping[str, Summary], names: Iterable[str]) -> list[float | None]:
     """Worst case of a group of members, interval by interval. Milliseconds."""
-    courses = [worst_ms(runs[name]) for name in names]
-    longest = max(map(len, courses))
-    padded = [one + [None] * (longest - len(one)) for one in courses]
+    curves = [worst_ms(runs[name]) for name in names]
+    longest = max(map(len, curves))
+    padded = [one + [None] * (longest - len(one)) for one in curves]
     return [
         max((one for one in interval if one is not None), default=None)
         for interval in zip(*padded, strict=True)
     ]
 
 
-def days(course: Sequence[float | None]) -> list[float]:
+def days(curve: Sequence[float | None]) -> list[float]:
     """Worst case of each day."""
-    each = -(-len(course) // DAYS)
+    each = -(-len(curve) // DAYS)
     return [
-        max((one for one in course[at : at + each] if one is not None), default=0.0)
-        for at in range(0, len(course), each)
+        max((one for one in curve[at : at + each] if one is not None), default=0.0)
+        for at in range(0, len(curve), each)
     ]
 
 
-def _courses(runs: Runs, names: Sequence[str]) -> Series:
+def _curves(runs: Runs, names: Sequence[str]) -> Series:
     return {scheme: highest(one, names) for scheme, one in runs.items()}
 
 
-def _cuts(courses: Mapping[str, Series]) -> dict[str, float]:
+def _cuts(curves: Mapping[str, Series]) -> dict[str, float]:
     """By how much AGC+DGC cuts the worst case of a group's days, mean of the groups. Per cent."""
     return {
         scheme: fmean(
-            100 * (1 - fmean(days(one[BOTH])) / fmean(days(one[scheme])))
-            for one in courses.values()
+            100 * (1 - fmean(days(one[BOTH])) / fmean(days(one[scheme]))) for one in curves.values()
         )
         for scheme in (P, L, H)
     }
 
 
-def _ranges(courses: Series) -> str:
+def _ranges(curves: Series) -> str:
     parts: list[str] = []
-    for scheme, course in courses.items():
-        told = days(course)
+    for scheme, curve in curves.items():
+        told = days(curve)
         parts.append(f"{SCHEMES[scheme].title} {min(told):.0f} to {max(told):.0f} ms")
     return ", ".join(parts)
 
 
-def _rows(where: str, courses: Series) -> list[Row]:
+def _rows(where: str, curves: Series) -> list[Row]:
     return [
         Row(f"{where}, {SCHEMES[scheme].title}: day {day}", value, "ms")
-        for scheme, course in courses.items()
-        for day, value in enumerate(days(course), 1)
+        for scheme, curve in curves.items()
+        for day, value in enumerate(days(curve), 1)
     ]
 
 
-def _plots(courses: Mapping[str, Series]) -> list[Plot]:
+def _plots(curves: Mapping[str, Series]) -> list[Plot]:
     return [
         Plot(
             f"Worst case, {where}",
@@ -151,7 +145,7 @@ def _plots(courses: Mapping[str, Series]) -> list[Plot]:
             f"{MARGIN_MS} ms.",
             over_days(one, DAYS),
         )
-        for where, one in courses.items()
+        for where, one in curves.items()
     ]
 
 
@@ -161,10 +155,10 @@ def _late(runs: Mapping[str, Summary], names: Iterable[str]) -> int:
 
 def _worst(setup: Setup, device: str, runs: Runs, spread: Mapping[str, Summary]) -> Figure:
     groups = GROUPS[device]
-    courses = {where: _courses(runs, names) for where, names in groups.items()}
+    curves = {where: _curves(runs, names) for where, names in groups.items()}
     small = [name for name in groups[LOW] if name != LARGE]
-    of_small = _courses(runs, small)
-    busy = {scheme: days(courses[HIGH][scheme]) for scheme in COMPARED}
+    of_small = _curves(runs, small)
+    busy = {scheme: days(curves[HIGH][scheme]) for scheme in COMPARED}
     collecting = [
         worst
         for scheme in (L, H)
@@ -173,7 +167,7 @@ def _worst(setup: Setup, device: str, runs: Runs, spread: Mapping[str, Summary])
         if worst > MARGIN_MS
     ]
     waits = (min(collecting, default=0.0), max(collecting, default=0.0))
-    cuts = _cuts({LOW: of_small, HIGH: courses[HIGH]})
+    cuts = _cuts({LOW: of_small, HIGH: curves[HIGH]})
     over = max(busy[P]) / max(busy[L])
     both = max(busy[BOTH])
     quiet = {scheme: max(days(of_small[scheme])) for scheme in (P, BOTH)}
@@ -207,10 +201,10 @@ def _worst(setup: Setup, device: str, runs: Runs, spread: Mapping[str, Summary])
                 for stripe, number in striped.items()
             ),
             *_rows("low intensity but SSD3", of_small),
-            *_rows("high intensity", courses[HIGH]),
+            *_rows("high intensity", curves[HIGH]),
         ],
-        plots=_plots({f"{LOW} but SSD3": of_small, f"{LOW}, SSD3": _courses(runs, [LARGE]),
-                      HIGH: courses[HIGH]}),
+        plots=_plots({f"{LOW} but SSD3": of_small, f"{LOW}, SSD3": _curves(runs, [LARGE]),
+                      HIGH: curves[HIGH]}),
         claims=[
             Claim("Worst cases of L- and H-FTL range from 131 to 311 ms at low intensity",
                   waits[0] >= 131 and waits[1] <= 311, f"{waits[0]:.0f} to {waits[1]:.0f} ms "
@@ -249,7 +243,7 @@ def _worst(setup: Setup, device: str, runs: Runs, spread: Mapping[str, Summary])
             "SSD3 has 4,352 requests of 550 KB. Cuts are means over both groups, without SSD3.",
         ],
         data={
-            "worst_ms": courses | {"low intensity but SSD3": of_small},
+            "worst_ms": curves | {"low intensity but SSD3": of_small},
             "cut_percent": cuts,
         },
     )  # fmt: skip
@@ -257,12 +251,12 @@ def _worst(setup: Setup, device: str, runs: Runs, spread: Mapping[str, Summary])
 
 def _worst_of_three(runs: Runs, six: Runs) -> Figure:
     groups = GROUPS[THREE]
-    courses = {where: _courses(runs, names) for where, names in groups.items()}
-    busy = {scheme: days(courses[HIGH][scheme]) for scheme in COMPARED}
-    of_six = _courses(six, GROUPS[SIX][HIGH])
+    curves = {where: _curves(runs, names) for where, names in groups.items()}
+    busy = {scheme: days(curves[HIGH][scheme]) for scheme in COMPARED}
+    of_six = _curves(six, GROUPS[SIX][HIGH])
     ratio = {scheme: fmean(busy[scheme]) / fmean(days(of_six[scheme])) for scheme in COMPARED}
     plain = ("SSD0", "SSD1")
-    cuts = _cuts({name: _courses(runs, [name]) for name in plain})
+    cuts = _cuts({name: _curves(runs, [name]) for name in plain})
     both = max(max(days(worst_ms(runs[BOTH][name]))) for name in plain)
     over = max(busy[P]) / max(busy[L])
     return Figure(
@@ -282,11 +276,11 @@ def _worst_of_three(runs: Runs, six: Runs) -> Figure:
                     value, "times")
                 for scheme, value in ratio.items()
             ),
-            *_rows("low intensity", courses[LOW]),
-            *_rows("high intensity", courses[HIGH]),
+            *_rows("low intensity", curves[LOW]),
+            *_rows("high intensity", curves[HIGH]),
         ],
-        plots=_plots({"low intensity (SSD0)": courses[LOW],
-                      "SSD1": _courses(runs, ["SSD1"]), "SSD2": _courses(runs, ["SSD2"])}),
+        plots=_plots({"low intensity (SSD0)": curves[LOW],
+                      "SSD1": _curves(runs, ["SSD1"]), "SSD2": _curves(runs, ["SSD2"])}),
         claims=[
             Claim("AGC+DGC satisfies the bound on SSD0 and SSD1", both <= MARGIN_MS,
                   f"longest {both:.1f} ms"),
@@ -298,7 +292,7 @@ def _worst_of_three(runs: Runs, six: Runs) -> Figure:
             Claim("P-FTL becomes worse than L- and H-FTL",
                   over > 1, f"{over:.2f} times L-FTL", because=ROOMY),
         ],
-        data={"worst_ms": courses, "cut_percent": cuts, "over_six": ratio},
+        data={"worst_ms": curves, "cut_percent": cuts, "over_six": ratio},
     )  # fmt: skip
 
 

@@ -1,10 +1,11 @@
 """Figure 2: how unequally the chips are loaded."""
 
+from wordline.study.cases import required
+from wordline.study.charts import bars
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
-from wordline.study.lcr.charts import PUBLISHED, bars
 from wordline.study.lcr.loads import TABLE, written
 from wordline.study.lcr.policies import LRU
-from wordline.study.lcr.runs import case, course, of
+from wordline.study.lcr.runs import PUBLISHED, case, playback
 from wordline.summary import Summary
 
 REQUESTS = 40_000
@@ -26,12 +27,12 @@ NEAR = 10.0
 def figure(setup: Setup) -> Figure:
     """All loads at their rate and faster, under LRU."""
     keys = [(load, times) for load in TABLE for times in FASTER]
-    courses = {
-        f"{load}, {times}": (load, course(setup, setup.requests(REQUESTS), faster=times))
+    played = {
+        f"{load}, {times}": (load, playback(setup, setup.requests(REQUESTS), faster=times))
         for load, times in keys
     }
-    with written(courses) as paths:
-        runs = of(
+    with written(played) as paths:
+        runs = required(
             setup,
             {
                 (load, times): case(
@@ -75,8 +76,8 @@ def figure(setup: Setup) -> Figure:
         ],
         plots=[
             Plot("Rates above 10", "Share of the instants at which a chip has something to do.",
-                 bars({load: one | {STILL: idle[load]} for load, one in above.items()}, "%",
-                      COLOURS))
+                 bars({load: one | {STILL: idle[load]} for load, one in above.items()}, COLOURS,
+                      "%"))
         ],
         claims=[
             Claim("In two of five cases at least, the most loaded chip has more than ten times the "

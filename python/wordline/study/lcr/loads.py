@@ -1,13 +1,15 @@
 """The loads: those of table III, generated and written as traces."""
 
 from bisect import bisect_right
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from math import ceil, log
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
+
+from wordline.study import traces
+from wordline.study.traces import Request
 
 PAGE = 4096
 # Where pages that are not hot may lie: 50 GiB of the 54 that the device has for its user.
@@ -96,17 +98,7 @@ FITTED = (
 )
 
 
-@dataclass(frozen=True)
-class Request:
-    """A request of a load. Nanoseconds, pages."""
-
-    at: int
-    writes: bool
-    first: int
-    pages: int
-
-
-def _drawn(steps: Sequence[tuple[float, float]], share: float) -> float:
+def drawn(steps: Sequence[tuple[float, float]], share: float) -> float:
     """The value that this share of a distribution does not exceed."""
     place = min(bisect_right(steps, share, key=_share), len(steps) - 1)
     if place == 0:
@@ -120,16 +112,7 @@ def _share(step: tuple[float, float]) -> float:
 
 
 def _length(share: float) -> int:
-    return ceil(_drawn(BURSTS, share))
-
-
-def drawn(steps: Sequence[tuple[float, float]], share: float) -> float:
-    """The value that this share of a distribution does not exceed."""
-    place = min(bisect_right([step[0] for step in steps], share), len(steps) - 1)
-    if place == 0:
-        return steps[0][1]
-    (low, first), (high, last) = steps[place - 1], steps[place]
-    return first + (last - first) * (share - low) / (high - low)
+    return ceil(drawn(BURSTS, share))
 
 
 # Requests of a burst, mean.
@@ -137,7 +120,7 @@ BURST_MEAN = sum(_length((n + 0.5) / 10_000) for n in range(10_000)) / 10_000
 
 
 @dataclass(frozen=True)
-class Course:
+class Playback:
     """How a load is run: so many requests, at so many times its rate, in bursts or one by one, on
     so many pages."""
 
@@ -147,21 +130,21 @@ class Course:
     pages: int = PAGES
 
 
-def requests(load: Load, course: Course) -> Iterator[Request]:
+def requests(load: Load, played: Playback) -> Iterator[Request]:
     """The requests of a load, the same every time."""
     random = Random(1)  # noqa: S311
-    hot = random.sample(range(course.pages), load.hot_pages)
-    bursts = load.bursts and course.bursts
-    gap = 1e9 * (BURST_MEAN if bursts else 1.0) / load.rate / course.faster
-    many = min(course.requests, load.requests)
+    hot = random.sample(range(played.pages), load.hot_pages)
+    bursts = load.bursts and played.bursts
+    gap = 1e9 * (BURST_MEAN if bursts else 1.0) / load.rate / played.faster
+    many = min(played.requests, load.requests)
     start, done = 0.0, 0
     while done < many:
         length = min(_length(random.random()) if bursts else 1, many - done)
         writes = 100 * random.random() < load.writes_percent
         now = start
         for _ in range(length):
-            yield _one(load, random, hot, course.pages, round(now), writes)
-            now += 1000 * _drawn(GAPS_US, random.random())
+            yield _one(load, random, hot, played.pages, round(now), writes)
+            now += 1000 * drawn(GAPS_US, random.random())
         done += length
         start = max(now, start - gap * log(1 - random.random()))
 
@@ -179,19 +162,11 @@ def _one(
     return Request(at, writes, int(place * pages), 1)
 
 
-@contextmanager
-def written(courses: Mapping[str, tuple[str, Course]]) -> Generator[dict[str, Path]]:
-    """Traces of loads for as long as they are needed. By a name of one's own: load and course."""
-    with TemporaryDirectory(prefix="wordline-lcr-") as folder:
-        paths = {name: Path(folder) / f"{name}.csv" for name in courses}
-        for name, (load, course) in courses.items():
-            with paths[name].open("w", encoding="utf-8") as file:
-                file.writelines(_lines(TABLE[load], course))
-        yield paths
-
-
-def _lines(load: Load, course: Course) -> Iterator[str]:
-    yield "time_ns,op,offset_bytes,size_bytes,volume\n"
-    for one in requests(load, course):
-        op = "write" if one.writes else "read"
-        yield f"{one.at},{op},{one.first * PAGE},{one.pages * PAGE},0\n"
+def written(
+    played: Mapping[str, tuple[str, Playback]],
+) -> AbstractContextManager[dict[str, Path]]:
+    """Traces of loads for as long as they are needed. By a name of one's own: load and how it is
+    run."""
+    return traces.written(
+        {name: requests(TABLE[load], one) for name, (load, one) in played.items()}
+    )

@@ -3,12 +3,14 @@
 from dataclasses import dataclass, field
 
 from wordline.config import Value
+from wordline.study.cases import required
+from wordline.study.charts import bars
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
-from wordline.study.lcr.charts import bars
 from wordline.study.lcr.loads import written
 from wordline.study.lcr.policies import CFLRU, GCAR, LCR, LRU, TITLES, Values, less
 from wordline.study.lcr.responses import READING, WRITING
-from wordline.study.lcr.runs import case, course, deviation_us, mean_us, of
+from wordline.study.lcr.runs import case, deviation_us, playback
+from wordline.study.measures import latency_us
 
 REQUESTS = 50_000
 # Lengths of short runs. A buffer of 4 MiB has 1,024 pages.
@@ -50,10 +52,10 @@ def figure(setup: Setup) -> Figure:
     """What LCR has less than LRU and than GCaR under each variant; what CFLRU gains in short
     runs."""
     variants = QUICK if setup.quick else VARIANTS
-    courses = {
+    played = {
         f"{load}, {variant.title}": (
             load,
-            course(
+            playback(
                 setup,
                 setup.requests(REQUESTS),
                 faster=variant.faster,
@@ -63,8 +65,8 @@ def figure(setup: Setup) -> Figure:
         for load in WRITING
         for variant in variants
     }
-    courses |= {load: (load, course(setup, SHORT[-1])) for load in READING}
-    with written(courses) as paths:
+    played |= {load: (load, playback(setup, SHORT[-1])) for load in READING}
+    with written(played) as paths:
         cases = {
             (load, variant.title, policy): case(
                 setup, f"{load}, {variant.title}", paths[f"{load}, {variant.title}"], policy,
@@ -77,8 +79,8 @@ def figure(setup: Setup) -> Figure:
             )
             for load in READING for many in SHORT for policy in (LRU, CFLRU)
         }  # fmt: skip
-        found = of(setup, cases)
-    means = {key: mean_us(one) for key, one in found.items()}
+        found = required(setup, cases)
+    means = {key: latency_us(one) for key, one in found.items()}
     deviating = {
         load: 100 * (1 - deviation_us(found[load, FRESH.title, LCR])
                      / deviation_us(found[load, FRESH.title, LRU]))
@@ -124,7 +126,7 @@ def figure(setup: Setup) -> Figure:
         ],
         plots=[
             Plot(f"Less than {TITLES[than]}", "Mean response time of LCR.",
-                 bars(each, "%", COLOURS))
+                 bars(each, COLOURS, "%"))
             for than, each in gains.items()
         ],
         claims=[

@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from itertools import pairwise
 
+from wordline.study.cases import required
+from wordline.study.charts import bars
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
-from wordline.study.lcr.charts import PUBLISHED, bars
 from wordline.study.lcr.loads import FITTED, TABLE, written
 from wordline.study.lcr.policies import (
     ALL,
     CFLRU,
+    COLOURS,
     GCAR,
     LCR,
     LRU,
@@ -19,19 +21,18 @@ from wordline.study.lcr.policies import (
 )
 from wordline.study.lcr.runs import (
     MIB,
-    Measure,
+    PUBLISHED,
     Runs,
     by_policy,
     case,
     clean_percent,
     collections,
-    course,
     deviation_us,
     hit_percent,
-    mean_us,
-    of,
+    playback,
     wanted,
 )
+from wordline.study.measures import Measure, latency_us
 
 REQUESTS = 400_000
 WRITING = ("web_0", "ts_0", "proj_0", "wdev_2")
@@ -56,9 +57,9 @@ CONSERVED = (
 
 def figures(setup: Setup) -> list[Figure]:
     """All of them, of the same runs."""
-    courses = {load: (load, course(setup, wanted(setup, load, REQUESTS))) for load in TABLE}
-    with written(courses) as paths:
-        runs = of(
+    played = {load: (load, playback(setup, wanted(setup, load, REQUESTS))) for load in TABLE}
+    with written(played) as paths:
+        runs = required(
             setup,
             {
                 (load, policy): case(setup, load, paths[load], policy)
@@ -107,7 +108,7 @@ def _told(values: Values, unit: str = "µs") -> str:
 
 
 def _means(runs: Runs) -> Figure:
-    means = _over_loads(runs, mean_us)
+    means = _over_loads(runs, latency_us)
     apart = max(
         abs(measure(runs[load, CFLRU]) - measure(runs[load, LRU]))
         for load in READING
@@ -150,7 +151,7 @@ def _means(runs: Runs) -> Figure:
             ),
         ],
         plots=[
-            Plot("Mean response time", "Against LRU.", bars(_to_lru(means), "of LRU's"))
+            Plot("Mean response time", "Against LRU.", bars(_to_lru(means), COLOURS, "of LRU's"))
         ],
         claims=[
             *ordered,
@@ -204,7 +205,8 @@ def _deviations(runs: Runs) -> Figure:
                 for load, one in values.items() for policy, value in one.items()
             ),
         ],
-        plots=[Plot("Standard deviation", "Against LRU.", bars(_to_lru(values), "of LRU's"))],
+        plots=[Plot("Standard deviation", "Against LRU.",
+                    bars(_to_lru(values), COLOURS, "of LRU's"))],
         claims=[
             Claim(f"{load}: LCR deviates least (within {EQUAL:g} %)",
                   values[load][LCR] <= min(values[load].values()) * (1 + EQUAL / 100),
@@ -241,7 +243,7 @@ def _hits(runs: Runs) -> Figure:
         ],
         plots=[
             Plot("Hit ratio", "Pages found in the buffer.",
-                 bars({load: titled(one) for load, one in values.items()}, "%"))
+                 bars({load: titled(one) for load, one in values.items()}, COLOURS, "%"))
         ],
         claims=[
             Claim(f"The hit ratios of the policies are within {ALIKE:g} points of each other",
@@ -268,7 +270,7 @@ def _clean(runs: Runs) -> Figure:
         ],
         plots=[
             Plot("Clean pages among those replaced", "",
-                 bars({load: titled(one) for load, one in values.items()}, "%"))
+                 bars({load: titled(one) for load, one in values.items()}, COLOURS, "%"))
         ],
         claims=[
             Claim("More than 95 % of the pages that proj_0 and wdev_2 evict are dirty",

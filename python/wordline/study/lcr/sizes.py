@@ -3,11 +3,13 @@
 from itertools import pairwise
 from statistics import fmean
 
+from wordline.study.cases import required
+from wordline.study.charts import lines
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
-from wordline.study.lcr.charts import PUBLISHED, over
 from wordline.study.lcr.loads import TABLE, written
 from wordline.study.lcr.policies import ALL, COLOURS, LCR, TITLES, less
-from wordline.study.lcr.runs import case, course, hit_percent, mean_us, of
+from wordline.study.lcr.runs import PUBLISHED, case, hit_percent, playback
+from wordline.study.measures import latency_us
 
 LOAD = "wdev_2"
 MIBS = (1, 2, 4, 8, 16)
@@ -20,8 +22,8 @@ EQUAL = 1.0
 
 def figures(setup: Setup) -> list[Figure]:
     """Both, of the same runs: all requests of the table."""
-    with written({LOAD: (LOAD, course(setup, TABLE[LOAD].requests))}) as paths:
-        runs = of(
+    with written({LOAD: (LOAD, playback(setup, TABLE[LOAD].requests))}) as paths:
+        runs = required(
             setup,
             {
                 (mib, policy): case(setup, LOAD, paths[LOAD], policy, mib=mib)
@@ -29,14 +31,16 @@ def figures(setup: Setup) -> list[Figure]:
                 for policy in ALL
             },
         )
-    means = {mib: {policy: mean_us(runs[mib, policy]) for policy in ALL} for mib in MIBS}
+    means = {mib: {policy: latency_us(runs[mib, policy]) for policy in ALL} for mib in MIBS}
     hits = {mib: {policy: hit_percent(runs[mib, policy]) for policy in ALL} for mib in MIBS}
     return [_means(means), _hits(hits)]
 
 
 def _lines(values: dict[int, dict[str, float]], unit: str) -> Plot:
-    by_policy = {TITLES[policy]: [values[mib][policy] for mib in MIBS] for policy in ALL}
-    drawn = over(by_policy, [f"{mib} MiB" for mib in MIBS], COLOURS, "buffer", unit)
+    by_policy = {
+        TITLES[policy]: {f"{mib} MiB": values[mib][policy] for mib in MIBS} for policy in ALL
+    }
+    drawn = lines(by_policy, COLOURS, "buffer", unit, category=True, height=340)
     return Plot("wdev_2 over the size of the buffer", "", drawn)
 
 

@@ -3,21 +3,25 @@
 from collections.abc import Collection, Mapping
 from statistics import fmean
 
+from wordline.study.cases import completed, left_out
+from wordline.study.charts import bars
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
-from wordline.study.lcr.charts import bars
-from wordline.study.lcr.policies import ALL, CFLRU, GCAR, LCR, LRU, TITLES, Values, less, titled
-from wordline.study.lcr.responses import ALMOST
-from wordline.study.lcr.runs import (
-    MIB,
-    Measure,
-    case,
-    clean_percent,
-    completed,
-    deviation_us,
-    hit_percent,
-    mean_us,
+from wordline.study.lcr.policies import (
+    ALL,
+    CFLRU,
+    COLOURS,
+    GCAR,
+    LCR,
+    LRU,
+    TITLES,
+    Values,
+    less,
+    titled,
 )
-from wordline.study.recorded import recorded
+from wordline.study.lcr.responses import ALMOST
+from wordline.study.lcr.runs import MIB, case, clean_percent, deviation_us, hit_percent
+from wordline.study.measures import Measure, latency_us
+from wordline.study.traces import missing, recorded
 from wordline.summary import Summary
 
 REQUESTS = 20_000
@@ -63,7 +67,7 @@ def figure(setup: Setup) -> Figure:
             for name in names
         }
 
-    means, deviations = over(mean_us), over(deviation_us)
+    means, deviations = over(latency_us), over(deviation_us)
     hits, clean = over(hit_percent), over(clean_percent)
     writes = {name: 100 - _reads(runs[name, LRU, seeds[0]]) for name in names}
     return Figure(
@@ -86,7 +90,7 @@ def figure(setup: Setup) -> Figure:
             *(Row(f"{name}, LCR: clean", clean[name][LCR], "%") for name in names),
         ],
         plots=[
-            Plot("Mean response time", "Against LRU.", bars(_brief(means), "of LRU's")),
+            Plot("Mean response time", "Against LRU.", bars(_brief(means), COLOURS, "of LRU's")),
         ] if names else [],
         claims=[
             _claim("LCR answers no later than LRU", means, means, LRU),
@@ -101,8 +105,8 @@ def figure(setup: Setup) -> Figure:
             "These are excerpts; none of them is a trace of the document's under its name. Short "
             "ones hardly fill the buffer, and then all policies are alike. The shorter, the more "
             "CFLRU gains by putting writes off (see Reasons).",
-            *(f"{name} was left out: {fault}" for name, fault in skipped.items()),
-            *_missing(paths),
+            *left_out(skipped),
+            *missing(KNOWN, paths),
         ],
         data={"mean_us": means, "hit_percent": hits, "writes_percent": writes,
               "clean_percent": clean, "deviation_us": deviations},
@@ -128,15 +132,6 @@ def _claim(
 def _reads(summary: Summary) -> float:
     told = summary["input"]
     return 100 * told["reads"] / max(1, told["requests"])
-
-
-def _missing(paths: Mapping[str, object]) -> list[str]:
-    missing = [one for one in KNOWN if not any(name.startswith(f"{one} (") for name in paths)]
-    return (
-        [f"Not among the traces given (`--traces`), and so not shown: {', '.join(missing)}."]
-        if missing
-        else []
-    )
 
 
 def _brief(values: Mapping[str, Values]) -> dict[str, Values]:

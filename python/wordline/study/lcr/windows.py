@@ -1,21 +1,16 @@
 """Figure 8: the window of the destaging region."""
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from wordline.plotly import Figure as Drawn
+from wordline.study.cases import required
+from wordline.study.charts import lines
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
-from wordline.study.lcr.charts import over
 from wordline.study.lcr.loads import written
 from wordline.study.lcr.policies import LCR
-from wordline.study.lcr.runs import (
-    MIB,
-    case,
-    clean_percent,
-    course,
-    hit_percent,
-    mean_us,
-    of,
-    wanted,
-)
+from wordline.study.lcr.runs import MIB, case, clean_percent, hit_percent, playback, wanted
+from wordline.study.measures import latency_us
 
 LOADS = ("ts_0", "web_0", "wdev_2", "proj_0")
 COLOURS: dict[str, str] = dict(
@@ -36,8 +31,8 @@ EVIDENT = 10.0
 def figure(setup: Setup) -> Figure:
     """LCR over windows of a 64th of the buffer to all of it."""
     windows = SOME if setup.quick else WINDOWS
-    courses = {load: (load, course(setup, wanted(setup, load, REQUESTS))) for load in LOADS}
-    with written(courses) as paths:
+    played = {load: (load, playback(setup, wanted(setup, load, REQUESTS))) for load in LOADS}
+    with written(played) as paths:
         cases = {
             (load, window, MIB): case(setup, load, paths[load], LCR, window=float(window))
             for load in LOADS
@@ -48,8 +43,8 @@ def figure(setup: Setup) -> Figure:
             )
             for window in (windows[0], HALF)
         }
-        found = of(setup, cases)
-    means = {load: [mean_us(found[load, one, MIB]) for one in windows] for load in LOADS}
+        found = required(setup, cases)
+    means = {load: [latency_us(found[load, one, MIB]) for one in windows] for load in LOADS}
     hits = {load: [hit_percent(found[load, one, MIB]) for one in windows] for load in LOADS}
     clean = {load: [clean_percent(found[load, one, MIB]) for one in windows] for load in LOADS}
     place = windows.index(HALF)
@@ -57,7 +52,7 @@ def figure(setup: Setup) -> Figure:
     gain = {load: 100 * (1 - one[-1] / one[0]) for load, one in upto.items()}
     spread = {load: 100 * (max(one) / min(one) - 1) for load, one in upto.items()}
     apart = max(max(one) - min(one) for one in hits.values())
-    large = [mean_us(found["proj_0", one, LARGE_MIB]) for one in (windows[0], HALF)]
+    large = [latency_us(found["proj_0", one, LARGE_MIB]) for one in (windows[0], HALF)]
     ticks = [str(window) for window in windows]
     return Figure(
         id="8",
@@ -79,9 +74,9 @@ def figure(setup: Setup) -> Figure:
         ],
         plots=[
             Plot("Mean response time", "Of LCR.",
-                 over(means, ticks, COLOURS, "window, share of the buffer", "µs")),
+                 _lines(means, ticks, "µs")),
             Plot("Hit ratio", "Of LCR.",
-                 over(hits, ticks, COLOURS, "window, share of the buffer", "%")),
+                 _lines(hits, ticks, "%")),
         ],
         claims=[
             Claim("The hit ratio hardly depends on the window (within two points)", apart <= 2,
@@ -114,3 +109,9 @@ def figure(setup: Setup) -> Figure:
             },
         },
     )  # fmt: skip
+
+
+def _lines(values: Mapping[str, Sequence[float]], ticks: Sequence[str], unit: str) -> Drawn:
+    by_tick = {load: dict(zip(ticks, one, strict=True)) for load, one in values.items()}
+    x_title = "window, share of the buffer"
+    return lines(by_tick, COLOURS, x_title, unit, category=True, height=340)

@@ -3,17 +3,8 @@
 from itertools import pairwise
 
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
-from wordline.study.nand.modes import (
-    MLC,
-    OPERATIONS,
-    PUBLISHED,
-    SLC,
-    WORDS,
-    gain,
-    lines,
-    part,
-    stream,
-)
+from wordline.study.measures import gain
+from wordline.study.nand.modes import MLC, OPERATIONS, PUBLISHED, SLC, WORDS, lines, part, stream
 
 DIES = (1, 2, 4, 8)
 NAMES = {"SLC": SLC, "MLC1": MLC}

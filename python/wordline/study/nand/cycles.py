@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
-from wordline.figures import figure
 from wordline.package import Report, Strip
+from wordline.plotly import figure
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
 from wordline.study.nand.modes import (
     CACHE,
@@ -46,7 +46,7 @@ def stacked(
 ) -> dict[str, Any]:
     """A bar a name, cut by stage."""
     seen = {stage: values for stage, values in shares.items() if any(values)}
-    return bars(names, seen, unit, [STAGES[stage] for stage in seen], barmode="stack")
+    return bars(names, seen, unit, [STAGES[stage] for stage in seen], stacked=True)
 
 
 def _strips(setup: Setup, operation: Literal["program", "read"]) -> dict[str, list[Strip]]:

@@ -5,7 +5,8 @@ from typing import Literal
 
 from wordline.config import Value
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
-from wordline.study.nand.modes import MODES, OPERATIONS, PUBLISHED, WORDS, bars, gain, part, stream
+from wordline.study.measures import gain
+from wordline.study.nand.modes import MODES, OPERATIONS, PUBLISHED, WORDS, bars, part, stream
 
 # Overrides of [nand.timing]. The data sheet's typical time is in the preset.
 MODELS: dict[str, dict[str, Value]] = {

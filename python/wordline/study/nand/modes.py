@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from wordline.config import Value
-from wordline.figures import LINEAR, figure, line
 from wordline.package import Package, Report
+from wordline.plotly import Figure
+from wordline.study import charts
 from wordline.study.figure import Numbers, Setup
 
 PUBLISHED = Numbers("wordline.study.nand")
@@ -69,57 +70,36 @@ def stream(
     return package.stream(operation, requests=setup.requests(requests), cache_rows=mode.rows)
 
 
-def gain(first: float, last: float) -> float:
-    """By how much the last is above the first. Per cent."""
-    return 100 * (last / first - 1)
-
-
 def bars(
     names: Sequence[str],
     series: Mapping[str, Sequence[float]],
     unit: str,
     colours: Sequence[str] = COLOURS,
-    **more: Any,
-) -> dict[str, Any]:
+    *,
+    stacked: bool = False,
+) -> Figure:
     """Grouped or stacked bars: a group a name, a colour a series."""
-    data: list[dict[str, Any]] = [
-        {
-            "type": "bar",
-            "name": name,
-            "x": list(names),
-            "y": list(values),
-            "marker": {"color": colour},
-            "hovertemplate": f"%{{x}}, {name}: %{{y:.3~f}} {unit}<extra></extra>",
-        }
-        for (name, values), colour in zip(series.items(), colours, strict=False)
-    ]
-    layout: dict[str, Any] = {
-        "barmode": "group",
-        "yaxis": {"title": {"text": unit}, **LINEAR},
-        "xaxis": {"type": "category"},
+    values = {
+        name: dict(zip(series, own, strict=True))
+        for name, own in zip(names, zip(*series.values(), strict=True), strict=True)
     }
-    return figure(data, height=320, **(layout | more))
+    return charts.bars(
+        values,
+        dict(zip(series, colours, strict=False)),
+        unit,
+        stacked=stacked,
+        height=320,
+        digits=".3~f",
+    )
 
 
 def lines(
     x: Sequence[float],
     series: Mapping[str, Sequence[float]],
     x_title: str,
-    y_title: str,
+    unit: str,
     *,
     log: bool = False,
-) -> dict[str, Any]:
-    """A line a series. A logarithmic x axis is labelled with the values."""
-    data = [
-        line(name, colour, [float(one) for one in x], list(values))
-        for (name, values), colour in zip(series.items(), COLOURS, strict=False)
-    ]
-    axis: dict[str, Any] = {
-        "title": {"text": x_title},
-        "tickvals": list(x),
-        "ticktext": [f"{one:g}" for one in x],
-    }
-    if log:
-        axis["type"] = "log"
-    y_axis = {"title": {"text": y_title}, **LINEAR}
-    return figure(data, height=320, xaxis=axis, yaxis=y_axis)
+) -> Figure:
+    """A line a series. An axis of points swept is labelled with them."""
+    return charts.sweep(x, series, dict(zip(series, COLOURS, strict=False)), x_title, unit, log=log)

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from wordline.config import Value
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
+from wordline.study.measures import gain
 from wordline.study.nand.modes import (
     LEGACY,
     MODES,
@@ -15,7 +16,6 @@ from wordline.study.nand.modes import (
     WORDS,
     Mode,
     bars,
-    gain,
     lines,
     part,
     stream,

@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-import wordline
 from wordline import WordlineError
 from wordline.config import Value
+from wordline.study.cases import Case, result
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
-from wordline.study.nand.modes import MLC, PUBLISHED, gain, lines
-from wordline.study.recorded import recorded
+from wordline.study.measures import gain, iops
+from wordline.study.nand.modes import MLC, PUBLISHED, lines
+from wordline.study.traces import recorded
 
 COUNTS = (1, 2, 4, 8)
 # Workloads of the document (table 2.2), and what files of them may be called.
@@ -53,20 +54,9 @@ def _iops(setup: Setup, path: Path, kind: str, places: str, count: int) -> float
         "ftl.over_provisioning_ratio": 0.5,
         "replay.mode.closed-loop.queue_depth": DEPTH,
     }
-    result = wordline.run(
-        MLC,
-        path,
-        overrides=overrides,
-        requests=False,
-        fit="wrap",
-        align="expand",
-        time_order="clamp",
-        volumes="shared",
-        on_bad_line="skip",
-        max_requests=setup.requests(REQUESTS),
-    )
-    setup.note(f"{MLC} as an SSD, {count} {kind}, {places}", result.config)
-    return float(result.summary["throughput"]["iops"])
+    label = f"{MLC} as an SSD, {count} {kind}, {places}"
+    case = Case(MLC, label, overrides, path, setup.requests(REQUESTS))
+    return iops(result(setup, case, requests=False).summary)
 
 
 def _figure(found: dict[str, dict[str, list[float]]], skipped: list[str]) -> Figure:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from itertools import cycle
 from typing import Any
 
-from wordline.figures import LINEAR, figure
+from wordline.plotly import LINEAR, figure
+from wordline.study.charts import bar
 from wordline.study.figure import Numbers
 from wordline.study.palloc.orders import FAMILIES, ORDERS, averaged
 
@@ -35,14 +36,10 @@ def spread(
     means = averaged(values.values())
     marks = {**values, **(beside or {})}
     data: list[dict[str, Any]] = [
-        {
-            "type": "bar",
-            "name": f"{family}, mean",
-            "x": list(orders),
-            "y": [means[order] for order in orders],
-            "marker": {"color": FAMILY_COLOURS[family]},
-            "hovertemplate": f"%{{x}}, mean: %{{y:.3~f}} {unit}<extra></extra>",
-        }
+        bar(
+            "mean", FAMILY_COLOURS[family], orders, [means[order] for order in orders], unit, ".3~f"
+        )
+        | {"name": f"{family}, mean"}
         for family, orders in FAMILIES.items()
     ]
     data += [
@@ -64,14 +61,7 @@ def stacked(parts: Mapping[str, Mapping[str, float]], unit: str) -> dict[str, An
     """Parts of a whole for each strategy. By part, strategy."""
     colours = ("#9aa1ab", "#e0a30a", "#3b86c6", "#c2457f")
     data: list[dict[str, Any]] = [
-        {
-            "type": "bar",
-            "name": name,
-            "x": list(ORDERS),
-            "y": [values[order] for order in ORDERS],
-            "marker": {"color": colour},
-            "hovertemplate": f"%{{x}}, {name}: %{{y:.3~f}} {unit}<extra></extra>",
-        }
+        bar(name, colour, ORDERS, [values[order] for order in ORDERS], unit, ".3~f")
         for (name, values), colour in zip(parts.items(), colours, strict=False)
     ]
     return figure(data, height=380, barmode="stack", **_axes(unit))

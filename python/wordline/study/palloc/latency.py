@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from statistics import correlation
 from typing import Literal
 
-from wordline import WordlineError
-from wordline.study.cases import run_all
+from wordline.study.cases import required
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
-from wordline.study.measures import gain, iops, latency_us
+from wordline.study.measures import gain, iops, latency_us, over
 from wordline.study.palloc.charts import PUBLISHED, spread
 from wordline.study.palloc.loads import KNOWN, TABLE, closed, timed
 from wordline.study.palloc.orders import (
@@ -21,9 +20,9 @@ from wordline.study.palloc.orders import (
     normalised,
     of,
 )
-from wordline.study.palloc.runs import DEVICE, Runs, by_order, over, wait_us
+from wordline.study.palloc.runs import Runs, by_order, wait_us
 from wordline.study.palloc.throughput import ALONE, ONE_PAGE
-from wordline.study.recorded import recorded
+from wordline.study.traces import recorded
 from wordline.summary import Summary
 
 # Of what CWDP can do; each strategy meets the same requests.
@@ -37,25 +36,16 @@ def figures(setup: Setup) -> list[Figure]:
     traces = recorded(setup, KNOWN)
     rates = _rates(setup)
     loads = [*TABLE, *traces]
-    found, faults = by_order(
-        setup, loads, lambda load, order: timed(setup, load, order, rates, traces)
+    found, skipped = by_order(
+        setup, loads, lambda load, order: timed(setup, load, order, rates, traces), traces
     )
-    for load, fault in faults.items():
-        if load in TABLE:
-            raise WordlineError(fault)
-    skipped = [f"{load} was left out: {fault}" for load, fault in faults.items()]
     return [_latency(found, rates, skipped), _waiting(found)]
 
 
 def _rates(setup: Setup) -> dict[str, float]:
     """By load: the share of CWDP's throughput at which requests arrive."""
-    runs = run_all(DEVICE, [closed(setup, load, BASE, {}) for load in TABLE])
-    rates: dict[str, float] = {}
-    for load, run in zip(TABLE, runs, strict=True):
-        if run.summary is None:
-            raise WordlineError(run.fault)
-        rates[load] = round(RATE * iops(run.summary))
-    return rates
+    runs = required(setup, {load: closed(setup, load, BASE, {}) for load in TABLE})
+    return {load: round(RATE * value) for load, value in over(runs, iops).items()}
 
 
 def _against(values: Mapping[str, float]) -> float:

@@ -7,7 +7,7 @@ from pathlib import Path
 from wordline.config import Value
 from wordline.study.cases import Case
 from wordline.study.figure import Setup
-from wordline.study.palloc.runs import DEPTH
+from wordline.study.palloc.runs import DEPTH, DEVICE
 
 REQUESTS = 100_000
 # Blocks a plane where it has to be quick: enough that nothing is collected, as with the preset's.
@@ -138,9 +138,9 @@ def closed(
     if load in TABLE:
         arrival: dict[str, Value] = {"workload.arrival.closed-loop.queue_depth": depth}
         made = {**overrides, **TABLE[load].workload(count), **arrival, **variant.more}
-        return Case(label, made)
+        return Case(DEVICE, label, made)
     mode: dict[str, Value] = {"replay.mode.closed-loop.queue_depth": depth}
-    return Case(label, {**overrides, **mode, **variant.more}, traces[load], count)
+    return Case(DEVICE, label, {**overrides, **mode, **variant.more}, traces[load], count)
 
 
 def timed(
@@ -153,5 +153,5 @@ def timed(
     count = setup.requests(REQUESTS)
     if load in TABLE:
         arrival: dict[str, Value] = {"workload.arrival.poisson.iops": rates[load]}
-        return Case(label, overrides | TABLE[load].workload(count) | arrival)
-    return Case(label, overrides, traces[load], count)
+        return Case(DEVICE, label, overrides | TABLE[load].workload(count) | arrival)
+    return Case(DEVICE, label, overrides, traces[load], count)

@@ -1,8 +1,8 @@
 """Simulating many loads on many strategies, on all cores."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable
 
-from wordline.study.cases import Case, run_all
+from wordline.study.cases import Case, by_load
 from wordline.study.figure import Setup
 from wordline.study.palloc.orders import ORDERS
 from wordline.summary import Summary
@@ -15,35 +15,16 @@ Runs = dict[str, Summary]
 
 
 def by_order(
-    setup: Setup, loads: Sequence[str], case: Callable[[str, str], Case]
-) -> tuple[dict[str, Runs], dict[str, str]]:
-    """Every load on every strategy; `case` makes the case of a load and a strategy.
-
-    Returns the summaries, and for loads that cannot be simulated the reason.
-    """
-    pairs = [(load, order) for load in loads for order in ORDERS]
-    cases = [case(load, order) for load, order in pairs]
-    found: dict[str, Runs] = {load: {} for load in loads}
-    faults: dict[str, str] = {}
-    for (load, order), one, run in zip(pairs, cases, run_all(DEVICE, cases), strict=True):
-        if run.summary is None:
-            faults.setdefault(load, run.fault)
-            continue
-        setup.note(one.label, run.config)
-        found[load][order] = run.summary
-    return {load: runs for load, runs in found.items() if load not in faults}, faults
-
-
-def over(runs: Mapping[str, Summary], measure: Callable[[Summary], float]) -> dict[str, float]:
-    """A measure of each strategy."""
-    return {order: measure(summary) for order, summary in runs.items()}
-
-
-def by_load(
-    found: Mapping[str, Runs], measure: Callable[[Summary], float]
-) -> dict[str, dict[str, float]]:
-    """A measure of each load and strategy."""
-    return {load: over(runs, measure) for load, runs in found.items()}
+    setup: Setup,
+    loads: Iterable[str],
+    case: Callable[[str, str], Case],
+    recorded: Container[str] = (),
+) -> tuple[dict[str, Runs], list[str]]:
+    """Every load on every strategy, as `wordline.study.cases.by_load` has it; `case` makes the case
+    of a load and a strategy."""
+    return by_load(
+        setup, {(load, order): case(load, order) for load in loads for order in ORDERS}, recorded
+    )
 
 
 def wait_us(summary: Summary) -> float:

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from wordline import WordlineError
 from wordline.study.figure import Claim, Figure, Plot, Published, Row, Setup
-from wordline.study.measures import gain, idle_percent, iops
+from wordline.study.measures import gain, idle_percent, iops, over, over_loads
 from wordline.study.palloc import queues
 from wordline.study.palloc.charts import PUBLISHED, spread, stacked
 from wordline.study.palloc.loads import FITTED, IMMEDIATE, KNOWN, PAGE, TABLE, Variant, closed
@@ -27,14 +26,12 @@ from wordline.study.palloc.orders import (
 from wordline.study.palloc.runs import (
     DEPTH,
     Runs,
-    by_load,
     by_order,
     channel_percent,
     commands,
-    over,
     parallel_percent,
 )
-from wordline.study.recorded import recorded
+from wordline.study.traces import recorded
 from wordline.summary import Summary
 
 BEST = {"channel-first": "CWDP", "way-first": "WDCP", "die-first": "DPWC", "plane-first": "PWCD"}
@@ -76,15 +73,13 @@ def figures(setup: Setup) -> list[Figure]:
     """Figures of throughput."""
     traces = recorded(setup, KNOWN)
     loads = [*TABLE, *traces]
-    static, faults = by_order(setup, loads, lambda load, order: closed(setup, load, order, traces))
-    for load, fault in faults.items():
-        if load in TABLE:
-            raise WordlineError(fault)
+    static, skipped = by_order(
+        setup, loads, lambda load, order: closed(setup, load, order, traces), traces
+    )
     dynamic, immediate = (
         _beside(setup, list(TABLE), variant)
         for variant in (Variant("dynamic"), Variant(queue=IMMEDIATE))
     )
-    skipped = [f"{load} was left out: {fault}" for load, fault in faults.items()]
     fitted = {load: runs for load, runs in static.items() if load in TABLE}
     others = {load: runs for load, runs in static.items() if load not in TABLE}
     return [
@@ -101,12 +96,7 @@ def figures(setup: Setup) -> list[Figure]:
 
 
 def _beside(setup: Setup, loads: Sequence[str], variant: Variant) -> dict[str, Runs]:
-    found, faults = by_order(
-        setup, loads, lambda load, order: closed(setup, load, order, {}, variant)
-    )
-    for fault in faults.values():
-        raise WordlineError(fault)
-    return found
+    return by_order(setup, loads, lambda load, order: closed(setup, load, order, {}, variant))[0]
 
 
 def _less(values: Mapping[str, float]) -> float:
@@ -149,7 +139,7 @@ def _table(fitted: dict[str, Runs]) -> Figure:
 
 
 def _throughput(fitted: dict[str, Runs], others: dict[str, Runs], skipped: list[str]) -> Figure:
-    absolute = by_load(fitted | others, iops)
+    absolute = over_loads(fitted | others, iops)
     values = {load: normalised(one) for load, one in absolute.items()}
     table = {load: values[load] for load in fitted}
     means = averaged(table.values())
@@ -266,10 +256,10 @@ def _throughput_claims(
 
 
 def _commands(fitted: dict[str, Runs]) -> Figure:
-    absolute = by_load(fitted, commands)
+    absolute = over_loads(fitted, commands)
     values = {load: normalised(one) for load, one in absolute.items()}
     means = averaged(values.values())
-    shares = averaged(by_load(fitted, parallel_percent).values())
+    shares = averaged(over_loads(fitted, parallel_percent).values())
     more = {
         order: gain(shares[BASE], shares[order]) if shares[BASE] else None
         for order in ("PWDC", "DPWC")
@@ -338,7 +328,7 @@ def _classes(fitted: dict[str, Runs]) -> Figure:
         name: {order: _class_percent(run, key) for order, run in fitted["sql1"].items()}
         for name, key in CLASSES.items()
     }
-    shares = by_load(fitted, parallel_percent)
+    shares = over_loads(fitted, parallel_percent)
     losses = {
         family: [gain(of(one, PLANE), of(one, orders)) for one in shares.values() if of(one, PLANE)]
         for family, orders in (("channel-first", CHANNEL), ("way-first", WAY))
@@ -387,7 +377,7 @@ def _classes(fitted: dict[str, Runs]) -> Figure:
 
 
 def _channels(fitted: dict[str, Runs]) -> Figure:
-    values = by_load(fitted, channel_percent)
+    values = over_loads(fitted, channel_percent)
     means = averaged(values.values())
     whole = of(means, ORDERS)
     families = {family: of(means, orders) for family, orders in FAMILIES.items()}
@@ -470,7 +460,7 @@ def _placement(static: dict[str, Runs], dynamic: dict[str, Runs]) -> Figure:
         for load in static
     }
     fixed, free = (
-        averaged(by_load(found, parallel_percent).values()) for found in (static, dynamic)
+        averaged(over_loads(found, parallel_percent).values()) for found in (static, dynamic)
     )
     rates = averaged(normalised(over(runs, iops)) for runs in dynamic.values())
     rows = [
@@ -510,6 +500,6 @@ def _placement(static: dict[str, Runs], dynamic: dict[str, Runs]) -> Figure:
         data={
             "gain_percent": gains,
             "parallel_percent": {"static": fixed, "dynamic": free},
-            "iops": by_load(dynamic, iops),
+            "iops": over_loads(dynamic, iops),
         },
     )

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wordline.figures import LINEAR, figure, line
+from wordline.plotly import LINEAR, Figure, figure
+from wordline.study import charts
 from wordline.study.figure import Numbers
 from wordline.study.paq.schedulers import ALL, TITLES
 
@@ -17,56 +18,29 @@ COLOURS: dict[str, str] = dict(
 )
 
 
-def bars(
-    values: Mapping[str, Mapping[str, float]], schedulers: Sequence[str], unit: str
-) -> dict[str, Any]:
+def bars(values: Mapping[str, Mapping[str, float]], schedulers: Sequence[str], unit: str) -> Figure:
     """A bar for each scheduler of each load. By load, scheduler."""
-    data: list[dict[str, Any]] = [
-        {
-            "type": "bar",
-            "name": TITLES[scheduler],
-            "x": list(values),
-            "y": [one[scheduler] for one in values.values()],
-            "marker": {"color": COLOURS[scheduler]},
-            "hovertemplate": f"%{{x}}, {TITLES[scheduler]}: %{{y:.4~g}} {unit}<extra></extra>",
-        }
-        for scheduler in schedulers
-    ]
-    return figure(
-        data,
-        height=400,
-        barmode="group",
-        hovermode="closest",
-        xaxis={"type": "category", "tickangle": -45},
-        yaxis={"title": {"text": unit}, **LINEAR},
-    )
+    colours = {TITLES[scheduler]: COLOURS[scheduler] for scheduler in schedulers}
+    titled = {
+        load: {TITLES[scheduler]: one[scheduler] for scheduler in schedulers}
+        for load, one in values.items()
+    }
+    return charts.bars(titled, colours, unit, height=400, angle=-45)
 
 
 def over_queues(
     values: Mapping[str, Mapping[int, float]], queues: Sequence[int], unit: str
-) -> dict[str, Any]:
+) -> Figure:
     """A line for each scheduler. By scheduler, length of the queue."""
-    data = [
-        line(TITLES[scheduler], COLOURS[scheduler], [float(queue) for queue in queues],
-             [one[queue] for queue in queues])
-        for scheduler, one in values.items()
-    ]  # fmt: skip
-    return figure(
-        data,
-        height=340,
-        xaxis={
-            "title": {"text": "length of the queue (log)"},
-            "type": "log",
-            "tickvals": list(queues),
-            "ticktext": [str(queue) for queue in queues],
-        },
-        yaxis={"title": {"text": unit}, **LINEAR},
-    )
+    by_title = {
+        TITLES[scheduler]: [one[queue] for queue in queues] for scheduler, one in values.items()
+    }
+    colours = {TITLES[scheduler]: COLOURS[scheduler] for scheduler in values}
+    x_title = "length of the queue (log)"
+    return charts.sweep(queues, by_title, colours, x_title, unit, log=True, height=340)
 
 
-def dots(
-    name: str, scheduler: str, values: Sequence[float], unit: str, top: float
-) -> dict[str, Any]:
+def dots(name: str, scheduler: str, values: Sequence[float], unit: str, top: float) -> Figure:
     """A dot for each request in order, and a line at their mean. `top` ends the axis."""
     mean = sum(values) / len(values)
     data: list[dict[str, Any]] = [

@@ -1,12 +1,14 @@
 """The loads: those of table 6.1, generated and written as traces; names of recorded ones."""
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from math import log
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
+
+from wordline.study import traces
+from wordline.study.traces import Request
 
 PAGE = 2048
 # Where requests may begin: 2 GiB, which the smallest device of the study has as well.
@@ -89,17 +91,8 @@ FITTED = (
 )
 
 
-@dataclass(frozen=True)
-class Request:
-    """A request of a load. Pages."""
-
-    writes: bool
-    first: int
-    pages: int
-
-
 def requests(load: Load, count: int) -> Iterator[Request]:
-    """So many requests of a load, the same every time."""
+    """So many requests of a load, the same every time, all at once."""
     random = Random(1)  # noqa: S311
     ends = {True: 0, False: 0}
     for _ in range(count):
@@ -110,27 +103,20 @@ def requests(load: Load, count: int) -> Iterator[Request]:
         anywhere = 100 * random.random() < share or ends[writes] + pages > PAGES
         first = int(random.random() * (PAGES - pages)) if anywhere else ends[writes]
         ends[writes] = first + pages
-        yield Request(writes, first, pages)
+        yield Request(0, writes, first, pages)
 
 
-@contextmanager
-def written(loads: Sequence[str], count: int) -> Generator[dict[str, Path]]:
+def written(loads: Sequence[str], count: int) -> AbstractContextManager[dict[str, Path]]:
     """Traces of loads for as long as they are needed.
 
     They come independently of each other, one a microsecond on average.
     """
-    with TemporaryDirectory(prefix="wordline-paq-") as folder:
-        paths = {load: Path(folder) / f"{load}.csv" for load in loads}
-        for load, path in paths.items():
-            path.write_text("".join(_lines(load, count)), encoding="utf-8")
-        yield paths
+    return traces.written({load: _arriving(TABLE[load], count) for load in loads}, PAGE)
 
 
-def _lines(load: str, count: int) -> Iterator[str]:
+def _arriving(load: Load, count: int) -> Iterator[Request]:
     random = Random(2)  # noqa: S311
     now = 0
-    yield "time_ns,op,offset_bytes,size_bytes,volume\n"
-    for one in requests(TABLE[load], count):
-        op = "write" if one.writes else "read"
-        yield f"{now},{op},{one.first * PAGE},{one.pages * PAGE},0\n"
+    for one in requests(load, count):
+        yield replace(one, at=now)
         now += round(-GAP_NS * log(1 - random.random()))

@@ -5,20 +5,12 @@ from pathlib import Path
 from statistics import fmean
 
 from wordline.config import Value
+from wordline.study.cases import by_load
 from wordline.study.figure import Claim, Figure, Plot, Published, Row, Setup
-from wordline.study.measures import gain, iops, latency_us
+from wordline.study.measures import gain, iops, latency_us, over_loads
 from wordline.study.paq.charts import PUBLISHED, bars
 from wordline.study.paq.loads import FITTED, KNOWN, PAGE, TABLE, WEBS, written
-from wordline.study.paq.runs import (
-    QUEUE,
-    by_scheduler,
-    closed,
-    contention_s,
-    idle_s,
-    mb_per_s,
-    over,
-    timed,
-)
+from wordline.study.paq.runs import QUEUE, closed, contention_s, idle_s, mb_per_s, timed
 from wordline.study.paq.schedulers import (
     ALL,
     BOTH,
@@ -32,7 +24,7 @@ from wordline.study.paq.schedulers import (
     normalised,
     short,
 )
-from wordline.study.recorded import recorded
+from wordline.study.traces import recorded
 from wordline.summary import Summary
 
 REQUESTS = 20_000
@@ -52,7 +44,7 @@ HARDLY = 5
 NEARLY = 0.9
 # How VAQ may be read, beside its default: what stalls it, and whether writes wait in its queue.
 CONFLICT, HOLDS = "ssd.scheduler.vaq.conflict", "ssd.scheduler.vaq.holds_writes"
-READINGS: dict[str, dict[str, Value]] = {
+INTERPRETATIONS: dict[str, dict[str, Value]] = {
     "die": {CONFLICT: "die"},
     "channel": {CONFLICT: "channel"},
     "package, reads only": {HOLDS: False},
@@ -87,13 +79,14 @@ def figures(setup: Setup) -> list[Figure]:
     others = recorded(setup, KNOWN)
     with written(list(TABLE), count) as paths:
         traces = paths | others
-        runs, skipped = by_scheduler(
+        runs, skipped = by_load(
             setup,
             {
                 (load, scheduler): closed(load, trace, scheduler, requests=count)
                 for load, trace in traces.items()
                 for scheduler in ALL
             },
+            others,
         )
         fitted = {load: runs[load] for load in TABLE}
         free = _free(setup, paths)
@@ -116,7 +109,7 @@ def figures(setup: Setup) -> list[Figure]:
 
 def _free(setup: Setup, paths: Mapping[str, Path]) -> dict[str, Runs]:
     """Runs in which a search takes no time."""
-    return by_scheduler(
+    return by_load(
         setup,
         {
             (load, scheduler): closed(
@@ -130,12 +123,12 @@ def _free(setup: Setup, paths: Mapping[str, Path]) -> dict[str, Runs]:
 
 def _stalls(setup: Setup, paths: Mapping[str, Path]) -> dict[str, Runs]:
     """Runs of VAQ by how it may be read."""
-    return by_scheduler(
+    return by_load(
         setup,
         {
-            (load, reading): closed(load, trace, VAQ, more=more)
+            (load, meant): closed(load, trace, VAQ, more=more)
             for load, trace in paths.items()
-            for reading, more in READINGS.items()
+            for meant, more in INTERPRETATIONS.items()
         },
     )[0]
 
@@ -143,7 +136,7 @@ def _stalls(setup: Setup, paths: Mapping[str, Path]) -> dict[str, Runs]:
 def _arriving(
     setup: Setup, paths: Mapping[str, Path], rates: Mapping[str, float]
 ) -> dict[str, Runs]:
-    return by_scheduler(
+    return by_load(
         setup,
         {
             (load, scheduler): timed(load, trace, scheduler, rates[load])
@@ -243,8 +236,8 @@ def _below(values: Table, scheduler: str) -> dict[str, float]:
 def _bandwidth(
     setup: Setup, fitted: dict[str, Runs], runs: dict[str, Runs], skipped: Sequence[str]
 ) -> Figure:
-    values = over(fitted, mb_per_s)
-    beside = {load: one for load, one in over(runs, mb_per_s).items() if load not in TABLE}
+    values = over_loads(fitted, mb_per_s)
+    beside = {load: one for load, one in over_loads(runs, mb_per_s).items() if load not in TABLE}
     gained = gains(values, BOTH)
     more = {load: one[BOTH] - one[VAQ] for load, one in values.items()}
     great = {load: value for load, value in more.items() if value > 100}
@@ -304,7 +297,7 @@ def _bandwidth(
 
 
 def _iops(fitted: dict[str, Runs]) -> Figure:
-    values = over(fitted, iops)
+    values = over_loads(fitted, iops)
     gained = gains(values, BOTH)
     mean = mean_gain(values, BOTH)
     least = min(values, key=lambda load: values[load][VAQ])
@@ -350,7 +343,7 @@ def _iops(fitted: dict[str, Runs]) -> Figure:
 
 
 def _latency(fitted: dict[str, Runs]) -> Figure:
-    values = over(fitted, latency_us)
+    values = over_loads(fitted, latency_us)
     changed = gains(values, BOTH)
     mean = mean_gain(values, BOTH)
     similar = [load for load, value in changed.items() if _about(value, mean)]
@@ -386,7 +379,7 @@ def _latency(fitted: dict[str, Runs]) -> Figure:
 
 
 def _idle(fitted: dict[str, Runs]) -> Figure:
-    seconds = over(fitted, idle_s)
+    seconds = over_loads(fitted, idle_s)
     values = {load: normalised(one) for load, one in seconds.items()}
     changed = gains(values, BOTH)
     mean = mean_gain(values, BOTH)
@@ -421,7 +414,7 @@ def _idle(fitted: dict[str, Runs]) -> Figure:
 
 
 def _contention(fitted: dict[str, Runs]) -> Figure:
-    seconds = over(fitted, contention_s)
+    seconds = over_loads(fitted, contention_s)
     values = {load: normalised(one) for load, one in seconds.items() if one[VAQ]}
     changed = gains(values, BOTH)
     less = [load for load, value in changed.items() if value < -EQUAL]
@@ -443,8 +436,8 @@ def _contention(fitted: dict[str, Runs]) -> Figure:
 
 
 def _all(fitted: dict[str, Runs]) -> Figure:
-    values = {load: normalised(one) for load, one in over(fitted, iops).items()}
-    waits = over(fitted, _p99_us)
+    values = {load: normalised(one) for load, one in over_loads(fitted, iops).items()}
+    waits = over_loads(fitted, _p99_us)
     means = {scheduler: mean_gain(values, scheduler) for scheduler in ALL if scheduler != VAQ}
     return Figure(
         id="all",
@@ -480,7 +473,7 @@ def _p99_us(summary: Summary) -> float:
 
 
 def _search(fitted: dict[str, Runs], free: dict[str, Runs]) -> Figure:
-    with_cost, without = over(fitted, iops), over(free, iops)
+    with_cost, without = over_loads(fitted, iops), over_loads(free, iops)
     lost = {
         scheduler: {
             load: -gain(without[load][scheduler], with_cost[load][scheduler]) for load in without
@@ -515,10 +508,10 @@ def _search(fitted: dict[str, Runs], free: dict[str, Runs]) -> Figure:
 
 
 def _levels(fitted: dict[str, Runs], stalls: dict[str, Runs]) -> Figure:
-    base = over(fitted, iops)
+    base = over_loads(fitted, iops)
     by_level = {"package": {load: one[VAQ] for load, one in base.items()}} | {
-        reading: {load: iops(runs[reading]) for load, runs in stalls.items()}
-        for reading in READINGS
+        meant: {load: iops(runs[meant]) for load, runs in stalls.items()}
+        for meant in INTERPRETATIONS
     }
     found = {
         level: {load: gain(values[load], base[load][BOTH]) for load in base}
@@ -553,7 +546,7 @@ def _levels(fitted: dict[str, Runs], stalls: dict[str, Runs]) -> Figure:
 
 
 def _as_they_come(arriving: dict[str, Runs]) -> Figure:
-    values = {load: normalised(one) for load, one in over(arriving, latency_us).items()}
+    values = {load: normalised(one) for load, one in over_loads(arriving, latency_us).items()}
     means = {scheduler: mean_gain(values, scheduler) for scheduler in ALL if scheduler != VAQ}
     return Figure(
         id="arriving",

@@ -1,15 +1,12 @@
 """Loads on schedulers."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar
 
-from wordline import WordlineError
 from wordline.config import Value
-from wordline.study.cases import Case, run_all
-from wordline.study.figure import Setup
-from wordline.study.paq.loads import GAP_NS, TABLE
-from wordline.study.paq.schedulers import Runs, Values, chosen
+from wordline.study.cases import Case
+from wordline.study.paq.loads import GAP_NS
+from wordline.study.paq.schedulers import chosen
 from wordline.summary import Summary
 
 DEVICE = "jung2013-paq"
@@ -20,7 +17,6 @@ SMALLER: dict[str, Value] = {
     "nand.geometry.blocks_per_plane": 128,
     "ftl.allocate.dynamic.order": "CWDP",
 }
-Key = TypeVar("Key", bound=Hashable)
 
 
 def closed(
@@ -37,56 +33,14 @@ def closed(
     settings["replay.mode.closed-loop.queue_depth"] = outstanding
     told = [f"{key} = {value}" for key, value in (more or {}).items()] or [scheduler]
     label = ", ".join([load, f"{outstanding} at a time", *told])
-    return Case(label, settings, trace, requests)
+    return Case(DEVICE, label, settings, trace, requests)
 
 
 def timed(load: str, trace: Path, scheduler: str, rate: float) -> Case:
     """A generated load at a rate in requests a second, whatever becomes of those before."""
     settings = SMALLER | chosen(scheduler)
     settings["replay.mode.open-loop.time_scale"] = round(1e9 / GAP_NS / rate, 6)
-    return Case(f"{load}, as it arrives, {scheduler}", settings, trace)
-
-
-def completed(setup: Setup, cases: Mapping[Key, Case]) -> tuple[dict[Key, Summary], dict[Key, str]]:
-    """What came of cases, and for those that cannot be simulated the reason."""
-    found: dict[Key, Summary] = {}
-    faults: dict[Key, str] = {}
-    for (key, case), run in zip(cases.items(), run_all(DEVICE, list(cases.values())), strict=True):
-        if run.summary is None:
-            faults[key] = run.fault
-            continue
-        setup.note(case.label, run.config)
-        found[key] = run.summary
-    return found, faults
-
-
-def by_scheduler(
-    setup: Setup, cases: Mapping[tuple[str, str], Case]
-) -> tuple[dict[str, Runs], list[str]]:
-    """By load and scheduler; of recorded traces that cannot be simulated, a sentence.
-
-    Raises WordlineError if a generated load cannot be.
-    """
-    found, faults = completed(setup, cases)
-    reasons = {load: fault for (load, _), fault in faults.items()}
-    for load, reason in reasons.items():
-        if load in TABLE:
-            raise WordlineError(reason)
-    runs: dict[str, Runs] = {}
-    for (load, scheduler), summary in found.items():
-        if load not in reasons:
-            runs.setdefault(load, {})[scheduler] = summary
-    return runs, [f"{load} was left out: {reason}" for load, reason in reasons.items()]
-
-
-def over(
-    found: Mapping[str, Mapping[str, Summary]], measure: Callable[[Summary], float]
-) -> dict[str, Values]:
-    """A measure of every run. By load, scheduler."""
-    return {
-        load: {scheduler: measure(summary) for scheduler, summary in runs.items()}
-        for load, runs in found.items()
-    }
+    return Case(DEVICE, f"{load}, as it arrives, {scheduler}", settings, trace)
 
 
 def mb_per_s(summary: Summary) -> float:

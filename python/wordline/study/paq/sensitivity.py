@@ -3,14 +3,14 @@
 from collections.abc import Callable, Sequence
 from statistics import fmean
 
-from wordline import WordlineError
 from wordline.config import Value
+from wordline.study.cases import required
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
 from wordline.study.measures import gain, iops
 from wordline.study.paq.charts import PUBLISHED, over_queues
 from wordline.study.paq.loads import TABLE, written
 from wordline.study.paq.performance import ABOUT, EQUAL, HARDLY, PASSED
-from wordline.study.paq.runs import QUEUE, closed, completed, host_queue_us
+from wordline.study.paq.runs import QUEUE, closed, host_queue_us
 from wordline.study.paq.schedulers import BOTH, PAQ, TITLES, VAQ, VARIANTS, chosen, short
 from wordline.summary import Summary
 
@@ -33,7 +33,7 @@ def figures(setup: Setup) -> list[Figure]:
     loads = tuple(TABLE)
     queues = FEWER if setup.quick else QUEUES
     with written(loads, REQUESTS) as paths:
-        found, faults = completed(
+        found = required(
             setup,
             {
                 (load, channels, scheduler, queue): closed(
@@ -49,8 +49,6 @@ def figures(setup: Setup) -> list[Figure]:
                 for queue in queues
             },
         )
-    for fault in faults.values():
-        raise WordlineError(fault)
     return [_throughput(found, loads, queues), _waiting(found, loads, queues)]
 
 

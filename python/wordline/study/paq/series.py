@@ -1,16 +1,17 @@
 """Figure 6.13: latencies one by one."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
-import wordline
 from wordline.config import Value
+from wordline.study.cases import latencies_us, result
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
 from wordline.study.measures import gain
 from wordline.study.paq.charts import dots
 from wordline.study.paq.loads import written
-from wordline.study.paq.runs import DEVICE, QUEUE, closed
+from wordline.study.paq.runs import QUEUE, closed
 from wordline.study.paq.schedulers import BOTH, VAQ
 
 LOAD = "sql3"
@@ -104,10 +105,7 @@ def _latencies(
 ) -> list[float]:
     """Of the requests in order. Microseconds."""
     case = closed(load, path, scheduler, more=more)
-    result = wordline.run(DEVICE, case.trace, overrides=case.overrides)
-    setup.note(f"{case.label}, {REQUESTS} requests", result.config)
-    table = result.requests.polars().sort("index")
-    return [ps / 1e6 for ps in table["latency_ps"].to_list()]
+    return latencies_us(result(setup, replace(case, label=f"{case.label}, {REQUESTS} requests")))
 
 
 def _above(values: Sequence[float], others: Sequence[float]) -> float:

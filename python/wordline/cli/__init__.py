@@ -1,0 +1,66 @@
+"""The `wordline` command. What this module imports is imported at every start; click only if its
+parser is needed."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from contextlib import suppress
+
+from wordline import interruption
+from wordline.cli import streams
+from wordline.cli.exit import NOTHING_WRITTEN, fault, guarded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Runs the command and returns its exit code: 0 done, 1 the work failed, 2 the command or
+    its input is at fault, 128 and the number of the signal that ended it: 130 Ctrl-C, 143 SIGTERM,
+    129 SIGHUP. Faults are one line on standard error.
+
+    Without arguments, those of the process, which is taken to end afterwards. Only then are signals
+    listened to."""
+    try:
+        if args is None:
+            interruption.listen()
+            streams.open_closed()
+            streams.replace_unencodable()
+        code = _called(args)
+        if args is None:
+            interruption.leave()
+    except KeyboardInterrupt:
+        return fault(NOTHING_WRITTEN, interruption.exit_code())
+    return code
+
+
+def _called(args: Sequence[str] | None) -> int:
+    from wordline.cli import argv
+
+    given = argv.run_arguments(sys.argv[1:] if args is None else args)
+    if given is None:
+        from wordline.cli import app
+
+        return guarded(lambda: app.called(args))
+    if args is not None:
+        return guarded(lambda: _simulated(given))
+    # The process ends with the run. What a run makes lasts until its end, where the interpreter
+    # would look through all of it.
+    gc.disable()
+    code = guarded(lambda: _simulated(given))
+    gc.freeze()
+    return code
+
+
+def _simulated(given: dict[str, Any]) -> int:
+    from wordline.cli.run import simulate
+
+    try:
+        return simulate(**given)
+    except KeyboardInterrupt:
+        with suppress(OSError):
+            print(file=sys.stderr)
+        return fault(NOTHING_WRITTEN, interruption.exit_code())

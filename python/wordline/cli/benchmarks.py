@@ -1,0 +1,122 @@
+"""`wordline bench` and `wordline growth`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from wordline import output_folder
+from wordline.cli.command import command
+from wordline.cli.options import JSON, Options, flag, value
+
+
+def _repeat(default: int, text: str) -> Options:
+    return {
+        "--repeat": {
+            "type": click.IntRange(1, 99),
+            "default": default,
+            "show_default": True,
+            "help": text,
+        }
+    }
+
+
+BENCH: Options = {
+    "--trace": value(
+        "FILE", "Trace for `replay`; repeatable. Each is measured alone.", multiple=True
+    ),
+    **_repeat(1, "Runs of each workload; the one with the median CPU time is shown."),
+    "--record": value(
+        "FILE",
+        "Record the figures in FILE, and show the previous ones beside them. [default: none]",
+        of="path",
+    ),
+    **JSON,
+}
+GROWTH: Options = {
+    **_repeat(3, "Runs of each point; the one with the least CPU time counts."),
+    "--quick": flag("A twentieth of the requests: a preview, not a result."),
+    "--full": flag("Up to 100,000,000 requests, which take minutes each."),
+    "--count/--no-count": {
+        "default": None,
+        "help": "Count the cache misses of points that cost more than they may, with valgrind. "
+        "[default: if it is installed, without --quick]",
+    },
+    "--out": value(
+        "DIR",
+        "Folder for the results; previous ones there are replaced.",
+        Path("out/growth"),
+        of="path",
+    ),
+}
+
+
+@command(BENCH)
+@click.argument("works", nargs=-1, metavar="[rr4k|rw4k|sw128k|replay]...")
+def bench(
+    works: tuple[str, ...], trace: tuple[str, ...], repeat: int, record: Path | None, as_json: bool
+) -> None:
+    """Measure how fast Wordline simulates device d4.
+
+    \b
+      rr4k     1,000,000 random 4 KiB reads, queue depth 32, from a sequentially filled device
+      rw4k     1,000,000 random 4 KiB writes, queue depth 32, in steady state
+      sw128k   80,000 sequential 128 KiB writes, queue depth 32
+      replay   each --trace in turn, parsing included
+
+    Without arguments, all of them. Each runs in a process of its own, measured from outside:
+    CPU seconds are user and system time of the whole process, memory is its peak. The model
+    alone is that without the start of Python and the writing of results, but with the filling
+    of the device. Preconditioning of rw4k to its steady state is a line of its own.
+
+    The limit is what this machine would allow a simulator that does nothing but order the same
+    events and find the same pages; it is measured, too.
+
+    \b
+    Examples:
+      wordline bench rr4k
+      wordline bench --repeat 3 --json > bench.json
+      wordline bench replay --trace disk.csv.gz
+      wordline bench --record out/bench.json
+    """
+    from wordline import bench as benchmark
+
+    chosen = benchmark.chosen(works, trace)
+    former = benchmark.read_record(record) if record else []
+    if record:
+        output_folder.check_file(record)
+    results = [benchmark.measured(work, repeat) for work in chosen]
+    benchmark.compare(results, former)
+    if as_json:
+        click.echo(json.dumps(results, indent=2))
+    else:
+        from wordline.terminal.benchmarks import print_bench
+
+        print_bench(results)
+    if record:
+        benchmark.write_record(record, results, former)
+
+
+@command(GROWTH, writes="growth")
+@click.argument("sweeps", nargs=-1, metavar="[requests|dies|capacity|depth]...")
+def growth(out: Path, **options: Any) -> int:
+    """Measure whether the cost of a request stays flat at scale.
+
+    \b
+      requests  10,000 to 10,000,000 of them
+      dies      8 to 4,096, in a device of equal capacity
+      capacity  1 GiB to 16 TiB, of which equally many pages are used
+      depth     1 to 65,536 requests under way
+
+    Without arguments, all of them. The folder receives {files}. Exit code:
+    0 every series is flat, or flat apart from cache misses; 1 one is not.
+
+    \b
+    Examples:
+      wordline growth
+      wordline growth dies --repeat 5 --out out/dies
+    """
+    from wordline.growth import command
+
+    return command(Path(output_folder.check(out, "growth")), **options)

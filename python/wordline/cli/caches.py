@@ -1,0 +1,120 @@
+"""`wordline cache` and `wordline mrc`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+import wordline
+from wordline import output_folder
+from wordline.cache import SIZES
+from wordline.cli.command import command
+from wordline.cli.options import PAGES, Options, flag, value
+from wordline.cli.streams import shows_progress
+from wordline.mrc import SIZES as CURVE_SIZES
+
+MRC: Options = {
+    "--method": value(
+        "NAME[,NAME]...",
+        "exact (stack distances), shards (a sample of the pages), aet (a model of the "
+        "times between requests).",
+        "exact",
+        name="methods",
+    ),
+    "--rate": value("R", "SHARDS samples this share of the pages. [default: 0.01]", of=float),
+    "--samples": value("N", "SHARDS samples N pages, at a rate that it lowers as needed.", of=int),
+    "--sizes": value(
+        "SIZE[,SIZE]...",
+        "Sizes of the table, as of `wordline cache`. [default: 0.1% to 100% of the pages]",
+        ",".join(CURVE_SIZES),
+        show_default=False,
+    ),
+    "--accuracy": flag(
+        "Also say how far SHARDS (by rate, and by samples, 8192 if not given) and AET are from "
+        "the exact curve, over 20 independent hashes."
+    ),
+    "--seed": value("N", "Chooses the sampled pages.", 1),
+}
+
+
+@command(PAGES, writes="cache")
+@click.argument("trace")
+@click.argument("policy", default="lru", metavar="[POLICY[,POLICY]...]")
+@click.argument("size", default=",".join(SIZES), metavar="[SIZE[,SIZE]...]")
+def cache(
+    trace: str,
+    policy: str,
+    size: str,
+    out: Path | None,
+    as_json: bool,
+    progress: bool | None,
+    **options: Any,
+) -> None:
+    """Run replacement policies over TRACE: hits of each policy at each size.
+
+    POLICY is a name from `wordline policies buffer.replacement`, with parameters behind colons if
+    there are any, or `all`. SIZE is in pages (4096p), in bytes (64MiB, 1GB), or a share of the
+    distinct pages of the trace (0.01, 1%). By default: lru, at 0.1%, 1% and 10%.
+
+    No device, no time: requests are split into pages, and each policy runs over them with an empty
+    cache. Trims remove pages; flushes are ignored and counted. Traces of keys (keys32le, keys64le,
+    oracle-general) are read fastest; a key is a page.
+
+    \b
+    Examples:
+      wordline cache disk.csv.gz
+      wordline cache disk.csv.gz lru,arc,s3-fifo,belady 1%,10%
+      wordline cache disk.csv.gz all 64MiB,1GiB --out out/policies
+      wordline cache keys.bin arc:p=real,arc:p=integer 76327p --format keys64le
+
+    With --out, the folder receives {files}. Exit code: 0 done, 2 bad command or input, 130 Ctrl-C,
+    143 SIGTERM.
+    """
+    if out:
+        output_folder.check(out, "cache")
+    result = wordline.cache(trace, policy, size, progress=shows_progress(progress), **options)
+    files = result.write(out) if out else []
+    if as_json:
+        click.echo(json.dumps(result.summary, indent=2))
+        return
+    from wordline.terminal.caches import print_cache
+
+    print_cache(result.summary, files)
+
+
+@command(MRC, PAGES, writes="mrc")
+@click.argument("trace")
+def mrc(
+    trace: str,
+    methods: str,
+    out: Path | None,
+    as_json: bool,
+    progress: bool | None,
+    **options: Any,
+) -> None:
+    """Compute the miss-ratio curve of TRACE: the misses of an LRU cache of any size.
+
+    Reads and writes count alike; trims are left out. SHARDS holds no more than its sample in
+    memory, unless other methods are asked for too.
+
+    \b
+    Examples:
+      wordline mrc disk.csv.gz
+      wordline mrc disk.csv.gz --method exact,shards,aet --out out/curve
+      wordline mrc huge.csv.zst --method shards --rate 0.001
+      wordline mrc disk.csv.gz --accuracy --sizes 64MiB,1GiB
+
+    With --out, the folder receives {files}. Exit code: 0 done, 2 bad command or input, 130 Ctrl-C,
+    143 SIGTERM.
+    """
+    if out:
+        output_folder.check(out, "mrc")
+    result = wordline.mrc(trace, methods, progress=shows_progress(progress), **options)
+    files = result.write(out) if out else []
+    if as_json:
+        click.echo(json.dumps(result.summary, indent=2))
+        return
+    from wordline.terminal.caches import print_mrc
+
+    print_mrc(result.summary, files)

@@ -1,0 +1,85 @@
+"""What commands are made of: their options, as `options` declares them, and their help."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+
+import click
+
+from wordline import output_folder
+from wordline.cli import options
+from wordline.cli.options import Options
+
+Function: TypeAlias = Callable[..., object]
+HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+class Command(click.Command):
+    """A command whose faults of usage name its own help page."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parses them; a usage error knows its command."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as misuse:
+            misuse.ctx = misuse.ctx or ctx
+            raise
+
+
+class Group(click.Group):
+    """A group of such commands."""
+
+
+def command(
+    *tables: Options,
+    name: str | None = None,
+    of: click.Group | None = None,
+    writes: str = "",
+    cls: type[Command] = Command,
+) -> Callable[[Function], click.Command]:
+    """Makes a command of a function, one `of` a group if there is one. It takes the options of the
+    tables; `{files}` in its help are those that the command `writes`."""
+
+    def make(function: Function) -> click.Command:
+        if writes:
+            function.__doc__ = (function.__doc__ or "").replace(
+                "{files}", output_folder.listed(writes)
+            )
+        for flag, declared in reversed([one for table in tables for one in table.items()]):
+            function = _option(flag, declared)(function)
+        made = click.command(name, cls=cls, context_settings=HELP)(function)
+        if of:
+            of.add_command(made)
+        return made
+
+    return make
+
+
+def group(function: Function) -> click.Group:
+    """Makes a group of commands of a function, whose docstring is its help."""
+    return click.group(cls=Group, context_settings=HELP)(function)
+
+
+def _option(flag: str, declared: Mapping[str, Any]) -> Callable[[Function], Function]:
+    words = {key: value for key, value in declared.items() if key not in ("name", "parse", "type")}
+    if "type" in declared:
+        words["type"] = _type(declared["type"])
+    if "parse" in declared:
+        words["callback"] = _callback(declared["parse"])
+    return click.option(flag, options.name(flag, declared), **words)
+
+
+def _type(kind: Any) -> Any:
+    if isinstance(kind, tuple):
+        return click.Choice(cast("tuple[str, ...]", kind))
+    return click.Path(path_type=Path) if kind == "path" else kind
+
+
+def _callback(parse: Callable[[Sequence[str]], object]) -> Callable[..., object]:
+    def called(_context: click.Context, _option: click.Parameter, given: Sequence[str]) -> object:
+        try:
+            return parse(given)
+        except ValueError as fault:
+            raise click.BadParameter(str(fault)) from None
+
+    return called

@@ -1,0 +1,59 @@
+"""How the command ends: exit codes, and faults as a line on standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+
+from wordline import interruption
+from wordline._wordline import WordlineError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DONE, FAILED, MISUSED = 0, 1, 2
+NOTHING_WRITTEN = "interrupted; nothing was written"
+
+
+def guarded(work: Callable[[], object]) -> int:
+    """Does the work of a command and returns its exit code, which is the work's if that is a
+    number. Faults become a line on standard error."""
+    try:
+        code = work()
+        sys.stdout.flush()
+        return code if isinstance(code, int) else DONE
+    except WordlineError as error:
+        return fault(str(error), MISUSED)
+    except OSError as error:
+        return _unwritable(error)
+    except KeyboardInterrupt:
+        return fault("interrupted", interruption.exit_code())
+    except SystemExit:
+        raise
+    except BaseException as error:  # a panic of the extension is no Exception
+        if os.environ.get("WORDLINE_DEBUG"):
+            raise
+        return fault(
+            f"a fault of Wordline's own ({type(error).__name__}: {error}); "
+            "please report it, with what WORDLINE_DEBUG=1 prints for the same command",
+            FAILED,
+        )
+
+
+def fault(message: str, code: int) -> int:
+    """Says what went wrong; returns the code."""
+    with suppress(OSError):  # the terminal may be gone, as after SIGHUP
+        print(f"error: {message}", file=sys.stderr)
+    return code
+
+
+def _unwritable(error: OSError) -> int:
+    import errno
+
+    # The interpreter flushes standard output again as it ends; it must not fail a second time.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if error.errno == errno.EPIPE:
+        return FAILED
+    return fault(f"standard output: {error.strerror or error}; check where it goes", FAILED)

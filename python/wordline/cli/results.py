@@ -1,0 +1,57 @@
+"""What is made of the results of a run: `wordline fio-logs` and `wordline report`."""
+
+from pathlib import Path
+
+import click
+
+from wordline import output_folder
+from wordline.cli.command import command
+from wordline.cli.options import Options, value
+
+FIO_LOGS: Options = {
+    "--log-avg-msec": value(
+        "MS",
+        "One line per interval of N milliseconds; 0: one per request.",
+        0,
+        of=click.IntRange(min=0),
+    )
+}
+REPORT: Options = {"--out": value("FILE", "File to write. [default: DIR/report.html]", of="path")}
+
+
+@command(FIO_LOGS, name="fio-logs")
+@click.argument("results", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("prefix", metavar="PREFIX")
+def fio_logs(results: Path, prefix: str, log_avg_msec: int) -> None:
+    """Write the results in DIR as fio writes its logs, for fio-plot and the like.
+
+    The run has to be made with --requests. For each stream N, from 1, there is PREFIX_lat.N.log,
+    with _slat (until the device took the request), _clat (from there on), _bw and _iops.
+
+    \b
+    Examples:
+      wordline fio-logs out/d4-job logs/d4
+      wordline fio-logs --log-avg-msec 100 out/d4-job logs/d4
+    """
+    from wordline.fio import logs
+
+    for file in logs.write(results, prefix, log_avg_msec):
+        click.echo(f"wrote {file}")
+
+
+@command(REPORT)
+@click.argument("results", metavar="DIR", type=click.Path(path_type=Path))
+def report(results: Path, out: Path | None) -> None:
+    """Draw report.html again from the results in DIR.
+
+    \b
+    Example:
+      wordline report out/d4-disk
+    """
+    from wordline.report import from_folder
+
+    page = from_folder(results)
+    target = output_folder.write_file(
+        out or results / "report.html", lambda part: output_folder.write_text(part, page)
+    )
+    click.echo(f"wrote {target}")

@@ -1,0 +1,105 @@
+"""`wordline trace`: statistics, conversion, formats."""
+
+import json
+from typing import Any, cast
+
+import click
+
+import wordline
+from wordline.cli.command import command, group
+from wordline.cli.options import AS_RECORDED, JSON, Options, reader, value
+
+STAT: Options = {
+    **reader(AS_RECORDED),
+    "--idle-threshold-s": value("S", "An idle period above this many seconds is long.", 1.0),
+    **{
+        f"--page-{op}-us": value(
+            "US",
+            f"Time to {op} a 4 KiB page, in microseconds; the device is not idle meanwhile.",
+            0.0,
+        )
+        for op in ("read", "program")
+    },
+    **JSON,
+}
+CONVERT: Options = {
+    "--to": value("NAME", "Format to write.", required=True),
+    **reader(AS_RECORDED),
+}
+
+
+@group
+def trace() -> None:
+    """Inspect and convert block traces.
+
+    \b
+    Examples:
+      wordline trace stat disk.csv.gz
+      wordline trace convert disk.csv.gz disk.spc --to spc
+      wordline trace formats
+    """
+
+
+@command(STAT, of=trace)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+def stat(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Print statistics of a trace: requests, sizes, footprint, sequential share, idle periods.
+
+    Several files count as one trace, replayed one after the other.
+
+    \b
+    Examples:
+      wordline trace stat disk.csv.gz
+      wordline trace stat --on-bad-line skip --json disk.csv.gz
+      wordline trace stat --columns time=1:us,offset=4:sectors,bytes=5,op=3 mine.txt
+      wordline trace stat --page-read-us 183.2 --page-program-us 860.36 disk.csv.gz
+    """
+    answer = wordline.trace_stat(files, **options)
+    if as_json:
+        click.echo(json.dumps(answer, indent=2))
+        return
+    from wordline.terminal.traces import print_stat
+
+    print_stat(cast("dict[str, Any]", answer))
+
+
+@command(CONVERT, of=trace)
+@click.argument("files", nargs=-1, required=True, metavar="IN... OUT")
+def convert(files: tuple[str, ...], to: str, **options: Any) -> None:
+    """Convert the trace IN... to the file OUT in another format.
+
+    \b
+    Examples:
+      wordline trace convert disk.csv.gz disk.spc --to spc
+      wordline trace convert monday.csv tuesday.csv both.csv --to msr
+    """
+    if len(files) < 2:
+        raise click.UsageError("name the trace to read and the file to write")
+    *sources, target = files
+    done = wordline.trace_convert(sources, target, to=to, **options)
+    from wordline.provenance import formats
+
+    for line in formats(done["files"]):
+        click.echo(f"read {line}")
+    click.echo(f"wrote {target}: {done['written']:,} requests")
+    for note in done["notes"]:
+        click.echo(f"Note: {note}")
+
+
+@command(of=trace)
+def formats() -> None:
+    """List the trace formats, with their file extensions.
+
+    All of them can be read; `wordline trace convert --to` says which can be written.
+
+    \b
+    Example:
+      wordline trace formats
+    """
+    from wordline.terminal.console import print_rows
+
+    known = wordline.trace_formats()
+    print_rows(
+        ["format", "files", "what it is"],
+        ([one["name"], one["extension"], one["description"]] for one in known),
+    )

@@ -1,0 +1,21 @@
+"""Tables of a configuration as TOML."""
+
+from typing import Any
+
+from wordline.config import toml_value
+
+Tables = dict[str, dict[str, Any]]
+
+
+def toml(tables: Tables) -> str:
+    """The tables by name; what has none comes first."""
+    text = ""
+    for name in sorted(tables):
+        head = f"\n[{name}]\n" if name else ""
+        text += head + lines(tables[name])
+    return text
+
+
+def lines(table: dict[str, Any]) -> str:
+    """A line for each key."""
+    return "".join(f"{key} = {toml_value(value, key)}\n" for key, value in table.items())

@@ -1,0 +1,27 @@
+"""The parts of a response time, as the simulator declares them."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypedDict, cast
+
+from wordline import _wordline
+
+
+class Part(TypedDict):
+    """A part: its name, its figure in a breakdown, and its colour in charts. What is not shown
+    `always` is shown where requests spent time in it."""
+
+    name: str
+    figure: str
+    colour: str
+    always: bool
+
+
+PARTS = cast("list[Part]", json.loads(_wordline.parts()))
+"""In the order in which a request goes through them."""
+
+
+def shown(summary: Mapping[str, Any]) -> list[Part]:
+    """The parts worth showing of a run."""
+    total = summary["breakdown"]["all"]
+    return [part for part in PARTS if part["always"] or total[part["figure"]]]

@@ -1,0 +1,222 @@
+"""The HTML report: one file that needs nothing but a browser."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import jinja2
+import polars as pl
+from markupsafe import Markup
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name  # pyright: ignore[reportUnknownVariableType]
+
+from wordline import miss_ratio, pages, parts, units
+from wordline._wordline import WordlineError
+from wordline.plotly import Figure
+from wordline.replay import replayed
+from wordline.report import latency, time_series
+from wordline.report import wear as wear_charts
+from wordline.report.tables import Tables
+from wordline.report.utilisation import utilisation
+from wordline.report.views import views
+
+__all__ = ["Tables", "from_folder", "render"]
+
+TABLES = ("series", "latency", "blocks", "wear")
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart in its place: what it shows, how to read it, and what to say where it is empty."""
+
+    id: str
+    title: str
+    caption: str
+    figure: Figure | None
+    empty: str
+
+
+def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
+    """The report as HTML, from a summary, the resolved configuration and the tables."""
+    shown = {chart.id: chart for chart in _charts(summary, tables)}
+    drawn = {name: chart.figure for name, chart in shown.items() if chart.figure}
+    return pages.render(
+        "templates",
+        "report.html.jinja",
+        drawn,
+        s=summary,
+        charts=shown,
+        config=_highlighted(config),
+        ops=_ops(summary),
+        replayed=replayed(summary),
+        units=units,
+        parts=parts.shown(summary),
+    )
+
+
+def from_folder(path: Path) -> str:
+    """The report of a result folder. Raises WordlineError if a file of it is absent or broken."""
+    summary = _summary(path / "summary.json")
+    if page := miss_ratio.page_of(summary):
+        return page
+    tables = Tables(
+        *(_table(path / f"{name}.parquet") for name in TABLES),
+        latency_by=_table(file) if (file := path / "latency_by.parquet").exists() else None,
+    )
+    try:
+        config = (path / "config.resolved.toml").read_text(encoding="utf-8")
+        return render(summary, config, tables)
+    except (OSError, UnicodeDecodeError) as fault:
+        raise WordlineError(f"{path / 'config.resolved.toml'}: cannot be read: {fault}") from fault
+    except (
+        KeyError,
+        TypeError,
+        AttributeError,
+        jinja2.UndefinedError,
+        pl.exceptions.PolarsError,
+    ) as fault:
+        raise WordlineError(
+            f"{path}: is not a result of this version of Wordline ({fault}); run it again"
+        ) from fault
+
+
+def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
+    no_requests = "No request completed."
+    return [
+        Chart(
+            "distribution",
+            "Distribution",
+            "How many requests were answered within a time. Further left is faster, steeper is "
+            "steadier.",
+            latency.distribution(tables.latency, summary),
+            no_requests,
+        ),
+        Chart(
+            "tail",
+            "The slow end",
+            "The same, turned over: how many requests took longer. p99 is where the curve "
+            "crosses 1 %.",
+            latency.tail(tables.latency, summary),
+            "There is no slow end: too few requests, or all took equally long.",
+        ),
+        *(
+            Chart(
+                f"{of}s",
+                f"Distribution by {of}",
+                f"How many requests of each {of} were answered within a time, reads and writes "
+                "together.",
+                latency.each(tables.latency_by, of),
+                no_requests,
+            )
+            for of in ("stream", "member")
+        ),
+        Chart(
+            "breakdown",
+            "Where the time goes",
+            "Mean latency by where requests spent it. The parts of each request sum exactly to "
+            "its latency.",
+            latency.breakdown(summary),
+            no_requests,
+        ),
+        Chart(
+            "time",
+            "Over time",
+            "Each point is an interval of simulated time. Drag to zoom into all panels, "
+            "double-click to return. A load with long pauses has a button that leaves them out: "
+            "each interval is then as wide as the time in which the device held requests, and a "
+            "dotted line, with its length where there is room, stands for the intervals without "
+            "a request.",
+            time_series.over_time(tables.series),
+            no_requests,
+        ),
+        Chart(
+            "views",
+            "Seen by the host, and by the device",
+            "Above, what the host sees of the requests of each interval. Below, the longest "
+            "latencies before the share of the dies' time that garbage collection took: beside "
+            "requests, and in intervals in which the device held none.",
+            views({"": tables.series}) if summary["flash"]["gc_die_time_s"] else None,
+            "No block was collected.",
+        ),
+        Chart(
+            "buffer",
+            "Hits, and what leaves",
+            "Share of the pages asked for in each interval that were in the buffer; below, pages "
+            "that left it, and pages written from it to the flash.",
+            time_series.buffer(tables.series) if summary["buffer"] else None,
+            "No page was asked for.",
+        ),
+        Chart(
+            "channels",
+            "Channels",
+            "Share of each interval that the bus of a channel was held.",
+            utilisation(
+                tables.series, "channel_utilisation", "channel", _of_members(summary, "channels")
+            ),
+            no_requests,
+        ),
+        Chart(
+            "dies",
+            "Dies",
+            "Share of each interval that a die was reading, programming or erasing.",
+            utilisation(tables.series, "die_utilisation", "die", _of_members(summary, "dies")),
+            no_requests,
+        ),
+        Chart(
+            "erases",
+            "Erases by block",
+            ("A row is a plane: " + "member m, " * bool(summary["members"]))
+            + "channel c, way w, die d, plane p. Even colour is even wear. Erases before the "
+            "measurement are included.",
+            wear_charts.erases(tables.blocks) if summary["flash"]["erases_per_block_max"] else None,
+            "No block was erased.",
+        ),
+        Chart(
+            "wear",
+            "Blocks by erases",
+            "The narrower, the more even the wear. Erases before the measurement are included.",
+            wear_charts.wear(tables.wear) if summary["flash"]["erases_per_block_max"] else None,
+            "No block was erased.",
+        ),
+    ]
+
+
+def _of_members(summary: Mapping[str, Any], parts: str) -> dict[str, int]:
+    """How many channels or dies each device of an array has, by its name; empty for one device."""
+    return {member["name"]: member["device"][parts] for member in summary["members"]}
+
+
+def _ops(summary: Mapping[str, Any]) -> list[str]:
+    seen = [op for op in ("read", "write") if summary["latency"][op]["count"]]
+    return [*seen, "all"] if len(seen) != 1 else seen
+
+
+def _summary(path: Path) -> dict[str, Any]:
+    try:
+        summary: object = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as fault:
+        raise WordlineError(
+            f"{path}: no such file; name a folder that `wordline run` wrote"
+        ) from fault
+    except (OSError, ValueError) as fault:
+        raise WordlineError(f"{path}: cannot be read: {fault}; run it again") from fault
+    if not isinstance(summary, dict):
+        raise WordlineError(f"{path}: is not a summary; run it again")
+    return cast("dict[str, Any]", summary)
+
+
+def _table(path: Path) -> pl.DataFrame:
+    try:
+        return pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError) as fault:
+        reason = str(fault).splitlines()[0]
+        raise WordlineError(f"{path}: cannot be read: {reason}; run it again") from fault
+
+
+def _highlighted(config: str) -> Markup:
+    """The configuration as HTML, with classes of Pygments on what stands out."""
+    lexer = get_lexer_by_name("toml", stripnl=False)
+    return Markup(highlight(config, lexer, HtmlFormatter[str](nowrap=True)))  # noqa: S704

@@ -1,0 +1,167 @@
+"""Charts over simulated time: latency, throughput, write amplification, collections, the buffer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from wordline.plotly import COLLECTION, LINEAR, NEUTRAL, OPS, Figure, decades, figure, legend, line
+from wordline.report.pauses import Active, pause_switch
+from wordline.report.rows import (
+    hover,
+    known_values,
+    latency_lines,
+    midpoints,
+    on_scale,
+    per_second,
+    rounded,
+    thinned,
+)
+from wordline.units import bandwidth_unit
+
+BUFFER_COUNTS = (
+    ("evicted clean", "buffer_clean_evictions", NEUTRAL),
+    ("evicted dirty", "buffer_dirty_evictions", COLLECTION),
+    ("destaged", "buffer_pages_destaged", "#8fa83a"),
+)
+
+
+def over_time(series: pl.DataFrame) -> Figure | None:
+    """Latency, IOPS, bandwidth, write amplification and collection against simulated time."""
+    if series.is_empty():
+        return None
+    rows = thinned(series)
+    times, unit = midpoints(rows)
+    panels = [
+        _latencies(rows),
+        _Panel("IOPS (1/s)", _op_lines(rows, "reads", "writes", 1.0, "1/s")),
+        _bandwidth(rows),
+    ]
+    if rows["host_page_writes"].sum():
+        panels.append(_write_amplification(rows))
+    if rows["gc_runs"].sum() or rows["gc_pages_moved"].sum():
+        panels += [
+            _Panel(
+                "GC: pages moved (1/s)",
+                [_rate("pages moved by GC", rows, "gc_pages_moved", 1.0, "1/s")],
+            ),
+            _Panel(
+                "GC: planes busy",
+                [_rate("planes busy with GC", rows, "gc_time_ms", 1e-3, "planes")],
+            ),
+        ]
+    return _stacked(panels, times, unit, Active.of(rows))
+
+
+def buffer(series: pl.DataFrame) -> Figure | None:
+    """Hit ratio of the DRAM buffer, and the pages that left it, against simulated time."""
+    counts = [f"buffer_{op}_{found}" for op in ("read", "write") for found in ("hits", "misses")]
+    if series.is_empty() or not sum(series[column].sum() for column in counts):
+        return None
+    rows = thinned(series)
+    times, unit = midpoints(rows)
+    panels = [_Panel("pages hit (%)", _hit_lines(rows))]
+    left = [(name, column, colour) for name, column, colour in BUFFER_COUNTS if rows[column].sum()]
+    if left:
+        lines = [
+            line(name, colour, [], per_second(rows, column, 1.0), hovertemplate=hover("1/s"))
+            for name, column, colour in left
+        ]
+        panels.append(_Panel("pages (1/s)", lines))
+    return _stacked(panels, times, unit, Active.of(rows))
+
+
+def _hit_lines(rows: pl.DataFrame) -> list[Figure]:
+    lines: list[Figure] = []
+    for op, colour in OPS:
+        hits = rows[f"buffer_{op}_hits"].cast(pl.Float64)
+        pages = hits + rows[f"buffer_{op}_misses"]
+        if pages.sum():
+            ratios = rounded(100 * hits / pages)
+            lines.append(line(op, colour, [], ratios, hovertemplate="%{y:.3g} %"))
+    return lines
+
+
+@dataclass(frozen=True)
+class _Panel:
+    title: str
+    lines: list[Figure]
+    scale: Figure = field(default_factory=LINEAR.copy)
+    height: int = 150
+
+
+def _stacked(
+    panels: Sequence[_Panel], times: list[float], unit: str, active: Active | None
+) -> Figure:
+    """Panels above each other on one time axis."""
+    data: list[Figure] = []
+    axes: Figure = {}
+    whole = sum(panel.height for panel in panels) + 30 * (len(panels) - 1)
+    top = whole
+    for index, panel in enumerate(panels):
+        suffix = "" if index == 0 else str(index + 1)
+        title = {"title": {"text": panel.title}}
+        domain = [(top - panel.height) / whole, top / whole]
+        axes[f"yaxis{suffix}"] = panel.scale | title | {"domain": domain}
+        data += [drawn | {"x": times, "yaxis": f"y{suffix}"} for drawn in panel.lines]
+        top -= panel.height + 30
+    if active:
+        axes |= pause_switch(times, unit, active)
+    return figure(
+        data,
+        height=whole + (135 if active else 85),
+        hovermode="x unified",
+        hoversubplots="axis",
+        xaxis={
+            "title": {"text": f"simulated time ({unit})"},
+            "anchor": f"y{len(panels)}" if len(panels) > 1 else "y",
+            "hoverformat": ".5g",
+        },
+        legend=legend(y=1.005),
+        **axes,
+    )
+
+
+def _latencies(rows: pl.DataFrame) -> _Panel:
+    lines = latency_lines(rows)
+    scale = decades("", known_values(lines))
+    return _Panel("latency (log)", [on_scale(scale, drawn) for drawn in lines], scale, height=250)
+
+
+def _write_amplification(rows: pl.DataFrame) -> _Panel:
+    """Logarithmic where intervals of few host writes stand out far above the rest."""
+    drawn = _plain("write amplification", rows, "write_amplification")
+    values = sorted(known_values([drawn]))
+    if not values or values[-1] < 10 * values[len(values) // 2]:
+        return _Panel("write amplification", [drawn])
+    scale = {"type": "log", "dtick": "D2", "exponentformat": "none"}
+    return _Panel("write ampl. (log)", [drawn], scale)
+
+
+def _op_lines(rows: pl.DataFrame, read: str, write: str, scale: float, unit: str) -> list[Figure]:
+    columns = zip(OPS, (read, write), strict=True)
+    return [
+        line(op, colour, [], per_second(rows, column, scale), legendgroup=op, showlegend=False)
+        | {"hovertemplate": hover(unit)}
+        for (op, colour), column in columns
+        if rows[column].sum()
+    ]
+
+
+def _bandwidth(rows: pl.DataFrame) -> _Panel:
+    lines = _op_lines(rows, "read_bytes", "write_bytes", 1e-6, "MB/s")
+    scale, unit = bandwidth_unit(max(known_values(lines), default=0.0))
+    scaled = _op_lines(rows, "read_bytes", "write_bytes", 1e-6 / scale, unit)
+    return _Panel(f"bandwidth ({unit})", scaled)
+
+
+def _plain(name: str, rows: pl.DataFrame, column: str) -> Figure:
+    values = rounded(rows[column])
+    return line(
+        name, NEUTRAL, [], values, showlegend=False, hovertemplate=hover("programs a write")
+    )
+
+
+def _rate(name: str, rows: pl.DataFrame, column: str, scale: float, unit: str) -> Figure:
+    values = per_second(rows, column, scale)
+    return line(name, COLLECTION, [], values, showlegend=False, hovertemplate=hover(unit))

@@ -1,0 +1,140 @@
+"""Running a study, and what is left of it: a page, a JSON file."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import wordline
+from wordline import output_folder, units
+from wordline.study.figure import Claim, Figure, Row, Setup, Study
+
+
+@dataclass(frozen=True)
+class Results:
+    """A study that has been run."""
+
+    study: Study
+    setup: Setup
+    figures: Sequence[Figure]
+
+    @property
+    def failed(self) -> list[tuple[Figure, Claim]]:
+        """Claims that are not as asserted."""
+        return [
+            (figure, claim)
+            for figure in self.figures
+            for claim in figure.claims
+            if not claim.passed
+        ]
+
+    @property
+    def missing(self) -> str:
+        """Which recorded traces are missing, as a sentence; empty if none is."""
+        names = list(self.setup.missing)
+        if not names:
+            return ""
+        told = units.many(len(names), "recorded trace")
+        are, them = ("is", "it") if len(names) == 1 else ("are", "them")
+        return (
+            f"{told} {are} missing, and figures are without {them}: {', '.join(names)}; "
+            "`--traces DIR` names a folder of traces."
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """All numbers. What depends on the machine is under `speed`, and nowhere else."""
+        return {
+            "study": self.study.name,
+            "title": self.study.title,
+            "source": self.study.source,
+            "version": wordline.__version__,
+            "quick": self.setup.quick,
+            "full": self.setup.full,
+            "claims_failed": len(self.failed),
+            "traces_missing": list(self.setup.missing),
+            "figures": [_figure(figure) for figure in self.figures if not figure.timed],
+            "configs": dict(sorted(self.setup.configs.items())),
+            "speed": [_figure(figure) for figure in self.figures if figure.timed],
+        }
+
+    def write(self, path: Path) -> list[Path]:
+        """Writes index.html and study.json into a folder that appears whole or not at all.
+
+        Raises WordlineError.
+        """
+        from wordline.study.page import render
+
+        told = json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n"
+        page = render(self)
+        files = output_folder.write(
+            path,
+            {
+                "index.html": lambda part: output_folder.write_text(part, page),
+                "study.json": lambda part: output_folder.write_text(part, told),
+            },
+            "study",
+        )
+        return [Path(file) for file in files]
+
+
+def run(study: Study, setup: Setup, told: Callable[[Figure], object] | None = None) -> Results:
+    """Makes every figure; `told` hears of each when it is done. Raises WordlineError."""
+    figures: list[Figure] = []
+    for make in study.figures:
+        made = make(setup)
+        for figure in [made] if isinstance(made, Figure) else made:
+            figures.append(figure)
+            if told:
+                told(figure)
+    return Results(study, setup, figures)
+
+
+def _figure(figure: Figure) -> dict[str, Any]:
+    return {
+        "id": figure.id,
+        "title": figure.title,
+        "section": figure.section,
+        "measured": figure.measured,
+        "rows": [_row(row) for row in figure.rows],
+        "claims": [_claim(claim) for claim in figure.claims],
+        "explanation": list(figure.explanation),
+        "data": _rounded(figure.data),
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    published = row.published
+    return _rounded(
+        {
+            "what": row.what,
+            "published": published.value if published else None,
+            "ours": row.ours,
+            "unit": row.unit,
+            "difference": row.difference,
+            "difference_unit": row.difference_unit,
+            "section": published.section if published else None,
+        }
+    )
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    return {
+        "text": claim.text,
+        "holds": claim.holds,
+        "expected": claim.expected,
+        "passed": claim.passed,
+        "detail": claim.detail,
+        "because": claim.because or None,
+    }
+
+
+def _rounded(value: Any) -> Any:
+    """Floats with nine significant figures: more than enough, and the same on every machine."""
+    if isinstance(value, float):
+        return float(f"{value:.9g}")
+    if isinstance(value, Mapping):
+        return {str(key): _rounded(one) for key, one in value.items()}  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    if isinstance(value, list | tuple):
+        return [_rounded(one) for one in value]  # pyright: ignore[reportUnknownVariableType]
+    return value

@@ -1,0 +1,76 @@
+"""The terminal, and what any command prints."""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    pass
+
+LEAST_WIDTH = 72
+"""Below so many columns lines are left to the terminal to break: tables cannot be read in less."""
+NARROWED_WIDTH = 40
+"""The same for tables that leave columns out where there is no room for them."""
+
+
+def console(*, stderr: bool = False, least: int = LEAST_WIDTH) -> Console:
+    """Standard output or standard error, not too narrow for tables."""
+    there = Console(highlight=False, stderr=stderr)
+    if there.width < least:
+        wide = 80 if there.width == 0 else least
+        return Console(highlight=False, stderr=stderr, width=wide)
+    return there
+
+
+def print_rows(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A listing on standard output; only its last column may wrap."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, no_wrap=heading != headings[-1], overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console().print(table)
+
+
+def print_files(shown: Console, files: Sequence[Path]) -> None:
+    """Where the files of a result are."""
+    if not files:
+        return
+    report = next((path for path in files if path.name == "report.html"), None)
+    others = ", ".join(path.name for path in files if path != report)
+    shown.print(f"Files in {_near(files[0].parent)}: {others}", soft_wrap=True, markup=False)
+    if report:
+        shown.print(Text("Report: ", style="bold") + Text(str(_near(report))), soft_wrap=True)
+
+
+def narrowed(
+    columns: Sequence[str], spare: Sequence[str], make: Callable[[Sequence[str]], Table]
+) -> Table:
+    """The table that `make` makes of the columns; without as many of the spare ones, in turn, as a
+    narrow terminal has no room for."""
+    left = list(columns)
+    for column in spare:
+        if _least_width(make(left)) <= console(least=NARROWED_WIDTH).width:
+            break
+        left.remove(column)
+    return make(left)
+
+
+def _least_width(table: Table) -> int:
+    """What a table needs if columns that fold are as narrow as they may be."""
+    for column in table.columns:
+        if column.overflow == "fold":
+            column.max_width = column.min_width
+    shown = console()
+    return Measurement.get(shown, shown.options.update_width(1 << 16), table).maximum
+
+
+def _near(path: Path) -> Path:
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) and path != here else path

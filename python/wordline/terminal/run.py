@@ -1,0 +1,312 @@
+"""What the terminal shows of a run."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from wordline import parts as latency_parts
+from wordline.provenance import formats
+from wordline.replay import replayed
+from wordline.terminal.console import console, print_files
+from wordline.units import (
+    LATENCIES,
+    US_PER_S,
+    bandwidth,
+    duration,
+    figures,
+    many,
+    number,
+    share,
+    size,
+    whole,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+def one_line(summary: Mapping[str, Any]) -> str:
+    """A result in a line: device, requests, mean latencies, write amplification."""
+    latency = summary["latency"]
+    parts = [
+        summary["device"]["name"],
+        many(summary["input"]["requests"], "request"),
+        f"read {duration(latency['read']['mean_us'])}",
+        f"write {duration(latency['write']['mean_us'])}",
+        f"write amplification {number(summary['flash']['write_amplification'])}",
+    ]
+    return ", ".join(parts + ["partial"] * summary["partial"])
+
+
+def print_summary(summary: Mapping[str, Any], files: Sequence[Path]) -> None:
+    """The summary of a run, and where its files are, on standard output."""
+    shown = console()
+    shown.print(Group(*_summary(summary)))
+    print_files(shown, files)
+
+
+def _summary(summary: Mapping[str, Any]) -> Iterable[RenderableType]:
+    yield _heading(summary)
+    for line in formats(summary["input"]["files"]):
+        yield Text(f"Read: {line}")
+    yield Text(f"Played: {replayed(summary)}")
+    if summary["partial"]:
+        reason = summary["error"] or "the run was interrupted"
+        yield Text(f"Partial result: {reason}", style="bold yellow")
+    yield _latencies(summary)
+    if len(summary["streams"]) > 1:
+        yield _streams(summary)
+    if summary["members"]:
+        yield _members(summary["members"])
+    yield _key_figures(summary)
+    for note in summary["notes"]:
+        yield Text(f"Note: {note}", style="dim")
+
+
+def _heading(summary: Mapping[str, Any]) -> Text:
+    device, work = summary["device"], summary["input"]
+    files = ", ".join(Path(file["path"]).name for file in work["files"])
+    text = Text()
+    text.append(device["name"], style="bold")
+    text.append(f" ({size(device['user_bytes'])}) under ")
+    several = len(work["files"]) > 1 or len(summary["streams"]) > 1
+    if several and summary["streams"]:
+        files = ", ".join(stream["name"] for stream in summary["streams"])
+    text.append(files or "generated load", style="bold")
+    text.append(f": {many(work['requests'], 'request')} in ")
+    text.append(f"{duration(summary['time']['simulated_s'] * US_PER_S)} of simulated time, ")
+    text.append(f"{duration(summary['speed']['wall_s'] * US_PER_S)} of yours")
+    return text
+
+
+def _latencies(summary: Mapping[str, Any]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("Latency", style="bold")
+    for op in _ops(summary):
+        table.add_column(op, justify="right")
+    table.add_row("requests", *(whole(summary["latency"][op]["count"]) for op in _ops(summary)))
+    for name, key in LATENCIES:
+        if name not in ("std", "min"):
+            table.add_row(
+                name,
+                *(duration(summary["latency"][op][key]) for op in _ops(summary)),
+                end_section=name == "max",
+            )
+    for part in latency_parts.shown(summary):
+        table.add_row(
+            Text(f"mean: {part['name']}", style="dim"),
+            *(duration(summary["breakdown"][op][part["figure"]]) for op in _ops(summary)),
+        )
+    return table
+
+
+def _streams(summary: Mapping[str, Any]) -> Table:
+    streams, fairness = summary["streams"], summary["fairness"]
+    compared = any(stream["slowdown"] for stream in streams)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("Stream", style="bold", overflow="fold", min_width=9)
+    for heading in ("requests", "mean", "p99", "bandwidth", "share"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    if compared:
+        table.add_column("alone", justify="right", no_wrap=True)
+        table.add_column("slowdown", justify="right", no_wrap=True)
+    for stream in streams:
+        table.add_row(*_stream(stream, compared=compared))
+    table.caption_justify = "left"
+    table.caption = Text(_fairness(fairness), style="dim")
+    return table
+
+
+def _stream(stream: Mapping[str, Any], *, compared: bool) -> list[str]:
+    latency, throughput = stream["latency"]["all"], stream["throughput"]
+    urgency = "" if stream["class"] == "medium" else f" ({stream['class']})"
+    cells = [
+        stream["name"] + urgency,
+        whole(latency["count"]),
+        duration(latency["mean_us"]),
+        duration(latency["p99_us"]),
+        bandwidth(throughput["read_mb_per_s"] + throughput["write_mb_per_s"]),
+        share(stream["contest_share"]),
+    ]
+    if compared:
+        alone = stream["alone"] and stream["alone"]["all"]["mean_us"]
+        slowdown = stream["slowdown"] and stream["slowdown"]["all"]
+        cells += [duration(alone), number(slowdown)]
+    return cells
+
+
+def _members(members: Sequence[Mapping[str, Any]]) -> Table:
+    """What went to each device of an array, and what it did of it."""
+    by_disk = any(member["disks"] for member in members)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("Member", style="bold", overflow="fold", min_width=9)
+    if by_disk:
+        table.add_column("disks")
+    for heading in ("requests", "mean", "p99", "max", "bytes", "GC runs", "WA"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for member in members:
+        table.add_row(member["name"], *_disks(member) * by_disk, *_member(member))
+    table.caption_justify = "left"
+    table.caption = Text("requests: the parts that went to a member", style="dim")
+    return table
+
+
+def _disks(member: Mapping[str, Any]) -> list[str]:
+    return [", ".join(str(disk) for disk in member["disks"])]
+
+
+def _member(member: Mapping[str, Any]) -> list[str]:
+    latency, flash = member["latency"]["all"], member["flash"]
+    return [
+        whole(latency["count"]),
+        duration(latency["mean_us"]),
+        duration(latency["p99_us"]),
+        duration(latency["max_us"]),
+        share(member["bytes_share"]),
+        whole(flash["gc_runs"]),
+        number(flash["write_amplification"]),
+    ]
+
+
+def _fairness(fairness: Mapping[str, Any]) -> str:
+    jain = number(fairness["jain_index"])
+    parts = [f"share: of the bytes while all streams asked (Jain's index {jain})"]
+    if fairness["slowdown_ratio"] is not None:
+        parts.append(
+            f"slowdowns: smallest / largest {number(fairness['slowdown_ratio'])}, "
+            f"weighted speed-up {number(fairness['weighted_speedup'])}"
+        )
+    return "; ".join(parts)
+
+
+def _buffer(buffer: Mapping[str, Any]) -> str:
+    """The DRAM buffer: hits, who left, what was written, flushes."""
+    pages = sum(buffer[f"{op}_{found}"] for op in ("read", "write") for found in ("hits", "misses"))
+    parts = [
+        f"{share(buffer['hit_ratio'])} of {many(pages, 'page')} hit",
+        f"evicted {whole(buffer['clean_evictions'])} clean, "
+        f"{whole(buffer['dirty_evictions'])} dirty",
+        f"{whole(buffer['pages_destaged'])} destaged",
+    ]
+    if buffer["flushes"]:
+        mean = duration(buffer["flush_mean_us"])
+        parts.append(f"{many(buffer['flushes'], 'flush', 'flushes')} of {mean} on average")
+    return ", ".join(parts)
+
+
+def _ops(summary: Mapping[str, Any]) -> list[str]:
+    seen = [op for op in ("read", "write") if summary["latency"][op]["count"]]
+    return seen if len(seen) == 1 else [*seen, "all"]
+
+
+def _key_figures(summary: Mapping[str, Any]) -> Table:
+    throughput, flash, busy = summary["throughput"], summary["flash"], summary["utilisation"]
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="bold")
+    grid.add_column()
+    grid.add_row(
+        "Throughput",
+        f"{figures(throughput['iops'])} IOPS, "
+        f"{bandwidth(throughput['read_mb_per_s'])} read, "
+        f"{bandwidth(throughput['write_mb_per_s'])} written",
+    )
+    grid.add_row("Worst case", _slow(summary["worst_case"], summary["excess"]))
+    grid.add_row(
+        "Flash",
+        f"write amplification {number(flash['write_amplification'])}, "
+        f"{whole(flash['page_programs'])} pages programmed for "
+        f"{whole(flash['host_page_writes'])} written, {whole(flash['erases'])} erases",
+    )
+    if cache := summary["map_cache"]:
+        grid.add_row(
+            "Map",
+            f"{share(cache['hit_ratio'])} of {whole(cache['hits'] + cache['misses'])} look-ups in "
+            f"memory, {whole(flash['own_page_reads'])} pages read, "
+            f"{whole(flash['own_page_programs'])} programmed",
+        )
+    if buffer := summary["buffer"]:
+        grid.add_row("Buffer", _buffer(buffer))
+    grid.add_row("Collection", _collection(flash))
+    grid.add_row(
+        "Busy",
+        f"channels {share(busy['channel_mean'])} (busiest {share(busy['channel_max'])}), "
+        f"dies {share(busy['die_mean'])} (busiest {share(busy['die_max'])})",
+    )
+    done, dies = summary["commands"], summary["execution"]
+    grid.add_row("Commands", _commands(done))
+    grid.add_row(
+        "Dies",
+        f"bus {share(dies['bus_active'])}, waiting for it {share(dies['bus_contention'])}, "
+        f"cells {share(dies['cell_active'])}, idle {share(dies['idle'])} of all dies' time",
+    )
+    energy = summary["energy"]
+    grid.add_row(
+        "Energy",
+        f"{figures(energy['total_mj'])} mJ: programs {figures(energy['program_mj'])}, "
+        f"reads {figures(energy['read_mj'])}, erases {figures(energy['erase_mj'])}, "
+        f"bus {figures(energy['bus_mj'])}, standby {figures(energy['standby_mj'])}",
+    )
+    grid.add_row("Simulated at", _speed(summary["speed"]))
+    if summary["verification"]:
+        grid.add_row("Verified", _verified(summary["verification"]))
+    grid.add_row("Seed, digest", f"{summary['seed']}, {summary['digest']}")
+    grid.add_row()
+    return grid
+
+
+def _slow(worst: Mapping[str, Any], excess: Mapping[str, Any]) -> str:
+    interval = duration(worst["interval_s"] * US_PER_S)
+    marginal = duration(excess["marginal_response_us"])
+    beyond = excess["all"]
+    text = (
+        f"{duration(worst['all']['max_us'])}, on average {duration(worst['all']['mean_us'])} "
+        f"in intervals of {interval}; "
+    )
+    if not beyond["requests"]:
+        return f"{text}no request beyond {marginal}"
+    return (
+        f"{text}{many(beyond['requests'], 'request')} ({share(beyond['share'])}) "
+        f"beyond {marginal}, by {duration(beyond['mean_us'])} on average"
+    )
+
+
+def _commands(done: Mapping[str, Any]) -> str:
+    kinds = {
+        "planes_shared": "on several planes",
+        "dies_interleaved": "beside another die of the package",
+        "dies_interleaved_planes_shared": "both",
+    }
+    seen = [f"{whole(done[kind])} {words}" for kind, words in kinds.items() if done[kind]]
+    if not seen:
+        return f"{whole(done['total'])}, each on one plane while no other die of its package worked"
+    pages = number(done["pages_per_command"])
+    return f"{whole(done['total'])} of {pages} pages on average: {', '.join(seen)}"
+
+
+def _collection(flash: Mapping[str, Any]) -> str:
+    if not flash["gc_runs"]:
+        return "none was needed"
+    return (
+        f"{whole(flash['gc_runs'])} runs moved {whole(flash['gc_pages_moved'])} pages "
+        f"in {duration(flash['gc_time_s'] * US_PER_S)}, summed over planes"
+    )
+
+
+def _speed(speed: Mapping[str, Any]) -> str:
+    memory = speed["resident_bytes_per_touched_page"]
+    return (
+        f"{whole(speed['requests_per_cpu_s'])} requests per CPU second, "
+        f"{number(memory)} bytes of memory per page touched"
+    )
+
+
+def _verified(found: Mapping[str, Any]) -> str:
+    return (
+        f"{whole(found['reads_checked'])} pages read were the newest of "
+        f"{whole(found['writes_followed'])} written"
+    )
