@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Origin;
+use super::{Origin, SCHEMA};
 
 /// A configuration that cannot be read or cannot work.
 ///
@@ -37,6 +37,19 @@ impl ConfigError {
             reason: format!("{key} = {value}: {rule}"),
             remedy: remedy.into(),
         }
+    }
+
+    /// A configuration of another version.
+    pub(super) fn schema(version: i64) -> Self {
+        Self::rule(
+            "schema",
+            version,
+            format!("this program reads version {SCHEMA}"),
+            format!(
+                "write schema = {SCHEMA} and the keys of docs/reference/config.md, or use the program \
+                 that the file was written for"
+            ),
+        )
     }
 
     /// What stands at `key` cannot be, for a reason that is no single value's.

@@ -1,13 +1,12 @@
 //! From text to a configuration.
 
-use serde::Deserialize;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 use wordline_nand::Part;
 
 use super::merge::{merge, parse_override};
 use super::streams::{self, Stream};
-use super::{Config, ConfigError, Origin, Plan, SCHEMA, array, explain, plan, presets};
+use super::{Config, ConfigError, Origin, Plan, SCHEMA, array, check, explain, presets};
 
 /// A configuration with everything said, and where it was said.
 #[derive(Clone, Debug)]
@@ -100,7 +99,7 @@ impl Loaded {
 
     /// One package by itself; checks the `[nand]` tables alone, with faults as of [`Loaded::plan`].
     pub fn part(&self, seed: u64) -> Result<Part, ConfigError> {
-        plan::part(&self.config, seed).map_err(|error| self.located(error))
+        check::part(&self.config, seed).map_err(|error| self.located(error))
     }
 
     /// The configuration with streams of these names, those that it does not declare behind all others.
@@ -189,23 +188,11 @@ fn check_schema(table: &Table, text: &str, file: &str) -> Result<(), ConfigError
     if version == i64::from(SCHEMA) {
         return Ok(());
     }
-    let mut error = schema_error(version);
+    let mut error = ConfigError::schema(version);
     if let Some(span) = span_of(text, "schema") {
         error.origin = Origin::file(file, text, span);
     }
     Err(error)
-}
-
-pub(super) fn schema_error(version: i64) -> ConfigError {
-    ConfigError::rule(
-        "schema",
-        version,
-        format!("this program reads version {SCHEMA}"),
-        format!(
-            "write schema = {SCHEMA} and the keys of docs/reference/config.md, or use the program \
-             that the file was written for"
-        ),
-    )
 }
 
 fn base(name: &str, text: &str, file: &str) -> Result<(String, Table), ConfigError> {
@@ -353,9 +340,4 @@ fn element(part: &str) -> (&str, Option<usize>) {
         Some((name, Some(place))) => (name, Some(place)),
         _ => (part, None),
     }
-}
-
-/// Reads a text that needs no base and has no faults to show, such as a preset.
-pub(super) fn read(text: &str) -> Result<Config, toml::de::Error> {
-    Config::deserialize(toml::Deserializer::parse(text)?)
 }

@@ -4,10 +4,8 @@ use wordline_device::host::Class;
 use wordline_device::{Composition, Interface, Scheduler};
 use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::Time;
-use wordline_nand::{Energy, Geometry, Layout, Part};
+use wordline_nand::{Energy, Geometry, Part};
 use wordline_workload::{Disk, generate};
-
-use super::{Config, ConfigError, Nand, array, check};
 
 /// A run that can be simulated: every number checked, nothing left to decide.
 #[derive(Clone, Debug, PartialEq)]
@@ -184,44 +182,7 @@ pub struct Observe {
     pub marginal_response: Time,
 }
 
-/// One package by itself; of the configuration, only the `[nand]` tables are looked at.
-pub fn part(config: &Config, seed: u64) -> Result<Part, ConfigError> {
-    check::part(config)?;
-    let layout = check::package(&config.nand.geometry)?;
-    Ok(of_layout(&config.nand, layout, seed))
-}
-
-fn of_layout(nand: &Nand, layout: Layout, seed: u64) -> Part {
-    Part {
-        endurance_cycles: nand.endurance_cycles,
-        partial_programs: nand.partial_programs,
-        plane_rule: nand.plane_rule,
-        arbitration: nand.arbitration.clone(),
-        scheduler: nand.scheduler.clone(),
-        suspend: nand.suspend.clone(),
-        seed,
-        ..Part::new(layout, &nand.geometry, &nand.timing, &nand.cell)
-    }
-}
-
 impl Plan {
-    /// Checks a configuration. The same configuration and seed give the same run.
-    pub fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
-        let mut plan = Self {
-            name: config.name.clone(),
-            store: Store::new(config, seed)?,
-            replay: check::replay(&config.replay.mode)?,
-            series: check::series(&config.series)?,
-            observe: check::observe(&config.observe)?,
-            workload: config.workload.clone(),
-            streams: Vec::new(),
-            seed,
-        };
-        plan.streams = check::streams(config, &plan, seed)?;
-        check::workloads(&plan)?;
-        Ok(plan)
-    }
-
     /// The array, if the store is one.
     pub fn array(&self) -> Option<&Array> {
         match &self.store {
@@ -276,14 +237,6 @@ impl Plan {
 }
 
 impl Store {
-    /// The store of a configuration.
-    pub(super) fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
-        Ok(match &config.array {
-            Some(array) => Self::Array(array::plan(config, array, seed)?),
-            None => Self::Ssd(Box::new(Ssd::new(config, seed)?)),
-        })
-    }
-
     /// What the host can address. Bytes.
     pub fn user_bytes(&self) -> u64 {
         match self {
@@ -350,38 +303,6 @@ impl Array {
 }
 
 impl Ssd {
-    /// The device of a configuration, whatever array there is.
-    pub(super) fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
-        check::ranges(config)?;
-        let Config { nand, ssd, .. } = config;
-        let layout = check::layout(&nand.geometry, ssd)?;
-        let dimensions = Dimensions {
-            channels: ssd.channels,
-            ways: ssd.ways,
-            dies: nand.geometry.dies_per_package,
-            planes: nand.geometry.planes_per_die,
-        };
-        let page_bytes = nand.geometry.page_bytes;
-        let ftl = wordline_ftl::Plan::of_pages(&config.ftl, layout, page_bytes, dimensions, seed)
-            .map_err(|error| check::ftl(config, error))?;
-        Ok(Self {
-            name: config.name.clone(),
-            geometry: nand.geometry.clone(),
-            part: of_layout(nand, layout, seed),
-            dimensions,
-            energy: nand.energy.clone(),
-            composition: ssd.composition.clone(),
-            scheduler: check::scheduler(ssd)?,
-            internal_data_move: check::internal_data_move(config)?,
-            queue_depth: check::queue_depth(&config.host)?,
-            interface: config.host.interface.clone(),
-            buffer: check::buffer(&config.buffer, page_bytes)?,
-            precondition: check::precondition(&config.precondition, ftl.user_pages)?,
-            ftl,
-            seed,
-        })
-    }
-
     /// All pages. Bytes.
     pub fn capacity_bytes(&self) -> u64 {
         u64::from(self.part.layout.pages()) * u64::from(self.geometry.page_bytes)

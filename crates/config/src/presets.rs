@@ -1,6 +1,6 @@
 //! Devices that come with the program.
 
-use super::{ConfigError, explain};
+use super::{Config, ConfigError, explain};
 
 /// A device that comes with the program; each is a whole configuration and needs no other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ embedded! {
 }
 
 fn preset(name: &'static str, text: &'static str) -> Preset {
-    let config = super::load::read(text).unwrap_or_default();
+    let config = toml::from_str::<Config>(text).unwrap_or_default();
     Preset {
         name,
         description: config.description,

@@ -147,11 +147,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         "lists and heaps hold the entries of policies",
     ),
     (
-        "config",
-        &["array", "check", "load", "plan", "presets"],
-        "the members of an array are configurations, loaded, checked and planned as any",
-    ),
-    (
         "ftl",
         &["config", "mapping", "plan"],
         "a plan is what a configuration asks for, and the mapping family in it says what it needs",

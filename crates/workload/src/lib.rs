@@ -17,7 +17,7 @@
 //! ```
 
 mod adapt;
-mod ahead;
+
 pub mod convert;
 mod counts;
 mod decompress;
@@ -27,6 +27,7 @@ mod format;
 pub mod generate;
 mod input;
 mod keys;
+mod look_ahead;
 mod losses;
 mod notes;
 mod recording;

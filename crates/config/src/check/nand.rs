@@ -1,13 +1,33 @@
-//! What holds of a package and its channels.
+//! The `[nand]` tables: a part, and the packages of a device.
 
-use super::{Bound, number, whole};
-use crate::load::schema_error;
+use wordline_nand::{Cell, Energy, Geometry, Layout, PageTypes, Part, PerLevel, Suspend, Timing};
+
+use super::range::{Lower, from_schema, number, whole};
 use crate::{Config, ConfigError, Nand, SCHEMA};
-use wordline_device::config::Ssd;
-use wordline_nand::{Cell, Energy, Geometry, Layout, PageTypes, PerLevel, Suspend, Timing};
 
 /// The longest array operation: far beyond any part, and far from the end of the clock.
 const LONGEST_NS: u64 = 10_000_000_000;
+
+/// One package by itself; of the configuration, only the `[nand]` tables are looked at.
+pub(crate) fn part(config: &Config, seed: u64) -> Result<Part, ConfigError> {
+    nand_tables(config)?;
+    from_schema(config, "nand.")?;
+    let layout = package(&config.nand.geometry)?;
+    Ok(part_of(&config.nand, layout, seed))
+}
+
+pub(super) fn part_of(nand: &Nand, layout: Layout, seed: u64) -> Part {
+    Part {
+        endurance_cycles: nand.endurance_cycles,
+        partial_programs: nand.partial_programs,
+        plane_rule: nand.plane_rule,
+        arbitration: nand.arbitration.clone(),
+        scheduler: nand.scheduler.clone(),
+        suspend: nand.suspend.clone(),
+        seed,
+        ..Part::new(layout, &nand.geometry, &nand.timing, &nand.cell)
+    }
+}
 
 pub(super) fn nand_tables(config: &Config) -> Result<(), ConfigError> {
     complete(config)?;
@@ -18,7 +38,7 @@ pub(super) fn nand_tables(config: &Config) -> Result<(), ConfigError> {
 /// A configuration of this version with its base taken in.
 fn complete(config: &Config) -> Result<(), ConfigError> {
     if config.schema != SCHEMA {
-        return Err(schema_error(config.schema.into()));
+        return Err(ConfigError::schema(config.schema.into()));
     }
     if let Some(base) = &config.base {
         return Err(ConfigError::rule(
@@ -114,7 +134,7 @@ fn array_times(timing: &Timing, cell: &Cell) -> Result<(), ConfigError> {
     number(
         "nand.timing.jitter_ratio",
         timing.jitter_ratio,
-        Bound::From(0.0),
+        Lower::Inclusive(0.0),
         0.9,
     )?;
     whole(
@@ -178,7 +198,12 @@ fn energy(energy: &Energy) -> Result<(), ConfigError> {
         ("standby_ua", energy.standby_ua, 1e6),
     ];
     for (key, value, most) in values {
-        number(&format!("nand.energy.{key}"), value, Bound::From(0.0), most)?;
+        number(
+            &format!("nand.energy.{key}"),
+            value,
+            Lower::Inclusive(0.0),
+            most,
+        )?;
     }
     Ok(())
 }
@@ -200,7 +225,7 @@ fn bus(timing: &Timing) -> Result<(), ConfigError> {
     number(
         "nand.timing.bus_mt_per_s",
         timing.bus_mt_per_s,
-        Bound::From(0.01),
+        Lower::Inclusive(0.01),
         1e6,
     )?;
     if matches!(timing.bus_width_bits, 8 | 16) {
@@ -214,22 +239,8 @@ fn bus(timing: &Timing) -> Result<(), ConfigError> {
     ))
 }
 
-/// The array, if its pages can be counted in 32 bits.
-pub(crate) fn layout(geometry: &Geometry, ssd: &Ssd) -> Result<Layout, ConfigError> {
-    let wires = [("channels", ssd.channels), ("ways", ssd.ways)];
-    Layout::new(geometry, ssd.channels * ssd.ways).ok_or_else(|| {
-        crowded("device", &wires, geometry).with(&[
-            "nand.geometry.pages_per_block",
-            "nand.geometry.planes_per_die",
-            "nand.geometry.dies_per_package",
-            "ssd.ways",
-            "ssd.channels",
-        ])
-    })
-}
-
 /// One package, if its pages can be counted in 32 bits.
-pub(crate) fn package(geometry: &Geometry) -> Result<Layout, ConfigError> {
+fn package(geometry: &Geometry) -> Result<Layout, ConfigError> {
     Layout::new(geometry, 1).ok_or_else(|| {
         crowded("package", &[], geometry).with(&[
             "nand.geometry.pages_per_block",
@@ -240,7 +251,7 @@ pub(crate) fn package(geometry: &Geometry) -> Result<Layout, ConfigError> {
 }
 
 /// More pages than can be counted in `whole`, which has `wires` above its dies.
-fn crowded(whole: &str, wires: &[(&str, u32)], geometry: &Geometry) -> ConfigError {
+pub(super) fn crowded(whole: &str, wires: &[(&str, u32)], geometry: &Geometry) -> ConfigError {
     let below = [
         ("dies", geometry.dies_per_package),
         ("planes", geometry.planes_per_die),

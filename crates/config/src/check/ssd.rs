@@ -1,69 +1,64 @@
-//! What holds of a device behind its interface.
+//! One device: the `[ssd]`, `[host]` and `[ftl]` tables.
 
-use super::{Bound, as_toml, number, written};
-use crate::plan::{Precondition, Settle};
-use crate::{Config, ConfigError};
 use serde_json::Value;
-use wordline_buffer as buffer;
 use wordline_device::compose::Compose;
-use wordline_device::config::{Buffer, Host, Ssd};
+use wordline_device::config::{Host, Ssd as Wiring};
 use wordline_device::schedule::{Schedule, Scheduler, Scheduling};
-use wordline_kernel::Time;
+use wordline_ftl::allocate::Dimensions;
+use wordline_nand::{Geometry, Layout};
 
-/// Requests the device holds, if the interface has room for as many.
-pub(crate) fn queue_depth(host: &Host) -> Result<u32, ConfigError> {
-    let depth = host.queue_depth;
-    match host.interface.most_queue_depth() {
-        Some(most) if depth > most => Err(ConfigError::rule(
-            "host.queue_depth",
-            depth,
-            format!("{} holds at most {most} commands", host.interface.name()),
-            format!("give a whole number from 1 to {most}, or another host.interface"),
-        )
-        .with(&["host.interface"])),
-        _ => Ok(depth),
+use super::buffer::buffer;
+use super::nand::{crowded, nand_tables, part_of};
+use super::precondition::precondition;
+use super::range::{as_toml, from_schema, whole, written};
+use crate::plan::Ssd;
+use crate::{Config, ConfigError};
+
+impl Ssd {
+    /// The device of a configuration, whatever array there is.
+    pub(crate) fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
+        ranges(config)?;
+        let Config { nand, ssd, .. } = config;
+        let layout = layout(&nand.geometry, ssd)?;
+        let dimensions = Dimensions {
+            channels: ssd.channels,
+            ways: ssd.ways,
+            dies: nand.geometry.dies_per_package,
+            planes: nand.geometry.planes_per_die,
+        };
+        let page_bytes = nand.geometry.page_bytes;
+        let ftl = wordline_ftl::Plan::of_pages(&config.ftl, layout, page_bytes, dimensions, seed)
+            .map_err(|error| ftl_fault(config, error))?;
+        Ok(Self {
+            name: config.name.clone(),
+            geometry: nand.geometry.clone(),
+            part: part_of(nand, layout, seed),
+            dimensions,
+            energy: nand.energy.clone(),
+            composition: ssd.composition.clone(),
+            scheduler: scheduler(ssd)?,
+            internal_data_move: internal_data_move(config)?,
+            queue_depth: queue_depth(&config.host)?,
+            interface: config.host.interface.clone(),
+            buffer: buffer(&config.buffer, page_bytes)?,
+            precondition: precondition(&config.precondition, ftl.user_pages)?,
+            ftl,
+            seed,
+        })
     }
 }
 
-/// The DRAM buffer; none if it holds nothing.
-pub(crate) fn buffer(
-    config: &Buffer,
-    page_bytes: u32,
-) -> Result<Option<buffer::Plan>, ConfigError> {
-    let pages = (u64::from(config.capacity_kib) * 1024 / u64::from(page_bytes)) as u32;
-    if config.capacity_kib == 0 {
-        return Ok(None);
-    }
-    if pages == 0 {
-        return Err(ConfigError::rule(
-            "buffer.capacity_kib",
-            config.capacity_kib,
-            format!("a page has {page_bytes} bytes, and the buffer holds whole pages"),
-            "give room for one page at least, or 0 for no buffer",
-        )
-        .with(&["nand.geometry.page_bytes"]));
-    }
-    if !buffer::Plan::takes(&config.replacement) {
-        return Err(ConfigError::rule(
-            "buffer.replacement",
-            config.replacement.name(),
-            "it is a ceiling for comparison: it knows the future, or has no size",
-            "take another; `wordline cache` runs it over a trace",
-        ));
-    }
-    Ok(Some(buffer::Plan {
-        pages,
-        replacement: config.replacement.clone(),
-        write_through: config.write_through,
-        capacitors: config.capacitors,
-        access: Time::from_ns(config.access_ns.into()),
-        // A byte takes 1e6 / MB/s picoseconds; in thousandths, so that no rate is rounded much.
-        port: ((config.mb_per_s * 1e3).round() as u64, 1_000_000_000),
-    }))
+/// Every number by itself.
+fn ranges(config: &Config) -> Result<(), ConfigError> {
+    nand_tables(config)?;
+    whole("ssd.channels", config.ssd.channels, 1, 1024)?;
+    whole("ssd.ways", config.ssd.ways, 1, 1024)?;
+    whole("host.queue_depth", config.host.queue_depth, 1, 1_000_000)?;
+    from_schema(config, "")
 }
 
 /// The scheduler; one that builds commands of several planes needs a composition that lets them be.
-pub(crate) fn scheduler(ssd: &Ssd) -> Result<Scheduler, ConfigError> {
+fn scheduler(ssd: &Wiring) -> Result<Scheduler, ConfigError> {
     let packs = Scheduling::new(&ssd.scheduler).packs();
     if !packs || ssd.composition.joins() {
         return Ok(ssd.scheduler.clone());
@@ -80,8 +75,22 @@ pub(crate) fn scheduler(ssd: &Ssd) -> Result<Scheduler, ConfigError> {
     .with(&["ssd.scheduler"]))
 }
 
+/// The array, if its pages can be counted in 32 bits.
+fn layout(geometry: &Geometry, ssd: &Wiring) -> Result<Layout, ConfigError> {
+    let wires = [("channels", ssd.channels), ("ways", ssd.ways)];
+    Layout::new(geometry, ssd.channels * ssd.ways).ok_or_else(|| {
+        crowded("device", &wires, geometry).with(&[
+            "nand.geometry.pages_per_block",
+            "nand.geometry.planes_per_die",
+            "nand.geometry.dies_per_package",
+            "ssd.ways",
+            "ssd.channels",
+        ])
+    })
+}
+
 /// Whether collections move pages inside their planes; the part has to be able to.
-pub(crate) fn internal_data_move(config: &Config) -> Result<bool, ConfigError> {
+fn internal_data_move(config: &Config) -> Result<bool, ConfigError> {
     let wanted = config.ftl.gc.internal_data_move;
     if !wanted || config.nand.internal_data_move {
         return Ok(wanted);
@@ -96,7 +105,7 @@ pub(crate) fn internal_data_move(config: &Config) -> Result<bool, ConfigError> {
 }
 
 /// A fault of the translation layer, with the value of the key it names.
-pub(crate) fn ftl(config: &Config, error: wordline_ftl::PlanError) -> ConfigError {
+fn ftl_fault(config: &Config, error: wordline_ftl::PlanError) -> ConfigError {
     let values = serde_json::to_value(config).unwrap_or_default();
     let pointer = format!("/{}", error.key.replace('.', "/"));
     let value = match values.pointer(&pointer) {
@@ -114,58 +123,17 @@ pub(crate) fn ftl(config: &Config, error: wordline_ftl::PlanError) -> ConfigErro
     ])
 }
 
-pub(crate) fn precondition(
-    config: &crate::Precondition,
-    user_pages: u32,
-) -> Result<Precondition, ConfigError> {
-    let most = 1000.0;
-    number(
-        "precondition.fill_ratio",
-        config.fill_ratio,
-        Bound::From(0.0),
-        1.0,
-    )?;
-    number(
-        "precondition.overwrite_ratio",
-        config.overwrite_ratio,
-        Bound::From(0.0),
-        most,
-    )?;
-    let tolerance = config.settle_tolerance_ratio;
-    number(
-        "precondition.settle_tolerance_ratio",
-        tolerance,
-        Bound::Above(0.0),
-        1.0,
-    )?;
-    number(
-        "precondition.settle_limit_ratio",
-        config.settle_limit_ratio,
-        Bound::Above(0.0),
-        most,
-    )?;
-    let pages = |ratio: f64| (f64::from(user_pages) * ratio).floor() as u64;
-    let fill_pages = (pages(config.fill_ratio) as u32).min(user_pages);
-    let overwrites = config.settle || config.overwrite_ratio > 0.0;
-    if overwrites && fill_pages == 0 {
-        return Err(ConfigError::rule(
-            "precondition.fill_ratio",
-            config.fill_ratio,
-            "no page is filled that could be overwritten",
-            "raise it, or set precondition.overwrite_ratio to 0 and precondition.settle to false",
-        ));
+/// Requests the device holds, if the interface has room for as many.
+fn queue_depth(host: &Host) -> Result<u32, ConfigError> {
+    let depth = host.queue_depth;
+    match host.interface.most_queue_depth() {
+        Some(most) if depth > most => Err(ConfigError::rule(
+            "host.queue_depth",
+            depth,
+            format!("{} holds at most {most} commands", host.interface.name()),
+            format!("give a whole number from 1 to {most}, or another host.interface"),
+        )
+        .with(&["host.interface"])),
+        _ => Ok(depth),
     }
-    let settle = if config.settle {
-        Settle::Until {
-            tolerance_ratio: tolerance,
-            limit_pages: pages(config.settle_limit_ratio),
-        }
-    } else {
-        Settle::No
-    };
-    Ok(Precondition {
-        fill_pages,
-        overwrite_pages: pages(config.overwrite_ratio),
-        settle,
-    })
 }

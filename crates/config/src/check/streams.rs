@@ -1,17 +1,18 @@
-//! What holds of the requests of the host.
+//! Streams and their generated load.
 
-use super::{Bound, number, whole};
-use crate::plan::{self, Plan, Replay};
-use crate::replay::Mode;
-use crate::{Config, ConfigError};
-use wordline_kernel::Stream;
+use wordline_kernel::Stream as Random;
 use wordline_workload::{Disk, generate};
+
+use super::name;
+use super::replay::replay;
+use crate::plan::{self, Plan, Replay};
+use crate::{Config, ConfigError, Stream};
 
 /// Most streams: a bound on memory, of which each takes up to a megabyte for its response times.
 const MOST_STREAMS: usize = 256;
 
 /// The streams, each by itself and beside the others.
-pub(crate) fn streams(
+pub(super) fn streams(
     config: &Config,
     plan: &Plan,
     seed: u64,
@@ -35,7 +36,7 @@ pub(crate) fn streams(
     let names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();
     let all = streams.iter().enumerate();
     all.map(|(place, stream)| {
-        name(
+        name::name(
             "stream",
             &format!("streams[{place}].name"),
             names[place],
@@ -47,14 +48,14 @@ pub(crate) fn streams(
             workload: stream.workload.clone(),
             replay: replay_of(config, place)?,
             disk: disk_of(stream, plan, place)?,
-            seed: Stream::new(seed, &format!("stream.{}", stream.name)).bits(),
+            seed: Random::new(seed, &format!("stream.{}", stream.name)).bits(),
         })
     })
     .collect()
 }
 
 /// The disk that a stream asks.
-fn disk_of(stream: &crate::Stream, plan: &Plan, place: usize) -> Result<Option<Disk>, ConfigError> {
+fn disk_of(stream: &Stream, plan: &Plan, place: usize) -> Result<Option<Disk>, ConfigError> {
     let Some(number) = stream.disk else {
         return Ok(None);
     };
@@ -82,28 +83,6 @@ fn disk_of(stream: &crate::Stream, plan: &Plan, place: usize) -> Result<Option<D
     ))
 }
 
-/// The name of a stream or a member behind those of others.
-pub(crate) fn name(what: &str, key: &str, name: &str, others: &[&str]) -> Result<(), ConfigError> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-    if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
-        return Err(ConfigError::rule(
-            key,
-            format!("\"{name}\""),
-            "not a name",
-            format!("give every {what} one, of 1 to 64 letters, digits, - and _"),
-        ));
-    }
-    if others.contains(&name) {
-        return Err(ConfigError::rule(
-            key,
-            format!("\"{name}\""),
-            format!("another {what} has this name"),
-            "give each a name of its own",
-        ));
-    }
-    Ok(())
-}
-
 /// When the requests of a stream are issued.
 fn replay_of(config: &Config, place: usize) -> Result<Replay, ConfigError> {
     let stream = &config.streams[place];
@@ -122,7 +101,7 @@ fn replay_of(config: &Config, place: usize) -> Result<Replay, ConfigError> {
 }
 
 /// The generated workloads, by the rules of their generator.
-pub(crate) fn workloads(plan: &Plan) -> Result<(), ConfigError> {
+pub(super) fn workloads(plan: &Plan) -> Result<(), ConfigError> {
     let all = plan.user_bytes();
     let single = plan.workload.iter();
     let single = single.map(|load| (String::new(), load, all));
@@ -145,25 +124,4 @@ pub(crate) fn workloads(plan: &Plan) -> Result<(), ConfigError> {
         return Err(error.inside(&table));
     }
     Ok(())
-}
-
-pub(crate) fn replay(mode: &Mode) -> Result<Replay, ConfigError> {
-    match mode {
-        Mode::OpenLoop(open) => {
-            number(
-                "replay.mode.open-loop.time_scale",
-                open.time_scale,
-                Bound::Above(0.0),
-                1e6,
-            )?;
-            Ok(Replay::OpenLoop {
-                time_scale: open.time_scale,
-            })
-        }
-        Mode::ClosedLoop(closed) => {
-            let depth = closed.queue_depth;
-            whole("replay.mode.closed-loop.queue_depth", depth, 1, 1_000_000)?;
-            Ok(Replay::ClosedLoop { queue_depth: depth })
-        }
-    }
 }

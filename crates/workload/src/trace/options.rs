@@ -1,6 +1,6 @@
-//! How a trace is opened.
+//! How a trace is read.
 
-use crate::adapt::{Align, Disk, Fit, OnBadLine, Refusal, TimeGaps, TimeOrder, Volumes};
+use crate::adapt::{Align, Disk, Fit, OnBadLine, TimeGaps, TimeOrder, Volumes};
 use crate::format::{Columns, Format};
 
 /// How a trace is read. The defaults change nothing and refuse whatever is wrong.
@@ -68,18 +68,5 @@ impl TraceOptions {
             }
         }
         Ok(())
-    }
-}
-
-/// How volumes are mapped; those with places of their own keep their addresses.
-pub(super) fn volumes(options: &TraceOptions) -> Result<Volumes, Refusal> {
-    match options.volumes {
-        volumes if options.disks.is_empty() => Ok(volumes),
-        Volumes::One => Ok(Volumes::Shared),
-        Volumes::Only(number) => Ok(Volumes::Only(number)),
-        other => Err(Refusal::new(
-            format!("--volumes {other}: every disk of the trace has a place of its own"),
-            "leave it out, or give the number of one disk",
-        )),
     }
 }

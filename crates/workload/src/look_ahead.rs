@@ -1,4 +1,4 @@
-//! Requests of a trace that are read before they are asked for.
+//! Look-ahead: requests of a trace that are read before they are asked for.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use crate::counts::Counts;
 
 /// How far a trace has been read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reading {
+pub(crate) struct ReadPosition {
     pub(crate) counts: Counts,
     /// Bytes read from disk.
     pub(crate) bytes: u64,
@@ -15,21 +15,21 @@ pub(crate) struct Reading {
     pub(crate) digest: u64,
 }
 
-/// Requests that wait to be given out, and how far the trace had been read when each was.
-pub(crate) struct Ahead {
+/// Requests read ahead, and how far the trace had been read at each.
+pub(crate) struct LookAhead {
     requests: Vec<Request>,
-    given: usize,
+    returned: usize,
     /// How far it had been read when so many requests were. One that is missing is that of one request less,
     /// and a record more.
-    marks: VecDeque<(usize, Reading)>,
+    marks: VecDeque<(usize, ReadPosition)>,
 }
 
-impl Ahead {
+impl LookAhead {
     /// None yet; the trace has been read so far.
-    pub(crate) fn new(start: Reading) -> Self {
+    pub(crate) fn new(start: ReadPosition) -> Self {
         Self {
             requests: Vec::new(),
-            given: 0,
+            returned: 0,
             marks: VecDeque::from([(0, start)]),
         }
     }
@@ -56,35 +56,39 @@ impl Ahead {
             return;
         }
         let digest = if same { last.digest } else { digest() };
-        let reading = Reading {
+        let position = ReadPosition {
             counts,
             bytes,
             digest,
         };
-        self.marks.push_back((self.requests.len(), reading));
+        self.marks.push_back((self.requests.len(), position));
     }
 
     /// The next request.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Request> {
-        let next = *self.requests.get(self.given)?;
-        self.given += 1;
-        if self.marks.get(1).is_some_and(|(at, _)| *at == self.given) {
+        let next = *self.requests.get(self.returned)?;
+        self.returned += 1;
+        if self
+            .marks
+            .get(1)
+            .is_some_and(|(at, _)| *at == self.returned)
+        {
             self.marks.pop_front();
         }
         Some(next)
     }
 
-    /// How far the trace had been read when the request given out last was.
-    pub(crate) fn reading(&self) -> Reading {
+    /// How far the trace had been read at the request returned last.
+    pub(crate) fn position(&self) -> ReadPosition {
         let (at, last) = self.marks.front().copied().unwrap_or_default();
-        grown(&last, self.given - at)
+        grown(&last, self.returned - at)
     }
 }
 
 /// The same after so many more requests, of a record each.
-fn grown(reading: &Reading, requests: usize) -> Reading {
-    let mut grown = *reading;
+fn grown(position: &ReadPosition, requests: usize) -> ReadPosition {
+    let mut grown = *position;
     grown.counts.records += requests as u64;
     grown
 }

@@ -1,39 +1,14 @@
-//! The rules that a configuration has to obey.
-
-mod nand;
-mod record;
-mod ssd;
-mod streams;
+//! The range of each number, and how a number is written in a fault.
 
 use std::fmt::Display;
 
 use serde_json::Value;
 
-use self::nand::nand_tables;
-pub(crate) use self::nand::{layout, package};
-pub(crate) use self::record::{observe, series};
-pub(crate) use self::ssd::{buffer, ftl, internal_data_move, precondition, queue_depth, scheduler};
-pub(crate) use self::streams::{name, replay, streams, workloads};
-use super::keys::{self, Kind};
-use super::{Config, ConfigError};
-
-/// Every number by itself.
-pub(super) fn ranges(config: &Config) -> Result<(), ConfigError> {
-    nand_tables(config)?;
-    whole("ssd.channels", config.ssd.channels, 1, 1024)?;
-    whole("ssd.ways", config.ssd.ways, 1, 1024)?;
-    whole("host.queue_depth", config.host.queue_depth, 1, 1_000_000)?;
-    from_schema(config, "")
-}
-
-/// Every number of the `[nand]` tables by itself.
-pub(super) fn part(config: &Config) -> Result<(), ConfigError> {
-    nand_tables(config)?;
-    from_schema(config, "nand.")
-}
+use crate::keys::{self, Kind};
+use crate::{Config, ConfigError};
 
 /// The ranges that the keys of policies declare in their schema, of keys that begin so.
-fn from_schema(config: &Config, start: &str) -> Result<(), ConfigError> {
+pub(super) fn from_schema(config: &Config, start: &str) -> Result<(), ConfigError> {
     let values = serde_json::to_value(config).unwrap_or_default();
     let bounded = |key: &&keys::Key| key.path.starts_with(start) && key.range != (None, None);
     for key in keys::all().iter().filter(bounded) {
@@ -65,7 +40,7 @@ fn from_schema(config: &Config, start: &str) -> Result<(), ConfigError> {
     Ok(())
 }
 
-fn whole<N: Copy + PartialOrd + Display>(
+pub(super) fn whole<N: Copy + PartialOrd + Display>(
     key: &str,
     value: N,
     least: N,
@@ -87,19 +62,19 @@ fn whole<N: Copy + PartialOrd + Display>(
     ))
 }
 
-/// The least value of a range.
+/// The lower bound of a range.
 #[derive(Clone, Copy)]
-enum Bound {
-    /// This value and all above.
-    From(f64),
-    /// All above this value.
-    Above(f64),
+pub(super) enum Lower {
+    /// The value itself is in range.
+    Inclusive(f64),
+    /// The value itself is out of range.
+    Exclusive(f64),
 }
 
-fn number(key: &str, value: f64, least: Bound, most: f64) -> Result<(), ConfigError> {
+pub(super) fn number(key: &str, value: f64, least: Lower, most: f64) -> Result<(), ConfigError> {
     let (enough, words) = match least {
-        Bound::From(least) => (value >= least, format!("from {least}")),
-        Bound::Above(least) => (value > least, format!("above {least} and up")),
+        Lower::Inclusive(least) => (value >= least, format!("from {least}")),
+        Lower::Exclusive(least) => (value > least, format!("above {least} and up")),
     };
     if enough && value <= most {
         return Ok(());
@@ -124,7 +99,7 @@ pub(super) fn written(value: f64) -> String {
 }
 
 /// The value of a key as TOML has it, which knows numbers that are infinite or none.
-fn as_toml(config: &Config, key: &str) -> String {
+pub(super) fn as_toml(config: &Config, key: &str) -> String {
     let table = toml::Table::try_from(config).map(toml::Value::Table);
     let value = table.map(|table| {
         let found = key

@@ -1,37 +1,37 @@
-//! Opening a trace: its format, its first lines, the options that they allow.
+//! A file of a trace while it is read.
 
-use super::options::TraceOptions;
-use crate::adapt::{Gaps, OnBadLine, Refusal, TimeOrder};
+use super::TraceOptions;
+use crate::Op;
+use crate::WorkloadError;
+use crate::adapt::{Gaps, OnBadLine, TimeOrder};
 use crate::counts::Counts;
 use crate::error::{Fault, Place};
 use crate::format::{self, Format, Origin, Placed, Probe, Reader, Record, UNSTATED};
 use crate::input::{Input, PROBE, Stop};
 use crate::recording::Recording;
-use crate::{Op, WorkloadError};
-use std::path::Path;
 
 /// One file being read.
-pub(super) struct Open {
+pub(super) struct OpenFile {
     pub(super) input: Input,
-    pub(super) reader: Box<dyn Reader>,
-    /// Records that are read, of which those before `given` were given out.
+    reader: Box<dyn Reader>,
+    /// Records read; the first `returned` of them were returned.
     pub(super) records: Vec<Placed>,
-    pub(super) given: usize,
+    pub(super) returned: usize,
     /// Why there are no more of them.
-    pub(super) stop: Option<Stop>,
+    stop: Option<Stop>,
     pub(super) format: Format,
     pub(super) warning: Option<String>,
-    pub(super) gaps: Gaps,
+    gaps: Gaps,
     pub(super) tick_ps: u64,
     /// How many ticks the clock reaches.
-    pub(super) reach: u64,
+    reach: u64,
     /// Ticks from which the reach of the clock counts.
-    pub(super) first: Option<u64>,
+    first: Option<u64>,
     /// Ticks that mean the start of the file's clock.
     pub(super) zero: Option<u64>,
 }
 
-impl Open {
+impl OpenFile {
     pub(super) fn new(
         recording: &Recording,
         options: &TraceOptions,
@@ -73,7 +73,7 @@ impl Open {
             input,
             reader,
             records: Vec::new(),
-            given: 0,
+            returned: 0,
             stop: None,
             format,
             warning,
@@ -94,9 +94,9 @@ impl Open {
         first_skipped: &mut Option<WorkloadError>,
     ) -> Result<Option<Placed>, WorkloadError> {
         loop {
-            if let Some(placed) = self.records.get(self.given) {
+            if let Some(placed) = self.records.get(self.returned) {
                 let placed = *placed;
-                self.given += 1;
+                self.returned += 1;
                 if self.accepts(&placed.record) {
                     counts.records += 1;
                     return Ok(Some(placed));
@@ -118,14 +118,14 @@ impl Open {
 
     /// Reads the next records; false at the end of the file.
     #[cold]
-    pub(super) fn read(
+    fn read(
         &mut self,
         on_bad_line: OnBadLine,
         counts: &mut Counts,
         first_skipped: &mut Option<WorkloadError>,
     ) -> Result<bool, WorkloadError> {
         self.records.clear();
-        self.given = 0;
+        self.returned = 0;
         let read = match self.stop.take() {
             Some(stop) => Err(stop),
             None => self.reader.read(&mut self.input, &mut self.records),
@@ -155,7 +155,7 @@ impl Open {
 
     /// Counts what is wrong at a place, or fails with it.
     #[cold]
-    pub(super) fn fail(
+    fn fail(
         &self,
         place: Place,
         fault: Fault,
@@ -179,7 +179,7 @@ impl Open {
 
     /// The error of a time stamp that the clock cannot hold. That is no fault of its line.
     #[cold]
-    pub(super) fn overflow(&self, place: Place, fault: &Fault) -> WorkloadError {
+    fn overflow(&self, place: Place, fault: &Fault) -> WorkloadError {
         let reason = format!("{}: the clock reaches 213 days", fault.reason);
         let mut remedy = "subtract the time of the first request from all".to_owned();
         if self.format == Format::Wordline {
@@ -205,7 +205,7 @@ impl Open {
 
     /// Whether the reach of the clock can count from these ticks; then it does.
     #[cold]
-    pub(super) fn begins(&mut self, ticks: u64) -> bool {
+    fn begins(&mut self, ticks: u64) -> bool {
         let stated = ticks != UNSTATED;
         self.first = stated.then_some(ticks);
         stated
@@ -213,7 +213,7 @@ impl Open {
 
     /// A record whose time cannot be known, in its place in the file.
     #[cold]
-    pub(super) fn without_time(&self, placed: Placed) -> Placed {
+    fn without_time(&self, placed: Placed) -> Placed {
         let ticks = self.first.unwrap_or(0);
         let record = Record {
             ticks,
@@ -224,7 +224,7 @@ impl Open {
 
     /// What is wrong with a record that is not accepted; nothing if the clock does not reach it.
     #[cold]
-    pub(super) fn objection(record: &Record) -> Option<Fault> {
+    fn objection(record: &Record) -> Option<Fault> {
         let Record { offset, bytes, .. } = *record;
         if bytes == 0 && record.op != Op::Flush {
             return Some(Fault::new("the size is 0"));
@@ -238,7 +238,7 @@ impl Open {
 
     /// The error of a record that the clock does not reach. That is no fault of its line.
     #[cold]
-    pub(super) fn unreachable(&self, placed: &Placed) -> WorkloadError {
+    fn unreachable(&self, placed: &Placed) -> WorkloadError {
         let first = self.first.unwrap_or(placed.record.ticks);
         let away = placed.record.ticks.abs_diff(first);
         let seconds = away as f64 * self.tick_ps as f64 / 1e12;
@@ -252,9 +252,4 @@ impl Open {
         let remedy = "if the clock was set, or for pauses, pass --time-gaps cut=1s";
         WorkloadError::at(self.input.path(), placed.place, None, reason, remedy)
     }
-}
-
-#[cold]
-pub(super) fn refused(path: &Path, place: Place, refusal: Refusal) -> WorkloadError {
-    WorkloadError::at(path, place, None, refusal.reason, refusal.remedy)
 }

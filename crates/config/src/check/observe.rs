@@ -1,16 +1,17 @@
-//! What holds of what a run records.
+//! The `[series]` and `[observe]` tables.
 
-use super::{Bound, number, whole};
-use crate::ConfigError;
-use crate::plan::{Observe, Series};
 use wordline_kernel::Time;
 
-pub(crate) fn series(config: &crate::Series) -> Result<Series, ConfigError> {
+use super::range::{Lower, number, whole};
+use crate::plan::{Observe, Series};
+use crate::{ConfigError, Observe as ObserveTable, Series as SeriesTable};
+
+pub(super) fn series(config: &SeriesTable) -> Result<Series, ConfigError> {
     let day_ms = 86_400_000.0;
     number(
         "series.interval_ms",
         config.interval_ms,
-        Bound::From(0.0),
+        Lower::Inclusive(0.0),
         day_ms,
     )?;
     whole("series.intervals", config.intervals, 2, 1 << 20)?;
@@ -31,19 +32,19 @@ pub(crate) fn series(config: &crate::Series) -> Result<Series, ConfigError> {
     Ok(Series::Fixed { interval })
 }
 
-pub(crate) fn observe(config: &crate::Observe) -> Result<Observe, ConfigError> {
+pub(super) fn observe(config: &ObserveTable) -> Result<Observe, ConfigError> {
     let (hundred_days_s, day_ms) = (8_640_000.0, 86_400_000.0);
     let (interval_s, marginal_ms) = (config.worst_case_interval_s, config.marginal_response_ms);
     number(
         "observe.worst_case_interval_s",
         interval_s,
-        Bound::From(0.0),
+        Lower::Inclusive(0.0),
         hundred_days_s,
     )?;
     number(
         "observe.marginal_response_ms",
         marginal_ms,
-        Bound::From(0.0),
+        Lower::Inclusive(0.0),
         day_ms,
     )?;
     let interval = Time::from_ps((interval_s * 1e12).round() as u64);
@@ -59,7 +60,7 @@ pub(crate) fn observe(config: &crate::Observe) -> Result<Observe, ConfigError> {
     number(
         "observe.chip_load_interval_ms",
         chip_load_ms,
-        Bound::From(0.0),
+        Lower::Inclusive(0.0),
         day_ms,
     )?;
     let chip_load_interval = Time::from_ps((chip_load_ms * 1e9).round() as u64);

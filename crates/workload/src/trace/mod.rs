@@ -1,70 +1,29 @@
 //! Traces: several files, one after the other, as one stream of requests.
 
-mod open;
+mod files;
+mod open_file;
 mod options;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use wordline_kernel::{Digest, Time};
 
-use self::open::{Open, refused};
-pub use self::options::TraceOptions;
-use self::options::volumes;
 use crate::adapt::{
     Disks, Fit, Fitter, Mapper, OnBadLine, Orderer, Refusal, TimeOrder, Volumes, aligned,
     is_aligned,
 };
-use crate::ahead::{Ahead, Reading};
 use crate::counts::Counts;
 use crate::error::Place;
-use crate::format::{Format, Placed, Record};
+use crate::format::{Placed, Record};
+use crate::look_ahead::{LookAhead, ReadPosition};
 use crate::recording::{Recording, Recordings};
 use crate::{Request, Source, WorkloadError};
 
-/// A file of a trace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TraceFile {
-    /// As it was named.
-    pub path: PathBuf,
-    /// As it was named or told by its content.
-    pub format: Format,
-    /// What it was recognised by; none if it was named.
-    pub recognised_by: Option<&'static str>,
-    /// The unit in which it states times; empty if it states none.
-    pub time_unit: &'static str,
-    /// What is doubtful about that.
-    pub warning: Option<String>,
-}
-
-/// A file of a trace, as results tell of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct InputFile {
-    /// As it was named.
-    pub path: String,
-    /// The name of its format.
-    pub format: &'static str,
-    /// The unit in which it states times; none if it states none.
-    pub time_unit: Option<&'static str>,
-    /// What its format was recognised by; none if it was named.
-    pub recognised_by: Option<&'static str>,
-}
-
-impl InputFile {
-    /// What is told of a file.
-    pub fn of(file: &TraceFile) -> Self {
-        let unit = file.time_unit;
-        Self {
-            path: file.path.display().to_string(),
-            format: file.format.name(),
-            time_unit: (!unit.is_empty()).then_some(unit),
-            recognised_by: file.recognised_by,
-        }
-    }
-}
+pub use files::{InputFile, TraceFile};
+use open_file::OpenFile;
+pub use options::TraceOptions;
 
 /// A trace: its files one after the other, each file's clock starting where that of the one before
 /// ended. The first record of a file is at the start of its clock (except in Wordline's own CSV, whose
@@ -75,7 +34,7 @@ pub struct Trace {
     files: Vec<TraceFile>,
     timed: bool,
     next_file: usize,
-    open: Option<Open>,
+    open: Option<OpenFile>,
     orderer: Orderer,
     mapper: Mapper,
     fitter: Fitter,
@@ -92,9 +51,9 @@ pub struct Trace {
     bytes_done: u64,
     digest: Digest,
     /// The first file, until it is read.
-    first: Option<Open>,
-    /// What was read before it is asked for, until it is given out.
-    ahead: Option<Ahead>,
+    first: Option<OpenFile>,
+    /// What was read before it is asked for, until it is returned.
+    ahead: Option<LookAhead>,
 }
 
 impl Trace {
@@ -120,7 +79,7 @@ impl Trace {
     /// Reads so many requests, so that what is wrong with one of them is an error now. Everything else is
     /// as if they were read when they are asked for.
     pub fn read_ahead(mut self, requests: u64) -> Result<Self, WorkloadError> {
-        let mut ahead = Ahead::new(self.reading());
+        let mut ahead = LookAhead::new(self.position());
         while (ahead.len() as u64) < requests
             && let Some(request) = self.next_request()?
         {
@@ -151,7 +110,7 @@ impl Trace {
         let mut timed = true;
         let mut first_file = None;
         for origin in &origins {
-            let open = Open::new(origin, options)?;
+            let open = OpenFile::new(origin, options)?;
             timed &= open.tick_ps != 0;
             files.push(TraceFile {
                 path: origin.path().to_owned(),
@@ -213,7 +172,7 @@ impl Trace {
     /// What happened so far on the way from the lines to the requests.
     pub fn counts(&self) -> Counts {
         match &self.ahead {
-            Some(ahead) => ahead.reading().counts,
+            Some(ahead) => ahead.position().counts,
             None => self.counts,
         }
     }
@@ -226,7 +185,7 @@ impl Trace {
     /// trace, that of all of it.
     pub fn digest(&self) -> u64 {
         if let Some(ahead) = &self.ahead {
-            return ahead.reading().digest;
+            return ahead.position().digest;
         }
         let mut digest = self.digest;
         if let Some(open) = &self.open {
@@ -238,13 +197,13 @@ impl Trace {
     /// Bytes read from disk so far.
     fn bytes(&self) -> u64 {
         if let Some(ahead) = &self.ahead {
-            return ahead.reading().bytes;
+            return ahead.position().bytes;
         }
         let open = self.open.as_ref();
         self.bytes_done + open.map_or(0, |open| open.input.stream().bytes())
     }
-    fn reading(&self) -> Reading {
-        Reading {
+    fn position(&self) -> ReadPosition {
+        ReadPosition {
             counts: self.counts(),
             bytes: self.bytes(),
             digest: self.digest(),
@@ -261,7 +220,7 @@ impl Trace {
         } else {
             let mut options = self.options.clone();
             options.format = Some(self.files[self.next_file].format);
-            Open::new(origin, &options)?
+            OpenFile::new(origin, &options)?
         };
         self.next_file += 1;
         self.orderer.restart(open.tick_ps);
@@ -354,7 +313,7 @@ impl Trace {
     #[inline]
     fn plain(&mut self) -> Option<Request> {
         let open = self.open.as_mut()?;
-        let record = open.records.get(open.given)?.record;
+        let record = open.records.get(open.returned)?.record;
         let zero = open.zero.unwrap_or(record.ticks);
         let since = record.ticks.checked_sub(zero)?.checked_mul(open.tick_ps)?;
         let arrival = self.clock.checked_add(Time::from_ps(since))?;
@@ -368,7 +327,7 @@ impl Trace {
             return None;
         }
         open.zero = Some(zero);
-        open.given += 1;
+        open.returned += 1;
         self.counts.records += 1;
         self.last = arrival;
         Some(request(&record, 0, arrival))
@@ -449,6 +408,19 @@ impl Source for Trace {
     }
 }
 
+/// How volumes are mapped; those with places of their own keep their addresses.
+fn volumes(options: &TraceOptions) -> Result<Volumes, Refusal> {
+    match options.volumes {
+        volumes if options.disks.is_empty() => Ok(volumes),
+        Volumes::One => Ok(Volumes::Shared),
+        Volumes::Only(number) => Ok(Volumes::Only(number)),
+        other => Err(Refusal::new(
+            format!("--volumes {other}: every disk of the trace has a place of its own"),
+            "leave it out, or give the number of one disk",
+        )),
+    }
+}
+
 /// The request of a record whose volume begins at `start`; one without a range keeps none.
 #[inline]
 fn request(record: &Record, start: u64, arrival: Time) -> Request {
@@ -470,6 +442,11 @@ fn request(record: &Record, start: u64, arrival: Time) -> Request {
     }
 }
 
+#[cold]
+fn refused(path: &Path, place: Place, refusal: Refusal) -> WorkloadError {
+    WorkloadError::at(path, place, None, refusal.reason, refusal.remedy)
+}
+
 /// The byte behind the last one of each volume of the files. Bad lines do not count.
 fn ends(
     origins: &[Recording],
@@ -477,7 +454,7 @@ fn ends(
 ) -> Result<BTreeMap<u32, u64>, WorkloadError> {
     let mut ends = BTreeMap::new();
     for origin in origins {
-        let mut open = Open::new(origin, options)?;
+        let mut open = OpenFile::new(origin, options)?;
         let mut counts = Counts::default();
         while let Some(placed) = open.next(OnBadLine::Skip, &mut counts, &mut None)? {
             let end = ends.entry(placed.record.volume).or_insert(0_u64);

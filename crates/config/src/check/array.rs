@@ -1,0 +1,252 @@
+//! The `[array]` table: the members, and where their bytes lie.
+
+use wordline_kernel::Stream;
+use wordline_workload::Disk;
+
+use super::name;
+use crate::array::{Array, Layout, Member};
+use crate::plan::{self, Ssd, Store};
+use crate::{Config, ConfigError};
+
+impl Store {
+    /// The store of a configuration.
+    pub(crate) fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
+        Ok(match &config.array {
+            Some(table) => Self::Array(array(config, table, seed)?),
+            None => Self::Ssd(Box::new(Ssd::new(config, seed)?)),
+        })
+    }
+}
+
+/// Most members: a bound on memory, of which each takes some megabytes.
+const MOST_MEMBERS: usize = 256;
+
+/// A member of its own, and the place of its table.
+struct Single<'a> {
+    place: usize,
+    said: &'a Member,
+    name: String,
+}
+
+/// The plan of a configuration with an array. The first member has the seed of the run itself, so that
+/// an array of one device is that device.
+fn array(config: &Config, array: &Array, seed: u64) -> Result<plan::Array, ConfigError> {
+    let singles = singles(array)?;
+    let mut members = Vec::new();
+    for (number, single) in singles.iter().enumerate() {
+        let seed = match number {
+            0 => seed,
+            _ => Stream::new(seed, &format!("array.{number}")).bits(),
+        };
+        let store = Store::new(&store_of(config, single.said), seed).map_err(|error| {
+            if single.said.has_own(&error.key) {
+                return error.at_member(single.place);
+            }
+            error
+        })?;
+        check_stripe(array, single, &store)?;
+        members.push(plan::Member {
+            name: single.name.clone(),
+            disks: disks_of(array, single, number)?,
+            store,
+        });
+    }
+    let sizes: Vec<u64> = members
+        .iter()
+        .map(|member| member.store.user_bytes())
+        .collect();
+    let layout = match array.layout {
+        Layout::Striped => wordline_store::Layout::striped(array.stripe_bytes, &sizes),
+        Layout::ByDisk => wordline_store::Layout::concatenated(&sizes),
+    };
+    if layout.user_bytes() == 0 {
+        return Err(ConfigError::rule(
+            "array.stripe_bytes",
+            array.stripe_bytes,
+            format!(
+                "longer than a member, of {} bytes",
+                sizes.iter().min().unwrap_or(&0)
+            ),
+            "give less",
+        ));
+    }
+    let disks = match array.layout {
+        Layout::Striped => Vec::new(),
+        Layout::ByDisk => disks(&singles, &members)?,
+    };
+    Ok(plan::Array {
+        layout,
+        disks,
+        members,
+    })
+}
+
+/// Each member by itself, with its name.
+fn singles(array: &Array) -> Result<Vec<Single<'_>>, ConfigError> {
+    let mut singles: Vec<Single<'_>> = Vec::new();
+    for (place, said) in array.members.iter().enumerate() {
+        let key = |key: &str| format!("array.members[{place}].{key}");
+        if !(1..=MOST_MEMBERS as u32).contains(&said.count) {
+            return Err(ConfigError::rule(
+                &key("count"),
+                said.count,
+                "out of range",
+                format!("give a whole number from 1 to {MOST_MEMBERS}"),
+            ));
+        }
+        for number in 0..said.count {
+            let name = match (said.name.as_str(), said.count) {
+                ("", _) => format!("ssd{}", singles.len()),
+                (name, 1) => name.to_owned(),
+                (name, _) => format!("{name}{number}"),
+            };
+            let others: Vec<&str> = singles.iter().map(|single| single.name.as_str()).collect();
+            name::name("member", &key("name"), &name, &others)?;
+            singles.push(Single { place, said, name });
+        }
+    }
+    if (1..=MOST_MEMBERS).contains(&singles.len()) {
+        return Ok(singles);
+    }
+    Err(ConfigError::conflict(
+        "array.members",
+        format!("the array has {} members", singles.len()),
+        format!(
+            "give 1 to {MOST_MEMBERS} ([[array.members]] with a name, or a count of equal ones)"
+        ),
+    ))
+}
+
+/// The configuration of a member as if it were alone; what is asked of the array is left out.
+fn store_of(config: &Config, member: &Member) -> Config {
+    let mut store = Config {
+        array: member.array.clone(),
+        workload: None,
+        streams: Vec::new(),
+        ..config.clone()
+    };
+    let Member {
+        nand,
+        ssd,
+        host,
+        buffer,
+        ftl,
+        precondition,
+        ..
+    } = member.clone();
+    store.nand = nand.unwrap_or(store.nand);
+    store.ssd = ssd.unwrap_or(store.ssd);
+    store.host = host.unwrap_or(store.host);
+    store.buffer = buffer.unwrap_or(store.buffer);
+    store.ftl = ftl.unwrap_or(store.ftl);
+    store.precondition = precondition.unwrap_or(store.precondition);
+    store
+}
+
+fn check_stripe(array: &Array, single: &Single<'_>, store: &Store) -> Result<(), ConfigError> {
+    let stripe = array.stripe_bytes;
+    let pages = store.ssds().into_iter();
+    let mut pages = pages.map(|ssd| u64::from(ssd.geometry.page_bytes));
+    let Some(page) = pages.find(|&page| stripe == 0 || !stripe.is_multiple_of(page)) else {
+        return Ok(());
+    };
+    let near = (stripe / page).max(1) * page;
+    Err(ConfigError::rule(
+        "array.stripe_bytes",
+        stripe,
+        format!(
+            "member {} has pages of {page} bytes, and a stripe holds whole ones",
+            single.name
+        ),
+        format!("give a multiple of {page}, such as {near}"),
+    ))
+}
+
+/// The numbers of the disks of a member, which is the `number`th.
+fn disks_of(array: &Array, single: &Single<'_>, number: usize) -> Result<Vec<u32>, ConfigError> {
+    let Single { place, said, .. } = single;
+    let key = |key: &str| format!("array.members[{place}].{key}");
+    let (disks, lengths) = (&said.disks, &said.disk_bytes);
+    let fault = |name: &str, reason: &str, remedy: &str| {
+        Err(ConfigError::conflict(
+            &key(name),
+            format!("{}: {reason}", key(name)),
+            remedy,
+        ))
+    };
+    if array.layout == Layout::Striped {
+        return match (disks.is_empty(), lengths.is_empty()) {
+            (true, true) => Ok(Vec::new()),
+            (false, _) => fault(
+                "disks",
+                "a striped array spreads every disk over all members",
+                "set array.layout to \"by-disk\", or leave this out",
+            ),
+            _ => fault("disk_bytes", "there are no disks", "leave this out"),
+        };
+    }
+    if !lengths.is_empty() && lengths.len() != disks.len() {
+        return fault(
+            "disk_bytes",
+            &format!("{} lengths for {} disks", lengths.len(), disks.len()),
+            "give one for each of disks, or none",
+        );
+    }
+    if disks.is_empty() {
+        return Ok(vec![number as u32]);
+    }
+    if said.count > 1 {
+        return fault(
+            "disks",
+            &format!("{} members would hold the same disks", said.count),
+            "give each member a table of its own, or leave this out",
+        );
+    }
+    Ok(disks.clone())
+}
+
+/// Where the disks lie in the addresses of the array, the members one behind the other.
+fn disks(singles: &[Single<'_>], members: &[plan::Member]) -> Result<Vec<Disk>, ConfigError> {
+    let mut disks: Vec<Disk> = Vec::new();
+    let mut start = 0;
+    for (single, member) in singles.iter().zip(members) {
+        let key = |key: &str| format!("array.members[{}].{key}", single.place);
+        let user = member.store.user_bytes();
+        let pages = member.store.ssds().into_iter();
+        let page = pages.map(|ssd| u64::from(ssd.geometry.page_bytes)).max();
+        let page = page.unwrap_or(1);
+        let equal = user / member.disks.len() as u64 / page * page;
+        let mut end = start;
+        for (place, &number) in member.disks.iter().enumerate() {
+            if disks.iter().any(|disk| disk.number == number) {
+                return Err(ConfigError::rule(
+                    &key("disks"),
+                    number,
+                    "another member holds this disk, or this one twice",
+                    "name each disk once; a member without disks holds that of its place",
+                ));
+            }
+            let bytes = single.said.disk_bytes.get(place).copied().unwrap_or(equal);
+            if bytes == 0 || !bytes.is_multiple_of(page) || bytes > start + user - end {
+                return Err(ConfigError::rule(
+                    &key("disk_bytes"),
+                    bytes,
+                    format!(
+                        "of member {}, {} bytes are left for disk {number}, in pages of {page}",
+                        single.name,
+                        start + user - end
+                    ),
+                    "give fewer disks, or multiples of a page that fit together",
+                ));
+            }
+            disks.push(Disk {
+                number,
+                start: end,
+                bytes,
+            });
+            end += bytes;
+        }
+        start += user;
+    }
+    Ok(disks)
+}

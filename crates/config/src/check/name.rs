@@ -1,0 +1,25 @@
+//! Names of streams and members.
+
+use crate::ConfigError;
+
+/// The name of a stream or a member behind those of others.
+pub(super) fn name(what: &str, key: &str, name: &str, others: &[&str]) -> Result<(), ConfigError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
+        return Err(ConfigError::rule(
+            key,
+            format!("\"{name}\""),
+            "not a name",
+            format!("give every {what} one, of 1 to 64 letters, digits, - and _"),
+        ));
+    }
+    if others.contains(&name) {
+        return Err(ConfigError::rule(
+            key,
+            format!("\"{name}\""),
+            format!("another {what} has this name"),
+            "give each a name of its own",
+        ));
+    }
+    Ok(())
+}

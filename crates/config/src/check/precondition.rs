@@ -1,0 +1,58 @@
+//! The `[precondition]` table.
+
+use super::range::{Lower, number};
+use crate::plan::{Precondition, Settle};
+use crate::{ConfigError, Precondition as Table};
+
+pub(super) fn precondition(config: &Table, user_pages: u32) -> Result<Precondition, ConfigError> {
+    let most = 1000.0;
+    number(
+        "precondition.fill_ratio",
+        config.fill_ratio,
+        Lower::Inclusive(0.0),
+        1.0,
+    )?;
+    number(
+        "precondition.overwrite_ratio",
+        config.overwrite_ratio,
+        Lower::Inclusive(0.0),
+        most,
+    )?;
+    let tolerance = config.settle_tolerance_ratio;
+    number(
+        "precondition.settle_tolerance_ratio",
+        tolerance,
+        Lower::Exclusive(0.0),
+        1.0,
+    )?;
+    number(
+        "precondition.settle_limit_ratio",
+        config.settle_limit_ratio,
+        Lower::Exclusive(0.0),
+        most,
+    )?;
+    let pages = |ratio: f64| (f64::from(user_pages) * ratio).floor() as u64;
+    let fill_pages = (pages(config.fill_ratio) as u32).min(user_pages);
+    let overwrites = config.settle || config.overwrite_ratio > 0.0;
+    if overwrites && fill_pages == 0 {
+        return Err(ConfigError::rule(
+            "precondition.fill_ratio",
+            config.fill_ratio,
+            "no page is filled that could be overwritten",
+            "raise it, or set precondition.overwrite_ratio to 0 and precondition.settle to false",
+        ));
+    }
+    let settle = if config.settle {
+        Settle::Until {
+            tolerance_ratio: tolerance,
+            limit_pages: pages(config.settle_limit_ratio),
+        }
+    } else {
+        Settle::No
+    };
+    Ok(Precondition {
+        fill_pages,
+        overwrite_pages: pages(config.overwrite_ratio),
+        settle,
+    })
+}
