@@ -10,7 +10,7 @@ use wordline_cache::curve::{
 use wordline_cache::{Entry, Requests};
 use wordline_workload::grouped;
 
-use super::source::{Input, Numbering, Reading, Sink, pour};
+use super::source::{Input, Numbering, Paging, Sink, pour};
 use super::{CacheError, Phase, Progress, Size, Watch};
 
 /// How far the drawn curve may be from the one found, in misses by requests.
@@ -97,7 +97,7 @@ pub struct AccuracyOf {
 }
 
 /// Finds the curves of a trace, in one pass over it.
-pub fn mrc(reading: &Reading, methods: &Methods, watch: &mut Watch<'_>) -> Result<Mrc, CacheError> {
+pub fn mrc(paging: &Paging, methods: &Methods, watch: &mut Watch<'_>) -> Result<Mrc, CacheError> {
     let mut sampled = Vec::new();
     if let Some(share) = methods.shards_rate {
         sampled.push(Method::ShardsRate(rate(share)?));
@@ -111,14 +111,14 @@ pub fn mrc(reading: &Reading, methods: &Methods, watch: &mut Watch<'_>) -> Resul
     }
     let whole = methods.exact || methods.aet || methods.hashes > 0;
     let mut sinks = Sinks {
-        numbering: whole.then(|| Numbering::new(reading)),
+        numbering: whole.then(|| Numbering::new(paging)),
         estimators: sampled
             .iter()
             .filter_map(|method| Estimator::new(*method, methods.seed))
             .collect(),
         one: Vec::new(),
     };
-    let mut input = pour(reading, &mut sinks, watch)?;
+    let mut input = pour(paging, &mut sinks, watch)?;
     if input.trims > 0 {
         let trims = grouped(input.trims);
         let note = format!("{trims} trims were left out: a curve is of reads and writes alone.");

@@ -19,7 +19,7 @@ pub use curves::{AccuracyOf, CurveAt, CurveOf, Methods, Mrc, PointOf, mrc};
 pub use play::{Run, play};
 pub use policy::{Chosen, choose};
 pub use size::Size;
-pub use source::{Input, Pages, Reading};
+pub use source::{Input, Pages, Paging};
 pub use tables::{curve_table, run_table};
 
 /// Why a trace cannot be studied.

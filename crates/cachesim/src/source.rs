@@ -21,7 +21,7 @@ const PAGE_BITS: u32 = 44;
 
 /// How a trace becomes requests for pages.
 #[derive(Clone, Debug)]
-pub struct Reading {
+pub struct Paging {
     /// The files of the command.
     pub recordings: Recordings,
     /// Those of the trace, one after the other.
@@ -72,32 +72,32 @@ pub(super) trait Sink {
 
 /// Reads a trace to its end, or as far as was said, into a sink.
 pub(super) fn pour(
-    reading: &Reading,
+    paging: &Paging,
     sink: &mut impl Sink,
     watch: &mut Watch<'_>,
 ) -> Result<Input, CacheError> {
     let mut input = Input {
-        page_bytes: reading.page_bytes,
+        page_bytes: paging.page_bytes,
         ..Input::default()
     };
-    match KeyTrace::of(&reading.recordings, &reading.paths, &reading.trace)? {
-        Some(trace) => pour_keys(trace, reading, &mut input, sink, watch)?,
-        None => pour_requests(reading, &mut input, sink, watch)?,
+    match KeyTrace::of(&paging.recordings, &paging.paths, &paging.trace)? {
+        Some(trace) => pour_keys(trace, paging, &mut input, sink, watch)?,
+        None => pour_requests(paging, &mut input, sink, watch)?,
     }
     if input.page_requests == 0 {
-        return Err(CacheError::Empty(reading.name()));
+        return Err(CacheError::Empty(paging.name()));
     }
     Ok(input)
 }
 
 fn pour_keys(
     mut trace: KeyTrace,
-    reading: &Reading,
+    paging: &Paging,
     input: &mut Input,
     sink: &mut impl Sink,
     watch: &mut Watch<'_>,
 ) -> Result<(), CacheError> {
-    let most = reading.max_requests.unwrap_or(u64::MAX);
+    let most = paging.max_requests.unwrap_or(u64::MAX);
     input.files = files(trace.files());
     while input.requests < most {
         let keys = trace.next_keys()?;
@@ -119,13 +119,13 @@ fn pour_keys(
 }
 
 fn pour_requests(
-    reading: &Reading,
+    paging: &Paging,
     input: &mut Input,
     sink: &mut impl Sink,
     watch: &mut Watch<'_>,
 ) -> Result<(), CacheError> {
-    let most = reading.max_requests.unwrap_or(u64::MAX);
-    let mut trace = Trace::of(&reading.recordings, &reading.paths, &reading.trace)?;
+    let most = paging.max_requests.unwrap_or(u64::MAX);
+    let mut trace = Trace::of(&paging.recordings, &paging.paths, &paging.trace)?;
     input.files = files(trace.files());
     if let Some(file) = trace.files().iter().find(|file| file.format.is_keys()) {
         let whole = trace.files().iter().all(|file| file.format.is_keys());
@@ -142,7 +142,7 @@ fn pour_requests(
         let Some(request) = trace.next_request()? else {
             break;
         };
-        places.pass(&request, reading, input, sink)?;
+        places.pass(&request, paging, input, sink)?;
         if input.requests.is_multiple_of(BEAT) {
             beat(watch, input.requests, trace.fraction())?;
         }
@@ -169,7 +169,7 @@ fn files(files: &[TraceFile]) -> Vec<InputFile> {
     files.iter().map(InputFile::of).collect()
 }
 
-impl Reading {
+impl Paging {
     /// The first file, as messages call the trace.
     pub(super) fn name(&self) -> String {
         let first = self.paths.first();
@@ -196,11 +196,11 @@ impl Places {
     fn pass(
         &mut self,
         request: &Request,
-        reading: &Reading,
+        paging: &Paging,
         input: &mut Input,
         sink: &mut impl Sink,
     ) -> Result<(), CacheError> {
-        let bytes = reading.page_bytes;
+        let bytes = paging.page_bytes;
         let write = match request.op {
             Op::Flush => {
                 input.flushes_ignored += 1;
@@ -223,11 +223,11 @@ impl Places {
         let (first, end) = (request.offset / bytes, request.end().div_ceil(bytes));
         let pages = end - first;
         if end > 1 << PAGE_BITS {
-            let (path, offset) = (reading.name(), request.end());
+            let (path, offset) = (paging.name(), request.end());
             return Err(CacheError::Far { path, offset });
         }
         if pages > MOST_PAGES {
-            let (path, offset) = (reading.name(), request.offset);
+            let (path, offset) = (paging.name(), request.offset);
             return Err(CacheError::Long {
                 path,
                 pages,
@@ -277,16 +277,16 @@ pub(super) struct Trim {
 
 impl Pages {
     /// Reads a trace.
-    pub fn read(reading: &Reading, watch: &mut Watch<'_>) -> Result<Self, CacheError> {
-        let mut numbering = Numbering::new(reading);
-        let input = pour(reading, &mut numbering, watch)?;
+    pub fn read(paging: &Paging, watch: &mut Watch<'_>) -> Result<Self, CacheError> {
+        let mut numbering = Numbering::new(paging);
+        let input = pour(paging, &mut numbering, watch)?;
         Ok(numbering.finish(input))
     }
     /// Reads a trace, and keeps the numbers of its pages for policies that are not members. They are those of
     /// the addresses (of the keys, in a trace of keys); pages of another volume begin at the next 2^44.
-    pub fn read_with_keys(reading: &Reading, watch: &mut Watch<'_>) -> Result<Self, CacheError> {
-        let mut numbering = Numbering::new(reading);
-        let input = pour(reading, &mut numbering, watch)?;
+    pub fn read_with_keys(paging: &Paging, watch: &mut Watch<'_>) -> Result<Self, CacheError> {
+        let mut numbering = Numbering::new(paging);
+        let input = pour(paging, &mut numbering, watch)?;
         let (requests, keys) = numbering.intake.finish_with_keys();
         let pages = Self::new(requests, numbering.trims, input);
         Ok(Self { keys, ..pages })
@@ -331,9 +331,9 @@ pub(super) struct Numbering {
 }
 
 impl Numbering {
-    pub(super) fn new(reading: &Reading) -> Self {
+    pub(super) fn new(paging: &Paging) -> Self {
         Self {
-            path: reading.name(),
+            path: paging.name(),
             intake: Intake::default(),
             trims: Vec::new(),
         }

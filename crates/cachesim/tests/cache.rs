@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 use wordline_cachesim::{
-    CacheError, Methods, Pages, Progress, Reading, Size, choose, curve_table, mrc, run_table,
+    CacheError, Methods, Pages, Paging, Progress, Size, choose, curve_table, mrc, run_table,
 };
 use wordline_kernel::Stream;
 use wordline_workload::{Recordings, TraceOptions};
@@ -21,8 +21,8 @@ fn written(folder: &TempDir, lines: &str) -> PathBuf {
     path
 }
 
-fn reading(path: PathBuf) -> Reading {
-    Reading {
+fn paging(path: PathBuf) -> Paging {
+    Paging {
         recordings: Recordings::default(),
         paths: vec![path],
         trace: TraceOptions::as_recorded(),
@@ -33,7 +33,7 @@ fn reading(path: PathBuf) -> Reading {
 
 fn taken(lines: &str) -> Result<Pages, CacheError> {
     let folder = TempDir::new().unwrap();
-    Pages::read(&reading(written(&folder, lines)), &mut |_| true)
+    Pages::read(&paging(written(&folder, lines)), &mut |_| true)
 }
 
 fn sizes(size: &str) -> Result<Size, String> {
@@ -180,12 +180,12 @@ fn requests_are_split_into_pages() {
 #[test]
 fn pages_can_be_larger() {
     let folder = TempDir::new().unwrap();
-    let mut reading = reading(written(&folder, "0,read,0,4096,0\n1,read,4096,8192,0\n"));
-    reading.page_bytes = 8192;
-    let pages = Pages::read(&reading, &mut |_| true).unwrap();
+    let mut paging = paging(written(&folder, "0,read,0,4096,0\n1,read,4096,8192,0\n"));
+    paging.page_bytes = 8192;
+    let pages = Pages::read(&paging, &mut |_| true).unwrap();
     assert_eq!((pages.input.page_requests, pages.footprint()), (3, 2));
-    reading.max_requests = Some(1);
-    let pages = Pages::read(&reading, &mut |_| true).unwrap();
+    paging.max_requests = Some(1);
+    let pages = Pages::read(&paging, &mut |_| true).unwrap();
     assert_eq!(pages.input.requests, 1);
 }
 
@@ -315,9 +315,9 @@ fn the_watch_ends_the_reading() {
     for time in 0..100_000 {
         writeln!(lines, "{time},read,{},4096,0", time % 977 * 4096).unwrap();
     }
-    let reading = reading(written(&folder, &lines));
+    let paging = paging(written(&folder, &lines));
     let mut seen: Vec<Progress> = Vec::new();
-    let ended = Pages::read(&reading, &mut |now| {
+    let ended = Pages::read(&paging, &mut |now| {
         seen.push(now);
         seen.len() < 3
     });
@@ -328,7 +328,7 @@ fn the_watch_ends_the_reading() {
         exact: true,
         ..Methods::default()
     };
-    let ended = mrc(&reading, &methods, &mut |now| now.phase.name() == "read");
+    let ended = mrc(&paging, &methods, &mut |now| now.phase.name() == "read");
     assert!(matches!(ended, Err(CacheError::Interrupted)));
 }
 
@@ -350,8 +350,8 @@ fn a_curve_is_lru_at_every_size() {
         )
         .unwrap();
     }
-    let reading = reading(written(&folder, &lines));
-    let pages = Pages::read(&reading, &mut |_| true).unwrap();
+    let paging = paging(written(&folder, &lines));
+    let pages = Pages::read(&paging, &mut |_| true).unwrap();
     let asked = ["1p", "2p", "10p", "100p", "50%", "100%"];
     let methods = Methods {
         exact: true,
@@ -362,7 +362,7 @@ fn a_curve_is_lru_at_every_size() {
         seed: 1,
         sizes: asked.iter().map(|size| size.parse().unwrap()).collect(),
     };
-    let found = mrc(&reading, &methods, &mut |_| true).unwrap();
+    let found = mrc(&paging, &methods, &mut |_| true).unwrap();
     let lru = &choose(["lru"]).unwrap()[0];
     for curve in found.curves.iter().filter(|curve| curve.method != "AET") {
         for at in &curve.sizes {
@@ -387,7 +387,7 @@ fn a_curve_is_lru_at_every_size() {
         hashes: 0,
         ..methods
     };
-    let sampled = mrc(&reading, &alone, &mut |_| true).unwrap();
+    let sampled = mrc(&paging, &alone, &mut |_| true).unwrap();
     assert_eq!(sampled.curves, found.curves[1..3]);
     let points: usize = found.curves.iter().map(|curve| curve.points.len()).sum();
     assert_eq!(curve_table(&found.curves).unwrap().rows(), points);

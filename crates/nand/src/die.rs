@@ -23,7 +23,7 @@ pub use state::{Reads, State};
 
 use crate::Die;
 use crate::command::{Command, Cycle, Rule, Status};
-use crate::registers::{Registers, Work};
+use crate::registers::{ArrayBusy, Registers};
 
 /// What comes out of a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub enum Data {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Effect {
     pub data: Option<Data>,
-    pub work: Option<Work>,
+    pub work: Option<ArrayBusy>,
 }
 
 /// Why a die does not take a cycle.

@@ -36,7 +36,7 @@ pub use geometry::{Block, Die, Geometry, Layout, Plane, Ppn};
 pub use latency::Latencies;
 pub use package::{Completion, Package, SubmitError};
 pub use part::Part;
-pub use registers::{Busy, Confirm, Registers, Work};
+pub use registers::{ArrayBusy, Busy, Confirm, Registers};
 pub use rule::PlaneRule;
 pub use schedule::{Schedule, Scheduler};
 pub use suspend::Suspend;

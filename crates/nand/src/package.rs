@@ -18,7 +18,7 @@ use crate::command::Command;
 use crate::energy::Energy;
 use crate::features::Full;
 use crate::part::Part;
-use crate::registers::{Confirm, Work};
+use crate::registers::{ArrayBusy, Confirm};
 use crate::transaction::{Mode, Operation, Transaction, TransactionError};
 use crate::{Die, Layout, PlaneRule, Ppn};
 
@@ -274,7 +274,7 @@ impl Listen for Book {
         }
     }
     #[inline]
-    fn busy(&mut self, _: Time, die: Die, (): &mut (), step: &Step, work: Work, _: Time) {
+    fn busy(&mut self, _: Time, die: Die, (): &mut (), step: &Step, work: ArrayBusy, _: Time) {
         let Some(stage) = step.confirm.and_then(Stage::of_array) else {
             return;
         };

@@ -56,14 +56,14 @@ impl Confirm {
 
 /// A spell of work of the array, from `from` until `until`; empty if the two are equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Work {
+pub struct ArrayBusy {
     /// Start.
     pub from: Time,
     /// End.
     pub until: Time,
 }
 
-impl Work {
+impl ArrayBusy {
     /// How long the array works.
     #[inline]
     pub fn time(self) -> Time {
@@ -92,12 +92,12 @@ impl Registers {
     }
     /// The last cycle of a command ends at `now`, not before [`Registers::ready`].
     #[inline]
-    pub fn confirm(&mut self, now: Time, confirm: Confirm, busy: Busy) -> Work {
+    pub fn confirm(&mut self, now: Time, confirm: Confirm, busy: Busy) -> ArrayBusy {
         let free = now.max(self.data);
         if let Confirm::Read(time) | Confirm::Program(time) | Confirm::Erase(time) = confirm {
             self.data = free + time;
             self.cache = self.data;
-            return Work {
+            return ArrayBusy {
                 from: free,
                 until: self.data,
             };
@@ -106,13 +106,13 @@ impl Registers {
     }
     /// The last cycle of a command that leaves the die ready before the array is, or without it.
     #[cold]
-    fn confirm_short(&mut self, now: Time, confirm: Confirm, busy: Busy) -> Work {
+    fn confirm_short(&mut self, now: Time, confirm: Confirm, busy: Busy) -> ArrayBusy {
         let free = now.max(self.data);
         match confirm {
             Confirm::CacheProgram(time) => {
                 self.data = free + time;
                 self.cache = free + busy.cache;
-                Work {
+                ArrayBusy {
                     from: free,
                     until: self.data,
                 }
@@ -120,19 +120,19 @@ impl Registers {
             Confirm::CacheRead(time) => {
                 self.cache = free + busy.cache;
                 self.data = self.cache + time;
-                Work {
+                ArrayBusy {
                     from: self.cache,
                     until: self.data,
                 }
             }
             Confirm::QueuePlane => {
                 self.cache = self.cache.max(now + busy.plane);
-                Work::default()
+                ArrayBusy::default()
             }
             _ => {
                 self.cache = free + busy.cache;
                 self.data = self.cache;
-                Work::default()
+                ArrayBusy::default()
             }
         }
     }

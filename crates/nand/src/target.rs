@@ -8,7 +8,7 @@ use wordline_kernel::Time;
 
 use crate::command::{Command, CommandError, Cycle, Status};
 use crate::die::{Addressing, Cells, Data, Hold, Machine, Refusal, Sheet, State};
-use crate::registers::Work;
+use crate::registers::ArrayBusy;
 use crate::{Cell, Die, Geometry, PlaneRule, Suspend, Timing};
 
 /// The last instant at which a cycle can be issued: 53 days.
@@ -103,7 +103,7 @@ pub struct Output {
     /// What a data cycle brought.
     pub data: Option<Data>,
     /// When the array works on it, unless it is suspended or reset meanwhile.
-    pub work: Option<Work>,
+    pub work: Option<ArrayBusy>,
 }
 
 /// Dies behind one bus.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use wordline_cachesim::{
-    self, CacheError, Chosen, Methods, Mrc, Pages, Progress, Reading, Run, Size, Watch, choose,
+    self, CacheError, Chosen, Methods, Mrc, Pages, Paging, Progress, Run, Size, Watch, choose,
 };
 use wordline_workload::{Recordings, TraceOptions};
 
@@ -137,8 +137,8 @@ pub fn curves_open(
     .map(Curves)
 }
 
-fn reading(paths: Vec<PathBuf>, options: &Bound<'_, PyDict>) -> PyResult<Reading> {
-    Ok(Reading {
+fn reading(paths: Vec<PathBuf>, options: &Bound<'_, PyDict>) -> PyResult<Paging> {
+    Ok(Paging {
         recordings: Recordings::default(),
         paths,
         trace: trace_options(TraceOptions::as_recorded(), options)?,

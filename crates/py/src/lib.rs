@@ -20,7 +20,7 @@ use wordline_block::{Part, Shown};
 use wordline_config::presets;
 use wordline_kernel::Time;
 use wordline_observe::Table;
-use wordline_sim::{Done, Job, JobError, Phase, Progress, TimelineOptions};
+use wordline_sim::{Done, JobError, Phase, Progress, RunSpec, TimelineOptions};
 use wordline_workload::convert::{Cancellation, convert_trace_until};
 use wordline_workload::stat::{IdleRule, stat_trace};
 use wordline_workload::{Format, Recordings, Trace, TraceOptions, WorkloadError};
@@ -192,7 +192,7 @@ fn run(
     options: &Bound<'_, PyDict>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
-    let job = Job {
+    let job = RunSpec {
         config: config_text,
         config_name,
         overrides,

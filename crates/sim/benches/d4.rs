@@ -7,14 +7,14 @@ use gungraun::{
     Callgrind, EntryPoint, EventKind, LibraryBenchmarkConfig, library_benchmark,
     library_benchmark_group, main,
 };
-use wordline_sim::{Done, Job};
+use wordline_sim::{Done, RunSpec};
 
 const PAGES: u64 = 20_000;
 
 /// A run that touches so many pages, `pages` in each request.
-fn job(read_ratio: f64, pattern: &str, pages: u64, overwrite_ratio: f64) -> Job {
+fn job(read_ratio: f64, pattern: &str, pages: u64, overwrite_ratio: f64) -> RunSpec {
     let (requests, bytes) = (PAGES / pages, 4096 * pages);
-    Job {
+    RunSpec {
         config: format!(
             "schema = 1\nbase = \"d4\"\n[precondition]\noverwrite_ratio = {overwrite_ratio:?}\n\
              [series]\ninterval_ms = 10\n\
@@ -23,7 +23,7 @@ fn job(read_ratio: f64, pattern: &str, pages: u64, overwrite_ratio: f64) -> Job 
         ),
         config_name: "d4.toml".into(),
         seed: 1,
-        ..Job::default()
+        ..RunSpec::default()
     }
 }
 
@@ -42,7 +42,7 @@ fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
 #[bench::rr4k(args = (job(1.0, "uniform", 1, 0.0)), config = ceiling(2_161))]
 #[bench::rw4k(args = (job(0.0, "uniform", 1, 0.3)), config = ceiling(9_648))]
 #[bench::sw128k(args = (job(0.0, "sequential", 32, 0.0)), config = ceiling(1_107))]
-fn run(job: Job) -> Done {
+fn run(job: RunSpec) -> Done {
     let done = job.run(&mut |_| true);
     done.unwrap_or_else(|error| unreachable!("{error}"))
 }

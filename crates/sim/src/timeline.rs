@@ -156,7 +156,7 @@ impl Tracks {
         }
     }
 
-    fn bus(&self, now: Time, channel: u32, die: Die, work: Work, file: &mut TimelineFile) {
+    fn bus(&self, now: Time, channel: u32, die: Die, work: Activity, file: &mut TimelineFile) {
         let die = die.0 % self.dies_per_channel;
         let values = [
             ("way", u64::from(die / self.dies_per_way)),
@@ -164,7 +164,7 @@ impl Tracks {
         ];
         work.show(self.channels[channel as usize], now, &values, file);
     }
-    fn array(&self, now: Time, place: Ppn, work: Work, file: &mut TimelineFile) {
+    fn array(&self, now: Time, place: Ppn, work: Activity, file: &mut TimelineFile) {
         let block = self.layout.block_of(place);
         let values = [
             ("block", u64::from(self.layout.block_in_plane(block))),
@@ -187,13 +187,13 @@ impl Tracks {
 
 /// What something was busy with, and since when.
 #[derive(Clone, Copy)]
-struct Work {
+struct Activity {
     from: Time,
     operation: Operation,
     gc: bool,
 }
 
-impl Work {
+impl Activity {
     fn show(self, track: TrackId, now: Time, values: &[(&str, u64)], file: &mut TimelineFile) {
         let slice = Slice {
             name: self.name(),
@@ -235,7 +235,7 @@ impl Tracks {
                 operation,
                 gc,
             } => {
-                let work = Work {
+                let work = Activity {
                     from,
                     operation,
                     gc,
@@ -249,7 +249,7 @@ impl Tracks {
                 gc,
                 ..
             } => {
-                let work = Work {
+                let work = Activity {
                     from,
                     operation,
                     gc,
@@ -262,7 +262,7 @@ impl Tracks {
                 operation,
                 gc,
             } => {
-                let work = Work {
+                let work = Activity {
                     from,
                     operation,
                     gc,

@@ -4,26 +4,26 @@
 use std::path::PathBuf;
 
 use wordline_sim::summary::MemberSummary;
-use wordline_sim::{Job, Results, Summary, TimelineOptions};
+use wordline_sim::{Results, RunSpec, Summary, TimelineOptions};
 use wordline_workload::Volumes;
 
-fn job(config: &str) -> Job {
-    Job {
+fn job(config: &str) -> RunSpec {
+    RunSpec {
         config: config.into(),
         config_name: "test.toml".into(),
         seed: 1,
-        ..Job::default()
+        ..RunSpec::default()
     }
 }
 
-fn done(job: &Job) -> Results {
+fn done(job: &RunSpec) -> Results {
     let done = job.run(&mut |_| true);
     let results = done.unwrap_or_else(|error| panic!("{error}")).results;
     assert_eq!(results.summary.error, None);
     results
 }
 
-fn fault(job: &Job) -> String {
+fn fault(job: &RunSpec) -> String {
     let said = job.run(&mut |_| true).map(|_| ()).unwrap_err().to_string();
     said.lines().next().unwrap().to_owned()
 }
@@ -208,7 +208,7 @@ fn arrays_and_devices_stand_beside_each_other() {
 #[test]
 fn sums_over_the_members_are_the_whole() {
     let text = striped("[{ count = 3 }, { name = \"wide\", ssd = { channels = 4 } }]") + LOAD;
-    let job = Job {
+    let job = RunSpec {
         verify: true,
         ..job(&text)
     };
@@ -321,7 +321,7 @@ fn requests_go_to_the_member_that_names_their_disk() {
     let members =
         "[{ name = \"a\", disks = [0, 1] }, { name = \"b\", disks = [5, 2] }, { disks = [7] }]";
     let text = format!("{DEVICE}[array]\nlayout = \"by-disk\"\nmembers = {members}\n");
-    let job = Job {
+    let job = RunSpec {
         traces: vec![trace(&folder, LINES)],
         requests: true,
         ..job(&text)
@@ -373,7 +373,7 @@ fn requests_go_to_the_member_that_names_their_disk() {
 fn a_disk_that_no_member_holds_is_refused_or_left_out() {
     let folder = tempfile::tempdir().unwrap();
     let text = format!("{DEVICE}[array]\nlayout = \"by-disk\"\nmembers = [{{ count = 2 }}]\n");
-    let mut job = Job {
+    let mut job = RunSpec {
         traces: vec![trace(&folder, LINES)],
         ..job(&text)
     };
@@ -405,7 +405,7 @@ fn a_stream_can_be_the_load_of_a_disk() {
         stream("a", 4),
         stream("b", 8)
     );
-    let job = Job {
+    let job = RunSpec {
         slowdown: true,
         ..job(&text)
     };
@@ -426,7 +426,7 @@ fn a_stream_can_be_the_load_of_a_disk() {
 fn a_timeline_shows_every_member() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.pftrace");
-    let job = Job {
+    let job = RunSpec {
         timeline: Some(TimelineOptions {
             path: path.clone(),
             from: wordline_kernel::Time::ZERO,

@@ -3,7 +3,7 @@
 
 mod shared;
 
-use wordline_sim::{Job, Results};
+use wordline_sim::{Results, RunSpec};
 
 /// A device of four dies, half of it filled, that is asked for a closed loop of 8.
 fn run(extra: &str, workload: &str) -> Results {
@@ -87,14 +87,14 @@ fn a_trace_says_which_writes_are_durable() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("durable.csv");
     std::fs::write(&path, text).unwrap();
-    let job = Job {
+    let job = RunSpec {
         config: format!("schema = 1\n{BUFFER}"),
         config_name: "test.toml".into(),
         traces: vec![path],
         seed: 1,
         requests: true,
         verify: true,
-        ..Job::default()
+        ..RunSpec::default()
     };
     let summary = job.run(&mut |_| true).unwrap().results.summary;
     assert_eq!(summary.error, None);

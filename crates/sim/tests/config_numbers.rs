@@ -5,7 +5,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use wordline_config::keys::{self, Kind};
-use wordline_sim::Job;
+use wordline_sim::RunSpec;
 
 const VALUES: &[&str] = &[
     "0",
@@ -33,12 +33,12 @@ const BASES: &[&str] = &[
 
 fn tried(text: &str, key: &str, value: &str) -> Result<(), String> {
     let overrides = vec![(key.to_owned(), value.to_owned())];
-    let job = Job {
+    let job = RunSpec {
         config: text.to_owned(),
         config_name: "device.toml".to_owned(),
         overrides,
         max_requests: Some(20),
-        ..Job::default()
+        ..RunSpec::default()
     };
     // What makes a large device is another test's.
     let large = |loaded: &wordline_config::Loaded| {

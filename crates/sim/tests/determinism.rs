@@ -3,19 +3,19 @@
 
 use std::process::Command;
 
-use wordline_sim::Job;
+use wordline_sim::RunSpec;
 
 fn digest(seed: u64, verify: bool) -> String {
     let config = "schema = 1\nbase = \"demo\"\n[precondition]\noverwrite_ratio = 0.1\n[ftl.gc.victim.d-choices]\nd = 3\n\
                   [workload]\nrequests = 20_000\nread_ratio = 0.5\nrequest_bytes = [{ bytes = 4096, weight = 3 }, { bytes = 10240, weight = 1 }]\n\
                   align_bytes = 512\npattern.zipf.theta = 0.9\narrival.poisson.iops = 20000"
         .to_owned();
-    let job = Job {
+    let job = RunSpec {
         config,
         config_name: "test.toml".into(),
         seed,
         verify,
-        ..Job::default()
+        ..RunSpec::default()
     };
     let done = job
         .run(&mut |_| true)

@@ -2,7 +2,7 @@
 //! of them is fitted, so the figures of `docs/explanation/drives.md` follow from these.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
-use wordline_sim::{Job, Summary};
+use wordline_sim::{RunSpec, Summary};
 
 /// What a source says of a drive.
 struct Drive {
@@ -41,10 +41,10 @@ fn run(preset: &str, workload: &str) -> Summary {
     let config = format!(
         "schema = 1\nbase = \"{preset}\"\n[precondition]\nfill_ratio = 0.05\n[workload]\nworking_set_ratio = 0.05\n{workload}"
     );
-    let job = Job {
+    let job = RunSpec {
         config,
         config_name: "test.toml".into(),
-        ..Job::default()
+        ..RunSpec::default()
     };
     let done = job.run(&mut |_| true).unwrap();
     assert_eq!(done.results.summary.error, None);

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use wordline_sim::{Job, Summary};
+use wordline_sim::{RunSpec, Summary};
 use wordline_workload::TraceOptions;
 
 /// Requests of each trace that are simulated.
@@ -48,7 +48,7 @@ fn simulate(path: &Path, closed: bool) -> Summary {
     ] {
         trace_options.set(key, word).unwrap();
     }
-    let job = Job {
+    let job = RunSpec {
         config,
         config_name: "test.toml".into(),
         traces: vec![path.to_owned()],
@@ -56,7 +56,7 @@ fn simulate(path: &Path, closed: bool) -> Summary {
         seed: 1,
         verify: true,
         max_requests: Some(HEAD),
-        ..Job::default()
+        ..RunSpec::default()
     };
     let name = path.display();
     let done = job

@@ -6,26 +6,26 @@ use wordline_device::Interface;
 use wordline_kernel::Time;
 use wordline_sim::simulation::Input;
 use wordline_sim::summary::StreamSummary;
-use wordline_sim::{Job, Options, Phase, Results, Summary, run};
+use wordline_sim::{Options, Phase, Results, RunSpec, Summary, run};
 use wordline_workload::{Op, Request, Source, WorkloadError};
 
-fn job(config: &str) -> Job {
-    Job {
+fn job(config: &str) -> RunSpec {
+    RunSpec {
         config: config.into(),
         config_name: "test.toml".into(),
         seed: 1,
-        ..Job::default()
+        ..RunSpec::default()
     }
 }
 
-fn done(job: &Job) -> Results {
+fn done(job: &RunSpec) -> Results {
     let done = job.run(&mut |_| true);
     let results = done.unwrap_or_else(|error| panic!("{error}")).results;
     assert_eq!(results.summary.error, None);
     results
 }
 
-fn fault(job: &Job) -> String {
+fn fault(job: &RunSpec) -> String {
     job.run(&mut |_| true).map(|_| ()).unwrap_err().to_string()
 }
 
@@ -229,7 +229,7 @@ fn two_hosts_on_one_die_slow_each_other_down_by_two() {
         "requests = 4000",
         "requests = 4000\nworkload.arrival.closed-loop.queue_depth = 1",
     );
-    let summary = done(&Job {
+    let summary = done(&RunSpec {
         slowdown: true,
         ..job(&text)
     })
@@ -254,7 +254,7 @@ fn a_stream_asks_for_the_same_whoever_is_beside_it() {
     for interface in interfaces() {
         let device = format!("{DEVICE}[host]\ninterface = {interface}\n");
         let (a, b) = (table("a", MIXED), table("b", READS));
-        let beside = Job {
+        let beside = RunSpec {
             slowdown: true,
             ..job(&format!("{device}{b}{a}"))
         };
@@ -274,7 +274,7 @@ fn a_stream_asks_for_the_same_whoever_is_beside_it() {
 #[test]
 fn the_end_after_n_requests_counts_all_streams() {
     let text = format!("{DEVICE}{}{}", table("a", READS), table("b", MIXED));
-    let summary = done(&Job {
+    let summary = done(&RunSpec {
         max_requests: Some(500),
         slowdown: true,
         ..job(&text)
@@ -296,7 +296,7 @@ fn the_end_after_n_requests_counts_all_streams() {
 fn a_run_that_is_interrupted_among_the_runs_alone_is_partial() {
     let text =
         format!("{DEVICE}{}{}", table("a", READS), table("b", READS)).replace("4000", "40_000_000");
-    let job = Job {
+    let job = RunSpec {
         slowdown: true,
         max_requests: Some(1_000_000),
         ..job(&text)
@@ -335,7 +335,7 @@ fn streams_are_overridden_by_name() {
         set("streams.a.class", "low"),
         set("streams.b.workload.requests", "30"),
     ];
-    let summary = done(&Job {
+    let summary = done(&RunSpec {
         overrides: overrides.to_vec(),
         ..job(&text)
     })
@@ -413,7 +413,7 @@ fn what_cannot_be_is_said() {
         "test.toml:4:21: streams[0].workload.requests: expected a whole number from 0 to 9223372036854775807, found the text \"many\"; requests is: Requests to generate, at least 1",
     );
     let two = format!("schema = 1\n{a}");
-    let with = |change: &dyn Fn(&mut Job)| {
+    let with = |change: &dyn Fn(&mut RunSpec)| {
         let mut job = job(&two);
         change(&mut job);
         fault(&job)

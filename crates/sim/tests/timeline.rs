@@ -8,7 +8,7 @@ use std::path::Path;
 use prost::Message;
 use wordline_kernel::Time;
 use wordline_observe::timeline::message::{EventKind, Trace, Track};
-use wordline_sim::{Job, Results, SimulationError, TimelineOptions};
+use wordline_sim::{Results, RunSpec, SimulationError, TimelineOptions};
 
 const DEPTH: u32 = 16;
 const CONFIG: &str = "schema = 1\nname = \"tiny\"\n[ssd]\nchannels = 2\nways = 2\n\
@@ -20,13 +20,13 @@ const CONFIG: &str = "schema = 1\nname = \"tiny\"\n[ssd]\nchannels = 2\nways = 2
 const READ_NS: u64 = 50_000;
 const PROGRAM_NS: u64 = 500_000;
 
-fn job(timeline: Option<TimelineOptions>) -> Job {
-    Job {
+fn job(timeline: Option<TimelineOptions>) -> RunSpec {
+    RunSpec {
         config: CONFIG.into(),
         config_name: "test.toml".into(),
         seed: 1,
         timeline,
-        ..Job::default()
+        ..RunSpec::default()
     }
 }
 

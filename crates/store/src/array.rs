@@ -255,7 +255,7 @@ where
     /// Hands over what a member takes of the parts that wait for it.
     fn feed(
         &mut self,
-        cx: &mut Context<'_, Outer<D>, impl Probe<Told<D>>>,
+        cx: &mut Context<'_, ArrayEvent<D>, impl Probe<ArrayObservation<D>>>,
         member: u32,
     ) -> Result<(), ArrayError<D::Error>> {
         let members = self.members.len() as u32;
@@ -279,7 +279,7 @@ where
     }
 
     /// Passes on what a member has scheduled, in its order.
-    fn pass_on(&mut self, member: u32, queue: &mut EventQueue<Outer<D>>) {
+    fn pass_on(&mut self, member: u32, queue: &mut EventQueue<ArrayEvent<D>>) {
         let members = self.members.len() as u32;
         while let Some((at, event)) = self.scheduled.pop() {
             queue.schedule(at, event.outside(member, members));
@@ -287,7 +287,11 @@ where
     }
 
     /// Passes on what a member has scheduled, and joins the parts that it has completed.
-    fn settle(&mut self, cx: &mut Context<'_, Outer<D>, impl Probe<Told<D>>>, member: u32) {
+    fn settle(
+        &mut self,
+        cx: &mut Context<'_, ArrayEvent<D>, impl Probe<ArrayObservation<D>>>,
+        member: u32,
+    ) {
         self.pass_on(member, cx.queue);
         let Member { device, wholes, .. } = &mut self.members[member as usize];
         for done in device.completions() {
@@ -318,9 +322,9 @@ where
 }
 
 /// What an array of `D` schedules.
-type Outer<D> = <<D as BlockDevice>::Event as Nested>::Outside;
+type ArrayEvent<D> = <<D as BlockDevice>::Event as Nested>::Outside;
 /// What is heard of an array of `D`.
-type Told<D> = Observation<<<D as BlockDevice>::Observation as Heard>::Device>;
+type ArrayObservation<D> = Observation<<<D as BlockDevice>::Observation as Heard>::Device>;
 
 fn part_of(request: &Request, extent: &Extent) -> Request {
     Request {
@@ -334,8 +338,8 @@ impl<D> BlockDevice for Array<D>
 where
     D: BlockDevice<Event: Nested, Observation: Heard>,
 {
-    type Event = Outer<D>;
-    type Observation = Told<D>;
+    type Event = ArrayEvent<D>;
+    type Observation = ArrayObservation<D>;
     type Error = ArrayError<D::Error>;
 
     fn user_bytes(&self) -> u64 {
@@ -351,7 +355,7 @@ where
     /// Every member hears of its own parts.
     fn look_ahead(
         &mut self,
-        cx: &mut Context<'_, Outer<D>, impl Probe<Told<D>>>,
+        cx: &mut Context<'_, ArrayEvent<D>, impl Probe<ArrayObservation<D>>>,
         upcoming: &[Request],
     ) {
         let members = self.members.len() as u32;
@@ -379,7 +383,7 @@ where
     }
     fn submit(
         &mut self,
-        cx: &mut Context<'_, Outer<D>, impl Probe<Told<D>>>,
+        cx: &mut Context<'_, ArrayEvent<D>, impl Probe<ArrayObservation<D>>>,
         request: Request,
     ) -> Result<Ticket, Self::Error> {
         self.split(&request)?;
@@ -396,8 +400,8 @@ where
     #[inline]
     fn handle(
         &mut self,
-        cx: &mut Context<'_, Outer<D>, impl Probe<Told<D>>>,
-        event: Outer<D>,
+        cx: &mut Context<'_, ArrayEvent<D>, impl Probe<ArrayObservation<D>>>,
+        event: ArrayEvent<D>,
     ) -> Result<(), Self::Error> {
         let members = self.members.len() as u32;
         let (member, event) = D::Event::inside(event, members);
@@ -424,7 +428,7 @@ where
     fn cut_power(
         &mut self,
         now: Time,
-        probe: &mut impl Probe<Told<D>>,
+        probe: &mut impl Probe<ArrayObservation<D>>,
     ) -> Result<PowerCut, Self::Error> {
         let mut all = PowerCut::default();
         let mut lost = self.tickets.begun();
@@ -460,7 +464,7 @@ where
     }
     fn resume(
         &mut self,
-        cx: &mut Context<'_, Outer<D>, impl Probe<Told<D>>>,
+        cx: &mut Context<'_, ArrayEvent<D>, impl Probe<ArrayObservation<D>>>,
     ) -> Result<(), Self::Error> {
         let members = self.members.len() as u32;
         for member in 0..members {

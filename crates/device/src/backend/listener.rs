@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use wordline_kernel::{EventQueue, Probe, Time};
 use wordline_nand::channel::{BusHold, Listen};
-use wordline_nand::{Confirm, Die, Features, Operation, Step, Work};
+use wordline_nand::{ArrayBusy, Confirm, Die, Features, Operation, Step};
 
 use super::die::{DieCommand, DieState, GcClock};
 use super::table::TransactionTable;
@@ -85,7 +85,7 @@ impl<P: Probe<Observation>, F: Features> Listen for ChannelListener<'_, P, F> {
         _die: Die,
         state: &mut DieState,
         step: &Step,
-        work: Work,
+        work: ArrayBusy,
         ready: Time,
     ) {
         state.command.busy_since = now;

@@ -1,7 +1,7 @@
 //! Block mapping.
 
+mod collection;
 mod recover;
-mod work;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use crate::lpn::Lpn;
 use crate::plan::{Plan, PlanError};
 use crate::recovery::{Flash, Recovery};
 use crate::wear::{FreeBlocks, Spend};
-use work::{Need, Work};
+use collection::{BlockCollection, Need};
 
 /// A logical block of as many pages as an erase block lies in one data block, page i at place i, so
 /// that a map entry is needed for a block only (memory cards). Logical blocks go to the planes in
@@ -185,7 +185,7 @@ struct PlaneState {
     /// Whether the last block was erased for the sake of even wear: the next is not.
     leveled: bool,
     /// The collection in progress.
-    work: Option<Work>,
+    work: Option<BlockCollection>,
 }
 
 /// A block-mapped translation layer.

@@ -15,7 +15,7 @@ use wordline_nand::{Block, Plane, Ppn};
 
 use self::area::{Area, Room};
 use self::cache::Cache;
-use self::job::Job;
+use self::job::TranslationJob;
 pub use self::shape::Shape;
 use super::page::{Demand, PageMap};
 use super::{Build, MapCache, Mapping, Want, Written};
@@ -107,7 +107,7 @@ impl Build for Dftl {
         let shape = self.shape(plan);
         let pages = u64::from(shape.pages);
         let mut tables = PageMap::memory(plan, shape.pages, fill);
-        tables.push(Table::written::<Job>(
+        tables.push(Table::written::<TranslationJob>(
             "jobs of translation pages",
             u64::from(plan.layout.planes()) + pages,
         ));
@@ -146,7 +146,7 @@ pub struct DftlMap {
     /// Planes in the order in which translation pages go to them.
     order: Vec<Plane>,
     /// Collections by plane, and then fetches by translation page.
-    jobs: Vec<Job>,
+    jobs: Vec<TranslationJob>,
     /// By translation page: whether a job has it to rewrite.
     rewriting: Vec<bool>,
     plan: Box<Plan>,
@@ -164,7 +164,7 @@ impl DftlMap {
             cache: Cache::new(plan.user_pages, entries, protected),
             areas: vec![Area::default(); planes],
             order: Order::default().planes(plan.dimensions),
-            jobs: vec![Job::default(); planes + pages],
+            jobs: vec![TranslationJob::default(); planes + pages],
             rewriting: vec![false; pages],
             plan: Box::new(plan.clone()),
         }

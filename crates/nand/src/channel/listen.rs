@@ -3,7 +3,7 @@
 use crate::Die;
 use crate::chain::Step;
 use crate::features::Features;
-use crate::registers::{Confirm, Work};
+use crate::registers::{ArrayBusy, Confirm};
 use crate::transaction::Operation;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
@@ -74,7 +74,7 @@ pub trait Listen {
         die: Die,
         of_die: &mut Self::OfDie,
         step: &Step,
-        work: Work,
+        work: ArrayBusy,
         ready: Time,
     );
     /// The array suspends its work with `remaining` to do; it stops after `latency`.

@@ -290,7 +290,7 @@ impl Machine {
         let works = self.mode == Mode::Plain && now < self.array_free();
         suspension.able && works && self.suspensions < sheet.most
     }
-    /// 84h, 61h. Work that ends before it could be suspended goes on.
+    /// 84h, 61h. ArrayBusy that ends before it could be suspended goes on.
     pub(super) fn suspend(&mut self, sheet: &Sheet, now: Time) {
         let erase = self.last == Last::Erase;
         let suspension = if erase {

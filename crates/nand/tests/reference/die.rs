@@ -76,7 +76,7 @@ enum Kind {
 }
 
 #[derive(Clone, Debug)]
-struct Work {
+struct ArrayBusy {
     kind: Kind,
     /// The pages, and what is programmed into them.
     pages: Vec<(Place, u64)>,
@@ -117,11 +117,11 @@ pub struct Die {
     session: bool,
     last_read: Vec<Place>,
     /// What is suspended: what the array was doing, and what waited for it.
-    suspended: Vec<Work>,
+    suspended: Vec<ArrayBusy>,
     failed: bool,
     plane_busy: u32,
-    work: Option<Work>,
-    next: Option<Work>,
+    work: Option<ArrayBusy>,
+    next: Option<ArrayBusy>,
 }
 
 /// What a page holds whose program has not ended.
@@ -229,7 +229,7 @@ impl Die {
             }
         }
     }
-    fn start(&mut self, work: Work) {
+    fn start(&mut self, work: ArrayBusy) {
         if matches!(work.kind, Kind::Program | Kind::CacheProgram) {
             for (place, _) in &work.pages {
                 self.data[place.plane] = self.cache[place.plane];

@@ -3,8 +3,8 @@
 use super::host::Host;
 use super::power_cuts::PowerCuts;
 use super::watch::{STRIDE, Watcher};
-use crate::audience::Audience;
 use crate::chip_load::ChipLoads;
+use crate::observer::Observer;
 use crate::record::Lanes;
 use thiserror::Error;
 use wordline_block::{BlockDevice, Busy, Event, Failure};
@@ -133,10 +133,10 @@ impl Ended {
         &mut self,
         until: Time,
         store: &S,
-        audience: &mut impl Audience<S::Observation>,
+        observer: &mut impl Observer<S::Observation>,
     ) {
         if self.next_look < until {
-            self.look_now(until, store, audience);
+            self.look_now(until, store, observer);
         }
     }
     #[cold]
@@ -145,27 +145,27 @@ impl Ended {
         &mut self,
         until: Time,
         store: &S,
-        audience: &mut impl Audience<S::Observation>,
+        observer: &mut impl Observer<S::Observation>,
     ) {
         if let Some(loads) = &mut self.chip_loads
             && loads.next() < until
         {
             loads.look(until, |times| store.chip_times(times));
         }
-        if audience.next_look() < until {
-            audience.look(until, read(&mut self.busy, store));
+        if observer.next_look() < until {
+            observer.look(until, read(&mut self.busy, store));
         }
         let loads = self.chip_loads.as_ref();
         let next = loads.map_or(Time::MAX, ChipLoads::next);
-        self.next_look = next.min(audience.next_look());
+        self.next_look = next.min(observer.next_look());
     }
     /// What the buses and dies are at now is broken off.
     pub(super) fn break_off<S: BlockDevice>(
         &mut self,
         store: &S,
-        audience: &mut impl Audience<S::Observation>,
+        observer: &mut impl Observer<S::Observation>,
     ) {
-        audience.break_off(self.now, read(&mut self.busy, store));
+        observer.break_off(self.now, read(&mut self.busy, store));
     }
 }
 
@@ -173,13 +173,13 @@ impl Ended {
 pub(super) fn simulate<S: BlockDevice>(
     store: &mut S,
     host: &mut Host<'_>,
-    audience: &mut impl Audience<S::Observation>,
+    observer: &mut impl Observer<S::Observation>,
     watcher: &mut Watcher<'_>,
     cuts: Option<PowerCuts>,
     chip_loads: Option<ChipLoads>,
 ) -> Ended {
-    let mut ended = serve(store, host, audience, watcher, cuts, chip_loads);
-    ended.break_off(store, audience);
+    let mut ended = serve(store, host, observer, watcher, cuts, chip_loads);
+    ended.break_off(store, observer);
     ended
 }
 
@@ -188,7 +188,7 @@ pub(super) fn simulate<S: BlockDevice>(
 pub(super) fn serve<S: BlockDevice>(
     store: &mut S,
     host: &mut Host<'_>,
-    audience: &mut impl Audience<S::Observation>,
+    observer: &mut impl Observer<S::Observation>,
     watcher: &mut Watcher<'_>,
     mut cuts: Option<PowerCuts>,
     chip_loads: Option<ChipLoads>,
@@ -197,7 +197,7 @@ pub(super) fn serve<S: BlockDevice>(
     // A cut may come after any event.
     let stride = if cuts.is_some() { 1 } else { STRIDE };
     let mut ended = Ended::looking(chip_loads, stride);
-    let cx = &mut Context::new(Time::ZERO, &mut queue, audience);
+    let cx = &mut Context::new(Time::ZERO, &mut queue, observer);
     let looks_ahead = store.tags() > 0;
     if looks_ahead {
         host.look_ahead(cx, store);
@@ -288,7 +288,7 @@ pub(super) fn serve<S: BlockDevice>(
 pub(super) fn cut_power<S: BlockDevice>(
     store: &mut S,
     host: &mut Host<'_>,
-    cx: &mut Context<'_, S::Event, impl Audience<S::Observation>>,
+    cx: &mut Context<'_, S::Event, impl Observer<S::Observation>>,
     cuts: &mut PowerCuts,
     ended: &mut Ended,
 ) -> Result<(), Stop> {

@@ -5,17 +5,17 @@ mod event_loop;
 mod host;
 mod intake;
 mod power_cuts;
+mod prepared;
 mod watch;
-mod work;
 
 use self::event_loop::Stop;
 use self::host::Host;
 pub use self::intake::Input;
 use self::intake::Intake;
 use self::power_cuts::PowerCuts;
+use self::prepared::{Left, PreparedRun, pristine, resident_bytes};
 use self::watch::{BETWEEN_REPORTS, Watcher};
 pub use self::watch::{Phase, Progress, Watch};
-use self::work::{Left, Work, pristine, resident_bytes};
 use crate::error::SimulationError;
 
 use crate::chip_load::ChipLoads;
@@ -114,7 +114,7 @@ pub fn run(
     let cuts = options
         .power_cut_every
         .map(|every| PowerCuts::new(plan, every));
-    let work = Work {
+    let work = PreparedRun {
         ssds,
         preconditioned,
         recorder,
@@ -191,7 +191,7 @@ fn require_memory(plan: &Plan, options: &Options) -> Result<Option<String>, Simu
 mod tests {
     use super::event_loop::simulate;
     use super::*;
-    use crate::audience::Audience;
+    use crate::observer::Observer;
     use wordline_config::load;
     use wordline_config::plan::Replay;
     use wordline_device::Observation;
@@ -234,7 +234,7 @@ mod tests {
         }
     }
 
-    impl Audience<Observation> for Told {
+    impl Observer<Observation> for Told {
         fn recorder(&self) -> &Recorder {
             &self.recorder
         }

@@ -1,17 +1,17 @@
 //! A run of a configuration given as text.
 
-use wordline_sim::{Job, Results};
+use wordline_sim::{Results, RunSpec};
 
 /// Runs a configuration to its end, with seed 1.
 ///
 /// # Panics
 /// If it cannot be run, or ends before its time.
 pub fn run(config: String) -> Results {
-    let job = Job {
+    let job = RunSpec {
         config,
         config_name: "test.toml".into(),
         seed: 1,
-        ..Job::default()
+        ..RunSpec::default()
     };
     let done = job
         .run(&mut |_| true)

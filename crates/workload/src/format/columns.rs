@@ -35,15 +35,15 @@ pub struct Columns {
     given: String,
     time: Option<(Column, TimeUnit)>,
     offset: (Column, u64),
-    bytes: Given<u64>,
-    op: Given<Op, Vec<(String, Op)>>,
-    volume: Given<u32, bool>,
+    bytes: FieldValue<u64>,
+    op: FieldValue<Op, Vec<(String, Op)>>,
+    volume: FieldValue<u32, bool>,
     delimiter: Option<u8>,
 }
 
 /// A field: the same in all lines, or in a column, with what is to know about that.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Given<T, U = T> {
+enum FieldValue<T, U = T> {
     Fixed(T),
     Column(Column, U),
 }
@@ -100,7 +100,7 @@ impl FromStr for Columns {
             bytes: bytes_column(bytes).map_err(|why| told("bytes", why))?,
             op: op_column(op).map_err(|why| told("op", why))?,
             volume: volume
-                .map_or(Ok(Given::Fixed(0)), volume_column)
+                .map_or(Ok(FieldValue::Fixed(0)), volume_column)
                 .map_err(|why| told("volume", why))?,
             delimiter: delimiter
                 .map(delimiter_byte)
@@ -176,12 +176,12 @@ fn offset_column(value: &str) -> Result<(Column, u64), String> {
     Ok((column, unit.map_or(Ok(1), unit_bytes)?))
 }
 
-fn bytes_column(value: &str) -> Result<Given<u64>, String> {
+fn bytes_column(value: &str) -> Result<FieldValue<u64>, String> {
     if let Some(size) = fixed(value) {
-        return unit_bytes(size).map(Given::Fixed);
+        return unit_bytes(size).map(FieldValue::Fixed);
     }
     let (column, unit) = offset_column(value)?;
-    Ok(Given::Column(column, unit))
+    Ok(FieldValue::Column(column, unit))
 }
 
 /// The bytes of a unit, or of a size.
@@ -214,14 +214,14 @@ fn unit_bytes(unit: &str) -> Result<u64, String> {
     }
 }
 
-fn op_column(value: &str) -> Result<Given<Op, Vec<(String, Op)>>, String> {
+fn op_column(value: &str) -> Result<FieldValue<Op, Vec<(String, Op)>>, String> {
     let kind = |word: &str| {
         spelled(word.as_bytes())
             .map(|(op, _)| op)
             .ok_or_else(|| format!("`{word}` is not read, write, trim or flush"))
     };
     if let Some(word) = fixed(value) {
-        return kind(word).map(Given::Fixed);
+        return kind(word).map(FieldValue::Fixed);
     }
     let (column, spellings) = column(value)?;
     let mut known = Vec::new();
@@ -243,19 +243,19 @@ fn op_column(value: &str) -> Result<Given<Op, Vec<(String, Op)>>, String> {
         let op = if *op == Op::Read { Op::Write } else { Op::Read };
         known.push((other.to_owned(), op));
     }
-    Ok(Given::Column(column, known))
+    Ok(FieldValue::Column(column, known))
 }
 
-fn volume_column(value: &str) -> Result<Given<u32, bool>, String> {
+fn volume_column(value: &str) -> Result<FieldValue<u32, bool>, String> {
     if let Some(number) = fixed(value) {
         return number
             .parse()
-            .map(Given::Fixed)
+            .map(FieldValue::Fixed)
             .map_err(|_| format!("`{number}` is no number of a volume"));
     }
     match column(value)? {
-        (column, None) => Ok(Given::Column(column, false)),
-        (column, Some("names")) => Ok(Given::Column(column, true)),
+        (column, None) => Ok(FieldValue::Column(column, false)),
+        (column, Some("names")) => Ok(FieldValue::Column(column, true)),
         (_, Some(unit)) => Err(format!(
             "`{unit}` is unknown; give names, or leave it out if volumes are numbers"
         )),
@@ -406,13 +406,13 @@ impl Columns {
             fua: false,
         };
         match &self.bytes {
-            Given::Fixed(bytes) => blank.bytes = *bytes,
-            Given::Column(column, unit) => place(column, Role::Bytes(*unit))?,
+            FieldValue::Fixed(bytes) => blank.bytes = *bytes,
+            FieldValue::Column(column, unit) => place(column, Role::Bytes(*unit))?,
         }
         let mut spellings = Vec::new();
         match &self.op {
-            Given::Fixed(op) => blank.op = *op,
-            Given::Column(column, known) => {
+            FieldValue::Fixed(op) => blank.op = *op,
+            FieldValue::Column(column, known) => {
                 place(column, Role::Op)?;
                 spellings = known
                     .iter()
@@ -421,9 +421,9 @@ impl Columns {
             }
         }
         match &self.volume {
-            Given::Fixed(number) => blank.volume = *number,
-            Given::Column(column, false) => place(column, Role::Volume)?,
-            Given::Column(column, true) => place(column, Role::Name)?,
+            FieldValue::Fixed(number) => blank.volume = *number,
+            FieldValue::Column(column, false) => place(column, Role::Volume)?,
+            FieldValue::Column(column, true) => place(column, Role::Name)?,
         }
         let last = roles.iter().map(|(at, _)| *at).max().unwrap_or(0);
         let mut all = vec![Role::None; last + 1];
@@ -437,9 +437,9 @@ impl Columns {
             blank,
             spellings,
             op_column: match &self.op {
-                Given::Column(Column::Number(number), _) => (number + 1).to_string(),
-                Given::Column(Column::Name(name), _) => name.clone(),
-                Given::Fixed(_) => String::new(),
+                FieldValue::Column(Column::Number(number), _) => (number + 1).to_string(),
+                FieldValue::Column(Column::Name(name), _) => name.clone(),
+                FieldValue::Fixed(_) => String::new(),
             },
             names: Vec::new(),
         };

@@ -13,7 +13,7 @@ use crate::mapping::Mapping;
 /// The part of a job that deals with translation pages: those to read are read, all at once, then
 /// programmed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Job {
+pub(super) struct TranslationJob {
     /// Whether the translation page that is fetched is still to be read.
     target: bool,
     /// The pages whose entries are fetched; a fetch is in progress if there are any.
@@ -30,7 +30,7 @@ pub(super) struct Job {
     cleaning: Option<Plane>,
 }
 
-impl Job {
+impl TranslationJob {
     pub fn is_begun(&self) -> bool {
         !self.arrivals.is_empty()
     }

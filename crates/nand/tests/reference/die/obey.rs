@@ -1,6 +1,6 @@
 //! What an accepted cycle does when it ends.
 
-use super::{Cycle, Decode, Die, Kind, Output, Register, Work};
+use super::{ArrayBusy, Cycle, Decode, Die, Kind, Output, Register};
 use crate::reference::{Part, Place};
 
 /// Ticks of a reset: idle or reading, programming, erasing (ONFI tRST: 5, 10 and 500 us).
@@ -157,7 +157,7 @@ impl Die {
     /// ARDY.
     fn queue_work(&mut self, kind: Kind, pages: Vec<(Place, u64)>, ticks: (u32, u32, u32)) {
         let (moving, ready, left) = ticks;
-        let work = Work {
+        let work = ArrayBusy {
             kind,
             pages,
             moving,
@@ -198,7 +198,7 @@ impl Die {
             return;
         };
         self.status_asked = false;
-        let ticks = |work: &Option<Work>| work.as_ref().map_or(0, |work| work.left);
+        let ticks = |work: &Option<ArrayBusy>| work.as_ref().map_or(0, |work| work.left);
         let left = ticks(&self.work) + ticks(&self.next);
         if left <= latency {
             return;

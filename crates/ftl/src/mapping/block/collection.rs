@@ -21,7 +21,7 @@ pub(super) enum Need {
 /// A collection in progress. Pages are copied one at a time, as by a controller with memory for one:
 /// the block that is copied to is programmed in order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Work {
+pub(super) struct BlockCollection {
     /// The logical block that is copied.
     pub logical: LogicalBlock,
     /// Its pages are copied up to here.
@@ -34,7 +34,7 @@ pub(super) struct Work {
     erasing: u32,
 }
 
-impl Work {
+impl BlockCollection {
     fn new(logical: LogicalBlock, end: u32, old: Vec<Block>) -> Self {
         Self {
             logical,
@@ -131,7 +131,7 @@ impl BlockMap {
             blocks: old.len() as u32,
             metadata_pages: 0,
         };
-        let work = Work::new(logical, self.end(logical), old);
+        let work = BlockCollection::new(logical, self.end(logical), old);
         self.planes[plane.index()].work = Some(work);
         Some(Collection {
             job: JobId::of(plane),
@@ -146,7 +146,7 @@ impl BlockMap {
             self.open(plane, logical, block);
         }
         self.touch(plane, logical);
-        let work = Work::new(logical, offset, Vec::new());
+        let work = BlockCollection::new(logical, offset, Vec::new());
         self.planes[plane.index()].work = Some(work);
         Some(GcKind::Partial)
     }
@@ -171,7 +171,7 @@ impl BlockMap {
         } else {
             GcKind::Switch
         };
-        self.planes[plane.index()].work = Some(Work::new(logical, end, old));
+        self.planes[plane.index()].work = Some(BlockCollection::new(logical, end, old));
         Some(kind)
     }
 

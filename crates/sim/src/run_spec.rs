@@ -11,7 +11,7 @@ use wordline_workload::{
 };
 
 use crate::error::SimulationError;
-use crate::given;
+use crate::external_policy;
 use crate::results::{Provenance, Results};
 use crate::simulation::{Input, Options, Phase, Progress, Watch, run};
 use crate::summary::Reference;
@@ -21,7 +21,7 @@ use wordline_config::{ConfigError, Plan, load};
 
 /// What a user says of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Job {
+pub struct RunSpec {
     /// The device file.
     pub config: String,
     /// Its name, for messages.
@@ -197,16 +197,16 @@ impl Source for StreamSource {
     }
 }
 
-impl Job {
+impl RunSpec {
     /// Runs it. `watch` hears how far it has come and may end it early.
     pub fn run(&self, watch: Watch<'_>) -> Result<Done, JobError> {
         self.run_of(&Recordings::default(), watch)
     }
 
-    /// Runs it as [`Job::run`] does, its traces being among the files of a command.
+    /// Runs it as [`RunSpec::run`] does, its traces being among the files of a command.
     pub fn run_of(&self, recordings: &Recordings, watch: Watch<'_>) -> Result<Done, JobError> {
         let config = match &self.buffer_policy {
-            Some(_) => &given::unnamed(&self.config),
+            Some(_) => &external_policy::unnamed(&self.config),
             None => &self.config,
         };
         let loaded = load(config, &self.config_name, &self.overrides)?;
@@ -241,8 +241,11 @@ impl Job {
         }
         let mut resolved_toml = loaded.resolved_toml;
         if let Some(maker) = &self.buffer_policy {
-            resolved_toml = given::stated(&resolved_toml, maker.name());
-            results.summary.notes.push(given::note(maker.name()));
+            resolved_toml = external_policy::stated(&resolved_toml, maker.name());
+            results
+                .summary
+                .notes
+                .push(external_policy::note(maker.name()));
         }
         Ok(Done {
             results,

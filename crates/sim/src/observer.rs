@@ -12,7 +12,7 @@ use crate::timeline::Timeline;
 use wordline_config::Plan;
 
 /// Hears a run, looks at it from time to time, and knows what was recorded so far of the host's requests.
-pub(crate) trait Audience<O>: Probe<O> {
+pub(crate) trait Observer<O>: Probe<O> {
     /// What records the requests.
     fn recorder(&self) -> &Recorder;
     fn recorder_mut(&mut self) -> &mut Recorder;
@@ -31,7 +31,7 @@ pub(crate) trait Audience<O>: Probe<O> {
     }
 }
 
-impl Audience<Observation> for Recorder {
+impl Observer<Observation> for Recorder {
     #[inline]
     fn recorder(&self) -> &Recorder {
         self
@@ -47,7 +47,7 @@ pub(crate) struct Drawn {
     pub timeline: Box<Timeline>,
 }
 
-impl Audience<Observation> for Drawn {
+impl Observer<Observation> for Drawn {
     #[inline]
     fn recorder(&self) -> &Recorder {
         &self.recorder
@@ -147,7 +147,7 @@ impl Several {
     }
 }
 
-impl Audience<Heard<Observation>> for Several {
+impl Observer<Heard<Observation>> for Several {
     fn recorder(&self) -> &Recorder {
         &self.whole
     }

@@ -5,9 +5,9 @@ use super::event_loop::{Ended, Stop, simulate};
 use super::host::Host;
 use super::power_cuts::PowerCuts;
 use super::watch::Watcher;
-use crate::audience::{Drawn, Several};
 use crate::chip_load::ChipLoads;
 use crate::devices::{self, Device};
+use crate::observer::{Drawn, Several};
 use crate::record::Recorder;
 use crate::timeline::Timeline;
 use wordline_config::Plan;
@@ -34,7 +34,7 @@ pub(super) fn pristine(plan: &Plan, options: &Options) -> Result<Vec<Ssd<Map>>, 
 }
 
 /// A run that is prepared.
-pub(super) struct Work {
+pub(super) struct PreparedRun {
     pub(super) ssds: Vec<Ssd<Map>>,
     pub(super) preconditioned: Vec<Preconditioned>,
     pub(super) recorder: Recorder,
@@ -54,7 +54,7 @@ pub(super) struct Left {
     pub(super) devices: Vec<Device>,
 }
 
-impl Work {
+impl PreparedRun {
     pub(super) fn is_stopped(&self) -> bool {
         self.preconditioned.iter().any(|done| done.stopped)
     }
@@ -107,7 +107,7 @@ impl Work {
         if let Some(timeline) = &mut self.timeline {
             timeline.begin(&self.ssds);
         }
-        let mut audience = Several::new(plan, self.recorder, self.timeline);
+        let mut observer = Several::new(plan, self.recorder, self.timeline);
         let loads = self.chip_loads.take();
         let mut ssds = self.ssds.into_iter();
         let preconditioned = self.preconditioned.into_iter();
@@ -121,14 +121,14 @@ impl Work {
             (ended, devices(ssds.as_slice().iter().collect()))
         } else if array.is_nested() {
             let mut store = store_of(array, &mut ssds);
-            let ended = simulate(&mut store, host, &mut audience, watcher, cuts, loads);
+            let ended = simulate(&mut store, host, &mut observer, watcher, cuts, loads);
             (ended, devices(store.devices()))
         } else {
             let mut store = array_of(array, &mut ssds);
-            let ended = simulate(&mut store, host, &mut audience, watcher, cuts, loads);
+            let ended = simulate(&mut store, host, &mut observer, watcher, cuts, loads);
             (ended, devices(store.members().collect()))
         };
-        let (recorder, members, timeline) = audience.into_parts();
+        let (recorder, members, timeline) = observer.into_parts();
         Left {
             ended,
             resident_bytes,
