@@ -1,10 +1,9 @@
 //! What a configuration means, checked.
 
 use wordline_device::host::Class;
-use wordline_device::{Composition, Interface, Scheduler};
 use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::Time;
-use wordline_nand::{Energy, Geometry, Part};
+use wordline_nand::{Energy, Geometry};
 use wordline_workload::{Disk, generate};
 
 /// A run that can be simulated: every number checked, nothing left to decide.
@@ -44,26 +43,12 @@ pub struct Ssd {
     pub name: String,
     /// How a package is divided.
     pub geometry: Geometry,
-    /// The whole array of cells, and how it is driven.
-    pub part: Part,
     /// How its planes are wired.
     pub dimensions: Dimensions,
     /// Voltages and currents.
     pub energy: Energy,
-    /// Which operations of a die become one command.
-    pub composition: Composition,
-    /// Which operations of the host go to their dies next.
-    pub scheduler: Scheduler,
-    /// Whether collections move pages inside their planes.
-    pub internal_data_move: bool,
-    /// The translation layer.
-    pub ftl: wordline_ftl::Plan,
-    /// Requests the device holds at once.
-    pub queue_depth: u32,
-    /// How requests cross between the host and the device.
-    pub interface: Interface,
-    /// The DRAM buffer, if there is one.
-    pub buffer: Option<wordline_buffer::Plan>,
+    /// The device, for a host with one stream; see [`Ssd::device`].
+    pub device: wordline_device::Plan,
     /// What happens before the run.
     pub precondition: Precondition,
     /// Seed of its random streams.
@@ -216,7 +201,7 @@ impl Plan {
 
     /// Whether a device has a DRAM buffer.
     pub fn has_buffer(&self) -> bool {
-        self.ssds().any(|ssd| ssd.buffer.is_some())
+        self.ssds().any(|ssd| ssd.device.buffer.is_some())
     }
 
     /// Whether the requests of a stream are generated.
@@ -305,29 +290,19 @@ impl Array {
 impl Ssd {
     /// All pages. Bytes.
     pub fn capacity_bytes(&self) -> u64 {
-        u64::from(self.part.layout.pages()) * u64::from(self.geometry.page_bytes)
+        u64::from(self.device.part.layout.pages()) * u64::from(self.geometry.page_bytes)
     }
 
     /// What the host can address. Bytes.
     pub fn user_bytes(&self) -> u64 {
-        u64::from(self.ftl.user_pages) * u64::from(self.geometry.page_bytes)
+        u64::from(self.device.ftl.user_pages) * u64::from(self.geometry.page_bytes)
     }
 
     /// The device, which serves `streams`.
     pub fn device(&self, streams: &[Stream]) -> wordline_device::Plan {
         wordline_device::Plan {
-            part: self.part.clone(),
-            dies_per_channel: self.dimensions.ways * self.dimensions.dies,
-            page_bytes: self.geometry.page_bytes,
-            internal_data_move: self.internal_data_move,
-            dies_per_package: self.dimensions.dies,
-            composition: self.composition.clone(),
-            scheduler: self.scheduler.clone(),
-            queue_depth: self.queue_depth,
-            interface: self.interface.clone(),
             streams: streams.iter().map(Stream::at_the_interface).collect(),
-            buffer: self.buffer.clone(),
-            ftl: self.ftl.clone(),
+            ..self.device.clone()
         }
     }
 }

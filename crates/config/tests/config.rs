@@ -125,13 +125,13 @@ fn d4_is_the_device_of_the_benchmarks() {
     let plan = plan("base = \"d4\"", &[]).expect("d4 is sound");
     let ssd = plan.first();
     assert_eq!(plan.capacity_bytes(), 8 << 30);
-    assert_eq!(ssd.part.layout.planes(), 64);
-    assert_eq!(ssd.ftl.user_pages, (2_097_152.0_f64 * 0.85) as u32);
-    assert_eq!(ssd.ftl.start_blocks, 26, "5.2 % of 512 blocks");
-    assert_eq!(ssd.ftl.reserve_blocks, 2, "0.5 % of 512 blocks");
-    assert_eq!(ssd.queue_depth, 32);
+    assert_eq!(ssd.device.part.layout.planes(), 64);
+    assert_eq!(ssd.device.ftl.user_pages, (2_097_152.0_f64 * 0.85) as u32);
+    assert_eq!(ssd.device.ftl.start_blocks, 26, "5.2 % of 512 blocks");
+    assert_eq!(ssd.device.ftl.reserve_blocks, 2, "0.5 % of 512 blocks");
+    assert_eq!(ssd.device.queue_depth, 32);
     assert_eq!(plan.replay, Replay::OpenLoop { time_scale: 1.0 });
-    assert_eq!(ssd.precondition.fill_pages, ssd.ftl.user_pages);
+    assert_eq!(ssd.precondition.fill_pages, ssd.device.ftl.user_pages);
     assert_eq!(
         (ssd.precondition.overwrite_pages, ssd.precondition.settle),
         (0, Settle::No)
@@ -140,7 +140,7 @@ fn d4_is_the_device_of_the_benchmarks() {
     assert_eq!(plan.workload, None);
     // 50 us + 12.3 us of transfer at 333 MT/s + nine cycles of 25 ns.
     assert_eq!(
-        ssd.part.chains.unloaded(Operation::Read, 0).ps(),
+        ssd.device.part.chains.unloaded(Operation::Read, 0).ps(),
         50_000_000 + 12_300_300 + 225_000
     );
 }
@@ -299,7 +299,15 @@ fn times_are_one_number_or_one_for_each_page_type() {
     }
     let program = |overrides| {
         let plan = plan("base = \"d4\"", overrides).expect("the overrides are sound");
-        [0, 1, 2, 3].map(|offset| plan.first().part.chains.latencies().program(offset).ns())
+        [0, 1, 2, 3].map(|offset| {
+            plan.first()
+                .device
+                .part
+                .chains
+                .latencies()
+                .program(offset)
+                .ns()
+        })
     };
     let times = ("nand.timing.program_ns", "[10, 20, 30]");
     assert_eq!(program(&[("nand.cell", "tlc"), times]), [10, 20, 30, 10]);
@@ -341,7 +349,7 @@ fn the_multi_level_parts_of_the_thesis_vary() {
             &[("nand.timing.model", model)],
         );
         let plan = plan.expect("the preset is sound");
-        let latencies = plan.first().part.chains.latencies();
+        let latencies = plan.first().device.part.chains.latencies();
         let mut times = [0, 1, 2, 3, 4, 5, 6, 7].map(|offset| latencies.program(offset).as_us());
         times.sort_by(f64::total_cmp);
         (times[0], times[7])

@@ -54,7 +54,7 @@ impl Device {
 pub(crate) fn pristine(plan: &Plan) -> Vec<Ssd<Map>> {
     let streams = &plan.streams;
     plan.ssds()
-        .map(|ssd| Ssd::new(&ssd.device(streams), Map::new(&ssd.ftl)))
+        .map(|ssd| Ssd::new(&ssd.device(streams), Map::new(&ssd.device.ftl)))
         .collect()
 }
 

@@ -34,7 +34,7 @@ pub fn estimate(plan: &Plan, checks: Checks) -> Estimate {
 fn add_device(estimate: &mut Estimate, device: &plan::Ssd, whole: &Plan, checks: Checks) {
     let fill = fill(device);
     let plan = device.device(&whole.streams);
-    estimate.add(Map::memory(&device.ftl, fill), GEOMETRY);
+    estimate.add(Map::memory(&device.device.ftl, fill), GEOMETRY);
     estimate.add(Ssd::<Map>::memory(&plan, fill), GEOMETRY);
     if checks.verify {
         estimate.add(Ssd::<Map>::memory_verified(&plan, fill), "--verify");
@@ -43,7 +43,7 @@ fn add_device(estimate: &mut Estimate, device: &plan::Ssd, whole: &Plan, checks:
         let spares = Ssd::<Map>::memory_with_power_cuts(&plan, fill);
         estimate.add(spares, "--power-cut-every");
     }
-    let blocks = u64::from(device.part.layout.blocks());
+    let blocks = u64::from(device.device.part.layout.blocks());
     estimate.add(
         [Table::written::<u32>("erases in the results", blocks)],
         GEOMETRY,
@@ -64,11 +64,11 @@ fn fill(device: &plan::Ssd) -> Fill {
     let further = match precondition.settle {
         Settle::No => precondition.overwrite_pages,
         // Settled after a few times over, and no sooner than every block has been used.
-        Settle::Until { .. } => device.part.layout.pages().into(),
+        Settle::Until { .. } => device.device.part.layout.pages().into(),
     };
     let written = if filled > 0 { filled + further } else { 0 };
     Fill {
-        logical: filled as f64 / f64::from(device.ftl.user_pages.max(1)),
-        physical: (written as f64 / f64::from(device.part.layout.pages())).min(1.0),
+        logical: filled as f64 / f64::from(device.device.ftl.user_pages.max(1)),
+        physical: (written as f64 / f64::from(device.device.part.layout.pages())).min(1.0),
     }
 }

@@ -104,7 +104,7 @@ impl Several {
         }
         let members = leaves.iter().map(|leaf| {
             let ssd = leaf.ssd;
-            let (channels, dies) = (ssd.dimensions.channels, ssd.part.layout.dies);
+            let (channels, dies) = (ssd.dimensions.channels, ssd.device.part.layout.dies);
             let here = Member {
                 recorder: Recorder::of_ssd(plan, ssd),
                 channels: channel..channel + channels as usize,

@@ -124,7 +124,7 @@ impl Tracks {
         let queue_depth = tracks.counter(Some(device), "queue depth", "requests");
         let free_blocks = tracks.counter(Some(device), "free blocks", "blocks");
         let mut own = Self {
-            layout: plan.part.layout,
+            layout: plan.device.part.layout,
             dies_per_way: plan.dimensions.dies,
             dies_per_channel: plan.dimensions.ways * plan.dimensions.dies,
             channels: Vec::new(),

@@ -141,11 +141,14 @@ fn arrays_and_devices_stand_beside_each_other() {
     assert_eq!(names, ["solo", "deep.a", "deep.b.c", "deep.b.d"]);
     let disks: Vec<_> = leaves.iter().map(|leaf| leaf.disks).collect();
     assert_eq!(disks, [&[0][..], &[7], &[7], &[7]]);
-    let depths: Vec<_> = plan.ssds().map(|ssd| ssd.queue_depth).collect();
+    let depths: Vec<_> = plan.ssds().map(|ssd| ssd.device.queue_depth).collect();
     assert_eq!(depths, [8, 3, 5, 5]);
     let channels: Vec<_> = plan.ssds().map(|ssd| ssd.dimensions.channels).collect();
     assert_eq!(channels, [2, 2, 1, 2]);
-    assert_eq!(leaves[3].ssd.ftl.config.gc.victim.name(), "d-choices");
+    assert_eq!(
+        leaves[3].ssd.device.ftl.config.gc.victim.name(),
+        "d-choices"
+    );
     let again = wordline_config::load(&loaded.resolved_toml, "again.toml", &[]).unwrap();
     assert_eq!(again.config, loaded.config);
     assert_eq!(again.plan(1).unwrap().store, plan.store);
@@ -456,12 +459,12 @@ fn members_are_based_on_the_file_or_on_presets_and_refined_by_name() {
     let members: Vec<_> = plan.ssds().collect();
     let demo = wordline_config::load("schema = 1\nbase = \"demo\"", "demo.toml", &[]).unwrap();
     let demo = demo.plan(1).unwrap();
-    assert_eq!(members[0].queue_depth, 9);
-    assert_eq!(members[1].ftl.config.gc.victim.name(), "fifo");
+    assert_eq!(members[0].device.queue_depth, 9);
+    assert_eq!(members[1].device.ftl.config.gc.victim.name(), "fifo");
     assert_eq!(members[1].dimensions.channels, 3);
     assert_eq!(members[1].geometry, members[0].geometry);
     assert_eq!(members[2].geometry, demo.first().geometry);
-    assert_eq!(members[2].queue_depth, 3);
+    assert_eq!(members[2].device.queue_depth, 3);
     let again = wordline_config::load(&loaded.resolved_toml, "again.toml", &[]).unwrap();
     assert_eq!(again.config, loaded.config);
     assert_eq!(again.plan(1).unwrap().store, plan.store);
@@ -473,7 +476,8 @@ fn buffers(text: &str) -> Vec<Option<u32>> {
         .unwrap()
         .plan(1)
         .unwrap();
-    let pages = |ssd: &wordline_config::plan::Ssd| ssd.buffer.as_ref().map(|buffer| buffer.pages);
+    let pages =
+        |ssd: &wordline_config::plan::Ssd| ssd.device.buffer.as_ref().map(|buffer| buffer.pages);
     plan.ssds().map(pages).collect()
 }
 

@@ -47,6 +47,7 @@ fn tried(text: &str, key: &str, value: &str) -> Result<(), String> {
                 || plan.ssds().any(|ssd| {
                     ssd.precondition.overwrite_pages > 1 << 22
                         || ssd
+                            .device
                             .buffer
                             .as_ref()
                             .is_some_and(|buffer| buffer.pages > 1 << 24)

@@ -29,20 +29,27 @@ impl Ssd {
         let page_bytes = nand.geometry.page_bytes;
         let ftl = wordline_ftl::Plan::of_pages(&config.ftl, layout, page_bytes, dimensions, seed)
             .map_err(|error| ftl_fault(config, error))?;
+        let precondition = precondition(&config.precondition, ftl.user_pages)?;
         Ok(Self {
             name: config.name.clone(),
             geometry: nand.geometry.clone(),
-            part: part_of(nand, layout, seed),
             dimensions,
             energy: nand.energy.clone(),
-            composition: ssd.composition.clone(),
-            scheduler: scheduler(ssd)?,
-            internal_data_move: internal_data_move(config)?,
-            queue_depth: queue_depth(&config.host)?,
-            interface: config.host.interface.clone(),
-            buffer: buffer(&config.buffer, page_bytes)?,
-            precondition: precondition(&config.precondition, ftl.user_pages)?,
-            ftl,
+            device: wordline_device::Plan {
+                part: part_of(nand, layout, seed),
+                dies_per_channel: ssd.ways * nand.geometry.dies_per_package,
+                dies_per_package: nand.geometry.dies_per_package,
+                composition: ssd.composition.clone(),
+                scheduler: scheduler(ssd)?,
+                page_bytes,
+                internal_data_move: internal_data_move(config)?,
+                queue_depth: queue_depth(&config.host)?,
+                interface: config.host.interface.clone(),
+                streams: Vec::new(),
+                buffer: buffer(&config.buffer, page_bytes)?,
+                ftl,
+            },
+            precondition,
             seed,
         })
     }

@@ -63,7 +63,7 @@ impl Recorder {
         };
         let channels = ssds.iter().map(|ssd| ssd.dimensions.channels);
         let channels = channels.sum::<u32>() as usize;
-        let dies = ssds.iter().map(|ssd| ssd.part.layout.dies);
+        let dies = ssds.iter().map(|ssd| ssd.device.part.layout.dies);
         let dies = dies.sum::<u32>() as usize;
         let grid = grid.for_lanes(dies.max(channels));
         let served = Served::new(plan.observe.marginal_response);
@@ -93,7 +93,7 @@ impl Recorder {
             Series::Fixed { .. } => 0, // as many as the run is long
         };
         let sum = |of: fn(&Ssd) -> u32| plan.ssds().map(|ssd| u64::from(of(ssd))).sum();
-        let dies: u64 = sum(|ssd| ssd.part.layout.dies);
+        let dies: u64 = sum(|ssd| ssd.device.part.layout.dies);
         let channels: u64 = sum(|ssd| ssd.dimensions.channels);
         let streams = plan.streams.len().max(1) as u64 + 1;
         [

@@ -217,7 +217,7 @@ mod tests {
             Self {
                 recorder: Recorder::new(plan, false),
                 buses: lanes(plan.first().dimensions.channels),
-                dies: lanes(plan.first().part.layout.dies),
+                dies: lanes(plan.first().device.part.layout.dies),
             }
         }
     }

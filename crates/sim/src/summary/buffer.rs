@@ -51,7 +51,7 @@ pub struct BufferSummary {
 impl BufferSummary {
     /// None without a buffer.
     pub(crate) fn new(plan: &Plan, record: &Record, devices: &[Device]) -> Option<Self> {
-        plan.ssds().find(|ssd| ssd.buffer.is_some())?;
+        plan.ssds().find(|ssd| ssd.device.buffer.is_some())?;
         let counts = record.buffer();
         let [reads, writes] = [0, 1].map(|op: usize| counts.hits[op] + counts.misses[op]);
         let hits: u64 = counts.hits.iter().sum();

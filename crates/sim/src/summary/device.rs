@@ -41,19 +41,19 @@ impl DeviceSummary {
             capacity_bytes: plan.capacity_bytes(),
             user_bytes: plan.user_bytes(),
             channels: sum(|ssd| ssd.dimensions.channels),
-            dies: sum(|ssd| ssd.part.layout.dies),
-            planes: sum(|ssd| ssd.part.layout.planes()),
-            blocks: sum(|ssd| ssd.part.layout.blocks()),
+            dies: sum(|ssd| ssd.device.part.layout.dies),
+            planes: sum(|ssd| ssd.device.part.layout.planes()),
+            blocks: sum(|ssd| ssd.device.part.layout.blocks()),
             ..Self::of_ssd(plan.first())
         }
     }
     pub(crate) fn of_ssd(plan: &Ssd) -> Self {
-        let layout = &plan.part.layout;
+        let layout = &plan.device.part.layout;
         Self {
             name: plan.name.clone(),
             capacity_bytes: plan.capacity_bytes(),
             user_bytes: plan.user_bytes(),
-            over_provisioning_ratio: plan.ftl.config.over_provisioning_ratio,
+            over_provisioning_ratio: plan.device.ftl.config.over_provisioning_ratio,
             channels: plan.dimensions.channels,
             ways: plan.dimensions.ways,
             dies: layout.dies,

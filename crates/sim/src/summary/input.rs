@@ -40,7 +40,7 @@ pub(super) fn input_summary(outcome: &Outcome, flash: &FlashCounts) -> InputSumm
         .map(|issued| replay_name(&issued.replay));
     let replay = replays.next().unwrap_or_default();
     let alike = replays.all(|other| other == replay);
-    let slots = outcome.plan.first().queue_depth;
+    let slots = outcome.plan.first().device.queue_depth;
     let depths = outcome
         .streams
         .iter()

@@ -116,7 +116,7 @@ pub(super) fn crowding(outcome: &Outcome, generated: bool) -> String {
 pub(super) fn classes_ignored(plan: &Plan) -> Option<String> {
     let deaf = plan.ssds().find(|ssd| {
         !matches!(
-            &ssd.interface,
+            &ssd.device.interface,
             Interface::Nvme(nvme) if nvme.arbitration == Arbitration::WeightedRoundRobin
         )
     })?;
@@ -127,7 +127,7 @@ pub(super) fn classes_ignored(plan: &Plan) -> Option<String> {
     differ.then(|| {
         format!(
             "The classes of the streams were ignored: host.interface = {} serves all alike. Weighted round robin heeds them (host.interface.nvme.arbitration = \"weighted-round-robin\").",
-            deaf.interface.name()
+            deaf.device.interface.name()
         )
     })
 }

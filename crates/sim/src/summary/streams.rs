@@ -113,7 +113,12 @@ pub(crate) fn streams(outcome: &Outcome) -> Vec<StreamSummary> {
         .map(|(place, ((stream, issued), served))| StreamSummary {
             name: stream.name.clone(),
             class: stream.class,
-            input: input(outcome.plan.first().queue_depth, stream, issued, served),
+            input: input(
+                outcome.plan.first().device.queue_depth,
+                stream,
+                issued,
+                served,
+            ),
             latency: LatencySummary::by_op(served),
             breakdown: Breakdown::by_op(served),
             excess: ExcessOf::by_op(served),

@@ -17,12 +17,17 @@ pub fn blocks(outcome: &Outcome) -> Result<Table, ObserveError> {
         .sum();
     let run = all.div_ceil(MOST_BLOCK_ROWS).max(1);
     let rows = || {
-        let layouts = outcome.plan.ssds().map(|plan| plan.part.layout);
+        let layouts = outcome.plan.ssds().map(|plan| plan.device.part.layout);
         layouts.map(|layout| rows_of_blocks(&layout, run))
     };
     let mut runs = BlockRuns::of_rows(rows().sum());
     for (plan, device) in outcome.plan.ssds().zip(&outcome.devices) {
-        runs.add_device(&plan.part.layout, plan.dimensions, &device.erases, run);
+        runs.add_device(
+            &plan.device.part.layout,
+            plan.dimensions,
+            &device.erases,
+            run,
+        );
     }
     let [channel, way, die, plane] = runs.place;
     let mut columns: Vec<Column> = vec![

@@ -23,7 +23,7 @@ pub fn dies(outcome: &Outcome) -> Result<Table, ObserveError> {
     let places: Vec<(u32, Dimensions, u32)> = (0..)
         .zip(outcome.plan.ssds())
         .flat_map(|(member, plan)| {
-            (0..plan.part.layout.dies).map(move |die| (member, plan.dimensions, die))
+            (0..plan.device.part.layout.dies).map(move |die| (member, plan.dimensions, die))
         })
         .collect();
     let place = |of: &dyn Fn(Dimensions, u32) -> u32| {
