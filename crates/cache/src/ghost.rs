@@ -1,8 +1,8 @@
 //! Keys that left a cache.
 
+use crate::entry::Entry;
 use crate::index::{Full, Index};
 use crate::list::Lists;
-use crate::replacement::Entry;
 
 /// A part of the list.
 #[derive(Clone, Copy, Debug, Default)]

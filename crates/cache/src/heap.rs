@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Entry;
+use crate::entry::Entry;
 
 /// Children of a node.
 const ARITY: usize = 4;

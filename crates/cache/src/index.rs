@@ -4,7 +4,8 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::replacement::{Entry, Owner, Replace};
+use crate::entry::Entry;
+use crate::replacement::{Owner, Replace};
 use crate::trace::Bits;
 
 /// There are no more numbers for keys.

@@ -13,6 +13,7 @@
 //! ```
 
 pub mod curve;
+pub mod entry;
 pub mod ghost;
 pub mod heap;
 pub mod index;
@@ -20,7 +21,8 @@ pub mod list;
 pub mod replacement;
 pub mod trace;
 
+pub use entry::Entry;
 pub use ghost::Ghosts;
 pub use index::{Cache, Evicted, Full, Index};
-pub use replacement::{Entry, Owner, Replace, Replacement, Replacing, Visit};
+pub use replacement::{Owner, Replace, Replacement, Replacing, Visit};
 pub use trace::{Counts, Intake, Requests, TraceError, Width};

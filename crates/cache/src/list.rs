@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Entry;
+use crate::entry::Entry;
 
 /// Bits of a link.
 const LINK: u32 = 28;

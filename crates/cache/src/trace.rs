@@ -12,7 +12,8 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::replacement::{Entry, Owner, Replace};
+use crate::entry::Entry;
+use crate::replacement::{Owner, Replace};
 pub(crate) use bits::Bits;
 use intern::Interner;
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::buckets::{Bucket, Buckets};
 use super::sample::{Numbers, Rate, Sample};
 use super::{Corner, Curve};
-use crate::replacement::Entry;
+use crate::entry::Entry;
 use crate::trace::Requests;
 
 /// AET over every request: constant time a request, 8 bytes by key.

@@ -2,7 +2,7 @@
 
 use super::stack::Stack;
 use super::{Corner, Curve};
-use crate::replacement::Entry;
+use crate::entry::Entry;
 use crate::trace::Requests;
 
 /// The miss-ratio curve by stack distances (Mattson et al., "Evaluation techniques for storage

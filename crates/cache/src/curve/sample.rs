@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::Stream;
 use wordline_kernel::random::splitmix;
 
-use crate::replacement::Entry;
+use crate::entry::Entry;
 
 /// The share of the keys that is looked at: above 0, at most 1.
 #[derive(Copy, Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! Stack distances.
 
-use crate::replacement::Entry;
+use crate::entry::Entry;
 
 /// Slots of the smallest stack.
 const SMALLEST: usize = 1 << 12;

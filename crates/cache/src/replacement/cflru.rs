@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
 use super::window::Window;
-use super::{Entry, Owner, Replace};
+use super::{Owner, Replace};
+use crate::entry::Entry;
 
 /// The least recently used clean entry of a window at the end of the LRU list; if all in the window
 /// are dirty, the least recently used of all. Evicting a clean entry costs no write.

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
-use super::{Entry, Owner, Replace};
+use super::{Owner, Replace};
+use crate::entry::Entry;
 use crate::list::Lists;
 
 /// First in, first out with a second chance: a hit sets the reference bit of an entry (clear on

@@ -11,7 +11,8 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
-use super::{Entry, Owner, Replace};
+use super::{Owner, Replace};
+use crate::entry::Entry;
 use crate::trace::Bits;
 
 /// Why a foreign policy cannot go on.

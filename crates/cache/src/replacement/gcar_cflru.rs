@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
 use super::window::Window;
-use super::{Entry, Owner, Replace};
+use super::{Owner, Replace};
+use crate::entry::Entry;
 
 /// CFLRU that keeps entries, clean and dirty, whose chip is in garbage collection: requests for
 /// them would have to wait. From the window of the LRU list it evicts the least recently used clean

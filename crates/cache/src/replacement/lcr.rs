@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
 use super::window::Window;
-use super::{Entry, Owner, Replace};
+use super::{Owner, Replace};
+use crate::entry::Entry;
 
 /// Evicts the least recently used clean entry of a window at the end of the LRU list; if all are
 /// dirty, the one whose chip has the smallest load, of equal ones the least recently used: its

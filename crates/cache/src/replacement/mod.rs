@@ -25,39 +25,10 @@ pub mod two_q;
 pub mod unbounded;
 mod window;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::entry::Entry;
 use crate::trace::{self, Counts, Requests};
-
-/// A key that a cache knows, by a small number. Numbers are dense; the owner gives them.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-)]
-#[serde(transparent)]
-pub struct Entry(pub u32);
-
-impl Entry {
-    /// Numbers are smaller than this: links of lists have 28 bits.
-    pub const LIMIT: u32 = (1 << 28) - 16;
-
-    /// The number, as an index.
-    #[inline]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// Who owns the entries: what a policy may ask of them, and what it is told. A policy asks only
 /// about residents.

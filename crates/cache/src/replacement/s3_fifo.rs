@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
-use super::{Entry, Owner, Replace, share};
+use super::{Owner, Replace, share};
+use crate::entry::Entry;
 use crate::list::Lists;
 
 /// Three queues, first in, first out. What comes in goes through a small queue; what was hit there

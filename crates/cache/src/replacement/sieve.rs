@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
-use super::{Entry, Owner, Replace};
+use super::{Owner, Replace};
+use crate::entry::Entry;
 use crate::list::Lists;
 
 /// A hand moves from the oldest entry to the newest and evicts the first that has not been hit

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
-use super::{Entry, Owner, Replace, share};
+use super::{Owner, Replace, share};
+use crate::entry::Entry;
 use crate::list::Lists;
 
 /// A new entry enters a FIFO queue (A1in), where hits change nothing, and stays in a ghost queue

@@ -6,7 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, Owner, share};
+use super::{Owner, share};
+use crate::entry::Entry;
 use crate::list::Lists;
 
 /// The mark of an entry that was found dirty, as all between it and the tail.

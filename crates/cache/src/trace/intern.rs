@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use crate::replacement::Entry;
+use crate::entry::Entry;
 
 /// Keys below this are looked up in a table of their own: pages of volumes up to 64 GiB, or keys
 /// that are dense already.

@@ -6,7 +6,7 @@ use wordline_ftl::{GcKind, JobId};
 use wordline_kernel::Time;
 use wordline_nand::{Block, Plane, Ppn};
 
-use super::read::PageRead;
+use super::pending::PageRead;
 
 /// What waits for a part of the map.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! Writes that have no place in the flash yet.
+//! Reads that wait for the map, and writes that have no place in the flash yet.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -11,6 +11,17 @@ use wordline_nand::Plane;
 
 use crate::observation::PageParts;
 use crate::shadow::Version;
+
+/// A read that waits for its map entry.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct PageRead {
+    pub owner: u32,
+    pub page: Lpn,
+    pub parts: PageParts,
+    pub since: Time,
+    /// For verification: the oldest version that it may return.
+    pub oldest: Version,
+}
 
 /// A write of a page or a part of it that has no place yet, or a trim behind one.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

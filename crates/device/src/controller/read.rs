@@ -1,28 +1,17 @@
 //! Reads of the host and of the buffer, from the map to the die.
 
-use serde::{Deserialize, Serialize};
 use wordline_ftl::{Lpn, Mapping};
-use wordline_kernel::{Probe, Time};
+use wordline_kernel::Probe;
 
 use super::Controller;
 use super::job::Waiter;
+use super::pending::PageRead;
 use super::verification::NO_VERSION;
 use crate::backend::{Order, Purpose};
 use crate::error::DeviceError;
 use crate::event::Context;
 use crate::observation::{Observation, PageParts};
-use crate::shadow::{Shadow, Version};
-
-/// A read that waits for its map entry.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct PageRead {
-    pub owner: u32,
-    pub page: Lpn,
-    pub parts: PageParts,
-    pub since: Time,
-    /// For verification: the oldest version that it may return.
-    pub oldest: Version,
-}
+use crate::shadow::Shadow;
 
 impl<M: Mapping> Controller<M> {
     #[inline(always)]

@@ -5,7 +5,8 @@
 //! entries, and two places in the trace: the border between ghosts and residents, and the end of the
 //! ghosts.
 
-use super::{Adaptation, Counts, Entry, Owner, Requests, step};
+use super::{Adaptation, Counts, Owner, Requests, step};
+use crate::entry::Entry;
 use crate::trace::{self, Bits, Evictions};
 
 /// T1 and B1 (0), or T2 and B2 (1).
