@@ -20,14 +20,18 @@ if TYPE_CHECKING:
     from wordline._wordline import WordlineError
     from wordline.cache import CacheProgress, CacheResult, CacheSummary, cache
     from wordline.catalogue import Metric, Policy, Preset, metrics, policies, presets
+    from wordline.comparison import Comparison, compare
     from wordline.mrc import MrcResult, MrcSummary, mrc
     from wordline.package import Package, package
     from wordline.policy import PolicyClass, PolicyError, Replacement, View
     from wordline.progress import Progress
     from wordline.result import Result, Table
+    from wordline.search import Search, SearchInterrupted, search
     from wordline.simulation import Interrupted, RunError, run
     from wordline.stat import TraceStat
+    from wordline.state import preparation, prepare, resume
     from wordline.summary import Summary
+    from wordline.sweep import Sweep, SweepInterrupted, sweep, sweep_plan
     from wordline.traces import TraceFormat, trace_convert, trace_formats, trace_stat
 
     __version__: str
@@ -37,14 +41,18 @@ _NAMES = {
     "_wordline": ("WordlineError",),
     "cache": ("CacheProgress", "CacheResult", "CacheSummary", "cache"),
     "catalogue": ("Metric", "Policy", "Preset", "metrics", "policies", "presets"),
+    "comparison": ("Comparison", "compare"),
     "mrc": ("MrcResult", "MrcSummary", "mrc"),
     "package": ("Package", "package"),
     "policy": ("PolicyClass", "PolicyError", "Replacement", "View"),
     "progress": ("Progress",),
     "result": ("Result", "Table"),
+    "search": ("Search", "SearchInterrupted", "search"),
     "simulation": ("Interrupted", "RunError", "run"),
     "stat": ("TraceStat",),
+    "state": ("preparation", "prepare", "resume"),
     "summary": ("Summary",),
+    "sweep": ("Sweep", "SweepInterrupted", "sweep", "sweep_plan"),
     "traces": ("TraceFormat", "trace_convert", "trace_formats", "trace_stat"),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
@@ -71,12 +79,15 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
+FUNCTIONS = ("cache", "mrc", "package", "search", "sweep")
+
+
 class _Package(ModuleType):
-    """The import of a module puts it into its package under its own name. `cache`, `mrc` and
-    `package` are the functions of these modules."""
+    """The import of a module puts it into its package under its own name. Those of `FUNCTIONS` are
+    the functions of these modules."""
 
     def __setattr__(self, name: str, value: object) -> None:
-        function = name in ("cache", "mrc", "package") and isinstance(value, ModuleType)
+        function = name in FUNCTIONS and isinstance(value, ModuleType)
         super().__setattr__(name, getattr(value, name) if function else value)
 
 
@@ -86,6 +97,7 @@ __all__ = [
     "CacheProgress",
     "CacheResult",
     "CacheSummary",
+    "Comparison",
     "Interrupted",
     "Metric",
     "MrcResult",
@@ -99,20 +111,31 @@ __all__ = [
     "Replacement",
     "Result",
     "RunError",
+    "Search",
+    "SearchInterrupted",
     "Summary",
+    "Sweep",
+    "SweepInterrupted",
     "Table",
     "TraceFormat",
     "TraceStat",
     "View",
     "WordlineError",
     "cache",
+    "compare",
     "config",
     "metrics",
     "mrc",
     "package",
     "policies",
+    "preparation",
+    "prepare",
     "presets",
+    "resume",
     "run",
+    "search",
+    "sweep",
+    "sweep_plan",
     "trace_convert",
     "trace_formats",
     "trace_stat",

@@ -38,6 +38,27 @@ def run(
     options: dict[str, object],
     progress: Callable[[Progress], None] | None,
 ) -> Outcome: ...
+
+class Decoded: ...
+
+def build() -> str: ...
+def state_header(path: str) -> str: ...
+def prepare(
+    config_text: str,
+    config_name: str,
+    overrides: Sequence[tuple[str, str]],
+    path: str,
+    spare_areas: bool,
+    command: str,
+    options: dict[str, object],
+    progress: Callable[[Progress], None] | None,
+) -> int: ...
+def preparation(
+    config_text: str,
+    config_name: str,
+    overrides: Sequence[tuple[str, str]],
+    options: dict[str, object],
+) -> str | None: ...
 def package_run(
     config_text: str,
     config_name: str,
@@ -83,6 +104,7 @@ def cache_open(
     options: dict[str, object],
     progress: Callable[[dict[str, object]], None] | None,
 ) -> CacheTrace: ...
+def cache_policy(policy: str) -> str: ...
 def cache_table(runs: Sequence[str]) -> Table: ...
 def curves_open(
     paths: Sequence[str],

@@ -56,3 +56,13 @@ def path(name: str, value: object, what: str = "a path") -> str:
     elif isinstance(text, bytes):
         remedy = "; decode it with os.fsdecode"
     raise TypeError(f"{name} must be {what}, not {value!r}{remedy}")
+
+
+def toml_value(text: str) -> Any:
+    """A value as TOML has it; what is no TOML is a text."""
+    import tomllib
+
+    try:
+        return tomllib.loads(f"v = {text}")["v"]
+    except tomllib.TOMLDecodeError:
+        return text

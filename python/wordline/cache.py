@@ -5,17 +5,21 @@ r.runs[0]["miss_ratio"]
 r.table.polars()
 """
 
+from __future__ import annotations
+
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, TypeAlias, TypedDict, cast
+from typing import Any, ClassVar, NotRequired, TypeAlias, TypedDict, cast
 
 from wordline import _wordline, output_folder
 from wordline._wordline import WordlineError
 from wordline.arguments import whole
+from wordline.cache_on_flash import DISK, FlashSide, OnFlash, play
+from wordline.config import Value
 from wordline.pickling import OneTable
 from wordline.policy import PolicyClass, PolicyError, name_of
 from wordline.result import Table
@@ -69,7 +73,7 @@ class CacheInput(TypedDict):
 class CacheRun(TypedDict):
     """What came of a policy at a size. All counts are of requests for pages; a ratio is None where
     there were no requests. `write_backs` are the evicted pages that had been written since they
-    came."""
+    came. `flash` is what it did on flash in front of a disk, if it ran there."""
 
     policy: str
     size_pages: int
@@ -87,6 +91,16 @@ class CacheRun(TypedDict):
     write_miss_ratio: float | None
     evictions: int
     write_backs: int
+    flash: NotRequired[FlashSide]
+
+
+class OnFlashInput(TypedDict):
+    """The flash and the disk of runs on flash, and what there is to know of them."""
+
+    flash: str
+    disk: str
+    overrides: dict[str, object]
+    notes: list[str]
 
 
 class CacheSummary(TypedDict):
@@ -96,6 +110,8 @@ class CacheSummary(TypedDict):
     version: str
     input: CacheInput
     runs: list[CacheRun]
+    on_flash: OnFlashInput | None
+    """The devices that the policies ran on too; None if they ran on none."""
 
 
 class OfTrace(ABC):
@@ -190,7 +206,7 @@ def cache(
     policies: Policy | Sequence[Policy] = "lru",
     sizes: Size | Sequence[Size] = SIZES,
     *,
-    page_bytes: int = 4096,
+    page_bytes: int | None = None,
     max_requests: int | None = None,
     format: str | None = None,
     columns: str | None = None,
@@ -199,6 +215,10 @@ def cache(
     time_gaps: str = "keep",
     align: Align = "keep",
     volumes: Volumes = "shared",
+    flash: str | os.PathLike[str] | None = None,
+    disk: str = DISK,
+    overrides: Mapping[str, Value] | None = None,
+    jobs: int | None = None,
     progress: bool | Callable[[CacheProgress], None] = False,
     out: str | os.PathLike[str] | None = None,
 ) -> CacheResult:
@@ -212,11 +232,18 @@ def cache(
                   colons. In a list also classes: policies written in Python (`wordline.policy`)
     sizes         pages (4096, "4096p"), bytes ("64MiB", "1GB"), or a share of the distinct pages
                   (0.01, "1%"); or a list of them
-    page_bytes    requests are split into pages of this size; a part of a page counts as the page
+    page_bytes    requests are split into pages of this size, 4096 bytes or those of `flash` if not
+                  given; a part of a page counts as the page
     max_requests  take so many requests of the trace and no more
     format, columns, on_bad_line, time_order, align, volumes
                   as of `wordline.trace_stat`; pages of different volumes are different pages. By
                   default requests keep the order of the file: caches know no time
+    flash         a TOML file or a preset of a flash device: each policy of each size also runs as
+                  a read cache on such a device, in as many blocks as the size takes, in front of
+                  a disk
+    disk          the preset of the disk
+    overrides     values of configuration keys of the device, such as cache.suspected_queue
+    jobs          processes of this machine that simulate; None for one a core
     progress      True for a bar on standard error, or a function that is called with a
                   CacheProgress
     out           folder for the output files; None to write none (see `CacheResult.write`)
@@ -227,31 +254,76 @@ def cache(
     Raises WordlineError, or KeyboardInterrupt, and leaves nothing then; PolicyError (a
     WordlineError), with the runs until then, if a policy written in Python goes wrong.
     """
-    listed, texts = _split(policies), _sizes(sizes)
+    listed, wanted = _split(policies), _sizes(sizes)
+    device = _device(flash, disk, overrides, listed)
+    if device and page_bytes not in (None, device.page_bytes):
+        raise WordlineError(
+            f"page_bytes = {page_bytes}: {device.device} has pages of {device.page_bytes} bytes; "
+            "leave page_bytes out"
+        )
+    page_bytes = page_bytes or (device.page_bytes if device else 4096)
     reading = reading_options(page_bytes, max_requests)
     reading |= trace_options(
         format, on_bad_line, time_order, align, volumes, columns=columns, time_gaps=time_gaps
     )
     reading["keys"] = any(not isinstance(one, str) for one in listed)
-    chosen = _checked(listed, texts)
+    chosen = _checked(listed, wanted)
     if out is not None:
         output_folder.check(out, "cache")
     with heard(progress) as tell:
         taken = _wordline.cache_open(paths(trace), reading, tell)
-        pages = sorted({taken.size(text) for text in texts})
-        runs, fault = _played(taken, [(policy, size) for size in pages for policy in chosen], tell)
+        pages = sorted({taken.size(text) for text in wanted})
+        texts, fault = _played(taken, [(policy, size) for size in pages for policy in chosen], tell)
+        runs = [cast("CacheRun", json.loads(run)) for run in texts]
+        notes: list[str] = []
+        if device and fault is None:
+            playing = {
+                "format": format, "columns": columns, "max_requests": max_requests, "jobs": jobs,
+                "on_bad_line": on_bad_line, "time_order": time_order, "time_gaps": time_gaps,
+                "align": "expand" if align == "keep" else align, "volumes": volumes,
+            }  # fmt: skip
+            playing = {name: value for name, value in playing.items() if value is not None}
+            if time_order == "file":
+                del playing["time_order"]  # an open loop plays by the times
+            sides, notes = play(device, trace, cast("Any", runs), playing, tell)
+            for run, side in zip(runs, sides, strict=True):
+                if side:
+                    run["flash"] = side
     summary: CacheSummary = {
         "kind": "cache",
         "version": _version(),
         "input": cast("CacheInput", json.loads(taken.input_json())),
-        "runs": [cast("CacheRun", json.loads(run)) for run in runs],
+        "runs": runs,
+        "on_flash": {
+            "flash": device.device,
+            "disk": disk,
+            "overrides": dict(overrides or {}),
+            "notes": notes,
+        }
+        if device
+        else None,
     }
-    result = CacheResult(summary, _wordline.cache_table(runs))
+    result = CacheResult(summary, _wordline.cache_table([json.dumps(run) for run in runs]))
     if fault is not None:
         raise PolicyError(fault, result)
     if out is not None:
         result.write(out)
     return result
+
+
+def _device(
+    flash: str | os.PathLike[str] | None,
+    disk: str,
+    overrides: Mapping[str, Value] | None,
+    policies: Sequence[Policy],
+) -> OnFlash | None:
+    if flash is None:
+        if overrides:
+            raise WordlineError("overrides are of a flash device; name one with flash")
+        return None
+    if not all(isinstance(one, str) for one in policies):
+        raise WordlineError("a policy written in Python runs on no flash; leave flash out")
+    return OnFlash(flash, disk, overrides or {})
 
 
 def _played(

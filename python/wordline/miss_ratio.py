@@ -1,11 +1,12 @@
 """The pages of `wordline cache` and `wordline mrc`: miss ratio against size."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from wordline import pages, units
 from wordline.cache import CacheRun, CacheSummary
+from wordline.cache_on_flash import FlashSide
 from wordline.mrc import MrcCurve, MrcSummary
 from wordline.plotly import Figure, figure, line
 
@@ -27,6 +28,16 @@ CEILINGS = {"belady": "dash", "unbounded": "dot"}
 """Policies that bound what is possible, and how their lines are drawn."""
 CEILING = "#8b929c"
 
+FLASH_FIGURES: dict[str, tuple[str, Callable[[FlashSide], float | None]]] = {
+    "flash-hits": ("hits of pages read (%)", lambda side: _percent(side["hit_ratio"])),
+    "flash-erases": ("blocks erased", lambda side: side["erases"]),
+    "flash-latency": (
+        "mean latency (ms)",
+        lambda side: None if side["mean_us"] is None else side["mean_us"] / 1e3,
+    ),
+}
+"""What is drawn of policies on flash."""
+
 Ratio = Literal["miss_ratio", "read_miss_ratio", "write_miss_ratio"]
 
 
@@ -40,6 +51,8 @@ def cache_page(summary: CacheSummary) -> str:
         charts["writes"] = by_size(runs, "write_miss_ratio", "misses by writes (%)", height=340)
     if summary["input"]["page_writes"]:
         charts["write-backs"] = write_backs(runs)
+    if any("flash" in run for run in runs):
+        charts |= {name: on_flash(runs, name) for name in FLASH_FIGURES}
     return _page(summary, charts, mixed=mixed)
 
 
@@ -69,6 +82,24 @@ def write_backs(runs: Sequence[CacheRun]) -> Figure:
         for place, (name, own) in enumerate(_by_policy(runs).items())
     ]  # fmt: skip
     return _figure(data, _sizes(runs), "pages written back by writes (%)", 340)
+
+
+def on_flash(runs: Sequence[CacheRun], name: str) -> Figure:
+    """A line for each policy on flash: a figure of it, by its size."""
+    title, value = FLASH_FIGURES[name]
+    data: list[Figure] = []
+    for place, (policy, every) in enumerate(_by_policy(runs).items()):
+        sides = [run["flash"] for run in every if "flash" in run]
+        if sides:
+            data.append(
+                _line(policy, place, [side["capacity_pages"] for side in sides],
+                      [value(side) for side in sides],
+                      [units.number(value(side)) for side in sides])
+                | {"hovertemplate": "%{customdata} at %{x:,} pages"}
+            )  # fmt: skip
+    shown = _figure(data, _sizes(runs), title, 340)
+    shown["layout"]["yaxis"] |= {"range": None, "rangemode": "tozero"}
+    return shown
 
 
 def curves(found: Sequence[MrcCurve], page_bytes: int) -> Figure:

@@ -37,6 +37,7 @@ FILES: dict[str, dict[str, str]] = {
         "members.parquet": "of an array: the series of each member",
         "chip_load.parquet": "with observe.chip_load_interval_ms: the work of each chip",
         "report.html": "which needs no network",
+        "checkpoint.wls": "of a run with --checkpoint-every that was stopped",
     },
     "cache": {
         "summary.json": "",
@@ -49,6 +50,19 @@ FILES: dict[str, dict[str, str]] = {
         "report.html": "which needs no network",
     },
     "study": {"index.html": "which needs no network", "study.json": "all numbers"},
+    "sweep": {
+        "points.parquet": "a row for each point",
+        "sweep.toml": "the plan",
+        "config.resolved.toml": "the configuration of the first point",
+        "points.jsonl": "what has ended, to go on from",
+        "report.html": "which needs no network",
+    },
+    "search": {
+        "best.toml": "the device that was found",
+        "trials.parquet": "a row for each trial",
+        "report.html": "which needs no network",
+        "trials.journal": "what has ended, to go on from",
+    },
     "growth": {
         "index.html": "charts",
         "growth.json": "all numbers",
@@ -60,7 +74,15 @@ ALWAYS = {
     "cache": {"summary.json", "cache.parquet"},
     "mrc": {"summary.json", "curve.parquet"},
     "study": {"index.html", "study.json"},
+    "sweep": {"points.jsonl"},
+    "search": {"trials.journal"},
     "growth": {"index.html", "growth.json", "growth.csv"},
+}
+
+# What a command that was killed leaves of its folder.
+UNFINISHED = {
+    "run": {"checkpoint.wls", "checkpoint.wls.part"},
+    "study": {"points.jsonl"},
 }
 
 REMEDIES = {
@@ -102,6 +124,12 @@ def check_file(path: str | os.PathLike[str]) -> str:
         _require_no_folder(place)
         _require_writable(place)
     return place
+
+
+def make(place: str) -> None:
+    """Makes a folder, and those above it, unless it is there. Raises WordlineError."""
+    with _explained(place):
+        os.makedirs(place, exist_ok=True)
 
 
 def unused(path: str) -> str:
@@ -176,7 +204,7 @@ def _write_into(part: str, place: str, name: str, writer: Writer) -> None:
     except WordlineError as fault:
         raise WordlineError(str(fault).replace(part, place)) from fault
     except OSError as fault:
-        raise WordlineError(_explain(os.path.join(place, name), fault)) from fault
+        raise WordlineError(explain(os.path.join(place, name), fault)) from fault
 
 
 def _put_first_free(part: str, path: str) -> str:
@@ -233,6 +261,7 @@ def _require_replaceable(place: str, command: str) -> None:
     if place == os.getcwd() or os.path.ismount(place):
         raise WordlineError(f"{place}: cannot be replaced; name a folder inside it")
     names = set(os.listdir(place))
+    names -= UNFINISHED.get(command, set())
     owners = [one for one in FILES if ALWAYS[one] <= names <= set(FILES[one])]
     if not names or command in owners:
         return
@@ -286,12 +315,13 @@ def _explained(place: str) -> Generator[None]:
     try:
         yield
     except OSError as fault:
-        raise WordlineError(_explain(place, fault)) from fault
+        raise WordlineError(explain(place, fault)) from fault
     except UnicodeError as fault:
         raise WordlineError(f"{place!r}: is not valid Unicode; name another") from fault
 
 
-def _explain(place: str, fault: OSError) -> str:
+def explain(place: str, fault: OSError) -> str:
+    """Why a path cannot be written, and what to do, in a sentence."""
     remedy = REMEDIES.get(fault.errno or 0, "name another folder")
     return f"{place}: cannot be written: {fault.strerror or fault}; {remedy}"
 

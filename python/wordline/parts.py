@@ -23,5 +23,6 @@ PARTS = cast("list[Part]", json.loads(_wordline.parts()))
 
 def shown(summary: Mapping[str, Any]) -> list[Part]:
     """The parts worth showing of a run."""
-    total = summary["breakdown"]["all"]
-    return [part for part in PARTS if part["always"] or total[part["figure"]]]
+    total, has_flash = summary["breakdown"]["all"], summary["device"]["dies"] > 0
+    always = [part for part in PARTS if part["always"] and has_flash]
+    return [part for part in PARTS if part in always or total[part["figure"]]]

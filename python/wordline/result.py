@@ -11,7 +11,7 @@ from wordline._wordline import WordlineError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
     from typing import Any
 
@@ -271,7 +271,13 @@ def summary_text(result: Result) -> str:
 
 
 def write(
-    result: Result, path: str | os.PathLike[str], *, report: bool, numbered: bool
+    result: Result,
+    path: str | os.PathLike[str],
+    *,
+    report: bool,
+    numbered: bool,
+    beside: Mapping[str, output_folder.Writer] | None = None,
 ) -> list[str]:
-    """`Result.write` for strings."""
-    return output_folder.write(path, result._writers(report), "run", numbered=numbered)  # pyright: ignore[reportPrivateUsage]
+    """`Result.write` for strings; further files are written `beside` those of the result."""
+    writers = {**result._writers(report), **(beside or {})}  # pyright: ignore[reportPrivateUsage]
+    return output_folder.write(path, writers, "run", numbered=numbered)

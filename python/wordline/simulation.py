@@ -12,11 +12,34 @@ from collections.abc import Callable, Mapping
 import wordline
 from wordline import _wordline, output_folder, trace_input
 from wordline._wordline import WordlineError
-from wordline.arguments import flag, whole
+from wordline.arguments import flag, path, whole
 from wordline.config import Device, Overrides, read, settings
 from wordline.result import Result
 from wordline.timeline import require_outside, timeline_options
 from wordline.trace_input import Traces, named, paths, trace_options
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from typing import Any, Protocol, TypeAlias, TypeVar
+
+    T = TypeVar("T")
+    State = TypeVar("State")
+    Heard = TypeVar("Heard", contravariant=True)
+
+    class Shown(Protocol[Heard]):
+        """A bar."""
+
+        def show(self, state: Heard, /) -> None:
+            """Draws how far the work is."""
+
+    Job: TypeAlias = tuple[str, str, list[tuple[str, str]], list[str], dict[str, Any]]
+    """What is asked for: text and name of a configuration, overrides, traces, options."""
+
+
+decoded: _wordline.Decoded | None = None
+"""Traces that runs of this process have read and keep; None to keep none. The processes of a sweep
+do."""
 
 
 class RunError(WordlineError):
@@ -42,7 +65,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def run(
-    device: Device,
+    device: Device | None,
     trace: Traces | None = None,
     *,
     streams: Mapping[str, Traces] | None = None,
@@ -64,6 +87,9 @@ def run(
     max_requests: int | None = None,
     progress: bool | Callable[[wordline.Progress], None] = False,
     out: str | os.PathLike[str] | None = None,
+    prepared: str | os.PathLike[str] | None = None,
+    checkpoint_every: str | float | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     timeline: str | os.PathLike[str] | None = None,
     timeline_from: str = "0",
     timeline_until: str | None = None,
@@ -74,7 +100,8 @@ def run(
         r = wordline.run("d4", "disk.csv.gz", overrides={"ftl.over_provisioning_ratio": 0.07})
         r = wordline.run("d4", streams={"db": "a.csv", "log": ["b.csv", "c.csv"]}, slowdown=True)
 
-    device        path of a TOML file, name of a preset, or a mapping of the same shape
+    device        path of a TOML file, name of a preset, or a mapping of the same shape; None for
+                  that of `prepared`
     trace         path, or paths played one after the other; None for generated load
     streams       traces that are played at the same time, by the name of their stream. A name that
                   the device's [[streams]] do not declare is a stream with their defaults
@@ -106,6 +133,12 @@ def run(
                   recovers, requests under way are lost, and with `verify` every page is checked
     progress      True for a bar on standard error, or a function that is called with a Progress
     out           folder for the output files; None to write none (see `Result.write`)
+    prepared      a file of `wordline.prepare`: the state in which the device begins, in place of
+                  its [precondition], which has to be the same
+    checkpoint_every  write the state of the run as often as this, such as "60s", and when it is
+                  interrupted; `wordline.resume` goes on from there. Not with a timeline, a policy
+                  written in Python or a trace on standard input
+    checkpoint    the file of that state; None for checkpoint.wls in the folder `out`
     timeline      file for a timeline of channels, dies and planes, which Perfetto opens; None to
                   write none
     timeline_from, timeline_until
@@ -118,11 +151,21 @@ def run(
     if the run ended early and Interrupted (a KeyboardInterrupt) on Ctrl-C if something was. These
     two carry it as `.result`, and with `out` it is on disk.
     """
-    text, name = read(device)
+    given = settings(overrides)
+    if device is not None:
+        text, name = read(device)
+    elif prepared is not None:
+        from wordline.state import prepared_device
+
+        text, name, of_device = prepared_device(os.fspath(prepared))
+        given = of_device + given
+    else:
+        raise TypeError("device must be given, or prepared")
     options = trace_options(
         format, on_bad_line, time_order, align, volumes, fit, columns, time_gaps
     )
     options |= {
+        "decoded": decoded,
         "seed": whole("seed", seed, 0),
         "requests": flag("requests", requests),
         "verify": flag("verify", verify),
@@ -142,19 +185,85 @@ def run(
     files = traces + [path for _, stream in several for path in stream]
     options |= timeline_options(timeline, timeline_from, timeline_until, files)
     options["streams"] = several
-    if out is not None:
-        require_outside(timeline, output_folder.check(out, "run"))
-    outcome = _simulate(text, name, settings(overrides), traces, options, progress)
-    result = Result(outcome)
+    if prepared is not None:
+        options["prepared"] = path("prepared", prepared)
+    place = None if out is None else output_folder.check(out, "run")
+    if place is not None:
+        require_outside(timeline, place)
+    if checkpoint_every is not None:
+        from wordline.state import checkpoint_options
+
+        options |= checkpoint_options(checkpoint_every, checkpoint, place)
+    return finished((text, name, given, traces, options), progress, place)
+
+
+def finished(
+    job: Job, progress: bool | Callable[[wordline.Progress], None], place: str | None
+) -> Result:
+    """The result of a run, written into the folder `place` if there is one. Raises as `run`."""
+    result = _simulated(job, progress)
+    early = _ended_early(result)
+    if place is not None:
+        write(result, place)
+    if early is not None:
+        raise early
+    return result
+
+
+def _simulated(job: Job, progress: bool | Callable[[wordline.Progress], None]) -> Result:
+    """The result of a run, whether it came to its end or not. Raises WordlineError or
+    KeyboardInterrupt if nothing was simulated."""
+    text, name, overrides, traces, options = job
+    if "checkpoint" not in options:
+        return _heard(text, name, overrides, traces, options, progress)
+    from wordline.state import command_of, folder_for
+
+    options["command"] = command_of(job)
+    with folder_for(str(options["checkpoint"])):
+        return _heard(text, name, overrides, traces, options, progress)
+
+
+def _heard(
+    text: str,
+    name: str,
+    overrides: list[tuple[str, str]],
+    traces: list[str],
+    options: dict[str, Any],
+    progress: bool | Callable[[wordline.Progress], None],
+) -> Result:
+    outcome = observed(
+        progress, lambda heard: _wordline.run(text, name, overrides, traces, options, heard)
+    )
     if outcome.requests == 0:
         _nothing_simulated(outcome)
-    if out is not None:
-        result.write(out)
+    return Result(outcome)
+
+
+def _ended_early(result: Result) -> RunError | Interrupted | None:
+    """What a run that did not come to its end raises."""
+    outcome = result._outcome  # pyright: ignore[reportPrivateUsage]
     if outcome.interrupted:
-        raise Interrupted(result)
-    if outcome.error is not None:
-        raise RunError(outcome.error, result)
-    return result
+        return Interrupted(result)
+    return None if outcome.error is None else RunError(outcome.error, result)
+
+
+def write(
+    result: Result, place: str | os.PathLike[str], *, report: bool = True, numbered: bool = False
+) -> list[str]:
+    """Writes a result into a folder; the state of a run that was stopped stays in it."""
+    from wordline import result as results
+
+    if not result._outcome.partial:  # pyright: ignore[reportPrivateUsage]
+        return results.write(result, place, report=report, numbered=numbered)
+    from wordline.state import carried
+
+    return results.write(
+        result,
+        place,
+        report=report,
+        numbered=numbered,
+        beside={} if numbered else carried(os.fspath(place)),
+    )
 
 
 def _nothing_simulated(outcome: _wordline.Outcome) -> None:
@@ -164,24 +273,21 @@ def _nothing_simulated(outcome: _wordline.Outcome) -> None:
         raise WordlineError(outcome.error)
 
 
-def _simulate(
-    text: str,
-    name: str,
-    overrides: list[tuple[str, str]],
-    traces: list[str],
-    options: dict[str, object],
-    progress: bool | Callable[[wordline.Progress], None],
-) -> _wordline.Outcome:
-    def run(heard: Callable[[wordline.Progress], None] | None) -> _wordline.Outcome:
-        return _wordline.run(text, name, overrides, traces, options, heard)
-
+def observed(
+    progress: bool | Callable[[State], None],
+    run: Callable[[Callable[[State], None] | None], T],
+    bar: Callable[[], AbstractContextManager[Shown[State]]] | None = None,
+) -> T:
+    """Calls a function with what hears its progress: a bar, that of a run by default, if `progress`
+    is True."""
     if progress is False or progress is None:
         return run(None)
     if progress is True:
         from wordline.terminal.progress import Bar
 
-        with Bar() as bar:
-            return run(bar.show)
+        made: Any = bar() if bar else Bar()
+        with made as shown:
+            return run(shown.show)
     if not callable(progress):
         raise TypeError(f"progress must be True, False or a function, not {progress!r}")
     return run(progress)

@@ -6,7 +6,7 @@ from typing import Literal, TypedDict
 
 class Device(TypedDict):
     """The device that was simulated; of an array, sums over its members, and of the first what
-    adds to nothing."""
+    adds to nothing. Of hard disks, what counts flash is 0."""
 
     name: str
     capacity_bytes: int
@@ -39,7 +39,7 @@ class Input(TypedDict):
     replay: Literal["open-loop", "closed-loop", "mixed"]
     time_scale: float | None
     recorded_s: float | None
-    queue_depth: int
+    queue_depth: int | None
     requests: int
     reads: int
     writes: int
@@ -101,6 +101,11 @@ class Breakdown(TypedDict):
     bus_us: float
     cell_us: float
     gc_us: float
+    disk_queue_us: float
+    disk_overhead_us: float
+    seek_us: float
+    rotation_us: float
+    transfer_us: float
 
 
 class BreakdownByOp(TypedDict):
@@ -174,7 +179,7 @@ class StreamInput(TypedDict):
     replay: Literal["open-loop", "closed-loop", "mixed"]
     time_scale: float | None
     recorded_s: float | None
-    queue_depth: int
+    queue_depth: int | None
     requests: int
     reads: int
     writes: int
@@ -390,6 +395,72 @@ class Buffer(TypedDict):
     flush_max_us: float | None
 
 
+class Cache(TypedDict):
+    """Flash in front of a disk. Pages are pages of the flash."""
+
+    capacity_pages: int
+    resident_pages: int
+    suspected_pages: int
+    suspected_pages_most: int
+    pages_read: int
+    resident_hits: int
+    suspected_hits: int
+    joined: int
+    misses: int
+    bypassed: int
+    hit_ratio: float | None
+    request_hit_ratio: float | None
+    hit_mean_us: float | None
+    miss_mean_us: float | None
+    read_deviation_us: float | None
+    fills: int
+    updates: int
+    invalidated: int
+    evicted: int
+    dropped: int
+    suspected_lost: int
+    bytes_programmed_per_byte_hit: float | None
+    lifetime_years: float | None
+    disk_requests: int
+    disk_utilisation: float | None
+    disk_read_savings: float | None
+    pages_checked: int | None
+
+
+class SeekDistance(TypedDict):
+    """Accesses after seeks of a range of distances."""
+
+    from_cylinders: int
+    to_cylinders: int
+    accesses: int
+
+
+class Disk(TypedDict):
+    """A hard disk: the store itself, a member of an array of disks, or one behind a cache."""
+
+    name: str
+    disks: list[int]
+    capacity_bytes: int
+    reads: int
+    writes: int
+    read_bytes: int
+    written_bytes: int
+    reads_buffered: int
+    writes_buffered: int
+    sectors_read_ahead: int
+    destages: int
+    utilisation: float | None
+    overhead_s: float
+    seek_s: float
+    rotation_s: float
+    transfer_s: float
+    accesses: int
+    seek_distance_mean: float | None
+    seek_distances: list[SeekDistance]
+    held_most: int
+    held_mean: float | None
+
+
 class ChipLoad(TypedDict):
     """What the dies had to do at instants at equal distances."""
 
@@ -469,6 +540,8 @@ class Summary(TypedDict):
     flash: Flash
     map_cache: MapCache | None
     buffer: Buffer | None
+    cache: Cache | None
+    disks: list[Disk]
     chip_load: ChipLoad | None
     collections: list[Collections]
     power: Power | None

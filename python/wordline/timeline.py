@@ -70,6 +70,26 @@ def picoseconds(name: str, time: str) -> int:
     return int(number * scale)
 
 
+def seconds(name: str, time: str | float) -> float:
+    """A length of time such as "60s" or "5min", or a number of seconds. Raises TypeError or
+    WordlineError."""
+    if isinstance(time, int | float) and not isinstance(time, bool):
+        found = float(time)
+    else:
+        units = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+        text = str(time).strip()
+        unit = text.lstrip("0123456789. ")
+        try:
+            found = float(text.removesuffix(unit)) * units[unit or "s"]
+        except (KeyError, ValueError):
+            raise WordlineError(
+                f"{name}: {time!r} is not a time; write a number and ms, s, min or h"
+            ) from None
+    if not 0 <= found < 1e9:
+        raise WordlineError(f"{name}: {time!r} is out of range; give 0s to 1e9 s")
+    return found
+
+
 def _path(timeline: str | os.PathLike[str]) -> Path:
     path = arguments.path("timeline", timeline, "the path of a file")
     if not path or "\0" in path:

@@ -18,10 +18,13 @@ import wordline
 
 ROOT = Path(__file__).parents[2]
 # The examples of the page on MQSim go on from files of MQSim: tests/python/test_mqsim.py has some.
+# Those on clusters and searches need a cluster and Optuna: test_sweep.py and test_docs_numbers.py.
+OWN_TESTS = {"mqsim", "cluster", "search"}
 PAGES = [
     ROOT / "README.md",
     ROOT / "docs/tutorial.md",
-    *(page for page in sorted((ROOT / "docs/how-to").glob("*.md")) if page.stem != "mqsim"),
+    ROOT / "docs/tutorial-sweeps.md",
+    *(page for page in sorted((ROOT / "docs/how-to").glob("*.md")) if page.stem not in OWN_TESTS),
 ]
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 TRACE = re.compile(r"[\w-]+\.csv(?:\.gz|\.zst)?")
@@ -91,7 +94,7 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 
 def commands(text: str) -> list[list[str]]:
     """The calls of `wordline` in a block, as words, with `>` among them."""
-    lines = [line.removeprefix("$ ") for line in text.splitlines()]
+    lines = [line.removeprefix("$ ") for line in text.replace("\\\n", " ").splitlines()]
     words = [shlex.split(line, comments=True) for line in lines if line.startswith("wordline ")]
     short = [one for one in words if one[1] not in LONG or len(one) == 2]
     return [one for one in short if not OWN_FILES & set(one)]
@@ -123,7 +126,7 @@ def test_examples_run_as_they_stand(page: Path, place: Path) -> None:
     code = ""
     for language, text in blocks(page):
         if language == "toml":
-            tomls += [text] if "schema = " in text else []
+            tomls += [text] if "schema = " in text or "device = " in text else []
             continue
         if language == "ini":
             Path("job.fio").write_text(text)

@@ -55,8 +55,8 @@ def wordline(place: Path) -> Command:
     def call(*args: str, **more: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "wordline", *args],
-            cwd=place, env=environment(), capture_output=True, text=True, timeout=120, check=False,
-            **more,
+            env=environment(), capture_output=True, text=True, timeout=120, check=False,
+            **{"cwd": place, **more},
         )  # fmt: skip
 
     return call

@@ -137,6 +137,27 @@ def test_policies_of_a_buffer(place: Path, capsys: pytest.CaptureFixture[str]) -
         assert found == [hits, clean, read, write, without], policy
 
 
+def test_what_searches_find(place: Path) -> None:
+    assert place
+    page = text("how-to/search.md")
+    (found,) = re.findall(
+        r"of ([\d.]+) with a `start_free_ratio` of ([\d.]+): a p99 of ([\d.]+)", page
+    )
+    (less,) = re.findall(r"With ([\d.]+) it is ([\d.]+) ms", page)
+    cases = [found, (less[0], found[1], less[1])]
+    front = [tuple(cells) for cells in rows("how-to/search.md", "over-provisioning")]
+    assert len(front) == 4
+    for ratio, threshold, p99 in [*cases, *front]:
+        keys = {
+            "ftl.over_provisioning_ratio": float(ratio),
+            "ftl.gc.start_free_ratio": float(threshold),
+        }
+        summary = wordline.run("demo", TRACE, overrides=keys, requests=False).summary
+        ms = summary["latency"]["write"]["p99_us"] / 1000
+        assert f"{ms:.1f}" == p99.removesuffix(" ms"), ratio
+    assert float(cases[0][2]) < 20 < float(cases[1][2])
+
+
 def test_a_buffer_without_power(place: Path) -> None:
     (place / "buffered.toml").write_text(blocks("how-to/buffer.md", "toml")[0])
     page = text("how-to/buffer.md")

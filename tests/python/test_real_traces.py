@@ -11,7 +11,7 @@ import pytest
 import wordline
 
 FOLDER = Path(__file__).parents[3] / "shared" / "traces"
-TRACES = sorted(path for path in FOLDER.glob("*") if path.suffix != ".md")
+TRACES = sorted(path for path in FOLDER.glob("*") if path.is_file() and path.suffix != ".md")
 
 # Records with a wrapped clock, as the description of the traces says.
 BROKEN = {"dbbench-fillrandom.blkparse.gz": 20}

@@ -95,6 +95,16 @@ parts! {
         "The memory array at work, and the short busy times of commands for several planes.";
     gc, "GC interference", "#c2457f", Always,
         "Waiting for a die or a bus behind garbage collection, or for a free block.";
+    disk_queue, "disk queue", "#a8795b", Spent,
+        "Waiting in the queue of a disk behind other requests.";
+    disk_overhead, "disk overhead", "#c49c94", Spent,
+        "Commands in the controller of a disk.";
+    seek, "seek", "#8c564b", Spent,
+        "The arm of a disk moving, heads being switched, writes settling; all of the positioning where a model knows no positions.";
+    rotation, "rotation", "#e377c2", Spent,
+        "The platter of a disk turning to the sectors.";
+    transfer, "disk transfer", "#d98f5f", Spent,
+        "Sectors passing under the head of a disk, and what of them is left on its bus.";
 }
 
 /// How many parts there are.

@@ -1,13 +1,14 @@
 //! What a power cut costs.
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
 /// What a power cut cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PowerCut {
     /// Requests that were under way; the host has to ask again.
     pub requests_lost: u32,
-    /// Pages in the DRAM buffer that were newer than the flash, and are lost.
+    /// Pages in the DRAM buffer that were newer than the flash, and are lost; of the write cache of a disk, 4 KiB each.
     pub pages_lost: u32,
     /// Pages in the DRAM buffer that were newer than the flash, and were saved by its capacitors.
     pub pages_saved: u32,

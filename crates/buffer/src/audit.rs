@@ -5,8 +5,9 @@ use wordline_cache::replacement::Replace;
 
 use super::frame::Frame;
 use super::view::Decided;
-use super::{Buffer, Kind};
 use crate::backing::{Chip, Page};
+use crate::buffer::Buffer;
+use crate::part::Kind;
 
 /// A law, and whether it is kept.
 type Checked = (bool, &'static str);

@@ -6,20 +6,8 @@ use serde::{Deserialize, Serialize};
 use wordline_cache::Entry;
 use wordline_kernel::memory::Table;
 
-use crate::backing::{Chip, Page};
+use crate::backing::{Chip, Page, Span};
 use crate::sectors::Sectors;
-
-/// What of a page is destaged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Span {
-    /// The first byte.
-    pub from: u32,
-    /// Length.
-    pub bytes: u32,
-    /// Whether it is the whole page; otherwise the rest is completed from the flash, and the gaps
-    /// between what was written.
-    pub whole: bool,
-}
 
 /// Somebody who waits until the flash holds what a page holds.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

@@ -15,7 +15,7 @@ pub(super) struct View<'a, B> {
     pub left: &'a mut Vec<Departure>,
 }
 
-/// PageOp for a chip that has been decided on and that the flash does not have yet: it waits for the
+/// Work for a chip that has been decided on and that the flash does not have yet: it waits for the
 /// memory's port, or for the rest of a request. Who leaves next is to be told of it, or all pages
 /// that one request evicts would go to the chip that was idle before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

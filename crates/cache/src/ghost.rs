@@ -69,12 +69,6 @@ impl Ghosts {
     pub fn hits(&self) -> impl Iterator<Item = u64> {
         self.segments.iter().map(|segment| segment.hits)
     }
-    /// Counts from zero again.
-    pub fn reset_hits(&mut self) {
-        for segment in &mut self.segments {
-            segment.hits = 0;
-        }
-    }
     /// A key leaves the cache: it is the most recent of the list, and the oldest may be forgotten.
     pub fn left(&mut self, key: u64) -> Result<(), Full> {
         self.forget(key);

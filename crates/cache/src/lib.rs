@@ -15,14 +15,17 @@
 pub mod curve;
 pub mod entry;
 pub mod ghost;
+pub mod halves;
 pub mod heap;
 pub mod index;
 pub mod list;
 pub mod replacement;
+pub mod suspected;
 pub mod trace;
 
 pub use entry::Entry;
 pub use ghost::Ghosts;
 pub use index::{Cache, Evicted, Full, Index};
 pub use replacement::{Owner, Replace, Replacement, Replacing, Visit};
+pub use suspected::{Copies, Found, Suspecting};
 pub use trace::{Counts, Intake, Requests, TraceError, Width};

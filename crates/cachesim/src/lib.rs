@@ -16,7 +16,7 @@ use wordline_cache::TraceError;
 use wordline_workload::WorkloadError;
 
 pub use curves::{AccuracyOf, CurveAt, CurveOf, Methods, Mrc, PointOf, mrc};
-pub use play::{Run, play};
+pub use play::{FlashSide, Run, play};
 pub use policy::{Chosen, choose};
 pub use size::Size;
 pub use source::{Input, Pages, Paging};

@@ -6,6 +6,23 @@ use wordline_cache::{Counts, Entry, Owner, Replace, Replacing};
 use super::source::{Pages, Trim};
 use super::{CacheError, Chosen, Size};
 
+/// What a policy of a size did on flash in front of a disk.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct FlashSide {
+    /// The size in whole blocks.
+    pub capacity_pages: u64,
+    pub hit_ratio: Option<f64>,
+    /// Hits of pages that had been evicted and could still be read.
+    pub revived: u64,
+    pub page_programs: u64,
+    pub write_amplification: Option<f64>,
+    pub erases: u64,
+    pub mean_us: Option<f64>,
+    pub lifetime_years: Option<f64>,
+    pub disk_utilisation: Option<f64>,
+}
+
 /// What came of a policy at a size. Ratios are of requests for pages; none where there were none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
@@ -29,6 +46,9 @@ pub struct Run {
     pub evictions: u64,
     /// Pages evicted that had been written since they came.
     pub write_backs: u64,
+    /// On flash, if it ran there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flash: Option<FlashSide>,
 }
 
 impl Run {
@@ -54,6 +74,7 @@ impl Run {
             write_miss_ratio: misses(counts.write_hits, counts.writes),
             evictions: counts.evictions,
             write_backs: counts.write_backs,
+            flash: None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use wordline_observe::{Heading, ObserveError, Table, Values};
 
-use super::{CurveOf, Run};
+use super::{CurveOf, FlashSide, Run};
 
 /// A row for each policy and size.
 pub fn run_table(runs: &[Run]) -> Result<Table, ObserveError> {
@@ -11,7 +11,7 @@ pub fn run_table(runs: &[Run]) -> Result<Table, ObserveError> {
     let maybe = |of: fn(&Run) -> Option<f64>| Values::from(runs.iter().map(of).collect::<Vec<_>>());
     let names: Vec<String> = runs.iter().map(|run| run.policy.clone()).collect();
     let of = Heading::new;
-    Table::new(vec![
+    let mut columns = vec![
         (of("policy", "", "With its parameters"), names.into()),
         (
             of("size_pages", "pages", "Pages that the cache holds"),
@@ -81,7 +81,71 @@ pub fn run_table(runs: &[Run]) -> Result<Table, ObserveError> {
             ),
             counts(|run| run.write_backs),
         ),
-    ])
+    ];
+    if runs.iter().any(|run| run.flash.is_some()) {
+        columns.extend(flash_columns(runs));
+    }
+    Table::new(columns)
+}
+
+/// What the runs did on flash in front of a disk.
+fn flash_columns(runs: &[Run]) -> Vec<(Heading, Values)> {
+    type Figure = fn(&FlashSide) -> Option<f64>;
+    let columns: [(&'static str, &'static str, &'static str, Figure); 9] = [
+        (
+            "flash_capacity_pages",
+            "pages",
+            "Pages that the cache on flash holds: the size in whole blocks",
+            |side| Some(side.capacity_pages as f64),
+        ),
+        (
+            "flash_hit_ratio",
+            "ratio",
+            "Hits of pages of reads on flash",
+            |side| side.hit_ratio,
+        ),
+        (
+            "flash_revived",
+            "",
+            "Of these hits, pages that had been evicted and could still be read",
+            |side| Some(side.revived as f64),
+        ),
+        ("flash_page_programs", "", "Pages programmed", |side| {
+            Some(side.page_programs as f64)
+        }),
+        (
+            "flash_write_amplification",
+            "",
+            "Pages programmed per page taken in",
+            |side| side.write_amplification,
+        ),
+        ("flash_erases", "", "Blocks erased", |side| {
+            Some(side.erases as f64)
+        }),
+        (
+            "flash_mean_us",
+            "us",
+            "Mean response time of all requests",
+            |side| side.mean_us,
+        ),
+        (
+            "flash_lifetime_years",
+            "",
+            "Years that the flash lasts at this load",
+            |side| side.lifetime_years,
+        ),
+        (
+            "flash_disk_utilisation",
+            "ratio",
+            "Share of the time that the disk was at work",
+            |side| side.disk_utilisation,
+        ),
+    ];
+    let column = |(name, unit, words, figure): (_, _, _, Figure)| {
+        let values: Vec<Option<f64>> = runs.iter().map(|run| figure(run.flash.as_ref()?)).collect();
+        (Heading::new(name, unit, words), Values::from(values))
+    };
+    columns.into_iter().map(column).collect()
 }
 
 /// A row for each corner of each curve.

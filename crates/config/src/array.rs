@@ -6,12 +6,13 @@ use toml::{Table, Value};
 use wordline_device::config::{Buffer, Host, Ssd};
 
 use super::merge::merge;
-use super::{ConfigError, Nand, Precondition, presets};
+use super::{ConfigError, Nand, Precondition, disk, presets};
 
 /// Where the requests of an array go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Layout {
+#[schemars(rename = "Layout")]
+pub enum ArrayLayout {
     /// RAID-0: stripes go to the members in turn.
     Striped,
     /// Each disk of a trace goes to the member that names it.
@@ -23,7 +24,7 @@ pub enum Layout {
 #[serde(default, deny_unknown_fields)]
 pub struct Array {
     /// Where requests go: `striped`, stripes to the members in turn (RAID-0), as long as the smallest member has any; `by-disk`, each disk of a trace (its volume) to the member that names it, and what knows no disks to the members one behind the other.
-    pub layout: Layout,
+    pub layout: ArrayLayout,
     /// Length of a stripe; a multiple of the page of every member. Bytes.
     pub stripe_bytes: u64,
     /// The devices, or arrays of them.
@@ -33,7 +34,7 @@ pub struct Array {
 impl Default for Array {
     fn default() -> Self {
         Self {
-            layout: Layout::Striped,
+            layout: ArrayLayout::Striped,
             stripe_bytes: 64 * 1024,
             members: Vec::new(),
         }
@@ -77,6 +78,9 @@ pub struct Member {
     /// Its translation layer, as in `[ftl]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ftl: Option<wordline_ftl::Config>,
+    /// The hard disk that it is, as in `[disk]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk: Option<wordline_disk::Config>,
     /// What happens to it before the run, as in `[precondition]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precondition: Option<Precondition>,
@@ -96,6 +100,7 @@ impl Default for Member {
             host: None,
             buffer: None,
             ftl: None,
+            disk: None,
             precondition: None,
         }
     }
@@ -118,16 +123,26 @@ impl Array {
 }
 
 /// The tables that describe a device.
-const DEVICE: [&str; 6] = ["nand", "ssd", "host", "buffer", "ftl", "precondition"];
+const DEVICE: [&str; 7] = [
+    "nand",
+    "ssd",
+    "host",
+    "buffer",
+    "ftl",
+    "disk",
+    "precondition",
+];
 const ARRAY: &str = "array";
+const DISK: &str = "disk";
 /// The tables that describe a store.
-const STORE: [&str; 7] = [
+const STORE: [&str; 8] = [
     ARRAY,
     "nand",
     "ssd",
     "host",
     "buffer",
     "ftl",
+    "disk",
     "precondition",
 ];
 
@@ -141,6 +156,7 @@ impl Member {
             "host" => self.host.is_some(),
             "buffer" => self.buffer.is_some(),
             "ftl" => self.ftl.is_some(),
+            "disk" => self.disk.is_some(),
             "precondition" => self.precondition.is_some(),
             _ => false,
         }
@@ -164,11 +180,20 @@ fn complete_members(array: &mut Table, enclosing: &Table) -> Result<(), ConfigEr
         let Value::Table(member) = member else {
             continue;
         };
+        let mut own = Table::new();
+        disk::rebase(&mut own, member).map_err(|error| error.at_member(place))?;
+        let mut enclosing = enclosing.clone();
+        if !own.is_empty() {
+            enclosing.remove(DISK);
+            let said = member.remove("disk").map(|said| ("disk".to_owned(), said));
+            merge(&mut own, said.into_iter().collect());
+            member.extend(own);
+        }
         match base(member, place)? {
-            None => complete_member(member, enclosing, false),
+            None => complete_member(member, &enclosing, false),
             Some(base) => complete_member(member, &base, true),
         }
-        let mut around = enclosing.clone();
+        let mut around = enclosing;
         around.extend(tables(member, &DEVICE));
         if let Some(Value::Table(array)) = member.get_mut("array") {
             complete_members(array, &around).map_err(|error| error.at_member(place))?;
@@ -190,9 +215,18 @@ fn base(member: &mut Table, place: usize) -> Result<Option<Table>, ConfigError> 
     let Some(Value::String(name)) = member.get("base") else {
         return Ok(None);
     };
-    let preset = presets::text(name).map_err(|error| error.at_member(place))?;
+    let name = name.clone();
+    let preset = presets::text(&name).map_err(|error| error.at_member(place))?;
     member.remove("base");
     let mut table = preset.parse::<Table>().unwrap_or_default();
+    if table.contains_key("cache") {
+        return Err(ConfigError::conflict(
+            "array.members.base",
+            format!("{name} is flash in front of a disk, which is no member of an array yet"),
+            "name a preset of an SSD or of an array",
+        )
+        .at_member(place));
+    }
     complete(&mut table)?;
     Ok(Some(tables(&table, &STORE)))
 }
@@ -202,7 +236,7 @@ fn complete_member(member: &mut Table, under: &Table, all: bool) {
     for table in STORE {
         let own = member.remove(table);
         let below = under.get(table).cloned();
-        if own.is_none() && (!all || (table == ARRAY && below.is_none())) {
+        if own.is_none() && (!all || ([ARRAY, DISK].contains(&table) && below.is_none())) {
             continue;
         }
         let below = below.unwrap_or_else(|| Value::Table(Table::new()));

@@ -28,8 +28,10 @@ fn walk(value: &Value, path: &str, all: &[Member], named: &mut Vec<usize>) {
             }
         }
         Value::Object(table) => {
+            // One family serves both caches.
+            let slot = path.replace("cache.replacement", "buffer.replacement");
             let names = |member: &Member| {
-                let family = path.strip_suffix(member.family);
+                let family = slot.strip_suffix(member.family);
                 family.is_some_and(|outer| outer.is_empty() || outer.ends_with('.'))
                     && table.len() == 1
                     && table.contains_key(member.name)

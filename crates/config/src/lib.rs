@@ -7,6 +7,7 @@
 pub mod array;
 mod check;
 mod chosen;
+mod disk;
 mod error;
 mod explain;
 pub mod keys;
@@ -65,6 +66,12 @@ pub struct Config {
     pub host: Host,
     /// The flash translation layer.
     pub ftl: wordline_ftl::Config,
+    /// Flash in front of a disk: what the tables above describe is the flash of the cache, which starts empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<wordline_store::cached::Config>,
+    /// A hard disk: the store itself, or what lies behind `[cache]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk: Option<wordline_disk::Config>,
     /// Several devices in place of one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<Array>,
@@ -97,6 +104,8 @@ impl Default for Config {
             buffer: Buffer::default(),
             host: Host::default(),
             ftl: wordline_ftl::Config::default(),
+            cache: None,
+            disk: None,
             array: None,
             replay: Replay::default(),
             precondition: Precondition::default(),
@@ -265,8 +274,12 @@ pub fn policies() -> Vec<Member> {
         wordline_ftl::mapping::Family::members(),
         wordline_ftl::allocate::Allocate::members(),
         wordline_ftl::gc::victim::Victim::members(),
+        wordline_ftl::gc::reclaim::Reclaiming::members(),
         wordline_ftl::gc::schedule::Scheduling::members(),
         wordline_ftl::wear::Wear::members(),
+        wordline_store::cached::admission::Admission::members(),
+        wordline_disk::Model::members(),
+        wordline_disk::queue::Policy::members(),
         replay::Mode::members(),
         generate::Pattern::members(),
         generate::Arrival::members(),

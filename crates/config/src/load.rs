@@ -6,7 +6,7 @@ use wordline_nand::Part;
 
 use super::merge::{merge, parse_override};
 use super::streams::{self, Stream};
-use super::{Config, ConfigError, Origin, Plan, SCHEMA, array, check, explain, presets};
+use super::{Config, ConfigError, Origin, Plan, SCHEMA, array, check, disk, explain, presets};
 
 /// A configuration with everything said, and where it was said.
 #[derive(Clone, Debug)]
@@ -81,7 +81,20 @@ fn says_something(
 }
 
 fn resolved(config: &Config, file: &str) -> Result<String, ConfigError> {
-    toml::to_string(config).map_err(|error| ConfigError {
+    let without_flash = config.disk.is_some() && config.cache.is_none();
+    let tables = (Table::try_from(config), Table::try_from(Config::default()));
+    let text = match tables {
+        (Ok(mut table), Ok(defaults)) if without_flash => {
+            for flash in ["nand", "ssd", "buffer", "host", "ftl", "precondition"] {
+                if table.get(flash) == defaults.get(flash) {
+                    table.remove(flash);
+                }
+            }
+            toml::to_string(&table)
+        }
+        _ => toml::to_string(config),
+    };
+    text.map_err(|error| ConfigError {
         origin: Origin::Default(file.to_owned()),
         key: String::new(),
         reason: format!("the configuration cannot be written as TOML: {error}"),
@@ -226,13 +239,20 @@ impl Layers {
             table = preset.clone();
             table.remove("name");
         }
-        merge(&mut table, self.table.clone());
+        let mut said = self.table.clone();
+        disk::rebase(&mut table, &mut said).map_err(|error| self.placed(error))?;
+        merge(&mut table, said);
         table.remove("base");
         for (key, value) in &self.overrides {
             if key == "base" || key == "schema" {
                 return Err(fixed(key, value));
             }
-            merge(&mut table, parse_override(key, value)?);
+            let mut said = parse_override(key, value)?;
+            disk::rebase(&mut table, &mut said).map_err(|error| ConfigError {
+                origin: Origin::Override(format!("{key}={value}")),
+                ..error
+            })?;
+            merge(&mut table, said);
         }
         array::complete(&mut table).map_err(|error| self.placed(error))?;
         serde_path_to_error::deserialize(table).map_err(|error| self.override_fault(&error))

@@ -4,6 +4,7 @@ use wordline_device::host::Class;
 use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::Time;
 use wordline_nand::{Energy, Geometry};
+use wordline_store::AddressMap;
 use wordline_workload::{Disk, generate};
 
 /// A run that can be simulated: every number checked, nothing left to decide.
@@ -32,8 +33,43 @@ pub struct Plan {
 pub enum Store {
     /// A solid-state disk.
     Ssd(Box<Ssd>),
-    /// Several stores as one.
+    /// A hard disk.
+    Disk(Box<HardDisk>),
+    /// Flash in front of disks.
+    Cached(Box<Cached>),
+    /// Several stores as one: SSDs at any depth, or hard disks.
     Array(Array),
+}
+
+/// A hard disk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HardDisk {
+    /// Name of the configuration that describes it.
+    pub name: String,
+    /// What it is.
+    pub disk: wordline_disk::Plan,
+}
+
+/// Flash in front of disks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cached {
+    /// The flash of the cache.
+    pub ssd: Ssd,
+    /// The cache.
+    pub cache: wordline_store::cached::Plan,
+    /// What lies behind it: a disk, or an array of disks.
+    pub backing: Store,
+}
+
+/// A hard disk, wherever it stands in a store.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DiskLeaf<'a> {
+    /// Its name.
+    pub name: String,
+    /// The disks of a trace (its volumes) that it holds.
+    pub volumes: &'a [u32],
+    /// What it is.
+    pub disk: &'a wordline_disk::Plan,
 }
 
 /// A solid-state disk.
@@ -59,7 +95,7 @@ pub struct Ssd {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
     /// Where its bytes lie.
-    pub layout: wordline_store::Layout,
+    pub layout: AddressMap,
     /// Where the disks of a trace lie in its addresses, if requests go by disk.
     pub disks: Vec<Disk>,
     /// The stores; one at least.
@@ -171,8 +207,57 @@ impl Plan {
     /// The array, if the store is one.
     pub fn array(&self) -> Option<&Array> {
         match &self.store {
-            Store::Ssd(_) => None,
+            Store::Ssd(_) | Store::Disk(_) | Store::Cached(_) => None,
             Store::Array(array) => Some(array),
+        }
+    }
+
+    /// The array of SSDs, if the store is one.
+    pub fn array_of_ssds(&self) -> Option<&Array> {
+        self.array().filter(|array| !array.is_of_disks())
+    }
+
+    /// Where the disks of a trace (its volumes) lie in the addresses of the store, if requests go by them.
+    pub fn volumes(&self) -> &[Disk] {
+        match &self.store {
+            Store::Array(array) => &array.disks,
+            Store::Cached(cached) => match &cached.backing {
+                Store::Array(array) => &array.disks,
+                _ => &[],
+            },
+            Store::Ssd(_) | Store::Disk(_) => &[],
+        }
+    }
+
+    /// Its hard disks, in the order in which the store numbers them.
+    pub fn disks(&self) -> Vec<DiskLeaf<'_>> {
+        self.store.disks()
+    }
+
+    /// Requests that the store holds at once; none where it takes as many as come.
+    pub fn slots(&self) -> Option<u32> {
+        let depth = match &self.store {
+            Store::Cached(cached) => cached.cache.queue_depth,
+            store => match (store.ssds().first(), store.disks().first()) {
+                (Some(ssd), _) => ssd.device.queue_depth,
+                (None, Some(leaf)) => leaf.disk.queue_depth,
+                (None, None) => u32::MAX,
+            },
+        };
+        (depth < u32::MAX).then_some(depth)
+    }
+
+    /// Whether a flush changes anything: whether a device holds acknowledged data that is not durable.
+    pub fn takes_flushes(&self) -> bool {
+        let mut disks = self.disks().into_iter();
+        self.has_buffer() || disks.any(|leaf| leaf.disk.buffer.write_cache)
+    }
+
+    /// The cached store, if the store is one.
+    pub fn cached(&self) -> Option<&Cached> {
+        match &self.store {
+            Store::Cached(cached) => Some(cached),
+            Store::Ssd(_) | Store::Disk(_) | Store::Array(_) => None,
         }
     }
 
@@ -181,9 +266,9 @@ impl Plan {
         self.store.ssds().into_iter()
     }
 
-    /// What stands for all SSDs where sums say nothing, such as the bytes of a page: the first.
-    pub fn first(&self) -> &Ssd {
-        self.store.ssds()[0]
+    /// What stands for all SSDs where sums say nothing, such as the bytes of a page: the first, if there is any.
+    pub fn first(&self) -> Option<&Ssd> {
+        self.store.ssds().first().copied()
     }
 
     /// The SSDs as the run tells of them.
@@ -195,6 +280,13 @@ impl Plan {
                 number: 0,
                 ssd,
             }],
+            Store::Cached(cached) => vec![Leaf {
+                name: self.name.clone(),
+                disks: &[],
+                number: 0,
+                ssd: &cached.ssd,
+            }],
+            Store::Disk(_) => Vec::new(),
             Store::Array(array) => array.leaves(),
         }
     }
@@ -210,8 +302,11 @@ impl Plan {
         load.unwrap_or(&self.workload).is_some()
     }
 
-    /// All pages. Bytes.
+    /// All pages of its flash, or all sectors of disks without flash. Bytes.
     pub fn capacity_bytes(&self) -> u64 {
+        if self.first().is_none() {
+            return self.user_bytes();
+        }
         self.ssds().map(Ssd::capacity_bytes).sum()
     }
 
@@ -226,14 +321,43 @@ impl Store {
     pub fn user_bytes(&self) -> u64 {
         match self {
             Self::Ssd(ssd) => ssd.user_bytes(),
+            Self::Disk(disk) => disk.disk.capacity_bytes,
+            Self::Cached(cached) => cached.backing.user_bytes(),
             Self::Array(array) => array.layout.user_bytes(),
         }
     }
 
-    /// The SSDs in it, one at least.
+    /// The hard disks in it.
+    pub fn disks(&self) -> Vec<DiskLeaf<'_>> {
+        match self {
+            Self::Ssd(_) => Vec::new(),
+            Self::Disk(disk) => vec![DiskLeaf {
+                name: disk.name.clone(),
+                volumes: &[],
+                disk: &disk.disk,
+            }],
+            Self::Cached(cached) => cached.backing.disks(),
+            Self::Array(array) => {
+                let members = array.members.iter();
+                let disks = members.filter_map(|member| match &member.store {
+                    Self::Disk(disk) => Some(DiskLeaf {
+                        name: member.name.clone(),
+                        volumes: &member.disks,
+                        disk: &disk.disk,
+                    }),
+                    _ => None,
+                });
+                disks.collect()
+            }
+        }
+    }
+
+    /// The SSDs in it.
     pub fn ssds(&self) -> Vec<&Ssd> {
         match self {
             Self::Ssd(ssd) => vec![ssd],
+            Self::Disk(_) => Vec::new(),
+            Self::Cached(cached) => vec![&cached.ssd],
             Self::Array(array) => {
                 let members = array.members.iter();
                 members.flat_map(|member| member.store.ssds()).collect()
@@ -256,6 +380,11 @@ pub struct Leaf<'a> {
 }
 
 impl Array {
+    /// Whether its members are hard disks.
+    pub fn is_of_disks(&self) -> bool {
+        let mut members = self.members.iter();
+        members.any(|member| matches!(member.store, Store::Disk(_)))
+    }
     /// Whether a member is an array itself.
     pub fn is_nested(&self) -> bool {
         let mut members = self.members.iter();
@@ -267,6 +396,7 @@ impl Array {
         for (place, Member { name, disks, store }) in (0..).zip(&self.members) {
             let outside = |number: u32| place + self.members.len() as u32 * number;
             match store {
+                Store::Cached(_) | Store::Disk(_) => {}
                 Store::Ssd(ssd) => leaves.push(Leaf {
                     name: name.clone(),
                     disks,

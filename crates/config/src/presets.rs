@@ -47,7 +47,14 @@ embedded! {
     "opfcl-large",
     "opfcl-small",
     "xia2017-cache",
+    "xia2017-read-cache",
     "xia2017-ecc",
+    "atlas-10k",
+    "atlas-iii",
+    "atlas-10k-iv",
+    "nearline-7200",
+    "disk-5ms",
+    "disk-average",
 }
 
 fn preset(name: &'static str, text: &'static str) -> Preset {

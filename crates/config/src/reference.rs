@@ -131,7 +131,8 @@ fn kind(what: &Kind, path: &str) -> String {
         Kind::Table => "table".into(),
         Kind::Tables => "tables".into(),
         Kind::Slot(names) => {
-            let link = |name: &String| format!("[{name}](policies.md#{path}.{name})");
+            let family = family_at(path, names);
+            let link = |name: &String| format!("[{name}](policies.md#{family}.{name})");
             format!(
                 "policy: {}",
                 names.iter().map(link).collect::<Vec<_>>().join(", ")
@@ -150,6 +151,20 @@ fn kind(what: &Kind, path: &str) -> String {
         }
         Kind::Other => "value".into(),
     }
+}
+
+/// Where the family of a slot is explained: two slots may have one family.
+fn family_at<'a>(path: &'a str, names: &[String]) -> &'a str {
+    let all = policies();
+    if all.iter().any(|member| member.family == path) {
+        return path;
+    }
+    let same = |family: &str| {
+        let members = all.iter().filter(|member| member.family == family);
+        members.map(|member| member.name).eq(names)
+    };
+    let mut families = all.iter().map(|member| member.family);
+    families.find(|family| same(family)).unwrap_or(path)
 }
 
 fn default(key: &Key) -> String {
@@ -213,7 +228,7 @@ pub fn preset_page() -> String {
          Devices that come with the program: run one by its name, or start a configuration from it \
          with `base = \"name\"`. Each is a file of [presets](../../presets) and states every value \
          of its device. User capacity is what the host can address. The number of devices of \
-         an array comes first.\n\n\
+         an array comes first. Hard disks have a table of their own.\n\n\
          | preset | user capacity | channels x ways x dies x planes | page | read, program, erase |\n\
          |---|---|---|---|---|\n"
     );
@@ -221,10 +236,35 @@ pub fn preset_page() -> String {
     for preset in &all {
         summary(&mut page, preset);
     }
+    page.push_str(
+        "\n| hard disk | capacity | an access | queue |\n\
+         |---|---|---|---|\n",
+    );
+    for preset in &all {
+        disk_summary(&mut page, preset);
+    }
     for preset in &all {
         details(&mut page, preset);
     }
     page
+}
+
+fn disk_summary(page: &mut String, preset: &Preset) {
+    let Ok(loaded) = load(preset.text, preset.name, &[]) else {
+        return;
+    };
+    let Ok(plan) = loaded.plan(0) else { return };
+    let (None, Some(disk)) = (plan.first(), &loaded.config.disk) else {
+        return;
+    };
+    let _ = writeln!(
+        page,
+        "| [{0}](#{0}) | {1:.1} GB | {2} | {3} |",
+        preset.name,
+        plan.user_bytes() as f64 / 1e9,
+        disk.model.name(),
+        disk.queue.name(),
+    );
 }
 
 fn summary(page: &mut String, preset: &Preset) {
@@ -232,7 +272,7 @@ fn summary(page: &mut String, preset: &Preset) {
         return;
     };
     let Ok(plan) = loaded.plan(0) else { return };
-    let first = plan.first();
+    let Some(first) = plan.first() else { return };
     let d = first.dimensions;
     let several = match plan.array() {
         Some(array) => format!("{} x ", array.members.len()),

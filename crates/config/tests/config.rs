@@ -123,7 +123,7 @@ fn an_empty_table_is_that_of_the_default_device() {
 #[test]
 fn d4_is_the_device_of_the_benchmarks() {
     let plan = plan("base = \"d4\"", &[]).expect("d4 is sound");
-    let ssd = plan.first();
+    let ssd = plan.first().unwrap();
     assert_eq!(plan.capacity_bytes(), 8 << 30);
     assert_eq!(ssd.device.part.layout.planes(), 64);
     assert_eq!(ssd.device.ftl.user_pages, (2_097_152.0_f64 * 0.85) as u32);
@@ -301,6 +301,7 @@ fn times_are_one_number_or_one_for_each_page_type() {
         let plan = plan("base = \"d4\"", overrides).expect("the overrides are sound");
         [0, 1, 2, 3].map(|offset| {
             plan.first()
+                .unwrap()
                 .device
                 .part
                 .chains
@@ -349,7 +350,7 @@ fn the_multi_level_parts_of_the_thesis_vary() {
             &[("nand.timing.model", model)],
         );
         let plan = plan.expect("the preset is sound");
-        let latencies = plan.first().device.part.chains.latencies();
+        let latencies = plan.first().unwrap().device.part.chains.latencies();
         let mut times = [0, 1, 2, 3, 4, 5, 6, 7].map(|offset| latencies.program(offset).as_us());
         times.sort_by(f64::total_cmp);
         (times[0], times[7])
@@ -671,16 +672,145 @@ fn whatever_a_slot_names_is_cited() {
         let idle = family == "nand.scheduler"; // of a package by itself
         assert_eq!(cited(&text).contains(&(family, name)), !idle, "{slot}");
         let (tables, inner) = match family.split('.').next() {
+            Some("cache" | "disk") => continue, // no tables of a member
             Some("workload" | "replay") => ("streams", "name = \"a\"\n"),
             _ => ("array.members", "buffer.capacity_kib = 64\n"),
         };
         let text = format!("schema = 1\n[[{tables}]]\n{inner}{slot}");
         assert_eq!(cited(&text).contains(&(family, name)), !idle, "{text}");
     }
+    let cache = cited("schema = 1\n[cache]\nreplacement = \"arc\"\n[disk]\n");
+    assert!(cache.contains(&("buffer.replacement", "arc")), "{cache:?}");
     let off = cited("schema = 1\nbuffer.replacement = \"arc\"\n");
     assert!(
         off.iter()
             .all(|&(family, _)| family != "buffer.replacement"),
         "the buffer is off"
     );
+}
+
+/// A flash cache in front of a disk that works, for what is set on top of it.
+const CACHED: &str = "schema = 1\n[cache]\n[disk]\n";
+
+#[test]
+fn a_cache_says_what_it_cannot_be() {
+    let fault = |text: &str, overrides: &[(&str, &str)]| {
+        let overrides: Vec<(String, String)> = overrides
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect();
+        let loaded = wordline_config::load(text, "cached.toml", &overrides);
+        loaded.and_then(|loaded| loaded.plan(1)).unwrap_err()
+    };
+    let loaded = wordline_config::load(CACHED, "cached.toml", &[]).unwrap();
+    assert!(loaded.plan(1).unwrap().cached().is_some());
+    let cases = [
+        ("schema = 1\n[cache]\n", "cache", "nothing behind"),
+        (
+            "schema = 1\n[ssd]\nchannels = 3\n[disk]\n",
+            "ssd",
+            "describes flash",
+        ),
+        (
+            "schema = 1\nbase = \"d4\"\n[disk]\nbase = \"atlas-10k\"\n",
+            "ftl",
+            "add [cache]",
+        ),
+        (
+            "schema = 1\n[cache]\n[[array.members]]\nname = \"a\"\nbase = \"d4\"\n",
+            "cache",
+            "SSDs",
+        ),
+        (
+            "schema = 1\n[[array.members]]\nbase = \"d4\"\n[[array.members]]\nbase = \"atlas-iii\"\n",
+            "array.members",
+            "both",
+        ),
+    ];
+    for (text, key, words) in cases {
+        let error = fault(text, &[]);
+        assert_eq!(error.key, key, "{error}");
+        assert!(error.to_string().contains(words), "{error}");
+    }
+    for (key, value) in [
+        ("cache.replacement", "belady"),
+        ("ftl.mapping", "dftl"),
+        ("buffer.capacity_kib", "4096"),
+        ("disk.capacity_bytes", "1000"),
+        ("disk.model", "{ constant = { access_ms = -1.0 } }"),
+    ] {
+        let error = fault(CACHED, &[(key, value)]);
+        assert!(error.key.starts_with(key), "{key}: {error}");
+        assert!(error.to_string().contains(key), "{error}");
+    }
+    for value in ["zero-migration", "conditional"] {
+        let error = fault("schema = 1\n", &[("ftl.gc.reclaim", value)]);
+        assert_eq!(error.key, "ftl.gc.reclaim");
+    }
+}
+
+#[test]
+fn a_disk_is_that_of_a_preset_with_what_is_said_beside() {
+    let model = |text: &str, overrides: &[(&str, &str)]| {
+        let overrides: Vec<(String, String)> = overrides
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect();
+        let loaded = wordline_config::load(text, "cached.toml", &overrides)?;
+        let disk = loaded.config.disk.unwrap();
+        Ok::<_, wordline_config::ConfigError>((
+            disk.serial,
+            disk.model.name(),
+            disk.capacity_bytes.unwrap_or_default(),
+        ))
+    };
+    let named = "schema = 1\n[cache]\n[disk]\nbase = \"xia2017-read-cache\"\n";
+    let capacity = 17_179_869_184;
+    assert_eq!(model(named, &[]).unwrap(), (false, "constant", capacity));
+    let other = format!("{named}capacity_bytes = 4096\n");
+    assert_eq!(model(&other, &[]).unwrap(), (false, "constant", 4096));
+    // What names a base last says all, but for what is said after it.
+    let own = "schema = 1\n[cache]\n[disk]\nserial = true\nmodel = \"average\"\n";
+    let over = [("disk.base", "xia2017-read-cache")];
+    assert_eq!(model(own, &over).unwrap(), (false, "constant", capacity));
+    let over = [over[0], ("disk.serial", "true")];
+    assert_eq!(model(own, &over).unwrap(), (true, "constant", capacity));
+    for (name, words) in [("d4", "has no disk"), ("nothing", "no such preset")] {
+        let error = model(&named.replace("xia2017-read-cache", name), &[]).unwrap_err();
+        assert_eq!(error.key, "disk.base");
+        assert!(error.to_string().contains(words), "{error}");
+        assert!(error.to_string().contains("cached.toml"), "{error}");
+    }
+}
+
+/// Disks by the tables at the top, by presets and by tables of their own; behind a cache too.
+#[test]
+fn disks_are_stores_members_and_what_lies_behind_a_cache() {
+    let plan = |text: &str| {
+        let loaded = wordline_config::load(text, "disks.toml", &[]).unwrap();
+        loaded.plan(1).unwrap()
+    };
+    let one = plan("schema = 1\nbase = \"atlas-10k\"\n");
+    assert_eq!(one.disks().len(), 1);
+    assert_eq!(one.user_bytes(), 17_938_986 * 512);
+    assert!(one.first().is_none());
+    assert_eq!(one.slots(), Some(64));
+    let members = "[array]\nlayout = \"by-disk\"\n[[array.members]]\nname = \"a\"\ncount = 2\n\
+                   [[array.members]]\nbase = \"disk-5ms\"\n\
+                   [[array.members]]\ndisk = { base = \"nearline-7200\", queue_depth = 3 }\n";
+    let several = plan(&format!(
+        "schema = 1\n[disk]\nbase = \"atlas-iii\"\n{members}"
+    ));
+    let names: Vec<String> = several.disks().into_iter().map(|leaf| leaf.name).collect();
+    assert_eq!(names, ["a0", "a1", "disk2", "disk3"]);
+    assert_eq!(several.disks()[1].disk.capacity_bytes, 17_783_250 * 512);
+    assert_eq!(several.disks()[3].disk.queue_depth, 3);
+    assert_eq!(several.volumes().len(), 4);
+    let behind = plan(&format!(
+        "schema = 1\n[cache]\n[disk]\nbase = \"atlas-iii\"\n{members}"
+    ));
+    assert_eq!(behind.disks().len(), 4);
+    assert_eq!(behind.user_bytes(), several.user_bytes());
+    assert_eq!(behind.volumes(), several.volumes());
+    assert_eq!(behind.ssds().count(), 1);
 }

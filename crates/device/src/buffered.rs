@@ -6,13 +6,13 @@ use wordline_buffer::{Backing, Buffer, Chip, Page, PageOp, PageRequest, Served, 
 use wordline_cache::replacement::foreign::Maker;
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::memory::Table;
-use wordline_kernel::{EventQueue, Probe, Time};
+use wordline_kernel::{EventQueue, Time};
 use wordline_nand::Die;
 
 use crate::controller::{Controller, Done};
-use crate::error::DeviceError;
+use crate::error::Result;
 use crate::event::{Context, Kind};
-use crate::observation::Observation;
+use crate::observation::{Hears, Observation};
 use crate::plan::Plan;
 
 /// The controller as the buffer sees it.
@@ -21,7 +21,7 @@ struct Flash<'a, 'c, M, P> {
     controller: &'a Controller<M>,
 }
 
-impl<M: Mapping, P: Probe<Observation>> Backing for Flash<'_, '_, M, P> {
+impl<M: Mapping, P: Hears> Backing for Flash<'_, '_, M, P> {
     fn schedule(&mut self, at: Time, event: wordline_buffer::Event) {
         self.cx.schedule(at, Kind::Buffer(event));
     }
@@ -29,17 +29,17 @@ impl<M: Mapping, P: Probe<Observation>> Backing for Flash<'_, '_, M, P> {
         self.cx.probe.observe(now, Observation::Buffer(observation));
     }
     fn chip_of(&self, page: Page) -> Option<Chip> {
-        let die = self.controller.chip_of(Lpn(page.0));
+        let die = self.controller.die_of(Lpn(page.0));
         die.map(|Die(die)| Chip(die))
     }
     fn address_decides(&self) -> bool {
         self.controller.address_decides()
     }
     fn load(&self, chip: Chip, reads: u32, programs: u32) -> Time {
-        self.controller.chip_time(Die(chip.0)) + self.controller.time_of(reads, programs)
+        self.controller.die_time(Die(chip.0)) + self.controller.time_of(reads, programs)
     }
     fn is_collecting(&self, chip: Chip) -> bool {
-        self.controller.chip_load(Die(chip.0)).collections > 0
+        self.controller.die_load(Die(chip.0)).collections > 0
     }
     fn holds(&self, page: Page) -> u32 {
         let shadow = self.controller.shadow();
@@ -73,7 +73,7 @@ impl Buffered {
         let tables = buffer.map(|buffer| Buffer::memory(buffer, plan.ftl.user_pages));
         tables.into_iter().flatten()
     }
-    pub fn evict_by(&mut self, maker: &Maker) -> Result<(), DeviceError> {
+    pub fn evict_by(&mut self, maker: &Maker) -> Result<()> {
         Ok(self.buffer.evict_by(maker)?)
     }
     pub fn verify(&mut self) {
@@ -93,11 +93,11 @@ impl Buffered {
     /// Begins with a request.
     pub fn begin<M: Mapping>(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         ticket: Ticket,
         request: &Request,
         controller: &Controller<M>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let now = cx.now;
         let mut flash = Flash { cx, controller };
         Ok(self.buffer.begin(now, ticket, request, &mut flash)?)
@@ -105,10 +105,10 @@ impl Buffered {
     /// Deals with an event that the buffer has scheduled.
     pub fn handle<M: Mapping>(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         event: wordline_buffer::Event,
         controller: &Controller<M>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let now = cx.now;
         let mut flash = Flash { cx, controller };
         Ok(self.buffer.handle(now, event, &mut flash)?)
@@ -128,10 +128,10 @@ impl Buffered {
     /// The flash is done with a request; whether it was the buffer's.
     pub fn flash_done<M: Mapping>(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         done: &Done,
         controller: &Controller<M>,
-    ) -> Result<bool, DeviceError> {
+    ) -> Result<bool> {
         let Some((request, began)) = self.requested[done.ticket as usize].take() else {
             return Ok(false);
         };
@@ -158,8 +158,8 @@ impl Buffered {
         now: Time,
         cut: &mut PowerCut,
         controller: &Controller<M>,
-        probe: &mut impl Probe<Observation>,
-    ) -> Result<(), DeviceError> {
+        probe: &mut impl Hears,
+    ) -> Result<()> {
         let mut none = EventQueue::default();
         let mut cx = Context::new(now, &mut none, probe);
         let mut flash = Flash {

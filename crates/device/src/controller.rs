@@ -1,8 +1,8 @@
 //! What a disk does with a request once it is in the device: pages, places, collections.
 
 mod audit;
-mod chips;
 mod collect;
+mod die_loads;
 mod flash;
 mod idle;
 mod issue;
@@ -19,22 +19,22 @@ mod write;
 
 use std::collections::VecDeque;
 
-pub use chips::ChipLoad;
+pub use die_loads::DieLoad;
 pub(crate) use requests::Done;
 use serde::{Deserialize, Serialize};
 use state::{NonVolatile, Volatile};
 use verification::Verification;
 use wordline_ftl::gc::schedule::Scheduling;
-use wordline_ftl::recovery::Spare;
+use wordline_ftl::recovery::{Journal, Spare};
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::memory::{Fill, Table};
-use wordline_kernel::{BusyTime, Probe, Stream};
+use wordline_kernel::{BusyTime, Stream};
 use wordline_nand::{Array, Layout};
 
 use crate::backend::{BackEnd, Usage};
-use crate::error::DeviceError;
+use crate::error::Result;
 use crate::event::Context;
-use crate::observation::{Observation, PageParts};
+use crate::observation::{Hears, PageParts};
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
 use crate::schedule::IssueQueue;
@@ -63,6 +63,9 @@ pub(crate) struct Controller<M> {
     /// Whether pages are followed: for verification, or in spare areas.
     follows: bool,
 }
+
+/// The map, the array and, if the power may fail, the spare areas.
+pub type Prepared<M> = (M, Array, Option<Box<Journal>>);
 
 impl<M: Mapping> Controller<M> {
     /// A pristine device.
@@ -117,7 +120,7 @@ impl<M: Mapping> Controller<M> {
         &mut self,
         plan: &Precondition,
         go_on: impl FnMut(u64) -> bool,
-    ) -> Result<Preconditioned, DeviceError> {
+    ) -> Result<Preconditioned> {
         let (mapping, array) = (&mut self.mapping, &mut self.flash.array);
         let preconditioned = match &mut self.flash.journal {
             None => plan.run(mapping, array, self.layout, (), go_on)?,
@@ -125,6 +128,18 @@ impl<M: Mapping> Controller<M> {
         };
         self.ram.free_blocks = self.mapping.free_blocks();
         Ok(preconditioned)
+    }
+    /// What bringing it into its state has changed, as [`Prepared`] is read.
+    pub fn prepared(&self) -> (&M, &Array, Option<&Journal>) {
+        let NonVolatile { array, journal, .. } = &self.flash;
+        (&self.mapping, array, journal.as_deref())
+    }
+    /// Brings a pristine device into the state that one of an equal plan was in.
+    pub fn prepare(&mut self, (mapping, array, journal): Prepared<M>) {
+        self.mapping = mapping;
+        self.flash.array = array;
+        self.flash.journal = journal;
+        self.ram.free_blocks = self.mapping.free_blocks();
     }
     /// From now on, every read is checked against a shadow store.
     pub fn verify(&mut self) {
@@ -148,6 +163,14 @@ impl<M: Mapping> Controller<M> {
     /// The mapping, to look at.
     pub fn mapping(&self) -> &M {
         &self.mapping
+    }
+    /// The mapping, for its owner to change between two events.
+    pub fn mapping_mut(&mut self) -> &mut M {
+        &mut self.mapping
+    }
+    /// Whether a block is being collected, be it that the collection has stopped.
+    pub fn is_collecting(&self) -> bool {
+        self.ram.jobs.collections().next().is_some()
     }
     /// The array, to look at.
     pub fn array(&self) -> &Array {
@@ -183,10 +206,10 @@ impl<M: Mapping> Controller<M> {
     /// Begins with a request, which lies within the device.
     pub fn begin(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         ticket: Ticket,
         request: &Request,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         if request.op == Op::Flush {
             // What is done is in the flash.
             self.expect(ticket, 1);
@@ -227,10 +250,10 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     pub fn begin_page(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         ticket: Ticket,
         request: &PageRequest,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         self.expect(ticket, 1);
         let all = Span {
             from: 0,
@@ -258,43 +281,28 @@ impl<M: Mapping> Controller<M> {
     /// A page of a request is done that has been through these parts; with the last one, so is the
     /// request.
     #[inline]
-    fn page_done(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        ticket: Ticket,
-        parts: PageParts,
-    ) {
+    fn page_done(&mut self, cx: &mut Context<impl Hears>, ticket: Ticket, parts: PageParts) {
         if self.ram.requests.page_done(ticket) {
             self.ram.done.push(Done { ticket, parts });
             self.ends(cx, ticket);
         }
     }
-    /// The same of a page scope transaction is over.
+    /// The same of a page whose transaction is over.
     #[inline]
-    fn transaction_done(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        ticket: Ticket,
-        slot: Slot,
-    ) {
+    fn transaction_done(&mut self, cx: &mut Context<impl Hears>, ticket: Ticket, slot: Slot) {
         if self.ram.requests.page_done(ticket) {
             self.last_transaction_done(cx, ticket, slot);
         }
     }
     #[inline(always)]
-    fn last_transaction_done(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        ticket: Ticket,
-        slot: Slot,
-    ) {
+    fn last_transaction_done(&mut self, cx: &mut Context<impl Hears>, ticket: Ticket, slot: Slot) {
         let parts = self.ram.backend.parts(slot);
         self.ram.done.push(Done { ticket, parts });
         self.ends(cx, ticket);
     }
     /// All pages of a request are done.
     #[inline]
-    fn ends(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, ticket: Ticket) {
+    fn ends(&mut self, cx: &mut Context<impl Hears>, ticket: Ticket) {
         if self.ram.requests.end() {
             self.becomes_idle(cx);
         }

@@ -7,6 +7,9 @@ use wordline_ftl::instant::InstantError;
 use wordline_kernel::Time;
 use wordline_nand::Violation;
 
+/// What a device answers unless it fails.
+pub(crate) type Result<T, E = DeviceError> = std::result::Result<T, E>;
+
 /// A run that cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DeviceError {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use wordline_block::{Parts, PowerCut, Request};
 use wordline_ftl::GcKind;
 use wordline_ftl::gc::schedule::Trigger;
-use wordline_kernel::Time;
+use wordline_kernel::{Probe, Time};
 use wordline_nand::{Die, Operation, Plane, Ppn};
 
 /// Where the time of a page went, from the moment in which its request began in the device.
@@ -75,6 +75,11 @@ impl From<PageParts> for Parts {
         }
     }
 }
+
+/// A probe that hears of a device.
+pub trait Hears: Probe<Observation> {}
+
+impl<P: Probe<Observation>> Hears for P {}
 
 /// Something that happened in a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

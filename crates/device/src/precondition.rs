@@ -1,5 +1,6 @@
 //! Bringing a device into the state in which it is measured, without timing.
 
+use serde::{Deserialize, Serialize};
 use wordline_ftl::instant::{FlashOps, Instant, InstantError};
 use wordline_ftl::recovery::Note;
 use wordline_ftl::{Lpn, MapCache, Mapping};
@@ -7,7 +8,7 @@ use wordline_kernel::Stream;
 use wordline_nand::{Array, Layout};
 
 /// What to do before the clock starts.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Precondition {
     /// Logical pages written once, in order, from the first.
     pub fill_pages: u32,
@@ -20,7 +21,7 @@ pub struct Precondition {
 }
 
 /// How long random page writes go on.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settle {
     /// Settled: two successive windows, each of as many writes as half the filled pages, differ by
     /// less than this share.
@@ -30,7 +31,7 @@ pub struct Settle {
 }
 
 /// What preconditioning did.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Preconditioned {
     /// Flash work of the fill.
     pub fill: FlashOps,
@@ -134,28 +135,25 @@ impl Precondition {
         note: impl Note,
         go_on: impl FnMut(u64) -> bool,
     ) -> Result<Preconditioned, InstantError> {
-        let done = self.write(mapping, array, layout, note, go_on)?;
-        Ok(Preconditioned {
-            map_cache: mapping.map_cache(),
-            ..done
-        })
+        let stride = STRIDE.next_multiple_of(layout.planes() * layout.pages_per_block);
+        let device = Instant::noting(mapping, array, layout, note);
+        let mut done = self.write(device, stride, go_on)?;
+        done.map_cache = mapping.map_cache();
+        Ok(done)
     }
 
-    fn write(
+    fn write<M: Mapping>(
         &self,
-        mapping: &mut impl Mapping,
-        array: &mut Array,
-        layout: Layout,
-        note: impl Note,
+        device: Instant<M, impl Note>,
+        stride: u32,
         go_on: impl FnMut(u64) -> bool,
     ) -> Result<Preconditioned, InstantError> {
         let mut done = Preconditioned::default();
-        let device = Instant::noting(mapping, array, layout, note);
         let random = Stream::new(self.seed, "precondition");
         let pages = u64::from(self.fill_pages);
         let mut filler = Filler {
             device,
-            stride: STRIDE.next_multiple_of(layout.planes() * layout.pages_per_block),
+            stride,
             random,
             pages,
             go_on,

@@ -34,6 +34,18 @@ pub struct Version {
     pub partial: bool,
 }
 
+impl Version {
+    /// One that covers no bytes.
+    pub(crate) const fn bare(number: u32) -> Self {
+        Self {
+            number,
+            from: 0,
+            bytes: 0,
+            partial: false,
+        }
+    }
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Write {
     version: Version,
@@ -41,6 +53,18 @@ struct Write {
     issued: Time,
     acknowledged: Option<Time>,
     place: Option<Ppn>,
+}
+
+impl Write {
+    fn issued(now: Time, version: Version, content: u64) -> Self {
+        Self {
+            version,
+            content,
+            issued: now,
+            acknowledged: None,
+            place: None,
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -63,8 +87,10 @@ pub struct Shadow {
     layout: Layout,
     pages: FxHashMap<Lpn, PageHistory>,
     /// By logical page, a bit: whether it was filled before the first write seen here.
+    #[serde(with = "wordline_kernel::dense")]
     filled: Vec<u64>,
     /// By physical page: what it holds.
+    #[serde(with = "wordline_kernel::dense")]
     contents: Vec<u64>,
     /// Reads checked.
     pub reads_checked: u64,
@@ -138,26 +164,12 @@ impl Shadow {
     /// so it must be asked before that write is placed.
     fn history(&mut self, page: Lpn, filled: bool) -> &mut PageHistory {
         self.pages.entry(page).or_insert_with(|| {
-            let version = Version {
-                number: 0,
-                from: 0,
-                bytes: 0,
-                partial: false,
-            };
             let content = if filled { whole(page, 0) } else { UNWRITTEN };
-            let first = Write {
-                version,
-                content,
-                issued: Time::ZERO,
-                acknowledged: Some(Time::ZERO),
-                place: None,
-            };
+            let mut first = Write::issued(Time::ZERO, Version::bare(0), content);
+            first.acknowledged = Some(Time::ZERO);
             PageHistory {
                 writes: VecDeque::from([first]),
-                last: 0,
-                acknowledged: 0,
-                readers: 0,
-                trimmed: false,
+                ..PageHistory::default()
             }
         })
     }
@@ -183,42 +195,26 @@ impl Shadow {
             partial,
         };
         let content = content(page, version, base);
-        history.writes.push_back(Write {
-            version,
-            content,
-            issued: now,
-            acknowledged: None,
-            place: None,
-        });
+        history
+            .writes
+            .push_back(Write::issued(now, version, content));
         version
     }
     /// The host discards `page`; `filled` says whether the device maps it now.
     pub fn issue_trim(&mut self, now: Time, page: Lpn, filled: bool) -> Version {
         let history = self.history(page, filled);
         history.last += 1;
-        let version = Version {
-            number: history.last,
-            from: 0,
-            bytes: 0,
-            partial: false,
-        };
-        history.writes.push_back(Write {
-            version,
-            content: UNWRITTEN,
-            issued: now,
-            acknowledged: None,
-            place: None,
-        });
+        let version = Version::bare(history.last);
+        history
+            .writes
+            .push_back(Write::issued(now, version, UNWRITTEN));
         version
     }
     /// The content that the device writes for `version`, given what it read to complete the page.
     pub fn write(&mut self, page: Lpn, version: Version, base: u64, place: Ppn) -> u64 {
         if let Some(history) = self.pages.get_mut(&page) {
-            let write = history
-                .writes
-                .iter_mut()
-                .find(|write| write.version == version);
-            if let Some(write) = write {
+            let mut writes = history.writes.iter_mut();
+            if let Some(write) = writes.find(|write| write.version == version) {
                 write.place = Some(place);
             }
         }
@@ -241,11 +237,8 @@ impl Shadow {
     pub fn acknowledge(&mut self, now: Time, page: Lpn, version: Version) {
         if let Some(history) = self.pages.get_mut(&page) {
             history.acknowledged = history.acknowledged.max(version.number);
-            if let Some(write) = history
-                .writes
-                .iter_mut()
-                .find(|write| write.version == version)
-            {
+            let mut writes = history.writes.iter_mut();
+            if let Some(write) = writes.find(|write| write.version == version) {
                 write.acknowledged = Some(now);
                 if version.number == history.acknowledged {
                     history.trimmed = write.content == UNWRITTEN;
@@ -341,12 +334,7 @@ impl Shadow {
         let kept = match found {
             Some(write) => write,
             None if history.trimmed && forgotten && content != TORN => Write {
-                version: Version {
-                    number: acknowledged,
-                    from: 0,
-                    bytes: 0,
-                    partial: false,
-                },
+                version: Version::bare(acknowledged),
                 content,
                 issued: now,
                 acknowledged: Some(now),

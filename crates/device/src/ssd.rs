@@ -9,18 +9,19 @@ use tickets::{Outstanding, Tickets};
 use wordline_block::{BlockDevice, Busy, Completion, Op, Parts, PowerCut, Request, Ticket};
 use wordline_buffer::Versions;
 use wordline_cache::replacement::foreign::Maker;
+use wordline_ftl::recovery::Journal;
 use wordline_ftl::{Lpn, Mapping};
+use wordline_kernel::Time;
 use wordline_kernel::memory::{Fill, Table};
-use wordline_kernel::{Probe, Time};
 use wordline_nand::{Array, Die};
 
 use crate::backend::Usage;
 use crate::buffered::Buffered;
-use crate::controller::{ChipLoad, Controller, Done};
-use crate::error::DeviceError;
+use crate::controller::{Controller, DieLoad, Done, Prepared};
+use crate::error::{DeviceError, Result};
 use crate::event::{Context, Event, Kind};
 use crate::host::{Command, Connect, Connection};
-use crate::observation::Observation;
+use crate::observation::{Hears, Observation};
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
 use crate::shadow::Shadow;
@@ -76,8 +77,17 @@ impl<M: Mapping> Ssd<M> {
         &mut self,
         plan: &Precondition,
         go_on: impl FnMut(u64) -> bool,
-    ) -> Result<Preconditioned, DeviceError> {
+    ) -> Result<Preconditioned> {
         self.controller.precondition(plan, go_on)
+    }
+    /// What preconditioning has changed, as [`Prepared`] is read.
+    pub fn prepared(&self) -> (&M, &Array, Option<&Journal>) {
+        self.controller.prepared()
+    }
+    /// In place of preconditioning: brings a pristine device into the state that one was in whose map,
+    /// array and precondition are equal, and that expected power cuts if this one does.
+    pub fn prepare(&mut self, prepared: Prepared<M>) {
+        self.controller.prepare(prepared);
     }
     /// From now on the power can fail; to be called on a pristine device.
     pub fn expect_power_cuts(&mut self) {
@@ -92,7 +102,7 @@ impl<M: Mapping> Ssd<M> {
     }
     /// Before the first request: policies of a maker choose who leaves the DRAM buffer, if there is
     /// one, in place of the plan's. An error if it cannot make one.
-    pub fn evict_by(&mut self, maker: &Maker) -> Result<(), DeviceError> {
+    pub fn evict_by(&mut self, maker: &Maker) -> Result<()> {
         let buffered = self.buffer.as_mut();
         buffered.map_or(Ok(()), |buffered| buffered.evict_by(maker))
     }
@@ -102,12 +112,12 @@ impl<M: Mapping> Ssd<M> {
         buffered.map_or(0, |buffered| buffered.dirty_pages())
     }
     /// What a die has to do.
-    pub fn chip_load(&self, die: Die) -> ChipLoad {
-        self.controller.chip_load(die)
+    pub fn die_load(&self, die: Die) -> DieLoad {
+        self.controller.die_load(die)
     }
     /// How long what a die has to do takes.
-    pub fn chip_time(&self, die: Die) -> Time {
-        self.controller.chip_time(die)
+    pub fn die_time(&self, die: Die) -> Time {
+        self.controller.die_time(die)
     }
     /// What became of the writes and trims of a page, if the run is verified and there is a buffer.
     pub fn versions(&self, page: Lpn) -> Option<Versions> {
@@ -128,6 +138,14 @@ impl<M: Mapping> Ssd<M> {
     pub fn mapping(&self) -> &M {
         self.controller.mapping()
     }
+    /// The mapping, for the owner of its pages to change between two events.
+    pub fn mapping_mut(&mut self) -> &mut M {
+        self.controller.mapping_mut()
+    }
+    /// Whether a block is being collected, be it that the collection has stopped.
+    pub fn is_collecting(&self) -> bool {
+        self.controller.is_collecting()
+    }
     /// The array, to look at.
     pub fn array(&self) -> &Array {
         self.controller.array()
@@ -144,9 +162,9 @@ impl<M: Mapping> Ssd<M> {
     #[cold]
     fn handle_in_buffer(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         event: wordline_buffer::Event,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let Some(buffered) = &mut self.buffer else {
             return Ok(());
         };
@@ -186,11 +204,11 @@ impl<M: Mapping> Ssd<M> {
     /// Lets the interface act, tells it of all requests that the controller is done with, and then
     /// the host of those that are complete.
     #[inline]
-    fn advance<P: Probe<Observation>>(
+    fn advance<P: Hears>(
         &mut self,
         cx: &mut Context<'_, P>,
         act: impl FnOnce(&mut Connection, &mut DeviceSide<'_, '_, M, P>),
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let now = cx.now;
         let mut side = DeviceSide {
             cx,
@@ -225,7 +243,7 @@ impl<M: Mapping> Ssd<M> {
 
     /// A request is complete.
     #[inline]
-    fn complete(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, ticket: Ticket) {
+    fn complete(&mut self, cx: &mut Context<impl Hears>, ticket: Ticket) {
         let Outstanding {
             request,
             submitted,
@@ -274,7 +292,7 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
         self.controller.tags()
     }
     /// The device knows of a command only once its tag may have come.
-    fn look_ahead(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, upcoming: &[Request]) {
+    fn look_ahead(&mut self, cx: &mut Context<impl Hears>, upcoming: &[Request]) {
         self.controller.look_ahead(cx, upcoming);
     }
     /// Prefetches what the map says of the first page.
@@ -283,11 +301,7 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
         self.controller.prefetch(request.offset);
     }
     #[inline]
-    fn submit(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        request: Request,
-    ) -> Result<Ticket, DeviceError> {
+    fn submit(&mut self, cx: &mut Context<impl Hears>, request: Request) -> Result<Ticket> {
         request.fit(self.user_bytes())?;
         self.outstanding += 1;
         let ticket = self.tickets.issue(cx.now, request);
@@ -308,11 +322,7 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
         Ok(ticket)
     }
     #[inline(always)]
-    fn handle(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        event: Event,
-    ) -> Result<(), DeviceError> {
+    fn handle(&mut self, cx: &mut Context<impl Hears>, event: Event) -> Result<()> {
         match event.kind() {
             Kind::Flash(event) => self.controller.flash(cx, event)?,
             Kind::Host(event) => {
@@ -339,11 +349,7 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
     fn has_completions(&self) -> bool {
         !self.completions.is_empty()
     }
-    fn cut_power(
-        &mut self,
-        now: Time,
-        probe: &mut impl Probe<Observation>,
-    ) -> Result<PowerCut, DeviceError> {
+    fn cut_power(&mut self, now: Time, probe: &mut impl Hears) -> Result<PowerCut> {
         let plan = &self.plan;
         let mut cut = self.controller.cut_power(now, plan)?;
         if let Some(buffered) = &mut self.buffer {
@@ -358,7 +364,7 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
     }
     fn chip_times(&self, times: &mut Vec<Time>) {
         let dies = 0..self.controller.usage().count() as u32;
-        times.extend(dies.map(|die| self.chip_time(Die(die))));
+        times.extend(dies.map(|die| self.die_time(Die(die))));
     }
     fn busy(&self, busy: &mut Busy) {
         busy.buses.extend(self.controller.buses_busy());

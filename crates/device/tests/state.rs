@@ -117,12 +117,12 @@ impl Run {
     }
 }
 
-fn written<T: Serialize>(state: &T) -> String {
-    serde_json::to_string(state).unwrap()
+fn written<T: Serialize>(state: &T) -> Vec<u8> {
+    postcard::to_stdvec(state).unwrap()
 }
 
-fn read<T: DeserializeOwned>(text: &str) -> T {
-    serde_json::from_str(text).unwrap()
+fn read<T: DeserializeOwned>(bytes: &[u8]) -> T {
+    postcard::from_bytes(bytes).unwrap()
 }
 
 /// Stops a run again and again, goes on with what was written and read, and compares with the run that
@@ -315,6 +315,6 @@ fn half_a_state_is_an_error() {
     let run = Run::new(&device(&roomy()).unwrap(), false);
     let text = written(&run);
     for end in (0..text.len()).step_by(1 + text.len() / 100) {
-        assert!(serde_json::from_str::<Run>(&text[..end]).is_err(), "{end}");
+        assert!(postcard::from_bytes::<Run>(&text[..end]).is_err(), "{end}");
     }
 }

@@ -26,8 +26,10 @@ pub enum Phase {
 pub struct Blocks {
     layout: Layout,
     /// Count of valid pages, and the phase in the bits above [`PHASE_SHIFT`].
+    #[serde(with = "wordline_kernel::dense")]
     states: Vec<u32>,
     /// By physical page, a bit that says whether it is valid.
+    #[serde(with = "wordline_kernel::dense")]
     valid: Vec<u64>,
 }
 

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::allocate::Allocate;
+use crate::gc::reclaim::Reclaiming;
 use crate::gc::schedule::Scheduling;
 use crate::gc::victim::Victim;
 use crate::mapping::Family;
@@ -45,9 +46,14 @@ pub struct Gc {
     pub schedule: Scheduling,
     /// Which block is collected.
     pub victim: Victim,
+    /// Which pages of it are moved before it is erased.
+    pub reclaim: Reclaiming,
     /// A plane collects while its free blocks are fewer than this share of its blocks, rounded
     /// down, and at least one more than the reserve. Ratio, 0 to 1.
     pub start_free_ratio: f64,
+    /// A plane collects while this many of its pages or fewer are free, in place of `start_free_ratio`; 0 for that. Page
+    /// mapping only. Pages.
+    pub start_free_pages: u32,
     /// Free blocks reserved for garbage collection: the host waits rather than take one of them.
     /// Share of a plane's blocks, rounded down, at least one block. Ratio, 0 to 1.
     pub hard_free_ratio: f64,
@@ -62,7 +68,9 @@ impl Default for Gc {
         Self {
             schedule: Scheduling::default(),
             victim: Victim::default(),
+            reclaim: Reclaiming::default(),
             start_free_ratio: 0.05,
+            start_free_pages: 0,
             hard_free_ratio: 0.005,
             own_block: true,
             internal_data_move: false,

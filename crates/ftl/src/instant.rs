@@ -2,6 +2,7 @@
 //!
 //! The state that results is exactly that of the same writes served one after the other.
 
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 use thiserror::Error;
@@ -26,7 +27,7 @@ pub enum InstantError {
 }
 
 /// Flash operations that have been carried out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlashOps {
     /// Pages the host wrote.
     pub written: u64,

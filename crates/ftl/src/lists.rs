@@ -14,6 +14,7 @@ pub struct Lists {
     items: u32,
     /// By item, then by list: the next and the one before. Arrays, because zeroes of a type of our
     /// own would be written at the start.
+    #[serde(with = "wordline_kernel::dense")]
     links: Vec<[u32; 2]>,
 }
 

@@ -21,6 +21,9 @@ pub struct Plan {
     pub user_pages: u32,
     /// A plane collects while it has fewer free blocks than this.
     pub start_blocks: u32,
+    /// A plane collects while it has so many free pages or fewer, and then has fewer free blocks than `start_blocks`; 0
+    /// if the blocks alone decide.
+    pub start_pages: u32,
     /// Free blocks that only collection may take.
     pub reserve_blocks: u32,
     /// The policies.
@@ -91,14 +94,19 @@ impl Plan {
         } else {
             0
         };
-        let start_blocks =
-            share(start, layout.blocks_per_plane).max(reserve_blocks + 1 + wear_blocks);
+        let start_pages = config.gc.start_free_pages;
+        let start_blocks = match start_pages {
+            0 => share(start, layout.blocks_per_plane),
+            pages => pages / layout.pages_per_block.max(1) + 1,
+        };
+        let start_blocks = start_blocks.max(reserve_blocks + 1 + wear_blocks);
         let plan = Self {
             layout,
             dimensions,
             page_bytes,
             user_pages: share(1.0 - spare, layout.pages()),
             start_blocks,
+            start_pages,
             reserve_blocks,
             config: config.clone(),
             seed,

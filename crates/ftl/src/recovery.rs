@@ -32,8 +32,11 @@ pub struct Tag {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Spare {
     /// By page: 0, or 1 + the logical page; pages of metadata count down from the top.
+    #[serde(with = "wordline_kernel::dense")]
     owners: Vec<u32>,
+    #[serde(with = "wordline_kernel::dense")]
     sequences: Vec<u64>,
+    #[serde(with = "wordline_kernel::dense")]
     orders: Vec<u64>,
 }
 

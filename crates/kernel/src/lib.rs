@@ -3,6 +3,7 @@
 
 pub mod busy_time;
 pub mod context;
+pub mod dense;
 pub mod digest;
 pub mod heap;
 pub mod link;

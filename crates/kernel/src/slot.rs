@@ -95,6 +95,14 @@ macro_rules! family {
 
         impl<'de> serde::Deserialize<'de> for $Family {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                if !deserializer.is_human_readable() {
+                    // A written state: by the place of the member in the list.
+                    #[derive(serde::Deserialize)]
+                    enum Written { $($Variant($Parameters)),+ }
+                    return Ok(match Written::deserialize(deserializer)? {
+                        $(Written::$Variant(parameters) => Self::$Variant(parameters)),+
+                    });
+                }
                 struct Choice;
                 impl<'de> serde::de::Visitor<'de> for Choice {
                     type Value = $Family;

@@ -18,6 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("block", &["kernel"]),
     ("cache", &["kernel"]),
     ("buffer", &["block", "cache", "kernel"]),
+    ("disk", &["block", "kernel"]),
     ("ftl", &["cache", "nand", "kernel"]),
     (
         "device",
@@ -26,42 +27,43 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "store",
         &[
-            "block", "buffer", "cache", "device", "ftl", "nand", "kernel",
+            "disk", "block", "buffer", "cache", "device", "ftl", "nand", "kernel",
         ],
     ),
     (
         "config",
         &[
-            "store", "device", "buffer", "block", "ftl", "cache", "nand", "workload", "kernel",
+            "store", "disk", "device", "buffer", "block", "ftl", "cache", "nand", "workload",
+            "kernel",
         ],
     ),
     ("memory", &["kernel"]),
     (
         "package",
         &[
-            "config", "memory", "store", "device", "buffer", "block", "ftl", "cache", "nand",
-            "workload", "kernel",
+            "config", "memory", "store", "disk", "device", "buffer", "block", "ftl", "cache",
+            "nand", "workload", "kernel",
         ],
     ),
     (
         "cachesim",
         &[
-            "config", "store", "device", "buffer", "block", "ftl", "cache", "nand", "workload",
-            "observe", "kernel",
+            "config", "store", "disk", "device", "buffer", "block", "ftl", "cache", "nand",
+            "workload", "observe", "kernel",
         ],
     ),
     (
         "sim",
         &[
-            "config", "memory", "store", "device", "buffer", "block", "ftl", "cache", "nand",
-            "workload", "observe", "kernel",
+            "config", "memory", "store", "disk", "device", "buffer", "block", "ftl", "cache",
+            "nand", "workload", "observe", "kernel",
         ],
     ),
     (
         "py",
         &[
-            "sim", "cachesim", "package", "config", "memory", "store", "device", "buffer", "block",
-            "ftl", "cache", "nand", "workload", "observe", "kernel",
+            "sim", "cachesim", "package", "config", "memory", "store", "disk", "device", "buffer",
+            "block", "ftl", "cache", "nand", "workload", "observe", "kernel",
         ],
     ),
 ];

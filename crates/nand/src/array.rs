@@ -63,9 +63,12 @@ pub struct Array {
     layout: Layout,
     endurance: u32,
     partial_programs: u8,
+    #[serde(with = "wordline_kernel::dense")]
     programmed: Vec<u16>,
+    #[serde(with = "wordline_kernel::dense")]
     erases: Vec<u32>,
     /// Programs of the last programmed page of a block after its first; empty if it bears none.
+    #[serde(with = "wordline_kernel::dense")]
     again: Vec<u8>,
 }
 

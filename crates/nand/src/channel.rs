@@ -89,10 +89,6 @@ impl<D: Clone, B: Clone> Channels<D, B> {
     pub fn dies(&self) -> impl Iterator<Item = &D> {
         self.lanes.iter().map(|lane| &lane.own)
     }
-    /// The same, to change it.
-    pub fn dies_mut(&mut self) -> impl Iterator<Item = &mut D> {
-        self.lanes.iter_mut().map(|lane| &mut lane.own)
-    }
 }
 
 impl<D, B> Channels<D, B> {
@@ -146,7 +142,7 @@ impl<D, B> Channels<D, B> {
 
     /// Starts the chain that was loaded into a die: it asks for the bus.
     #[inline]
-    pub fn start<L: Listen<OfDie = D, OfBus = B>>(&mut self, now: Time, die: Die, listen: &mut L) {
+    pub fn start<L: Listen<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) {
         let lane = &mut self.lanes[die.index()];
         let bus = &mut self.buses[lane.channel as usize];
         Self::ask(now, die, lane, bus, listen);
@@ -154,7 +150,7 @@ impl<D, B> Channels<D, B> {
 
     /// A die asks for the bus of its channel.
     #[inline(always)]
-    fn ask<L: Listen<OfDie = D, OfBus = B>>(
+    fn ask<L: Listen<D, B>>(
         now: Time,
         die: Die,
         lane: &mut Lane<D>,
@@ -173,7 +169,7 @@ impl<D, B> Channels<D, B> {
     }
 
     /// A die asks to suspend or resume its operation.
-    fn ask_urgently<L: Listen<OfDie = D, OfBus = B>>(
+    fn ask_urgently<L: Listen<D, B>>(
         &mut self,
         now: Time,
         channel: u32,
@@ -189,13 +185,7 @@ impl<D, B> Channels<D, B> {
     }
 
     #[inline(always)]
-    fn grant<L: Listen<OfDie = D, OfBus = B>>(
-        &mut self,
-        now: Time,
-        channel: u32,
-        asking: Asking,
-        listen: &mut L,
-    ) {
+    fn grant<L: Listen<D, B>>(&mut self, now: Time, channel: u32, asking: Asking, listen: &mut L) {
         let Asking {
             die, since, hold, ..
         } = asking;
@@ -211,7 +201,7 @@ impl<D, B> Channels<D, B> {
     }
 
     #[inline]
-    fn hold<L: Listen<OfDie = D, OfBus = B>>(
+    fn hold<L: Listen<D, B>>(
         now: Time,
         channel: u32,
         bus: &mut Bus<B>,
@@ -231,7 +221,7 @@ impl<D, B> Channels<D, B> {
     /// A hold ends: what it sets going starts, the bus goes to the next die in line, and the die
     /// asks again if its next hold needs no wait. A resume command sets going what was suspended.
     #[inline]
-    pub fn bus_done<L: Listen<OfDie = D, OfBus = B>>(
+    pub fn bus_done<L: Listen<D, B>>(
         &mut self,
         now: Time,
         channel: u32,
@@ -275,7 +265,7 @@ impl<D, B> Channels<D, B> {
 
     /// The next hold of a chain needs no wait: the die asks again.
     #[inline(never)]
-    fn go_on<L: Listen<OfDie = D, OfBus = B>>(&mut self, now: Time, die: Die, listen: &mut L) {
+    fn go_on<L: Listen<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) {
         let lane = &mut self.lanes[die.index()];
         lane.step = lane.rest.next(&self.chains);
         let bus = &mut self.buses[lane.channel as usize];
@@ -283,7 +273,7 @@ impl<D, B> Channels<D, B> {
     }
 
     /// The bus goes to the next of its line, which is not empty.
-    fn serve<L: Listen<OfDie = D, OfBus = B>>(&mut self, now: Time, channel: u32, listen: &mut L) {
+    fn serve<L: Listen<D, B>>(&mut self, now: Time, channel: u32, listen: &mut L) {
         let bus = &mut self.buses[channel as usize];
         let next = match self.arbitration[channel as usize].choose(&bus.line, bus.holder) {
             0 => bus.line.pop_front(),
@@ -296,7 +286,7 @@ impl<D, B> Channels<D, B> {
 
     /// What the end of a hold sets going starts, if it may; true if there is something.
     #[inline]
-    fn release<L: Listen<OfDie = D, OfBus = B>>(
+    fn release<L: Listen<D, B>>(
         now: Time,
         die: Die,
         lane: &mut Lane<D>,
@@ -316,7 +306,7 @@ impl<D, B> Channels<D, B> {
 
     /// The die gets busy.
     #[inline]
-    fn begin<L: Listen<OfDie = D, OfBus = B>>(
+    fn begin<L: Listen<D, B>>(
         now: Time,
         die: Die,
         lane: &mut Lane<D>,
@@ -333,12 +323,7 @@ impl<D, B> Channels<D, B> {
 
     /// A busy time ends: the die asks for its next hold.
     #[inline]
-    pub fn ready<L: Listen<OfDie = D, OfBus = B>>(
-        &mut self,
-        now: Time,
-        die: Die,
-        listen: &mut L,
-    ) -> Readied {
+    pub fn ready<L: Listen<D, B>>(&mut self, now: Time, die: Die, listen: &mut L) -> Readied {
         let lane = &mut self.lanes[die.index()];
         if L::Features::SUSPEND && (lane.registers.ready() != now || lane.state != State::Busy) {
             return lane.stopped(now);
@@ -371,7 +356,7 @@ impl<D, B> AtHand<'_, D, B> {
     }
     /// The die, which is free, starts with the chain of one page or block. The array works for `time`.
     #[inline]
-    pub fn start_legacy<L: Listen<OfDie = D, OfBus = B>>(
+    pub fn start_legacy<L: Listen<D, B>>(
         self,
         now: Time,
         operation: Operation,

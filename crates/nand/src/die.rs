@@ -41,6 +41,9 @@ pub(crate) struct Effect {
     pub work: Option<ArrayBusy>,
 }
 
+/// What a cycle comes to, unless a rule refuses it.
+type Outcome = Result<Effect, Rule>;
+
 /// Why a die does not take a cycle.
 #[derive(Debug)]
 pub(crate) enum Refusal {

@@ -111,10 +111,6 @@ impl Layout {
     pub const fn pages(&self) -> u32 {
         self.blocks() * self.pages_per_block
     }
-    /// Pages in a plane.
-    pub const fn pages_per_plane(&self) -> u32 {
-        self.blocks_per_plane * self.pages_per_block
-    }
     /// The block that holds a page.
     #[inline]
     pub const fn block_of(&self, page: Ppn) -> Block {

@@ -4,11 +4,11 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::de::{self, Unexpected};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use wordline_kernel::Time;
 
 /// A number of nanoseconds for all pages, or one for each page type, least significant bit first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
 #[serde(untagged)]
 pub enum PerLevel {
     /// All pages alike. Nanoseconds.
@@ -55,6 +55,24 @@ impl fmt::Display for PerLevel {
     }
 }
 
+impl Serialize for PerLevel {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::All(value) if serializer.is_human_readable() => value.serialize(serializer),
+            Self::Each(values) if serializer.is_human_readable() => values.serialize(serializer),
+            Self::All(value) => Written::All(*value).serialize(serializer),
+            Self::Each(values) => Written::Each(values.clone()).serialize(serializer),
+        }
+    }
+}
+
+/// In a written state.
+#[derive(Serialize, Deserialize)]
+enum Written {
+    All(u64),
+    Each(Vec<u64>),
+}
+
 impl<'de> Deserialize<'de> for PerLevel {
     /// By hand, so that a fault tells what was found and where.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -79,6 +97,12 @@ impl<'de> Deserialize<'de> for PerLevel {
                 }
                 Ok(PerLevel::Each(values))
             }
+        }
+        if !deserializer.is_human_readable() {
+            return Ok(match Written::deserialize(deserializer)? {
+                Written::All(value) => Self::All(value),
+                Written::Each(values) => Self::Each(values),
+            });
         }
         deserializer.deserialize_any(Numbers)
     }

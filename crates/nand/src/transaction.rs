@@ -6,9 +6,10 @@ use thiserror::Error;
 use crate::{Layout, PlaneRule, Ppn};
 
 /// What a die is asked to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Operation {
     /// Page read.
+    #[default]
     Read,
     /// Page program.
     Program,
@@ -144,9 +145,10 @@ pub enum TransactionError {
 
 /// The way an operation is carried out: each of these also die-interleaved, which is a matter of
 /// the package.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// One page or block at a time.
+    #[default]
     Legacy,
     /// Rows that follow one another through the cache register.
     Cache,

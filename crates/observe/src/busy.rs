@@ -1,13 +1,14 @@
 //! How busy parallel lanes are over simulated time.
 
 use crate::grid::{Cursor, Grid};
+use serde::{Deserialize, Serialize};
 use wordline_kernel::{BusyTime, Time};
 
 /// Busy time of each lane in each interval: a heat map in bounded memory, at most
 /// [`Grid::MOST_CELLS`] values (or two per lane, if there are more lanes than that).
 ///
 /// Lanes keep their busy time themselves; it is read when an interval is over ([`Busy::pass`]).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Busy {
     /// At the interval that is not over yet, the last one of the cells.
     cursor: Cursor,

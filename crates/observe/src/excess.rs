@@ -1,6 +1,7 @@
 //! How far spans of time exceed a bound.
 
 use crate::{Merge, Tally};
+use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
 /// Sums of 1, 2 and 5 in each power of ten from a microsecond to a thousand seconds.
@@ -23,7 +24,7 @@ const fn steps() -> [Time; 28] {
 
 /// The part of spans that lies beyond a bound: of a response time, the excess waiting time. All
 /// counts are exact; a span within the bound costs one comparison.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excess {
     bound: Time,
     tally: Tally,

@@ -1,10 +1,11 @@
 //! Intervals of simulated time, few enough to keep.
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
 /// Equal intervals of simulated time. When time passes the last interval allowed, the width
 /// doubles and neighbours are merged, so that memory stays bounded however long the simulation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grid {
     start: u64,
     width: u64,
@@ -103,7 +104,7 @@ fn even(limit: usize) -> usize {
 }
 
 /// The interval simulated time is in: found by one comparison while time stays in it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Cursor {
     pub grid: Grid,
     pub index: usize,

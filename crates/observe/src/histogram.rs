@@ -2,6 +2,7 @@
 
 use crate::{Merge, Tally};
 use hdrhistogram::Histogram as Buckets;
+use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
 /// Most points a distribution function is given as.
@@ -16,11 +17,40 @@ const BUCKET_BITS: u32 = 10;
 /// Count, mean, standard deviation, minimum and maximum are exact; percentiles are at most 0.1 %
 /// above the true order statistic (buckets of three decimal digits). The range grows by itself
 /// over the whole clock; memory is at most 0.5 MB.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Histogram {
+    #[serde(with = "counts")]
     buckets: Buckets<u64>,
     tally: Tally,
     squares: Squares,
+}
+
+/// Buckets in a written state: those that hold anything, each by its least value, and their counts.
+mod counts {
+    use hdrhistogram::Histogram as Buckets;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        buckets: &Buckets<u64>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let held = buckets.iter_recorded();
+        let held = held.map(|bucket| {
+            let least = buckets.lowest_equivalent(bucket.value_iterated_to());
+            (least, bucket.count_at_value())
+        });
+        held.collect::<Vec<(u64, u64)>>().serialize(serializer)
+    }
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Buckets<u64>, D::Error> {
+        let mut buckets = super::Histogram::default().buckets;
+        for (least, count) in Vec::<(u64, u64)>::deserialize(deserializer)? {
+            buckets.record_n(least, count).map_err(D::Error::custom)?;
+        }
+        Ok(buckets)
+    }
 }
 
 /// One point of a cumulative distribution function.
@@ -164,7 +194,7 @@ fn cell(value: u64, bits: u32) -> (u32, u64) {
 }
 
 /// A sum of squares in 192 bits, which no number of 64-bit spans overflows.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Squares {
     low: u128,
     high: u64,

@@ -63,6 +63,30 @@ impl<const N: usize> RowTable<N> {
         Ok(Self::new(columns, schema, Sink::File(Box::new(file))))
     }
 
+    /// What a table in memory holds: its batches, as [`Table::to_ipc`] has them, and the numbers of the
+    /// rows behind them.
+    pub fn state(&self) -> Result<(Vec<u8>, Vec<u64>), ObserveError> {
+        let batches = match &self.sink {
+            Sink::Memory(batches) => batches.clone(),
+            Sink::File(_) => Vec::new(),
+        };
+        let kept = Table::of_batches(Arc::clone(&self.schema), batches).to_ipc()?;
+        Ok((kept, self.buffer.concat()))
+    }
+
+    /// A table in memory that goes on where another was.
+    pub fn resume(
+        columns: [(Heading, Kind); N],
+        (kept, rows): (&[u8], &[u64]),
+    ) -> Result<Self, ObserveError> {
+        let batches = Table::from_ipc(kept)?.batches().to_vec();
+        let kept = batches.iter().map(|batch| batch.num_rows() as u64).sum();
+        let mut table = Self::new(columns, schema(&columns), Sink::Memory(batches));
+        table.rows = kept;
+        table.buffer.extend_from_slice(rows.as_chunks().0);
+        Ok(table)
+    }
+
     fn new(columns: [(Heading, Kind); N], schema: SchemaRef, sink: Sink) -> Self {
         Self {
             columns,

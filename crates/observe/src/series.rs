@@ -1,6 +1,7 @@
 //! Values over simulated time.
 
 use crate::grid::{Cursor, Grid};
+use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
 /// Joins what was observed in one interval with what was observed in another.
@@ -25,7 +26,7 @@ impl Merge for Time {
 ///
 /// An interval includes its start and excludes its end, except that the last one of a closed
 /// series includes the end of the simulation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Intervals<T> {
     cursor: Cursor,
     /// The value of the cursor's interval; its place in `cells` is left empty meanwhile.

@@ -1,10 +1,11 @@
 //! Count, sum and extremes of spans.
 
 use crate::Merge;
+use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
 /// Count, exact sum and extremes of spans of time: what one interval of a series keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     count: u64,
     sum: u128,

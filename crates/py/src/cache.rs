@@ -58,6 +58,12 @@ pub fn cache_check(policies: Vec<String>, sizes: Vec<String>) -> PyResult<Vec<St
     Ok(chosen.into_iter().map(|one| one.label).collect())
 }
 
+/// A policy given by its name and parameters, as JSON of its table in a configuration.
+#[pyfunction]
+pub fn cache_policy(policy: &str) -> PyResult<String> {
+    serde_json::to_string(&one(policy)?.policy).map_err(fail)
+}
+
 /// Takes a trace in.
 #[pyfunction]
 pub fn cache_open(

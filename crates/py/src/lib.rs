@@ -7,6 +7,7 @@ mod growth;
 mod memory;
 mod package;
 mod policy;
+mod state;
 mod text;
 
 use std::path::PathBuf;
@@ -192,23 +193,7 @@ fn run(
     options: &Bound<'_, PyDict>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
-    let job = RunSpec {
-        config: config_text,
-        config_name,
-        overrides,
-        traces,
-        streams: option(options, "streams")?.unwrap_or_default(),
-        trace_options: trace_options(TraceOptions::default(), options)?,
-        seed: option(options, "seed")?.unwrap_or(1),
-        requests: option(options, "requests")?.unwrap_or(false),
-        verify: option(options, "verify")?.unwrap_or(false),
-        max_requests: option(options, "max_requests")?,
-        power_cut_every: option(options, "power_cut_every")?,
-        timeline: timeline_options(options)?,
-        slowdown: option(options, "slowdown")?.unwrap_or(false),
-        buffer_policy: option(options, "buffer")?
-            .map(|(name, callable)| policy::maker(name, callable)),
-    };
+    let job = spec(config_text, config_name, overrides, traces, options)?;
     let raised = Raised::default();
     memory::reserve();
     let mut watch = |now: &Progress| {
@@ -231,6 +216,38 @@ fn run(
         JobError::Simulation(error) if error.is_interruption() => PyKeyboardInterrupt::new_err(()),
         JobError::Workload(error) => unreadable(error),
         error => fail(error),
+    })
+}
+
+/// What is to be run, from what Python says of it.
+fn spec(
+    config: String,
+    config_name: String,
+    overrides: Vec<(String, String)>,
+    traces: Vec<PathBuf>,
+    options: &Bound<'_, PyDict>,
+) -> PyResult<RunSpec> {
+    Ok(RunSpec {
+        config,
+        config_name,
+        overrides,
+        traces,
+        streams: option(options, "streams")?.unwrap_or_default(),
+        trace_options: trace_options(TraceOptions::default(), options)?,
+        seed: option(options, "seed")?.unwrap_or(1),
+        requests: option(options, "requests")?.unwrap_or(false),
+        verify: option(options, "verify")?.unwrap_or(false),
+        max_requests: option(options, "max_requests")?,
+        power_cut_every: option(options, "power_cut_every")?,
+        timeline: timeline_options(options)?,
+        slowdown: option(options, "slowdown")?.unwrap_or(false),
+        buffer_policy: option(options, "buffer")?
+            .map(|(name, callable)| policy::maker(name, callable)),
+        checkpoint: state::checkpoint_options(options)?,
+        decoded: state::decoded(options)?,
+        prepared: option(options, "prepared")?,
+        resume: option(options, "resume")?,
+        watch_events: false,
     })
 }
 
@@ -465,7 +482,9 @@ mod _wordline {
     #[pymodule_export]
     use super::bench::{bench_access, bench_queue};
     #[pymodule_export]
-    use super::cache::{CacheTrace, Curves, cache_check, cache_open, cache_table, curves_open};
+    use super::cache::{
+        CacheTrace, Curves, cache_check, cache_open, cache_policy, cache_table, curves_open,
+    };
     #[pymodule_export]
     use super::growth::MemoryTable;
     #[pymodule_export]
@@ -474,6 +493,8 @@ mod _wordline {
     use super::package::{package_check, package_run};
     #[pymodule_export]
     use super::policy::{View, policy_run};
+    #[pymodule_export]
+    use super::state::{Decoded, build, preparation, prepare, state_header};
     #[pymodule_export]
     use super::text::python_json;
     #[pymodule_export]

@@ -1,10 +1,11 @@
 //! The load of the chips, looked at from time to time.
 
+use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
 /// How much the dies had to do at an instant (Liu et al., LCR, eq. 2), reads, programs and
 /// collections together.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// When.
     pub at: Time,
@@ -25,7 +26,7 @@ impl Sample {
 const MOST: usize = 1 << 20;
 
 /// Samples at equal distances. Instants at which no die had anything to do are counted only.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChipLoads {
     interval: Time,
     next: Time,

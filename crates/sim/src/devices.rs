@@ -32,7 +32,7 @@ pub struct Device {
 }
 
 impl Device {
-    pub(crate) fn of(ssd: &Ssd<Map>, preconditioned: Preconditioned) -> Self {
+    pub(crate) fn of<M: Mapping>(ssd: &Ssd<M>, preconditioned: Preconditioned) -> Self {
         let shadow = ssd.shadow();
         let map_cache = ssd.mapping().map_cache();
         let before = preconditioned.map_cache.unwrap_or_default();

@@ -7,6 +7,8 @@ use wordline_memory::MemoryError;
 use wordline_store::ArrayError;
 use wordline_workload::WorkloadError;
 
+use crate::state::StateError;
+
 /// A run that could not start. What goes wrong later ends the run and stands in its results.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SimulationError {
@@ -27,9 +29,20 @@ pub enum SimulationError {
     /// Nothing to simulate.
     #[error("{0}")]
     Empty(String),
+    /// A state cannot be written or read.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The input of a run that goes on is another than it was.
+    #[error(
+        "the trace is not what it was when the run was stopped; go on with the same file, or start the run anew"
+    )]
+    ChangedInput,
     /// The timeline cannot be written.
     #[error("{0}")]
     Timeline(String),
+    /// What cannot be done with this store.
+    #[error("{0}")]
+    Unsupported(String),
     /// It does not fit into memory.
     #[error(transparent)]
     Memory(#[from] MemoryError),

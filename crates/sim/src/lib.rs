@@ -13,6 +13,7 @@ pub mod record;
 pub mod results;
 pub mod run_spec;
 pub mod simulation;
+pub mod state;
 pub mod summary;
 pub mod tables;
 pub mod timeline;

@@ -1,5 +1,6 @@
 //! Who hears what a device or an array does.
 
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 use wordline_block::Member as Of;
@@ -41,9 +42,11 @@ impl Observer<Observation> for Recorder {
     }
 }
 
-/// Records a device and draws its timeline.
+/// Records a device and draws its timeline. A run that draws one is not written as a state.
+#[derive(Serialize)]
 pub(crate) struct Drawn {
     pub recorder: Recorder,
+    #[serde(skip)]
     pub timeline: Box<Timeline>,
 }
 
@@ -65,6 +68,7 @@ impl Probe<Observation> for Drawn {
 }
 
 /// What is recorded of a member of an array.
+#[derive(Serialize, Deserialize)]
 struct Member {
     recorder: Recorder,
     /// Its channels and dies among those of all.
@@ -83,11 +87,14 @@ impl Member {
 }
 
 /// Hears an array: all of it as one, and each member by itself.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Several {
     whole: Recorder,
     members: Vec<Member>,
     /// By the number of a member: its place in `members`.
     places: Vec<u32>,
+    /// A run that draws one is not written as a state.
+    #[serde(skip)]
     timeline: Option<Box<Timeline>>,
     /// Parts of requests in the members.
     serving: u32,

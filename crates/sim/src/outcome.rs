@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use wordline_block::BlockDevice;
 use wordline_device::precondition::Preconditioned;
 use wordline_ftl::instant::FlashOps;
 use wordline_kernel::Time;
+use wordline_store::cached;
 
 use crate::chip_load::ChipLoads;
 use crate::devices::Device;
-use crate::record::Record;
+use crate::record::{Hits, Record};
 use wordline_config::Plan;
 use wordline_config::plan::{Replay, Ssd};
 
@@ -25,6 +27,10 @@ pub struct Outcome {
     pub chip_loads: Option<ChipLoads>,
     /// The devices at the end: the single one, or the members.
     pub devices: Vec<Device>,
+    /// What each disk has done: the single one, the members, or those behind the cache.
+    pub disks: Vec<wordline_disk::Figures>,
+    /// What the cache has done, if the store is flash in front of a disk.
+    pub cache: Option<CacheOutcome>,
     /// What was issued of each stream; one of no name if the plan has no streams.
     pub streams: Vec<Issued>,
     /// The time in which all streams issued, if there was one.
@@ -80,6 +86,34 @@ impl Outcome {
     /// When the first request was issued.
     pub fn first_arrival(&self) -> Time {
         first_arrival(&self.streams)
+    }
+}
+
+/// What flash in front of a disk has done.
+#[derive(Clone, Debug)]
+pub struct CacheOutcome {
+    /// What was found of the pages asked for.
+    pub figures: cached::Figures,
+    /// What became of the pages held.
+    pub counts: cached::residents::Counts,
+    /// Pages held at the end, and suspected ones.
+    pub pages: (u64, u64),
+    /// Reads by what served them.
+    pub hits: Hits,
+    /// Pages served from flash that were compared, if the run was verified.
+    pub checked: Option<u64>,
+}
+
+impl CacheOutcome {
+    pub(crate) fn of<B: BlockDevice>(store: &cached::Cached<B>, hits: Hits) -> Self {
+        let residents = store.residents();
+        Self {
+            figures: store.figures(),
+            counts: residents.counts(),
+            pages: (residents.len() as u64, residents.suspected() as u64),
+            hits,
+            checked: store.checked(),
+        }
     }
 }
 

@@ -138,7 +138,7 @@ impl Results {
     pub fn tables(&self) -> Vec<&'static str> {
         let has = |name: &&str| match *name {
             "requests" => self.rows.is_some(),
-            "members" => self.outcome.plan.array().is_some(),
+            "members" => self.outcome.plan.array_of_ssds().is_some(),
             "chip_load" => self.outcome.chip_loads.is_some(),
             "latency_by" => self.has_several(),
             _ => true,
@@ -150,7 +150,7 @@ impl Results {
         match name {
             "requests" => self.rows.clone().map(Ok),
             "series" => Some(tables::series(&self.outcome.record)),
-            "members" if self.outcome.plan.array().is_some() => {
+            "members" if self.outcome.plan.array_of_ssds().is_some() => {
                 Some(tables::members(&self.outcome.members))
             }
             "latency" => Some(tables::latency(&self.outcome.record)),

@@ -2,25 +2,28 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
 use thiserror::Error;
 use wordline_cache::replacement::foreign::Maker;
 use wordline_workload::generate::{self, Generator};
 use wordline_workload::{
-    Disk, Fit, InputFile, Recordings, Request, Source, TimeOrder, Trace, TraceOptions, Volumes,
-    WorkloadError,
+    Decoded, Disk, Fit, InputFile, Recordings, Request, STANDARD_INPUT, Source, TimeOrder, Trace,
+    TraceOptions, Volumes, WorkloadError,
 };
 
 use crate::error::SimulationError;
 use crate::external_policy;
 use crate::results::{Provenance, Results};
-use crate::simulation::{Input, Options, Phase, Progress, Watch, run};
+use crate::simulation::{self, CheckpointOptions, Input, Options, Phase, Progress, Watch, run};
+use crate::state::preparation_key;
 use crate::summary::Reference;
 use crate::timeline::TimelineOptions;
 use wordline_config::plan::Replay;
 use wordline_config::{ConfigError, Plan, load};
 
 /// What a user says of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // options that are independent of each other
 pub struct RunSpec {
     /// The device file.
     pub config: String,
@@ -51,6 +54,16 @@ pub struct RunSpec {
     pub slowdown: bool,
     /// Whose policies choose who leaves the DRAM buffer, in place of `buffer.replacement`.
     pub buffer_policy: Option<Maker>,
+    /// Writes the state of the run as it goes.
+    pub checkpoint: Option<CheckpointOptions>,
+    /// Traces that other runs have read.
+    pub decoded: Option<Decoded>,
+    /// Devices that are prepared, in place of preconditioning.
+    pub prepared: Option<PathBuf>,
+    /// Goes on from such a state.
+    pub resume: Option<PathBuf>,
+    /// Whether the watch is called after every event and request, not about ten times a second.
+    pub watch_events: bool,
 }
 
 /// What a run leaves.
@@ -129,6 +142,9 @@ pub enum JobError {
         "{0}: a slowdown is what streams cost each other, and there is one only; give several ([[streams]], --stream NAME=FILE), or leave --slowdown out"
     )]
     OneStream(String),
+    /// A run that could not go on from a state of it.
+    #[error("--checkpoint-every: this run could not be resumed: {0}")]
+    Unresumable(String),
     /// A policy for a buffer that there is not.
     #[error(
         "{config}: the policy {policy} is given, and the device has no DRAM buffer; give it one with buffer.capacity_kib"
@@ -171,6 +187,12 @@ impl Source for Feed {
             Self::Nothing => true,
         }
     }
+    fn read_digest(&self) -> Option<u64> {
+        match self {
+            Self::Recording(trace) => Some(trace.digest()),
+            Self::Load(_) | Self::Nothing => None,
+        }
+    }
 }
 
 /// A source and when its requests are issued.
@@ -195,12 +217,45 @@ impl Source for StreamSource {
     fn timed(&self) -> bool {
         self.feed.timed()
     }
+    fn read_digest(&self) -> Option<u64> {
+        self.feed.read_digest()
+    }
 }
 
 impl RunSpec {
     /// Runs it. `watch` hears how far it has come and may end it early.
     pub fn run(&self, watch: Watch<'_>) -> Result<Done, JobError> {
         self.run_of(&Recordings::default(), watch)
+    }
+
+    /// Brings its devices into their state and writes them (see [`simulation::prepare`]).
+    pub fn prepare(
+        &self,
+        path: &Path,
+        spare_areas: bool,
+        command: &Value,
+        watch: Watch<'_>,
+    ) -> Result<Option<u64>, JobError> {
+        let plan = self.plan()?;
+        Ok(simulation::prepare(
+            &plan,
+            spare_areas,
+            path,
+            command,
+            watch,
+        )?)
+    }
+    /// A name of what preparing its devices leaves, equal for those that are alike in that; `None` if
+    /// there is nothing to prepare.
+    pub fn preparation(&self) -> Result<Option<String>, JobError> {
+        let plan = self.plan()?;
+        let is_any = plan.ssds().any(|ssd| ssd.precondition.fill_pages > 0);
+        Ok(is_any.then(|| preparation_key(&plan, self.power_cut_every.is_some())))
+    }
+    fn plan(&self) -> Result<Plan, JobError> {
+        let loaded = load(&self.config, &self.config_name, &self.overrides)?;
+        let given = self.streams.iter().map(|(name, _)| name.as_str());
+        Ok(loaded.with_streams(given)?.plan(self.seed)?)
     }
 
     /// Runs it as [`RunSpec::run`] does, its traces being among the files of a command.
@@ -227,6 +282,14 @@ impl RunSpec {
                 policy: maker.name().to_owned(),
             });
         }
+        let whole = Recordings::default();
+        let recordings = if self.checkpoint.is_some() {
+            self.require_resumable()?;
+            // The user ends it between two events, where its state can be written, not while it reads.
+            &whole
+        } else {
+            recordings
+        };
         let mut source = self.feeds(&plan, recordings)?;
         let mut results = run(&plan, inputs(&mut source), &self.options(), watch)?;
         results.summary.references = Reference::of(&loaded.config);
@@ -363,8 +426,8 @@ impl RunSpec {
             _ => {}
         }
         options.capacity_bytes = Some(disk.map_or(plan.user_bytes(), |disk| disk.bytes));
-        if let (None, Some(array)) = (disk, plan.array()) {
-            options.disks.clone_from(&array.disks);
+        if disk.is_none() {
+            options.disks = plan.volumes().to_vec();
         }
         let trace = self.opened(recordings, traces, &options)?;
         let feed = Feed::Recording(Box::new(trace));
@@ -384,6 +447,11 @@ impl RunSpec {
         traces: &[PathBuf],
         options: &TraceOptions,
     ) -> Result<Trace, WorkloadError> {
+        if let Some(decoded) = &self.decoded
+            && let Some(trace) = decoded.open(recordings, traces, options)?
+        {
+            return Ok(trace);
+        }
         let trace = Trace::of(recordings, traces, options)?;
         if options.volumes == Volumes::Stack || options.fit == Fit::Scale {
             return Ok(trace);
@@ -399,6 +467,31 @@ impl RunSpec {
             power_cut_every: self.power_cut_every,
             timeline: self.timeline.clone(),
             buffer_policy: self.buffer_policy.clone(),
+            checkpoint: self.checkpoint.clone(),
+            prepared: self.prepared.clone(),
+            resume: self.resume.clone(),
+            watch_events: self.watch_events,
+        }
+    }
+
+    /// Refuses to write states of a run that could not go on from them.
+    fn require_resumable(&self) -> Result<(), JobError> {
+        let unable = |reason: String| Err(JobError::Unresumable(reason));
+        if self.timeline.is_some() {
+            return unable("a timeline is written as the run goes; leave out --timeline".into());
+        }
+        if let Some(maker) = &self.buffer_policy {
+            let name = maker.name();
+            return unable(format!("what the policy {name} knows cannot be written"));
+        }
+        let streams = self.streams.iter().flat_map(|(_, traces)| traces);
+        let mut traces = self.traces.iter().chain(streams);
+        match traces.find(|path| !path.is_file()) {
+            Some(path) if path.exists() || path == Path::new(STANDARD_INPUT) => unable(format!(
+                "{} cannot be read a second time; save it to a file",
+                path.display()
+            )),
+            _ => Ok(()),
         }
     }
 }

@@ -463,7 +463,7 @@ fn members_are_based_on_the_file_or_on_presets_and_refined_by_name() {
     assert_eq!(members[1].device.ftl.config.gc.victim.name(), "fifo");
     assert_eq!(members[1].dimensions.channels, 3);
     assert_eq!(members[1].geometry, members[0].geometry);
-    assert_eq!(members[2].geometry, demo.first().geometry);
+    assert_eq!(members[2].geometry, demo.first().unwrap().geometry);
     assert_eq!(members[2].device.queue_depth, 3);
     let again = wordline_config::load(&loaded.resolved_toml, "again.toml", &[]).unwrap();
     assert_eq!(again.config, loaded.config);

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Busy, Completion, Nested, Op, Parts, PowerCut, Request, Ticket};
 use wordline_kernel::{Context, EventQueue, Probe, Time};
 
+use crate::address_map::{AddressMap, Extent};
 use crate::error::ArrayError;
-use crate::layout::{Extent, Layout};
 use crate::observation::{Heard, Observation};
 
 /// Parts that wait outside the members at most; with as many the array takes no request. A bound on
@@ -165,12 +165,12 @@ impl<T: Heard, P: Probe<Observation<T::Device>>> Probe<T> for Outside<'_, P> {
 
 /// Devices as one, each with its own queue, interface and configuration.
 ///
-/// A request is split by the layout. Its parts wait for slots of their members independently, so that
+/// A request is split by the address map. Its parts wait for slots of their members independently, so that
 /// a member that is behind does not hold up requests to others. A request is done when its last part
 /// is, and is described by that part.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Array<D: BlockDevice> {
-    layout: Layout,
+    map: AddressMap,
     members: Vec<Member<D>>,
     tickets: Tickets,
     /// Parts that wait outside the members.
@@ -186,8 +186,8 @@ pub struct Array<D: BlockDevice> {
 }
 
 impl<D: BlockDevice> Array<D> {
-    /// Pristine devices by name, as many as `layout` is made for.
-    pub fn new(layout: Layout, members: impl IntoIterator<Item = (String, D)>) -> Self {
+    /// Pristine devices by name, as many as `map` is made for.
+    pub fn new(map: AddressMap, members: impl IntoIterator<Item = (String, D)>) -> Self {
         let members = members.into_iter().map(|(name, device)| Member {
             name,
             device,
@@ -196,7 +196,7 @@ impl<D: BlockDevice> Array<D> {
             wholes: Vec::new(),
         });
         Self {
-            layout,
+            map,
             members: members.collect(),
             tickets: Tickets::default(),
             waiting: 0,
@@ -208,10 +208,6 @@ impl<D: BlockDevice> Array<D> {
     /// The devices, to look at.
     pub fn members(&self) -> impl Iterator<Item = &D> {
         self.members.iter().map(|member| &member.device)
-    }
-    /// The devices, to be prepared before the first request.
-    pub fn members_mut(&mut self) -> impl Iterator<Item = &mut D> {
-        self.members.iter_mut().map(|member| &mut member.device)
     }
     /// Forgets a request that a power cut lost, whatever still waits of it.
     fn lose(&mut self, ticket: Ticket) {
@@ -230,7 +226,7 @@ impl<D: BlockDevice> Array<D> {
 
     /// Splits a request into `self.extents`.
     fn split(&mut self, request: &Request) -> Result<(), ArrayError<D::Error>> {
-        request.fit(self.layout.user_bytes())?;
+        request.fit(self.map.user_bytes())?;
         if request.op == Op::Flush {
             let members = 0..self.members.len() as u32;
             let extents = members.map(|member| Extent {
@@ -242,7 +238,7 @@ impl<D: BlockDevice> Array<D> {
             self.extents.extend(extents);
             return Ok(());
         }
-        self.layout
+        self.map
             .split(request.offset, request.bytes, &mut self.extents);
         Ok(())
     }
@@ -252,27 +248,36 @@ impl<D> Array<D>
 where
     D: BlockDevice<Event: Nested, Observation: Heard>,
 {
+    /// Does something with a member at this instant.
+    #[inline]
+    fn inside<T, P: Probe<ArrayObservation<D>>>(
+        &mut self,
+        cx: &mut Context<'_, ArrayEvent<D>, P>,
+        member: u32,
+        act: impl FnOnce(&mut D, &mut Context<'_, D::Event, Outside<'_, P>>) -> Result<T, D::Error>,
+    ) -> Result<T, ArrayError<D::Error>> {
+        let members = self.members.len() as u32;
+        let mut outside = Outside {
+            member,
+            members,
+            probe: cx.probe,
+        };
+        let inside = &mut self.members[member as usize];
+        let mut within = Context::new(cx.now, &mut self.scheduled, &mut outside);
+        act(&mut inside.device, &mut within).map_err(|error| inside.fault(error))
+    }
+
     /// Hands over what a member takes of the parts that wait for it.
     fn feed(
         &mut self,
         cx: &mut Context<'_, ArrayEvent<D>, impl Probe<ArrayObservation<D>>>,
         member: u32,
     ) -> Result<(), ArrayError<D::Error>> {
-        let members = self.members.len() as u32;
         while let Some(part) = self.members[member as usize].next() {
             self.waiting -= 1;
-            let inside = &mut self.members[member as usize];
-            let mut outside = Outside {
-                member,
-                members,
-                probe: cx.probe,
-            };
-            let taken = inside.device.submit(
-                &mut Context::new(cx.now, &mut self.scheduled, &mut outside),
-                part.request,
-            );
-            let ticket = taken.map_err(|error| inside.fault(error))?;
-            inside.own(ticket, part.whole);
+            let request = part.request;
+            let ticket = self.inside(cx, member, |device, cx| device.submit(cx, request))?;
+            self.members[member as usize].own(ticket, part.whole);
             self.settle(cx, member);
         }
         Ok(())
@@ -343,7 +348,7 @@ where
     type Error = ArrayError<D::Error>;
 
     fn user_bytes(&self) -> u64 {
-        self.layout.user_bytes()
+        self.map.user_bytes()
     }
     fn takes(&self, _stream: u32) -> bool {
         self.waiting < MOST_WAITING
@@ -358,7 +363,6 @@ where
         cx: &mut Context<'_, ArrayEvent<D>, impl Probe<ArrayObservation<D>>>,
         upcoming: &[Request],
     ) {
-        let members = self.members.len() as u32;
         let mut parts = vec![Vec::new(); self.members.len()];
         for request in upcoming {
             if self.split(request).is_err() {
@@ -369,15 +373,12 @@ where
             }
         }
         for (member, mut parts) in (0..).zip(parts) {
-            let device = &mut self.members[member as usize].device;
-            parts.truncate(device.tags() as usize);
-            let mut outside = Outside {
-                member,
-                members,
-                probe: cx.probe,
-            };
-            let inner = &mut Context::new(cx.now, &mut self.scheduled, &mut outside);
-            device.look_ahead(inner, &parts);
+            let told = self.inside(cx, member, |device, cx| {
+                parts.truncate(device.tags() as usize);
+                device.look_ahead(cx, &parts);
+                Ok(())
+            });
+            debug_assert!(told.is_ok(), "looking ahead cannot fail");
             self.pass_on(member, cx.queue);
         }
     }
@@ -405,17 +406,7 @@ where
     ) -> Result<(), Self::Error> {
         let members = self.members.len() as u32;
         let (member, event) = D::Event::inside(event, members);
-        let inside = &mut self.members[member as usize];
-        let mut outside = Outside {
-            member,
-            members,
-            probe: cx.probe,
-        };
-        let handled = inside.device.handle(
-            &mut Context::new(cx.now, &mut self.scheduled, &mut outside),
-            event,
-        );
-        handled.map_err(|error| inside.fault(error))?;
+        self.inside(cx, member, |device, cx| device.handle(cx, event))?;
         self.settle(cx, member);
         self.feed(cx, member)
     }
@@ -462,23 +453,17 @@ where
             }
         }
     }
+    #[allow(clippy::redundant_closure_for_method_calls)] // a path names one lifetime, not any
     fn resume(
         &mut self,
         cx: &mut Context<'_, ArrayEvent<D>, impl Probe<ArrayObservation<D>>>,
     ) -> Result<(), Self::Error> {
-        let members = self.members.len() as u32;
-        for member in 0..members {
-            let inside = &mut self.members[member as usize];
-            let mut outside = Outside {
-                member,
-                members,
-                probe: cx.probe,
-            };
-            let resumed =
-                inside
-                    .device
-                    .resume(&mut Context::new(cx.now, &mut self.scheduled, &mut outside));
-            resumed.map_err(|error| inside.fault(error))?;
+        for member in 0..self.members.len() as u32 {
+            #[expect(
+                clippy::redundant_closure_for_method_calls,
+                reason = "a lifetime too many"
+            )]
+            self.inside(cx, member, |device, cx| device.resume(cx))?;
             self.settle(cx, member);
             self.feed(cx, member)?;
         }

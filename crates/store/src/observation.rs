@@ -37,6 +37,13 @@ impl Heard for wordline_device::Observation {
     }
 }
 
+impl Heard for wordline_disk::Observation {
+    type Device = Self;
+    fn outside(self, member: u32, _members: u32) -> Observation<Self> {
+        Observation::Device(Member { member, of: self })
+    }
+}
+
 impl<T: Copy> Heard for Observation<T> {
     type Device = T;
     #[inline]

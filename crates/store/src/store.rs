@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Busy, Completion, Member, Nested, PowerCut, Request, Ticket};
 use wordline_kernel::{Context, Probe, Time};
 
+use crate::address_map::AddressMap;
 use crate::array::Array;
 use crate::error::ArrayError;
-use crate::layout::Layout;
 use crate::observation::{Heard, Observation};
 
 /// Devices in arrays at any depth. A device that stands beside an array is an array of one.
@@ -80,8 +80,8 @@ where
 {
     /// A device that stands beside an array.
     pub fn of_one(device: D) -> Self {
-        let layout = Layout::concatenated(&[device.user_bytes()]);
-        Self::OfDevices(Array::new(layout, [(String::new(), device)]))
+        let map = AddressMap::concatenated(&[device.user_bytes()]);
+        Self::OfDevices(Array::new(map, [(String::new(), device)]))
     }
     /// The devices, in the order of the members.
     pub fn devices(&self) -> Vec<&D> {

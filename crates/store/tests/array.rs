@@ -9,8 +9,8 @@ use wordline_device::{Composition, Interface, Plan, Precondition, Scheduler, Ssd
 use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::{Map, Mapping};
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Stream, Time};
-use wordline_nand::{Cell, Geometry, Layout as Pages, Part, Timing};
-use wordline_store::{Array, Layout, Observation};
+use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
+use wordline_store::{AddressMap, Array, Observation};
 
 /// A disk of some 100 pages a die, with `channels` x 2 dies.
 fn plan(channels: u32, interface: &Interface) -> Plan {
@@ -25,7 +25,7 @@ fn plan(channels: u32, interface: &Interface) -> Plan {
         dies: geometry.dies_per_package,
         planes: geometry.planes_per_die,
     };
-    let layout = Pages::new(&geometry, channels * 2).unwrap();
+    let layout = Layout::new(&geometry, channels * 2).unwrap();
     let config = wordline_ftl::Config {
         over_provisioning_ratio: 0.3,
         ..wordline_ftl::Config::default()
@@ -198,18 +198,18 @@ impl Probe<Observation<wordline_device::Observation>> for Heard {
     }
 }
 
-fn joined<D: BlockDevice>(layout: impl Fn(&[u64]) -> Layout, members: Vec<D>) -> Array<D> {
+fn joined<D: BlockDevice>(map: impl Fn(&[u64]) -> AddressMap, members: Vec<D>) -> Array<D> {
     let sizes: Vec<u64> = members.iter().map(D::user_bytes).collect();
     let names = (0..).map(|number| format!("ssd{number}"));
-    Array::new(layout(&sizes), names.zip(members))
+    Array::new(map(&sizes), names.zip(members))
 }
 
-fn array(layout: fn(&[u64]) -> Layout, disks: Vec<Ssd<Map>>) -> Array<Ssd<Map>> {
-    joined(layout, disks)
+fn array(map: fn(&[u64]) -> AddressMap, disks: Vec<Ssd<Map>>) -> Array<Ssd<Map>> {
+    joined(map, disks)
 }
 
-fn striped(sizes: &[u64]) -> Layout {
-    Layout::striped(8192, sizes)
+fn striped(sizes: &[u64]) -> AddressMap {
+    AddressMap::striped(8192, sizes)
 }
 
 fn same(heard: &[Done], expected: &[Done], what: &str) {
@@ -224,11 +224,11 @@ fn same(heard: &[Done], expected: &[Done], what: &str) {
 #[test]
 fn an_array_of_one_device_is_that_device() {
     for interface in interfaces() {
-        for layout in [striped, Layout::concatenated] {
+        for map in [striped, AddressMap::concatenated] {
             for gap_us in [50, 400, 5000] {
                 let mut single = disk(2, &interface);
                 let requests = load(single.user_bytes(), 1500, gap_us, 40_000);
-                let mut one = array(layout, vec![disk(2, &interface)]);
+                let mut one = array(map, vec![disk(2, &interface)]);
                 assert_eq!(one.user_bytes(), single.user_bytes());
                 let (mut expected, mut heard) = (Heard::default(), Heard::default());
                 replay(&mut single, &requests, &mut expected);
@@ -261,9 +261,9 @@ fn an_array_of_one_device_bears_power_cuts_as_that_device() {
 #[test]
 fn arrays_bear_power_cuts() {
     for interface in interfaces() {
-        for layout in [striped, Layout::concatenated] {
+        for map in [striped, AddressMap::concatenated] {
             let channels = [1, 2, 1];
-            let mut store = array(layout, channels.map(|one| disk(one, &interface)).into());
+            let mut store = array(map, channels.map(|one| disk(one, &interface)).into());
             let requests = load(store.user_bytes(), 1500, 100, 60_000);
             let mut heard = Heard::default();
             let (_, lost) = replay_with_cuts(&mut store, &requests, Some(900), &mut heard);
@@ -276,9 +276,9 @@ fn arrays_bear_power_cuts() {
 #[test]
 fn a_request_is_done_with_its_last_part_and_has_all_its_bytes() {
     for interface in interfaces() {
-        for layout in [striped, Layout::concatenated] {
+        for map in [striped, AddressMap::concatenated] {
             let disks = [1, 2, 1].map(|channels| disk(channels, &interface));
-            let mut store = array(layout, disks.into());
+            let mut store = array(map, disks.into());
             let requests = load(store.user_bytes(), 2000, 300, 60_000);
             let mut heard = Heard::default();
             replay(&mut store, &requests, &mut heard);
@@ -322,7 +322,10 @@ fn an_array_of_arrays_serves_as_one_of_all_their_devices() {
             let requests = load(flat.user_bytes(), 1500, 300, 60_000);
             let pairs = disks();
             let pairs = pairs.chunks(2).map(|pair| array(striped, pair.to_vec()));
-            let mut nested = joined(|sizes| Layout::striped(2 * 8192, sizes), pairs.collect());
+            let mut nested = joined(
+                |sizes| AddressMap::striped(2 * 8192, sizes),
+                pairs.collect(),
+            );
             assert_eq!(nested.user_bytes(), flat.user_bytes());
             let (mut expected, mut heard) = (Heard::default(), Heard::default());
             let (_, lost) = replay_with_cuts(&mut flat, &requests, cut, &mut expected);
@@ -351,7 +354,7 @@ fn members_one_behind_the_other_do_not_disturb_each_other() {
 
         let disks = [2, 1, 1].map(|channels| disk(channels, &interface));
         let first = disks[0].user_bytes();
-        let mut store = array(Layout::concatenated, disks.into());
+        let mut store = array(AddressMap::concatenated, disks.into());
         // Ten times what the first member serves; the third is asked for nothing.
         let mut requests = load(first, 3000, 20, 40_000);
         let moved = own.iter().map(|request| Request {

@@ -118,11 +118,7 @@ pub fn convert(
     path: &Path,
     format: Format,
 ) -> Result<Conversion, WorkloadError> {
-    let mut writer = TraceWriter::create(path, format, source.timed())?;
-    while let Some(request) = source.next_request()? {
-        writer.write(&request)?;
-    }
-    writer.finish()
+    convert_until(source, path, format, &Cancellation::default())
 }
 
 /// Writes all of a trace, as [`convert`] does, and says what it was.

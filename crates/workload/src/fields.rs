@@ -1,11 +1,17 @@
 //! Scanning the fields of a line, without allocation.
 
-use crate::error::{Fault, Stamp, shown};
+mod fault;
+mod number;
+mod scan;
+
+use crate::error::Fault;
+use fault::{beyond, missing, stamp_in, surplus};
+use scan::{SAFE, digits, field_end, plain_decimal};
+
+pub(crate) use number::{parse_decimal, parse_number};
 
 /// Bytes in a sector of nearly every block trace.
 pub(crate) const SECTOR: u64 = 512;
-/// Decimal digits that always fit 64 bits.
-const SAFE: usize = 19;
 
 /// A line that is scanned, at the beginning of a text that may go on behind it.
 pub(crate) trait Row<'a> {
@@ -221,6 +227,12 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
         (self, Ok(&rest[..length]))
     }
 
+    /// Whether the next field is there and of this kind.
+    #[inline(always)]
+    pub(crate) fn is(&mut self, kind: impl Fn(&[u8]) -> bool) -> bool {
+        self.text("").is_ok_and(kind)
+    }
+
     /// The next field, not looked at.
     #[inline(always)]
     pub(crate) fn skip(&mut self, what: &str) -> Result<(), Fault> {
@@ -362,295 +374,9 @@ impl<'a, const SEPARATOR: u8> Fields<'a, SEPARATOR> {
     }
 }
 
-/// A byte eight times.
-const fn eight_of(byte: u8) -> u64 {
-    u64::from_ne_bytes([byte; 8])
-}
-
-/// Where the first byte stands that ends a field or may do so: a separator or a line feed; where blanks
-/// separate, any byte up to the space.
-#[inline(always)]
-fn field_end<const SEPARATOR: u8>(text: &[u8]) -> Option<usize> {
-    // Bytes below `limit` have the highest bit set; above the first of them others may have it too.
-    let below =
-        |bytes: u64, limit: u8| bytes.wrapping_sub(eight_of(limit)) & !bytes & eight_of(128);
-    let mut at = 0;
-    while let Some(bytes) = text[at..].first_chunk() {
-        let bytes = u64::from_le_bytes(*bytes);
-        let ends = if SEPARATOR == b' ' {
-            below(bytes, b' ' + 1)
-        } else {
-            below(bytes ^ eight_of(SEPARATOR), 1) | below(bytes ^ eight_of(b'\n'), 1)
-        };
-        if ends != 0 {
-            return Some(at + ends.trailing_zeros() as usize / 8);
-        }
-        at += 8;
-    }
-    let ends = |byte: u8| match SEPARATOR {
-        b' ' => byte <= b' ',
-        _ => byte == SEPARATOR || byte == b'\n',
-    };
-    let found = text[at..].iter().position(|&byte| ends(byte));
-    found.map(|found| at + found)
-}
-
-/// The number that the decimal digits at the beginning of a text make, and how many they are. Wrong if they
-/// are more than fit 64 bits.
-#[inline(always)]
-fn digits(text: &[u8]) -> (u64, usize) {
-    let (mut value, mut length) = (0_u64, 0);
-    while let Some(bytes) = text[length..].first_chunk() {
-        let bytes = u64::from_le_bytes(*bytes) ^ eight_of(b'0');
-        let others = (bytes.wrapping_add(eight_of(6)) | bytes) & eight_of(0xf0);
-        let count = others.trailing_zeros() as usize / 8;
-        if count == 8 {
-            value = value.wrapping_mul(100_000_000).wrapping_add(joined(bytes));
-            length += 8;
-            continue;
-        }
-        let bytes = bytes << 8 << (56 - 8 * count); // zeros before the digits
-        value = value.wrapping_mul(TENS[count]).wrapping_add(joined(bytes));
-        return (value, length + count);
-    }
-    while let Some(digit) = text.get(length).map(|byte| byte.wrapping_sub(b'0'))
-        && digit < 10
-    {
-        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
-        length += 1;
-    }
-    (value, length)
-}
-
-/// The number of eight digits, the first in the lowest byte: pairs, then fours, then all are joined.
-#[inline(always)]
-fn joined(digits: u64) -> u64 {
-    let pairs = digits.wrapping_mul(10 << 8 | 1) >> 8 & 0x00ff_00ff_00ff_00ff;
-    let fours = pairs.wrapping_mul(100 << 16 | 1) >> 16 & 0x0000_ffff_0000_ffff;
-    fours.wrapping_mul(10_000 << 32 | 1) >> 32
-}
-
-/// Powers of ten.
-const TENS: [u64; SAFE + 1] = {
-    let mut tens = [1; SAFE + 1];
-    let mut power = 1;
-    while power <= SAFE {
-        tens[power] = tens[power - 1] * 10;
-        power += 1;
-    }
-    tens
-};
-
-/// What [`parse_decimal`] makes of the digits, with at most one point, at the beginning of a text, and how
-/// many bytes they are. `None` if it takes more care.
-#[inline(always)]
-fn plain_decimal(text: &[u8], places: u32) -> Option<(u64, usize)> {
-    let places = places as usize;
-    let (whole, whole_digits) = digits(text);
-    let (fraction, fraction_digits, point) = match &text[whole_digits..] {
-        [b'.', behind @ ..] => {
-            let (fraction, length) = digits(behind);
-            (fraction, length, 1)
-        }
-        _ => (0, 0, 0),
-    };
-    let length = whole_digits + point + fraction_digits;
-    if length == point || whole_digits > SAFE || fraction_digits > SAFE {
-        return None;
-    }
-    let fraction = if fraction_digits <= places {
-        fraction * TENS[places - fraction_digits]
-    } else {
-        let digits = fraction / TENS[fraction_digits - places - 1];
-        digits / 10 + u64::from(digits % 10 >= 5)
-    };
-    let value = whole.checked_mul(TENS[places])?.checked_add(fraction)?;
-    Some((value, length))
-}
-
-#[cold]
-fn beyond(column: u32, what: &str, units: u64, bytes: u64) -> Fault {
-    let reason = format!("the {what} {units} (units of {bytes} bytes) is beyond 2^64 bytes");
-    Fault::column(column, reason)
-}
-
-#[cold]
-fn missing(column: u32, what: &str) -> Fault {
-    Fault::column(
-        column,
-        format!("the {what} is missing: the line ends before it"),
-    )
-}
-
-#[cold]
-fn surplus(column: u32, rest: &[u8]) -> Fault {
-    Fault::column(
-        column + 1,
-        format!(
-            "there should be no such column, but it holds {}",
-            shown(rest)
-        ),
-    )
-}
-
-/// The time stamp that a field of a line is, if it is empty or a number.
-#[cold]
-fn stamp_in(line: &[u8], field: &[u8]) -> Option<Stamp> {
-    let text = field.trim_ascii();
-    let digits = text.strip_prefix(b"-").unwrap_or(text);
-    let number = digits.first().is_some_and(u8::is_ascii_digit)
-        && std::str::from_utf8(digits).is_ok_and(|text| text.parse::<f64>().is_ok());
-    (number || text.is_empty()).then(|| Stamp {
-        start: field.as_ptr().addr() - line.as_ptr().addr(),
-        length: field.len(),
-        beyond: number && digits.len() == text.len(),
-    })
-}
-
-/// An unsigned integer in decimal digits.
-pub(crate) fn parse_number(field: &[u8]) -> Result<u64, String> {
-    let field = field.trim_ascii();
-    let digits = field.iter().all(u8::is_ascii_digit);
-    match field {
-        [] => Err("is empty".to_owned()),
-        _ if digits => {
-            let text = std::str::from_utf8(field).unwrap_or_default();
-            text.parse()
-                .map_err(|_| format!("{} is beyond {}", shown(field), u64::MAX))
-        }
-        [b'-', rest @ ..] if !rest.is_empty() && rest.iter().all(u8::is_ascii_digit) => {
-            Err(format!("{} is negative", shown(field)))
-        }
-        _ => Err(format!("is {}, not a whole number", shown(field))),
-    }
-}
-
-/// An unsigned decimal number in units of 10^-`places`, rounded half up. Digits beyond the
-/// sixteenth of a fraction do not matter. Exponents as in `9.5e-05` are understood.
-pub(crate) fn parse_decimal(field: &[u8], places: u32) -> Result<u64, String> {
-    let field = field.trim_ascii();
-    if let [b'-', rest @ ..] = field
-        && parse_decimal(rest, places).is_ok()
-    {
-        return Err(format!("{} is negative", shown(field)));
-    }
-    let mut value = 0_u64;
-    let mut digits = 0_u32;
-    let mut fraction = None; // digits seen behind the point
-    let mut round = false;
-    for &byte in field {
-        match byte {
-            b'0'..=b'9' => {
-                digits += 1;
-                let digit = u64::from(byte - b'0');
-                if let Some(seen) = fraction.as_mut() {
-                    *seen += 1;
-                    if *seen > places {
-                        round |= *seen == places + 1 && digit >= 5;
-                        continue;
-                    }
-                }
-                value = match value.checked_mul(10).and_then(|v| v.checked_add(digit)) {
-                    Some(next) => next,
-                    None => return Err(too_large(field)),
-                };
-            }
-            b'.' if fraction.is_none() => fraction = Some(0),
-            b'e' | b'E' if digits > 0 => return parse_exponent(field, places),
-            _ => return Err(format!("is {}, not a decimal number", shown(field))),
-        }
-    }
-    if digits == 0 {
-        let text = if field.is_empty() {
-            "is empty".to_owned()
-        } else {
-            not_decimal(field)
-        };
-        return Err(text);
-    }
-    let scale = 10_u64.pow(places - fraction.unwrap_or(0).min(places));
-    value
-        .checked_mul(scale)
-        .and_then(|v| v.checked_add(u64::from(round)))
-        .ok_or_else(|| too_large(field))
-}
-
-#[cold]
-fn parse_exponent(field: &[u8], places: u32) -> Result<u64, String> {
-    let text = std::str::from_utf8(field).unwrap_or_default();
-    let value: f64 = text.parse().map_err(|_| not_decimal(field))?;
-    let scaled = (value * 10_f64.powi(places.cast_signed())).round();
-    if (0.0..18_446_744_073_709_551_616.0).contains(&scaled) {
-        Ok(scaled as u64)
-    } else {
-        Err(too_large(field))
-    }
-}
-
-#[cold]
-fn not_decimal(field: &[u8]) -> String {
-    format!("is {}, not a decimal number", shown(field))
-}
-
-#[cold]
-fn too_large(field: &[u8]) -> String {
-    format!("{} is too large", shown(field))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn decimals_are_exact_and_rounded_half_up() {
-        for (text, places, expected) in [
-            ("0", 9, 0),
-            ("1", 9, 1_000_000_000),
-            ("0.026214", 9, 26_214_000),
-            ("159273.83748699998", 9, 159_273_837_487_000),
-            ("1398396860.168065791", 9, 1_398_396_860_168_065_791),
-            ("2.5", 0, 3),
-            ("2.4999", 0, 2),
-            (".5", 1, 5),
-            ("5.", 1, 50),
-            ("9.5e-05", 9, 95_000),
-            ("0.9999999996", 9, 1_000_000_000),
-        ] {
-            assert_eq!(
-                parse_decimal(text.as_bytes(), places),
-                Ok(expected),
-                "{text}"
-            );
-        }
-    }
-
-    #[test]
-    fn numbers_that_are_none_say_why() {
-        for (text, expected) in [
-            ("", "is empty"),
-            ("-5", "`-5` is negative"),
-            ("1x", "is `1x`, not a whole number"),
-            ("-", "is `-`, not a whole number"),
-            ("+1", "is `+1`, not a whole number"),
-            (
-                "18446744073709551616",
-                "`18446744073709551616` is beyond 18446744073709551615",
-            ),
-        ] {
-            assert_eq!(parse_number(text.as_bytes()).unwrap_err(), expected);
-            assert!(parse_decimal(text.as_bytes(), 9).is_err());
-        }
-        assert_eq!(parse_number(b"18446744073709551615"), Ok(u64::MAX));
-        assert_eq!(parse_decimal(b"-1.5", 3).unwrap_err(), "`-1.5` is negative");
-        assert_eq!(
-            parse_decimal(b"1.2.3", 3).unwrap_err(),
-            "is `1.2.3`, not a decimal number"
-        );
-        assert_eq!(
-            parse_decimal(b"99999999999", 9).unwrap_err(),
-            "`99999999999` is too large"
-        );
-    }
 
     /// Whether a line is read to its end, left early or found wrong, and however it ends.
     #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::format::{Format, Layout, Probe};
+use crate::format::{Format, KeyField, Probe};
 use crate::input::{Input, PROBE, Stop};
 use crate::notes::skipped_lines;
 use crate::recording::{Recording, Recordings};
@@ -14,7 +14,7 @@ pub struct KeyTrace {
     files: Vec<TraceFile>,
     recordings: Vec<Recording>,
     on_bad_line: OnBadLine,
-    open: Option<(Input, Layout)>,
+    open: Option<(Input, KeyField)>,
     next_file: usize,
     keys: Vec<u64>,
     lines_skipped: u64,
@@ -103,11 +103,11 @@ impl KeyTrace {
             if self.open.is_none() && !self.open_next()? {
                 break;
             }
-            let Some((input, layout)) = &mut self.open else {
+            let Some((input, field)) = &mut self.open else {
                 break;
             };
-            match input.records(layout.length) {
-                Ok(Some(records)) => layout.keys(records, &mut self.keys),
+            match input.records(field.length) {
+                Ok(Some(records)) => field.keys(records, &mut self.keys),
                 Ok(None) => {
                     self.bytes_done += input.stream().bytes();
                     self.open = None;
@@ -135,7 +135,7 @@ impl KeyTrace {
         };
         let input = Input::open(&self.recordings[self.next_file])?;
         self.next_file += 1;
-        self.open = file.format.layout().map(|layout| (input, layout));
+        self.open = file.format.key_field().map(|field| (input, field));
         Ok(true)
     }
 }

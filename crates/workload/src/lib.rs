@@ -20,6 +20,7 @@ mod adapt;
 
 pub mod convert;
 mod counts;
+mod decoded;
 mod decompress;
 mod error;
 mod fields;
@@ -38,6 +39,7 @@ mod trace;
 
 pub use adapt::{Align, Disk, Fit, OnBadLine, TimeGaps, TimeOrder, Volumes};
 pub use counts::Counts;
+pub use decoded::Decoded;
 pub use error::{Place, WorkloadError};
 pub use format::{Columns, Format};
 pub use keys::KeyTrace;

@@ -1,6 +1,6 @@
 //! Look-ahead: requests of a trace that are read before they are asked for.
 
-use std::collections::VecDeque;
+use std::sync::Arc;
 
 use crate::Request;
 use crate::counts::Counts;
@@ -15,22 +15,26 @@ pub(crate) struct ReadPosition {
     pub(crate) digest: u64,
 }
 
-/// Requests read ahead, and how far the trace had been read at each.
+/// Requests read ahead, and how far the trace had been read at each. Copies share them.
+#[derive(Clone)]
 pub(crate) struct LookAhead {
-    requests: Vec<Request>,
+    requests: Arc<Vec<Request>>,
     returned: usize,
     /// How far it had been read when so many requests were. One that is missing is that of one request less,
     /// and a record more.
-    marks: VecDeque<(usize, ReadPosition)>,
+    marks: Arc<Vec<(usize, ReadPosition)>>,
+    /// The mark of the request returned last.
+    mark: usize,
 }
 
 impl LookAhead {
     /// None yet; the trace has been read so far.
     pub(crate) fn new(start: ReadPosition) -> Self {
         Self {
-            requests: Vec::new(),
+            requests: Arc::default(),
             returned: 0,
-            marks: VecDeque::from([(0, start)]),
+            marks: Arc::new(vec![(0, start)]),
+            mark: 0,
         }
     }
 
@@ -47,8 +51,8 @@ impl LookAhead {
         bytes: u64,
         digest: impl FnOnce() -> u64,
     ) {
-        self.requests.push(request);
-        let Some((at, last)) = self.marks.back() else {
+        Arc::make_mut(&mut self.requests).push(request);
+        let Some((at, last)) = self.marks.last() else {
             return;
         };
         let same = bytes == last.bytes;
@@ -61,7 +65,8 @@ impl LookAhead {
             bytes,
             digest,
         };
-        self.marks.push_back((self.requests.len(), position));
+        let mark = (self.requests.len(), position);
+        Arc::make_mut(&mut self.marks).push(mark);
     }
 
     /// The next request.
@@ -71,17 +76,17 @@ impl LookAhead {
         self.returned += 1;
         if self
             .marks
-            .get(1)
+            .get(self.mark + 1)
             .is_some_and(|(at, _)| *at == self.returned)
         {
-            self.marks.pop_front();
+            self.mark += 1;
         }
         Some(next)
     }
 
     /// How far the trace had been read at the request returned last.
     pub(crate) fn position(&self) -> ReadPosition {
-        let (at, last) = self.marks.front().copied().unwrap_or_default();
+        let (at, last) = self.marks.get(self.mark).copied().unwrap_or_default();
         grown(&last, self.returned - at)
     }
 }

@@ -52,6 +52,11 @@ pub trait Source {
     /// Whether arrivals carry meaning. A source without time stamps has all arrivals at zero; it
     /// can be played closed loop only.
     fn timed(&self) -> bool;
+
+    /// Hash of what has been read so far; `None` of what is not read but generated.
+    fn read_digest(&self) -> Option<u64> {
+        None
+    }
 }
 
 impl<S: Source + ?Sized> Source for Box<S> {
@@ -63,5 +68,8 @@ impl<S: Source + ?Sized> Source for Box<S> {
     }
     fn timed(&self) -> bool {
         (**self).timed()
+    }
+    fn read_digest(&self) -> Option<u64> {
+        (**self).read_digest()
     }
 }

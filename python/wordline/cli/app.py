@@ -1,21 +1,24 @@
 """The `wordline` command as click reads it. Libraries that draw or read tables are imported where
 they are used, so that `wordline --help` answers at once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from wordline import interruption
-from wordline.cli import argv, options
+from wordline.cli import options
 from wordline.cli.benchmarks import bench, growth
 from wordline.cli.caches import cache, mrc
-from wordline.cli.command import Command, command, group
+from wordline.cli.command import Group, command, group
 from wordline.cli.devices import config, devices, policies
 from wordline.cli.exit import MISUSED, NOTHING_WRITTEN, fault
+from wordline.cli.many_traces import ManyTraces
 from wordline.cli.results import fio_logs, report
 from wordline.cli.run import simulate
+from wordline.cli.states import prepare, resume
 from wordline.cli.studies import study
+from wordline.cli.sweeps import compare_command, search_command, sweep_command, sweep_report
 from wordline.cli.traces import trace
 
 
@@ -36,7 +39,18 @@ def _usage(misuse: click.ClickException) -> str:
     return f"{message[:1].lower()}{message[1:]}; see `{help_page}`".replace("\n", " ")
 
 
-@group
+class Commands(Group):
+    """The commands; `sweep report` is one of them."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the words name, and the words that are left to it."""
+        words = ["sweep-report", *args[2:]] if args[:2] == ["sweep", "report"] else args
+        return super().resolve_command(ctx, words)
+
+
+@group(cls=Commands)
 @click.version_option(package_name="wordline", message="%(package)s %(version)s")
 def cli() -> None:
     """Simulate an SSD under a recorded or generated load.
@@ -55,39 +69,10 @@ def cli() -> None:
     """
 
 
-class ManyTraces(Command):
-    """A command whose --trace takes every value up to the next option."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parses them; where DEVICE is missing, the fault says where it goes."""
-        try:
-            return super().parse_args(ctx, list(_each_with_its_option("--trace", args)))
-        except click.MissingParameter as missing:
-            raise click.UsageError(
-                "missing DEVICE; name it first, as in `wordline run d4 --trace disk.csv`", ctx
-            ) from missing
-
-
-def _each_with_its_option(option: str, args: Sequence[str]) -> Iterator[str]:
-    taking = False
-    for index, arg in enumerate(args):
-        if arg == option:
-            taking = True
-            if index + 1 == len(args) or argv.is_option(args[index + 1]):
-                yield arg
-        elif argv.is_option(arg):
-            taking = False
-            yield arg
-        elif taking:
-            yield from (option, arg)
-        else:
-            yield arg
-
-
 @command(options.RUN, writes="run", cls=ManyTraces)
-@click.argument("device")
+@click.argument("device", required=False)
 def run(
-    device: str,
+    device: str | None,
     **options: Any,
 ) -> int:
     """Simulate DEVICE, a TOML file or the name of a preset, and write the results.
@@ -100,6 +85,7 @@ def run(
       wordline run mine.toml                 the load of its [workload] table or [[streams]]
       wordline run d4 --stream db=disk.csv.gz --stream log=log.csv --slowdown
       wordline run d4 --fio job.fio
+      wordline run d4 --from aged.wls --trace disk.csv.gz
       wordline run d4 --trace disk.csv.gz --timeline disk.pftrace --timeline-until 20ms
 
     The folder receives {files}. It appears complete or not at all.
@@ -111,7 +97,9 @@ def run(
     return simulate(device, **options)
 
 
-for one in (
-    bench, cache, config, devices, fio_logs, growth, mrc, policies, report, run, study, trace,
-):  # fmt: skip
+COMMANDS = (
+    bench, cache, compare_command, config, devices, fio_logs, growth, mrc, policies, prepare,
+    report, resume, run, search_command, study, sweep_command, sweep_report, trace,
+)  # fmt: skip
+for one in COMMANDS:
     cli.add_command(one)

@@ -8,12 +8,38 @@ import click
 
 import wordline
 from wordline import output_folder
+from wordline.arguments import toml_value
 from wordline.cache import SIZES
+from wordline.cache_on_flash import DISK
 from wordline.cli.command import command
-from wordline.cli.options import PAGES, Options, flag, value
+from wordline.cli.options import PAGES, SET, Options, flag, value
 from wordline.cli.streams import shows_progress
 from wordline.mrc import SIZES as CURVE_SIZES
 
+FLASH: Options = {
+    "--flash": value(
+        "PRESET|FILE",
+        "Run each policy of each size on such a flash device too, in as many blocks as the size "
+        "takes, as a read cache in front of a disk: erases, lifetime, latency.",
+        of="path",
+    ),
+    "--disk": value("PRESET", "The disk behind the flash.", DISK),
+    "--set": {
+        **SET["--set"],
+        "help": "Override a configuration key of the device on flash, such as "
+        "cache.suspected_queue=true; repeatable.",
+    },
+    "--jobs": value("N", "Processes that simulate. [default: one a core]", of=int),
+}
+CACHE_PAGES: Options = {
+    **PAGES,
+    "--page-bytes": value(
+        "N",
+        "Requests are split into pages of N bytes; a part of a page counts as the page. "
+        "[default: 4096, or the page of --flash]",
+        of=int,
+    ),
+}
 MRC: Options = {
     "--method": value(
         "NAME[,NAME]...",
@@ -38,7 +64,7 @@ MRC: Options = {
 }
 
 
-@command(PAGES, writes="cache")
+@command(FLASH, CACHE_PAGES, writes="cache")
 @click.argument("trace")
 @click.argument("policy", default="lru", metavar="[POLICY[,POLICY]...]")
 @click.argument("size", default=",".join(SIZES), metavar="[SIZE[,SIZE]...]")
@@ -66,14 +92,22 @@ def cache(
       wordline cache disk.csv.gz
       wordline cache disk.csv.gz lru,arc,s3-fifo,belady 1%,10%
       wordline cache disk.csv.gz all 64MiB,1GiB --out out/policies
+      wordline cache disk.csv.gz lru,arc 10%,50% --flash d4 --disk nearline-7200
       wordline cache keys.bin arc:p=real,arc:p=integer 76327p --format keys64le
+
+    With --flash, the policies also run as read caches merged with the translation layer of that
+    device, in front of a disk, with the trace played by its times: hit ratio of reads, blocks
+    erased, mean latency and lifetime, for each policy and size.
 
     With --out, the folder receives {files}. Exit code: 0 done, 2 bad command or input, 130 Ctrl-C,
     143 SIGTERM.
     """
     if out:
         output_folder.check(out, "cache")
-    result = wordline.cache(trace, policy, size, progress=shows_progress(progress), **options)
+    overrides = {key: toml_value(text) for key, text in options.pop("overrides", ())}
+    result = wordline.cache(
+        trace, policy, size, overrides=overrides, progress=shows_progress(progress), **options
+    )
     files = result.write(out) if out else []
     if as_json:
         click.echo(json.dumps(result.summary, indent=2))

@@ -55,18 +55,24 @@ def command(
     return make
 
 
-def group(function: Function) -> click.Group:
+def group(*, cls: type[Group] = Group) -> Callable[[Function], click.Group]:
     """Makes a group of commands of a function, whose docstring is its help."""
-    return click.group(cls=Group, context_settings=HELP)(function)
+
+    def make(function: Function) -> click.Group:
+        return click.group(cls=cls, context_settings=HELP)(function)
+
+    return make
 
 
 def _option(flag: str, declared: Mapping[str, Any]) -> Callable[[Function], Function]:
-    words = {key: value for key, value in declared.items() if key not in ("name", "parse", "type")}
+    own = ("name", "parse", "short", "type")
+    words = {key: value for key, value in declared.items() if key not in own}
     if "type" in declared:
         words["type"] = _type(declared["type"])
     if "parse" in declared:
         words["callback"] = _callback(declared["parse"])
-    return click.option(flag, options.name(flag, declared), **words)
+    flags = [flag, declared["short"]] if "short" in declared else [flag]
+    return click.option(*flags, options.name(flag, declared), **words)
 
 
 def _type(kind: Any) -> Any:

@@ -53,7 +53,7 @@ def devices(name: str | None) -> None:
     click.echo(text, nl=not text.endswith("\n"))
 
 
-@group
+@group()
 def config() -> None:
     """Check, explain and complete device files.
 

@@ -4,7 +4,8 @@ reads without it, comes from here.
 A declaration has the words that `click.option` takes, as plain data, because it is imported at
 every start. Beside them: `name` is the parameter, if it is not the flag's; a tuple as `type` are
 the words to choose from, "path" is a path; `parse` makes the value of all
-that was given to a `multiple` option, and raises ValueError with what is wrong.
+that was given to a `multiple` option, and raises ValueError with what is wrong; `short` is a
+flag of one letter beside it.
 """
 
 from __future__ import annotations
@@ -192,6 +193,18 @@ RUN: Options = {
         "device; with --verify every page is checked after each cut. [default: never]",
         of=int,
     ),
+    "--from": value(
+        "FILE",
+        "State in which the device begins, written by `wordline prepare`, in place of its "
+        "[precondition]; without DEVICE, its device too.",
+        of="path",
+        name="prepared",
+    ),
+    "--checkpoint-every": value(
+        "TIME",
+        "Write the state of the run into its folder as often as this, such as 60s (ms, s, min, "
+        "h), and when it is interrupted; `wordline resume` goes on from there. [default: never]",
+    ),
     "--timeline": value("FILE", "Also write a timeline of channels, dies and planes for Perfetto."),
     "--timeline-from": value(
         "TIME",
@@ -204,6 +217,117 @@ RUN: Options = {
     **PROGRESS,
     "--no-report": flag("Do not write report.html."),
     "--json": {"name": "as_json", **flag("Print summary.json instead of the tables.")},
+}
+
+READER_OF_RUN: Options = {"--fit": RUN["--fit"], **reader(STRICT)}
+ON: Options = {
+    "--jobs": value("N", "Processes of this machine. [default: one a core]", of=int),
+    "--on": value(
+        "dask://HOST:PORT", "Run on the workers of a Dask cluster. [default: this machine]"
+    ),
+}
+SWEEP: Options = {
+    **SET,
+    "--trace": {**RUN["--trace"], "help": "Block trace to replay; several vary it."},
+    "--vary": value(
+        "KEY=V1,V2,...|LOW:HIGH:STEP",
+        "A key and its values, each with those of the other keys; a range has both ends. A "
+        "configuration key, device, trace, or an option such as max_requests; repeatable.",
+        multiple=True,
+        parse=pairs,
+    ),
+    "--zip": value(
+        "KEY=V1,V2,... KEY=...",
+        "Keys that vary together, in one argument, separated by spaces; repeatable.",
+        multiple=True,
+    ),
+    "--when": value(
+        "CONDITION",
+        "Leave out points that do not meet it, such as \"ftl.gc.victim == 'fifo' or "
+        'ftl.over_provisioning_ratio > 0.1"; repeatable.',
+        multiple=True,
+    ),
+    "--seeds": value("N|S1,S2,...", "Seeds of every point: how many, or which.", "1"),
+    "--max-requests": RUN["--max-requests"],
+    **READER_OF_RUN,
+    **ON,
+    "--out": value(
+        "DIR",
+        "Folder for the results; a sweep that was stopped goes on there. [default: out/sweep-NAME]",
+        of="path",
+    ),
+    **PROGRESS,
+    **JSON,
+}
+SEARCH: Options = {
+    **SET,
+    "--trace": value("FILE", "Block trace to replay. [default: the load of the device]"),
+    "--vary": value(
+        "KEY=V1,V2,...|LOW:HIGH[:STEP|:log]",
+        "A key and the values to choose from; repeatable.",
+        multiple=True,
+        parse=pairs,
+    ),
+    "--minimise": value(
+        "FIGURE",
+        "A figure of the summary, such as latency.write.p99_us, or a key that varies; one or two "
+        "objectives.",
+        multiple=True,
+    ),
+    "--maximise": value("FIGURE", "The same, to be made large.", multiple=True),
+    "--subject-to": value(
+        "BOUND",
+        "What a configuration has to meet, such as 'flash.write_amplification < 2'; repeatable.",
+        multiple=True,
+    ),
+    "--trials": value("N", "Configurations to try.", 50),
+    "--sampler": {
+        "type": ("tpe", "random", "nsga2", "grid"),
+        "default": "tpe",
+        "show_default": True,
+        "help": "How the next one is chosen (Optuna).",
+    },
+    "--pruner": {
+        "type": ("none", "median", "halving", "hyperband"),
+        "default": "none",
+        "show_default": True,
+        "help": "Gives up trials that look bad after the requests of --rungs.",
+    },
+    "--rungs": value("N1,N2,...", "After how many requests a pruner looks."),
+    "--seed": value("N", "Seed of the sampler and of the runs.", 1),
+    "--max-requests": RUN["--max-requests"],
+    **READER_OF_RUN,
+    **ON,
+    "--out": value(
+        "DIR",
+        "Folder for the results; a search that was stopped goes on there. [default: "
+        "out/search-DEVICE]",
+        of="path",
+    ),
+    **PROGRESS,
+    **JSON,
+}
+COMPARE: Options = {
+    "--out": value("FILE", "Also write one page, such as compare.html.", of="path"),
+    **JSON,
+}
+PREPARE: Options = {
+    **SET,
+    "--out": value("FILE", "File of the state. [default: out/DEVICE.wls]", of="path", short="-o"),
+    "--seed": value("N", "Seed of every random choice.", 1),
+    "--spare-areas": flag(
+        "Keep what the spare area of each page says, from which runs with --power-cut-every "
+        "recover: 20 bytes a page."
+    ),
+    **PROGRESS,
+}
+RESUME: Options = {
+    "--checkpoint-every": value(
+        "TIME", "Time between two states, such as 60s. [default: as the run was started with]"
+    ),
+    **PROGRESS,
+    "--no-report": RUN["--no-report"],
+    "--json": RUN["--json"],
 }
 
 # Of what makes pages of the requests of a trace.

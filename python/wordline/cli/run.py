@@ -12,14 +12,14 @@ from wordline.cli.streams import shows_progress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from wordline.result import Result
 
 
 def simulate(
-    device: str,
+    device: str | None,
     trace: Sequence[str] = (),
     streams: Mapping[str, Sequence[str]] | None = None,
     out: str | os.PathLike[str] | None = None,
@@ -30,35 +30,82 @@ def simulate(
     timeline: str | None = None,
     fio: str | None = None,
     fio_section: str | None = None,
+    prepared: str | None = None,
     **options: Any,
 ) -> int:
     """`wordline run`, its options as click names them; `options` are those of `wordline.run`."""
-    from wordline import output_folder, result, simulation
+    from wordline import output_folder, simulation
     from wordline.timeline import require_outside
 
     if fio or fio_section:
-        options["overrides"] = _with_jobs(device, options.get("overrides"), fio, fio_section)
+        options["overrides"] = _with_jobs(device or "", options.get("overrides"), fio, fio_section)
         load = [*trace, fio or ""]
     else:
         load = list(trace)
-    default = _default_out(device, load, streams or {})
+    default = _default_out(device or os.fspath(prepared or ""), load, streams or {})
     place = output_folder.check(out or output_folder.unused(default), "run")
     require_outside(timeline, place)
+    if options.get("checkpoint_every"):
+        # The state of a run is written into its folder, which is then no other.
+        out, options["checkpoint"] = place, os.path.join(place, "checkpoint.wls")
     options |= {
         "streams": streams,
         "progress": shows_progress(progress),
         "requests": requests,
         "timeline": timeline,
+        "prepared": prepared,
     }
+    return _ended(
+        lambda: simulation.run(device, list(trace), **options),
+        out or default,
+        numbered=out is None,
+        no_report=no_report,
+        as_json=as_json,
+        timeline=timeline,
+    )
+
+
+def go_on(
+    folder: str,
+    checkpoint_every: str | None = None,
+    no_report: bool = False,
+    as_json: bool = False,
+    progress: bool | None = None,
+) -> int:
+    """`wordline resume`, its options as click names them."""
+    from wordline import output_folder, simulation, state
+
+    place = output_folder.check(folder, "run")
+    job = state.resumable(place, checkpoint_every)
+    return _ended(
+        lambda: simulation.finished(job, shows_progress(progress), None),
+        place,
+        no_report=no_report,
+        as_json=as_json,
+    )
+
+
+def _ended(
+    run: Callable[[], Result],
+    out: str | os.PathLike[str],
+    *,
+    numbered: bool = False,
+    no_report: bool,
+    as_json: bool,
+    timeline: str | None = None,
+) -> int:
+    """Carries out a run, writes what comes of it, and tells; returns the exit code."""
+    from wordline import simulation
+
     try:
-        ended = simulation.run(device, list(trace), **options)
+        ended = run()
         code, reason = DONE, ""
     except simulation.RunError as early:
         ended, code, reason = early.result, FAILED, str(early)
     except simulation.Interrupted as early:
         ended, code, reason = early.result, interruption.exit_code(), "interrupted"
     try:
-        files = result.write(ended, out or default, report=not no_report, numbered=out is None)
+        files = simulation.write(ended, out, report=not no_report, numbered=numbered)
     except WordlineError as lost:
         _show(ended, [], as_json=as_json)
         return fault(str(lost), FAILED)
@@ -66,7 +113,10 @@ def simulate(
     if timeline and os.path.exists(timeline) and not as_json:
         print(f"Timeline: {timeline}, to be opened at https://ui.perfetto.dev")
     if reason:
-        fault(f"{reason}; the requests before that are in {os.path.dirname(files[0])}", code)
+        place = os.path.dirname(files[0])
+        resumable = any(file.endswith("checkpoint.wls") for file in files)
+        go_on = f"; `wordline resume {place}` goes on" if resumable else ""
+        fault(f"{reason}; the requests before that are in {place}{go_on}", code)
     return code
 
 
@@ -90,7 +140,8 @@ def _default_out(device: str, trace: Sequence[str], streams: Iterable[str]) -> s
         work = "stdin" if trace[0] == "-" else _name(trace[0]).split(".")[0]
     else:
         work = "-".join(streams)[:100] or "generated"
-    return os.path.join("out", f"{_name(device).removesuffix('.toml')}-{work}")
+    name = _name(device).removesuffix(".toml").removesuffix(".wls")
+    return os.path.join("out", f"{name}-{work}")
 
 
 def _name(path: str) -> str:

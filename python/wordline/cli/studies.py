@@ -7,7 +7,7 @@ import click
 from wordline import output_folder
 from wordline.cli.command import command
 from wordline.cli.exit import DONE, FAILED, fault
-from wordline.cli.options import Options, flag, value
+from wordline.cli.options import ON, Options, flag, value
 
 STUDY: Options = {
     "--out": value(
@@ -21,18 +21,27 @@ STUDY: Options = {
         of=click.Path(path_type=Path, exists=True, file_okay=False),
     ),
     "--quick": flag("Fewer requests: a preview, not a result."),
+    **ON,
     "--full": flag("As many requests as in the publication, for a study that takes fewer."),
 }
 
 
 @command(STUDY, writes="study")
 @click.argument("name", required=False)
-def study(name: str | None, out: Path | None, traces: Path | None, quick: bool, full: bool) -> int:
+def study(
+    name: str | None,
+    out: Path | None,
+    traces: Path | None,
+    quick: bool,
+    full: bool,
+    jobs: int | None,
+    on: str | None,
+) -> int:
     """Reproduce the figures of a publication and compare; without NAME, list the studies.
 
     Each figure is shown with the published numbers, ours, the difference, and what the document
-    claims of it. The folder receives {files}. Exit code: 0 every claim is as asserted, 1 one is
-    not.
+    claims of it. Each run is made once, and a study that was stopped goes on where it was. The
+    folder receives {files}. Exit code: 0 every claim is as asserted, 1 one is not.
 
     \b
     Examples:
@@ -42,6 +51,7 @@ def study(name: str | None, out: Path | None, traces: Path | None, quick: bool, 
     """
     from wordline import study as studies
     from wordline.study import results, terminal
+    from wordline.study.runs import Runs
 
     if name is None:
         _require_name({"--out": out, "--traces": traces, "--quick": quick, "--full": full})
@@ -55,10 +65,12 @@ def study(name: str | None, out: Path | None, traces: Path | None, quick: bool, 
             else f"--full: the study '{name}' has no more requests; leave it out",
             click.get_current_context(),
         )
-    place = Path(output_folder.check(out or Path("out") / f"study-{name}", "study"))
-    setup = studies.Setup(quick, sorted(traces.iterdir()) if traces else (), full=full)
+    place = output_folder.check(out or Path("out") / f"study-{name}", "study")
+    runs = Runs(str(Path(place) / "points.jsonl"), on=on, jobs=jobs)
+    recorded = sorted(traces.iterdir()) if traces else ()
+    setup = studies.Setup(quick, recorded, full=full, runs=runs)
     result = results.run(chosen, setup, terminal.print_figure)
-    terminal.print_end(result, result.write(place))
+    terminal.print_end(result, result.write(Path(place)))
     for figure, claim in result.failed:
         fault(f"{figure.title}: {claim.text}: {claim.detail}", FAILED)
     return FAILED if result.failed else DONE

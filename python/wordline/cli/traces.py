@@ -28,7 +28,7 @@ CONVERT: Options = {
 }
 
 
-@group
+@group()
 def trace() -> None:
     """Inspect and convert block traces.
 

@@ -17,7 +17,7 @@ from wordline import miss_ratio, pages, parts, units
 from wordline._wordline import WordlineError
 from wordline.plotly import Figure
 from wordline.replay import replayed
-from wordline.report import latency, time_series
+from wordline.report import disks, latency, time_series
 from wordline.report import wear as wear_charts
 from wordline.report.tables import Tables
 from wordline.report.utilisation import utilisation
@@ -150,19 +150,48 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "No page was asked for.",
         ),
         Chart(
+            "cache",
+            "What was found",
+            "Share of the pages of reads in each interval that the cache held, that it had evicted "
+            "and could still read, that another read was fetching, and that were read from the "
+            "disk.",
+            time_series.cache(tables.series) if summary["cache"] else None,
+            "No page was read.",
+        ),
+        Chart(
+            "seeks",
+            "Seek distances",
+            "Accesses by how far the arm moved to them from the access before.",
+            disks.seeks(summary["disks"]),
+            "The arm did not move, or the model knows no positions.",
+        ),
+        Chart(
             "channels",
             "Channels",
             "Share of each interval that the bus of a channel was held.",
             utilisation(
                 tables.series, "channel_utilisation", "channel", _of_members(summary, "channels")
-            ),
+            )
+            if summary["device"]["channels"]
+            else None,
             no_requests,
         ),
         Chart(
             "dies",
             "Dies",
             "Share of each interval that a die was reading, programming or erasing.",
-            utilisation(tables.series, "die_utilisation", "die", _of_members(summary, "dies")),
+            utilisation(tables.series, "die_utilisation", "die", _of_members(summary, "dies"))
+            if summary["device"]["dies"]
+            else None,
+            no_requests,
+        ),
+        Chart(
+            "mechanisms",
+            "Mechanisms",
+            "Share of each interval that a disk was positioning or transferring.",
+            utilisation(tables.series, "die_utilisation", "disk", _of_disks(summary))
+            if summary["disks"] and not summary["device"]["dies"]
+            else None,
             no_requests,
         ),
         Chart(
@@ -187,6 +216,12 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
 def _of_members(summary: Mapping[str, Any], parts: str) -> dict[str, int]:
     """How many channels or dies each device of an array has, by its name; empty for one device."""
     return {member["name"]: member["device"][parts] for member in summary["members"]}
+
+
+def _of_disks(summary: Mapping[str, Any]) -> dict[str, int]:
+    """The disks by their names; empty for one disk."""
+    disks = summary["disks"]
+    return {disk["name"]: 1 for disk in disks} if len(disks) > 1 else {}
 
 
 def _ops(summary: Mapping[str, Any]) -> list[str]:

@@ -80,7 +80,8 @@ def thinned(series: pl.DataFrame) -> pl.DataFrame:
               "gc_runs", "gc_pages_moved", "gc_time_ms", "gc_die_ms", "erases",
               "busy_ms", "buffer_read_hits", "buffer_read_misses", "buffer_write_hits",
               "buffer_write_misses", "buffer_clean_evictions", "buffer_dirty_evictions",
-              "buffer_pages_destaged"]  # fmt: skip
+              "buffer_pages_destaged", "cache_resident_hits", "cache_suspected_hits",
+              "cache_joined", "cache_misses"]  # fmt: skip
     means = [
         (pl.col(f"{op}_mean_us") * pl.col(f"{op}s")).sum().truediv(pl.col(f"{op}s").sum())
         .alias(f"{op}_mean_us").fill_nan(None)

@@ -24,6 +24,13 @@ BUFFER_COUNTS = (
     ("evicted dirty", "buffer_dirty_evictions", COLLECTION),
     ("destaged", "buffer_pages_destaged", "#8fa83a"),
 )
+CACHE_COUNTS = (
+    ("cache_resident_hits", "held", "#3b86c6"),
+    ("cache_suspected_hits", "revived", "#12a07b"),
+    ("cache_joined", "on their way", "#b8860b"),
+    ("cache_misses", "read from the disk", NEUTRAL),
+)
+"""Pages of reads by what a cache found of them: columns, names, colours."""
 
 
 def over_time(series: pl.DataFrame) -> Figure | None:
@@ -69,6 +76,32 @@ def buffer(series: pl.DataFrame) -> Figure | None:
         ]
         panels.append(_Panel("pages (1/s)", lines))
     return _stacked(panels, times, unit, Active.of(rows))
+
+
+def cache(series: pl.DataFrame) -> Figure | None:
+    """Share of the pages of reads that a cache held, or had evicted and could still read, against
+    simulated time."""
+    if series.is_empty() or not sum(series[column].sum() for column, *_ in CACHE_COUNTS):
+        return None
+    rows = thinned(series)
+    times, unit = midpoints(rows)
+    pages = sum(
+        (rows[column].cast(pl.Float64) for column, *_ in CACHE_COUNTS),
+        start=pl.Series([0.0] * rows.height),
+    )
+    lines = [
+        line(
+            name,
+            colour,
+            [],
+            rounded(100 * rows[column].cast(pl.Float64) / pages),
+            hovertemplate="%{y:.3g} %",
+        )
+        for column, name, colour in CACHE_COUNTS
+        if rows[column].sum()
+    ]
+    panel = _Panel("pages of reads (%)", lines, height=200)
+    return _stacked([panel], times, unit, Active.of(rows))
 
 
 def _hit_lines(rows: pl.DataFrame) -> list[Figure]:

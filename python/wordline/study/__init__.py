@@ -16,6 +16,7 @@ STUDIES = {
     "lcr": "Load-aware cache replacement: a buffer that knows which chips are busy",
     "nand": "A NAND package by itself: operation modes, latency variation, dies and planes",
     "palloc": "Page allocation strategies: 24 orders of channels, ways, dies and planes",
+    "read-cache": "Flash as a read cache: suspected queues, and collections that move nothing",
     "paq": "Physically addressed queueing: schedulers that know where pages are",
 }
 
@@ -41,4 +42,4 @@ def load(name: str) -> Study:
         raise WordlineError(
             f"no study is called '{name}'; {hint}the studies are {', '.join(STUDIES)}"
         )
-    return cast("Study", import_module(f"wordline.study.{name}").STUDY)
+    return cast("Study", import_module(f"wordline.study.{name.replace('-', '_')}").STUDY)

@@ -1,25 +1,26 @@
 """The runs of a study: cases, simulated on all cores."""
 
-import os
-import signal
 from collections.abc import Container, Hashable, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import Pipe, get_context, resource_tracker
-from multiprocessing.connection import Connection
 from pathlib import Path
-from threading import Thread
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import wordline
 from wordline import WordlineError
 from wordline.config import Value
 from wordline.study.figure import Setup
+from wordline.study.runs import Runs
 from wordline.summary import Summary
+from wordline.sweep.plan import Point
+from wordline.sweep.tasks import Known, Task
+from wordline.sweep.work import Run
 
 Key = TypeVar("Key", bound=Hashable)
+READING: dict[str, Any] = {
+    "fit": "wrap", "align": "expand", "time_order": "clamp", "volumes": "shared",
+    "on_bad_line": "skip",
+}  # fmt: skip
+"""How recorded traces are read."""
 
 
 @dataclass(frozen=True)
@@ -33,15 +34,6 @@ class Case:
     trace: Path | None = None
     requests: int | None = None
     seed: int = 1
-
-
-@dataclass(frozen=True)
-class Run:
-    """What came of a case: its summary and configuration, or why there is none."""
-
-    summary: Summary | None
-    config: str
-    fault: str = ""
 
 
 def result(setup: Setup, case: Case, *, requests: bool = True) -> wordline.Result:
@@ -92,22 +84,15 @@ def completed(setup: Setup, cases: Mapping[Key, Case]) -> tuple[dict[Key, Summar
     """What came of cases, and for those that cannot be simulated the reason."""
     found: dict[Key, Summary] = {}
     faults: dict[Key, str] = {}
-    for (key, case), run in zip(cases.items(), run_all(list(cases.values())), strict=True):
+    for (key, case), run in zip(
+        cases.items(), run_all(list(cases.values()), setup.runs), strict=True
+    ):
         if run.summary is None:
             faults[key] = run.fault
             continue
         setup.note(case.label, run.config)
-        found[key] = run.summary
+        found[key] = cast("Summary", run.summary)
     return found, faults
-
-
-def simulate(case: Case) -> Run:
-    """Runs a case."""
-    try:
-        found = _result(case, requests=False)
-    except WordlineError as fault:
-        return Run(None, "", str(fault))
-    return Run(found.summary, found.config)
 
 
 def _result(case: Case, requests: bool) -> wordline.Result:
@@ -116,53 +101,36 @@ def _result(case: Case, requests: bool) -> wordline.Result:
         case.trace,
         overrides=case.overrides,
         requests=requests,
-        fit="wrap",
-        align="expand",
-        time_order="clamp",
-        volumes="shared",
-        on_bad_line="skip",
         max_requests=case.requests,
         seed=case.seed,
+        **READING,
     )
 
 
-def run_all(cases: Sequence[Case]) -> list[Run]:
-    """Runs cases on all cores; the answers stand in their order. No process is left if this one is
-    interrupted, or killed."""
-    workers = max(1, min(os.cpu_count() or 1, len(cases), 32))
-    # This process alone holds the other end: it is closed when the process ends, however it does.
-    ended, alive = Pipe(duplex=False)
-    pool = ProcessPoolExecutor(
-        workers, mp_context=get_context("spawn"), initializer=_follow, initargs=(ended,)
-    )
-    try:
-        # Ctrl-C is this process's affair, from the start of the others on. They inherit the mask.
-        resource_tracker.ensure_running()  # it would lift the mask
-        masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def run_all(cases: Sequence[Case], runs: Runs | None = None) -> list[Run]:
+    """Runs cases as a sweep does; the answers stand in their order. What `runs` knows is not run
+    again."""
+    runs = runs or Runs()
+    known = Known()
+    found: list[str] = []
+    tasks: dict[str, Task] = {}
+    faults: dict[str, Run] = {}
+    for index, case in enumerate(cases):
         try:
-            futures: list[Future[Run]] = [pool.submit(simulate, case) for case in cases]
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, masked)
-        return [future.result() for future in futures]
-    except BrokenProcessPool:
-        raise WordlineError(
-            "a process of the study was killed; perhaps memory is short: free some"
-        ) from None
-    except BaseException:
-        alive.close()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-        alive.close()
-        ended.close()
+            task = known.task(_point(index, case))
+        except WordlineError as fault:
+            found.append(str(index))
+            faults[str(index)] = Run(None, "", str(fault))
+            continue
+        found.append(task.key)
+        tasks.setdefault(task.key, task)
+    runs.run(list(tasks.values()))
+    return [faults.get(key) or runs.known[key] for key in found]
 
 
-def _follow(ended: Connection) -> None:
-    """Ends this process when the one that started it does, or does not want it any more."""
-
-    def wait() -> None:
-        with suppress(EOFError, OSError):
-            ended.recv_bytes()
-        os._exit(1)
-
-    Thread(target=wait, daemon=True).start()
+def _point(index: int, case: Case) -> Point:
+    options: dict[str, Any] = {**READING}
+    if case.requests is not None:
+        options["max_requests"] = case.requests
+    trace = () if case.trace is None else (str(case.trace),)
+    return Point(index, case.device, trace, case.seed, dict(case.overrides), options, {})

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, cast
 import wordline
 from wordline.config import Device, Value
 from wordline.package import Package
+from wordline.study.runs import Runs
 
 Range: TypeAlias = tuple[float, float]
 
@@ -118,6 +119,7 @@ class Setup:
     configs: dict[str, str] = field(default_factory=dict[str, str])
     full: bool = False
     missing: dict[str, None] = field(default_factory=dict[str, None])
+    runs: Runs = field(default_factory=Runs)
 
     def miss(self, trace: str) -> None:
         """Notes a recorded trace that is not there."""

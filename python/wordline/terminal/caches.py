@@ -10,10 +10,10 @@ from rich.text import Text
 
 from wordline.provenance import formats
 from wordline.terminal.console import console, print_files
-from wordline.units import ABSENT, many, share, size, whole
+from wordline.units import ABSENT, duration, figures, many, number, share, size, whole
 
 if TYPE_CHECKING:
-    from wordline.cache import CacheInput, CacheRun, CacheSummary
+    from wordline.cache import CacheInput, CacheRun, CacheSummary, OnFlashInput
     from wordline.mrc import MrcSummary
 
 
@@ -37,7 +37,42 @@ def print_cache(summary: "CacheSummary", files: Sequence[Path]) -> None:
             own = [place for place, run in enumerate(runs) if run["size_pages"] == pages]
             title = _size(runs[own[0]])
             shown.print(_run_table(title, headings, [rows[place] for place in own], widths))
+    if on_flash := summary["on_flash"]:
+        shown.print(_flash_table(summary, on_flash))
+        for note in on_flash["notes"]:
+            shown.print(Text(f"Note: {note}", style="dim"))
     print_files(shown, files)
+
+
+def _flash_table(summary: "CacheSummary", on_flash: "OnFlashInput") -> Table:
+    """What the policies did on flash, a row for each policy and size."""
+    table = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), title_justify="left",
+        title=Text(f"On {on_flash['flash']} before {on_flash['disk']}", style="bold"),
+    )  # fmt: skip
+    table.add_column("policy", overflow="fold", min_width=8)
+    headings = ("pages", "hits of reads", "erases", "WA", "mean latency", "years", "disk busy")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for run in summary["runs"]:
+        if side := run.get("flash"):
+            table.add_row(
+                run["policy"],
+                whole(side["capacity_pages"]),
+                _percent(side["hit_ratio"]),
+                whole(side["erases"]),
+                number(side["write_amplification"]),
+                duration(side["mean_us"]),
+                figures(side["lifetime_years"]) if side["lifetime_years"] else ABSENT,
+                share(side["disk_utilisation"]),
+            )
+    table.caption_justify = "left"
+    table.caption = Text(
+        "erases: of all blocks; WA: pages programmed by pages taken in; years: how long the flash "
+        "lasts at this load",
+        style="dim",
+    )
+    return table
 
 
 def _run_headings(told: "CacheInput") -> list[str]:

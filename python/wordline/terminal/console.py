@@ -38,6 +38,24 @@ def print_rows(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     console().print(table)
 
 
+def print_figures(headings: Sequence[str], rows: Iterable[Sequence[str]], spare: int) -> None:
+    """A listing on standard output, without as many of its last `spare` columns as a narrow
+    terminal has no room for."""
+    listed = [list(row) for row in rows]
+
+    def make(columns: Sequence[str]) -> Table:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        places = [headings.index(column) for column in columns]
+        for column in columns:
+            table.add_column(column, no_wrap=True)
+        for row in listed:
+            table.add_row(*(Text(row[place]) for place in places))
+        return table
+
+    left_out = list(reversed(headings[len(headings) - spare :]))
+    console().print(narrowed(headings, left_out, make))
+
+
 def print_files(shown: Console, files: Sequence[Path]) -> None:
     """Where the files of a result are."""
     if not files:

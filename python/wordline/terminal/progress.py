@@ -20,7 +20,7 @@ class _Eta(ProgressColumn):
     def render(self, task: Task) -> Text:
         if task.fields["fraction"] is None or task.time_remaining is None:
             return Text("ETA –", style="dim")
-        return Text(f"ETA {_clock(task.time_remaining)}", style="dim")
+        return Text(f"ETA {clock(task.time_remaining)}", style="dim")
 
 
 class ProgressBar:
@@ -98,7 +98,8 @@ def _short(rate: float) -> str:
     return f"{figures(rate / 1e6)}M"
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
+    """Seconds as H:MM:SS or M:SS."""
     minutes, left = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"

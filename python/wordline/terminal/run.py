@@ -204,8 +204,64 @@ def _ops(summary: Mapping[str, Any]) -> list[str]:
     return seen if len(seen) == 1 else [*seen, "all"]
 
 
+def _add_cache(grid: Table, cache: Mapping[str, Any]) -> None:
+    """What flash in front of a disk has done."""
+    suspected = cache["suspected_hits"]
+    revived = f", {whole(suspected)} of them revived" if suspected else ""
+    hits = cache["pages_read"] - cache["misses"] - cache["bypassed"]
+    grid.add_row(
+        "Cache",
+        f"{share(cache['hit_ratio'])} of {whole(cache['pages_read'])} pages read were hits "
+        f"({whole(hits)}{revived}); {whole(cache['fills'])} taken in, "
+        f"{whole(cache['evicted'])} evicted, {whole(cache['dropped'])} dropped by collection",
+    )
+    grid.add_row(
+        "By tier",
+        f"{duration(cache['hit_mean_us'])} a read from flash alone, "
+        f"{duration(cache['miss_mean_us'])} with the disk; "
+        f"{number(cache['bytes_programmed_per_byte_hit'])} bytes programmed per byte hit"
+        + (
+            f"; the flash lasts {figures(cache['lifetime_years'])} years at this load"
+            if cache["lifetime_years"]
+            else ""
+        ),
+    )
+    if cache["pages_checked"] is not None:
+        grid.add_row("Cache verified", f"{whole(cache['pages_checked'])} pages served from flash")
+
+
+def _add_disk(grid: Table, disk: Mapping[str, Any]) -> None:
+    """What a hard disk has done."""
+    volumes = f" (disks {', '.join(map(str, disk['disks']))})" if disk["disks"] else ""
+    busy = "" if disk["utilisation"] is None else f", at work {share(disk['utilisation'])} of it"
+    buffered = [
+        f"{whole(disk[key])} {words}"
+        for key, words in (
+            ("reads_buffered", "reads from its buffer"),
+            ("writes_buffered", "writes complete in it"),
+        )
+        if disk[key]
+    ]
+    phases = ", ".join(
+        f"{name} {duration(disk[key] * US_PER_S)}"
+        for name, key in (
+            ("seek", "seek_s"),
+            ("rotation", "rotation_s"),
+            ("transfer", "transfer_s"),
+            ("overhead", "overhead_s"),
+        )
+        if disk[key]
+    )
+    grid.add_row(
+        f"Disk {disk['name']}",
+        f"{whole(disk['reads'])} reads, {whole(disk['writes'])} writes{volumes}{busy}"
+        + "".join(f", {words}" for words in buffered)
+        + f"; {phases or 'nothing done'}",
+    )
+
+
 def _key_figures(summary: Mapping[str, Any]) -> Table:
-    throughput, flash, busy = summary["throughput"], summary["flash"], summary["utilisation"]
+    throughput = summary["throughput"]
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="bold")
     grid.add_column()
@@ -216,6 +272,21 @@ def _key_figures(summary: Mapping[str, Any]) -> Table:
         f"{bandwidth(throughput['write_mb_per_s'])} written",
     )
     grid.add_row("Worst case", _slow(summary["worst_case"], summary["excess"]))
+    if summary["device"]["dies"]:
+        _add_flash(grid, summary)
+    for disk in summary["disks"]:
+        _add_disk(grid, disk)
+    grid.add_row("Simulated at", _speed(summary["speed"]))
+    if summary["verification"]:
+        grid.add_row("Verified", _verified(summary["verification"]))
+    grid.add_row("Seed, digest", f"{summary['seed']}, {summary['digest']}")
+    grid.add_row()
+    return grid
+
+
+def _add_flash(grid: Table, summary: Mapping[str, Any]) -> None:
+    """What flash has done, and what stands before it."""
+    flash, busy = summary["flash"], summary["utilisation"]
     grid.add_row(
         "Flash",
         f"write amplification {number(flash['write_amplification'])}, "
@@ -231,6 +302,8 @@ def _key_figures(summary: Mapping[str, Any]) -> Table:
         )
     if buffer := summary["buffer"]:
         grid.add_row("Buffer", _buffer(buffer))
+    if in_front := summary["cache"]:
+        _add_cache(grid, in_front)
     grid.add_row("Collection", _collection(flash))
     grid.add_row(
         "Busy",
@@ -251,12 +324,6 @@ def _key_figures(summary: Mapping[str, Any]) -> Table:
         f"reads {figures(energy['read_mj'])}, erases {figures(energy['erase_mj'])}, "
         f"bus {figures(energy['bus_mj'])}, standby {figures(energy['standby_mj'])}",
     )
-    grid.add_row("Simulated at", _speed(summary["speed"]))
-    if summary["verification"]:
-        grid.add_row("Verified", _verified(summary["verification"]))
-    grid.add_row("Seed, digest", f"{summary['seed']}, {summary['digest']}")
-    grid.add_row()
-    return grid
 
 
 def _slow(worst: Mapping[str, Any], excess: Mapping[str, Any]) -> str:

@@ -109,6 +109,15 @@ impl State {
     fn all(&self) -> usize {
         self.first() + self.lists.len(T2) + self.lists.len(B2)
     }
+    /// Forgets ghosts until the paper's bounds hold.
+    fn trim_ghosts(&mut self, owner: &mut impl Owner) {
+        while self.first() > self.capacity && !self.lists.is_empty(B1) {
+            self.forget(B1, owner);
+        }
+        while self.all() > 2 * self.capacity && !self.lists.is_empty(B2) {
+            self.forget(B2, owner);
+        }
+    }
     /// Makes a place for an entry that nothing is known of.
     fn admit(&mut self, owner: &mut impl Owner) {
         if self.lists.len(T1) == self.capacity {
@@ -177,12 +186,33 @@ impl Replace for State {
             self.replace(false, owner);
         }
         self.p = self.p.min(capacity as f64);
-        while self.first() > capacity {
-            self.forget(B1, owner);
+        self.trim_ghosts(owner);
+    }
+    fn queue(&self, entry: Entry) -> usize {
+        usize::from(self.lists.list(entry) == Some(T2))
+    }
+    fn suspect(&mut self, entry: Entry) -> usize {
+        let from = self.lists.list(entry);
+        self.lists.unlink(entry);
+        usize::from(from == Some(B2))
+    }
+    /// A revival does not move `p` (Xia 2017, algorithm 2, case IV).
+    fn revive(&mut self, entry: Entry, owner: &mut impl Owner) {
+        let has_room = self.len() < self.capacity;
+        self.make_room(false, owner);
+        self.lists.push_front(T2, entry);
+        if has_room {
+            self.trim_ghosts(owner); // else one came and one will be suspected
         }
-        while self.all() > 2 * capacity {
-            self.forget(B2, owner);
-        }
+    }
+    fn bury(&mut self, entry: Entry, queue: usize, owner: &mut impl Owner) {
+        self.lists.push_front(B1 + queue, entry);
+        self.trim_ghosts(owner);
+    }
+    fn evict(&mut self, entry: Entry, owner: &mut impl Owner) {
+        let ghosts = if self.queue(entry) == 0 { B1 } else { B2 };
+        self.lists.move_to_front(ghosts, entry);
+        self.trim_ghosts(owner);
     }
     fn replay(mut self, requests: &Requests) -> Counts {
         let empty = self.all() == 0;

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
-use super::window::Window;
-use super::{Owner, Replace};
+use super::Owner;
+use super::window::{Choose, Window, Windowed};
 use crate::entry::Entry;
 
 /// CFLRU that keeps entries, clean and dirty, whose chip is in garbage collection: requests for
@@ -32,47 +32,18 @@ impl Cited for GcarCflru {
 }
 
 /// The residents.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct State(Window);
+pub type State = Windowed<GcarCflru>;
 
-impl State {
-    /// An empty cache of `capacity` entries.
-    pub fn new(policy: &GcarCflru, capacity: usize) -> Self {
-        Self(Window::new(policy.window_ratio, capacity))
+impl Choose for GcarCflru {
+    fn window_ratio(&self) -> f64 {
+        self.window_ratio
     }
-}
-
-/// The least recent clean entry of the window whose chip does not collect, else the least recent
-/// whose chip does not, else the tail.
-fn choose<O: Owner>(window: &mut Window, owner: &O) -> Option<Entry> {
-    let free = |entry: Entry| !owner.is_collecting(entry);
-    let victim = window.clean(owner, free);
-    let victim = victim.or_else(|| window.iter().find(|&entry| free(entry)));
-    victim.or(window.tail())
-}
-
-impl Replace for State {
-    #[inline]
-    fn access(&mut self, entry: Entry, _write: bool, owner: &mut impl Owner) -> bool {
-        self.0.access(entry, owner, choose)
-    }
-    #[inline]
-    fn contains(&self, entry: Entry) -> bool {
-        self.0.contains(entry)
-    }
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-    fn capacity(&self) -> usize {
-        self.0.capacity()
-    }
-    fn remove(&mut self, entry: Entry, owner: &mut impl Owner) {
-        self.0.remove(entry, owner);
-    }
-    fn resize(&mut self, capacity: usize, owner: &mut impl Owner) {
-        self.0.resize(capacity, owner, choose);
-    }
-    fn cleaned(&mut self, entry: Entry) {
-        self.0.cleaned(entry);
+    /// The least recent clean entry of the window whose chip does not collect, else the least recent
+    /// whose chip does not, else the tail.
+    fn choose<O: Owner>(window: &mut Window, owner: &O) -> Option<Entry> {
+        let free = |entry: Entry| !owner.is_collecting(entry);
+        let victim = window.clean(owner, free);
+        let victim = victim.or_else(|| window.iter().find(|&entry| free(entry)));
+        victim.or(window.tail())
     }
 }

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
-use super::window::Window;
-use super::{Owner, Replace};
+use super::Owner;
+use super::window::{Choose, Window, Windowed};
 use crate::entry::Entry;
 
 /// Evicts the least recently used clean entry of a window at the end of the LRU list; if all are
@@ -31,21 +31,18 @@ impl Cited for Lcr {
 }
 
 /// The residents.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct State(Window);
+pub type State = Windowed<Lcr>;
 
-impl State {
-    /// An empty cache of `capacity` entries.
-    pub fn new(policy: &Lcr, capacity: usize) -> Self {
-        Self(Window::new(policy.window_ratio, capacity))
+impl Choose for Lcr {
+    fn window_ratio(&self) -> f64 {
+        self.window_ratio
     }
-}
-
-/// The least recent clean entry of the window, else the least recent of those with the smallest
-/// load.
-fn choose<O: Owner>(window: &mut Window, owner: &O) -> Option<Entry> {
-    let clean = window.clean(owner, |_| true);
-    clean.or_else(|| least_loaded(window, owner))
+    /// The least recent clean entry of the window, else the least recent of those with the smallest
+    /// load.
+    fn choose<O: Owner>(window: &mut Window, owner: &O) -> Option<Entry> {
+        let clean = window.clean(owner, |_| true);
+        clean.or_else(|| least_loaded(window, owner))
+    }
 }
 
 fn least_loaded(window: &Window, owner: &impl Owner) -> Option<Entry> {
@@ -61,30 +58,4 @@ fn least_loaded(window: &Window, owner: &impl Owner) -> Option<Entry> {
         }
     }
     least.map(|(_, entry)| entry)
-}
-
-impl Replace for State {
-    #[inline]
-    fn access(&mut self, entry: Entry, _write: bool, owner: &mut impl Owner) -> bool {
-        self.0.access(entry, owner, choose)
-    }
-    #[inline]
-    fn contains(&self, entry: Entry) -> bool {
-        self.0.contains(entry)
-    }
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-    fn capacity(&self) -> usize {
-        self.0.capacity()
-    }
-    fn remove(&mut self, entry: Entry, owner: &mut impl Owner) {
-        self.0.remove(entry, owner);
-    }
-    fn resize(&mut self, capacity: usize, owner: &mut impl Owner) {
-        self.0.resize(capacity, owner, choose);
-    }
-    fn cleaned(&mut self, entry: Entry) {
-        self.0.cleaned(entry);
-    }
 }

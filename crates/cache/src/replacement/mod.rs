@@ -121,6 +121,31 @@ pub trait Replace {
     /// Changes the capacity, at least 1. Residents that do not fit are evicted by the policy's rule.
     fn resize(&mut self, capacity: usize, owner: &mut impl Owner);
 
+    /// The queue that a resident is in, of a policy that has two: 0 or 1.
+    fn queue(&self, _entry: Entry) -> usize {
+        0
+    }
+    /// An entry that the policy has just evicted can still be read, and is not a ghost before that ends:
+    /// which of its queues it left. Policies that do not tell suspected entries from ghosts keep it as a ghost.
+    fn suspect(&mut self, _entry: Entry) -> usize {
+        0
+    }
+    /// A suspected entry is requested: it is resident afterwards, and others may have been evicted for it.
+    fn revive(&mut self, entry: Entry, owner: &mut impl Owner) {
+        self.access(entry, false, owner);
+    }
+    /// A suspected entry, which left `queue`, cannot be read any more: it is a ghost, or the owner hears `forgotten`.
+    fn bury(&mut self, entry: Entry, _queue: usize, owner: &mut impl Owner) {
+        if !self.remembers(entry) {
+            owner.forgotten(entry);
+        }
+    }
+    /// A resident is gone from below the policy, which takes it for one that it has evicted: it is a ghost, or the owner
+    /// hears `forgotten`, but never `evicted`.
+    fn evict(&mut self, entry: Entry, owner: &mut impl Owner) {
+        self.remove(entry, owner);
+    }
+
     /// The owner has written a resident back and keeps it. Policies may take a resident that they
     /// found dirty for dirty until it leaves, unless they hear of this.
     fn cleaned(&mut self, _entry: Entry) {}
@@ -209,6 +234,21 @@ macro_rules! states {
             fn resize(&mut self, capacity: usize, owner: &mut impl Owner) {
                 let capacity = capacity.max(1);
                 match self { $(Self::$Variant(state) => state.resize(capacity, owner)),+ }
+            }
+            fn queue(&self, entry: Entry) -> usize {
+                match self { $(Self::$Variant(state) => state.queue(entry)),+ }
+            }
+            fn suspect(&mut self, entry: Entry) -> usize {
+                match self { $(Self::$Variant(state) => state.suspect(entry)),+ }
+            }
+            fn revive(&mut self, entry: Entry, owner: &mut impl Owner) {
+                match self { $(Self::$Variant(state) => state.revive(entry, owner)),+ }
+            }
+            fn bury(&mut self, entry: Entry, queue: usize, owner: &mut impl Owner) {
+                match self { $(Self::$Variant(state) => state.bury(entry, queue, owner)),+ }
+            }
+            fn evict(&mut self, entry: Entry, owner: &mut impl Owner) {
+                match self { $(Self::$Variant(state) => state.evict(entry, owner)),+ }
             }
             fn cleaned(&mut self, entry: Entry) {
                 match self { $(Self::$Variant(state) => state.cleaned(entry)),+ }

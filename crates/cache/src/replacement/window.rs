@@ -1,12 +1,14 @@
-//! An LRU list with a window at its tail.
+//! An LRU list with a window at its tail, and the policies that choose their victims there.
 //!
 //! The window is the part of the list that victims are chosen from. Residents at the tail that were
 //! found dirty once stay so until they move, leave, or are said to be clean: they are not asked
 //! again, so that looking for a clean one costs little however many are dirty.
 
+use std::marker::PhantomData;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Owner, share};
+use super::{Owner, Replace, share};
 use crate::entry::Entry;
 use crate::list::Lists;
 
@@ -15,7 +17,7 @@ const DIRTY: u8 = 1;
 
 /// The residents, the most recent in front.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Window {
+pub struct Window {
     lists: Lists<1>,
     ratio: f64,
     capacity: usize,
@@ -38,52 +40,8 @@ impl Window {
             farthest: None,
         }
     }
-    pub(super) fn len(&self) -> usize {
-        self.lists.len(0)
-    }
-    pub(super) fn capacity(&self) -> usize {
-        self.capacity
-    }
-    #[inline]
-    pub(super) fn contains(&self, entry: Entry) -> bool {
-        self.lists.contains(entry)
-    }
-    /// A request for an entry, for which the chosen resident leaves if there is no place for it.
-    #[inline]
-    pub(super) fn access<O: Owner>(
-        &mut self,
-        entry: Entry,
-        owner: &mut O,
-        choose: impl FnMut(&mut Self, &O) -> Option<Entry>,
-    ) -> bool {
-        let hit = self.contains(entry);
-        if hit {
-            self.unlink(entry);
-        } else {
-            self.shrink(self.capacity - 1, owner, choose);
-        }
-        self.lists.push_front(0, entry);
-        hit
-    }
-    pub(super) fn remove(&mut self, entry: Entry, owner: &mut impl Owner) {
-        if self.contains(entry) {
-            self.unlink(entry);
-            owner.forgotten(entry);
-        }
-    }
-    pub(super) fn resize<O: Owner>(
-        &mut self,
-        capacity: usize,
-        owner: &mut O,
-        choose: impl FnMut(&mut Self, &O) -> Option<Entry>,
-    ) {
-        self.ask_again();
-        self.capacity = capacity;
-        self.size = share(capacity, self.ratio).min(capacity);
-        self.shrink(capacity, owner, choose);
-    }
     /// A resident is clean now.
-    pub(super) fn cleaned(&mut self, entry: Entry) {
+    fn cleaned(&mut self, entry: Entry) {
         if self.lists.mark(entry) == DIRTY {
             self.ask_again();
         }
@@ -122,21 +80,6 @@ impl Window {
         self.lists.back(0)
     }
 
-    /// Evicts until `count` are resident or fewer.
-    fn shrink<O: Owner>(
-        &mut self,
-        count: usize,
-        owner: &mut O,
-        mut choose: impl FnMut(&mut Self, &O) -> Option<Entry>,
-    ) {
-        while self.len() > count
-            && let Some(victim) = choose(self, owner)
-        {
-            self.unlink(victim);
-            owner.evicted(victim);
-            owner.forgotten(victim);
-        }
-    }
     fn unlink(&mut self, entry: Entry) {
         if self.lists.mark(entry) == DIRTY {
             self.lists.set_mark(entry, 0);
@@ -154,5 +97,80 @@ impl Window {
             self.farthest = self.lists.toward_back(entry);
         }
         self.dirty = 0;
+    }
+}
+
+/// The rule of a policy that chooses in the window.
+pub trait Choose: Clone {
+    /// Entries of the window, relative to the capacity.
+    fn window_ratio(&self) -> f64;
+    /// Who leaves.
+    fn choose<O: Owner>(window: &mut Window, owner: &O) -> Option<Entry>;
+}
+
+/// The residents of a cache under such a policy.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Windowed<P> {
+    window: Window,
+    policy: PhantomData<P>,
+}
+
+impl<P: Choose> Windowed<P> {
+    /// An empty cache of `capacity` entries.
+    pub fn new(policy: &P, capacity: usize) -> Self {
+        Self {
+            window: Window::new(policy.window_ratio(), capacity),
+            policy: PhantomData,
+        }
+    }
+    /// Evicts until `count` are resident or fewer.
+    fn shrink(&mut self, count: usize, owner: &mut impl Owner) {
+        while self.len() > count
+            && let Some(victim) = P::choose(&mut self.window, owner)
+        {
+            self.window.unlink(victim);
+            owner.evicted(victim);
+            owner.forgotten(victim);
+        }
+    }
+}
+
+impl<P: Choose> Replace for Windowed<P> {
+    #[inline]
+    fn access(&mut self, entry: Entry, _write: bool, owner: &mut impl Owner) -> bool {
+        let hit = self.contains(entry);
+        if hit {
+            self.window.unlink(entry);
+        } else {
+            self.shrink(self.window.capacity - 1, owner);
+        }
+        self.window.lists.push_front(0, entry);
+        hit
+    }
+    #[inline]
+    fn contains(&self, entry: Entry) -> bool {
+        self.window.lists.contains(entry)
+    }
+    fn len(&self) -> usize {
+        self.window.lists.len(0)
+    }
+    fn capacity(&self) -> usize {
+        self.window.capacity
+    }
+    fn remove(&mut self, entry: Entry, owner: &mut impl Owner) {
+        if self.contains(entry) {
+            self.window.unlink(entry);
+            owner.forgotten(entry);
+        }
+    }
+    fn resize(&mut self, capacity: usize, owner: &mut impl Owner) {
+        let window = &mut self.window;
+        window.ask_again();
+        window.capacity = capacity;
+        window.size = share(capacity, window.ratio).min(capacity);
+        self.shrink(capacity, owner);
+    }
+    fn cleaned(&mut self, entry: Entry) {
+        self.window.cleaned(entry);
     }
 }

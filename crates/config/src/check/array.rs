@@ -1,19 +1,24 @@
 //! The `[array]` table: the members, and where their bytes lie.
 
+use wordline_disk::SECTOR_BYTES;
 use wordline_kernel::Stream;
+use wordline_store::AddressMap;
 use wordline_workload::Disk;
 
+use super::cached::{alone, cached, disk};
 use super::name;
-use crate::array::{Array, Layout, Member};
-use crate::plan::{self, Ssd, Store};
+use crate::array::{Array, ArrayLayout, Member};
+use crate::plan::{self, Store};
 use crate::{Config, ConfigError};
 
 impl Store {
     /// The store of a configuration.
     pub(crate) fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
-        Ok(match &config.array {
-            Some(table) => Self::Array(array(config, table, seed)?),
-            None => Self::Ssd(Box::new(Ssd::new(config, seed)?)),
+        Ok(match (&config.cache, &config.array, &config.disk) {
+            (Some(table), _, _) => Self::Cached(Box::new(cached(config, table, seed)?)),
+            (None, Some(table), _) => Self::Array(array(config, table, seed)?),
+            (None, None, Some(table)) => Self::Disk(Box::new(disk(config, table)?)),
+            (None, None, None) => Self::Ssd(Box::new(alone(config, seed)?)),
         })
     }
 }
@@ -51,13 +56,14 @@ fn array(config: &Config, array: &Array, seed: u64) -> Result<plan::Array, Confi
             store,
         });
     }
+    check_kinds(&members)?;
     let sizes: Vec<u64> = members
         .iter()
         .map(|member| member.store.user_bytes())
         .collect();
     let layout = match array.layout {
-        Layout::Striped => wordline_store::Layout::striped(array.stripe_bytes, &sizes),
-        Layout::ByDisk => wordline_store::Layout::concatenated(&sizes),
+        ArrayLayout::Striped => AddressMap::striped(array.stripe_bytes, &sizes),
+        ArrayLayout::ByDisk => AddressMap::concatenated(&sizes),
     };
     if layout.user_bytes() == 0 {
         return Err(ConfigError::rule(
@@ -71,14 +77,51 @@ fn array(config: &Config, array: &Array, seed: u64) -> Result<plan::Array, Confi
         ));
     }
     let disks = match array.layout {
-        Layout::Striped => Vec::new(),
-        Layout::ByDisk => disks(&singles, &members)?,
+        ArrayLayout::Striped => Vec::new(),
+        ArrayLayout::ByDisk => disks(&singles, &members)?,
     };
     Ok(plan::Array {
         layout,
         disks,
         members,
     })
+}
+
+/// An array has either flash or disks.
+fn check_kinds(members: &[plan::Member]) -> Result<(), ConfigError> {
+    let kind = |disks: bool| {
+        let mut of_kind = members.iter().filter(|member| {
+            let is_disk = matches!(member.store, Store::Disk(_));
+            let is_array_of_disks = !is_disk && !member.store.disks().is_empty();
+            if disks {
+                is_disk
+            } else {
+                !is_disk || is_array_of_disks
+            }
+        });
+        of_kind.next().map(|member| member.name.clone())
+    };
+    if let (Some(disk), Some(other)) = (kind(true), kind(false)) {
+        return Err(ConfigError::conflict(
+            "array.members",
+            format!("{disk} is a hard disk and {other} is none: an array of both is not modelled"),
+            "give all members a disk, or none of them",
+        ));
+    }
+    let nested = members
+        .iter()
+        .find(|member| matches!(member.store, Store::Array(_)) && !member.store.disks().is_empty());
+    if let Some(member) = nested {
+        return Err(ConfigError::conflict(
+            "array.members",
+            format!(
+                "{} is an array of hard disks in an array, which is not modelled",
+                member.name
+            ),
+            "name all disks in one array",
+        ));
+    }
+    Ok(())
 }
 
 /// Each member by itself, with its name.
@@ -96,6 +139,7 @@ fn singles(array: &Array) -> Result<Vec<Single<'_>>, ConfigError> {
         }
         for number in 0..said.count {
             let name = match (said.name.as_str(), said.count) {
+                ("", _) if said.disk.is_some() => format!("disk{}", singles.len()),
                 ("", _) => format!("ssd{}", singles.len()),
                 (name, 1) => name.to_owned(),
                 (name, _) => format!("{name}{number}"),
@@ -131,6 +175,7 @@ fn store_of(config: &Config, member: &Member) -> Config {
         host,
         buffer,
         ftl,
+        disk,
         precondition,
         ..
     } = member.clone();
@@ -139,6 +184,7 @@ fn store_of(config: &Config, member: &Member) -> Config {
     store.host = host.unwrap_or(store.host);
     store.buffer = buffer.unwrap_or(store.buffer);
     store.ftl = ftl.unwrap_or(store.ftl);
+    store.disk = disk.or(store.disk);
     store.precondition = precondition.unwrap_or(store.precondition);
     store
 }
@@ -146,7 +192,9 @@ fn store_of(config: &Config, member: &Member) -> Config {
 fn check_stripe(array: &Array, single: &Single<'_>, store: &Store) -> Result<(), ConfigError> {
     let stripe = array.stripe_bytes;
     let pages = store.ssds().into_iter();
-    let mut pages = pages.map(|ssd| u64::from(ssd.geometry.page_bytes));
+    let pages = pages.map(|ssd| u64::from(ssd.geometry.page_bytes));
+    let sectors = store.disks().into_iter().map(|_| SECTOR_BYTES);
+    let mut pages = pages.chain(sectors);
     let Some(page) = pages.find(|&page| stripe == 0 || !stripe.is_multiple_of(page)) else {
         return Ok(());
     };
@@ -174,7 +222,7 @@ fn disks_of(array: &Array, single: &Single<'_>, number: usize) -> Result<Vec<u32
             remedy,
         ))
     };
-    if array.layout == Layout::Striped {
+    if array.layout == ArrayLayout::Striped {
         return match (disks.is_empty(), lengths.is_empty()) {
             (true, true) => Ok(Vec::new()),
             (false, _) => fault(
@@ -214,7 +262,7 @@ fn disks(singles: &[Single<'_>], members: &[plan::Member]) -> Result<Vec<Disk>, 
         let user = member.store.user_bytes();
         let pages = member.store.ssds().into_iter();
         let page = pages.map(|ssd| u64::from(ssd.geometry.page_bytes)).max();
-        let page = page.unwrap_or(1);
+        let page = page.unwrap_or(SECTOR_BYTES);
         let equal = user / member.disks.len() as u64 / page * page;
         let mut end = start;
         for (place, &number) in member.disks.iter().enumerate() {

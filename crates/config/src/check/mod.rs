@@ -2,6 +2,7 @@
 
 mod array;
 mod buffer;
+mod cached;
 mod name;
 mod nand;
 mod observe;

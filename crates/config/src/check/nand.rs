@@ -2,7 +2,7 @@
 
 use wordline_nand::{Cell, Energy, Geometry, Layout, PageTypes, Part, PerLevel, Suspend, Timing};
 
-use super::range::{Lower, from_schema, number, whole};
+use super::range::{from_schema, number, whole};
 use crate::{Config, ConfigError, Nand, SCHEMA};
 
 /// The longest array operation: far beyond any part, and far from the end of the clock.
@@ -52,39 +52,22 @@ fn complete(config: &Config) -> Result<(), ConfigError> {
 }
 
 fn geometry(geometry: &Geometry) -> Result<(), ConfigError> {
-    let g = "nand.geometry";
-    whole(
-        &format!("{g}.dies_per_package"),
-        geometry.dies_per_package,
-        1,
-        64,
-    )?;
-    whole(
-        &format!("{g}.planes_per_die"),
-        geometry.planes_per_die,
-        1,
-        64,
-    )?;
-    whole(
-        &format!("{g}.blocks_per_plane"),
-        geometry.blocks_per_plane,
-        1,
-        1 << 24,
-    )?;
-    whole(
-        &format!("{g}.pages_per_block"),
-        geometry.pages_per_block,
-        1,
-        65_535,
-    )?;
-    whole(&format!("{g}.page_bytes"), geometry.page_bytes, 512, 65_536)?;
-    whole(&format!("{g}.spare_bytes"), geometry.spare_bytes, 0, 65_536)?;
+    for (key, value, range) in [
+        ("dies_per_package", geometry.dies_per_package, 1..=64),
+        ("planes_per_die", geometry.planes_per_die, 1..=64),
+        ("blocks_per_plane", geometry.blocks_per_plane, 1..=1 << 24),
+        ("pages_per_block", geometry.pages_per_block, 1..=65_535),
+        ("page_bytes", geometry.page_bytes, 512..=65_536),
+        ("spare_bytes", geometry.spare_bytes, 0..=65_536),
+    ] {
+        whole(&format!("nand.geometry.{key}"), value, range)?;
+    }
     if geometry.page_bytes.is_multiple_of(512) {
         return Ok(());
     }
     let near = geometry.page_bytes / 512 * 512;
     Err(ConfigError::rule(
-        &format!("{g}.page_bytes"),
+        "nand.geometry.page_bytes",
         geometry.page_bytes,
         "a page holds whole sectors of 512 bytes",
         format!("give a multiple of 512, such as {near} or {}", near + 512),
@@ -93,8 +76,8 @@ fn geometry(geometry: &Geometry) -> Result<(), ConfigError> {
 
 fn nand(nand: &Nand) -> Result<(), ConfigError> {
     let key = "nand.endurance_cycles";
-    whole(key, nand.endurance_cycles, 1, u32::MAX)?;
-    whole("nand.partial_programs", nand.partial_programs, 1, 8)?;
+    whole(key, nand.endurance_cycles, 1..=u32::MAX)?;
+    whole("nand.partial_programs", nand.partial_programs, 1..=8)?;
     cell(&nand.cell)?;
     array_times(&nand.timing, &nand.cell)?;
     bus(&nand.timing)?;
@@ -117,44 +100,26 @@ fn cell(cell: &Cell) -> Result<(), ConfigError> {
 fn array_times(timing: &Timing, cell: &Cell) -> Result<(), ConfigError> {
     levels("nand.timing.read_ns", &timing.read_ns, cell)?;
     levels("nand.timing.program_ns", &timing.program_ns, cell)?;
-    whole("nand.timing.erase_ns", timing.erase_ns, 1, LONGEST_NS)?;
-    let typical = "nand.timing.typical";
-    whole(
-        &format!("{typical}_read_ns"),
-        timing.typical_read_ns,
-        0,
-        LONGEST_NS,
-    )?;
-    whole(
-        &format!("{typical}_program_ns"),
-        timing.typical_program_ns,
-        0,
-        LONGEST_NS,
-    )?;
-    number(
-        "nand.timing.jitter_ratio",
-        timing.jitter_ratio,
-        Lower::Inclusive(0.0),
-        0.9,
-    )?;
-    whole(
-        "nand.timing.cache_busy_ns",
-        timing.cache_busy_ns,
-        0,
-        1_000_000,
-    )?;
-    whole(
-        "nand.timing.plane_busy_ns",
-        timing.plane_busy_ns,
-        0,
-        1_000_000,
-    )
+    for (key, value, range) in [
+        ("erase_ns", timing.erase_ns, 1..=LONGEST_NS),
+        ("typical_read_ns", timing.typical_read_ns, 0..=LONGEST_NS),
+        (
+            "typical_program_ns",
+            timing.typical_program_ns,
+            0..=LONGEST_NS,
+        ),
+        ("cache_busy_ns", timing.cache_busy_ns, 0..=1_000_000),
+        ("plane_busy_ns", timing.plane_busy_ns, 0..=1_000_000),
+    ] {
+        whole(&format!("nand.timing.{key}"), value, range)?;
+    }
+    number("nand.timing.jitter_ratio", timing.jitter_ratio, 0.0..=0.9)
 }
 
 /// One time for all pages, or as many as the cell has levels.
 fn levels(key: &str, times: &PerLevel, cell: &Cell) -> Result<(), ConfigError> {
     for &time in times.values() {
-        whole(key, time, 1, LONGEST_NS)?;
+        whole(key, time, 1..=LONGEST_NS)?;
     }
     let (given, levels) = (times.values().len(), usize::from(cell.levels()));
     if given == 1 || given == levels {
@@ -176,15 +141,15 @@ fn levels(key: &str, times: &PerLevel, cell: &Cell) -> Result<(), ConfigError> {
 }
 
 fn suspend(suspend: &Suspend) -> Result<(), ConfigError> {
-    let s = "nand.suspend";
-    let program = suspend.program_suspend_ns;
-    whole(&format!("{s}.program_suspend_ns"), program, 0, LONGEST_NS)?;
-    let erase = suspend.erase_suspend_ns;
-    whole(&format!("{s}.erase_suspend_ns"), erase, 0, LONGEST_NS)?;
-    whole(&format!("{s}.resume_ns"), suspend.resume_ns, 0, LONGEST_NS)?;
-    let longest = suspend.longest_ns;
-    whole(&format!("{s}.longest_ns"), longest, 0, LONGEST_NS)?;
-    whole(&format!("{s}.most"), suspend.most, 1, 1_000_000)
+    for (key, value) in [
+        ("program_suspend_ns", suspend.program_suspend_ns),
+        ("erase_suspend_ns", suspend.erase_suspend_ns),
+        ("resume_ns", suspend.resume_ns),
+        ("longest_ns", suspend.longest_ns),
+    ] {
+        whole(&format!("nand.suspend.{key}"), value, 0..=LONGEST_NS)?;
+    }
+    whole("nand.suspend.most", suspend.most, 1..=1_000_000)
 }
 
 fn energy(energy: &Energy) -> Result<(), ConfigError> {
@@ -198,36 +163,17 @@ fn energy(energy: &Energy) -> Result<(), ConfigError> {
         ("standby_ua", energy.standby_ua, 1e6),
     ];
     for (key, value, most) in values {
-        number(
-            &format!("nand.energy.{key}"),
-            value,
-            Lower::Inclusive(0.0),
-            most,
-        )?;
+        number(&format!("nand.energy.{key}"), value, 0.0..=most)?;
     }
     Ok(())
 }
 
 fn bus(timing: &Timing) -> Result<(), ConfigError> {
-    whole(
-        "nand.timing.command_cycle_ns",
-        timing.command_cycle_ns,
-        0,
-        1_000_000,
-    )?;
-    whole("nand.timing.address_cycles", timing.address_cycles, 0, 16)?;
-    whole(
-        "nand.timing.row_address_cycles",
-        timing.row_address_cycles,
-        0,
-        16,
-    )?;
-    number(
-        "nand.timing.bus_mt_per_s",
-        timing.bus_mt_per_s,
-        Lower::Inclusive(0.01),
-        1e6,
-    )?;
+    let (command_ns, row) = (timing.command_cycle_ns, timing.row_address_cycles);
+    whole("nand.timing.command_cycle_ns", command_ns, 0..=1_000_000)?;
+    whole("nand.timing.address_cycles", timing.address_cycles, 0..=16)?;
+    whole("nand.timing.row_address_cycles", row, 0..=16)?;
+    number("nand.timing.bus_mt_per_s", timing.bus_mt_per_s, 0.01..=1e6)?;
     if matches!(timing.bus_width_bits, 8 | 16) {
         return Ok(());
     }

@@ -2,79 +2,58 @@
 
 use wordline_kernel::Time;
 
-use super::range::{Lower, number, whole};
+use super::range::{number, whole};
 use crate::plan::{Observe, Series};
 use crate::{ConfigError, Observe as ObserveTable, Series as SeriesTable};
 
+const DAY_MS: f64 = 86_400_000.0;
+const HUNDRED_DAYS_S: f64 = 8_640_000.0;
+
 pub(super) fn series(config: &SeriesTable) -> Result<Series, ConfigError> {
-    let day_ms = 86_400_000.0;
-    number(
-        "series.interval_ms",
-        config.interval_ms,
-        Lower::Inclusive(0.0),
-        day_ms,
-    )?;
-    whole("series.intervals", config.intervals, 2, 1 << 20)?;
-    let interval = Time::from_ps((config.interval_ms * 1e9).round() as u64);
-    if config.interval_ms == 0.0 {
-        return Ok(Series::Automatic {
+    let interval_ms = (config.interval_ms, 1e9, "or 0 for an automatic width");
+    let fixed = interval("series.interval_ms", interval_ms, DAY_MS)?;
+    whole("series.intervals", config.intervals, 2..=1 << 20)?;
+    Ok(match fixed {
+        Some(interval) => Series::Fixed { interval },
+        None => Series::Automatic {
             intervals: config.intervals,
-        });
-    }
-    if interval < Time::from_ns(1) {
-        return Err(ConfigError::rule(
-            "series.interval_ms",
-            config.interval_ms,
-            "an interval is shorter than a nanosecond",
-            "give at least 0.000001, or 0 for an automatic width",
-        ));
-    }
-    Ok(Series::Fixed { interval })
+        },
+    })
 }
 
 pub(super) fn observe(config: &ObserveTable) -> Result<Observe, ConfigError> {
-    let (hundred_days_s, day_ms) = (8_640_000.0, 86_400_000.0);
-    let (interval_s, marginal_ms) = (config.worst_case_interval_s, config.marginal_response_ms);
-    number(
-        "observe.worst_case_interval_s",
-        interval_s,
-        Lower::Inclusive(0.0),
-        hundred_days_s,
-    )?;
-    number(
-        "observe.marginal_response_ms",
-        marginal_ms,
-        Lower::Inclusive(0.0),
-        day_ms,
-    )?;
-    let interval = Time::from_ps((interval_s * 1e12).round() as u64);
-    if interval_s > 0.0 && interval < Time::from_ns(1) {
-        return Err(ConfigError::rule(
-            "observe.worst_case_interval_s",
-            interval_s,
-            "an interval is shorter than a nanosecond",
-            "give at least 0.000000001, or 0 for an automatic width",
-        ));
-    }
-    let chip_load_ms = config.chip_load_interval_ms;
-    number(
-        "observe.chip_load_interval_ms",
-        chip_load_ms,
-        Lower::Inclusive(0.0),
-        day_ms,
-    )?;
-    let chip_load_interval = Time::from_ps((chip_load_ms * 1e9).round() as u64);
-    if chip_load_ms > 0.0 && chip_load_interval < Time::from_ns(1) {
-        return Err(ConfigError::rule(
-            "observe.chip_load_interval_ms",
-            chip_load_ms,
-            "an interval is shorter than a nanosecond",
-            "give at least 0.000001, or 0 for never",
-        ));
-    }
+    let worst_s = (
+        config.worst_case_interval_s,
+        1e12,
+        "or 0 for an automatic width",
+    );
+    let worst_case_interval = interval("observe.worst_case_interval_s", worst_s, HUNDRED_DAYS_S)?;
+    let marginal_ms = config.marginal_response_ms;
+    number("observe.marginal_response_ms", marginal_ms, 0.0..=DAY_MS)?;
+    let chip_load_ms = (config.chip_load_interval_ms, 1e9, "or 0 for never");
     Ok(Observe {
-        chip_load_interval: (chip_load_ms > 0.0).then_some(chip_load_interval),
-        worst_case_interval: (interval_s > 0.0).then_some(interval),
+        chip_load_interval: interval("observe.chip_load_interval_ms", chip_load_ms, DAY_MS)?,
+        worst_case_interval,
         marginal_response: Time::from_ps((marginal_ms * 1e9).round() as u64),
     })
+}
+
+/// An interval of so many units, of so many picoseconds each; none if it is 0, which means what is said
+/// of it.
+fn interval(
+    key: &str,
+    (units, unit_ps, zero): (f64, f64, &str),
+    most: f64,
+) -> Result<Option<Time>, ConfigError> {
+    number(key, units, 0.0..=most)?;
+    let interval = Time::from_ps((units * unit_ps).round() as u64);
+    if units > 0.0 && interval < Time::from_ns(1) {
+        return Err(ConfigError::rule(
+            key,
+            units,
+            "an interval is shorter than a nanosecond",
+            format!("give at least {}, {zero}", 1e3 / unit_ps),
+        ));
+    }
+    Ok((units > 0.0).then_some(interval))
 }

@@ -1,34 +1,22 @@
 //! The `[precondition]` table.
 
-use super::range::{Lower, number};
+use super::range::{number, positive};
 use crate::plan::{Precondition, Settle};
 use crate::{ConfigError, Precondition as Table};
 
 pub(super) fn precondition(config: &Table, user_pages: u32) -> Result<Precondition, ConfigError> {
     let most = 1000.0;
-    number(
-        "precondition.fill_ratio",
-        config.fill_ratio,
-        Lower::Inclusive(0.0),
-        1.0,
-    )?;
+    number("precondition.fill_ratio", config.fill_ratio, 0.0..=1.0)?;
     number(
         "precondition.overwrite_ratio",
         config.overwrite_ratio,
-        Lower::Inclusive(0.0),
-        most,
+        0.0..=most,
     )?;
     let tolerance = config.settle_tolerance_ratio;
-    number(
-        "precondition.settle_tolerance_ratio",
-        tolerance,
-        Lower::Exclusive(0.0),
-        1.0,
-    )?;
-    number(
+    positive("precondition.settle_tolerance_ratio", tolerance, 1.0)?;
+    positive(
         "precondition.settle_limit_ratio",
         config.settle_limit_ratio,
-        Lower::Exclusive(0.0),
         most,
     )?;
     let pages = |ratio: f64| (f64::from(user_pages) * ratio).floor() as u64;

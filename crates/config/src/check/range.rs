@@ -1,6 +1,7 @@
 //! The range of each number, and how a number is written in a fault.
 
 use std::fmt::Display;
+use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
@@ -43,47 +44,42 @@ pub(super) fn from_schema(config: &Config, start: &str) -> Result<(), ConfigErro
 pub(super) fn whole<N: Copy + PartialOrd + Display>(
     key: &str,
     value: N,
-    least: N,
-    most: N,
+    range: RangeInclusive<N>,
 ) -> Result<(), ConfigError> {
-    if value >= least && value <= most {
+    if range.contains(&value) {
         return Ok(());
     }
+    let (least, most) = range.into_inner();
     let rule = if value < least {
         "too small"
     } else {
         "too large"
     };
-    Err(ConfigError::rule(
-        key,
-        value,
-        rule,
-        format!("give a whole number from {least} to {most}"),
-    ))
+    let remedy = format!("give a whole number from {least} to {most}");
+    Err(ConfigError::rule(key, value, rule, remedy))
 }
 
-/// The lower bound of a range.
-#[derive(Clone, Copy)]
-pub(super) enum Lower {
-    /// The value itself is in range.
-    Inclusive(f64),
-    /// The value itself is out of range.
-    Exclusive(f64),
+pub(super) fn number(key: &str, value: f64, range: RangeInclusive<f64>) -> Result<(), ConfigError> {
+    let words = format!("from {} to {}", range.start(), range.end());
+    in_range(key, value, range.contains(&value), &words)
 }
 
-pub(super) fn number(key: &str, value: f64, least: Lower, most: f64) -> Result<(), ConfigError> {
-    let (enough, words) = match least {
-        Lower::Inclusive(least) => (value >= least, format!("from {least}")),
-        Lower::Exclusive(least) => (value > least, format!("above {least} and up")),
-    };
-    if enough && value <= most {
+/// A number above zero.
+pub(super) fn positive(key: &str, value: f64, most: f64) -> Result<(), ConfigError> {
+    let words = format!("above 0 and up to {most}");
+    in_range(key, value, value > 0.0 && value <= most, &words)
+}
+
+fn in_range(key: &str, value: f64, fits: bool, range: &str) -> Result<(), ConfigError> {
+    if fits {
         return Ok(());
     }
+    let remedy = format!("give a number {range}");
     Err(ConfigError::rule(
         key,
         written(value),
         "out of range",
-        format!("give a number {words} to {most}"),
+        remedy,
     ))
 }
 

@@ -1,6 +1,6 @@
 //! The `[replay]` table.
 
-use super::range::{Lower, number, whole};
+use super::range::{positive, whole};
 use crate::ConfigError;
 use crate::plan::Replay;
 use crate::replay::Mode;
@@ -8,19 +8,14 @@ use crate::replay::Mode;
 pub(super) fn replay(mode: &Mode) -> Result<Replay, ConfigError> {
     match mode {
         Mode::OpenLoop(open) => {
-            number(
-                "replay.mode.open-loop.time_scale",
-                open.time_scale,
-                Lower::Exclusive(0.0),
-                1e6,
-            )?;
+            positive("replay.mode.open-loop.time_scale", open.time_scale, 1e6)?;
             Ok(Replay::OpenLoop {
                 time_scale: open.time_scale,
             })
         }
         Mode::ClosedLoop(closed) => {
             let depth = closed.queue_depth;
-            whole("replay.mode.closed-loop.queue_depth", depth, 1, 1_000_000)?;
+            whole("replay.mode.closed-loop.queue_depth", depth, 1..=1_000_000)?;
             Ok(Replay::ClosedLoop { queue_depth: depth })
         }
     }

@@ -58,9 +58,9 @@ impl Ssd {
 /// Every number by itself.
 fn ranges(config: &Config) -> Result<(), ConfigError> {
     nand_tables(config)?;
-    whole("ssd.channels", config.ssd.channels, 1, 1024)?;
-    whole("ssd.ways", config.ssd.ways, 1, 1024)?;
-    whole("host.queue_depth", config.host.queue_depth, 1, 1_000_000)?;
+    whole("ssd.channels", config.ssd.channels, 1..=1024)?;
+    whole("ssd.ways", config.ssd.ways, 1..=1024)?;
+    whole("host.queue_depth", config.host.queue_depth, 1..=1_000_000)?;
     from_schema(config, "")
 }
 

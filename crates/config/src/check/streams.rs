@@ -59,8 +59,7 @@ fn disk_of(stream: &Stream, plan: &Plan, place: usize) -> Result<Option<Disk>, C
     let Some(number) = stream.disk else {
         return Ok(None);
     };
-    let disks = plan.array().into_iter().flat_map(|array| &array.disks);
-    let known: Vec<Disk> = disks.copied().collect();
+    let known = plan.volumes();
     let disk = known.iter().find(|disk| disk.number == number);
     if disk.is_some() {
         return Ok(disk.copied());

@@ -1,6 +1,5 @@
 //! Bus holds and array operations that are over, and the commands that end with them.
 
-use wordline_kernel::Probe;
 use wordline_nand::channel::Readied;
 use wordline_nand::{Array, Die, Features, Operation};
 
@@ -8,7 +7,7 @@ use super::BackEnd;
 use super::die::DieState;
 use super::listener::ChannelListener;
 use crate::event::Context;
-use crate::observation::Observation;
+use crate::observation::{Hears, Observation};
 use crate::slot::{NONE, Slot};
 
 /// An array operation that has taken effect.
@@ -26,7 +25,7 @@ impl BackEnd {
     #[inline]
     pub fn bus_done<F: Features>(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         channel: u32,
         array: &Array,
     ) -> Option<Slot> {
@@ -57,11 +56,7 @@ impl BackEnd {
 
     /// The command of a die is over: its time is that of all its transactions.
     #[inline]
-    pub(super) fn finish<F: Features>(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        die: Die,
-    ) -> Slot {
+    pub(super) fn finish<F: Features>(&mut self, cx: &mut Context<impl Hears>, die: Die) -> Slot {
         let now = cx.now;
         let state = self.channels.of_mut(die);
         let command = &mut state.command;
@@ -82,7 +77,7 @@ impl BackEnd {
     #[inline]
     pub fn ready<F: Features>(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         die: Die,
         array: &Array,
     ) -> Option<ArrayDone> {
@@ -114,12 +109,7 @@ impl BackEnd {
 /// A die is not occupied by its command any more: for good, or while it lies suspended (`pages` is 0
 /// then).
 #[inline]
-pub(super) fn leave(
-    cx: &mut Context<'_, impl Probe<Observation>>,
-    die: Die,
-    state: &mut DieState,
-    pages: u32,
-) {
+pub(super) fn leave(cx: &mut Context<impl Hears>, die: Die, state: &mut DieState, pages: u32) {
     state.gc.stop(cx.now);
     let command = &mut state.command;
     command.head = NONE;

@@ -2,14 +2,14 @@
 
 use std::marker::PhantomData;
 
-use wordline_kernel::{EventQueue, Probe, Time};
+use wordline_kernel::{EventQueue, Time};
 use wordline_nand::channel::{BusHold, Listen};
 use wordline_nand::{ArrayBusy, Confirm, Die, Features, Operation, Step};
 
 use super::die::{DieCommand, DieState, GcClock};
 use super::table::TransactionTable;
 use crate::event::{Event, Kind};
-use crate::observation::Observation;
+use crate::observation::{Hears, Observation};
 
 /// The table, open for what the channels have to say.
 pub(super) struct ChannelListener<'a, P, F> {
@@ -35,11 +35,8 @@ impl<'a, P, F> ChannelListener<'a, P, F> {
     }
 }
 
-impl<P: Probe<Observation>, F: Features> Listen for ChannelListener<'_, P, F> {
+impl<P: Hears, F: Features> Listen<DieState, GcClock> for ChannelListener<'_, P, F> {
     type Features = F;
-    type OfDie = DieState;
-    /// The time that the bus was held for collection.
-    type OfBus = GcClock;
     #[inline(always)]
     fn schedule(&mut self, at: Time, event: wordline_nand::Event) {
         self.queue.schedule(at, Kind::Flash(event).into());
@@ -126,7 +123,7 @@ impl<P: Probe<Observation>, F: Features> Listen for ChannelListener<'_, P, F> {
     }
 }
 
-impl<P: Probe<Observation>, F: Features> ChannelListener<'_, P, F> {
+impl<P: Hears, F: Features> ChannelListener<'_, P, F> {
     /// Tells the probe that the bus has been held for the die's command.
     #[inline]
     fn observe_bus(&mut self, now: Time, held: &BusHold<'_, DieState, GcClock>) {

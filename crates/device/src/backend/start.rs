@@ -1,6 +1,6 @@
 //! Operations that are put into the queues of their dies, and commands that begin.
 
-use wordline_kernel::{Probe, Time};
+use wordline_kernel::Time;
 use wordline_nand::{Array, Basic, Die, Features, Full, Operation, Ppn, Transaction as Command};
 
 use super::die::DieCommand;
@@ -8,7 +8,7 @@ use super::listener::ChannelListener;
 use super::transaction::{Order, Purpose, Wait};
 use super::{BackEnd, MOST_PLANES};
 use crate::event::{Context, Kind};
-use crate::observation::{Observation, PageParts};
+use crate::observation::{Hears, PageParts};
 use crate::slot::{NONE, Slot};
 
 impl BackEnd {
@@ -23,12 +23,7 @@ impl BackEnd {
 
     /// Puts an operation at the end of the queue of its die.
     #[inline(always)]
-    pub fn enqueue(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        die: Die,
-        order: &Order,
-    ) -> Slot {
+    pub fn enqueue(&mut self, cx: &mut Context<impl Hears>, die: Die, order: &Order) -> Slot {
         let now = cx.now;
         let state = self.channels.of_mut(die);
         let slot = self.table.admit(now, die, state.gc.read(now), order);
@@ -46,7 +41,7 @@ impl BackEnd {
 
     /// Puts an admitted operation at the end of its die's queue; until then it has waited for the
     /// scheduler.
-    pub fn commit(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, slot: Slot) {
+    pub fn commit(&mut self, cx: &mut Context<impl Hears>, slot: Slot) {
         let transaction = &mut self.table.transactions[slot as usize];
         let (die, purpose) = (transaction.die, transaction.purpose);
         let clock = self.channels.of(die).gc.read(cx.now);
@@ -71,7 +66,7 @@ impl BackEnd {
     /// together, or if a scheduler may yet commit to other dies what came before. Not for basic dies.
     pub(super) fn line_up(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         die: Die,
         slot: Slot,
         purpose: Purpose,
@@ -94,7 +89,7 @@ impl BackEnd {
 
     /// An idle die begins when all that is enqueued at this instant has been.
     #[cold]
-    pub(super) fn begin_later(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, die: Die) {
+    pub(super) fn begin_later(&mut self, cx: &mut Context<impl Hears>, die: Die) {
         if self.to_begin.is_empty() {
             cx.schedule(cx.now, Kind::Begin);
         }
@@ -104,11 +99,7 @@ impl BackEnd {
 
     /// A die whose command is over goes on with [`BackEnd::begin`]: others that begin at this instant
     /// may have something to do that came before.
-    pub(super) fn begin_with_others(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        die: Die,
-    ) {
+    pub(super) fn begin_with_others(&mut self, cx: &mut Context<impl Hears>, die: Die) {
         if self.channels.of(die).first != NONE {
             self.begin_later(cx, die);
         }
@@ -116,7 +107,7 @@ impl BackEnd {
 
     /// Idle dies begin with what has been enqueued at this instant, and so ask for their buses: in the
     /// order in which the operations that their commands begin with have come.
-    pub fn begin(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, array: &Array) {
+    pub fn begin(&mut self, cx: &mut Context<impl Hears>, array: &Array) {
         let mut to_begin = std::mem::take(&mut self.to_begin);
         to_begin.sort_unstable_by_key(|die| {
             let head = self.head(cx.now, *die, array);
@@ -146,7 +137,7 @@ impl BackEnd {
     #[inline(always)]
     pub(super) fn start_next<F: Features>(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         die: Die,
         array: &Array,
     ) {
@@ -168,7 +159,7 @@ impl BackEnd {
     #[inline(never)]
     pub(super) fn begin_with(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         die: Die,
         head: Slot,
         array: &Array,
@@ -186,7 +177,7 @@ impl BackEnd {
     #[inline(never)]
     pub(super) fn start<F: Features>(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         die: Die,
         head: Slot,
         pages: u32,
@@ -238,7 +229,7 @@ impl BackEnd {
     #[inline(never)]
     pub(super) fn start_together(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         die: Die,
         head: Slot,
         of_gc: Time,

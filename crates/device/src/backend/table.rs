@@ -1,12 +1,12 @@
 //! The transactions on their way, and the queues of the dies.
 
 use serde::{Deserialize, Serialize};
-use wordline_kernel::{Probe, Time};
+use wordline_kernel::Time;
 use wordline_nand::{Die, Features, Operation};
 
 use super::die::{DieCommand, DieState};
 use super::transaction::{Order, Transaction, Wait};
-use crate::observation::{Observation, PageParts};
+use crate::observation::{Hears, Observation, PageParts};
 use crate::slot::{NONE, Slot};
 
 /// Whether transactions leave their queues from elsewhere than the front. Where they do not, none knows the one before
@@ -139,7 +139,7 @@ impl TransactionTable {
     /// Tells the probe that the array has worked for a command since the die became busy, be it that
     /// it `programs`: plane by plane, a piece of what [`Observation::Die`] says of the whole.
     #[inline]
-    pub(super) fn observe_array<P: Probe<Observation>>(
+    pub(super) fn observe_array<P: Hears>(
         &self,
         now: Time,
         command: &DieCommand,

@@ -3,12 +3,12 @@
 use wordline_ftl::Mapping;
 use wordline_nand::{Die, Operation};
 
-use super::{ChipLoad, Controller};
+use super::{Controller, DieLoad};
 
 impl<M: Mapping> Controller<M> {
     /// The load of every die, by going through all that waits and all that is under way.
-    pub fn recount(&self) -> Vec<ChipLoad> {
-        let mut loads = vec![ChipLoad::default(); self.layout.dies as usize];
+    pub fn recount(&self) -> Vec<DieLoad> {
+        let mut loads = vec![DieLoad::default(); self.layout.dies as usize];
         for (die, transaction) in self.ram.backend.in_flight() {
             if transaction.purpose.is_gc() {
                 continue;
@@ -33,7 +33,7 @@ impl<M: Mapping> Controller<M> {
     /// Whether the loads of the dies are what a recount gives.
     pub fn audit(&self) -> Result<(), String> {
         for (recounted, die) in self.recount().into_iter().zip(0..) {
-            let kept = self.chip_load(Die(die));
+            let kept = self.die_load(Die(die));
             if kept != recounted {
                 return Err(format!("die {die}: {kept:?}, recounted {recounted:?}"));
             }

@@ -4,13 +4,12 @@ use std::collections::VecDeque;
 
 use wordline_ftl::gc::schedule::{Checkpoint, Trigger};
 use wordline_ftl::{Collection, JobId, Lpn, Mapping, Want};
-use wordline_kernel::Probe;
 use wordline_nand::Plane;
 
 use super::Controller;
 use super::job::{Collecting, Job};
 use crate::event::Context;
-use crate::observation::Observation;
+use crate::observation::{Hears, Observation};
 
 impl<M: Mapping> Controller<M> {
     /// The free blocks of a plane are fewer than they should be while the host is being served; found
@@ -19,7 +18,7 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     pub(super) fn free_blocks_are_few(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         plane: Plane,
         written: Option<Lpn>,
     ) {
@@ -33,7 +32,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// A write waits for room: what is collected there goes on without a stop, or else begins.
-    pub(super) fn demand(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, want: Want) {
+    pub(super) fn demand(&mut self, cx: &mut Context<impl Hears>, want: Want) {
         let (plane, trigger) = match want {
             Want::Free(plane) => (plane, Trigger::FreeBlocks),
             Want::Update(plane, _) => (plane, Trigger::UpdateBlock),
@@ -49,7 +48,7 @@ impl<M: Mapping> Controller<M> {
     /// Collects every plane that has too few free blocks. Needed while writes wait for a block
     /// anywhere: a plane that had nothing to gain may since have lost valid pages to others.
     #[cold]
-    fn demand_everywhere(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
+    fn demand_everywhere(&mut self, cx: &mut Context<impl Hears>) {
         for plane in (0..self.layout.planes()).map(Plane) {
             if self.mapping.wants_collection(plane) {
                 self.demand(cx, Want::Free(plane));
@@ -58,12 +57,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Starts a collection, unless one is in progress on the plane or nothing can be gained.
-    pub(super) fn collect(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        want: Want,
-        trigger: Trigger,
-    ) {
+    pub(super) fn collect(&mut self, cx: &mut Context<impl Hears>, want: Want, trigger: Trigger) {
         let (Want::Free(plane) | Want::Update(plane, _)) = want else {
             return;
         };
@@ -74,8 +68,8 @@ impl<M: Mapping> Controller<M> {
             return;
         };
         let Collection { job, kind, .. } = collection;
-        let time = self.ram.chips.time(&collection);
-        self.ram.chips.begins(self.layout.die_of(plane), time);
+        let time = self.ram.die_loads.time(&collection);
+        self.ram.die_loads.begins(self.layout.die_of(plane), time);
         let collecting = Collecting {
             plane,
             kind,
@@ -102,11 +96,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// A job has ended: if it was a collection, writes that waited for room go on.
-    pub(super) fn collection_over(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        job: &Job,
-    ) {
+    pub(super) fn collection_over(&mut self, cx: &mut Context<impl Hears>, job: &Job) {
         let Some(Collecting {
             plane,
             kind,
@@ -116,7 +106,7 @@ impl<M: Mapping> Controller<M> {
         else {
             return;
         };
-        self.ram.chips.ends(self.layout.die_of(plane), time);
+        self.ram.die_loads.ends(self.layout.die_of(plane), time);
         let Job {
             moved,
             erased,
@@ -142,7 +132,7 @@ impl<M: Mapping> Controller<M> {
     /// Writes that waited for room in a plane go on, in their order. Those that wait for the room
     /// of a logical block do not hold up others, and may be in the way of earlier ones: all are
     /// asked again until none finds a place.
-    fn place_stalled(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, plane: Plane) {
+    fn place_stalled(&mut self, cx: &mut Context<impl Hears>, plane: Plane) {
         let mut wanted = Vec::new();
         loop {
             let mut waiting = std::mem::take(&mut self.ram.pending.stalled[plane.index()]);
@@ -151,7 +141,7 @@ impl<M: Mapping> Controller<M> {
             wanted.clear();
             while let Some(tag) = waiting.pop_front() {
                 let Err(want) = self.place_pending(cx, tag) else {
-                    self.ram.chips.goes_on(self.layout.die_of(plane));
+                    self.ram.die_loads.goes_on(self.layout.die_of(plane));
                     continue;
                 };
                 left.push_back(tag);
@@ -177,7 +167,7 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    fn place_stalled_anywhere(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
+    fn place_stalled_anywhere(&mut self, cx: &mut Context<impl Hears>) {
         while let Some(&tag) = self.ram.pending.stalled_anywhere.front() {
             if self.place_pending(cx, tag).is_err() {
                 break;

@@ -1,25 +1,21 @@
 //! What the flash has done: bus holds and array operations that are over, and the transactions that end with them.
 
 use wordline_ftl::{JobId, Lpn, Mapping};
-use wordline_kernel::{Probe, Time};
+use wordline_kernel::Time;
 use wordline_nand::{Basic, Block, Die, Event as Flash, Features, Full, Operation, Ppn};
 
 use super::Controller;
+use super::pending::PageWrite;
 use crate::backend::{ArrayDone, Purpose};
-use crate::error::DeviceError;
+use crate::error::{DeviceError, Result};
 use crate::event::Context;
-use crate::observation::Observation;
-use crate::shadow::Version;
+use crate::observation::Hears;
 use crate::slot::Slot;
 
 impl<M: Mapping> Controller<M> {
     /// A hold of a bus is over, or a die is ready.
     #[inline]
-    pub fn flash(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        event: Flash,
-    ) -> Result<(), DeviceError> {
+    pub fn flash(&mut self, cx: &mut Context<impl Hears>, event: Flash) -> Result<()> {
         if self.ram.backend.is_basic() {
             self.flash_of::<Basic>(cx, event)
         } else {
@@ -29,37 +25,23 @@ impl<M: Mapping> Controller<M> {
 
     #[cold]
     #[inline(never)]
-    fn flash_of_any(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        event: Flash,
-    ) -> Result<(), DeviceError> {
+    fn flash_of_any(&mut self, cx: &mut Context<impl Hears>, event: Flash) -> Result<()> {
         self.flash_of::<Full>(cx, event)
     }
 
     /// The same with these features.
     #[inline(always)]
-    fn flash_of<F: Features>(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        event: Flash,
-    ) -> Result<(), DeviceError> {
+    fn flash_of<F: Features>(&mut self, cx: &mut Context<impl Hears>, event: Flash) -> Result<()> {
         match event {
             Flash::BusDone(channel) => {
-                let ended = self
-                    .ram
-                    .backend
-                    .bus_done::<F>(cx, channel, &self.flash.array);
+                let array = &self.flash.array;
+                let mut next = self.ram.backend.bus_done::<F>(cx, channel, array);
                 if F::SCHEDULE && self.ram.issue.is_some() {
                     self.stir(cx);
                 }
-                let mut next = ended;
                 while let Some(slot) = next {
-                    next = if F::MULTI_PLANE {
-                        self.ram.backend.joined(slot)
-                    } else {
-                        None
-                    };
+                    let joined = || self.ram.backend.joined(slot);
+                    next = F::MULTI_PLANE.then(joined).flatten();
                     self.finish(cx, slot)?;
                 }
             }
@@ -75,29 +57,19 @@ impl<M: Mapping> Controller<M> {
 
     /// What a die's array has done takes effect.
     #[inline(always)]
-    fn apply_to_array<F: Features>(
-        &mut self,
-        now: Time,
-        worked: ArrayDone,
-    ) -> Result<(), DeviceError> {
+    fn apply_to_array<F: Features>(&mut self, now: Time, worked: ArrayDone) -> Result<()> {
         let ArrayDone { head, operation } = worked;
         let mut next = Some(head);
         while let Some(slot) = next {
             let transaction = self.ram.backend.get(slot);
             let (place, target) = (transaction.place, transaction.target);
-            next = if F::MULTI_PLANE {
-                transaction.joined()
-            } else {
-                None
-            };
+            next = F::MULTI_PLANE.then(|| transaction.joined()).flatten();
             let applied = match operation {
                 Operation::Read => self.flash.array.read(place),
                 Operation::Program | Operation::Move => self.flash.array.program(target),
                 Operation::Erase => self.flash.array.erase(self.layout.block_of(place)),
             };
-            if let Err(violation) = applied {
-                return Err(DeviceError::Violation { at: now, violation });
-            }
+            applied.map_err(|violation| DeviceError::Violation { at: now, violation })?;
             if self.follows {
                 self.follow(slot, operation, place, target);
             }
@@ -107,14 +79,13 @@ impl<M: Mapping> Controller<M> {
 
     /// What a host write carries.
     #[cold]
-    pub(super) fn follow_write(
-        &mut self,
-        slot: Slot,
-        page: Lpn,
-        version: Version,
-        base: u64,
-        place: Ppn,
-    ) {
+    pub(super) fn follow_write(&mut self, slot: Slot, write: &PageWrite, place: Ppn) {
+        let PageWrite {
+            page,
+            version,
+            base,
+            ..
+        } = *write;
         if let Some(journal) = &mut self.flash.journal {
             self.ram.carried.carry_host(journal, slot, page);
         }
@@ -139,11 +110,7 @@ impl<M: Mapping> Controller<M> {
 
     /// A transaction has left the back end.
     #[inline(always)]
-    fn finish(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        slot: Slot,
-    ) -> Result<(), DeviceError> {
+    fn finish(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
         let transaction = self.ram.backend.get(slot);
         let (purpose, place, owner) = (transaction.purpose, transaction.place, transaction.owner);
         let tag = transaction.tag;

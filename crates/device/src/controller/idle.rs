@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use wordline_ftl::gc::schedule::{Attention, Idle, Trigger};
 use wordline_ftl::{Cost, Lpn, Mapping, Want};
-use wordline_kernel::{Probe, Time};
+use wordline_kernel::Time;
 use wordline_nand::{Operation, Part, Plane};
 
 use super::Controller;
-use crate::error::DeviceError;
+use crate::error::Result;
 use crate::event::{Context, Kind};
-use crate::observation::Observation;
+use crate::observation::Hears;
 use crate::plan::Plan;
 use wordline_block::{Op, Request};
 
@@ -48,7 +48,7 @@ impl Times {
     }
 }
 
-/// Idleness of a device scope schedule makes use of it.
+/// Idleness of a device whose schedule makes use of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Idling {
     attention: Attention,
@@ -82,7 +82,7 @@ impl Idling {
         self.since = now;
     }
 
-    /// Commands scope tags have come.
+    /// Commands whose tags have come.
     fn tags(&self, now: Time) -> impl Iterator<Item = &Request> {
         let known = now + self.attention.ahead;
         let tags = self.upcoming.iter().take(self.attention.tags as usize);
@@ -119,11 +119,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// What the host will ask for next, in order of arrival.
-    pub fn look_ahead(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        upcoming: &[Request],
-    ) {
+    pub fn look_ahead(&mut self, cx: &mut Context<impl Hears>, upcoming: &[Request]) {
         let Some(idling) = &mut self.ram.idling else {
             return;
         };
@@ -139,7 +135,7 @@ impl<M: Mapping> Controller<M> {
 
     /// The last request that was being served is done.
     #[inline]
-    pub(super) fn becomes_idle(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
+    pub(super) fn becomes_idle(&mut self, cx: &mut Context<impl Hears>) {
         let Some(idling) = &mut self.ram.idling else {
             return;
         };
@@ -154,7 +150,7 @@ impl<M: Mapping> Controller<M> {
 
     /// Looks again when that may change something: at a tag, or when the idle period becomes a long
     /// one and there is something to collect. What happens `now` counts if nobody has looked at it.
-    fn plan_idle_check(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, unseen: bool) {
+    fn plan_idle_check(&mut self, cx: &mut Context<impl Hears>, unseen: bool) {
         let Some(idling) = &self.ram.idling else {
             return;
         };
@@ -187,10 +183,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Deals with [`Kind::Idle`].
-    pub(crate) fn check_idle(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-    ) -> Result<(), DeviceError> {
+    pub(crate) fn check_idle(&mut self, cx: &mut Context<impl Hears>) -> Result<()> {
         if let Some(idling) = &mut self.ram.idling {
             idling.planned.take_if(|planned| *planned <= cx.now);
         }
@@ -208,11 +201,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Collects an idle plane, if the device is idle and its schedule has a use for it.
-    pub(super) fn use_idle_time(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        plane: Plane,
-    ) {
+    pub(super) fn use_idle_time(&mut self, cx: &mut Context<impl Hears>, plane: Plane) {
         if self.ram.requests.serving() > 0
             || self.ram.idling.is_none()
             || self.ram.jobs.collects(plane)
@@ -241,7 +230,7 @@ impl<M: Mapping> Controller<M> {
         self.scheduling.policy().idle(&idle)
     }
 
-    /// The first collection on a plane that the writes scope tags have come will need, and its time.
+    /// The first collection on a plane that the writes whose tags have come will need, and its time.
     fn shortage(&self, now: Time, plane: Plane) -> Option<(Want, Time)> {
         let idling = self.ram.idling.as_ref()?;
         let writes = idling.tags(now).filter(|request| request.op == Op::Write);

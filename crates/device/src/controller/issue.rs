@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_ftl::Mapping;
-use wordline_kernel::{Probe, Time};
+use wordline_kernel::Time;
 use wordline_nand::{Block, Die, Operation, Ppn};
 
 use super::Controller;
 use crate::backend::{Order, Purpose};
 use crate::event::{Context, Kind};
-use crate::observation::Observation;
+use crate::observation::Hears;
 use crate::plan::Plan;
 use crate::schedule::{Changed, EntryId, IssueQueue, Schedule, Scheduling, View, Waiting};
 use crate::slot::Slot;
@@ -79,7 +79,7 @@ impl IssueStage {
     }
 
     /// Asks for the scheduler at this instant, once all that happens in it has happened.
-    fn call(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
+    fn call(&mut self, cx: &mut Context<impl Hears>) {
         if self.called.is_none() && !self.changed.is_empty() {
             self.called = Some(cx.now);
             cx.schedule(cx.now, Kind::Schedule);
@@ -90,11 +90,7 @@ impl IssueStage {
 impl<M: Mapping> Controller<M> {
     /// Takes an operation on: it goes to the end of its die's queue, or waits for the scheduler.
     #[inline(always)]
-    pub(super) fn issue(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        order: &Order,
-    ) -> Slot {
+    pub(super) fn issue(&mut self, cx: &mut Context<impl Hears>, order: &Order) -> Slot {
         if self.ram.issue.is_none() {
             let die = self.layout.die_of_page(order.place);
             return self.ram.backend.enqueue(cx, die, order);
@@ -103,11 +99,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     #[inline(never)]
-    fn issue_to_queue(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        order: &Order,
-    ) -> Slot {
+    fn issue_to_queue(&mut self, cx: &mut Context<impl Hears>, order: &Order) -> Slot {
         let slot = self.ram.backend.admit(cx.now, order);
         let Some(stage) = &self.ram.issue else {
             return slot;
@@ -147,7 +139,7 @@ impl<M: Mapping> Controller<M> {
     /// Commits what has to come before an operation that does not wait for it.
     fn clear(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         operation: Operation,
         place: Ppn,
         request: Option<u64>,
@@ -165,11 +157,7 @@ impl<M: Mapping> Controller<M> {
     /// the erase of the block waits for them, and what the scheduler holds them back for may wait
     /// for the erase.
     #[cold]
-    pub(super) fn commit_superseding(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        block: Block,
-    ) {
+    pub(super) fn commit_superseding(&mut self, cx: &mut Context<impl Hears>, block: Block) {
         while let Some(stage) = &self.ram.issue {
             let supersedes =
                 |waiting: &&Waiting| self.ram.backend.get(waiting.slot).superseded == block.0 + 1;
@@ -186,7 +174,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// A die that has done something with the last hold of a bus may take more.
-    pub(super) fn stir(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
+    pub(super) fn stir(&mut self, cx: &mut Context<impl Hears>) {
         let Some(die) = self.ram.backend.load_changed() else {
             return;
         };
@@ -205,7 +193,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Lets the scheduler choose, until it has nothing to commit or a search takes time.
-    pub(crate) fn schedule(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
+    pub(crate) fn schedule(&mut self, cx: &mut Context<impl Hears>) {
         let Some(mut stage) = self.ram.issue.take() else {
             return;
         };
@@ -241,7 +229,7 @@ impl<M: Mapping> Controller<M> {
 
     /// Idle dies begin with what has been enqueued at this instant, once the scheduler has chosen what
     /// it commits in it.
-    pub fn begin_dies(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
+    pub fn begin_dies(&mut self, cx: &mut Context<impl Hears>) {
         if let Some(stage) = &self.ram.issue
             && stage.called == Some(cx.now)
         {
@@ -253,7 +241,7 @@ impl<M: Mapping> Controller<M> {
 
     /// A read of the host is in the queue of its die: it may interrupt what the die is at.
     #[inline]
-    pub(super) fn preempt(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, slot: Slot) {
+    pub(super) fn preempt(&mut self, cx: &mut Context<impl Hears>, slot: Slot) {
         if matches!(
             self.ram.backend.get(slot).purpose,
             Purpose::Read | Purpose::Merge | Purpose::MapRead

@@ -52,7 +52,7 @@ pub(super) struct Jobs {
     all: Vec<Option<Job>>,
     /// Those that have stopped, in the order in which they did.
     paused: Vec<JobId>,
-    /// Blocks scope erase waits for programs that supersede pages of them, and their jobs.
+    /// Blocks whose erase waits for programs that supersede pages of them, and their jobs.
     deferred_erases: Vec<(Block, JobId)>,
 }
 

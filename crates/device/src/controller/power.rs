@@ -8,7 +8,7 @@ use wordline_nand::{Operation, Ppn};
 use super::Controller;
 use super::state::Volatile;
 use crate::backend::BackEnd;
-use crate::error::DeviceError;
+use crate::error::{DeviceError, Result};
 use crate::plan::Plan;
 use wordline_block::PowerCut;
 
@@ -23,7 +23,7 @@ impl<M: Mapping> Controller<M> {
 
     /// The power fails, and comes back at once. Nothing that was under way happens any more: the
     /// owner forgets all events. Then the device recovers; it is ready after [`PowerCut::time`].
-    pub fn cut_power(&mut self, now: Time, plan: &Plan) -> Result<PowerCut, DeviceError> {
+    pub fn cut_power(&mut self, now: Time, plan: &Plan) -> Result<PowerCut> {
         let Some(mut journal) = self.flash.journal.take() else {
             return Err(DeviceError::NoSpares);
         };
@@ -75,7 +75,7 @@ impl<M: Mapping> Controller<M> {
         place: Ppn,
         journal: &mut Journal,
         cut: &mut PowerCut,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let pages = if operation == Operation::Erase {
             cut.erases_torn += 1;
             let first = self.layout.page(self.layout.block_of(place), 0).0;

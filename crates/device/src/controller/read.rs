@@ -1,26 +1,25 @@
 //! Reads of the host and of the buffer, from the map to the die.
 
 use wordline_ftl::{Lpn, Mapping};
-use wordline_kernel::Probe;
 
 use super::Controller;
 use super::job::Waiter;
 use super::pending::PageRead;
 use super::verification::NO_VERSION;
 use crate::backend::{Order, Purpose};
-use crate::error::DeviceError;
+use crate::error::{DeviceError, Result};
 use crate::event::Context;
-use crate::observation::{Observation, PageParts};
-use crate::shadow::Shadow;
+use crate::observation::{Hears, Observation, PageParts};
+use crate::shadow::{Shadow, Version};
 
 impl<M: Mapping> Controller<M> {
     #[inline(always)]
     pub(super) fn read(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         owner: u32,
         page: Lpn,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let mut oldest = NO_VERSION;
         if let Some(verification) = &mut self.verification {
             let filled = self.mapping.lookup(page).is_some();
@@ -40,70 +39,62 @@ impl<M: Mapping> Controller<M> {
         self.read_mapped(cx, &read)
     }
 
-    /// Reads a page scope map entry is in memory.
+    /// Reads a page whose map entry is in memory.
     #[inline(always)]
     pub(super) fn read_mapped(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         read: &PageRead,
-    ) -> Result<(), DeviceError> {
-        let PageRead {
-            owner,
-            page,
-            parts,
-            oldest,
-            ..
-        } = *read;
-        if let Some(place) = self.mapping.lookup(page) {
+    ) -> Result<()> {
+        if let Some(place) = self.mapping.lookup(read.page) {
             self.flash.array.prefetch(place);
-            let order = Order::new(Purpose::Read, place, owner, page.0);
-            let slot = self.issue(cx, &order);
-            if parts != PageParts::NONE {
-                self.ram.backend.add_earlier(slot, &parts);
-            }
-            if let Some(verification) = &mut self.verification {
-                verification.note(slot, 0, oldest);
-            }
-            if self.ram.issue.is_none() {
-                self.ram.backend.preempt(cx, slot, &self.flash.array);
-            }
+            let order = Order::new(Purpose::Read, place, read.owner, read.page.0);
+            self.issue_read(cx, &order, &read.parts, read.oldest);
             return Ok(());
         }
         self.read_unwritten(cx, read)
+    }
+
+    /// Puts the read of a request on its way, behind what the page has been through before.
+    #[inline(always)]
+    pub(super) fn issue_read(
+        &mut self,
+        cx: &mut Context<impl Hears>,
+        order: &Order,
+        earlier: &PageParts,
+        oldest: Version,
+    ) {
+        let slot = self.issue(cx, order);
+        if *earlier != PageParts::NONE {
+            self.ram.backend.add_earlier(slot, earlier);
+        }
+        if let Some(verification) = &mut self.verification {
+            verification.note(slot, 0, oldest);
+        }
+        if self.ram.issue.is_none() {
+            self.ram.backend.preempt(cx, slot, &self.flash.array);
+        }
     }
 
     /// Reads a page that was never written: it is done at once.
     #[cold]
     pub(super) fn read_unwritten(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         read: &PageRead,
-    ) -> Result<(), DeviceError> {
-        let PageRead {
-            owner,
-            page,
-            parts,
-            oldest,
-            ..
-        } = *read;
+    ) -> Result<()> {
         cx.observe(Observation::UnwrittenRead);
         if let Some(verification) = &mut self.verification {
-            let checked =
-                verification
-                    .shadow
-                    .check(cx.now, page, oldest.number, Shadow::unwritten(), None);
+            let (shadow, oldest) = (&mut verification.shadow, read.oldest.number);
+            let checked = shadow.check(cx.now, read.page, oldest, Shadow::unwritten(), None);
             checked.map_err(DeviceError::Verification)?;
         }
-        self.page_done(cx, owner, parts);
+        self.page_done(cx, read.owner, read.parts);
         Ok(())
     }
 
     /// What waited for a part of the map goes on: the entry may have left memory again.
-    pub(super) fn map_read(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        waiter: Waiter,
-    ) -> Result<(), DeviceError> {
+    pub(super) fn map_read(&mut self, cx: &mut Context<impl Hears>, waiter: Waiter) -> Result<()> {
         match waiter {
             Waiter::Write(tag) => {
                 let (mut write, later) = self.ram.pending.take(tag);

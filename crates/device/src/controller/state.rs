@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use wordline_ftl::recovery::Journal;
 use wordline_nand::Array;
 
-use super::chips::Chips;
+use super::die_loads::DieLoads;
 use super::idle::Idling;
 use super::issue::IssueStage;
 use super::job::Jobs;
@@ -48,11 +48,12 @@ pub(super) struct Volatile {
     /// Requests that are done with, in the order in which they were; the owner clears it.
     pub done: Vec<Done>,
     pub jobs: Jobs,
-    pub chips: Chips,
+    pub die_loads: DieLoads,
     /// What the device does when it is idle; `None` if its schedule never asks.
     pub idling: Option<Box<Idling>>,
     /// By block: programs on their way that supersede a page of it. Until they are done, the block
     /// is not erased: if the power failed, the data before them would be lost.
+    #[serde(with = "wordline_kernel::dense")]
     pub superseding: Vec<u16>,
     /// Writes without a place.
     pub pending: PendingWrites,
@@ -73,7 +74,7 @@ impl Volatile {
             requests: Requests::default(),
             done: Vec::new(),
             jobs: Jobs::new(planes),
-            chips: Chips::new(plan),
+            die_loads: DieLoads::new(plan),
             idling: Idling::new(plan),
             superseding: vec![0; layout.blocks() as usize],
             pending: PendingWrites::new(planes),

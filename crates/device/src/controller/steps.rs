@@ -1,27 +1,21 @@
 //! The steps of the mapping's jobs on the flash, and what waits for their ends.
 
 use wordline_ftl::{Bulk, JobId, Mapping, Step};
-use wordline_kernel::Probe;
 use wordline_nand::{Block, Ppn};
 
 use super::Controller;
 use super::job::Waiter;
 use super::verification::NO_VERSION;
 use crate::backend::{Order, Purpose};
-use crate::error::DeviceError;
+use crate::error::Result;
 use crate::event::Context;
-use crate::observation::Observation;
+use crate::observation::{Hears, Observation};
 use crate::slot::Slot;
 
 impl<M: Mapping> Controller<M> {
     /// What waits for a part of the map joins the job that fetches it, which begins if it has not.
     #[cold]
-    pub(super) fn wait_for_map(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        id: JobId,
-        waiter: Waiter,
-    ) {
+    pub(super) fn wait_for_map(&mut self, cx: &mut Context<impl Hears>, id: JobId, waiter: Waiter) {
         let begins = self.ram.jobs.get(id).is_none();
         if begins {
             self.ram.jobs.start(cx.now, id, None, false);
@@ -36,7 +30,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// A write waits for a job: it does not stop any more.
-    pub(super) fn expedite(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, id: JobId) {
+    pub(super) fn expedite(&mut self, cx: &mut Context<impl Hears>, id: JobId) {
         let Some(job) = self.ram.jobs.get(id) else {
             return;
         };
@@ -53,10 +47,7 @@ impl<M: Mapping> Controller<M> {
 
     /// Jobs that have stopped go on, if their schedule has nothing against it.
     #[cold]
-    pub(super) fn resume(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-    ) -> Result<(), DeviceError> {
+    pub(super) fn resume(&mut self, cx: &mut Context<impl Hears>) -> Result<()> {
         let mut place = 0;
         while let Some(id) = self.ram.jobs.paused(place) {
             let collecting = self.ram.jobs.get(id).and_then(|job| job.collecting);
@@ -73,7 +64,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Hands out the steps of a job until it has to wait; true if it is over.
-    pub(super) fn run(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, id: JobId) -> bool {
+    pub(super) fn run(&mut self, cx: &mut Context<impl Hears>, id: JobId) -> bool {
         if let Some(held) = self.ram.jobs.get(id).and_then(|job| job.page_read.take()) {
             self.program_page_read(cx, id, held);
         }
@@ -105,11 +96,7 @@ impl<M: Mapping> Controller<M> {
     /// Reads all pages that a job has left to move before its next other step, as far as the mapping
     /// says them at once and they go straight to their dies; how many.
     #[inline]
-    pub(super) fn read_all(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        id: JobId,
-    ) -> u32 {
+    pub(super) fn read_all(&mut self, cx: &mut Context<impl Hears>, id: JobId) -> u32 {
         if self.internal_data_move || self.follows || self.ram.issue.is_some() {
             return 0;
         }
@@ -131,7 +118,7 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     pub(super) fn take(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         id: JobId,
         of_map: bool,
         step: Step,
@@ -181,7 +168,7 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     pub(super) fn issue_for_job(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         order: &Order,
         content: u64,
     ) {
@@ -210,12 +197,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Erases a block, once nothing on its way supersedes a page of it.
-    pub(super) fn erase(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        id: JobId,
-        block: Block,
-    ) {
+    pub(super) fn erase(&mut self, cx: &mut Context<impl Hears>, id: JobId, block: Block) {
         if self.ram.superseding[block.index()] > 0 {
             self.ram.jobs.defer_erase(id, block);
             self.commit_superseding(cx, block);
@@ -228,11 +210,7 @@ impl<M: Mapping> Controller<M> {
 
     /// A program that supersedes a page of `block` is done.
     #[inline]
-    pub(super) fn is_superseded(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        block: Block,
-    ) {
+    pub(super) fn is_superseded(&mut self, cx: &mut Context<impl Hears>, block: Block) {
         let superseding = &mut self.ram.superseding[block.index()];
         *superseding -= 1;
         if *superseding == 0
@@ -245,11 +223,11 @@ impl<M: Mapping> Controller<M> {
     /// A page that a job moves has been read.
     pub(super) fn move_page(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         slot: Slot,
         from: Ppn,
         id: JobId,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<()> {
         let verification = self.verification.as_ref();
         let content = verification.map_or(0, |verification| verification.contents[slot as usize]);
         let Some(job) = self.ram.jobs.get(id) else {
@@ -274,7 +252,7 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     pub(super) fn program_page_read(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         id: JobId,
         held: (Ppn, u64),
     ) {
@@ -290,7 +268,7 @@ impl<M: Mapping> Controller<M> {
     #[inline(always)]
     pub(super) fn program_copy(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         id: JobId,
         from: Ppn,
         content: u64,
@@ -305,12 +283,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// The block of `place` is erased.
-    pub(super) fn block_erased(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        place: Ppn,
-        id: JobId,
-    ) {
+    pub(super) fn block_erased(&mut self, cx: &mut Context<impl Hears>, place: Ppn, id: JobId) {
         let block = self.layout.block_of(place);
         let erases = self.flash.array.erases()[block.index()];
         self.mapping.erased(block, erases);
@@ -322,11 +295,7 @@ impl<M: Mapping> Controller<M> {
 
     /// A page has been moved.
     #[inline]
-    pub(super) fn page_moved(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        id: JobId,
-    ) -> Result<(), DeviceError> {
+    pub(super) fn page_moved(&mut self, cx: &mut Context<impl Hears>, id: JobId) -> Result<()> {
         if let Some(job) = self.ram.jobs.get(id) {
             job.moved += 1;
         }
@@ -335,11 +304,7 @@ impl<M: Mapping> Controller<M> {
 
     /// A step of a job is done: with the last one on its way, it stops, goes on, or is over.
     #[inline(always)]
-    pub(super) fn step_done(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        id: JobId,
-    ) -> Result<(), DeviceError> {
+    pub(super) fn step_done(&mut self, cx: &mut Context<impl Hears>, id: JobId) -> Result<()> {
         let Some(job) = self.ram.jobs.get(id) else {
             return Ok(());
         };
@@ -352,11 +317,7 @@ impl<M: Mapping> Controller<M> {
 
     /// No step of a job is on its way any more.
     #[inline(never)]
-    pub(super) fn steps_done(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        id: JobId,
-    ) -> Result<(), DeviceError> {
+    pub(super) fn steps_done(&mut self, cx: &mut Context<impl Hears>, id: JobId) -> Result<()> {
         let Some(job) = self.ram.jobs.get(id) else {
             return Ok(());
         };
@@ -375,11 +336,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// A job is over: what waited for it goes on.
-    pub(super) fn job_over(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        id: JobId,
-    ) -> Result<(), DeviceError> {
+    pub(super) fn job_over(&mut self, cx: &mut Context<impl Hears>, id: JobId) -> Result<()> {
         let Some(job) = self.ram.jobs.end(id) else {
             return Ok(());
         };

@@ -5,17 +5,12 @@ use wordline_ftl::Lpn;
 use wordline_kernel::Time;
 use wordline_nand::{Operation, Ppn};
 
-use crate::error::DeviceError;
+use crate::error::{DeviceError, Result};
 use crate::shadow::{Shadow, Version};
 use crate::slot::Slot;
 
 /// Of what is no write.
-pub(super) const NO_VERSION: Version = Version {
-    number: 0,
-    from: 0,
-    bytes: 0,
-    partial: false,
-};
+pub(super) const NO_VERSION: Version = Version::bare(0);
 
 /// The shadow store, and what the transactions carry.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -46,13 +41,7 @@ impl Verification {
         self.versions[slot] = version;
     }
     /// A read of a page is over: its content may be no older than was noted.
-    pub fn check_read(
-        &mut self,
-        now: Time,
-        slot: Slot,
-        page: Lpn,
-        place: Ppn,
-    ) -> Result<(), DeviceError> {
+    pub fn check_read(&mut self, now: Time, slot: Slot, page: Lpn, place: Ppn) -> Result<()> {
         let oldest = self.versions[slot as usize].number;
         let content = self.contents[slot as usize];
         let checked = self.shadow.check(now, page, oldest, content, Some(place));

@@ -7,17 +7,15 @@ use std::ops::Range;
 use wordline_block::{Request, Ticket};
 use wordline_buffer::Span;
 use wordline_ftl::{Bulk, Lpn, Mapping, Placed, Want, Written};
-use wordline_kernel::Probe;
 use wordline_nand::{Plane, Ppn};
 
 use super::Controller;
 use super::job::Waiter;
 use super::pending::PageWrite;
-use super::state::Volatile;
 use super::verification::NO_VERSION;
 use crate::backend::{Order, Purpose};
 use crate::event::Context;
-use crate::observation::{Observation, PageParts};
+use crate::observation::{Hears, Observation, PageParts};
 use crate::shadow::Shadow;
 
 /// Where a write goes, and 1 + the block of the copy that it supersedes, or 0.
@@ -33,7 +31,7 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     pub(super) fn write_rows(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         ticket: Ticket,
         request: &Request,
     ) -> u64 {
@@ -59,16 +57,12 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     fn write_row(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         ticket: Ticket,
         pages: Range<u32>,
     ) -> u32 {
         let layout = &self.layout;
-        let Volatile {
-            backend,
-            superseding,
-            ..
-        } = &mut self.ram;
+        let (backend, superseding) = (&mut self.ram.backend, &mut self.ram.superseding);
         let Some(bulk) = self.mapping.bulk() else {
             return 0;
         };
@@ -100,12 +94,7 @@ impl<M: Mapping> Controller<M> {
 
     /// A page has been placed: collects where free blocks are few.
     #[inline]
-    fn look_at_free_blocks(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        plane: Plane,
-        written: Lpn,
-    ) {
+    fn look_at_free_blocks(&mut self, cx: &mut Context<impl Hears>, plane: Plane, written: Lpn) {
         if self.mapping.wants_collection(plane) {
             self.free_blocks_are_few(cx, plane, Some(written));
         }
@@ -114,7 +103,7 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     pub(super) fn write(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         owner: u32,
         page: Lpn,
         span: Span,
@@ -151,7 +140,7 @@ impl<M: Mapping> Controller<M> {
     /// Takes on a write of a page that no earlier write is pending for, and then those behind it.
     pub(super) fn advance(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         write: PageWrite,
         mut later: VecDeque<PageWrite>,
     ) {
@@ -171,7 +160,7 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     fn accept(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         write: &PageWrite,
         later: &mut VecDeque<PageWrite>,
     ) -> bool {
@@ -181,12 +170,9 @@ impl<M: Mapping> Controller<M> {
             self.wait_for_map(cx, job, Waiter::Write(tag));
             return false;
         }
-        let rest = if write.whole {
-            None
-        } else {
-            self.mapping.lookup(write.page)
-        };
-        if let Some(place) = rest {
+        if !write.whole
+            && let Some(place) = self.mapping.lookup(write.page)
+        {
             self.merge(cx, write, later, place);
             return false;
         }
@@ -210,7 +196,7 @@ impl<M: Mapping> Controller<M> {
     /// Reads the page of which the write covers a part.
     fn merge(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         write: &PageWrite,
         later: &mut VecDeque<PageWrite>,
         place: Ppn,
@@ -219,39 +205,26 @@ impl<M: Mapping> Controller<M> {
         let tag = self.ram.pending.add(write, later);
         cx.observe(Observation::PageMerged);
         let order = Order::new(Purpose::Merge, place, owner, tag);
-        let slot = self.issue(cx, &order);
-        self.ram.backend.add_earlier(slot, &parts);
-        if let Some(verification) = &mut self.verification {
-            verification.note(slot, 0, NO_VERSION);
-        }
-        if self.ram.issue.is_none() {
-            self.ram.backend.preempt(cx, slot, &self.flash.array);
-        }
+        self.issue_read(cx, &order, &parts, NO_VERSION);
     }
 
     /// A place for a write, and the block of the copy that it supersedes (1 + block, or 0). Where
     /// the schedule puts collections off, a free block takes the place of a full update block.
     #[inline]
-    fn find_place(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        page: Lpn,
-    ) -> Result<Place, Want> {
+    fn find_place(&mut self, cx: &mut Context<impl Hears>, page: Lpn) -> Result<Place, Want> {
         let before = self.mapping.lookup(page);
         let superseded = before.map_or(0, |before| self.layout.block_of(before).0 + 1);
-        match self.mapping.write(page) {
-            Written::Placed(place) => Ok(Place { place, superseded }),
-            Written::Wait(want) => {
-                let place = self.replace(cx, page, want)?;
-                Ok(Place { place, superseded })
-            }
-        }
+        let place = match self.mapping.write(page) {
+            Written::Placed(place) => place,
+            Written::Wait(want) => self.replace(cx, page, want)?,
+        };
+        Ok(Place { place, superseded })
     }
 
     #[cold]
     fn replace(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         page: Lpn,
         want: Want,
     ) -> Result<Ppn, Want> {
@@ -270,34 +243,23 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Trims a page.
-    fn discard(&mut self, cx: &mut Context<'_, impl Probe<Observation>>, write: &PageWrite) {
-        let PageWrite {
-            owner,
-            page,
-            parts,
-            version,
-            ..
-        } = *write;
-        self.mapping.trim(page);
+    fn discard(&mut self, cx: &mut Context<impl Hears>, write: &PageWrite) {
+        self.mapping.trim(write.page);
         cx.observe(Observation::PageTrimmed);
         if let Some(verification) = &mut self.verification {
-            verification.shadow.acknowledge(cx.now, page, version);
+            let shadow = &mut verification.shadow;
+            shadow.acknowledge(cx.now, write.page, write.version);
         }
-        self.page_done(cx, owner, parts);
+        self.page_done(cx, write.owner, write.parts);
     }
 
     /// Queues a held write until there is room.
     #[cold]
-    pub(super) fn stall(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        tag: u32,
-        want: Want,
-    ) {
+    pub(super) fn stall(&mut self, cx: &mut Context<impl Hears>, tag: u32, want: Want) {
         self.ram.pending.get_mut(tag).since = cx.now;
         match want {
             Want::Free(plane) | Want::Update(plane, _) => {
-                self.ram.chips.stalls(self.layout.die_of(plane));
+                self.ram.die_loads.stalls(self.layout.die_of(plane));
                 self.ram.pending.stalled[plane.index()].push_back(tag);
             }
             Want::Anywhere => self.ram.pending.stalled_anywhere.push_back(tag),
@@ -310,7 +272,7 @@ impl<M: Mapping> Controller<M> {
     /// Places a held write; fails if there is still no room.
     pub(super) fn place_pending(
         &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
+        cx: &mut Context<impl Hears>,
         tag: u32,
     ) -> Result<(), Want> {
         let page = self.ram.pending.get_mut(tag).page;
@@ -327,45 +289,30 @@ impl<M: Mapping> Controller<M> {
     }
 
     #[inline]
-    fn program(
-        &mut self,
-        cx: &mut Context<'_, impl Probe<Observation>>,
-        write: &PageWrite,
-        place: Place,
-    ) {
+    fn program(&mut self, cx: &mut Context<impl Hears>, write: &PageWrite, place: Place) {
         let Place { place, superseded } = place;
         if superseded != 0 {
             self.ram.superseding[superseded as usize - 1] += 1;
         }
         cx.observe(Observation::PagesWritten { pages: 1 });
         self.observe_free_blocks(cx);
-        let PageWrite {
-            owner,
-            page,
-            parts,
-            version,
-            base,
-            ..
-        } = *write;
-        let order = Order {
-            superseded,
-            ..Order::new(Purpose::Write, place, owner, page.0)
-        };
+        let mut order = Order::new(Purpose::Write, place, write.owner, write.page.0);
+        order.superseded = superseded;
         let slot = self.issue(cx, &order);
-        if parts != PageParts::NONE {
-            self.ram.backend.add_earlier(slot, &parts);
+        if write.parts != PageParts::NONE {
+            self.ram.backend.add_earlier(slot, &write.parts);
         }
         if self.follows {
-            self.follow_write(slot, page, version, base, place);
+            self.follow_write(slot, write, place);
         }
         let plane = self.layout.plane_of(self.layout.block_of(place));
-        self.look_at_free_blocks(cx, plane, page);
+        self.look_at_free_blocks(cx, plane, write.page);
     }
 
     /// Tells the probe of the free blocks if their number has changed. Called after whatever takes
     /// or returns a block.
     #[inline]
-    pub(super) fn observe_free_blocks(&mut self, cx: &mut Context<'_, impl Probe<Observation>>) {
+    pub(super) fn observe_free_blocks(&mut self, cx: &mut Context<impl Hears>) {
         let free = self.mapping.free_blocks();
         if free != self.ram.free_blocks {
             self.ram.free_blocks = free;

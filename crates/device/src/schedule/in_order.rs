@@ -21,7 +21,7 @@ pub enum Conflict {
     Channel,
 }
 
-/// A queue scope head blocks.
+/// A queue whose head blocks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct InOrder {
     conflict: Conflict,
@@ -29,7 +29,7 @@ pub(super) struct InOrder {
     packs: bool,
     /// Requests up to this number have begun.
     begun: Option<u64>,
-    /// A request scope own operations are in each other's way; none begins before it is done.
+    /// A request whose own operations are in each other's way; none begins before it is done.
     alone: Option<Ticket>,
 }
 

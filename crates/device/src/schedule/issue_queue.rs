@@ -190,30 +190,23 @@ impl IssueQueue {
     }
     /// All that wait, in the order of their requests and pages.
     pub fn iter(&self) -> impl Iterator<Item = EntryId> + '_ {
-        self.from(self.whole.first)
+        self.from(self.whole.first, |entry| entry.whole)
     }
-    /// Those from a place on, in the order of their requests and pages.
-    fn from(&self, id: EntryId) -> impl Iterator<Item = EntryId> + '_ {
-        std::iter::successors((id != NONE).then_some(id), |id| {
-            let next = self.entries[*id as usize].whole.next;
+    /// Those from a place on, in the order of one of their links.
+    fn from(&self, id: EntryId, links: impl Fn(&Entry) -> Links) -> impl Iterator<Item = EntryId> {
+        std::iter::successors((id != NONE).then_some(id), move |id| {
+            let next = links(&self.entries[*id as usize]).next;
             (next != NONE).then_some(next)
         })
     }
     /// Those for a package, in the same order.
     pub fn of_package(&self, package: u32) -> impl Iterator<Item = EntryId> + '_ {
-        let first = self.packages[package as usize].first;
-        std::iter::successors((first != NONE).then_some(first), |id| {
-            let next = self.entries[*id as usize].package.next;
-            (next != NONE).then_some(next)
-        })
+        self.from(self.packages[package as usize].first, |entry| entry.package)
     }
     /// Reads or programs for a die, in the same order.
     fn of_die(&self, die: Die, operation: Operation) -> impl Iterator<Item = EntryId> + '_ {
         let first = self.dies[die.index()][kind(operation)].first;
-        std::iter::successors((first != NONE).then_some(first), |id| {
-            let next = self.entries[*id as usize].die.next;
-            (next != NONE).then_some(next)
-        })
+        self.from(first, |entry| entry.die)
     }
     /// The first read or program for a die that is ready.
     pub fn first_ready(&self, die: Die, operation: Operation) -> Option<EntryId> {
@@ -284,10 +277,8 @@ impl IssueQueue {
 
     /// The programs of a block that wait, in the order in which they were given.
     fn programs_of(&self, block: Block) -> impl Iterator<Item = EntryId> + '_ {
-        std::iter::successors(self.first_program(block), |id| {
-            let next = self.entries[*id as usize].block.next;
-            (next != NONE).then_some(next)
-        })
+        let first = self.first_program(block).unwrap_or(NONE);
+        self.from(first, |entry| entry.block)
     }
 
     /// Whether nothing in the queue has to come before it: no program of an earlier page of the block
@@ -445,7 +436,7 @@ fn kind(operation: Operation) -> usize {
     usize::from(operation != Operation::Read)
 }
 
-/// Puts an entry behind the last one scope key is not greater.
+/// Puts an entry behind the last one whose key is not greater.
 fn insert<K: Ord>(
     entries: &mut [Entry],
     ends: &mut Ends,

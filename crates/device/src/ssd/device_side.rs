@@ -3,15 +3,15 @@
 use wordline_block::{Op, Request, Ticket};
 use wordline_buffer::PageRequest;
 use wordline_ftl::Mapping;
-use wordline_kernel::{Probe, Time};
+use wordline_kernel::Time;
 
 use super::tickets::Tickets;
 use crate::buffered::Buffered;
 use crate::controller::{Controller, Done};
-use crate::error::DeviceError;
+use crate::error::{DeviceError, Result};
 use crate::event::{Context, Kind};
 use crate::host::{self, Act, Connect, Connection};
-use crate::observation::Observation;
+use crate::observation::{Hears, Observation};
 
 /// The device side of the interface.
 pub(super) struct DeviceSide<'a, 'c, M, P> {
@@ -22,7 +22,7 @@ pub(super) struct DeviceSide<'a, 'c, M, P> {
     pub(super) error: Option<DeviceError>,
 }
 
-impl<M: Mapping, P: Probe<Observation>> Act for DeviceSide<'_, '_, M, P> {
+impl<M: Mapping, P: Hears> Act for DeviceSide<'_, '_, M, P> {
     #[inline]
     fn schedule(&mut self, at: Time, event: host::Event) {
         self.cx.schedule(at, Kind::Host(event));
@@ -48,11 +48,11 @@ impl<M: Mapping, P: Probe<Observation>> Act for DeviceSide<'_, '_, M, P> {
     }
 }
 
-impl<M: Mapping, P: Probe<Observation>> DeviceSide<'_, '_, M, P> {
+impl<M: Mapping, P: Hears> DeviceSide<'_, '_, M, P> {
     /// Hands what the buffer asks for to the flash, and what the flash has done to the buffer, until
     /// nothing is left but requests of the host that are done.
     #[cold]
-    fn pump(&mut self) -> Result<(), DeviceError> {
+    fn pump(&mut self) -> Result<()> {
         while let Some(buffered) = &mut self.buffer {
             if let Some(request) = buffered.next_request() {
                 self.request_page(request)?;
@@ -83,7 +83,7 @@ impl<M: Mapping, P: Probe<Observation>> DeviceSide<'_, '_, M, P> {
     }
 
     /// The flash has done what the buffer asked for.
-    fn flash_done(&mut self, done: &[Done]) -> Result<(), DeviceError> {
+    fn flash_done(&mut self, done: &[Done]) -> Result<()> {
         let Some(buffered) = &mut self.buffer else {
             return Ok(());
         };
@@ -96,7 +96,7 @@ impl<M: Mapping, P: Probe<Observation>> DeviceSide<'_, '_, M, P> {
     }
 
     /// The flash is asked for something by the buffer.
-    fn request_page(&mut self, request: PageRequest) -> Result<(), DeviceError> {
+    fn request_page(&mut self, request: PageRequest) -> Result<()> {
         let now = self.cx.now;
         let ticket = self.tickets.issue(
             now,

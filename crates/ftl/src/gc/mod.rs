@@ -1,4 +1,5 @@
 //! Garbage collection.
 
+pub mod reclaim;
 pub mod schedule;
 pub mod victim;

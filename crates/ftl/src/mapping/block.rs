@@ -196,8 +196,10 @@ pub struct BlockMap {
     user_pages: u32,
     homes: Vec<Home>,
     /// By logical page, a bit: whether it has been written and not been trimmed.
+    #[serde(with = "wordline_kernel::dense")]
     valid: Vec<u64>,
     /// By block: 1 + its logical block, or 0.
+    #[serde(with = "wordline_kernel::dense")]
     owners: Vec<u32>,
     planes: Vec<PlaneState>,
     /// Free blocks of all planes.

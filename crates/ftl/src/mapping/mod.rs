@@ -11,6 +11,7 @@ pub mod dftl;
 pub mod hybrid;
 pub mod log_block;
 pub mod logical;
+pub mod owned;
 pub mod page;
 
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,7 @@ use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Block, Plane, Ppn};
 
 pub use bulk::{Bulk, Placed};
+pub use owned::OwnedMap;
 pub use page::PageMap;
 
 use crate::job::{Collection, Cost, JobId, LogicalBlock, Step, Want};

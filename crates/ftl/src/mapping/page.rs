@@ -148,13 +148,17 @@ impl PlaneState {
 pub struct PageMap {
     pub(super) layout: Layout,
     start_blocks: u32,
+    /// Free pages with which a plane collects; 0 if its free blocks alone decide.
+    start_pages: u32,
     reserve_blocks: u32,
     /// Which active block collection writes to.
     collection: Writer,
     /// By logical page: 1 + its physical page, or 0. Pages of metadata are behind the host's.
+    #[serde(with = "wordline_kernel::dense")]
     pub(super) map: Vec<u32>,
     /// By physical page: 1 + the logical page last programmed there, as its spare area would say.
     /// The copy is current if the map points back.
+    #[serde(with = "wordline_kernel::dense")]
     pub(super) owners: Vec<u32>,
     pub(super) blocks: Blocks,
     planes: Vec<PlaneState>,
@@ -194,6 +198,7 @@ impl PageMap {
         Self {
             layout,
             start_blocks: plan.start_blocks,
+            start_pages: plan.start_pages,
             reserve_blocks: plan.reserve_blocks,
             collection: if plan.config.gc.own_block {
                 Writer::Collection
@@ -242,6 +247,18 @@ impl PageMap {
     /// The books on each block; what an active block has room for is booked as valid.
     pub fn blocks(&self) -> &Blocks {
         &self.blocks
+    }
+    /// Whether a plane, which has few free blocks, has so few free pages that it collects.
+    #[cold]
+    fn is_short_of_pages(&self, state: &PlaneState) -> bool {
+        state.free * self.layout.pages_per_block + state.room() <= self.start_pages
+    }
+    /// Makes room in the map for logical pages up to and without `pages`, as if it had been built so.
+    pub(super) fn grow(&mut self, pages: u32) {
+        let pages = pages as usize;
+        if self.map.len() < pages {
+            self.map.resize(pages.next_power_of_two(), 0);
+        }
     }
     /// The block of a plane that is being collected.
     pub fn victim(&self, plane: Plane) -> Option<Block> {
@@ -300,7 +317,8 @@ impl Mapping for PageMap {
     }
     #[inline]
     fn wants_collection(&self, plane: Plane) -> bool {
-        self.planes[plane.index()].free < self.start_blocks
+        let state = &self.planes[plane.index()];
+        state.free < self.start_blocks && (self.start_pages == 0 || self.is_short_of_pages(state))
     }
     fn collect(&mut self, want: Want) -> Option<Collection> {
         self.start(want)

@@ -39,31 +39,27 @@ impl Event {
 }
 
 /// Hears what the channels do, and keeps their events. What it has to know of a die or a bus lies with
-/// the channels, beside what they know themselves, and is handed to it.
-pub trait Listen {
-    /// What the owner keeps of a die.
-    type OfDie;
-    /// What the owner keeps of a bus.
-    type OfBus;
+/// the channels, beside what they know themselves, and is handed to it: a `D` of each die, a `B` of each bus.
+pub trait Listen<D, B> {
     /// What is asked of the dies. With [`Basic`](crate::Basic), all chains are those of one page or block
     /// ([`AtHand::start_legacy`]), none is suspended, and everything is allowed ([`Listen::allows`]).
     type Features: Features;
     /// Hands `event` back at `at`.
     fn schedule(&mut self, at: Time, event: Event);
     /// A die starts to wait for the bus.
-    fn waits(&mut self, now: Time, of_bus: &mut Self::OfBus, of_die: &mut Self::OfDie);
+    fn waits(&mut self, now: Time, of_bus: &mut B, of_die: &mut D);
     /// A die that has asked since `since` gets the bus for `hold`.
     fn granted(
         &mut self,
         now: Time,
         die: Die,
-        of_bus: &mut Self::OfBus,
-        of_die: &mut Self::OfDie,
+        of_bus: &mut B,
+        of_die: &mut D,
         since: Time,
         hold: Time,
     );
     /// The hold is over.
-    fn released(&mut self, now: Time, held: BusHold<'_, Self::OfDie, Self::OfBus>, step: &Step);
+    fn released(&mut self, now: Time, held: BusHold<'_, D, B>, step: &Step);
     /// Whether the array may do what the hold that ends now asks of it. If not, the chain ends with
     /// a status read.
     fn allows(&mut self, now: Time, die: Die, confirm: Confirm) -> bool;
@@ -72,7 +68,7 @@ pub trait Listen {
         &mut self,
         now: Time,
         die: Die,
-        of_die: &mut Self::OfDie,
+        of_die: &mut D,
         step: &Step,
         work: ArrayBusy,
         ready: Time,
@@ -81,13 +77,13 @@ pub trait Listen {
     fn suspended(
         &mut self,
         now: Time,
-        of_die: &mut Self::OfDie,
+        of_die: &mut D,
         confirm: Confirm,
         remaining: Time,
         latency: Time,
     );
     /// A command that suspends or resumes an operation is through.
-    fn interrupted(&mut self, now: Time, held: BusHold<'_, Self::OfDie, Self::OfBus>);
+    fn interrupted(&mut self, now: Time, held: BusHold<'_, D, B>);
 }
 
 /// A hold of a bus that is over.

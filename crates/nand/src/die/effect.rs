@@ -6,7 +6,8 @@
 use wordline_kernel::Time;
 
 use super::sheet::{RESET, Suspension};
-use super::{Cells, DataRegister, Effect, Flight, Last, Machine, Mode, PlaneRegisters, Row, Sheet};
+use super::{Cells, DataRegister, Effect, Flight, Last, Machine, Mode, Outcome};
+use super::{PlaneRegisters, Row, Sheet};
 use crate::Ppn;
 use crate::command::{Command, Rule};
 use crate::registers::{Confirm, Registers};
@@ -20,7 +21,7 @@ impl Machine {
         now: Time,
         (first, command): (Command, Command),
         row: Row,
-    ) -> Result<Effect, Rule> {
+    ) -> Outcome {
         match command {
             Command::ReadQueue | Command::ProgramQueue | Command::EraseQueue => {
                 self.queued_by = first;
@@ -79,13 +80,7 @@ impl Machine {
         rows.any(same).then(|| sheet.page(self.die, row))
     }
     /// 30h.
-    fn read(
-        &mut self,
-        sheet: &Sheet,
-        cells: &Cells,
-        now: Time,
-        rows: Vec<Row>,
-    ) -> Result<Effect, Rule> {
+    fn read(&mut self, sheet: &Sheet, cells: &Cells, now: Time, rows: Vec<Row>) -> Outcome {
         for (&row, content) in rows.iter().zip(self.contents(sheet, cells, &rows)?) {
             self.plane(row).cache = Some(content);
             self.plane(row).data = DataRegister::Page(content);
@@ -97,13 +92,7 @@ impl Machine {
         Ok(self.work(sheet, now, Confirm::Read(time)))
     }
     /// 35h.
-    fn copy_read(
-        &mut self,
-        sheet: &Sheet,
-        cells: &Cells,
-        now: Time,
-        rows: &[Row],
-    ) -> Result<Effect, Rule> {
+    fn copy_read(&mut self, sheet: &Sheet, cells: &Cells, now: Time, rows: &[Row]) -> Outcome {
         for (&row, content) in rows.iter().zip(self.contents(sheet, cells, rows)?) {
             self.plane(row).data = DataRegister::Copy(content);
         }
@@ -118,12 +107,7 @@ impl Machine {
     }
 
     /// 31h by itself: the pages that follow those read last.
-    pub(super) fn cache_read_on(
-        &mut self,
-        sheet: &Sheet,
-        cells: &Cells,
-        now: Time,
-    ) -> Result<Effect, Rule> {
+    pub(super) fn cache_read_on(&mut self, sheet: &Sheet, cells: &Cells, now: Time) -> Outcome {
         let next = |row: &Row| {
             let page = row.page + 1;
             if page < sheet.layout.pages_per_block {
@@ -146,7 +130,7 @@ impl Machine {
         cells: &Cells,
         now: Time,
         rows: Vec<Row>,
-    ) -> Result<Effect, Rule> {
+    ) -> Outcome {
         self.continues()?;
         let read = |row: &Row| self.reads.iter().any(|before| before.plane == row.plane);
         if rows.len() != self.reads.len() || !rows.iter().all(read) {
@@ -169,13 +153,7 @@ impl Machine {
         }
         Ok(())
     }
-    fn cache_read(
-        &mut self,
-        sheet: &Sheet,
-        cells: &Cells,
-        now: Time,
-        rows: Vec<Row>,
-    ) -> Result<Effect, Rule> {
+    fn cache_read(&mut self, sheet: &Sheet, cells: &Cells, now: Time, rows: Vec<Row>) -> Outcome {
         for (&row, content) in rows.iter().zip(self.contents(sheet, cells, &rows)?) {
             self.pass_on(row);
             self.plane(row).data = DataRegister::Page(content);
@@ -212,7 +190,7 @@ impl Machine {
         now: Time,
         (first, command): (Command, Command),
         rows: Vec<Row>,
-    ) -> Result<Effect, Rule> {
+    ) -> Outcome {
         for &row in &rows {
             cells.array.may_program(sheet.page(self.die, row))?;
         }
@@ -241,13 +219,7 @@ impl Machine {
         }
     }
     /// D0h. The registers keep what they hold.
-    fn erase(
-        &mut self,
-        sheet: &Sheet,
-        cells: &mut Cells,
-        now: Time,
-        rows: Vec<Row>,
-    ) -> Result<Effect, Rule> {
+    fn erase(&mut self, sheet: &Sheet, cells: &mut Cells, now: Time, rows: Vec<Row>) -> Outcome {
         for &row in &rows {
             cells.array.may_erase(sheet.block(self.die, row))?;
         }
@@ -255,13 +227,8 @@ impl Machine {
             cells.erase(sheet.block(self.die, row))?;
         }
         self.last = Last::Erase;
-        Ok(self.fly(
-            sheet,
-            now,
-            Confirm::Erase(sheet.latencies.erase),
-            Command::Erase,
-            rows,
-        ))
+        let confirm = Confirm::Erase(sheet.latencies.erase);
+        Ok(self.fly(sheet, now, confirm, Command::Erase, rows))
     }
     /// The array changes cells until its work ends, unless it is stopped.
     fn fly(
@@ -290,7 +257,7 @@ impl Machine {
         let works = self.mode == Mode::Plain && now < self.array_free();
         suspension.able && works && self.suspensions < sheet.most
     }
-    /// 84h, 61h. ArrayBusy that ends before it could be suspended goes on.
+    /// 84h, 61h. Work that ends before it could be suspended goes on.
     pub(super) fn suspend(&mut self, sheet: &Sheet, now: Time) {
         let erase = self.last == Last::Erase;
         let suspension = if erase {

@@ -1,7 +1,7 @@
 //! The cycles of a command, one after the other: first command, address, data, confirming command.
 
-use super::{Addressing, Cells, Data, DataRegister, Effect, Hold, Machine, PlaneRegisters};
-use super::{Row, Sheet, State, Step};
+use super::{Addressing, Cells, Data, DataRegister, Effect, Hold, Machine, Outcome};
+use super::{PlaneRegisters, Row, Sheet, State, Step};
 use crate::command::{Command, Cycle, Rule};
 
 impl Machine {
@@ -13,7 +13,7 @@ impl Machine {
         hold: Hold,
         cycle: Cycle,
         state: State,
-    ) -> Result<Effect, Rule> {
+    ) -> Outcome {
         match (self.step, cycle) {
             (_, Cycle::Command(code)) => {
                 let command = Command::try_from(code).map_err(|_| Rule::Unknown)?;
@@ -53,7 +53,7 @@ impl Machine {
         hold: Hold,
         command: Command,
         state: State,
-    ) -> Result<Effect, Rule> {
+    ) -> Outcome {
         if !state.commands().contains(&command) {
             return Err(out_of_place(state, command));
         }
@@ -69,7 +69,7 @@ impl Machine {
         }
     }
     /// A first command.
-    fn open(&mut self, sheet: &Sheet, first: Command) -> Result<Effect, Rule> {
+    fn open(&mut self, sheet: &Sheet, first: Command) -> Outcome {
         let copies = |plane: &PlaneRegisters| matches!(plane.data, DataRegister::Copy(_));
         if first == Command::CopybackProgram && !self.planes.iter().any(copies) {
             return Err(Rule::NothingToCopy);
@@ -78,13 +78,7 @@ impl Machine {
     }
 
     /// `given` cycles of an address have come.
-    fn address(
-        &mut self,
-        sheet: &Sheet,
-        first: Command,
-        given: u32,
-        address: u128,
-    ) -> Result<Effect, Rule> {
+    fn address(&mut self, sheet: &Sheet, first: Command, given: u32, address: u128) -> Outcome {
         self.step = Step::Address {
             first,
             given,
@@ -135,7 +129,7 @@ impl Machine {
         loaded: u64,
         bytes: u32,
         content: u64,
-    ) -> Result<Effect, Rule> {
+    ) -> Outcome {
         let loaded = fill(sheet, loaded, bytes)?;
         self.planes[row.plane as usize].cache = Some(content);
         self.step = Step::Addressed {
@@ -145,7 +139,7 @@ impl Machine {
         };
         Ok(Effect::default())
     }
-    fn data_out(&mut self, sheet: &Sheet, bytes: u32) -> Result<Effect, Rule> {
+    fn data_out(&mut self, sheet: &Sheet, bytes: u32) -> Outcome {
         let plane = self.selected;
         let page = self.planes[plane as usize].cache;
         let content = page.ok_or(Rule::Empty { plane })?;

@@ -136,7 +136,7 @@ pub struct Strip {
 pub enum What {
     /// A hold of the bus.
     Bus(Vec<Item>),
-    /// ArrayBusy of the array.
+    /// Work of the array.
     Array(Stage, Vec<Row>),
     /// RDY = 0 after this command, where that is not just the work of the array.
     Busy(u8),

@@ -1,14 +1,16 @@
 //! What is counted in an interval and in a run.
 
+use serde::{Deserialize, Serialize};
 use wordline_block::{Op, PowerCut};
 use wordline_ftl::GcKind;
 use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::Time;
 use wordline_nand::Operation;
 use wordline_observe::{Merge, Tally};
+use wordline_store::cached;
 
 /// What is counted of the flash.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlashCounts {
     /// Host writes of (parts of) pages.
     pub host_page_writes: u64,
@@ -37,7 +39,7 @@ pub struct FlashCounts {
 }
 
 /// Collections of one kind that were started for the same reason.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Collections {
     /// How they gained room.
     pub kind: GcKind,
@@ -93,7 +95,7 @@ impl Merge for FlashCounts {
 }
 
 /// What is counted of the DRAM buffer. Reads come first in every pair.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BufferCounts {
     /// Pages of requests that were there.
     pub hits: [u64; 2],
@@ -140,8 +142,21 @@ impl Merge for BufferCounts {
     }
 }
 
+/// Pages of reads by what a cache found of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheCounts(pub cached::Pages);
+
+impl Merge for CacheCounts {
+    fn merge(&mut self, other: &Self) {
+        self.0.resident += other.0.resident;
+        self.0.suspected += other.0.suspected;
+        self.0.joined += other.0.joined;
+        self.0.missed += other.0.missed;
+    }
+}
+
 /// What one interval of the series keeps.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Cell {
     /// Response times of reads and of writes.
     pub latency: [Tally; 2],
@@ -153,6 +168,8 @@ pub struct Cell {
     pub flash: FlashCounts,
     /// The DRAM buffer.
     pub buffer: BufferCounts,
+    /// The cache.
+    pub cache: CacheCounts,
 }
 
 impl Merge for Cell {
@@ -164,11 +181,12 @@ impl Merge for Cell {
         self.busy.merge(&other.busy);
         self.flash.merge(&other.flash);
         self.buffer.merge(&other.buffer);
+        self.cache.merge(&other.cache);
     }
 }
 
 /// The longest response times of reads and of writes that ended in an interval; none without any.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Longest(pub [Option<Time>; 2]);
 
 impl Merge for Longest {
@@ -180,7 +198,7 @@ impl Merge for Longest {
 }
 
 /// Power cuts and the recoveries from them. Devices that fail at the same time fail together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Power {
     /// How many.
     pub cuts: u64,

@@ -1,17 +1,20 @@
 //! Turns what a device tells into metrics.
 
 mod counts;
+mod hits;
 mod parts;
 mod recorder;
 mod rows;
 mod served;
 
 pub use self::counts::{BufferCounts, Cell, Collections, FlashCounts, Longest, Power};
+pub use self::hits::{Hits, Times};
 pub use self::parts::PartSums;
 pub(crate) use self::recorder::Lanes;
 pub use self::recorder::Recorder;
 pub use self::served::Served;
 
+use serde::{Deserialize, Serialize};
 use wordline_ftl::GcKind;
 use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::Time;
@@ -19,7 +22,7 @@ use wordline_nand::Operation;
 use wordline_observe::{Busy, Intervals, Merge};
 
 /// What a run has recorded.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
     /// What was served, by stream.
     pub streams: Vec<Served>,

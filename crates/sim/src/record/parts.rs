@@ -1,10 +1,11 @@
 //! Sums of the parts of response times.
 
+use serde::{Deserialize, Serialize};
 use wordline_block::{PARTS, Parts};
 use wordline_kernel::Time;
 
 /// Sums of the parts of response times, in picoseconds.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct PartSums {
     /// Requests.
     pub count: u64,

@@ -1,16 +1,18 @@
 //! Hears a device and writes the record.
 
 use super::Record;
-use super::counts::{Cell, Power};
+use super::counts::{CacheCounts, Cell, Power};
 use super::rows::{HEAD, ROW, Rows, rows};
 use super::served::Served;
+use serde::{Deserialize, Serialize};
 use wordline_block::{Parts, PowerCut, Request};
 use wordline_config::Plan;
 use wordline_config::plan::{Observe, Series, Ssd};
 use wordline_device::Observation;
 use wordline_kernel::memory;
 use wordline_kernel::{BusyTime, Probe, Time};
-use wordline_observe::{Busy, Grid, Intervals, ObserveError, Table};
+use wordline_observe::{Busy, Grid, Intervals, Merge, ObserveError, Table};
+use wordline_store::cached;
 
 /// Most intervals of an automatic width whose longest response times are told.
 pub(super) const WORST_INTERVALS: usize = 64;
@@ -34,13 +36,15 @@ pub(crate) struct Lanes<'a> {
 }
 
 /// Records a run.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Recorder {
     pub(super) record: Record,
     /// Requests in the device, and since when there are any.
     pub(super) in_flight: u32,
     pub(super) busy_since: Time,
     pub(super) rows: Option<Rows>,
+    /// Rows that could not be kept; a run that has such is not written as a state.
+    #[serde(skip)]
     pub(super) rows_error: Option<ObserveError>,
 }
 
@@ -50,13 +54,26 @@ impl Recorder {
     pub fn new(plan: &Plan, requests: bool) -> Self {
         let ssds: Vec<_> = plan.ssds().collect();
         let rows = requests.then(|| Rows::new(plan.array().is_some()));
-        Self::of(plan, &ssds, plan.streams.len().max(1), rows)
+        // A cache tells the busy times of its flash alone.
+        let disks = if plan.cached().is_some() {
+            0
+        } else {
+            plan.disks().len()
+        };
+        Self::of(plan, &ssds, disks, plan.streams.len().max(1), rows)
     }
     /// An empty record of one of the SSDs of a run, which does not tell streams apart.
     pub fn of_ssd(plan: &Plan, ssd: &Ssd) -> Self {
-        Self::of(plan, &[ssd], 1, None)
+        Self::of(plan, &[ssd], 0, 1, None)
     }
-    pub(super) fn of(plan: &Plan, ssds: &[&Ssd], streams: usize, rows: Option<Rows>) -> Self {
+    /// A record of SSDs, and of disks, whose mechanisms count as dies.
+    pub(super) fn of(
+        plan: &Plan,
+        ssds: &[&Ssd],
+        disks: usize,
+        streams: usize,
+        rows: Option<Rows>,
+    ) -> Self {
         let grid = match plan.series {
             Series::Automatic { intervals } => Grid::growing(Time::from_us(1), intervals as usize),
             Series::Fixed { interval } => Grid::fixed(interval),
@@ -64,7 +81,7 @@ impl Recorder {
         let channels = ssds.iter().map(|ssd| ssd.dimensions.channels);
         let channels = channels.sum::<u32>() as usize;
         let dies = ssds.iter().map(|ssd| ssd.device.part.layout.dies);
-        let dies = dies.sum::<u32>() as usize;
+        let dies = dies.sum::<u32>() as usize + disks;
         let grid = grid.for_lanes(dies.max(channels));
         let served = Served::new(plan.observe.marginal_response);
         let record = Record {
@@ -102,6 +119,11 @@ impl Recorder {
             memory::Table::grown::<[u64; 64]>("time series", intervals),
             memory::Table::grown::<[u64; 1 << 15]>("response times", streams),
         ]
+    }
+    /// A cache has looked for the pages of a read.
+    pub(crate) fn found(&mut self, now: Time, pages: cached::Pages) {
+        let found = CacheCounts(pages);
+        self.record.series.at(now).cache.merge(&found);
     }
     /// Ends the record at `end`: what was recorded, and the rows of single requests if they were
     /// asked for.
@@ -167,7 +189,7 @@ impl Recorder {
     }
 
     /// Nothing is in flight any more.
-    pub(super) fn power_cut(&mut self, now: Time, cut: &PowerCut) {
+    pub(crate) fn power_cut(&mut self, now: Time, cut: &PowerCut) {
         if self.in_flight > 0 {
             self.rest(now);
             self.in_flight = 0;

@@ -1,5 +1,6 @@
 //! A row for each request.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::Error};
 use wordline_block::{PARTS, Part};
 use wordline_observe::{Finished, Heading, Kind, ObserveError, RowTable, Table};
 
@@ -73,14 +74,24 @@ pub(super) enum Rows {
     OfArray(Box<RowTable<MEMBER_ROW>>),
 }
 
+fn of_array() -> [(Heading, Kind); MEMBER_ROW] {
+    std::array::from_fn(|place| if place < ROW { column(place) } else { MEMBER })
+}
+
 impl Rows {
-    pub(super) fn new(of_array: bool) -> Self {
-        if of_array {
-            let columns =
-                std::array::from_fn(|place| if place < ROW { column(place) } else { MEMBER });
-            return Self::OfArray(Box::new(RowTable::in_memory(columns)));
+    pub(super) fn new(is_of_array: bool) -> Self {
+        if is_of_array {
+            return Self::OfArray(Box::new(RowTable::in_memory(of_array())));
         }
         Self::OfDevice(Box::new(RowTable::in_memory(std::array::from_fn(column))))
+    }
+    fn resume(is_of_array: bool, state: (&[u8], &[u64])) -> Result<Self, ObserveError> {
+        if is_of_array {
+            let rows = RowTable::resume(of_array(), state)?;
+            return Ok(Self::OfArray(Box::new(rows)));
+        }
+        let rows = RowTable::resume(std::array::from_fn(column), state)?;
+        Ok(Self::OfDevice(Box::new(rows)))
     }
     pub(super) fn rows(&self) -> u64 {
         match self {
@@ -116,5 +127,23 @@ pub(super) fn rows(
     match rows.finish()? {
         Finished::Kept(table) => Ok(Some(table)),
         Finished::Written(_) => Ok(None),
+    }
+}
+
+impl Serialize for Rows {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (is_of_array, state) = match self {
+            Self::OfDevice(rows) => (false, rows.state()),
+            Self::OfArray(rows) => (true, rows.state()),
+        };
+        let (kept, rows) = state.map_err(S::Error::custom)?;
+        (is_of_array, kept, rows).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Rows {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (is_of_array, kept, rows) = <(bool, Vec<u8>, Vec<u64>)>::deserialize(deserializer)?;
+        Self::resume(is_of_array, (&kept, &rows)).map_err(de::Error::custom)
     }
 }

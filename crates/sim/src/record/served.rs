@@ -1,12 +1,13 @@
 //! The requests that were served, of a stream or of all.
 
 use super::parts::PartSums;
+use serde::{Deserialize, Serialize};
 use wordline_block::{Op, Parts};
 use wordline_kernel::Time;
 use wordline_observe::{Excess, Histogram, Merge};
 
 /// Requests that were served. Reads come first in every pair.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Served {
     /// Response times of reads and of writes.
     pub latency: [Histogram; 2],

@@ -2,10 +2,11 @@
 
 use crate::outcome::ContentionWindow;
 use crate::record::Recorder;
+use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
 /// When all of several streams issue requests: from when and until when, with the bytes served until then.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Contention {
     /// Which streams have requests; empty if there is one stream only.
     pub(super) active: Vec<bool>,

@@ -6,6 +6,8 @@ use super::watch::{STRIDE, Watcher};
 use crate::chip_load::ChipLoads;
 use crate::observer::Observer;
 use crate::record::Lanes;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_block::{BlockDevice, Busy, Event, Failure};
 use wordline_kernel::{Context, Digest, EventQueue, Time};
@@ -50,6 +52,7 @@ impl Stop {
 }
 
 /// Counts events in strides, downwards.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Count {
     /// In the strides before.
     pub(super) before: u64,
@@ -93,12 +96,15 @@ pub(super) fn read<'a>(busy: &'a mut Busy, store: &impl BlockDevice) -> Lanes<'a
 }
 
 /// What the loop leaves behind.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Ended {
     pub(super) now: Time,
     pub(super) events: Count,
     pub(super) digest: Digest,
+    #[serde(skip)]
     pub(super) stop: Option<Stop>,
     pub(super) chip_loads: Option<ChipLoads>,
+    #[serde(skip)]
     pub(super) busy: Busy,
     /// When the buses and dies are looked at next; the start, before anyone was asked.
     pub(super) next_look: Time,
@@ -169,37 +175,74 @@ impl Ended {
     }
 }
 
+/// Where the loop of a run is, beside its store and its host.
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "E: Copy + Default + Serialize + DeserializeOwned")]
+pub(super) struct LoopState<E> {
+    pub(super) ended: Ended,
+    queue: EventQueue<E>,
+    cuts: Option<PowerCuts>,
+    /// Whether the store knows what comes first.
+    begun: bool,
+}
+
+impl<E: Copy + Default> LoopState<E> {
+    pub(super) fn start(
+        watcher: &Watcher<'_>,
+        cuts: Option<PowerCuts>,
+        chip_loads: Option<ChipLoads>,
+    ) -> Self {
+        // A cut may come after any event.
+        let stride = if cuts.is_some() { 1 } else { watcher.stride };
+        Self {
+            ended: Ended::looking(chip_loads, stride),
+            queue: EventQueue::default(),
+            cuts,
+            begun: false,
+        }
+    }
+}
+
 /// Serves the requests of a host, and reads off what the devices were at in the end.
-pub(super) fn simulate<S: BlockDevice>(
+pub(super) fn simulate<S, O>(
     store: &mut S,
     host: &mut Host<'_>,
-    observer: &mut impl Observer<S::Observation>,
+    observer: &mut O,
     watcher: &mut Watcher<'_>,
-    cuts: Option<PowerCuts>,
-    chip_loads: Option<ChipLoads>,
-) -> Ended {
-    let mut ended = serve(store, host, observer, watcher, cuts, chip_loads);
+    state: LoopState<S::Event>,
+) -> Ended
+where
+    S: BlockDevice<Event: Serialize> + Serialize,
+    O: Observer<S::Observation> + Serialize,
+{
+    let mut ended = serve(store, host, observer, watcher, state);
     ended.break_off(store, observer);
     ended
 }
 
 /// The loop of a run: a function by itself in every build, so that `benches/d4.rs` can count it alone.
 #[inline(never)]
-pub(super) fn serve<S: BlockDevice>(
+pub(super) fn serve<S, O>(
     store: &mut S,
     host: &mut Host<'_>,
-    observer: &mut impl Observer<S::Observation>,
+    observer: &mut O,
     watcher: &mut Watcher<'_>,
-    mut cuts: Option<PowerCuts>,
-    chip_loads: Option<ChipLoads>,
-) -> Ended {
-    let mut queue = EventQueue::<S::Event>::default();
-    // A cut may come after any event.
-    let stride = if cuts.is_some() { 1 } else { STRIDE };
-    let mut ended = Ended::looking(chip_loads, stride);
-    let cx = &mut Context::new(Time::ZERO, &mut queue, observer);
+    state: LoopState<S::Event>,
+) -> Ended
+where
+    S: BlockDevice<Event: Serialize> + Serialize,
+    O: Observer<S::Observation> + Serialize,
+{
+    let LoopState {
+        mut ended,
+        mut queue,
+        mut cuts,
+        begun,
+    } = state;
+    let stride = ended.events.stride;
+    let cx = &mut Context::new(ended.now, &mut queue, observer);
     let looks_ahead = store.tags() > 0;
-    if looks_ahead {
+    if looks_ahead && !begun {
         host.look_ahead(cx, store);
     }
     loop {
@@ -233,7 +276,7 @@ pub(super) fn serve<S: BlockDevice>(
                     host.look_ahead(cx, store);
                 }
                 host.completed(ended.now, store);
-                if watcher.is_due(1) && !watcher.report(&host.progress(ended.now)) {
+                if watcher.is_due(1) && !goes_on(store, host, cx, watcher, &ended, cuts.as_ref()) {
                     ended.stop = Some(Stop::Interrupted);
                     return ended;
                 }
@@ -272,7 +315,7 @@ pub(super) fn serve<S: BlockDevice>(
                 ended.stop = Some(stop);
                 return ended;
             }
-            if watcher.is_due(stride) && !watcher.report(&host.progress(ended.now)) {
+            if watcher.is_due(stride) && !goes_on(store, host, cx, watcher, &ended, cuts.as_ref()) {
                 ended.stop = Some(Stop::Interrupted);
                 return ended;
             }
@@ -280,6 +323,33 @@ pub(super) fn serve<S: BlockDevice>(
     }
     ended.stop = host.error().map(Stop::of_source);
     ended
+}
+
+/// Reports how far the run has come, and writes its state if it is time to, or if it does not go on. Whether
+/// it does.
+#[cold]
+#[inline(never)]
+fn goes_on<S, O>(
+    store: &S,
+    host: &Host<'_>,
+    cx: &Context<'_, S::Event, O>,
+    watcher: &mut Watcher<'_>,
+    ended: &Ended,
+    cuts: Option<&PowerCuts>,
+) -> bool
+where
+    S: BlockDevice<Event: Serialize> + Serialize,
+    O: Serialize,
+{
+    let goes_on = watcher.report(&host.progress(ended.now));
+    if let Some(checkpoints) = &mut watcher.checkpoints
+        && (!goes_on || checkpoints.is_due())
+    {
+        // As `LoopState` is read.
+        let state = (ended, &*cx.queue, cuts, true);
+        checkpoints.write(&(state, host.state(), &*cx.probe, store));
+    }
+    goes_on
 }
 
 /// The power fails and comes back; the host goes on when the devices have recovered.

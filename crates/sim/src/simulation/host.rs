@@ -1,10 +1,11 @@
 //! All that issue requests to the store.
 
 use super::contention::Contention;
-use super::intake::{Input, Intake};
+use super::intake::{Input, Intake, Position};
 use super::watch::{Phase, Progress};
 use crate::error::SimulationError;
 use crate::record::Recorder;
+use serde::Serialize;
 use wordline_block::{BlockDevice, Request};
 use wordline_config::Plan;
 use wordline_kernel::{Context, Probe, Time};
@@ -30,6 +31,9 @@ pub(super) fn earliest(
     }
     (soonest, first)
 }
+
+/// How far the streams have come, the soonest and calm times, requests left, and the contention.
+pub(super) type HostState = (Vec<(Position, Option<u64>)>, [Time; 2], u64, Contention);
 
 /// All that ask the device for something.
 pub(super) struct Host<'a> {
@@ -62,6 +66,33 @@ impl<'a> Host<'a> {
             host.contention.active = host.intakes.iter_mut().map(Intake::has_more).collect();
         }
         host
+    }
+    /// Goes on where a host was.
+    pub(super) fn resume(
+        inputs: Vec<Input<'a>>,
+        flushes: bool,
+        state: HostState,
+    ) -> Result<Self, SimulationError> {
+        let (positions, [soonest, calm_until], left, contention) = state;
+        let mut intakes = Vec::new();
+        for ((input, at), stream) in inputs.into_iter().zip(positions).zip(0..) {
+            let mut intake = Intake::new(input, stream, flushes);
+            intake.resume(at)?;
+            intakes.push(intake);
+        }
+        Ok(Self {
+            intakes,
+            left,
+            soonest,
+            calm_until,
+            contention,
+        })
+    }
+    /// Where it is, as [`HostState`] is read.
+    pub(super) fn state(&self) -> impl Serialize + '_ {
+        let positions: Vec<_> = self.intakes.iter().map(Intake::position).collect();
+        let times = [self.soonest, self.calm_until];
+        (positions, times, self.left, &self.contention)
     }
     pub(super) fn close(&mut self) {
         self.intakes.iter_mut().for_each(Intake::close);
@@ -152,7 +183,7 @@ impl<'a> Host<'a> {
     pub(super) fn prefetch(&mut self, stream: u32, store: &mut impl BlockDevice) {
         let intake = &mut self.intakes[stream as usize];
         if intake.has_more()
-            && let Some(next) = &intake.ahead
+            && let Some(next) = &intake.at.ahead
         {
             store.prefetch(next);
         }
@@ -160,7 +191,7 @@ impl<'a> Host<'a> {
     #[inline(never)]
     pub(super) fn take_of_several(&mut self, now: Time, request: &Request, recorder: &Recorder) {
         let intake = &mut self.intakes[request.stream as usize];
-        if intake.first_arrival.is_none() {
+        if intake.at.first_arrival.is_none() {
             self.contention.begin(now, recorder);
         }
         intake.take(request);
@@ -190,7 +221,7 @@ impl<'a> Host<'a> {
         self.soonest = Time::ZERO;
         for done in store.completions() {
             let intake = &mut self.intakes[done.stream as usize];
-            intake.lost += 1;
+            intake.at.lost += 1;
             intake.completed(now);
         }
     }

@@ -1,6 +1,8 @@
 //! Where the requests of a stream come from.
 
+use crate::error::SimulationError;
 use crate::outcome::{InputCounts, Issued};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use wordline_block::{Op, Request};
 use wordline_config::plan::Replay;
@@ -19,50 +21,102 @@ pub struct Input<'a> {
 pub(super) struct Intake<'a> {
     pub(super) source: &'a mut dyn Source,
     pub(super) stream: u32,
-    /// Requests issued, in the order of [`Op`].
-    pub(super) issued: [u64; 4],
-    pub(super) durable_writes: u64,
-    pub(super) lost: u64,
-    pub(super) flushes_ignored: u64,
-    pub(super) first_arrival: Option<Time>,
-    /// When the source has the first and the last of the requests that were issued, times scaled.
-    pub(super) recorded: Option<(Time, Time)>,
-    pub(super) open: bool,
     /// Whether flushes are issued; without a buffer they change nothing.
-    pub(super) flushes: bool,
-    pub(super) ahead: Option<Request>,
-    /// What follows it, as far as the device wants to hear of it.
-    pub(super) beyond: VecDeque<Request>,
-    pub(super) replay: Replay,
-    /// Closed loop: when the next requests are issued.
-    pub(super) tokens: VecDeque<Time>,
+    flushes: bool,
+    replay: Replay,
     pub(super) error: Option<WorkloadError>,
+    pub(super) at: Position,
 }
 
-impl<'a> Intake<'a> {
-    pub(super) fn new(input: Input<'a>, stream: u32, flushes: bool) -> Self {
-        let Input { source, replay } = input;
+/// How far a stream has come.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Position {
+    /// Requests issued, in the order of [`Op`].
+    issued: [u64; 4],
+    durable_writes: u64,
+    pub(super) lost: u64,
+    flushes_ignored: u64,
+    /// Taken from the source, and never issued.
+    dropped: u64,
+    /// Whether the source has said that there is no more.
+    ended: bool,
+    pub(super) first_arrival: Option<Time>,
+    /// When the source has the first and the last of the requests that were issued, times scaled.
+    recorded: Option<(Time, Time)>,
+    open: bool,
+    pub(super) ahead: Option<Request>,
+    /// What follows it, as far as the device wants to hear of it.
+    beyond: VecDeque<Request>,
+    /// Closed loop: when the next requests are issued.
+    tokens: VecDeque<Time>,
+}
+
+impl Position {
+    fn start(replay: Replay) -> Self {
         let tokens = match replay {
             Replay::OpenLoop { .. } => VecDeque::new(),
             Replay::ClosedLoop { queue_depth } => vec![Time::ZERO; queue_depth as usize].into(),
         };
         Self {
-            source,
-            stream,
             issued: [0; 4],
             durable_writes: 0,
             lost: 0,
             flushes_ignored: 0,
+            dropped: 0,
+            ended: false,
             first_arrival: None,
             recorded: None,
             open: true,
-            flushes,
             ahead: None,
             beyond: VecDeque::new(),
-            replay,
             tokens,
-            error: None,
         }
+    }
+    /// Requests taken from the source.
+    fn taken(&self) -> u64 {
+        let issued: u64 = self.issued.iter().sum();
+        issued + self.flushes_ignored + self.dropped + self.held()
+    }
+    /// Of them, those that are not issued yet.
+    fn held(&self) -> u64 {
+        u64::from(self.ahead.is_some()) + self.beyond.len() as u64
+    }
+}
+
+impl<'a> Intake<'a> {
+    pub(super) fn new(input: Input<'a>, stream: u32, flushes: bool) -> Self {
+        let Input { source, replay } = input;
+        Self {
+            source,
+            stream,
+            flushes,
+            replay,
+            error: None,
+            at: Position::start(replay),
+        }
+    }
+
+    /// Goes on where a stream was; the source, which is at its start, is brought there. An error if it
+    /// does not hold what it held then, by its digest.
+    pub(super) fn resume(
+        &mut self,
+        (at, digest): (Position, Option<u64>),
+    ) -> Result<(), SimulationError> {
+        for _ in 0..at.taken() {
+            if self.source.next_request()?.is_none() {
+                return Err(SimulationError::ChangedInput);
+            }
+        }
+        let more = at.ended && self.source.next_request()?.is_some();
+        if more || self.source.read_digest() != digest {
+            return Err(SimulationError::ChangedInput);
+        }
+        self.at = at;
+        Ok(())
+    }
+    /// How far it has come, and the digest of what the source has read for it.
+    pub(super) fn position(&self) -> (&Position, Option<u64>) {
+        (&self.at, self.source.read_digest())
     }
 
     /// When the host issues the next request; `None` if there is none, or none before another
@@ -70,45 +124,46 @@ impl<'a> Intake<'a> {
     #[inline(always)]
     pub(super) fn next_arrival(&mut self) -> Option<Time> {
         self.fill();
-        let arrival = self.ahead.as_ref()?.arrival;
+        let arrival = self.at.ahead.as_ref()?.arrival;
         match self.replay {
             Replay::OpenLoop { .. } => Some(arrival),
-            Replay::ClosedLoop { .. } => self.tokens.front().copied(),
+            Replay::ClosedLoop { .. } => self.at.tokens.front().copied(),
         }
     }
     /// The next request, which is issued at `arrival`.
     #[inline(always)]
     pub(super) fn next(&self, arrival: Time) -> Option<Request> {
-        self.ahead.map(|ahead| Request { arrival, ..ahead })
+        self.at.ahead.map(|ahead| Request { arrival, ..ahead })
     }
     /// Whether there is another request, be it that it waits for one before it.
     #[inline]
     pub(super) fn has_more(&mut self) -> bool {
         self.fill();
-        self.ahead.is_some()
+        self.at.ahead.is_some()
     }
     #[inline]
     pub(super) fn take(&mut self, request: &Request) {
-        if let Some(ahead) = self.ahead.take() {
-            self.recorded
+        if let Some(ahead) = self.at.ahead.take() {
+            self.at
+                .recorded
                 .get_or_insert((ahead.arrival, ahead.arrival))
                 .1 = ahead.arrival;
         }
-        self.tokens.pop_front();
-        self.first_arrival.get_or_insert(request.arrival);
-        self.issued[request.op as usize] += 1;
-        self.durable_writes += u64::from(request.fua && request.op == Op::Write);
+        self.at.tokens.pop_front();
+        self.at.first_arrival.get_or_insert(request.arrival);
+        self.at.issued[request.op as usize] += 1;
+        self.at.durable_writes += u64::from(request.fua && request.op == Op::Write);
     }
     pub(super) fn counts(&self) -> InputCounts {
-        let [reads, writes, trims, flushes] = self.issued;
+        let [reads, writes, trims, flushes] = self.at.issued;
         InputCounts {
             reads,
             writes,
-            durable_writes: self.durable_writes,
+            durable_writes: self.at.durable_writes,
             trims,
             flushes,
-            lost: self.lost,
-            flushes_ignored: self.flushes_ignored,
+            lost: self.at.lost,
+            flushes_ignored: self.at.flushes_ignored,
         }
     }
     /// Whether it should be issued by time stamps that it does not have.
@@ -118,28 +173,29 @@ impl<'a> Intake<'a> {
     /// Whether the next request is issued when another completes.
     #[inline]
     pub(super) fn waits(&self) -> bool {
-        matches!(self.replay, Replay::ClosedLoop { .. }) && self.tokens.is_empty()
+        matches!(self.replay, Replay::ClosedLoop { .. }) && self.at.tokens.is_empty()
     }
     /// A request has completed.
     #[inline]
     pub(super) fn completed(&mut self, now: Time) {
         if let Replay::ClosedLoop { .. } = self.replay {
-            self.tokens.push_back(now);
+            self.at.tokens.push_back(now);
         }
     }
     pub(super) fn issued_so_far(&self) -> Issued {
         Issued {
             replay: self.replay,
             counts: self.counts(),
-            first_arrival: self.first_arrival,
-            recorded: self.recorded.filter(|_| self.source.timed()),
+            first_arrival: self.at.first_arrival,
+            recorded: self.at.recorded.filter(|_| self.source.timed()),
         }
     }
     /// No further request is issued.
     pub(super) fn close(&mut self) {
-        self.open = false;
-        self.ahead = None;
-        self.beyond.clear();
+        self.at.dropped += self.at.held();
+        self.at.open = false;
+        self.at.ahead = None;
+        self.at.beyond.clear();
     }
     /// Adds up to `most` of the requests that come next to `upcoming`; none whose time is not known.
     pub(super) fn look_ahead(&mut self, most: usize, upcoming: &mut Vec<Request>) {
@@ -147,27 +203,27 @@ impl<'a> Intake<'a> {
             return;
         }
         self.fill();
-        while self.beyond.len() + 1 < most && self.open {
+        while self.at.beyond.len() + 1 < most && self.at.open {
             match self.fetch() {
-                Some(request) => self.beyond.push_back(request),
+                Some(request) => self.at.beyond.push_back(request),
                 None => break,
             }
         }
-        upcoming.extend(self.ahead.iter().chain(&self.beyond).take(most));
+        upcoming.extend(self.at.ahead.iter().chain(&self.at.beyond).take(most));
     }
 
     #[inline]
     pub(super) fn fill(&mut self) {
-        if self.ahead.is_none() {
+        if self.at.ahead.is_none() {
             self.advance();
         }
     }
     #[inline(never)]
     pub(super) fn advance(&mut self) {
-        if !self.beyond.is_empty() {
-            self.ahead = self.beyond.pop_front();
-        } else if self.open {
-            self.ahead = self.fetch();
+        if !self.at.beyond.is_empty() {
+            self.at.ahead = self.at.beyond.pop_front();
+        } else if self.at.open {
+            self.at.ahead = self.fetch();
         }
     }
     #[inline(always)]
@@ -176,17 +232,17 @@ impl<'a> Intake<'a> {
             let next = match self.source.next_request() {
                 Ok(Some(next)) => next,
                 Ok(None) => {
-                    self.open = false;
+                    (self.at.open, self.at.ended) = (false, true);
                     return None;
                 }
                 Err(error) => {
                     self.error = Some(error);
-                    self.open = false;
+                    self.at.open = false;
                     return None;
                 }
             };
             if next.op == Op::Flush && !self.flushes {
-                self.flushes_ignored += 1;
+                self.at.flushes_ignored += 1;
                 continue;
             }
             let arrival = match self.replay {

@@ -1,13 +1,19 @@
 //! From a plan and a source of requests to results.
 
+mod cached;
+mod checkpoint;
 mod contention;
+mod disks;
 mod event_loop;
 mod host;
 mod intake;
 mod power_cuts;
 mod prepared;
+mod resume;
 mod watch;
 
+pub use self::checkpoint::CheckpointOptions;
+use self::checkpoint::{Before, Checkpoints, Spent};
 use self::event_loop::Stop;
 use self::host::Host;
 pub use self::intake::Input;
@@ -24,12 +30,20 @@ use crate::memory::{self, estimate};
 use crate::outcome::{self, Issued, Outcome, Speed};
 use crate::record::Recorder;
 use crate::results::Results;
+use crate::state;
 use crate::timeline::{Timeline, TimelineOptions};
 use cpu_time::ProcessTime;
+use serde_json::Value;
+use std::hash::Hasher;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
+use twox_hash::XxHash3_64;
 use wordline_cache::replacement::foreign::Maker;
 use wordline_config::Plan;
+use wordline_config::plan::Store;
 use wordline_device::Ssd;
+use wordline_device::precondition::Preconditioned;
+use wordline_ftl::Map;
 use wordline_kernel::Time;
 use wordline_memory::Limits;
 
@@ -48,6 +62,14 @@ pub struct Options {
     pub timeline: Option<TimelineOptions>,
     /// Whose policies choose who leaves the DRAM buffers, in place of the plan's.
     pub buffer_policy: Option<Maker>,
+    /// Writes the state of the run as it goes; not with a timeline or a policy of the caller's.
+    pub checkpoint: Option<CheckpointOptions>,
+    /// Devices that are prepared, in place of preconditioning.
+    pub prepared: Option<PathBuf>,
+    /// Goes on from the state that such a run has written.
+    pub resume: Option<PathBuf>,
+    /// Whether the watch is called after every event and request, not about ten times a second.
+    pub watch_events: bool,
 }
 
 impl Options {
@@ -83,22 +105,242 @@ pub fn run(
         plan.streams.len().max(1),
         "every stream has an input"
     );
-    let (wall, cpu) = (Instant::now(), ProcessTime::now());
-    let mut host = Host::new(inputs, options.max_requests, plan.has_buffer());
-    if let Some(fault) = host.untimed(plan).or_else(|| host.fault()) {
-        return Err(fault);
-    }
-    let memory_note = require_memory(plan, options)?;
-    let timeline = match &options.timeline {
-        Some(options) => Some(Box::new(Timeline::create(plan, options)?)),
-        None => None,
-    };
-    let recorder = Recorder::new(plan, options.requests);
-    let mut ssds = pristine(plan, options)?;
-    let memory = resident_bytes();
+    let clocks = (Instant::now(), ProcessTime::now());
     let mut watcher = Watcher::new(watch);
-    let before = cpu.elapsed();
-    let preconditioned = devices::prepare(plan, &mut ssds, |done, fraction| {
+    if options.watch_events {
+        watcher = watcher.at_every_event();
+    }
+    let run = match &options.resume {
+        None => Run::start(plan, inputs, options, &mut watcher, clocks),
+        Some(path) => Run::resume(plan, inputs, options, path, &mut watcher, clocks),
+    }?;
+    Ok(run.results(plan, &watcher, clocks))
+}
+
+/// When a run began, by the wall and by the processor.
+type Clocks = (Instant, ProcessTime);
+
+/// A run that has come to its end.
+struct Run<'a> {
+    host: Host<'a>,
+    left: Left,
+    /// Time spent before the clocks were started.
+    spent: Spent,
+    /// Resident before there were devices. Bytes.
+    memory: u64,
+    notes: Vec<String>,
+}
+
+impl<'a> Run<'a> {
+    fn start(
+        plan: &Plan,
+        inputs: Vec<Input<'a>>,
+        options: &Options,
+        watcher: &mut Watcher<'_>,
+        clocks: Clocks,
+    ) -> Result<Self, SimulationError> {
+        let mut host = Host::new(inputs, options.max_requests, plan.takes_flushes());
+        if let Some(fault) = host.untimed(plan).or_else(|| host.fault()) {
+            return Err(fault);
+        }
+        refuse(plan, options)?;
+        let memory_note = require_memory(plan, options)?;
+        let timeline = match &options.timeline {
+            Some(options) => Some(Box::new(Timeline::create(plan, options)?)),
+            None => None,
+        };
+        let notes = memory_note.into_iter().collect();
+        if let Some(start) = with_disks(plan) {
+            let memory = resident_bytes();
+            watcher.checkpoints = options.checkpoint.as_ref().map(|checkpoint| {
+                let before = Before {
+                    run: identity(plan, options),
+                    preconditioned: vec![Preconditioned::default(); plan.ssds().count()],
+                    spent: Spent::default(),
+                };
+                Checkpoints::new(checkpoint, before, clocks)
+            });
+            return Ok(Self {
+                left: start(plan, options, &mut host, watcher),
+                host,
+                spent: Spent::default(),
+                memory,
+                notes,
+            });
+        }
+        let recorder = Recorder::new(plan, options.requests);
+        let mut ssds = pristine(plan, options)?;
+        let memory = resident_bytes();
+        let (_, cpu) = clocks;
+        let before = cpu.elapsed();
+        let preconditioned = match &options.prepared {
+            None => preconditioned(plan, &mut ssds, watcher)?,
+            Some(path) => {
+                let cut = options.power_cut_every.is_some();
+                state::prepared::read(path, plan, cut, &mut ssds)?
+            }
+        };
+        let spent = Spent {
+            precondition_cpu: cpu.elapsed().saturating_sub(before),
+            ..Spent::default()
+        };
+        if options.verify {
+            ssds.iter_mut().for_each(Ssd::verify);
+        }
+        let cuts = options
+            .power_cut_every
+            .map(|every| PowerCuts::new(plan, every));
+        watcher.checkpoints = options.checkpoint.as_ref().map(|checkpoint| {
+            let before = Before {
+                run: identity(plan, options),
+                preconditioned: preconditioned.clone(),
+                spent,
+            };
+            Checkpoints::new(checkpoint, before, clocks)
+        });
+        let run = PreparedRun {
+            ssds,
+            preconditioned,
+            recorder,
+            timeline,
+            chip_loads: plan.observe.chip_load_interval.map(ChipLoads::every),
+        };
+        let left = match plan.array() {
+            None => run.on_one(&mut host, watcher, cuts),
+            Some(array) => run.on_array(plan, array, &mut host, watcher, cuts),
+        };
+        Ok(Self {
+            host,
+            left,
+            spent,
+            memory,
+            notes,
+        })
+    }
+
+    /// Sums it up.
+    fn results(self, plan: &Plan, watcher: &Watcher<'_>, (wall, cpu): Clocks) -> Results {
+        let Self {
+            host,
+            left,
+            spent,
+            memory,
+            notes,
+        } = self;
+        let Left {
+            ended,
+            resident_bytes,
+            recorder,
+            members,
+            timeline,
+            devices,
+            disks,
+            cache,
+        } = left;
+        let mut error = ended.stop.as_ref().map(ToString::to_string);
+        if error.is_none() {
+            let counts = host.intakes.iter().map(Intake::counts);
+            let served = counts.map(|counts| counts.issued() - counts.lost);
+            assert!(
+                recorder.completed().eq(served),
+                "every request of every stream is served"
+            );
+        }
+        let speed = Speed {
+            wall: spent.wall + wall.elapsed(),
+            cpu: spent.cpu + cpu.elapsed(),
+            precondition_cpu: spent.precondition_cpu,
+            events: ended.events.total(),
+            resident_bytes: resident_bytes.saturating_sub(memory),
+        };
+        let issued: Vec<Issued> = host.intakes.iter().map(Intake::issued_so_far).collect();
+        let mut drawn = None;
+        if let Some(timeline) = timeline {
+            let (note, written) = timeline.finish(outcome::first_arrival(&issued), ended.now);
+            drawn = note;
+            error = error.or(written.err().map(|error| error.to_string()));
+        }
+        let (record, rows) = recorder.finish(ended.now);
+        let members = members.into_iter().map(|member| member.finish(ended.now).0);
+        let outcome = Outcome {
+            plan: plan.clone(),
+            record,
+            chip_loads: ended.chip_loads,
+            members: members.collect(),
+            devices,
+            disks,
+            cache,
+            streams: issued,
+            contention: host.contention.window(),
+            digest: ended.digest.value(),
+            end: ended.now,
+            error,
+            interrupted: matches!(ended.stop, Some(Stop::Interrupted)),
+            speed,
+        };
+        let mut results = Results::new(outcome, rows);
+        let unwritten = watcher.checkpoints.as_ref().and_then(Checkpoints::note);
+        let notes = drawn.into_iter().chain(notes).chain(unwritten);
+        results.summary.notes.extend(notes);
+        results
+    }
+}
+
+/// How a run on disks, or on flash before them, goes; none on SSDs.
+#[allow(clippy::type_complexity)] // it stands here once
+fn with_disks(plan: &Plan) -> Option<fn(&Plan, &Options, &mut Host<'_>, &mut Watcher<'_>) -> Left> {
+    match plan.store {
+        Store::Cached(_) => Some(cached::run),
+        _ if plan.disks().is_empty() => None,
+        _ => Some(disks::run),
+    }
+}
+
+/// Refuses what is asked of a run beside that its store cannot do.
+fn refuse(plan: &Plan, options: &Options) -> Result<(), SimulationError> {
+    let (is_cached, has_disks) = (plan.cached().is_some(), !plan.disks().is_empty());
+    let store = if is_cached {
+        "flash in front of a disk"
+    } else {
+        "a hard disk"
+    };
+    let refused = [
+        (
+            options.timeline.is_some(),
+            "no timeline is drawn of",
+            "--timeline",
+        ),
+        (
+            options.prepared.is_some(),
+            "nothing is prepared for",
+            "--from",
+        ),
+        (
+            options.buffer_policy.is_some(),
+            "no policy of the caller's is taken by",
+            "the policy",
+        ),
+        (
+            options.verify && !is_cached,
+            "no data is followed through",
+            "--verify",
+        ),
+    ];
+    match refused.iter().find(|(asked, _, _)| *asked && has_disks) {
+        None => Ok(()),
+        Some((_, what, option)) => Err(SimulationError::Unsupported(format!(
+            "{what} {store}; leave {option} out"
+        ))),
+    }
+}
+
+/// Brings the devices into their state.
+fn preconditioned(
+    plan: &Plan,
+    ssds: &mut [Ssd<Map>],
+    watcher: &mut Watcher<'_>,
+) -> Result<Vec<Preconditioned>, SimulationError> {
+    devices::prepare(plan, ssds, |done, fraction| {
         let progress = Progress {
             phase: Phase::Precondition,
             now: Time::ZERO,
@@ -106,77 +348,52 @@ pub fn run(
             fraction,
         };
         watcher.last.elapsed() < BETWEEN_REPORTS || watcher.report(&progress)
-    })?;
-    let precondition_cpu = cpu.elapsed().saturating_sub(before);
-    if options.verify {
-        ssds.iter_mut().for_each(Ssd::verify);
+    })
+}
+
+/// Brings the devices of a plan into their state and writes them; `command` stands in the file for those
+/// who take it. With spare areas, runs in which the power fails can take them. Returns the bytes of the
+/// file; `None` if the watch has ended it, and then nothing is written.
+pub fn prepare(
+    plan: &Plan,
+    spare_areas: bool,
+    path: &Path,
+    command: &Value,
+    watch: Watch<'_>,
+) -> Result<Option<u64>, SimulationError> {
+    if !plan.disks().is_empty() {
+        return Err(SimulationError::Unsupported(
+            "a disk, and flash in front of one, starts empty: there is nothing to prepare; run it"
+                .into(),
+        ));
     }
-    let cuts = options
-        .power_cut_every
-        .map(|every| PowerCuts::new(plan, every));
-    let work = PreparedRun {
-        ssds,
-        preconditioned,
-        recorder,
-        timeline,
-        chip_loads: plan.observe.chip_load_interval.map(ChipLoads::every),
+    let options = Options {
+        power_cut_every: spare_areas.then_some(1),
+        ..Options::default()
     };
-    let left = match plan.array() {
-        None => work.on_one(&mut host, &mut watcher, cuts),
-        Some(array) => work.on_array(plan, array, &mut host, &mut watcher, cuts),
-    };
-    let Left {
-        ended,
-        resident_bytes,
-        recorder,
-        members,
-        timeline,
+    require_memory(plan, &options)?;
+    let mut ssds = pristine(plan, &options)?;
+    let done = preconditioned(plan, &mut ssds, &mut Watcher::new(watch))?;
+    if done.iter().any(|done| done.stopped) {
+        return Ok(None);
+    }
+    let devices = (ssds.as_slice(), done.as_slice());
+    Ok(Some(state::prepared::write(
+        path,
+        plan,
+        spare_areas,
+        command,
         devices,
-    } = left;
-    let mut error = ended.stop.as_ref().map(ToString::to_string);
-    if error.is_none() {
-        let counts = host.intakes.iter().map(Intake::counts);
-        let served = counts.map(|counts| counts.issued() - counts.lost);
-        assert!(
-            recorder.completed().eq(served),
-            "every request of every stream is served"
-        );
-    }
-    let speed = Speed {
-        wall: wall.elapsed(),
-        cpu: cpu.elapsed(),
-        precondition_cpu,
-        events: ended.events.total(),
-        resident_bytes: resident_bytes.saturating_sub(memory),
-    };
-    let issued: Vec<Issued> = host.intakes.iter().map(Intake::issued_so_far).collect();
-    let first_arrival = outcome::first_arrival(&issued);
-    let mut note = None;
-    if let Some(timeline) = timeline {
-        let written;
-        (note, written) = timeline.finish(first_arrival, ended.now);
-        error = error.or(written.err().map(|error| error.to_string()));
-    }
-    let (record, rows) = recorder.finish(ended.now);
-    let members = members.into_iter().map(|member| member.finish(ended.now).0);
-    let outcome = Outcome {
-        plan: plan.clone(),
-        record,
-        chip_loads: ended.chip_loads,
-        members: members.collect(),
-        devices,
-        streams: issued,
-        contention: host.contention.window(),
-        digest: ended.digest.value(),
-        end: ended.now,
-        error,
-        interrupted: matches!(ended.stop, Some(Stop::Interrupted)),
-        speed,
-    };
-    let mut results = Results::new(outcome, rows);
-    let notes = [note, memory_note].into_iter().flatten();
-    results.summary.notes.extend(notes);
-    Ok(results)
+    )?))
+}
+
+/// Hash of what decides the results of a run, its input apart.
+fn identity(plan: &Plan, options: &Options) -> u64 {
+    let mut hash = XxHash3_64::new();
+    let kept = (options.requests, options.verify, options.max_requests);
+    // Every number of a plan shows in its debug output.
+    hash.write(format!("{plan:?} {kept:?} {:?}", options.power_cut_every).as_bytes());
+    hash.finish()
 }
 
 /// Refuses a run that cannot have the memory it takes; says what may become short.
@@ -189,7 +406,7 @@ fn require_memory(plan: &Plan, options: &Options) -> Result<Option<String>, Simu
 
 #[cfg(test)]
 mod tests {
-    use super::event_loop::simulate;
+    use super::event_loop::{LoopState, simulate};
     use super::*;
     use crate::observer::Observer;
     use wordline_config::load;
@@ -202,6 +419,7 @@ mod tests {
     const INTERVALS: usize = 64;
 
     /// Hears of every hold that is over, and distributes it over intervals.
+    #[derive(serde::Serialize)]
     struct Told {
         recorder: Recorder,
         buses: Vec<Intervals<Time>>,
@@ -216,8 +434,8 @@ mod tests {
             };
             Self {
                 recorder: Recorder::new(plan, false),
-                buses: lanes(plan.first().dimensions.channels),
-                dies: lanes(plan.first().device.part.layout.dies),
+                buses: lanes(plan.first().map_or(0, |ssd| ssd.dimensions.channels)),
+                dies: lanes(plan.first().map_or(0, |ssd| ssd.device.part.layout.dies)),
             }
         }
     }
@@ -269,13 +487,14 @@ mod tests {
         let mut go_on = |_: &Progress| power_cut_every.is_some();
         let mut watcher = Watcher::new(&mut go_on);
         watcher.last -= BETWEEN_REPORTS;
+        let cuts = power_cut_every.map(|every| PowerCuts::new(&plan, every));
+        let state = LoopState::start(&watcher, cuts, None);
         let ended = simulate(
             &mut ssds[0],
             &mut Host::new(vec![input], None, false),
             &mut told,
             &mut watcher,
-            power_cut_every.map(|every| PowerCuts::new(&plan, every)),
-            None,
+            state,
         );
         assert_eq!(ended.stop.is_some(), power_cut_every.is_none());
         let (record, _) = told.recorder.finish(ended.now);

@@ -1,9 +1,11 @@
 //! When the power fails.
 
+use serde::{Deserialize, Serialize};
 use wordline_config::Plan;
 use wordline_kernel::Stream;
 
 /// When the power fails, at random: after a request that is drawn, and some events more.
+#[derive(Serialize, Deserialize)]
 pub(super) struct PowerCuts {
     pub(super) random: Stream,
     pub(super) every: u64,

@@ -1,13 +1,14 @@
 //! The store of a run, from pristine devices to what is summed up.
 
 use super::Options;
-use super::event_loop::{Ended, Stop, simulate};
+use super::event_loop::{Ended, LoopState, Stop, simulate};
 use super::host::Host;
 use super::power_cuts::PowerCuts;
 use super::watch::Watcher;
 use crate::chip_load::ChipLoads;
 use crate::devices::{self, Device};
 use crate::observer::{Drawn, Several};
+use crate::outcome::CacheOutcome;
 use crate::record::Recorder;
 use crate::timeline::Timeline;
 use wordline_config::Plan;
@@ -52,6 +53,10 @@ pub(super) struct Left {
     pub(super) members: Vec<Recorder>,
     pub(super) timeline: Option<Box<Timeline>>,
     pub(super) devices: Vec<Device>,
+    /// What each disk has done.
+    pub(super) disks: Vec<wordline_disk::Figures>,
+    /// What a cache has done, if the store is one.
+    pub(super) cache: Option<CacheOutcome>,
 }
 
 impl PreparedRun {
@@ -67,7 +72,7 @@ impl PreparedRun {
     ) -> Left {
         let stopped = self.is_stopped();
         let mut ssd = self.ssds.remove(0);
-        let loads = self.chip_loads.take();
+        let state = LoopState::start(watcher, cuts, self.chip_loads);
         let (mut recorder, mut timeline) = (self.recorder, self.timeline);
         if let Some(timeline) = &mut timeline {
             timeline.begin([&ssd]);
@@ -80,19 +85,12 @@ impl PreparedRun {
                 recorder,
                 timeline: drawing,
             };
-            ended = simulate(&mut ssd, host, &mut drawn, watcher, cuts, loads);
+            ended = simulate(&mut ssd, host, &mut drawn, watcher, state);
             (recorder, timeline) = (drawn.recorder, Some(drawn.timeline));
         } else {
-            ended = simulate(&mut ssd, host, &mut recorder, watcher, cuts, loads);
+            ended = simulate(&mut ssd, host, &mut recorder, watcher, state);
         }
-        Left {
-            ended,
-            resident_bytes: resident_bytes(),
-            recorder,
-            members: Vec::new(),
-            timeline,
-            devices: vec![Device::of(&ssd, self.preconditioned[0])],
-        }
+        Left::of_one(ended, recorder, timeline, &ssd, &self.preconditioned)
     }
 
     pub(super) fn on_array(
@@ -108,34 +106,62 @@ impl PreparedRun {
             timeline.begin(&self.ssds);
         }
         let mut observer = Several::new(plan, self.recorder, self.timeline);
-        let loads = self.chip_loads.take();
-        let mut ssds = self.ssds.into_iter();
-        let preconditioned = self.preconditioned.into_iter();
-        let devices = |ssds: Vec<&Ssd<Map>>| {
-            let devices = ssds.into_iter().zip(preconditioned);
-            let devices = devices.map(|(ssd, done)| Device::of(ssd, done));
-            (resident_bytes(), devices.collect())
-        };
-        let (ended, (resident_bytes, devices)) = if stopped {
+        let done = &self.preconditioned;
+        if stopped {
             let ended = Ended::new(Some(Stop::Interrupted));
-            (ended, devices(ssds.as_slice().iter().collect()))
-        } else if array.is_nested() {
+            return Left::of_several(ended, observer, self.ssds.iter(), done);
+        }
+        let mut ssds = self.ssds.into_iter();
+        if array.is_nested() {
             let mut store = store_of(array, &mut ssds);
-            let ended = simulate(&mut store, host, &mut observer, watcher, cuts, loads);
-            (ended, devices(store.devices()))
-        } else {
-            let mut store = array_of(array, &mut ssds);
-            let ended = simulate(&mut store, host, &mut observer, watcher, cuts, loads);
-            (ended, devices(store.members().collect()))
-        };
+            let state = LoopState::start(watcher, cuts, self.chip_loads);
+            let ended = simulate(&mut store, host, &mut observer, watcher, state);
+            return Left::of_several(ended, observer, store.devices(), done);
+        }
+        let mut store = array_of(array, &mut ssds);
+        let state = LoopState::start(watcher, cuts, self.chip_loads);
+        let ended = simulate(&mut store, host, &mut observer, watcher, state);
+        Left::of_several(ended, observer, store.members(), done)
+    }
+}
+
+impl Left {
+    pub(super) fn of_one(
+        ended: Ended,
+        recorder: Recorder,
+        timeline: Option<Box<Timeline>>,
+        ssd: &Ssd<Map>,
+        preconditioned: &[Preconditioned],
+    ) -> Self {
+        Self {
+            ended,
+            resident_bytes: resident_bytes(),
+            recorder,
+            members: Vec::new(),
+            timeline,
+            devices: vec![Device::of(ssd, preconditioned[0])],
+            disks: Vec::new(),
+            cache: None,
+        }
+    }
+    pub(super) fn of_several<'a>(
+        ended: Ended,
+        observer: Several,
+        ssds: impl IntoIterator<Item = &'a Ssd<Map>>,
+        preconditioned: &[Preconditioned],
+    ) -> Self {
+        let resident_bytes = resident_bytes();
+        let devices = ssds.into_iter().zip(preconditioned);
         let (recorder, members, timeline) = observer.into_parts();
-        Left {
+        Self {
             ended,
             resident_bytes,
             recorder,
             members,
             timeline,
-            devices,
+            devices: devices.map(|(ssd, done)| Device::of(ssd, *done)).collect(),
+            disks: Vec::new(),
+            cache: None,
         }
     }
 }
@@ -161,6 +187,7 @@ pub(super) fn store_of(
     let members = array.members.iter().filter_map(|member| {
         let store = match &member.store {
             plan::Store::Ssd(_) => Store::of_one(ssds.next()?),
+            plan::Store::Cached(_) | plan::Store::Disk(_) => return None,
             plan::Store::Array(array) => store_of(array, ssds),
         };
         Some((member.name.clone(), store))

@@ -3,6 +3,8 @@
 use std::time::{Duration, Instant};
 use wordline_kernel::Time;
 
+use super::checkpoint::Checkpoints;
+
 /// What a run is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -38,16 +40,34 @@ pub(super) const BETWEEN_REPORTS: Duration = Duration::from_millis(100);
 /// Calls the watch from time to time.
 pub(super) struct Watcher<'a> {
     pub(super) watch: Watch<'a>,
-    pub(super) countdown: u32,
+    /// Events and requests between two looks at the clock, and what is left of them.
+    pub(super) stride: u32,
+    countdown: u32,
+    between: Duration,
     pub(super) last: Instant,
+    /// Writes the state of the run from time to time.
+    pub(super) checkpoints: Option<Checkpoints>,
 }
 
 impl<'a> Watcher<'a> {
     pub(super) fn new(watch: Watch<'a>) -> Self {
         Self {
             watch,
+            stride: STRIDE,
             countdown: STRIDE,
+            between: BETWEEN_REPORTS,
             last: Instant::now(),
+            checkpoints: None,
+        }
+    }
+    /// Calls the watch after every event and request.
+    #[must_use]
+    pub(super) fn at_every_event(self) -> Self {
+        Self {
+            stride: 1,
+            countdown: 1,
+            between: Duration::ZERO,
+            ..self
         }
     }
     /// Whether to report, after so many events or requests more.
@@ -57,8 +77,8 @@ impl<'a> Watcher<'a> {
         if self.countdown > 0 {
             return false;
         }
-        self.countdown = STRIDE;
-        self.last.elapsed() >= BETWEEN_REPORTS
+        self.countdown = self.stride;
+        self.last.elapsed() >= self.between
     }
     pub(super) fn report(&mut self, progress: &Progress) -> bool {
         self.last = Instant::now();

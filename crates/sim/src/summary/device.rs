@@ -5,8 +5,8 @@ use serde::Serialize;
 use wordline_config::Plan;
 use wordline_config::plan::Ssd;
 
-/// The device that was simulated; of an array, sums over its members, and of the first what adds to nothing.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+/// The device that was simulated; of an array, sums over its members, and of the first what adds to nothing. Of hard disks, what counts flash is 0.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[schemars(rename = "Device")]
 pub struct DeviceSummary {
     /// Name of the configuration.
@@ -37,14 +37,16 @@ impl DeviceSummary {
     /// A device; or an array, with sums over its members, and of its first what adds to nothing.
     pub(crate) fn new(plan: &Plan) -> Self {
         let sum = |of: fn(&Ssd) -> u32| plan.ssds().map(of).sum();
+        let like = plan.first().map(Self::of_ssd);
         Self {
+            name: plan.name.clone(),
             capacity_bytes: plan.capacity_bytes(),
             user_bytes: plan.user_bytes(),
             channels: sum(|ssd| ssd.dimensions.channels),
             dies: sum(|ssd| ssd.device.part.layout.dies),
             planes: sum(|ssd| ssd.device.part.layout.planes()),
             blocks: sum(|ssd| ssd.device.part.layout.blocks()),
-            ..Self::of_ssd(plan.first())
+            ..like.unwrap_or_default()
         }
     }
     pub(crate) fn of_ssd(plan: &Ssd) -> Self {

@@ -40,7 +40,7 @@ pub(super) fn input_summary(outcome: &Outcome, flash: &FlashCounts) -> InputSumm
         .map(|issued| replay_name(&issued.replay));
     let replay = replays.next().unwrap_or_default();
     let alike = replays.all(|other| other == replay);
-    let slots = outcome.plan.first().device.queue_depth;
+    let slots = outcome.plan.slots();
     let depths = outcome
         .streams
         .iter()
@@ -55,7 +55,7 @@ pub(super) fn input_summary(outcome: &Outcome, flash: &FlashCounts) -> InputSumm
         time_scale: single.and_then(Issued::time_scale),
         recorded_s: single.filter(|_| !generated).and_then(Issued::recorded_s),
         queue_depth: match replay {
-            "closed-loop" if alike => depths.fold(0, u32::saturating_add),
+            "closed-loop" if alike => depths.sum(),
             _ => slots,
         },
         ..StreamInput::new(&counts, served)
@@ -73,10 +73,10 @@ pub(crate) fn replay_name(replay: &Replay) -> &'static str {
     }
 }
 
-/// Requests that can be under way: those of a closed loop, or as many as the device has `slots`.
-pub(crate) fn queue_depth(slots: u32, replay: &Replay) -> u32 {
+/// Requests that can be under way: those of a closed loop, or as many as the device has `slots`, if there is a bound.
+pub(crate) fn queue_depth(slots: Option<u32>, replay: &Replay) -> Option<u32> {
     match replay {
         Replay::OpenLoop { .. } => slots,
-        Replay::ClosedLoop { queue_depth } => *queue_depth,
+        Replay::ClosedLoop { queue_depth } => Some(*queue_depth),
     }
 }

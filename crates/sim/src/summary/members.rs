@@ -75,7 +75,7 @@ pub struct MemberInput {
 
 /// The members of the array of a run; none if there is no array.
 pub(crate) fn members(outcome: &Outcome) -> Vec<MemberSummary> {
-    if outcome.plan.array().is_none() {
+    if outcome.plan.array_of_ssds().is_none() {
         return Vec::new();
     }
     let all: u64 = outcome.record.total.bytes.iter().sum();

@@ -1,8 +1,10 @@
 //! The numbers of a run, and the sentences beside them.
 
 mod buffer;
+mod cache;
 mod chip_load;
 mod device;
+mod disk;
 mod energy;
 mod figures;
 mod flash;
@@ -17,8 +19,10 @@ mod tail_latency;
 mod utilisation;
 
 pub use self::buffer::BufferSummary;
+pub use self::cache::CacheSummary;
 pub use self::chip_load::ChipLoadSummary;
 pub use self::device::DeviceSummary;
+pub use self::disk::{DiskSummary, SeekDistance};
 pub use self::energy::EnergySummary;
 pub(crate) use self::energy::{energy_of_dies, sum_of_dies};
 pub(crate) use self::figures::ratio;
@@ -93,6 +97,10 @@ pub struct Summary {
     pub map_cache: Option<MapCacheSummary>,
     /// The DRAM buffer; null without one.
     pub buffer: Option<BufferSummary>,
+    /// The cache; null unless the store is flash in front of a disk.
+    pub cache: Option<CacheSummary>,
+    /// The hard disks: the store itself, its members, or those behind the cache; empty without one.
+    pub disks: Vec<DiskSummary>,
     /// The load of the dies; null if it was not looked at.
     pub chip_load: Option<ChipLoadSummary>,
     /// Collections by kind and trigger; one row for each pair that came up.
@@ -183,6 +191,8 @@ impl Summary {
             flash: FlashSummary::new(&flash, devices),
             map_cache: MapCacheSummary::new(devices),
             buffer: BufferSummary::new(&outcome.plan, record, devices),
+            cache: CacheSummary::new(outcome, span),
+            disks: DiskSummary::all(outcome, span),
             chip_load: outcome.chip_loads.as_ref().map(ChipLoadSummary::new),
             collections: record
                 .collections
@@ -238,6 +248,9 @@ fn verification(devices: &[Device]) -> Option<VerificationSummary> {
         reads_checked: 0,
         writes_followed: 0,
     };
+    if devices.is_empty() {
+        return None;
+    }
     for device in devices {
         let (reads, writes) = device.verified?;
         sum.reads_checked += reads;

@@ -22,7 +22,9 @@ pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
             grouped(filled),
             grouped(preconditioned.overwrites.written)
         ));
-    } else {
+    } else if outcome.plan.cached().is_some() {
+        notes.push("The cache was empty at the start: its first reads miss.".into());
+    } else if outcome.plan.first().is_some() {
         notes.push("The device was empty at the start (precondition.fill_ratio = 0).".into());
     }
     if preconditioned.unsettled {
@@ -50,7 +52,7 @@ pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
             grouped(counts.flushes_ignored)
         ));
     }
-    if counts.durable_writes > 0 && !outcome.plan.has_buffer() {
+    if counts.durable_writes > 0 && !outcome.plan.takes_flushes() {
         notes.push(format!(
             "{} writes are to be durable when they are done (FUA): without a DRAM buffer every write is.",
             grouped(counts.durable_writes)

@@ -57,8 +57,8 @@ pub struct StreamInput {
     pub time_scale: Option<f64>,
     /// From the first to the last request that was issued, in the times of the recording, before they were scaled. Null for generated load, a trace without time stamps, and several streams, which have their own.
     pub recorded_s: Option<f64>,
-    /// Open loop: slots of the device queue. Closed loop: outstanding requests.
-    pub queue_depth: u32,
+    /// Open loop: slots of the device queue; null where it takes as many as come. Closed loop: outstanding requests.
+    pub queue_depth: Option<u32>,
     /// Read and write requests admitted to the device.
     pub requests: u64,
     /// Of these, reads.
@@ -113,12 +113,7 @@ pub(crate) fn streams(outcome: &Outcome) -> Vec<StreamSummary> {
         .map(|(place, ((stream, issued), served))| StreamSummary {
             name: stream.name.clone(),
             class: stream.class,
-            input: input(
-                outcome.plan.first().device.queue_depth,
-                stream,
-                issued,
-                served,
-            ),
+            input: input(outcome.plan.slots(), stream, issued, served),
             latency: LatencySummary::by_op(served),
             breakdown: Breakdown::by_op(served),
             excess: ExcessOf::by_op(served),
@@ -137,7 +132,12 @@ fn share(part: u64, all: u64) -> Option<f64> {
     (all > 0).then(|| part as f64 / all as f64)
 }
 
-fn input(slots: u32, stream: &plan::Stream, issued: &Issued, served: &Served) -> StreamInput {
+fn input(
+    slots: Option<u32>,
+    stream: &plan::Stream,
+    issued: &Issued,
+    served: &Served,
+) -> StreamInput {
     StreamInput {
         kind: if stream.workload.is_some() {
             "generated"

@@ -40,7 +40,7 @@ pub fn dies(outcome: &Outcome) -> Result<Table, ObserveError> {
                 .collect::<Vec<f64>>(),
         )
     };
-    let occupied = outcome.record.dies.totals();
+    let occupied = outcome.record.dies.totals().into_iter().take(places.len());
     let mut columns = vec![
         (
             Heading::new("channel", "", "Channel"),
@@ -60,7 +60,7 @@ pub fn dies(outcome: &Outcome) -> Result<Table, ObserveError> {
                 "us",
                 "From first command cycles to last bus cycles",
             ),
-            Values::from(occupied.into_iter().map(us).collect::<Vec<f64>>()),
+            Values::from(occupied.map(us).collect::<Vec<f64>>()),
         ),
         (
             Heading::new("read_us", "us", "Array reads, summed over planes"),

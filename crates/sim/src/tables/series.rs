@@ -30,24 +30,24 @@ pub fn series(record: &Record) -> Result<Table, ObserveError> {
     let mut columns = host_columns(&cells);
     columns.extend(flash_columns(&cells));
     columns.extend(buffer_columns(&cells));
-    columns.extend(vec![
+    columns.extend(cache_columns(&cells));
+    let busy = [
         (
-            Heading::new(
-                "channel_utilisation",
-                "",
-                "Share of the interval in which each channel's bus was held",
-            ),
-            lanes(&record.channels, cells.len()),
+            "channel_utilisation",
+            "Share of the interval in which each channel's bus was held",
+            &record.channels,
         ),
         (
-            Heading::new(
-                "die_utilisation",
-                "",
-                "Share of the interval in which each die was occupied",
-            ),
-            lanes(&record.dies, cells.len()),
+            "die_utilisation",
+            "Share of the interval in which each die was occupied; of disks, their mechanisms",
+            &record.dies,
         ),
-    ]);
+    ];
+    let busy = busy.into_iter().filter(|(.., busy)| busy.lanes() > 0);
+    columns.extend(busy.map(|(name, description, busy)| {
+        let heading = Heading::new(name, "", description);
+        (heading, lanes(busy, cells.len()))
+    }));
     Table::new(columns)
 }
 
@@ -162,6 +162,37 @@ fn buffer_columns(cells: &Cells<'_>) -> Vec<Column> {
             "buffer_pages_destaged",
             "Pages that went from the DRAM buffer to the flash",
             |cell| cell.buffer.destaged,
+        ),
+    ];
+    let column = |(name, description, count): (&'static str, &'static str, Count)| {
+        let values = u64s(cells, |cell| count(cell.value));
+        (Heading::new(name, "", description), values)
+    };
+    columns.into_iter().map(column).collect()
+}
+
+fn cache_columns(cells: &Cells<'_>) -> Vec<Column> {
+    type Count = fn(&Cell) -> u64;
+    let columns: [(&'static str, &'static str, Count); 4] = [
+        (
+            "cache_resident_hits",
+            "Pages of reads that a cache in front of a disk held",
+            |cell| cell.cache.0.resident,
+        ),
+        (
+            "cache_suspected_hits",
+            "Pages of reads that it had evicted and could still read",
+            |cell| cell.cache.0.suspected,
+        ),
+        (
+            "cache_joined",
+            "Pages of reads that another request was reading from the disk",
+            |cell| cell.cache.0.joined,
+        ),
+        (
+            "cache_misses",
+            "Pages of reads that were read from the disk",
+            |cell| cell.cache.0.missed,
         ),
     ];
     let column = |(name, description, count): (&'static str, &'static str, Count)| {

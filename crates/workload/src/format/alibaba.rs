@@ -3,10 +3,10 @@
 
 use std::io::{self, Write};
 
-use super::{Line, Probe, Reader, Record, Render, is_number, names, tick, word};
+use super::{Line, Probe, Reader, Record, is_number, names, tick, word};
 use crate::error::Fault;
-use crate::fields::{Commas, Row};
-use crate::losses::{Losses, moves_data, ticks};
+use crate::fields::Commas;
+use crate::losses::{Losses, ticks};
 use crate::{Op, Request};
 
 const HEADER: [&str; 5] = ["deviceid", "opcode", "offset", "length", "timestamp"];
@@ -16,13 +16,10 @@ struct Alibaba;
 pub(super) fn detect(probe: &Probe) -> bool {
     let header = |line| names(line, &HEADER);
     probe.lines().next().is_some_and(header)
-        || probe.most(|line| {
-            let mut fields = Commas::new(line);
-            fields.text("").is_ok_and(is_number)
-                && fields
-                    .text("")
-                    .is_ok_and(|field| matches!(field, b"R" | b"W"))
-                && (0..3).all(|_| fields.text("").is_ok_and(is_number))
+        || probe.most_rows(|mut fields: Commas| {
+            fields.is(is_number)
+                && fields.is(|field| matches!(field, b"R" | b"W"))
+                && (0..3).all(|_| fields.is(is_number))
                 && fields.end().is_ok()
         })
 }
@@ -47,43 +44,16 @@ impl Line for Alibaba {
         let bytes = fields.number("size")?;
         let ticks = fields.stamp("time stamp")?;
         fields.end()?;
-        Ok(Some(Record {
-            ticks,
-            offset,
-            bytes,
-            volume,
-            op,
-            fua: false,
-        }))
+        Ok(Some(Record::plain(ticks, op, offset, bytes, volume)))
     }
 }
 
-struct Lines;
-
-pub(super) fn render(_timed: bool) -> Box<dyn Render> {
-    Box::new(Lines)
-}
-
-impl Render for Lines {
-    fn request(
-        &mut self,
-        out: &mut dyn Write,
-        request: &Request,
-        losses: &mut Losses,
-    ) -> io::Result<()> {
-        if !moves_data(request, losses) {
-            return Ok(());
-        }
-        let us = ticks(request, tick::US, losses);
-        let op = if request.op == Op::Read { "R" } else { "W" };
-        let Request {
-            offset,
-            bytes,
-            volume,
-            ..
-        } = request;
-        writeln!(out, "{volume},{op},{offset},{bytes},{us}")
-    }
+/// Writes a request.
+pub(super) fn line(out: &mut dyn Write, request: &Request, losses: &mut Losses) -> io::Result<()> {
+    let us = ticks(request, tick::US, losses);
+    let op = if request.op == Op::Read { "R" } else { "W" };
+    let (volume, offset, bytes) = (request.volume, request.offset, request.bytes);
+    writeln!(out, "{volume},{op},{offset},{bytes},{us}")
 }
 
 #[cfg(test)]

@@ -4,14 +4,13 @@
 use super::{Line, Probe, Reader, Record, is_number};
 use crate::Op;
 use crate::error::Fault;
-use crate::fields::{Blanks, Row, SECTOR};
+use crate::fields::{Blanks, SECTOR};
 
 struct ArcLis;
 
 pub(super) fn detect(probe: &Probe) -> bool {
-    probe.most(|line| {
-        let mut fields = Blanks::new(line);
-        (0..4).all(|_| fields.text("").is_ok_and(is_number)) && fields.end().is_ok()
+    probe.most_rows(|mut fields: Blanks| {
+        (0..4).all(|_| fields.is(is_number)) && fields.end().is_ok()
     })
 }
 
@@ -30,14 +29,7 @@ impl Line for ArcLis {
         fields.skip("third column")?;
         fields.skip("sequence number")?;
         fields.end()?;
-        Ok(Some(Record {
-            ticks: 0,
-            offset,
-            bytes,
-            volume: 0,
-            op: Op::Read,
-            fua: false,
-        }))
+        Ok(Some(Record::plain(0, Op::Read, offset, bytes, 0)))
     }
 }
 

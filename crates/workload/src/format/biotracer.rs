@@ -6,15 +6,14 @@
 use super::{Line, Probe, Reader, Record, is_decimal, is_number, tick};
 use crate::Op;
 use crate::error::Fault;
-use crate::fields::{Blanks, Row, SECTOR};
+use crate::fields::{Blanks, SECTOR};
 
 struct Biotracer;
 
 pub(super) fn detect(probe: &Probe) -> bool {
-    probe.most(|line| {
-        let mut fields = Blanks::new(line);
-        (0..4).all(|_| fields.text("").is_ok_and(is_number))
-            && (0..4).all(|_| fields.text("").is_ok_and(is_decimal))
+    probe.most_rows(|mut fields: Blanks| {
+        (0..4).all(|_| fields.is(is_number))
+            && (0..4).all(|_| fields.is(is_decimal))
             && fields.end().is_ok()
     })
 }
@@ -42,14 +41,7 @@ impl Line for Biotracer {
             fields.skip(what)?;
         }
         fields.end()?;
-        Ok(Some(Record {
-            ticks,
-            offset,
-            bytes,
-            volume: 0,
-            op,
-            fua: false,
-        }))
+        Ok(Some(Record::plain(ticks, op, offset, bytes, 0)))
     }
 }
 

@@ -140,7 +140,7 @@ impl Blkparse {
 /// Offset and bytes; `None` if there is no range.
 fn range(fields: &mut Blanks) -> Result<Option<(u64, u64)>, Fault> {
     let mut behind = *fields;
-    if !behind.text("").is_ok_and(is_number) || behind.text("") != Ok(&b"+"[..]) {
+    if !behind.is(is_number) || behind.text("") != Ok(&b"+"[..]) {
         return Ok(None);
     }
     let offset = fields.units("sector", SECTOR)?;
@@ -171,14 +171,7 @@ impl Line for Blkparse {
         let mut ahead = *fields;
         let range = range(&mut ahead)?.filter(|(_, bytes)| *bytes > 0 || !letters.contains(&b'F'));
         let op = operation(letters, range.is_some()).or_else(|reason| fields.fault(reason))?;
-        let flush = Record {
-            ticks,
-            offset: 0,
-            bytes: 0,
-            volume,
-            op: Op::Flush,
-            fua: false,
-        };
+        let flush = Record::plain(ticks, Op::Flush, 0, 0, volume);
         match (op, range) {
             (Some(Op::Flush), _) => Ok(Some(flush)),
             (Some(op), Some((offset, bytes))) => {

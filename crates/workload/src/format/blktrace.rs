@@ -116,14 +116,13 @@ impl Blktrace {
             return Ok((None, None));
         }
         let bytes = u64::from(self.order.word(event, 24));
-        let flush = Record {
-            ticks: self.order.long(event, 8),
-            offset: 0,
-            bytes: 0,
-            volume: self.order.word(event, 36),
-            op: Op::Flush,
-            fua: false,
-        };
+        let flush = Record::plain(
+            self.order.long(event, 8),
+            Op::Flush,
+            0,
+            0,
+            self.order.word(event, 36),
+        );
         let before = (category & FLUSH != 0).then_some(flush);
         let op = match category {
             _ if bytes == 0 => return Ok((before, None)),

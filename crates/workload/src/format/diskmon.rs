@@ -3,19 +3,18 @@
 
 use super::{Line, Probe, Reader, Record, is_decimal, is_number, tick, word};
 use crate::error::Fault;
-use crate::fields::{Blanks, Row, SECTOR};
+use crate::fields::{Blanks, SECTOR};
 
 struct Diskmon;
 
 pub(super) fn detect(probe: &Probe) -> bool {
-    probe.most(|line| {
-        let mut fields = Blanks::new(line);
+    probe.most_rows(|mut fields: Blanks| {
         fields.count() == 7
-            && fields.text("").is_ok_and(is_number)
-            && fields.text("").is_ok_and(is_decimal)
-            && fields.text("").is_ok_and(is_decimal)
+            && fields.is(is_number)
+            && fields.is(is_decimal)
+            && fields.is(is_decimal)
             && fields.skip("").is_ok()
-            && fields.text("").is_ok_and(|field| word(field).is_ok())
+            && fields.is(|field| word(field).is_ok())
     })
 }
 
@@ -37,14 +36,7 @@ impl Line for Diskmon {
         let offset = fields.units("sector", SECTOR)?;
         let bytes = fields.units("length", SECTOR)?;
         fields.end()?;
-        Ok(Some(Record {
-            ticks,
-            offset,
-            bytes,
-            volume,
-            op,
-            fua: false,
-        }))
+        Ok(Some(Record::plain(ticks, op, offset, bytes, volume)))
     }
 }
 

@@ -4,10 +4,10 @@
 
 use std::io::{self, Write};
 
-use super::{Line, Probe, Reader, Record, Render, flag, is_decimal, is_number, tick};
+use super::{Line, Probe, Reader, Record, flag, is_decimal, is_number, tick};
 use crate::error::Fault;
-use crate::fields::{Blanks, Row, SECTOR};
-use crate::losses::{Losses, moves_data, sectors, ticks};
+use crate::fields::{Blanks, SECTOR};
+use crate::losses::{Losses, sectors, ticks};
 use crate::{Op, Request};
 
 struct Disksim;
@@ -15,16 +15,28 @@ struct Disksim;
 pub(super) fn detect(probe: &Probe) -> bool {
     let point = |field: &[u8]| is_decimal(field) && field.contains(&b'.');
     !super::hil::detect(probe)
-        && probe.most(|line| {
-            let mut fields = Blanks::new(line);
-            fields.text("").is_ok_and(point)
-                && (0..4).all(|_| fields.text("").is_ok_and(is_number))
-                && fields.end().is_ok()
+        && probe.most_rows(|mut fields: Blanks| {
+            fields.is(point) && (0..4).all(|_| fields.is(is_number)) && fields.end().is_ok()
         })
 }
 
 pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
     Box::new(Disksim)
+}
+
+/// The columns behind the time: device, sector, size in units of `unit` bytes, flag.
+#[inline(always)]
+pub(super) fn behind_time(
+    fields: &mut Blanks,
+    ticks: u64,
+    unit: u64,
+) -> Result<Option<Record>, Fault> {
+    let volume = fields.number32("device")?;
+    let offset = fields.units("sector", SECTOR)?;
+    let bytes = fields.units("size", unit)?;
+    let op = flag(fields, Op::Read, Op::Write)?;
+    fields.end()?;
+    Ok(Some(Record::plain(ticks, op, offset, bytes, volume)))
 }
 
 impl Line for Disksim {
@@ -34,50 +46,22 @@ impl Line for Disksim {
     #[inline]
     fn parse(&mut self, fields: &mut Blanks<'_>) -> Result<Option<Record>, Fault> {
         let ticks = fields.decimal("time stamp", 6)?;
-        let volume = fields.number32("device")?;
-        let offset = fields.units("sector", SECTOR)?;
-        let bytes = fields.units("size", SECTOR)?;
-        let kind = fields.number("flag")?;
-        let op = flag(kind, Op::Read, Op::Write).or_else(|reason| fields.fault(reason))?;
-        fields.end()?;
-        Ok(Some(Record {
-            ticks,
-            offset,
-            bytes,
-            volume,
-            op,
-            fua: false,
-        }))
+        behind_time(fields, ticks, SECTOR)
     }
 }
 
-struct Lines;
-
-pub(super) fn render(_timed: bool) -> Box<dyn Render> {
-    Box::new(Lines)
-}
-
-impl Render for Lines {
-    fn request(
-        &mut self,
-        out: &mut dyn Write,
-        request: &Request,
-        losses: &mut Losses,
-    ) -> io::Result<()> {
-        const NS_PER_MS: u64 = 1_000_000;
-        if !moves_data(request, losses) {
-            return Ok(());
-        }
-        let ns = ticks(request, tick::NS, losses);
-        let (first, sectors) = sectors(request, losses);
-        let flag = u8::from(request.op == Op::Read);
-        let (ms, fraction) = (ns / NS_PER_MS, ns % NS_PER_MS);
-        writeln!(
-            out,
-            "{ms}.{fraction:06} {} {first} {sectors} {flag}",
-            request.volume
-        )
-    }
+/// Writes a request.
+pub(super) fn line(out: &mut dyn Write, request: &Request, losses: &mut Losses) -> io::Result<()> {
+    const NS_PER_MS: u64 = 1_000_000;
+    let ns = ticks(request, tick::NS, losses);
+    let (first, sectors) = sectors(request, losses);
+    let flag = u8::from(request.op == Op::Read);
+    let (ms, fraction) = (ns / NS_PER_MS, ns % NS_PER_MS);
+    writeln!(
+        out,
+        "{ms}.{fraction:06} {} {first} {sectors} {flag}",
+        request.volume
+    )
 }
 
 #[cfg(test)]

@@ -98,43 +98,40 @@ impl Line for FioIolog {
         };
         let ticks = if self.timed() { stamp } else { 0 };
         if op == Op::Flush {
-            return Ok(Some(Record {
-                ticks,
-                offset: 0,
-                bytes: 0,
-                volume,
-                op,
-                fua: false,
-            }));
+            return Ok(Some(Record::plain(ticks, op, 0, 0, volume)));
         }
         let offset = fields.number("offset")?;
         let bytes = fields.number("length")?;
         fields.end()?;
-        Ok(Some(Record {
-            ticks,
-            offset,
-            bytes,
-            volume,
-            op,
-            fua: false,
-        }))
+        Ok(Some(Record::plain(ticks, op, offset, bytes, volume)))
     }
 }
 
 /// Writes version 3, or version 2 if there are no time stamps. Volumes become files named
 /// `volume-0` and so on, added and opened before their first request and closed at the end.
-struct Lines {
+pub(super) struct Lines {
     timed: bool,
     us: u64,
     volumes: BTreeSet<u32>,
 }
 
-pub(super) fn render(timed: bool) -> Box<dyn Render> {
-    Box::new(Lines {
-        timed,
-        us: 0,
-        volumes: BTreeSet::new(),
-    })
+impl Lines {
+    pub(super) fn new(timed: bool) -> Self {
+        let volumes = BTreeSet::new();
+        Self {
+            timed,
+            us: 0,
+            volumes,
+        }
+    }
+    /// What stands in front of a line.
+    fn stamp(&self) -> String {
+        if self.timed {
+            format!("{} ", self.us)
+        } else {
+            String::new()
+        }
+    }
 }
 
 impl Render for Lines {
@@ -149,21 +146,11 @@ impl Render for Lines {
         request: &Request,
         losses: &mut Losses,
     ) -> io::Result<()> {
-        let Request {
-            offset,
-            bytes,
-            volume,
-            ..
-        } = request;
-        let us = ticks(request, tick::US, losses);
+        let (offset, bytes, volume) = (request.offset, request.bytes, request.volume);
+        self.us = ticks(request, tick::US, losses);
         losses.durable += u64::from(request.fua);
-        self.us = us;
-        let stamp = if self.timed {
-            format!("{us} ")
-        } else {
-            String::new()
-        };
-        if self.volumes.insert(*volume) {
+        let stamp = self.stamp();
+        if self.volumes.insert(volume) {
             writeln!(out, "{stamp}volume-{volume} add")?;
             writeln!(out, "{stamp}volume-{volume} open")?;
         }
@@ -177,11 +164,7 @@ impl Render for Lines {
     }
 
     fn tail(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        let stamp = if self.timed {
-            format!("{} ", self.us)
-        } else {
-            String::new()
-        };
+        let stamp = self.stamp();
         self.volumes
             .iter()
             .try_for_each(|volume| writeln!(out, "{stamp}volume-{volume} close"))

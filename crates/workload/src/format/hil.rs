@@ -1,27 +1,25 @@
 //! HIL FlashSim: milliseconds with six decimals, device, LBA in sectors of 512 bytes, size in pages of
 //! 4 KiB, 1 = read; between tabs.
 
-use super::{Line, Probe, Reader, Record, flag, is_number, tick};
-use crate::Op;
+use super::{Line, Probe, Reader, Record, disksim, is_number, tick};
 use crate::error::Fault;
-use crate::fields::{Blanks, Row, SECTOR};
+use crate::fields::Blanks;
 
 const PAGE: u64 = 4096;
 
 struct Hil;
 
 pub(super) fn detect(probe: &Probe) -> bool {
-    probe.most(|line| {
-        let mut fields = Blanks::new(line);
+    probe.most_rows(|mut fields: Blanks| {
         let six_decimals = |field: &[u8]| {
             field
                 .iter()
                 .position(|&byte| byte == b'.')
                 .is_some_and(|at| field.len() - at == 7)
         };
-        line.contains(&b'\t')
-            && fields.text("").is_ok_and(six_decimals)
-            && (0..4).all(|_| fields.text("").is_ok_and(is_number))
+        fields.line().contains(&b'\t')
+            && fields.is(six_decimals)
+            && (0..4).all(|_| fields.is(is_number))
             && fields.end().is_ok()
     })
 }
@@ -37,20 +35,7 @@ impl Line for Hil {
     #[inline]
     fn parse(&mut self, fields: &mut Blanks<'_>) -> Result<Option<Record>, Fault> {
         let ticks = fields.decimal("time stamp", 6)?;
-        let volume = fields.number32("device")?;
-        let offset = fields.units("sector", SECTOR)?;
-        let bytes = fields.units("size", PAGE)?;
-        let kind = fields.number("flag")?;
-        let op = flag(kind, Op::Read, Op::Write).or_else(|reason| fields.fault(reason))?;
-        fields.end()?;
-        Ok(Some(Record {
-            ticks,
-            offset,
-            bytes,
-            volume,
-            op,
-            fua: false,
-        }))
+        disksim::behind_time(fields, ticks, PAGE)
     }
 }
 
@@ -58,6 +43,7 @@ impl Line for Hil {
 mod tests {
     use super::super::parsed;
     use super::*;
+    use crate::Op;
 
     #[test]
     fn a_line_of_the_desktop() {

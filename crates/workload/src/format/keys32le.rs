@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use super::keys64le::little;
 use super::{Piece, Pieces, Probe, Reader, Record};
 use crate::Op;
 use crate::error::Fault;
@@ -17,10 +18,7 @@ const LIMIT: u32 = 1 << 28;
 struct Keys32le;
 
 fn key(bytes: &[u8]) -> u32 {
-    bytes
-        .iter()
-        .rev()
-        .fold(0, |key, &byte| key << 8 | u32::from(byte))
+    little(bytes) as u32
 }
 
 pub(super) fn detect(probe: &Probe) -> bool {
@@ -57,14 +55,13 @@ impl Piece for Keys32le {
 
     #[inline]
     fn parse(&mut self, record: &[u8]) -> Result<Record, Fault> {
-        Ok(Record {
-            ticks: 0,
-            offset: u64::from(key(record)) * BLOCK,
-            bytes: BLOCK,
-            volume: 0,
-            op: Op::Read,
-            fua: false,
-        })
+        Ok(Record::plain(
+            0,
+            Op::Read,
+            u64::from(key(record)) * BLOCK,
+            BLOCK,
+            0,
+        ))
     }
 }
 

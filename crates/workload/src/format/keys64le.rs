@@ -52,14 +52,13 @@ impl Piece for Keys64le {
 
     #[inline]
     fn parse(&mut self, record: &[u8]) -> Result<Record, Fault> {
-        Ok(Record {
-            ticks: 0,
-            offset: offset(little(record))?,
-            bytes: BLOCK,
-            volume: 0,
-            op: Op::Read,
-            fua: false,
-        })
+        Ok(Record::plain(
+            0,
+            Op::Read,
+            offset(little(record))?,
+            BLOCK,
+            0,
+        ))
     }
 }
 

@@ -7,16 +7,9 @@
 //! reader, with its number.
 
 use std::fmt;
-use std::io::{self, Write};
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
-
-use crate::error::{Fault, Place};
-use crate::fields::{Commas, Row};
-use crate::input::{Input, Stop};
-use crate::losses::Losses;
-use crate::{Op, Request};
 
 mod alibaba;
 mod arc_lis;
@@ -28,13 +21,19 @@ mod diskmon;
 mod disksim;
 mod fio_iolog;
 mod hil;
+mod key_field;
 mod keys32le;
 mod keys64le;
 mod mqsim;
 mod msr;
+mod operation;
 mod oracle_general;
 mod pixel;
+mod probe;
+mod reader;
 mod recognition;
+mod record;
+mod render;
 mod spc;
 mod srt;
 mod ssdsim;
@@ -118,93 +117,51 @@ formats! {
     Columns "columns" columns ".csv" "" "--columns" "Any table of text, with or without a header, if `--columns` says what its columns mean; never recognised",
 }
 
+use key_field::Width;
+use operation::{flag, word};
+use probe::{is_decimal, is_number, names};
+use reader::{BATCH, Line, Piece, Pieces};
+use render::DataLines;
+
 pub use columns::Columns;
+pub(crate) use key_field::KeyField;
+pub(crate) use probe::Probe;
+pub(crate) use reader::Reader;
 pub(crate) use recognition::{encoding, warning};
-
-/// Where the key stands in a record of fixed length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Layout {
-    /// Bytes of a record.
-    pub(crate) length: usize,
-    width: Width,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Width {
-    /// The record is the key.
-    Four,
-    /// The record is the key.
-    Eight,
-    /// The key is eight bytes from the fifth on.
-    Inside,
-}
-
-impl Layout {
-    /// Appends the keys of whole records.
-    pub(crate) fn keys(self, records: &[u8], keys: &mut Vec<u64>) {
-        match self.width {
-            Width::Four => {
-                let (records, _) = records.as_chunks();
-                keys.extend(
-                    records
-                        .iter()
-                        .map(|key| u64::from(u32::from_le_bytes(*key))),
-                );
-            }
-            Width::Eight => {
-                let (records, _) = records.as_chunks();
-                keys.extend(records.iter().map(|key| u64::from_le_bytes(*key)));
-            }
-            Width::Inside => {
-                let records = records.chunks_exact(self.length);
-                keys.extend(records.map(|record| keys64le::little(&record[4..12])));
-            }
-        }
-    }
-}
+pub(crate) use record::{Origin, Placed, Record, UNSTATED, tick};
+pub(crate) use render::Render;
 
 impl Format {
     /// Whether its records are nothing but keys, of one page each.
     pub fn is_keys(self) -> bool {
-        self.layout().is_some()
+        self.key_field().is_some()
     }
     /// Where its keys stand, if its records are nothing but keys.
-    pub(crate) fn layout(self) -> Option<Layout> {
+    pub(crate) fn key_field(self) -> Option<KeyField> {
         let (length, width) = match self {
             Self::Keys32le => (4, Width::Four),
             Self::Keys64le => (8, Width::Eight),
             Self::OracleGeneral => (24, Width::Inside),
             _ => return None,
         };
-        Some(Layout { length, width })
+        Some(KeyField { length, width })
     }
 }
 
-macro_rules! renderers {
-    ($($Format:ident $module:ident,)+) => {
-        impl Format {
-            /// A writer of this format, if there is one.
-            pub(crate) fn render(self, timed: bool) -> Option<Box<dyn Render>> {
-                match self {
-                    $(Self::$Format => Some($module::render(timed)),)+
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
-renderers! {
-    Wordline wordline,
-    FioIolog fio_iolog,
-    Msr msr,
-    Spc spc,
-    Alibaba alibaba,
-    Disksim disksim,
-    Mqsim mqsim,
-}
-
 impl Format {
+    /// A writer of this format, if there is one.
+    pub(crate) fn render(self, timed: bool) -> Option<Box<dyn Render>> {
+        Some(match self {
+            Self::Wordline => Box::new(wordline::Lines),
+            Self::FioIolog => Box::new(fio_iolog::Lines::new(timed)),
+            Self::Msr => Box::new(DataLines(msr::line)),
+            Self::Spc => Box::new(DataLines(spc::line)),
+            Self::Alibaba => Box::new(DataLines(alibaba::line)),
+            Self::Disksim => Box::new(DataLines(disksim::line)),
+            Self::Mqsim => Box::new(DataLines(mqsim::line)),
+            _ => return None,
+        })
+    }
     /// The format of a file that begins as `probe` does.
     pub(crate) fn of(probe: &Probe) -> Option<Self> {
         Self::ALL
@@ -261,329 +218,9 @@ impl Serialize for Format {
     }
 }
 
-/// A request as its file states it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Record {
-    /// In ticks of the reader, from any origin.
-    pub(crate) ticks: u64,
-    pub(crate) offset: u64,
-    pub(crate) bytes: u64,
-    pub(crate) volume: u32,
-    pub(crate) op: Op,
-    /// As in [`Request`].
-    pub(crate) fua: bool,
-}
-
-/// Where the clock of a file starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// At the time of its first record.
-    First,
-    /// At zero.
-    Zero,
-}
-
-/// The ticks of a record that states no time of the clock.
-pub(crate) const UNSTATED: u64 = u64::MAX;
-
-/// A record and where it stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Placed {
-    pub(crate) record: Record,
-    pub(crate) place: Place,
-}
-
-/// At most this many records are read at a time.
-const BATCH: usize = 64;
-
-/// Reads the records of one file.
-pub(crate) trait Reader: Send {
-    /// Picoseconds in a tick; zero for a format without time.
-    fn tick_ps(&self) -> u64;
-    fn origin(&self) -> Origin {
-        Origin::First
-    }
-    /// Appends the next records to `records`, which is empty: those that are at hand, and at least one unless
-    /// the file ends. Beside a fault they are those before it.
-    fn read(&mut self, input: &mut Input, records: &mut Vec<Placed>) -> Result<(), Stop>;
-}
-
-/// Parses the records of a binary format.
-pub(crate) trait Piece: Send {
-    const TICK_PS: u64;
-    /// Bytes of a record.
-    const LENGTH: usize;
-    /// Consumes what stands before the first record.
-    fn head(&mut self, _input: &mut Input) -> Result<(), Stop> {
-        Ok(())
-    }
-    fn parse(&mut self, record: &[u8]) -> Result<Record, Fault>;
-}
-
-/// Reads a binary format.
-pub(crate) struct Pieces<P> {
-    piece: P,
-    begun: bool,
-}
-
-impl<P> Pieces<P> {
-    pub(crate) fn new(piece: P) -> Self {
-        Self {
-            piece,
-            begun: false,
-        }
-    }
-}
-
-impl<P: Piece> Reader for Pieces<P> {
-    fn tick_ps(&self) -> u64 {
-        P::TICK_PS
-    }
-    fn read(&mut self, input: &mut Input, records: &mut Vec<Placed>) -> Result<(), Stop> {
-        if !self.begun {
-            self.begun = true;
-            self.piece.head(input)?;
-        }
-        while records.is_empty() || (records.len() < BATCH && input.holds_record(P::LENGTH)) {
-            let Some(bytes) = input.record(P::LENGTH)? else {
-                break;
-            };
-            let record = self.piece.parse(bytes)?;
-            let place = input.place();
-            records.push(Placed { record, place });
-        }
-        Ok(())
-    }
-}
-
-/// Parses the lines of a text format; it reads the format.
-pub(crate) trait Line: Send {
-    const TICK_PS: u64;
-    const ORIGIN: Origin = Origin::First;
-    /// How its lines are divided.
-    type Fields<'a>: Row<'a>;
-    /// Picoseconds in a tick; for those that are told.
-    fn tick(&self) -> u64 {
-        Self::TICK_PS
-    }
-    /// Whether times have a meaning; for the formats that decide by the beginning of the file.
-    fn timed(&self) -> bool {
-        true
-    }
-    /// What a line says; `None` if it is no request.
-    fn parse(&mut self, fields: &mut Self::Fields<'_>) -> Result<Option<Record>, Fault>;
-    /// What the line that was parsed last says beside that, behind it.
-    #[inline]
-    fn rest(&mut self) -> Option<Record> {
-        None
-    }
-}
-
-impl<L: Line> Reader for L {
-    fn tick_ps(&self) -> u64 {
-        if self.timed() { self.tick() } else { 0 }
-    }
-    fn origin(&self) -> Origin {
-        L::ORIGIN
-    }
-    fn read(&mut self, input: &mut Input, records: &mut Vec<Placed>) -> Result<(), Stop> {
-        let untimed = input.untimed;
-        while records.is_empty() || (records.len() < BATCH && input.holds_line()) {
-            let Some(text) = input.text()? else {
-                break;
-            };
-            if let Some(length) = empty_line(text) {
-                input.take_line(length);
-                continue;
-            }
-            let (parsed, length) = {
-                let mut fields = L::Fields::at(text);
-                (self.parse(&mut fields), fields.length())
-            };
-            let parsed = match parsed {
-                Err(fault) if untimed => without_time(self, &text[..length], fault),
-                parsed => parsed,
-            };
-            input.take_line(length);
-            let Some(record) = parsed? else {
-                input.ignored += 1;
-                continue;
-            };
-            let place = input.place();
-            records.push(Placed { record, place });
-            records.extend(self.rest().map(|record| Placed { record, place }));
-        }
-        Ok(())
-    }
-}
-
-/// What a line says apart from its time, if only that is at fault.
-#[cold]
-fn without_time<L: Line>(
-    format: &mut L,
-    line: &[u8],
-    fault: Fault,
-) -> Result<Option<Record>, Fault> {
-    let Some(stamp) = fault.stamp else {
-        return Err(fault);
-    };
-    let (before, behind) = (&line[..stamp.start], &line[stamp.start + stamp.length..]);
-    let line = [before, b"0", behind].concat();
-    let record = format.parse(&mut L::Fields::at(&line))?;
-    Ok(record.map(|record| Record {
-        ticks: UNSTATED,
-        ..record
-    }))
-}
-
-/// The bytes of the first line of a text, with its end, if it is empty.
-#[inline]
-fn empty_line(text: &[u8]) -> Option<usize> {
-    match text {
-        [b'\n', ..] | [b'\r'] => Some(1),
-        [b'\r', b'\n', ..] => Some(2),
-        _ => None,
-    }
-}
-
-/// Writes requests in one format.
-pub(crate) trait Render: Send {
-    /// What stands before the first request.
-    fn head(&mut self, _out: &mut dyn Write) -> io::Result<()> {
-        Ok(())
-    }
-    /// One request; what is lost is counted.
-    fn request(
-        &mut self,
-        out: &mut dyn Write,
-        request: &Request,
-        losses: &mut Losses,
-    ) -> io::Result<()>;
-    /// What stands behind the last request.
-    fn tail(&mut self, _out: &mut dyn Write) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Picoseconds in units of time stamps.
-pub(crate) mod tick {
-    pub(crate) const PS: u64 = 1;
-    pub(crate) const NS: u64 = 1_000;
-    pub(crate) const FILETIME: u64 = 100_000;
-    pub(crate) const US: u64 = 1_000_000;
-    pub(crate) const S: u64 = 1_000_000_000_000;
-}
-
-/// The beginning of a file, decompressed.
-pub(crate) struct Probe<'a> {
-    pub(crate) bytes: &'a [u8],
-    /// Whether this is all of the file.
-    pub(crate) whole: bool,
-}
-
-impl<'a> Probe<'a> {
-    /// Its whole lines, without their ends, except the empty ones. None if it is no text.
-    pub(crate) fn lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        let end = if self.whole {
-            self.bytes.len()
-        } else {
-            self.bytes
-                .iter()
-                .rposition(|&byte| byte == b'\n')
-                .unwrap_or(0)
-        };
-        let end = if self.is_text() { end } else { 0 };
-        self.bytes[..end]
-            .split(|&byte| byte == b'\n')
-            .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
-            .filter(|line| !line.trim_ascii().is_empty())
-    }
-    fn is_text(&self) -> bool {
-        // Without an early end: that is compared many bytes at a time.
-        let odd = |byte: &u8| matches!(byte, 0..=8 | 14..=31 | 127);
-        !self.bytes.iter().fold(false, |any, byte| any | odd(byte))
-    }
-    /// Whether more than half of the first lines fit.
-    fn most(&self, fits: impl Fn(&[u8]) -> bool) -> bool {
-        const ENOUGH: usize = 200;
-        let lines = || self.lines().take(ENOUGH);
-        2 * lines().filter(|line| fits(line)).count() > lines().count()
-    }
-    /// Whether the first line that is not empty begins so.
-    fn begins(&self, start: &[u8]) -> bool {
-        self.lines()
-            .next()
-            .is_some_and(|line| line.starts_with(start))
-    }
-}
-
-/// Whether a field has the shape of an unsigned or negative whole number.
-fn is_number(field: &[u8]) -> bool {
-    let digits = field.strip_prefix(b"-").unwrap_or(field);
-    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
-}
-
-/// Whether a field has the shape of a decimal number, with or without a point.
-fn is_decimal(field: &[u8]) -> bool {
-    let digits = field.strip_prefix(b"-").unwrap_or(field);
-    let plain = digits
-        .iter()
-        .all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'-'));
-    plain
-        && digits
-            .first()
-            .is_some_and(|byte| byte.is_ascii_digit() || *byte == b'.')
-}
-
-/// Whether a line names these columns between commas, in either case, with or without blanks, underscores
-/// and quotes.
-fn names(line: &[u8], columns: &[&str]) -> bool {
-    let named = |field: &[u8], name: &str| {
-        let letters = field
-            .iter()
-            .filter(|byte| !matches!(byte, b' ' | b'_' | b'"'));
-        letters.map(u8::to_ascii_lowercase).eq(name.bytes())
-    };
-    let mut fields = Commas::new(line);
-    let mut all = columns.iter();
-    all.all(|name| fields.text("").is_ok_and(|field| named(field, name))) && fields.end().is_ok()
-}
-
-/// Read or write, by a flag that is 0 or 1.
-#[inline]
-fn flag(value: u64, one: Op, zero: Op) -> Result<Op, String> {
-    match value {
-        1 => Ok(one),
-        0 => Ok(zero),
-        _ => Err(format!("the flag is {value}, neither 0 nor 1")),
-    }
-}
-
-/// Read or write, by a word whose first letter tells, in either case.
-#[inline]
-fn word(field: &[u8]) -> Result<Op, String> {
-    match field {
-        [b'R' | b'r'] | b"Read" => Ok(Op::Read),
-        [b'W' | b'w'] | b"Write" => Ok(Op::Write),
-        _ => other_word(field),
-    }
-}
-
-#[cold]
-fn other_word(field: &[u8]) -> Result<Op, String> {
-    match field {
-        _ if field.eq_ignore_ascii_case(b"read") => Ok(Op::Read),
-        _ if field.eq_ignore_ascii_case(b"write") => Ok(Op::Write),
-        _ => Err(format!(
-            "the operation is {}, neither read nor write",
-            crate::error::shown(field)
-        )),
-    }
-}
-
 #[cfg(test)]
 pub(crate) fn parsed<L: Line>(mut line: L, text: &str) -> Result<Option<Record>, String> {
-    line.parse(&mut Row::new(text.as_bytes()))
+    line.parse(&mut crate::fields::Row::new(text.as_bytes()))
         .map_err(|fault| match fault.column {
             Some(column) => format!("column {column}: {}", fault.reason),
             None => fault.reason,

@@ -5,10 +5,10 @@
 
 use std::io::{self, Write};
 
-use super::{Line, Probe, Reader, Record, Render, flag, is_number, tick};
+use super::{Line, Probe, Reader, Record, disksim, is_number, tick};
 use crate::error::Fault;
 use crate::fields::{Blanks, Row, SECTOR};
-use crate::losses::{Losses, moves_data, sectors, ticks};
+use crate::losses::{Losses, sectors, ticks};
 use crate::{Op, Request};
 
 const FASTEST_BYTES_PER_NS: u128 = 8;
@@ -25,9 +25,8 @@ pub(super) fn open(_: &Probe) -> Box<dyn Reader> {
 
 /// Five whole numbers between blanks.
 pub(super) fn has_shape(probe: &Probe) -> bool {
-    probe.most(|line| {
-        let mut fields = Blanks::new(line);
-        (0..5).all(|_| fields.text("").is_ok_and(is_number)) && fields.end().is_ok()
+    probe.most_rows(|mut fields: Blanks| {
+        (0..5).all(|_| fields.is(is_number)) && fields.end().is_ok()
     })
 }
 
@@ -37,7 +36,7 @@ pub(super) fn too_fast(probe: &Probe) -> bool {
     let mut span: Option<(u64, u64)> = None;
     for record in probe
         .lines()
-        .filter_map(|line| parse(&mut Blanks::new(line)).ok())
+        .filter_map(|line| parse(&mut Blanks::new(line)).ok().flatten())
     {
         bytes += u128::from(record.bytes);
         let (first, last) = span.unwrap_or((record.ticks, record.ticks));
@@ -49,22 +48,9 @@ pub(super) fn too_fast(probe: &Probe) -> bool {
 
 /// The five columns, whatever the unit of the first.
 #[inline]
-pub(super) fn parse(fields: &mut Blanks) -> Result<Record, Fault> {
+pub(super) fn parse(fields: &mut Blanks) -> Result<Option<Record>, Fault> {
     let ticks = fields.stamp("time stamp")?;
-    let volume = fields.number32("device")?;
-    let offset = fields.units("sector", SECTOR)?;
-    let bytes = fields.units("size", SECTOR)?;
-    let kind = fields.number("flag")?;
-    let op = flag(kind, Op::Read, Op::Write).or_else(|reason| fields.fault(reason))?;
-    fields.end()?;
-    Ok(Record {
-        ticks,
-        offset,
-        bytes,
-        volume,
-        op,
-        fua: false,
-    })
+    disksim::behind_time(fields, ticks, SECTOR)
 }
 
 impl Line for Mqsim {
@@ -73,31 +59,16 @@ impl Line for Mqsim {
 
     #[inline]
     fn parse(&mut self, fields: &mut Blanks<'_>) -> Result<Option<Record>, Fault> {
-        parse(fields).map(Some)
+        parse(fields)
     }
 }
 
-struct Lines;
-
-pub(super) fn render(_timed: bool) -> Box<dyn Render> {
-    Box::new(Lines)
-}
-
-impl Render for Lines {
-    fn request(
-        &mut self,
-        out: &mut dyn Write,
-        request: &Request,
-        losses: &mut Losses,
-    ) -> io::Result<()> {
-        if !moves_data(request, losses) {
-            return Ok(());
-        }
-        let ns = ticks(request, tick::NS, losses);
-        let (first, sectors) = sectors(request, losses);
-        let flag = u8::from(request.op == Op::Read);
-        writeln!(out, "{ns} {} {first} {sectors} {flag}", request.volume)
-    }
+/// Writes a request.
+pub(super) fn line(out: &mut dyn Write, request: &Request, losses: &mut Losses) -> io::Result<()> {
+    let ns = ticks(request, tick::NS, losses);
+    let (first, sectors) = sectors(request, losses);
+    let flag = u8::from(request.op == Op::Read);
+    writeln!(out, "{ns} {} {first} {sectors} {flag}", request.volume)
 }
 
 #[cfg(test)]

@@ -8,10 +8,10 @@
 
 use std::io::{self, Write};
 
-use super::{Line, Probe, Reader, Record, Render, names, tick, word};
+use super::{Line, Probe, Reader, Record, names, tick, word};
 use crate::error::Fault;
-use crate::fields::{Commas, Row};
-use crate::losses::{Losses, moves_data, ticks};
+use crate::fields::Commas;
+use crate::losses::{Losses, ticks};
 use crate::{Op, Request};
 
 const HEADER: [&str; 7] = [
@@ -37,11 +37,10 @@ pub(super) fn detect(probe: &Probe) -> bool {
         .lines()
         .next()
         .is_some_and(|line| names(line, &HEADER))
-        || probe.most(|line| {
-            let mut fields = Commas::new(line);
+        || probe.most_rows(|mut fields: Commas| {
             fields.count() == 7
                 && (0..3).all(|_| fields.skip("").is_ok())
-                && fields.text("").is_ok_and(|field| word(field).is_ok())
+                && fields.is(|field| word(field).is_ok())
         })
 }
 
@@ -100,53 +99,27 @@ impl Line for Msr {
         let bytes = fields.number("size")?;
         fields.skip("response time")?;
         fields.end()?;
-        Ok(Some(Record {
-            ticks,
-            offset,
-            bytes,
-            volume,
-            op,
-            fua: false,
-        }))
+        Ok(Some(Record::plain(ticks, op, offset, bytes, volume)))
     }
 }
 
-struct Lines;
-
-pub(super) fn render(_timed: bool) -> Box<dyn Render> {
-    Box::new(Lines)
-}
-
-impl Render for Lines {
-    fn request(
-        &mut self,
-        out: &mut dyn Write,
-        request: &Request,
-        losses: &mut Losses,
-    ) -> io::Result<()> {
-        if !moves_data(request, losses) {
-            return Ok(());
-        }
-        let ticks = ticks(request, tick::FILETIME, losses);
-        let op = if request.op == Op::Read {
-            "Read"
-        } else {
-            "Write"
-        };
-        let Request {
-            offset,
-            bytes,
-            volume,
-            ..
-        } = request;
-        writeln!(out, "{ticks},wordline,{volume},{op},{offset},{bytes},0")
-    }
+/// Writes a request.
+pub(super) fn line(out: &mut dyn Write, request: &Request, losses: &mut Losses) -> io::Result<()> {
+    let ticks = ticks(request, tick::FILETIME, losses);
+    let op = if request.op == Op::Read {
+        "Read"
+    } else {
+        "Write"
+    };
+    let (volume, offset, bytes) = (request.volume, request.offset, request.bytes);
+    writeln!(out, "{ticks},wordline,{volume},{op},{offset},{bytes},0")
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::parsed;
     use super::*;
+    use crate::fields::Row;
 
     #[test]
     fn a_line_of_hm_0() {

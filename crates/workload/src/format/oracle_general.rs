@@ -45,14 +45,13 @@ impl Piece for OracleGeneral {
 
     #[inline]
     fn parse(&mut self, record: &[u8]) -> Result<Record, Fault> {
-        Ok(Record {
-            ticks: little(&record[..4]),
-            offset: offset(little(&record[4..12]))?,
-            bytes: PAGE,
-            volume: 0,
-            op: Op::Read,
-            fua: false,
-        })
+        Ok(Record::plain(
+            little(&record[..4]),
+            Op::Read,
+            offset(little(&record[4..12]))?,
+            PAGE,
+            0,
+        ))
     }
 }
 

@@ -33,12 +33,10 @@ pub(super) fn detect(probe: &Probe) -> bool {
             };
             let mut fields = Commas::new(rest);
             fields.skip("").is_ok()
-                && fields.text("").is_ok_and(is_number)
-                && fields
-                    .text("")
-                    .is_ok_and(|field| matches!(field, b"R" | b"W"))
-                && (0..2).all(|_| fields.text("").is_ok_and(is_number))
-                && fields.text("").is_ok_and(is_decimal)
+                && fields.is(is_number)
+                && fields.is(|field| matches!(field, b"R" | b"W"))
+                && (0..2).all(|_| fields.is(is_number))
+                && fields.is(is_decimal)
         })
 }
 
@@ -63,14 +61,7 @@ impl Line for Pixel {
         let bytes = fields.units("size", SECTOR)?;
         let ticks = fields.decimal("time stamp", 9)?;
         fields.end()?;
-        Ok(Some(Record {
-            ticks,
-            offset,
-            bytes,
-            volume,
-            op,
-            fua: false,
-        }))
+        Ok(Some(Record::plain(ticks, op, offset, bytes, volume)))
     }
 }
 

@@ -4,20 +4,19 @@
 
 use std::io::{self, Write};
 
-use super::{Line, Probe, Reader, Record, Render, is_decimal, is_number, tick, word};
+use super::{Line, Probe, Reader, Record, is_decimal, is_number, tick, word};
 use crate::error::Fault;
-use crate::fields::{Commas, Row, SECTOR};
-use crate::losses::{Losses, moves_data, sectors, ticks};
+use crate::fields::{Commas, SECTOR};
+use crate::losses::{Losses, sectors, ticks};
 use crate::{Op, Request};
 
 struct Spc;
 
 pub(super) fn detect(probe: &Probe) -> bool {
-    probe.most(|line| {
-        let mut fields = Commas::new(line);
-        (0..3).all(|_| fields.text("").is_ok_and(is_number))
-            && fields.text("").is_ok_and(|field| word(field).is_ok())
-            && fields.text("").is_ok_and(is_decimal)
+    probe.most_rows(|mut fields: Commas| {
+        (0..3).all(|_| fields.is(is_number))
+            && fields.is(|field| word(field).is_ok())
+            && fields.is(is_decimal)
     })
 }
 
@@ -36,45 +35,23 @@ impl Line for Spc {
         let bytes = fields.number("size")?;
         let op = word(fields.text("operation")?).or_else(|reason| fields.fault(reason))?;
         let ticks = fields.decimal("time stamp", 9)?;
-        Ok(Some(Record {
-            ticks,
-            offset,
-            bytes,
-            volume,
-            op,
-            fua: false,
-        }))
+        Ok(Some(Record::plain(ticks, op, offset, bytes, volume)))
     }
 }
 
-struct Lines;
-
-pub(super) fn render(_timed: bool) -> Box<dyn Render> {
-    Box::new(Lines)
-}
-
-impl Render for Lines {
-    fn request(
-        &mut self,
-        out: &mut dyn Write,
-        request: &Request,
-        losses: &mut Losses,
-    ) -> io::Result<()> {
-        const NS_PER_S: u64 = 1_000_000_000;
-        if !moves_data(request, losses) {
-            return Ok(());
-        }
-        let ns = ticks(request, tick::NS, losses);
-        let (first, sectors) = sectors(request, losses);
-        let op = if request.op == Op::Read { 'r' } else { 'w' };
-        let (s, fraction) = (ns / NS_PER_S, ns % NS_PER_S);
-        writeln!(
-            out,
-            "{},{first},{},{op},{s}.{fraction:09}",
-            request.volume,
-            sectors * SECTOR
-        )
-    }
+/// Writes a request.
+pub(super) fn line(out: &mut dyn Write, request: &Request, losses: &mut Losses) -> io::Result<()> {
+    const NS_PER_S: u64 = 1_000_000_000;
+    let ns = ticks(request, tick::NS, losses);
+    let (first, sectors) = sectors(request, losses);
+    let op = if request.op == Op::Read { 'r' } else { 'w' };
+    let (s, fraction) = (ns / NS_PER_S, ns % NS_PER_S);
+    writeln!(
+        out,
+        "{},{first},{},{op},{s}.{fraction:09}",
+        request.volume,
+        sectors * SECTOR
+    )
 }
 
 #[cfg(test)]

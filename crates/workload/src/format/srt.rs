@@ -70,18 +70,11 @@ impl Piece for Srt {
                 "the time has {micros} us beside the seconds"
             )));
         }
-        Ok(Record {
-            ticks: seconds * 1_000_000 + micros,
-            offset: positive(7, "block")? * BLOCK,
-            bytes: positive(6, "size")?,
-            volume: (field(8) >> 8) & 0xffff,
-            op: if field(11) & 1 == 1 {
-                Op::Read
-            } else {
-                Op::Write
-            },
-            fua: false,
-        })
+        let ticks = seconds * 1_000_000 + micros;
+        let (offset, bytes) = (positive(7, "block")? * BLOCK, positive(6, "size")?);
+        let op = [Op::Write, Op::Read][(field(11) & 1) as usize];
+        let disk = (field(8) >> 8) & 0xffff;
+        Ok(Record::plain(ticks, op, offset, bytes, disk))
     }
 }
 

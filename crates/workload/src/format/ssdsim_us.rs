@@ -21,6 +21,6 @@ impl Line for SsdsimUs {
 
     #[inline]
     fn parse(&mut self, fields: &mut Blanks<'_>) -> Result<Option<Record>, Fault> {
-        mqsim::parse(fields).map(Some)
+        mqsim::parse(fields)
     }
 }

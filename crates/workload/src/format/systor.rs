@@ -3,7 +3,7 @@
 
 use super::{Line, Probe, Reader, Record, is_decimal, tick, word};
 use crate::error::Fault;
-use crate::fields::{Commas, Row};
+use crate::fields::Commas;
 
 const HEADER: &[u8] = b"Timestamp,Response,IOType,LUN,Offset,Size";
 
@@ -11,12 +11,11 @@ struct Systor;
 
 pub(super) fn detect(probe: &Probe) -> bool {
     probe.begins(HEADER)
-        || probe.most(|line| {
-            let mut fields = Commas::new(line);
+        || probe.most_rows(|mut fields: Commas| {
             fields.count() == 6
-                && fields.text("").is_ok_and(is_decimal)
+                && fields.is(is_decimal)
                 && fields.skip("").is_ok()
-                && fields.text("").is_ok_and(|field| word(field).is_ok())
+                && fields.is(|field| word(field).is_ok())
         })
 }
 
@@ -40,14 +39,7 @@ impl Line for Systor {
         let offset = fields.number("offset")?;
         let bytes = fields.number("size")?;
         fields.end()?;
-        Ok(Some(Record {
-            ticks,
-            offset,
-            bytes,
-            volume,
-            op,
-            fua: false,
-        }))
+        Ok(Some(Record::plain(ticks, op, offset, bytes, volume)))
     }
 }
 

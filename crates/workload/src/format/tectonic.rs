@@ -121,14 +121,7 @@ impl Line for Tectonic {
             self.address((id, shard), within, bytes)
                 .map_err(Fault::new)?
         };
-        Ok(Some(Record {
-            ticks,
-            offset,
-            bytes,
-            volume: 0,
-            op,
-            fua: false,
-        }))
+        Ok(Some(Record::plain(ticks, op, offset, bytes, 0)))
     }
 }
 

@@ -4,14 +4,13 @@
 use super::{Line, Probe, Reader, Record, flag, is_number, tick};
 use crate::Op;
 use crate::error::Fault;
-use crate::fields::{Commas, Row, SECTOR};
+use crate::fields::{Commas, SECTOR};
 
 struct Tencent;
 
 pub(super) fn detect(probe: &Probe) -> bool {
-    probe.most(|line| {
-        let mut fields = Commas::new(line);
-        (0..5).all(|_| fields.text("").is_ok_and(is_number)) && fields.end().is_ok()
+    probe.most_rows(|mut fields: Commas| {
+        (0..5).all(|_| fields.is(is_number)) && fields.end().is_ok()
     })
 }
 
@@ -28,18 +27,10 @@ impl Line for Tencent {
         let ticks = fields.stamp("time stamp")?;
         let offset = fields.units("offset", SECTOR)?;
         let bytes = fields.units("size", SECTOR)?;
-        let kind = fields.number("flag")?;
-        let op = flag(kind, Op::Write, Op::Read).or_else(|reason| fields.fault(reason))?;
+        let op = flag(fields, Op::Write, Op::Read)?;
         let volume = fields.number32("volume")?;
         fields.end()?;
-        Ok(Some(Record {
-            ticks,
-            offset,
-            bytes,
-            volume,
-            op,
-            fua: false,
-        }))
+        Ok(Some(Record::plain(ticks, op, offset, bytes, volume)))
     }
 }
 

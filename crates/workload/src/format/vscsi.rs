@@ -7,6 +7,7 @@
 //! bit of other writes is in the command, of which a record holds the operation alone.
 //! A WRITE SAME counts as a write, whether or not it asks to unmap: a record does not say.
 
+use super::keys64le::little;
 use super::{Piece, Pieces, Probe, Reader, Record, tick};
 use crate::Op;
 use crate::error::Fault;
@@ -17,13 +18,6 @@ const VERSION: u16 = 0x0100;
 const UNMAP: u16 = 0x42;
 
 struct Vscsi;
-
-fn little(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .rev()
-        .fold(0, |value, &byte| value << 8 | u64::from(byte))
-}
 
 /// Whether an operation is a WRITE AND VERIFY, of 10, 16 or 12 bytes.
 fn is_verified(code: u16) -> bool {

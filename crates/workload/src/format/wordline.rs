@@ -80,11 +80,8 @@ impl Line for Wordline {
     }
 }
 
-struct Lines;
-
-pub(super) fn render(_timed: bool) -> Box<dyn Render> {
-    Box::new(Lines)
-}
+/// Writes its lines.
+pub(super) struct Lines;
 
 impl Render for Lines {
     fn head(&mut self, out: &mut dyn Write) -> io::Result<()> {
@@ -105,12 +102,7 @@ impl Render for Lines {
             Op::Trim => "trim",
             Op::Flush => "flush",
         };
-        let Request {
-            offset,
-            bytes,
-            volume,
-            ..
-        } = request;
+        let (offset, bytes, volume) = (request.offset, request.bytes, request.volume);
         if ps == 0 {
             writeln!(out, "{ns},{op},{offset},{bytes},{volume}")
         } else {

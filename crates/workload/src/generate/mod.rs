@@ -85,13 +85,14 @@ impl Default for Config {
     }
 }
 
-/// A fault of the config; `key` is relative to the `[workload]` table.
-pub(crate) fn fault(
+/// Fails for a fault of the config; `key` is relative to the `[workload]` table.
+pub(crate) fn fault<T>(
     key: &str,
     reason: impl Into<String>,
     remedy: impl Into<String>,
-) -> WorkloadError {
-    WorkloadError::new(Path::new(&format!("workload.{key}")), reason, remedy)
+) -> Result<T, WorkloadError> {
+    let key = format!("workload.{key}");
+    Err(WorkloadError::new(Path::new(&key), reason, remedy))
 }
 
 /// Fails unless `value` is a number from `low` to `high`.
@@ -100,7 +101,7 @@ pub(crate) fn within(key: &str, value: f64, low: f64, high: f64) -> Result<(), W
         return Ok(());
     }
     let reason = format!("{value} is not between {low} and {high}");
-    Err(fault(key, reason, "give a number in that range"))
+    fault(key, reason, "give a number in that range")
 }
 
 fn whole_sectors(key: &str, bytes: u64) -> Result<(), WorkloadError> {
@@ -108,7 +109,7 @@ fn whole_sectors(key: &str, bytes: u64) -> Result<(), WorkloadError> {
         return Ok(());
     }
     let reason = format!("{bytes} is not a multiple of {SECTOR} bytes");
-    Err(fault(key, reason, "round it to one"))
+    fault(key, reason, "round it to one")
 }
 
 /// The working set, and where requests may begin in it.
@@ -131,20 +132,16 @@ impl Space {
 impl Config {
     fn space(&self, user_bytes: u64) -> Result<Space, WorkloadError> {
         if self.align_bytes == 0 {
-            return Err(fault(
-                "align_bytes",
-                "0 is no alignment",
-                "give a multiple of 512",
-            ));
+            return fault("align_bytes", "0 is no alignment", "give a multiple of 512");
         }
         whole_sectors("align_bytes", self.align_bytes)?;
         whole_sectors("offset_bytes", self.offset_bytes)?;
         if self.working_set_ratio == 0.0 {
-            return Err(fault(
+            return fault(
                 "working_set_ratio",
                 "0 leaves no room",
                 "give a share above 0",
-            ));
+            );
         }
         within("working_set_ratio", self.working_set_ratio, 0.0, 1.0)?;
         let length = (user_bytes as f64 * self.working_set_ratio) as u64;
@@ -155,11 +152,11 @@ impl Config {
                 "{} and the {length} bytes of the working set end beyond the device's {user_bytes}",
                 self.offset_bytes
             );
-            return Err(fault(
+            return fault(
                 "offset_bytes",
                 reason,
                 "lower it or workload.working_set_ratio",
-            ));
+            );
         }
         let mut largest = 0;
         for (key, sizes) in self.sizes() {
@@ -167,7 +164,7 @@ impl Config {
             if largest > length {
                 let reason = format!("{largest} bytes do not fit into the working set of {length}");
                 let remedy = "lower it or raise workload.working_set_ratio";
-                return Err(fault(key, reason, remedy));
+                return fault(key, reason, remedy);
             }
         }
         Ok(Space {
@@ -196,11 +193,11 @@ impl Config {
         }
         if self.arrival.queue_depth().is_some() {
             let reason = "a closed loop has no arrivals to pause between";
-            return Err(fault(
+            return fault(
                 "idle_ms",
                 reason,
                 "set workload.arrival to poisson, constant or idle-mix",
-            ));
+            );
         }
         Ok(Time::from_ps((self.idle_ms * 1e9).round() as u64))
     }
@@ -243,21 +240,17 @@ impl Generator {
     /// Errors name the key that is wrong, such as `workload.request_bytes`.
     pub fn new(config: &Config, user_bytes: u64, seed: u64) -> Result<Self, WorkloadError> {
         if config.requests == 0 {
-            return Err(fault(
-                "requests",
-                "0 requests are no workload",
-                "give at least 1",
-            ));
+            return fault("requests", "0 requests are no workload", "give at least 1");
         }
         within("read_ratio", config.read_ratio, 0.0, 1.0)?;
         within("trim_ratio", config.trim_ratio, 0.0, 1.0)?;
         within("fua_ratio", config.fua_ratio, 0.0, 1.0)?;
         if config.flush_every_requests == 1 {
-            return Err(fault(
+            return fault(
                 "flush_every_requests",
                 "if every request is a flush, none reads or writes",
                 "give at least 2, or 0 for no flushes",
-            ));
+            );
         }
         let [reads, writes, trims] = config.sizes().map(|(key, sizes)| Mix::new(key, sizes));
         let (reads, writes, trims) = (reads?, writes?, trims?);
@@ -339,11 +332,7 @@ impl Source for Generator {
                 self.generated + 1
             );
             self.requests = self.generated;
-            return Err(fault(
-                "requests",
-                reason,
-                "generate fewer, or at a higher rate",
-            ));
+            return fault("requests", reason, "generate fewer, or at a higher rate");
         };
         self.generated += 1;
         if self.flush_every > 0 && self.generated.is_multiple_of(self.flush_every) {

@@ -58,20 +58,20 @@ impl Mix {
             Sizes::Mix(shares) => shares.clone(),
         };
         if shares.is_empty() {
-            return Err(fault(key, "the list is empty", "name at least one size"));
+            return fault(key, "the list is empty", "name at least one size");
         }
         let mut steps = Vec::new();
         let mut sum = 0.0;
         for Share { bytes, weight } in shares {
             if bytes == 0 {
                 let remedy = "give a multiple of 512";
-                return Err(fault(key, "0 bytes are no request", remedy));
+                return fault(key, "0 bytes are no request", remedy);
             }
             whole_sectors(key, bytes)?;
             sum += weight;
             if !(weight > 0.0 && f64::is_finite(sum)) {
                 let reason = format!("the weight {weight} of {bytes} bytes is not above 0");
-                return Err(fault(key, reason, "give a number above 0"));
+                return fault(key, reason, "give a number above 0");
             }
             steps.push((bytes, sum));
         }

@@ -54,6 +54,17 @@ pub struct Trace {
     first: Option<OpenFile>,
     /// What was read before it is asked for, until it is returned.
     ahead: Option<LookAhead>,
+    /// How far the trace has been read at its end, if all of it was read before.
+    end: Option<ReadPosition>,
+    /// Whether that end was reached.
+    ended: bool,
+}
+
+/// All requests of a trace, and what else its reading has told.
+pub(crate) struct Requests {
+    ahead: LookAhead,
+    end: ReadPosition,
+    first_skipped: Option<WorkloadError>,
 }
 
 impl Trace {
@@ -87,6 +98,34 @@ impl Trace {
         }
         self.ahead = Some(ahead);
         Ok(self)
+    }
+
+    /// Reads all requests; none if there are more than `most`.
+    pub(crate) fn decode(mut self, most: usize) -> Result<Option<Requests>, WorkloadError> {
+        let mut ahead = LookAhead::new(self.position());
+        while let Some(request) = self.next_request()? {
+            if ahead.len() == most {
+                return Ok(None);
+            }
+            ahead.push(request, self.counts, self.bytes(), || self.digest());
+        }
+        Ok(Some(Requests {
+            ahead,
+            end: self.position(),
+            first_skipped: self.first_skipped,
+        }))
+    }
+    /// The same trace, of which nothing has been read, with the requests that were read of it before.
+    pub(crate) fn with(mut self, requests: &Requests) -> Self {
+        self.ahead = Some(requests.ahead.clone());
+        self.end = Some(requests.end);
+        self.first_skipped.clone_from(&requests.first_skipped);
+        self
+    }
+    /// Where it is, if what is returned was read before.
+    fn read_before(&self) -> Option<ReadPosition> {
+        let end = self.end.filter(|_| self.ended);
+        end.or_else(|| self.ahead.as_ref().map(LookAhead::position))
     }
 
     /// A trace whose one file is in memory; `name` stands for it in messages.
@@ -158,6 +197,8 @@ impl Trace {
             origins,
             first: first_file,
             ahead: None,
+            end: None,
+            ended: false,
         })
     }
 
@@ -171,10 +212,7 @@ impl Trace {
     }
     /// What happened so far on the way from the lines to the requests.
     pub fn counts(&self) -> Counts {
-        match &self.ahead {
-            Some(ahead) => ahead.position().counts,
-            None => self.counts,
-        }
+        self.read_before().map_or(self.counts, |at| at.counts)
     }
     /// The first line that was skipped, and why.
     pub fn first_skipped(&self) -> Option<&WorkloadError> {
@@ -184,8 +222,8 @@ impl Trace {
     /// Hash of the bytes read from disk so far (as they are there, compressed); at the end of the
     /// trace, that of all of it.
     pub fn digest(&self) -> u64 {
-        if let Some(ahead) = &self.ahead {
-            return ahead.position().digest;
+        if let Some(at) = self.read_before() {
+            return at.digest;
         }
         let mut digest = self.digest;
         if let Some(open) = &self.open {
@@ -196,8 +234,8 @@ impl Trace {
 
     /// Bytes read from disk so far.
     fn bytes(&self) -> u64 {
-        if let Some(ahead) = &self.ahead {
-            return ahead.position().bytes;
+        if let Some(at) = self.read_before() {
+            return at.bytes;
         }
         let open = self.open.as_ref();
         self.bytes_done + open.map_or(0, |open| open.input.stream().bytes())
@@ -381,6 +419,10 @@ impl Source for Trace {
         if let Some(ahead) = &mut self.ahead {
             if let Some(next) = ahead.next() {
                 return Ok(Some(next));
+            }
+            if self.end.is_some() {
+                self.ended = true;
+                return Ok(None);
             }
             self.ahead = None;
         }

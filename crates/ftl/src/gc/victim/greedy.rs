@@ -131,6 +131,9 @@ impl Choose for State {
             self.put(plane, before.0, before.1);
         }
     }
+    fn revived(&mut self, plane: Plane, block: Block, valid: u32) {
+        self.invalidated(plane, block, valid);
+    }
     #[inline]
     fn prefetch(&self, block: Block) {
         self.lists.prefetch(block.0);
@@ -193,6 +196,10 @@ mod tests {
                 None => {
                     *is = Some((5, step));
                     state.closed(plane, block, 5);
+                }
+                Some((valid @ ..5, _)) if random.below(4) == 0 => {
+                    *is = Some((valid + 1, step));
+                    state.revived(plane, block, valid + 1);
                 }
                 Some((valid @ 1.., _)) if random.below(8) > 0 => {
                     *is = Some((valid - 1, step));

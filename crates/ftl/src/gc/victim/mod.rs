@@ -21,6 +21,9 @@ pub trait Choose {
     fn closed(&mut self, plane: Plane, block: Block, valid: u32);
     /// A page of `block`, which may be chosen, has become invalid; `valid` pages are left.
     fn invalidated(&mut self, plane: Plane, block: Block, valid: u32);
+    /// A page of `block`, which may be chosen, is valid again; `valid` pages are. Of no interest to a choice that
+    /// does not count them.
+    fn revived(&mut self, _plane: Plane, _block: Block, _valid: u32) {}
     /// A page of `block` may become invalid soon: brings the books on the block into the caches of the
     /// processor.
     #[inline]
@@ -65,6 +68,9 @@ macro_rules! members {
             #[inline(always)]
             fn invalidated(&mut self, plane: Plane, block: Block, valid: u32) {
                 match self { $(Self::$Variant(state) => state.invalidated(plane, block, valid)),+ }
+            }
+            fn revived(&mut self, plane: Plane, block: Block, valid: u32) {
+                match self { $(Self::$Variant(state) => state.revived(plane, block, valid)),+ }
             }
             #[inline]
             fn prefetch(&self, block: Block) {

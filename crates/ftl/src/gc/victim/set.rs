@@ -8,7 +8,9 @@ use wordline_nand::{Block, Layout, Plane};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PlaneSets {
     blocks_per_plane: usize,
+    #[serde(with = "wordline_kernel::dense")]
     members: Vec<u32>,
+    #[serde(with = "wordline_kernel::dense")]
     sizes: Vec<u32>,
 }
 

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Plane, Ppn};
 
-use super::{LogicalBlock, LogicalMap, Member, Role};
+use super::state::{Member, Role};
+use super::{LogicalBlock, LogicalMap};
 use crate::block::Phase;
 use crate::lpn::Lpn;
 use crate::wear::Spend;

@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Plane, Ppn};
 
-use super::{
-    FILLER, IN_DELAYED, IN_RECENT, LogicalBlock, LogicalMap, MERGING, Role, SOURCE, STRAY,
-};
+use super::state::{IN_DELAYED, IN_RECENT, MERGING, Role, SOURCE, STRAY};
+use super::{FILLER, LogicalBlock, LogicalMap};
 use crate::job::{Collection, Cost, GcKind, JobId, Step};
 use crate::lpn::Lpn;
 

@@ -4,12 +4,16 @@
 //! keeps its pages in place, and in whether writes without room go to a buffer. Here is what they
 //! share; `log_block`, `hybrid` and `buffered` say what is theirs.
 
+mod blocks;
 mod buffer;
 mod merge;
+mod order;
 mod record;
 mod recover;
 mod rules;
 pub mod shape;
+mod shortage;
+mod state;
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::{Fill, Table};
@@ -24,97 +28,14 @@ use crate::lpn::Lpn;
 use crate::recovery::{Flash, Recovery};
 use crate::wear::{FreeBlocks, Spend};
 use buffer::Buffer;
-use merge::Merge;
 use record::Record;
 pub(super) use rules::Rules;
 use shape::Shape;
+use state::{IN_RECENT, Logical, Member, PlaneState, Role};
 
 /// What pages of metadata are, in their spare areas.
 const RECORD: u32 = 0;
 const FILLER: u32 = 1;
-
-/// What a block is to its logical block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
-    /// None: free, or something else altogether.
-    None = 0,
-    /// Holds merged pages.
-    Data = 1,
-    /// Takes writes, or has taken them.
-    Update = 2,
-    /// Is being filled by a merge.
-    Target = 3,
-    /// Belongs to the write buffer.
-    Buffer = 4,
-}
-
-/// What is known of a block that belongs to a logical block.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Member {
-    /// 1 + the next block of its logical block, or 0.
-    next: u32,
-    /// Pages handed out.
-    used: u16,
-    /// Its [`Role`] in the low bits, and [`STRAY`] and [`SOURCE`].
-    bits: u8,
-}
-
-/// A page of the block is not at its own place.
-const STRAY: u8 = 8;
-/// The block is emptied by a merge.
-const SOURCE: u8 = 16;
-
-impl Member {
-    fn role(self) -> Role {
-        match self.bits & 7 {
-            0 => Role::None,
-            1 => Role::Data,
-            2 => Role::Update,
-            3 => Role::Target,
-            _ => Role::Buffer,
-        }
-    }
-    fn set_role(&mut self, role: Role) {
-        self.bits = self.bits & !7 | role as u8;
-    }
-    fn is(self, bit: u8) -> bool {
-        self.bits & bit != 0
-    }
-}
-
-/// A logical block.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Logical {
-    /// 1 + its block that was opened last, or 0.
-    first: u32,
-    /// 1 + the update block that takes writes, or 0.
-    active: u32,
-    /// Pages that hold something.
-    valid: u32,
-    /// Of these, pages in the write buffer.
-    buffered: u32,
-    /// All its blocks.
-    blocks: u16,
-    /// Of these, update blocks that no merge empties.
-    updates: u16,
-    /// [`MERGING`], and the lists that it is in.
-    bits: u8,
-}
-
-const MERGING: u8 = 1;
-const IN_RECENT: u8 = 2;
-const IN_FULL: u8 = 4;
-const IN_DELAYED: u8 = 8;
-
-/// What a plane has at hand.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct PlaneState {
-    /// Free blocks, those that the write buffer may still take apart.
-    free: u32,
-    merge: Option<Merge>,
-    record: Record,
-    buffer: Buffer,
-}
 
 /// A translation layer of logical blocks.
 ///
@@ -128,8 +49,10 @@ pub struct LogicalMap {
     start_blocks: u32,
     reserve_blocks: u32,
     /// By logical page: 1 + its physical page, or 0.
+    #[serde(with = "wordline_kernel::dense")]
     map: Vec<u32>,
     /// By physical page: 1 + the logical page last programmed there, or 0.
+    #[serde(with = "wordline_kernel::dense")]
     owners: Vec<u32>,
     blocks: Blocks,
     members: Vec<Member>,
@@ -207,223 +130,6 @@ impl LogicalMap {
         );
         tables.extend(Blocks::memory(layout, fill));
         tables
-    }
-    /// Takes a free block of a plane for `block` to fill. The caller has made sure that there is one.
-    fn open(&mut self, plane: Plane, logical: LogicalBlock, role: Role) -> Block {
-        let block = self.take_free(plane);
-        self.blocks.enter(block, Phase::Active);
-        let state = &mut self.logical[logical.0 as usize];
-        let mut member = Member {
-            next: state.first,
-            ..Member::default()
-        };
-        member.set_role(role);
-        self.members[block.index()] = member;
-        state.first = block.0 + 1;
-        state.blocks += 1;
-        if role == Role::Update {
-            state.updates += 1;
-            state.active = block.0 + 1;
-        }
-        self.sort(logical);
-        block
-    }
-
-    fn take_free(&mut self, plane: Plane) -> Block {
-        let state = &mut self.planes[plane.index()];
-        assert!(
-            state.free > 0,
-            "plane {} has no free block: the reserve was broken into",
-            plane.0
-        );
-        state.free -= 1;
-        self.free_blocks -= 1;
-        let block = self.free.take(plane);
-        block.unwrap_or_else(|| unreachable!("free blocks are counted"))
-    }
-
-    /// The blocks of a logical block, the one opened last first.
-    fn chain(&self, logical: LogicalBlock) -> impl Iterator<Item = Block> + '_ {
-        let mut next = self.logical[logical.0 as usize].first;
-        std::iter::from_fn(move || {
-            let block = Block(next.checked_sub(1)?);
-            next = self.members[block.index()].next;
-            Some(block)
-        })
-    }
-
-    fn unlink(&mut self, logical: LogicalBlock, removed: Block) {
-        let after = self.members[removed.index()].next;
-        let state = &mut self.logical[logical.0 as usize];
-        state.blocks -= 1;
-        if state.first == removed.0 + 1 {
-            state.first = after;
-            return;
-        }
-        let mut block = Block(state.first - 1);
-        while self.members[block.index()].next != removed.0 + 1 {
-            block = Block(self.members[block.index()].next - 1);
-        }
-        self.members[block.index()].next = after;
-    }
-
-    /// The update block that takes writes, if it has room.
-    #[inline]
-    fn active(&self, logical: LogicalBlock) -> Option<Block> {
-        let block = Block(self.logical[logical.0 as usize].active.checked_sub(1)?);
-        let used = u32::from(self.members[block.index()].used);
-        (used < self.layout.pages_per_block).then_some(block)
-    }
-
-    /// Programs `page` next in `block`.
-    #[inline]
-    fn append(&mut self, block: Block, page: Lpn, offset: u32) -> Ppn {
-        let member = &mut self.members[block.index()];
-        let slot = u32::from(member.used);
-        member.used += 1;
-        if slot != offset {
-            member.bits |= STRAY;
-        }
-        let place = self.layout.page(block, slot);
-        self.owners[place.index()] = page.0 + 1;
-        self.map[page.index()] = place.0 + 1;
-        self.blocks.gain(block, place);
-        if slot + 1 == self.layout.pages_per_block {
-            self.blocks.enter(block, Phase::Closed);
-        }
-        place
-    }
-
-    /// The copy of a page is out of date, or about to be.
-    #[inline]
-    fn lose(&mut self, logical: LogicalBlock, place: Ppn) {
-        let block = self.layout.block_of(place);
-        self.blocks.lose(block, place);
-        if self.is_of_buffer(block) {
-            self.logical[logical.0 as usize].buffered -= 1;
-        }
-    }
-
-    /// Blocks that the pages of a logical block fill after a merge.
-    fn needed(&self, logical: LogicalBlock) -> u32 {
-        let valid = self.logical[logical.0 as usize].valid;
-        if self.rules.in_place {
-            u32::from(valid > 0)
-        } else {
-            valid.div_ceil(self.layout.pages_per_block)
-        }
-    }
-
-    /// Puts a logical block into the lists that it belongs in, behind the others.
-    fn sort(&mut self, logical: LogicalBlock) {
-        let plane = self.shape.home(logical).index();
-        let state = self.logical[logical.0 as usize];
-        let full = self.active(logical).is_none();
-        let gains = u32::from(state.blocks) > self.needed(logical) && state.bits & MERGING == 0;
-        let full = gains && full;
-        let state = &mut self.logical[logical.0 as usize];
-        for (list, bit, belongs) in [
-            (&mut self.recent, IN_RECENT, gains),
-            (&mut self.full, IN_FULL, full),
-        ] {
-            let is_in = state.bits & bit != 0;
-            if is_in == belongs {
-                continue;
-            }
-            state.bits ^= bit;
-            if belongs {
-                list.push_back(plane, logical.0);
-            } else {
-                list.remove(logical.0);
-            }
-        }
-        // Nothing to merge is left of what was put off, as after a trim.
-        if !gains && state.bits & MERGING == 0 && state.buffered == 0 {
-            self.no_longer_put_off(logical);
-        }
-    }
-
-    /// A logical block has been written: it is the most recent one.
-    #[inline]
-    fn touch(&mut self, plane: Plane, logical: LogicalBlock) {
-        if self.logical[logical.0 as usize].bits & IN_RECENT != 0 {
-            self.recent.remove(logical.0);
-            self.recent.push_back(plane.index(), logical.0);
-        }
-    }
-
-    fn put_off(&mut self, logical: LogicalBlock) {
-        let state = &mut self.logical[logical.0 as usize];
-        if state.bits & IN_DELAYED == 0 {
-            state.bits |= IN_DELAYED;
-            self.delayed
-                .push_back(self.shape.home(logical).index(), logical.0);
-        }
-    }
-
-    fn no_longer_put_off(&mut self, logical: LogicalBlock) {
-        let state = &mut self.logical[logical.0 as usize];
-        if state.bits & IN_DELAYED != 0 {
-            state.bits &= !IN_DELAYED;
-            self.delayed.remove(logical.0);
-        }
-    }
-
-    /// An update block whose pages are all valid, and in place if they have to be, is as good as a
-    /// data block, if there is room for one: no operation makes it one.
-    fn promote(&mut self, logical: LogicalBlock) {
-        let chain: Vec<Block> = self.chain(logical).collect();
-        let data = |block: &&Block| self.members[block.index()].role() == Role::Data;
-        let data = chain.iter().filter(data).count() as u32;
-        let mut room = self.rules.data_blocks.saturating_sub(data);
-        for block in chain {
-            let member = self.members[block.index()];
-            let whole = self.blocks.valid(block) == self.layout.pages_per_block;
-            let fits = !self.rules.in_place || !member.is(STRAY);
-            if room > 0 && whole && fits && member.role() == Role::Update && !member.is(SOURCE) {
-                self.members[block.index()].set_role(Role::Data);
-                self.logical[logical.0 as usize].updates -= 1;
-                room -= 1;
-            }
-        }
-    }
-
-    /// The block that takes the next write of a logical block, or what has to be gained first.
-    #[inline]
-    fn room(&mut self, plane: Plane, logical: LogicalBlock) -> Result<Block, Want> {
-        let state = &self.planes[plane.index()];
-        if state.free < self.reserve_blocks && state.merge.is_none() {
-            // A merge that the power has cut off comes first, before writes make it larger.
-            return Err(Want::Free(plane));
-        }
-        match self.active(logical) {
-            Some(block) => Ok(block),
-            None => self.make_room(plane, logical),
-        }
-    }
-
-    #[cold]
-    fn make_room(&mut self, plane: Plane, logical: LogicalBlock) -> Result<Block, Want> {
-        self.promote(logical);
-        let state = self.logical[logical.0 as usize];
-        let merging = state.bits & MERGING != 0;
-        if merging || u32::from(state.updates) >= self.rules.update_blocks {
-            return Err(Want::Update(plane, logical));
-        }
-        if self.planes[plane.index()].free <= self.reserve_blocks {
-            return Err(Want::Free(plane));
-        }
-        Ok(self.open(plane, logical, Role::Update))
-    }
-
-    /// The pages of writes that lie in `plane`, as their logical blocks, in order.
-    fn of_plane(&self, plane: Plane, writes: &[(Lpn, u32)]) -> impl Iterator<Item = LogicalBlock> {
-        let pages = writes.iter().flat_map(|&(first, pages)| {
-            let end = first.0.saturating_add(pages).min(self.shape.user_pages);
-            first.0..end
-        });
-        let blocks = pages.map(|page| self.shape.of(Lpn(page)).0);
-        blocks.filter(move |block| self.shape.home(*block) == plane)
     }
 }
 
@@ -564,40 +270,7 @@ impl Mapping for LogicalMap {
         Some(Want::Update(plane, LogicalBlock(logical)))
     }
     fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<Want> {
-        let per_block = self.layout.pages_per_block;
-        let (mut shares, mut opens) = (Vec::<(LogicalBlock, u32)>::new(), 0);
-        for logical in self.of_plane(plane, writes) {
-            let state = self.logical[logical.0 as usize];
-            let room = self.active(logical).map_or(0, |block| {
-                per_block - u32::from(self.members[block.index()].used)
-            });
-            let known = shares.iter().position(|(known, _)| *known == logical);
-            let place = known.unwrap_or(shares.len());
-            if known.is_none() {
-                shares.push((logical, 0));
-            }
-            let pages = &mut shares[place].1;
-            *pages += 1;
-            let beyond = pages.saturating_sub(room);
-            if beyond == 0 || (beyond - 1) % per_block != 0 {
-                continue;
-            }
-            let blocks = beyond.div_ceil(per_block);
-            let left = self
-                .rules
-                .update_blocks
-                .saturating_sub(state.updates.into());
-            if blocks > left && !self.is_promoted_by_itself(logical) {
-                return Some(Want::Update(plane, logical));
-            }
-            opens += 1;
-        }
-        let free = self.planes[plane.index()].free.saturating_sub(opens);
-        if free >= self.start_blocks {
-            return None;
-        }
-        self.to_merge(plane)
-            .map(|logical| Want::Update(plane, logical))
+        self.shortage_of(plane, writes)
     }
     fn cost(&self, want: Want) -> Cost {
         let logical = match want {

@@ -3,7 +3,8 @@
 use wordline_nand::{Block, Plane, Ppn};
 
 use super::record::{BLOCKS, Record};
-use super::{LogicalBlock, LogicalMap, MERGING, Member, RECORD, Role, STRAY};
+use super::state::{MERGING, Member, Role, STRAY};
+use super::{LogicalBlock, LogicalMap, RECORD};
 use crate::block::Phase;
 use crate::lpn::Lpn;
 use crate::recovery::{Flash, Latest, Owner, Recovery};

@@ -148,6 +148,19 @@ impl PageMap {
         self.chooser.closed(plane, block, valid);
     }
 
+    /// A copy that was superseded or trimmed is the current one again.
+    pub(in crate::mapping) fn restore(&mut self, page: Lpn, place: Ppn) {
+        debug_assert_eq!(self.map[page.index()], 0, "page {} has a copy", page.0);
+        self.map[page.index()] = place.0 + 1;
+        let block = self.layout.block_of(place);
+        self.blocks.gain(block, place);
+        if self.blocks.phase(block) == Phase::Closed {
+            let plane = self.layout.plane_of(block);
+            self.planes[plane.index()].stale -= 1;
+            self.chooser.revived(plane, block, self.blocks.valid(block));
+        }
+    }
+
     #[inline]
     pub(in crate::mapping) fn invalidate(&mut self, page: Ppn) {
         let block = self.layout.block_of(page);

@@ -43,11 +43,11 @@ impl State {
             return Ok(Self);
         }
         let reason = format!("{depth} is not between 1 and 65536");
-        Err(fault(
+        fault(
             "arrival.closed-loop.queue_depth",
             reason,
             "give a number in that range",
-        ))
+        )
     }
     #[allow(clippy::unnecessary_wraps, clippy::unused_self)] // as the list of arrivals demands
     pub(super) fn next(&mut self, _: &mut Stream) -> Option<Time> {

@@ -87,11 +87,11 @@ impl IdleMix {
         }
         let sum = self.back_to_back_ratio + self.long_ratio;
         if sum > 1.0 + ROUNDING {
-            return Err(fault(
+            return fault(
                 "arrival.idle-mix.long_ratio",
                 format!("with back_to_back_ratio the shares add up to {sum}, above 1"),
                 "lower one of them",
-            ));
+            );
         }
         Ok(())
     }

@@ -69,5 +69,5 @@ fn check_rate(key: &str, iops: f64) -> Result<(), WorkloadError> {
         return Ok(());
     }
     let reason = format!("{iops} requests a second are not between {LOWEST} and {HIGHEST}");
-    Err(fault(key, reason, "give a number in that range"))
+    fault(key, reason, "give a number in that range")
 }

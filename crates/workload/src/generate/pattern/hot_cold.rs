@@ -66,7 +66,7 @@ impl State {
             let part = if hot_places == 0 { "hot" } else { "cold" };
             let reason = format!("{hot_space_ratio} of {places} places leaves no {part} one");
             let remedy = "choose a share further from 0 and 1, or a larger working set";
-            return Err(fault("pattern.hot-cold.hot_space_ratio", reason, remedy));
+            return fault("pattern.hot-cold.hot_space_ratio", reason, remedy);
         }
         Ok(Self {
             hot_places,

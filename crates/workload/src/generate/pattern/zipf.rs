@@ -51,7 +51,7 @@ impl State {
         if places > MOST_PLACES {
             let reason = format!("the working set has {places} places, more than 2^32");
             let remedy = "raise workload.align_bytes or lower workload.working_set_ratio";
-            return Err(fault("pattern.zipf", reason, remedy));
+            return fault("pattern.zipf", reason, remedy);
         }
         let scatter = parameters.scatter.then(|| Scatter::new(places));
         Ok(Self {

@@ -1,13 +1,13 @@
 //! Where bytes lie, against counting them one by one.
 
 use wordline_kernel::Stream;
-use wordline_store::{Extent, Layout};
+use wordline_store::{AddressMap, Extent};
 
 const GRAIN: u64 = 512;
 
-fn split(layout: &Layout, offset: u64, bytes: u64) -> Vec<Extent> {
+fn split(map: &AddressMap, offset: u64, bytes: u64) -> Vec<Extent> {
     let mut extents = Vec::new();
-    layout.split(offset, bytes, &mut extents);
+    map.split(offset, bytes, &mut extents);
     extents
 }
 
@@ -46,16 +46,16 @@ fn stripes_lie_where_the_definition_of_raid_0_puts_them() {
         let sizes: Vec<u64> = (0..members)
             .map(|_| GRAIN * (12 + random.below(200)))
             .collect();
-        let layout = Layout::striped(stripe, &sizes);
-        let user = layout.user_bytes() / GRAIN;
+        let map = AddressMap::striped(stripe, &sizes);
+        let user = map.user_bytes() / GRAIN;
         let offset = random.below(user);
         let bytes = GRAIN * (1 + random.below((user - offset).min(100)));
         let offset = GRAIN * offset;
-        let extents = split(&layout, offset, bytes);
+        let extents = split(&map, offset, bytes);
         assert_eq!(
             grains(&extents),
             by_definition(stripe, members, offset, bytes),
-            "{layout:?}, {bytes} at {offset}"
+            "{map:?}, {bytes} at {offset}"
         );
         for (place, extent) in extents.iter().enumerate() {
             let inside = extent.offset + extent.bytes <= sizes[extent.member as usize];
@@ -70,9 +70,9 @@ fn stripes_lie_where_the_definition_of_raid_0_puts_them() {
 
 #[test]
 fn an_aligned_stripe_touches_one_member_and_the_next_another() {
-    let layout = Layout::striped(4096, &[1 << 20; 3]);
-    for stripe in 0..layout.user_bytes() / 4096 {
-        let extents = split(&layout, stripe * 4096, 4096);
+    let map = AddressMap::striped(4096, &[1 << 20; 3]);
+    for stripe in 0..map.user_bytes() / 4096 {
+        let extents = split(&map, stripe * 4096, 4096);
         let expected = Extent {
             member: (stripe % 3) as u32,
             offset: stripe / 3 * 4096,
@@ -86,41 +86,41 @@ fn an_aligned_stripe_touches_one_member_and_the_next_another() {
 #[test]
 fn the_whole_of_equal_members_is_used_once() {
     for (stripe, size, members) in [(512, 4096, 3), (1024, 4096, 5), (4096, 4096, 2)] {
-        let layout = Layout::striped(stripe, &vec![size; members]);
-        assert_eq!(layout.user_bytes(), size * members as u64);
-        let mut all = grains(&split(&layout, 0, layout.user_bytes()));
-        assert_eq!(all.len() as u64, layout.user_bytes() / GRAIN);
+        let map = AddressMap::striped(stripe, &vec![size; members]);
+        assert_eq!(map.user_bytes(), size * members as u64);
+        let mut all = grains(&split(&map, 0, map.user_bytes()));
+        assert_eq!(all.len() as u64, map.user_bytes() / GRAIN);
         all.dedup();
-        assert_eq!(all.len() as u64, layout.user_bytes() / GRAIN);
+        assert_eq!(all.len() as u64, map.user_bytes() / GRAIN);
     }
 }
 
 #[test]
 fn a_single_member_is_used_to_its_end_at_its_own_addresses() {
     let size = 10 * 4096 + 512;
-    let layout = Layout::striped(4096, &[size]);
-    assert_eq!(layout.user_bytes(), size);
+    let map = AddressMap::striped(4096, &[size]);
+    assert_eq!(map.user_bytes(), size);
     let all = Extent {
         member: 0,
         offset: 512,
         bytes: size - 512,
     };
-    assert_eq!(split(&layout, 512, size - 512), [all]);
+    assert_eq!(split(&map, 512, size - 512), [all]);
 }
 
 #[test]
 fn concatenated_members_lie_one_behind_the_other() {
-    let layout = Layout::concatenated(&[4096, 8192, 512]);
-    assert_eq!(layout.user_bytes(), 12_800);
+    let map = AddressMap::concatenated(&[4096, 8192, 512]);
+    assert_eq!(map.user_bytes(), 12_800);
     let of = |member, offset, bytes| Extent {
         member,
         offset,
         bytes,
     };
-    assert_eq!(split(&layout, 0, 4096), [of(0, 0, 4096)]);
-    assert_eq!(split(&layout, 4096, 512), [of(1, 0, 512)]);
+    assert_eq!(split(&map, 0, 4096), [of(0, 0, 4096)]);
+    assert_eq!(split(&map, 4096, 512), [of(1, 0, 512)]);
     assert_eq!(
-        split(&layout, 512, 12_288),
+        split(&map, 512, 12_288),
         [of(0, 512, 3584), of(1, 0, 8192), of(2, 0, 512)]
     );
 }

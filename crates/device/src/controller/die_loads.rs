@@ -1,4 +1,4 @@
-//! The load of the chips, kept as it changes.
+//! The load of the dies, kept as it changes.
 
 use serde::{Deserialize, Serialize};
 use wordline_ftl::{Collection, Lpn, Mapping};
@@ -10,7 +10,7 @@ use crate::plan::Plan;
 
 /// What a die has to do: what waits for it, and what it is at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChipLoad {
+pub struct DieLoad {
     /// Reads of the host.
     pub reads: u32,
     /// Programs of the host, those included that wait for a free page in the die.
@@ -24,19 +24,19 @@ pub struct ChipLoad {
 
 /// What the back end does not know of the dies, and how long operations take.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Chips {
+pub(super) struct DieLoads {
     /// By die: programs that wait for a free page, collections and their time.
-    dies: Vec<ChipLoad>,
+    dies: Vec<DieLoad>,
     read: Time,
     program: Time,
     erase: Time,
 }
 
-impl Chips {
+impl DieLoads {
     pub fn new(plan: &Plan) -> Self {
         let time = |operation| plan.part.chains.unloaded(operation, 0);
         Self {
-            dies: vec![ChipLoad::default(); plan.part.layout.dies as usize],
+            dies: vec![DieLoad::default(); plan.part.layout.dies as usize],
             read: time(Operation::Read),
             program: time(Operation::Program),
             erase: time(Operation::Erase),
@@ -71,8 +71,8 @@ impl Chips {
 
 impl<M: Mapping> Controller<M> {
     /// What a die has to do; constant time.
-    pub fn chip_load(&self, die: Die) -> ChipLoad {
-        let mut load = self.ram.chips.dies[die.index()];
+    pub fn die_load(&self, die: Die) -> DieLoad {
+        let mut load = self.ram.die_loads.dies[die.index()];
         let committed = self.ram.backend.loads()[die.index()];
         let [reads, programs] = committed.counts;
         load.reads += reads;
@@ -86,14 +86,14 @@ impl<M: Mapping> Controller<M> {
     }
     /// How long what a die has to do takes: `N_R T_read + N_W T_write + P T_gc` (Liu et al., LCR, eq.
     /// 2).
-    pub fn chip_time(&self, die: Die) -> Time {
-        let load = self.chip_load(die);
+    pub fn die_time(&self, die: Die) -> Time {
+        let load = self.die_load(die);
         self.time_of(load.reads, load.programs) + load.collecting
     }
     /// How long so many reads and programs take.
     pub fn time_of(&self, reads: u32, programs: u32) -> Time {
-        let reads = u64::from(reads) * self.ram.chips.read.0;
-        Time(reads + u64::from(programs) * self.ram.chips.program.0)
+        let reads = u64::from(reads) * self.ram.die_loads.read.0;
+        Time(reads + u64::from(programs) * self.ram.die_loads.program.0)
     }
     /// Whether every page has a die, by its address.
     pub fn address_decides(&self) -> bool {
@@ -101,7 +101,7 @@ impl<M: Mapping> Controller<M> {
     }
     /// The die of a page's copy in the flash; of a page without one, that where its address puts it,
     /// if the address decides.
-    pub fn chip_of(&self, page: Lpn) -> Option<Die> {
+    pub fn die_of(&self, page: Lpn) -> Option<Die> {
         let layout = &self.layout;
         let copy = self.mapping.lookup(page);
         let die_of = |plane: Plane| layout.die_of(plane);

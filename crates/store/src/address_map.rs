@@ -15,7 +15,7 @@ pub struct Extent {
 
 /// How the addresses of an array map to its members.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Layout {
+pub enum AddressMap {
     /// RAID-0: stripes of equal length go to the members in turn.
     Striped {
         /// Length of a stripe.
@@ -32,7 +32,7 @@ pub enum Layout {
     },
 }
 
-impl Layout {
+impl AddressMap {
     /// Stripes over members of these sizes, of which there is one at least. What the smallest member
     /// does not have, nor a last stripe that is not whole, is not used on any; a single member is used
     /// to its end.

@@ -10,7 +10,7 @@ use wordline_buffer as buffer;
 use wordline_cache::Replacement;
 use wordline_cache::replacement::lcr::Lcr;
 use wordline_device::{
-    ChipLoad, Composition, DeviceError, Event, Plan, Precondition, Scheduler, Ssd,
+    Composition, DeviceError, DieLoad, Event, Plan, Precondition, Scheduler, Ssd,
 };
 use wordline_ftl::allocate::r#static::Static;
 use wordline_ftl::allocate::{Allocate, Dimensions};
@@ -123,19 +123,19 @@ fn recount(plan: &Plan, seed: u64, requests: u64, seen: &mut Seen) -> Result<(),
         ssd.completions().for_each(drop);
         ssd.audit().unwrap_or_else(|fault| panic!("{now}: {fault}"));
         for die in (0..plan.part.layout.dies).map(Die) {
-            let load = ssd.chip_load(die);
+            let load = ssd.die_load(die);
             seen.reads = seen.reads.max(load.reads);
             seen.programs = seen.programs.max(load.programs);
             seen.collections = seen.collections.max(load.collections);
             let idle = load.reads + load.programs + load.collections == 0;
-            assert_eq!(ssd.chip_time(die) == Time::ZERO, idle, "{load:?}");
+            assert_eq!(ssd.die_time(die) == Time::ZERO, idle, "{load:?}");
             seen.queued += u64::from(load.reads + load.programs > 1);
         }
     }
     for die in (0..plan.part.layout.dies).map(Die) {
         assert_eq!(
-            ssd.chip_load(die),
-            ChipLoad::default(),
+            ssd.die_load(die),
+            DieLoad::default(),
             "nothing is left to do"
         );
     }

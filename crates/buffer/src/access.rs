@@ -1,0 +1,179 @@
+//! Requests that begin, and the pages that they find, take or push out.
+
+use wordline_block::{Op, Parts, Request, Ticket};
+use wordline_cache::Entry;
+use wordline_cache::replacement::{Replace, Replacing};
+use wordline_kernel::Time;
+
+use crate::backing::{Backing, Observation, Page};
+use crate::buffer::Buffer;
+use crate::error::Error;
+use crate::part::{Kind, Part};
+use crate::view::{Departure, View};
+
+impl Buffer {
+    pub(crate) fn part(&mut self, part: Part) -> u32 {
+        if let Some(place) = self.vacant.pop() {
+            self.parts[place as usize] = part;
+            return place;
+        }
+        self.parts.push(part);
+        self.parts.len() as u32 - 1
+    }
+
+    pub(crate) fn expect(&mut self, ticket: Ticket, parts: u32) {
+        let ticket = ticket as usize;
+        if self.remaining.len() <= ticket {
+            self.remaining.resize(ticket + 1, 0);
+        }
+        self.remaining[ticket] = parts;
+    }
+
+    /// Begins with a request, which lies within the device.
+    pub fn begin<B: Backing>(
+        &mut self,
+        now: Time,
+        ticket: Ticket,
+        request: &Request,
+        backing: &mut B,
+    ) -> Result<(), Error> {
+        while let Some(entry) = self.late.pop() {
+            self.settle(now, entry, backing)?;
+        }
+        if request.op == Op::Flush {
+            self.flush(now, ticket, backing);
+            return Ok(());
+        }
+        let page_bytes = u64::from(self.grid.page_bytes);
+        let end = request.offset + request.bytes;
+        let (first, last) = (request.offset / page_bytes, (end - 1) / page_bytes);
+        self.expect(ticket, (last - first) as u32 + 1);
+        for page in first..=last {
+            let from = request.offset.max(page * page_bytes) - page * page_bytes;
+            let bytes = end.min((page + 1) * page_bytes) - page * page_bytes - from;
+            let kind = match request.op {
+                Op::Read => Kind::Read,
+                Op::Write => Kind::Write,
+                Op::Trim | Op::Flush => Kind::Trim,
+            };
+            let part = Part {
+                ticket,
+                entry: Entry(0),
+                kind,
+                from: from as u32,
+                bytes: bytes as u32,
+                durable: kind == Kind::Write && (self.plan.write_through || request.fua),
+                version: 0,
+                since: now,
+                parts: Parts::default(),
+            };
+            self.arrive(now, Page(page as u32), part, backing)?;
+        }
+        Ok(())
+    }
+
+    /// A part of a request comes.
+    pub(crate) fn arrive<B: Backing>(
+        &mut self,
+        now: Time,
+        page: Page,
+        mut part: Part,
+        backing: &mut B,
+    ) -> Result<(), Error> {
+        if part.kind == Kind::Trim && part.bytes < self.grid.page_bytes {
+            self.part_done(&part);
+            return Ok(());
+        }
+        let entry = self.frames.enter(page);
+        part.entry = entry;
+        let kind = part.kind;
+        if kind != Kind::Trim {
+            let needed = self.grid.touched(part.from, part.bytes);
+            let frame = self.frames.get(entry);
+            let hit = frame.held && (kind == Kind::Write || needed & !frame.valid == 0);
+            let op = if kind == Kind::Read {
+                Op::Read
+            } else {
+                Op::Write
+            };
+            backing.observe(now, Observation::Accessed { op, hit });
+        }
+        let part = self.part(part);
+        let frame = self.frames.get_mut(entry);
+        frame.waiting.push_back(part);
+        frame.writes += u32::from(kind == Kind::Write);
+        if kind != Kind::Trim {
+            self.touch(now, entry, kind == Kind::Write, backing)?;
+        }
+        self.advance(now, entry, backing)
+    }
+
+    /// Tells the policy something; who leaves for it. The owner drains the list and puts it back.
+    #[inline]
+    pub(crate) fn ask<B: Backing>(
+        &mut self,
+        backing: &B,
+        tell: impl FnOnce(&mut Replacing, &mut View<'_, B>),
+    ) -> Result<Vec<Departure>, Error> {
+        let mut left = std::mem::take(&mut self.left);
+        let mut view = View {
+            frames: &mut self.frames,
+            backing,
+            decided: &self.decided,
+            left: &mut left,
+        };
+        tell(&mut self.policy, &mut view);
+        self.faultless()?;
+        Ok(left)
+    }
+
+    /// Tells the policy of a request for a page, and lets those leave that it names.
+    pub(crate) fn touch<B: Backing>(
+        &mut self,
+        now: Time,
+        entry: Entry,
+        write: bool,
+        backing: &mut B,
+    ) -> Result<(), Error> {
+        let mut left = self.ask(backing, |policy, view| {
+            policy.access(entry, write, view);
+        })?;
+        let frame = self.frames.get_mut(entry);
+        (frame.known, frame.resident) = (true, true);
+        if (!frame.held || frame.passing) && !frame.queued {
+            frame.queued = true;
+            self.rooms.push_back(entry);
+        }
+        for departure in left.drain(..) {
+            self.leave(now, departure, backing)?;
+        }
+        self.left = left;
+        self.grant(now, backing)
+    }
+
+    /// A page is not resident any more, or not even remembered.
+    pub(crate) fn leave<B: Backing>(
+        &mut self,
+        now: Time,
+        departure: Departure,
+        backing: &mut B,
+    ) -> Result<(), Error> {
+        let Departure { entry, evicted } = departure;
+        let frame = self.frames.get_mut(entry);
+        if evicted {
+            let dirty = frame.dirty != 0 || frame.writes > 0;
+            let seen = Observation::Evicted { dirty };
+            backing.observe(now, seen);
+        }
+        if frame.queued {
+            frame.queued = false;
+            self.rooms.retain(|other| *other != entry);
+            let frame = self.frames.get_mut(entry);
+            if !frame.held {
+                (frame.held, frame.passing) = (true, true);
+                return self.advance(now, entry, backing);
+            }
+        }
+        self.settle(now, entry, backing)
+    }
+}

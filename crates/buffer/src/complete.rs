@@ -1,0 +1,98 @@
+//! Data that has moved, and what the flash has done.
+
+use wordline_cache::Entry;
+use wordline_kernel::Time;
+
+use crate::backing::Backing;
+use crate::buffer::Buffer;
+use crate::error::Error;
+use crate::event::Event;
+use crate::frame::Sync;
+use crate::part::{Part, Served};
+
+impl Buffer {
+    /// Deals with an event that the buffer has scheduled.
+    pub fn handle<B: Backing>(
+        &mut self,
+        now: Time,
+        event: Event,
+        backing: &mut B,
+    ) -> Result<(), Error> {
+        match event {
+            Event::Moved(place) => self.moved(now, place, backing),
+            Event::Sent(entry) => self.sent(now, entry, backing),
+        }
+    }
+
+    /// The data of a part is in the memory, or has left it.
+    pub(crate) fn moved<B: Backing>(
+        &mut self,
+        now: Time,
+        place: u32,
+        backing: &mut B,
+    ) -> Result<(), Error> {
+        let part = self.parts[place as usize];
+        let frame = self.frames.get_mut(part.entry);
+        frame.moving -= 1;
+        if part.durable && frame.durable < part.version {
+            frame.syncs.push(Sync {
+                part: place,
+                version: part.version,
+            });
+        } else {
+            self.part_done(&part);
+            self.vacant.push(place);
+        }
+        self.settle(now, part.entry, backing)
+    }
+
+    /// Sends to the flash what has to go there, and lets go of a page that nobody needs any more.
+    pub(crate) fn settle<B: Backing>(
+        &mut self,
+        now: Time,
+        entry: Entry,
+        backing: &mut B,
+    ) -> Result<(), Error> {
+        let frame = self.frames.get(entry);
+        let wanted = !frame.syncs.is_empty() || (!frame.resident && frame.waiting.is_empty());
+        if frame.held && frame.dirty != 0 && wanted {
+            self.destage(now, entry, backing);
+        }
+        let frame = self.frames.get_mut(entry);
+        if frame.resident || frame.is_busy() || !frame.syncs.is_empty() {
+            return Ok(());
+        }
+        let (held, passing) = (frame.held, frame.passing);
+        (frame.held, frame.passing, frame.valid) = (false, false, 0);
+        if !frame.known {
+            self.frames.release(entry);
+        }
+        if held && !passing {
+            self.free += 1;
+            self.grant(now, backing)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn check_read(&mut self, now: Time, entry: Entry, part: &Part) -> Result<(), Error> {
+        let Some(verification) = &mut self.verification else {
+            return Ok(());
+        };
+        let page = self.frames.get(entry).page;
+        let sectors = self.grid.touched(part.from, part.bytes);
+        let checked = verification.read(now, page, sectors);
+        checked.map_err(Error::Verification)
+    }
+
+    /// A part of a request is done; with the last one, so is the request.
+    pub(crate) fn part_done(&mut self, part: &Part) {
+        let remaining = &mut self.remaining[part.ticket as usize];
+        *remaining -= 1;
+        if *remaining == 0 {
+            self.done.push_back(Served {
+                ticket: part.ticket,
+                parts: part.parts,
+            });
+        }
+    }
+}

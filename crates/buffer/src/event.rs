@@ -1,0 +1,33 @@
+//! What the buffer schedules for itself.
+
+use serde::{Deserialize, Serialize};
+use wordline_cache::Entry;
+
+/// What the buffer schedules for itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Event {
+    /// The data of a part of a request is in the memory, or has left it.
+    Moved(u32),
+    /// A page that is destaged has left the memory.
+    Sent(Entry),
+}
+
+impl Event {
+    /// For the digest of a run; below 2^40.
+    #[inline]
+    pub fn code(self) -> u64 {
+        match self {
+            Self::Moved(part) => u64::from(part),
+            Self::Sent(entry) => 1 << 32 | u64::from(entry.0),
+        }
+    }
+    /// The event that has this code.
+    #[inline]
+    pub fn of(code: u64) -> Self {
+        let number = code as u32;
+        match code >> 32 {
+            0 => Self::Moved(number),
+            _ => Self::Sent(Entry(number)),
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What the buffer asks of the backing store, and what comes back.
+
+use wordline_block::Parts;
+use wordline_cache::Entry;
+use wordline_cache::replacement::Replace;
+use wordline_kernel::Time;
+
+use crate::backing::{Backing, Observation, PageOp, PageRequest, Span};
+use crate::buffer::Buffer;
+use crate::error::Error;
+use crate::event::Event;
+use crate::part::{Kind, Part};
+
+impl Buffer {
+    pub(crate) fn fetch(&mut self, entry: Entry, backing: &impl Backing) {
+        let frame = self.frames.get_mut(entry);
+        frame.fetching = true;
+        let chip = backing.chip_of(frame.page);
+        if let Some(chip) = chip {
+            self.decided[chip.index()].reads += 1;
+        }
+        self.requests.push_back(PageRequest {
+            entry,
+            page: frame.page,
+            op: PageOp::Fetch,
+            part: 0,
+            chip,
+        });
+    }
+
+    /// The next work for the flash, which has it now.
+    pub fn next_request(&mut self) -> Option<PageRequest> {
+        let request = self.requests.pop_front()?;
+        if let Some(chip) = request.chip {
+            let decided = &mut self.decided[chip.index()];
+            match request.op {
+                PageOp::Fetch => decided.reads -= 1,
+                PageOp::Destage(_) | PageOp::Trim => decided.programs -= 1,
+            }
+        }
+        Some(request)
+    }
+
+    /// A page goes to the flash, unless it is on its way, or not newer.
+    pub(crate) fn destage<B: Backing>(&mut self, now: Time, entry: Entry, backing: &mut B) {
+        let all = self.grid.all();
+        let frame = self.frames.get_mut(entry);
+        if frame.destaging || frame.fetching || frame.dirty == 0 {
+            return;
+        }
+        (frame.destaging, frame.departing) = (true, true);
+        frame.sending = std::mem::take(&mut frame.dirty);
+        frame.sent = frame.version;
+        frame.chip = backing.chip_of(frame.page);
+        if let Some(chip) = frame.chip {
+            self.decided[chip.index()].programs += 1;
+        }
+        let whole = frame.valid == all;
+        let sectors = if whole { all } else { frame.sending };
+        let here = frame.valid | frame.sending;
+        let page = frame.page;
+        let (from, bytes) = self.grid.bytes_of(sectors);
+        self.frames.get_mut(entry).span = Span { from, bytes, whole };
+        if let Some(verification) = &mut self.verification {
+            verification.send(page, here);
+        }
+        let partial = !whole;
+        let seen = Observation::Destaged { partial };
+        backing.observe(now, seen);
+        let length = self.port.time(bytes.into());
+        let wait = self.port.hold(now, length);
+        let event = Event::Sent(entry);
+        backing.schedule(now + wait + length, event);
+    }
+
+    /// A page that is destaged has left the memory.
+    pub(crate) fn sent<B: Backing>(
+        &mut self,
+        now: Time,
+        entry: Entry,
+        backing: &mut B,
+    ) -> Result<(), Error> {
+        let frame = self.frames.get_mut(entry);
+        frame.departing = false;
+        self.requests.push_back(PageRequest {
+            entry,
+            page: frame.page,
+            op: PageOp::Destage(frame.span),
+            part: 0,
+            chip: frame.chip,
+        });
+        self.advance(now, entry, backing)
+    }
+
+    /// The flash has done what it was asked for at `began`.
+    pub fn flash_done<B: Backing>(
+        &mut self,
+        now: Time,
+        request: &PageRequest,
+        began: Time,
+        parts: &Parts,
+        backing: &mut B,
+    ) -> Result<(), Error> {
+        let entry = request.entry;
+        match request.op {
+            PageOp::Fetch => self.fetched(now, entry, began, parts, backing),
+            PageOp::Destage { .. } => self.destaged(now, entry, began, parts, backing),
+            PageOp::Trim => {
+                let mut part = self.parts[request.part as usize];
+                part.parts.buffer_wait += began - part.since;
+                part.parts.add(parts);
+                self.part_done(&part);
+                self.vacant.push(request.part);
+                Ok(())
+            }
+        }
+    }
+
+    /// A page is here; those who wait for it go on.
+    pub(crate) fn fetched<B: Backing>(
+        &mut self,
+        now: Time,
+        entry: Entry,
+        began: Time,
+        parts: &Parts,
+        backing: &mut B,
+    ) -> Result<(), Error> {
+        let all = self.grid.all();
+        let frame = self.frames.get_mut(entry);
+        frame.fetching = false;
+        if let Some(verification) = &mut self.verification {
+            let here = frame.valid | frame.dirty | frame.sending;
+            verification.fetched(frame.page, all & !here);
+        }
+        frame.valid = all;
+        let length = self.port.time(self.grid.page_bytes.into());
+        self.port.hold(now, length);
+        for place in 0..frame.waiting.len() {
+            let part = &mut self.parts[frame.waiting[place] as usize];
+            if part.kind == Kind::Read {
+                Self::waited_for_flash(now, part, began, parts);
+            }
+        }
+        self.advance(now, entry, backing)
+    }
+
+    /// A part has waited for work of the flash: its parts are those of the part, if they began
+    /// behind it.
+    pub(crate) fn waited_for_flash(now: Time, part: &mut Part, began: Time, parts: &Parts) {
+        if began >= part.since {
+            part.parts.buffer_wait += began - part.since;
+            part.parts.add(parts);
+        } else {
+            part.parts.buffer_wait += now - part.since;
+        }
+        part.since = now;
+    }
+
+    /// The flash holds a page as it was when it left the memory.
+    pub(crate) fn destaged<B: Backing>(
+        &mut self,
+        now: Time,
+        entry: Entry,
+        began: Time,
+        parts: &Parts,
+        backing: &mut B,
+    ) -> Result<(), Error> {
+        let frame = self.frames.get_mut(entry);
+        frame.destaging = false;
+        frame.sending = 0;
+        frame.durable = frame.sent;
+        if let Some(verification) = &mut self.verification {
+            verification.sent(frame.page);
+        }
+        if frame.dirty == 0 {
+            // What came later was discarded.
+            frame.durable = frame.version;
+            self.policy.cleaned(entry);
+        }
+        self.synced(now, entry, began, parts);
+        self.settle(now, entry, backing)
+    }
+
+    /// Those who waited until the flash holds a version that it holds are done. It was at it since
+    /// `began`.
+    pub(crate) fn synced(&mut self, now: Time, entry: Entry, began: Time, parts: &Parts) {
+        let frame = self.frames.get_mut(entry);
+        let durable = frame.durable;
+        let mut syncs = std::mem::take(&mut frame.syncs);
+        syncs.retain(|sync| {
+            let over = sync.version <= durable;
+            if over {
+                let mut part = self.parts[sync.part as usize];
+                Self::waited_for_flash(now, &mut part, began, parts);
+                self.part_done(&part);
+                self.vacant.push(sync.part);
+            }
+            !over
+        });
+        self.frames.get_mut(entry).syncs = syncs;
+    }
+}

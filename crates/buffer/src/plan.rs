@@ -1,0 +1,31 @@
+//! A buffer that can be built.
+
+use serde::{Deserialize, Serialize};
+use wordline_cache::Replacement;
+use wordline_cache::replacement::{Replace, Replacing};
+use wordline_kernel::Time;
+
+/// A buffer that can be built.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Pages it holds; at least 1.
+    pub pages: u32,
+    /// Which page leaves.
+    pub replacement: Replacement,
+    /// Whether a write is done only when the flash holds it.
+    pub write_through: bool,
+    /// Whether what is in it survives a power cut.
+    pub capacitors: bool,
+    /// DRAM access latency until the first byte.
+    pub access: Time,
+    /// How fast its port is: this many bytes take this many picoseconds.
+    pub port: (u64, u64),
+}
+
+impl Plan {
+    /// Whether a policy can fill the buffer: it need not know the future, and keeps to a size.
+    pub fn takes(policy: &Replacement) -> bool {
+        let of_one = Replacing::new(policy, 1);
+        !of_one.needs_next_use() && of_one.capacity() == 1
+    }
+}

@@ -1,0 +1,145 @@
+//! Suspected queues under every policy, against sets kept by what is told.
+#![allow(clippy::unwrap_used)] // outside test functions too, this file is a test
+
+use std::collections::HashSet;
+
+use wordline_cache::{Copies, Entry, Found, Replace, Replacement, Replacing, Suspecting};
+use wordline_kernel::Stream;
+
+/// What the owner of the copies knows from what it hears.
+#[derive(Default)]
+struct Told {
+    residents: HashSet<Entry>,
+    suspected: HashSet<Entry>,
+    /// Entries whose numbers are given.
+    known: HashSet<Entry>,
+}
+
+impl Copies for Told {
+    fn evicted(&mut self, entry: Entry, suspect: bool) -> bool {
+        assert!(self.residents.remove(&entry), "{entry:?} was no resident");
+        if suspect {
+            self.suspected.insert(entry);
+        }
+        suspect
+    }
+    fn revived(&mut self, entry: Entry) {
+        assert!(self.suspected.remove(&entry), "{entry:?} was not suspected");
+        self.residents.insert(entry);
+    }
+    fn discarded(&mut self, entry: Entry) {
+        assert!(self.suspected.remove(&entry), "{entry:?} was not suspected");
+    }
+    fn forgotten(&mut self, entry: Entry) {
+        assert!(self.known.remove(&entry), "{entry:?} was not known");
+        assert!(!self.residents.contains(&entry) && !self.suspected.contains(&entry));
+    }
+}
+
+fn policies() -> Vec<Replacement> {
+    let names = [
+        "lru", "fifo", "clock", "arc", "two-q", "lirs", "lfu", "sieve", "s3-fifo",
+    ];
+    let policy = |name| serde_json::from_value(serde_json::Value::from(name)).unwrap();
+    names.map(policy).to_vec()
+}
+
+const CAPACITY: usize = 20;
+
+/// Random requests, erases and removals; whoever is told of a change knows exactly what the queues hold.
+fn run(policy: &Replacement, most: usize, ghost: bool, seed: u64) {
+    let mut random = Stream::new(seed, "suspected");
+    let mut cache = Suspecting::new(Replacing::new(policy, CAPACITY), most, true);
+    let mut told = Told::default();
+    let mut revived = 0;
+    for step in 0..20_000 {
+        let entry = Entry((random.below(60) * random.below(60) / 60) as u32);
+        match random.below(20) {
+            0 if told.residents.remove(&entry) | told.suspected.remove(&entry) => {
+                cache.erased(entry, ghost, &mut told);
+            }
+            1 => {
+                let known = told.known.contains(&entry);
+                cache.remove(entry, &mut told);
+                assert!(!told.known.contains(&entry), "{policy:?} step {step}");
+                assert!(known || !cache.contains(entry));
+            }
+            _ => {
+                let before = (
+                    told.residents.contains(&entry),
+                    told.suspected.contains(&entry),
+                );
+                told.known.insert(entry);
+                let found = cache.access(entry, &mut told);
+                let expected = match before {
+                    (true, _) => Found::Resident,
+                    (_, true) => Found::Suspected,
+                    _ => Found::Nothing,
+                };
+                assert_eq!(found, expected, "{policy:?} step {step}");
+                revived += u32::from(found == Found::Suspected);
+                told.residents.insert(entry);
+            }
+        }
+        assert_eq!(cache.len(), told.residents.len(), "{policy:?} step {step}");
+        assert_eq!(cache.suspected(), told.suspected.len());
+        assert!(cache.len() <= CAPACITY && cache.suspected() <= most);
+        for entry in (0..60).map(Entry) {
+            assert_eq!(cache.contains(entry), told.residents.contains(&entry));
+            assert_eq!(cache.suspects(entry), told.suspected.contains(&entry));
+        }
+    }
+    assert_eq!(revived > 0, most > 0, "{policy:?}");
+}
+
+#[test]
+fn the_owner_is_told_of_every_change_once() {
+    for policy in policies() {
+        for (seed, most) in (0..).zip([0, 1, 7, 30]) {
+            run(&policy, most, true, seed);
+            run(&policy, most, false, seed);
+        }
+    }
+}
+
+#[test]
+fn without_a_queue_nothing_differs_from_the_policy() {
+    for policy in policies() {
+        let mut random = Stream::new(9, "plain");
+        let mut plain = Replacing::new(&policy, CAPACITY);
+        let mut cache = Suspecting::new(Replacing::new(&policy, CAPACITY), 0, false);
+        let mut told = Told::default();
+        for _ in 0..20_000 {
+            let entry = Entry((random.below(60) * random.below(60) / 60) as u32);
+            let hit = plain.access(entry, false, &mut ());
+            told.known.insert(entry);
+            let found = cache.access(entry, &mut told);
+            told.residents.insert(entry);
+            assert_eq!(hit, found == Found::Resident, "{policy:?}");
+        }
+    }
+}
+
+/// Xia 2017, chapter 2: without erases the queue of FLRU is that of LRU.
+#[test]
+fn the_queue_of_lru_is_the_same_with_suspected_entries_behind_it() {
+    let mut random = Stream::new(4, "queue");
+    let lru = Replacement::default();
+    let mut plain = Replacing::new(&lru, CAPACITY);
+    let mut cache = Suspecting::new(Replacing::new(&lru, CAPACITY), 15, false);
+    let mut told = Told::default();
+    let mut revived = 0;
+    for step in 0..50_000 {
+        let entry = Entry((random.below(80) * random.below(80) / 80) as u32);
+        if step % 7 == 0 && told.suspected.remove(&entry) {
+            cache.erased(entry, true, &mut told);
+        }
+        let hit = plain.access(entry, false, &mut ());
+        told.known.insert(entry);
+        let found = cache.access(entry, &mut told);
+        told.residents.insert(entry);
+        assert_eq!(hit, found == Found::Resident, "step {step}");
+        revived += u32::from(found == Found::Suspected);
+    }
+    assert!(revived > 5_000, "{revived} revivals");
+}

@@ -1,0 +1,142 @@
+//! The `[cache]` and `[disk]` tables.
+
+use wordline_device::config::{Buffer, Host, Ssd as Wiring};
+
+use wordline_ftl::gc::reclaim::Reclaiming;
+use wordline_ftl::mapping::Family;
+use wordline_store::cached;
+
+use super::range::from_schema;
+use crate::plan::{Cached, HardDisk, Precondition, Settle, Ssd, Store};
+use crate::{Config, ConfigError, Nand, Precondition as PreconditionTable};
+
+/// Flash in front of disks. The flash starts empty and is reached through the cache alone.
+pub(super) fn cached(
+    config: &Config,
+    table: &cached::Config,
+    seed: u64,
+) -> Result<Cached, ConfigError> {
+    from_schema(config, "")?;
+    let backing = backing(config, seed)?;
+    let mut ssd = Ssd::new(config, seed)?;
+    if !matches!(config.ftl.mapping, Family::Page(_)) {
+        return Err(ConfigError::rule(
+            "ftl.mapping",
+            config.ftl.mapping.name(),
+            "the entries of a cache are mapped page by page",
+            "set it to \"page\"",
+        ));
+    }
+    if ssd.device.buffer.is_some() {
+        return Err(ConfigError::rule(
+            "buffer.capacity_kib",
+            config.buffer.capacity_kib,
+            "a DRAM buffer behind a cache is not modelled",
+            "set it to 0",
+        ));
+    }
+    if !cached::Plan::takes(&table.replacement) {
+        return Err(ConfigError::rule(
+            "cache.replacement",
+            table.replacement.name(),
+            "it is a ceiling for comparison: it knows the future, or has no size",
+            "take another; `wordline cache` runs it over a trace",
+        ));
+    }
+    ssd.precondition = Precondition {
+        fill_pages: 0,
+        overwrite_pages: 0,
+        settle: Settle::No,
+    };
+    Ok(Cached {
+        cache: cached::Plan::new(table, &ssd.device),
+        ssd,
+        backing,
+    })
+}
+
+/// What lies behind a cache: the disk, or the array of disks.
+fn backing(config: &Config, seed: u64) -> Result<Store, ConfigError> {
+    let behind = Config {
+        cache: None,
+        nand: Nand::default(),
+        ssd: Wiring::default(),
+        buffer: Buffer::default(),
+        host: Host::default(),
+        ftl: wordline_ftl::Config::default(),
+        precondition: PreconditionTable::default(),
+        ..config.clone()
+    };
+    if config.array.is_none() && config.disk.is_none() {
+        return Err(ConfigError::conflict(
+            "cache",
+            "there is nothing behind the cache",
+            "describe the disk that it stands before in [disk], such as disk.model = \"constant\", or several in [array]",
+        ));
+    }
+    let store = Store::new(&behind, seed)?;
+    if store.disks().is_empty() {
+        return Err(ConfigError::conflict(
+            "cache",
+            "a cache stands before hard disks, and the members of this array are SSDs",
+            "give the members a disk, such as disk = { base = \"nearline-7200\" }, or leave [cache] out",
+        ));
+    }
+    Ok(store)
+}
+
+/// A hard disk by itself.
+pub(super) fn disk(
+    config: &Config,
+    table: &wordline_disk::Config,
+) -> Result<HardDisk, ConfigError> {
+    from_schema(config, "")?;
+    let flash = [
+        ("nand", config.nand != Nand::default()),
+        ("ssd", config.ssd != Wiring::default()),
+        ("ftl", config.ftl != wordline_ftl::Config::default()),
+        ("buffer", config.buffer != Buffer::default()),
+        ("host", config.host != Host::default()),
+        (
+            "precondition",
+            config.precondition != PreconditionTable::default(),
+        ),
+    ];
+    if let Some((key, _)) = flash.iter().find(|(_, said)| *said) {
+        return Err(ConfigError::conflict(
+            key,
+            format!("[{key}] describes flash, and a hard disk by itself has none"),
+            "add [cache] to put the flash before the disk, or leave this out",
+        ));
+    }
+    let disk = wordline_disk::Plan::new(table)
+        .map_err(|error| ConfigError::conflict(error.key, error.reason, error.remedy))?;
+    Ok(HardDisk {
+        name: config.name.clone(),
+        disk,
+    })
+}
+
+/// An SSD that is no cache: its pages have no other copy, and it stands before nothing.
+pub(super) fn alone(config: &Config, seed: u64) -> Result<Ssd, ConfigError> {
+    let ssd = Ssd::new(config, seed)?;
+    let gc = &config.ftl.gc;
+    if !matches!(gc.reclaim, Reclaiming::Move(_)) {
+        return Err(ConfigError::rule(
+            "ftl.gc.reclaim",
+            gc.reclaim.name(),
+            "the pages of an SSD have no other copy",
+            "set it to \"move\", or put the flash before a disk with [cache] and [disk]",
+        ));
+    }
+    if gc.start_free_pages > 0 && !matches!(config.ftl.mapping, Family::Page(_)) {
+        return Err(ConfigError::rule(
+            "ftl.gc.start_free_pages",
+            gc.start_free_pages,
+            "this mapping counts free blocks",
+            "set it to 0 and give ftl.gc.start_free_ratio, or set ftl.mapping to \"page\"",
+        )
+        .with(&["ftl.mapping"]));
+    }
+    Ok(ssd)
+}

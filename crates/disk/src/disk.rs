@@ -1,0 +1,557 @@
+//! The disk: requests, from their arrival to their completion.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+use wordline_block::{BlockDevice, Busy, Completion, Op, Parts, PowerCut, Request, Ticket};
+use wordline_kernel::{BusyTime, Context, Probe, Time};
+
+use crate::buffer::{Ahead, ReadAhead, Room, Segments};
+use crate::error::DiskError;
+use crate::event::{Event, Observation};
+use crate::extent::{Extent, SECTOR_BYTES};
+use crate::figures::Figures;
+use crate::model::{Access, Mechanism};
+use crate::plan::Plan;
+use crate::queue::{Order, Queue, Waiting, Work};
+
+/// Sectors that count as a page where lost data is told.
+const SECTORS_PER_PAGE: u64 = 8;
+
+/// How many of the requests that wait for a destage are asked again behind one: a bound on the time that a long queue costs.
+const MOST_RETRIED: usize = 256;
+
+/// A request that the disk holds.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Held {
+    request: Request,
+    /// When it came in.
+    since: Time,
+    /// Where its time goes, once that is known.
+    parts: Parts,
+}
+
+impl Held {
+    fn extent(&self) -> Extent {
+        let Request { offset, bytes, .. } = self.request;
+        let lbn = offset / SECTOR_BYTES;
+        Extent {
+            lbn,
+            sectors: (offset + bytes).div_ceil(SECTOR_BYTES) - lbn,
+        }
+    }
+}
+
+/// A hard disk.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Disk {
+    plan: Plan,
+    /// By ticket; none is vacant.
+    held: Vec<Option<Held>>,
+    vacant: Vec<Ticket>,
+    /// What waits for the mechanism.
+    queue: Queue,
+    /// How many have come to the queue.
+    came: u64,
+    /// Whose accesses are under way: one, where requests are served one by one.
+    at_work: u32,
+    /// What was accessed last, and whether the command before was a write.
+    served: Extent,
+    behind_write: bool,
+    segments: Segments,
+    ahead: Option<Ahead>,
+    /// When the bus is free.
+    bus_free: Time,
+    /// Requests that wait for a destage, in their order.
+    stalled: VecDeque<Ticket>,
+    /// Flushes that wait for all of them.
+    flushes: Vec<Ticket>,
+    busy: Time,
+    /// Since when the mechanism has been at work.
+    busy_since: Time,
+    completions: Vec<Completion>,
+    figures: Figures,
+    /// Up to when the requests held are counted in the figures.
+    counted: Time,
+}
+
+type Instant<'a, 'c, P> = &'a mut Context<'c, Event, P>;
+
+impl Disk {
+    /// A disk at rest.
+    pub fn new(plan: &Plan) -> Self {
+        Self {
+            held: Vec::new(),
+            vacant: Vec::new(),
+            queue: Queue::new(&plan.queue),
+            came: 0,
+            at_work: 0,
+            served: Extent::default(),
+            behind_write: false,
+            segments: Segments::new(plan.buffer.segments),
+            ahead: None,
+            bus_free: Time::ZERO,
+            stalled: VecDeque::new(),
+            flushes: Vec::new(),
+            busy: Time::ZERO,
+            busy_since: Time::MAX,
+            completions: Vec::new(),
+            figures: Figures::default(),
+            counted: Time::ZERO,
+            plan: plan.clone(),
+        }
+    }
+    /// What it has done so far.
+    pub fn figures(&self) -> Figures {
+        self.figures
+    }
+    /// Requests that it holds.
+    pub fn outstanding(&self) -> u32 {
+        (self.held.len() - self.vacant.len()) as u32
+    }
+
+    fn issue(&mut self, held: Held) -> Ticket {
+        if let Some(ticket) = self.vacant.pop() {
+            self.held[ticket as usize] = Some(held);
+            return ticket;
+        }
+        self.held.push(Some(held));
+        self.held.len() as Ticket - 1
+    }
+    /// Books the requests held up to now.
+    fn count_held(&mut self, now: Time) {
+        let held = u128::from(self.outstanding());
+        self.figures.held_time += held * u128::from(now.since(self.counted).0);
+        self.counted = now;
+    }
+
+    /// Serves a request from the buffer, or lets it wait.
+    fn begin(&mut self, cx: Instant<'_, '_, impl Probe<Observation>>, ticket: Ticket) {
+        let Some(held) = self.held[ticket as usize] else {
+            return;
+        };
+        let extent = held.extent();
+        match held.request.op {
+            Op::Trim => cx.schedule(cx.now, Event::Complete(ticket)),
+            Op::Flush if self.segments.dirty() == 0 => {
+                cx.schedule(cx.now, Event::Complete(ticket));
+            }
+            Op::Flush => self.flushes.push(ticket),
+            Op::Read => {
+                self.catch_up(cx.now);
+                if self.segments.find(extent).is_some() {
+                    self.figures.reads_buffered += 1;
+                    self.serve_buffered(cx, ticket, true);
+                } else if self.segments.has_dirty(extent) {
+                    self.stalled.push_back(ticket);
+                } else {
+                    self.enqueue(Work::Request(ticket), extent, false, cx.now);
+                }
+            }
+            Op::Write => self.begin_write(cx, ticket, &held.request, extent),
+        }
+    }
+    fn begin_write(
+        &mut self,
+        cx: Instant<'_, '_, impl Probe<Observation>>,
+        ticket: Ticket,
+        request: &Request,
+        extent: Extent,
+    ) {
+        let buffer = &self.plan.buffer;
+        let cached =
+            buffer.write_cache && !request.fua && extent.sectors <= buffer.segment_sectors.into();
+        if !cached {
+            if self.segments.has_dirty(extent) {
+                self.stalled.push_back(ticket);
+            } else {
+                self.enqueue(Work::Request(ticket), extent, true, cx.now);
+            }
+            return;
+        }
+        let (place, hit) = match self.segments.room(extent, buffer) {
+            Room::Joins(place) => (place, true),
+            Room::New(place) => (place, false),
+            Room::None => {
+                self.stalled.push_back(ticket);
+                return;
+            }
+        };
+        self.figures.writes_buffered += 1;
+        self.stop_reading(cx.now);
+        let done = self.serve_buffered(cx, ticket, hit);
+        self.segments.put(extent, place, done);
+        let segment = self.segments.get_mut(place);
+        if !segment.queued && !segment.destaging {
+            segment.queued = true;
+            let extent = segment.extent();
+            self.enqueue(Work::Destage(place as u32), extent, true, cx.now);
+        }
+    }
+    /// Sends the data of a request over the bus, without the mechanism; when it is complete.
+    fn serve_buffered(
+        &mut self,
+        cx: Instant<'_, '_, impl Probe<Observation>>,
+        ticket: Ticket,
+        hit: bool,
+    ) -> Time {
+        let Some(held) = &mut self.held[ticket as usize] else {
+            return cx.now;
+        };
+        let write = held.request.op == Op::Write;
+        let overhead = self.plan.overhead.command(self.behind_write, write, hit);
+        let bus = self.plan.overhead.bus(held.extent().sectors);
+        let begun = self.bus_free.max(cx.now + overhead);
+        let done = begun + bus;
+        held.parts = Parts {
+            host_queue: held.since - held.request.arrival,
+            disk_queue: begun - overhead - held.since,
+            disk_overhead: overhead,
+            transfer: bus,
+            ..Parts::default()
+        };
+        self.figures.overhead += overhead;
+        self.bus_free = done;
+        self.behind_write = write;
+        cx.schedule(done, Event::Complete(ticket));
+        done
+    }
+    fn enqueue(&mut self, work: Work, extent: Extent, write: bool, now: Time) {
+        self.came += 1;
+        self.queue.push(Waiting {
+            work,
+            extent,
+            write,
+            since: now,
+            place: self.came,
+        });
+    }
+
+    /// Books what has passed under the head behind the last read.
+    fn catch_up(&mut self, now: Time) {
+        let Some(mut ahead) = self.ahead else {
+            return;
+        };
+        let (sectors, at) =
+            self.plan
+                .model
+                .pass(ahead.since, now, ahead.from, ahead.until - ahead.from);
+        let most = u64::from(self.plan.buffer.segment_sectors);
+        let segment = self.segments.get_mut(ahead.segment);
+        segment.end += sectors;
+        segment.start = segment.start.max(segment.end.saturating_sub(most));
+        self.figures.sectors_ahead += sectors;
+        (ahead.from, ahead.since) = (ahead.from + sectors, at);
+        self.ahead = (ahead.from < ahead.until).then_some(ahead);
+    }
+    /// The mechanism is needed for something else.
+    fn stop_reading(&mut self, now: Time) {
+        self.catch_up(now);
+        self.ahead = None;
+    }
+
+    /// Goes on with what waits, if the mechanism is free.
+    fn advance(&mut self, cx: Instant<'_, '_, impl Probe<Observation>>) {
+        while (self.at_work == 0 || !self.plan.serial)
+            && let Some(next) = self.next(cx.now)
+        {
+            if self.at_work == 0 {
+                self.busy_since = cx.now;
+            }
+            self.at_work += 1;
+            match next.work {
+                Work::Request(ticket) if next.write => self.write(cx, ticket),
+                Work::Request(ticket) => self.read(cx, ticket),
+                Work::Destage(segment) => self.destage(cx, segment),
+            }
+        }
+    }
+    fn next(&mut self, now: Time) -> Option<Waiting> {
+        let model = &self.plan.model;
+        let cost = |one: &Waiting| model.positioning(now, one.extent, one.write);
+        self.queue.next(now, self.served, cost)
+    }
+    fn access(&mut self, now: Time, extent: Extent, write: bool, ready: Time) -> Access {
+        let access = self.plan.model.access(now, extent, write, ready);
+        self.figures.accessed(&access);
+        access
+    }
+    fn command(&mut self, write: bool) -> Time {
+        let overhead = self.plan.overhead.command(self.behind_write, write, false);
+        self.figures.overhead += overhead;
+        self.behind_write = write;
+        overhead
+    }
+    fn read(&mut self, cx: Instant<'_, '_, impl Probe<Observation>>, ticket: Ticket) {
+        let Some(held) = self.held[ticket as usize] else {
+            return;
+        };
+        let extent = held.extent();
+        let overhead = self.command(false);
+        let begun = cx.now + overhead;
+        let (access, over) = if let Some((since, rest)) = self.reading_on(cx.now, extent) {
+            let access = self.access(since, rest, false, Time::ZERO);
+            let over = (since + access.total()).max(begun);
+            let transfer = over - begun;
+            let access = Access {
+                transfer,
+                ..Access::default()
+            };
+            (access, over)
+        } else {
+            let access = self.access(begun, extent, false, Time::ZERO);
+            (access, begun + access.total())
+        };
+        let tail = self.plan.overhead.tail(extent.sectors, access.transfer);
+        self.settle(cx, ticket, held, overhead, &access, tail);
+        self.served = extent;
+        self.keep(extent, over);
+    }
+    /// Where the head is just passing what a read begins with: since when, and what is left of it.
+    fn reading_on(&mut self, now: Time, extent: Extent) -> Option<(Time, Extent)> {
+        self.catch_up(now);
+        let ahead = self.ahead?;
+        let segment = self.segments.get(ahead.segment);
+        let within =
+            (segment.start..=segment.end).contains(&extent.lbn) && extent.end() > segment.end;
+        within.then(|| {
+            let rest = Extent {
+                lbn: segment.end,
+                sectors: extent.end() - segment.end,
+            };
+            (ahead.since, rest)
+        })
+    }
+    /// What was read goes to the buffer, and maybe from now on sectors behind it.
+    fn keep(&mut self, extent: Extent, since: Time) {
+        let buffer = &self.plan.buffer;
+        let waits =
+            buffer.read_ahead == ReadAhead::Sequential && !self.segments.goes_on(extent.lbn);
+        let most = if waits { 0 } else { buffer.ahead() };
+        self.ahead = None;
+        let Some(segment) = self.segments.take(extent, buffer.segment_sectors) else {
+            return;
+        };
+        let until = (extent.end() + most).min(self.plan.capacity_bytes / SECTOR_BYTES);
+        if extent.end() < until {
+            self.ahead = Some(Ahead {
+                segment,
+                since,
+                from: extent.end(),
+                until,
+            });
+        }
+    }
+    fn write(&mut self, cx: Instant<'_, '_, impl Probe<Observation>>, ticket: Ticket) {
+        let Some(held) = self.held[ticket as usize] else {
+            return;
+        };
+        let extent = held.extent();
+        self.stop_reading(cx.now);
+        let overhead = self.command(true);
+        let begun = cx.now + overhead;
+        let ready = begun + self.plan.overhead.bus(extent.sectors);
+        let access = self.access(begun, extent, true, ready);
+        self.segments.invalidate(extent);
+        self.settle(cx, ticket, held, overhead, &access, Time::ZERO);
+        self.served = extent;
+    }
+    /// It is known how long a request takes that the mechanism serves, and that its data is on the bus for `tail` behind that.
+    fn settle(
+        &mut self,
+        cx: Instant<'_, '_, impl Probe<Observation>>,
+        ticket: Ticket,
+        held: Held,
+        overhead: Time,
+        access: &Access,
+        tail: Time,
+    ) {
+        let parts = Parts {
+            host_queue: held.since - held.request.arrival,
+            disk_queue: cx.now - held.since,
+            disk_overhead: overhead,
+            seek: access.seek,
+            rotation: access.rotation,
+            transfer: access.transfer + tail,
+            ..Parts::default()
+        };
+        self.held[ticket as usize] = Some(Held { parts, ..held });
+        let over = cx.now + overhead + access.total();
+        if tail == Time::ZERO {
+            cx.schedule(over, Event::Served(ticket));
+            return;
+        }
+        self.bus_free = self.bus_free.max(over + tail);
+        cx.schedule(over, Event::Accessed);
+        cx.schedule(over + tail, Event::Complete(ticket));
+    }
+    fn destage(&mut self, cx: Instant<'_, '_, impl Probe<Observation>>, number: u32) {
+        self.stop_reading(cx.now);
+        let segment = self.segments.get_mut(number as usize);
+        (segment.queued, segment.destaging) = (false, true);
+        let (extent, ready) = (segment.extent(), segment.ready);
+        self.figures.destages += 1;
+        let access = self.access(cx.now, extent, true, ready);
+        self.served = extent;
+        cx.schedule(cx.now + access.total(), Event::Destaged(number));
+    }
+    /// The data of a segment is on the platters, but for what has joined since.
+    fn destaged(&mut self, cx: Instant<'_, '_, impl Probe<Observation>>, number: u32) {
+        let written = self.served.end();
+        let segment = self.segments.get_mut(number as usize);
+        segment.destaging = false;
+        if segment.end > written {
+            (segment.start, segment.queued) = (written, true);
+            let extent = segment.extent();
+            self.enqueue(Work::Destage(number), extent, true, cx.now);
+        } else {
+            segment.dirty = false;
+        }
+        if self.segments.dirty() == 0 {
+            for ticket in std::mem::take(&mut self.flushes) {
+                cx.schedule(cx.now, Event::Complete(ticket));
+            }
+        }
+        self.retry(cx);
+    }
+    /// Asks the first of those that wait for a destage again, in their order.
+    fn retry(&mut self, cx: Instant<'_, '_, impl Probe<Observation>>) {
+        let first = self.stalled.len().min(MOST_RETRIED);
+        let behind = self.stalled.split_off(first);
+        let waiting = std::mem::replace(&mut self.stalled, behind);
+        let behind = self.stalled.len();
+        for ticket in waiting {
+            self.begin(cx, ticket);
+        }
+        let again = self.stalled.len() - behind;
+        self.stalled.rotate_right(again);
+    }
+    fn complete(&mut self, cx: Instant<'_, '_, impl Probe<Observation>>, ticket: Ticket) {
+        self.count_held(cx.now);
+        let Some(held) = self.held[ticket as usize].take() else {
+            return;
+        };
+        self.vacant.push(ticket);
+        let Held {
+            request,
+            since,
+            mut parts,
+        } = held;
+        if matches!(request.op, Op::Trim | Op::Flush) {
+            parts.host_queue = since - request.arrival;
+            parts.disk_queue = cx.now - since;
+        }
+        self.completions.push(Completion {
+            ticket,
+            stream: request.stream,
+            parts,
+        });
+        cx.observe(Observation::Request { request, parts });
+    }
+    fn free(&mut self, now: Time) {
+        self.at_work -= 1;
+        if self.at_work == 0 {
+            self.busy += now - self.busy_since;
+            self.busy_since = Time::MAX;
+        }
+    }
+}
+
+impl BlockDevice for Disk {
+    type Event = Event;
+    type Observation = Observation;
+    type Error = DiskError;
+
+    fn user_bytes(&self) -> u64 {
+        self.plan.capacity_bytes
+    }
+    fn takes(&self, _stream: u32) -> bool {
+        self.outstanding() < self.plan.queue_depth
+    }
+    fn submit(
+        &mut self,
+        cx: &mut Context<'_, Event, impl Probe<Observation>>,
+        request: Request,
+    ) -> Result<Ticket, DiskError> {
+        request.fit(self.plan.capacity_bytes)?;
+        self.count_held(cx.now);
+        let ticket = self.issue(Held {
+            request,
+            since: cx.now,
+            parts: Parts::default(),
+        });
+        let held = self.outstanding();
+        self.figures.came(&request);
+        self.figures.held_most = self.figures.held_most.max(held);
+        cx.observe(Observation::Admitted { held });
+        self.begin(cx, ticket);
+        self.advance(cx);
+        Ok(ticket)
+    }
+    fn handle(
+        &mut self,
+        cx: &mut Context<'_, Event, impl Probe<Observation>>,
+        event: Event,
+    ) -> Result<(), DiskError> {
+        match event {
+            Event::Served(ticket) => {
+                self.free(cx.now);
+                self.complete(cx, ticket);
+            }
+            Event::Accessed => self.free(cx.now),
+            Event::Complete(ticket) => self.complete(cx, ticket),
+            Event::Destaged(segment) => {
+                self.free(cx.now);
+                self.destaged(cx, segment);
+            }
+        }
+        self.advance(cx);
+        Ok(())
+    }
+    fn completions(&mut self) -> impl Iterator<Item = Completion> + '_ {
+        self.completions.drain(..)
+    }
+    fn has_completions(&self) -> bool {
+        !self.completions.is_empty()
+    }
+    /// What was under way is lost: a write that has not completed may have reached its sectors or not. So is what the
+    /// write cache holds.
+    fn cut_power(
+        &mut self,
+        now: Time,
+        probe: &mut impl Probe<Observation>,
+    ) -> Result<PowerCut, DiskError> {
+        self.count_held(now);
+        let lost = self.segments.dirty_sectors().div_ceil(SECTORS_PER_PAGE);
+        let cut = PowerCut {
+            requests_lost: self.outstanding(),
+            pages_lost: u32::try_from(lost).unwrap_or(u32::MAX),
+            ..PowerCut::default()
+        };
+        for (held, ticket) in std::mem::take(&mut self.held).into_iter().zip(0..) {
+            let Some(held) = held else { continue };
+            self.completions.push(Completion {
+                ticket,
+                stream: held.request.stream,
+                parts: Parts::default(),
+            });
+        }
+        self.vacant.clear();
+        self.queue = Queue::new(&self.plan.queue);
+        self.stalled.clear();
+        self.flushes.clear();
+        self.segments.clear();
+        self.ahead = None;
+        self.bus_free = now;
+        self.at_work = 0;
+        self.busy = Time::ZERO;
+        self.busy_since = Time::MAX;
+        probe.observe(now, Observation::PowerCut(cut));
+        Ok(cut)
+    }
+    /// The mechanism, as a die.
+    fn busy(&self, busy: &mut Busy) {
+        let since = (self.at_work > 0).then_some(self.busy_since);
+        busy.dies.push(BusyTime::new(self.busy, since));
+    }
+}

@@ -1,0 +1,190 @@
+//! Where sectors lie: zones, cylinders, heads, skew.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Time;
+
+use crate::error::PlanError;
+
+/// How sectors are numbered within a zone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Numbering {
+    /// The tracks of a cylinder from the first head to the last, then the next cylinder.
+    #[default]
+    Cylinder,
+    /// The same, but every other cylinder from the last head to the first.
+    Serpentine,
+}
+
+/// Cylinders whose tracks have the same number of sectors.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Zone {
+    /// How many. Count, at least 1.
+    #[schemars(range(min = 1))]
+    pub cylinders: u32,
+    /// Sectors of each track. Count, at least 1.
+    #[schemars(range(min = 1))]
+    pub sectors_per_track: u32,
+    /// How far the first sector of a track lies behind that of the track before in the same cylinder. Sectors.
+    #[schemars(range(min = 0))]
+    pub track_skew_sectors: f64,
+    /// How far the first sector of a cylinder lies behind that of the last track of the cylinder before. Sectors.
+    #[schemars(range(min = 0))]
+    pub cylinder_skew_sectors: f64,
+    /// Sectors at its start that have no number. Count.
+    pub reserved_sectors: u64,
+    /// Sectors at its end that have no number. Count.
+    pub spare_sectors: u64,
+}
+
+/// A part of a revolution, in units of 2^-64 of it: sums wrap as the platter does.
+type Angle = u64;
+
+/// Cylinders with as many sectors on each track.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Band {
+    first_cylinder: u32,
+    first_lbn: u64,
+    /// Sectors before the first that has a number.
+    reserved: u64,
+    sectors_per_track: u32,
+    sectors_per_cylinder: u64,
+    /// Between the first sectors of a track and the next of the cylinder.
+    track_skew: Angle,
+    /// Between the first sectors of the last track of a cylinder and the first of the next.
+    cylinder_skew: Angle,
+}
+
+/// A track, and a sector of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Where the arm has to be.
+    pub cylinder: u32,
+    /// Which head.
+    pub head: u32,
+    /// Sector of the track in the order of its numbers.
+    pub sector: u32,
+    /// Sectors of the track.
+    pub sectors_per_track: u32,
+    /// How far behind the index of the disk its first bit passes under the head.
+    angle: Angle,
+}
+
+impl Place {
+    /// Until it passes under the head, from an instant on, at so long a revolution; none if it passes just now, to within a millionth
+    /// of a revolution, which is what sums of rounded times can be off by.
+    #[inline]
+    pub fn wait(&self, from: Time, revolution: Time) -> Time {
+        let begins = ((u128::from(self.angle) * u128::from(revolution.0)) >> 64) as u64;
+        let now = from.0 % revolution.0;
+        let wait = (begins + revolution.0 - now) % revolution.0;
+        if wait + (revolution.0 >> 20) >= revolution.0 {
+            return Time::ZERO;
+        }
+        Time(wait)
+    }
+}
+
+/// All sectors of a disk.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Geometry {
+    bands: Vec<Band>,
+    heads: u32,
+    cylinders: u32,
+    sectors: u64,
+    numbering: Numbering,
+}
+
+fn angle(sectors: f64, sectors_per_track: u32) -> Angle {
+    ((sectors / f64::from(sectors_per_track)).rem_euclid(1.0) * 2f64.powi(64)) as u64
+}
+
+impl Geometry {
+    /// Zones from the outermost inwards, with so many heads.
+    pub(crate) fn new(zones: &[Zone], heads: u32, numbering: Numbering) -> Result<Self, PlanError> {
+        let (mut cylinder, mut lbn) = (0_u32, 0_u64);
+        let mut bands = Vec::with_capacity(zones.len());
+        for (place, zone) in zones.iter().enumerate() {
+            let without = zone.reserved_sectors.saturating_add(zone.spare_sectors);
+            let sound = zone.cylinders > 0
+                && zone.sectors_per_track > 0
+                && without < u64::from(zone.cylinders) * u64::from(zone.sectors_per_track)
+                && [zone.track_skew_sectors, zone.cylinder_skew_sectors]
+                    .iter()
+                    .all(|skew| (0.0..1e6).contains(skew));
+            let Some(end) = cylinder.checked_add(zone.cylinders).filter(|_| sound) else {
+                return Err(PlanError {
+                    key: "disk.model.positioned.zones",
+                    reason: format!(
+                        "zone {place} has no cylinders, no sectors, fewer than it keeps back, or a skew below 0"
+                    ),
+                    remedy:
+                        "give cylinders and sectors_per_track of 1 at least, and skews in sectors"
+                            .into(),
+                });
+            };
+            let sectors_per_cylinder = u64::from(zone.sectors_per_track) * u64::from(heads);
+            bands.push(Band {
+                first_cylinder: cylinder,
+                first_lbn: lbn,
+                reserved: zone.reserved_sectors,
+                sectors_per_track: zone.sectors_per_track,
+                sectors_per_cylinder,
+                track_skew: angle(zone.track_skew_sectors, zone.sectors_per_track),
+                cylinder_skew: angle(zone.cylinder_skew_sectors, zone.sectors_per_track),
+            });
+            cylinder = end;
+            lbn += u64::from(zone.cylinders) * sectors_per_cylinder - without;
+        }
+        if bands.is_empty() || heads == 0 {
+            return Err(PlanError {
+                key: "disk.model.positioned.zones",
+                reason: "there is no zone, or no head".into(),
+                remedy: "give heads, and zones with cylinders and sectors_per_track; the presets of disks have them".into(),
+            });
+        }
+        Ok(Self {
+            bands,
+            heads,
+            cylinders: cylinder,
+            sectors: lbn,
+            numbering,
+        })
+    }
+    /// Sectors in all.
+    pub fn sectors(&self) -> u64 {
+        self.sectors
+    }
+    /// Cylinders in all.
+    pub fn cylinders(&self) -> u32 {
+        self.cylinders
+    }
+    /// Where a sector lies.
+    #[inline]
+    pub fn place(&self, lbn: u64) -> Place {
+        let band = self.bands.partition_point(|band| band.first_lbn <= lbn) - 1;
+        let band = &self.bands[band];
+        let within = lbn - band.first_lbn + band.reserved;
+        let cylinder = (within / band.sectors_per_cylinder) as u32; // of the zone
+        let rest = (within % band.sectors_per_cylinder) as u32;
+        let (track, sector) = (rest / band.sectors_per_track, rest % band.sectors_per_track);
+        let backwards = self.numbering == Numbering::Serpentine && cylinder % 2 == 1;
+        let tracks = u64::from(cylinder) * u64::from(self.heads - 1) + u64::from(track);
+        let skew = (band.track_skew.wrapping_mul(tracks))
+            .wrapping_add(band.cylinder_skew.wrapping_mul(cylinder.into()));
+        let turned = ((u128::from(sector) << 64) / u128::from(band.sectors_per_track)) as u64;
+        Place {
+            cylinder: band.first_cylinder + cylinder,
+            head: if backwards {
+                self.heads - 1 - track
+            } else {
+                track
+            },
+            sector,
+            sectors_per_track: band.sectors_per_track,
+            angle: skew.wrapping_add(turned),
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Hard disks: a queue, a controller with a buffer, and a mechanism that takes its time.
+
+pub mod buffer;
+pub mod config;
+pub mod disk;
+pub mod error;
+pub mod event;
+pub mod extent;
+pub mod figures;
+pub mod geometry;
+pub mod model;
+pub mod overhead;
+pub mod plan;
+pub mod queue;
+pub mod seek;
+
+pub use config::Config;
+pub use disk::Disk;
+pub use error::{DiskError, PlanError};
+pub use event::{Event, Observation};
+pub use extent::SECTOR_BYTES;
+pub use figures::Figures;
+pub use model::Model;
+pub use plan::Plan;

@@ -1,0 +1,105 @@
+//! Average positioning, and a rate.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Time;
+use wordline_kernel::slot::Cited;
+
+use super::{Access, Mechanism, milliseconds};
+use crate::error::PlanError;
+use crate::extent::{Extent, SECTOR_BYTES};
+
+/// An access takes the average positioning time of its kind, and as long as its bytes take at a rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Average {
+    /// Positioning of a read. Milliseconds.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub read_positioning_ms: f64,
+    /// Positioning of a write. Milliseconds.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub write_positioning_ms: f64,
+    /// Rate of the transfer, above 0. Million bytes a second.
+    #[schemars(range(min = 0.001, max = 1_000_000))]
+    pub megabytes_per_s: f64,
+}
+
+impl Default for Average {
+    fn default() -> Self {
+        Self {
+            read_positioning_ms: 4.5,
+            write_positioning_ms: 4.9,
+            megabytes_per_s: 72.0,
+        }
+    }
+}
+
+impl Cited for Average {
+    const PAPER: &'static str = "Y. Oh, J. Choi, D. Lee, S. Noh, Caching less for better performance: balancing cache size and update cost of flash memory cache in hybrid storage systems, FAST 2012, table 2";
+}
+
+/// In integer time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Timed {
+    read: Time,
+    write: Time,
+    /// Bytes a second.
+    rate: u64,
+}
+
+impl Timed {
+    pub(super) fn new(model: &Average) -> Result<Self, PlanError> {
+        let rate = model.megabytes_per_s;
+        if !(0.001..=1e6).contains(&rate) {
+            return Err(PlanError {
+                key: "disk.model.average.megabytes_per_s",
+                reason: format!("{rate} MB/s is no rate of a disk"),
+                remedy: "give a number from 0.001 to 1000000".into(),
+            });
+        }
+        Ok(Self {
+            read: milliseconds(
+                "disk.model.average.read_positioning_ms",
+                model.read_positioning_ms,
+            )?,
+            write: milliseconds(
+                "disk.model.average.write_positioning_ms",
+                model.write_positioning_ms,
+            )?,
+            rate: (rate * 1e6).round() as u64,
+        })
+    }
+}
+
+impl Timed {
+    fn positioning_of(&self, write: bool) -> Time {
+        if write { self.write } else { self.read }
+    }
+    fn sectors_of(&self, time: Time) -> u64 {
+        let bytes = u128::from(time.0) * u128::from(self.rate) / u128::from(Time::from_ms(1_000).0);
+        bytes as u64 / SECTOR_BYTES
+    }
+    fn transfer(&self, sectors: u64) -> Time {
+        let bytes = u128::from(sectors * SECTOR_BYTES);
+        Time((bytes * u128::from(Time::from_ms(1_000).0) / u128::from(self.rate)) as u64)
+    }
+}
+
+impl Mechanism for Timed {
+    fn access(&mut self, now: Time, extent: Extent, write: bool, ready: Time) -> Access {
+        let seek = self.positioning_of(write);
+        Access {
+            seek,
+            rotation: ready.since(now + seek),
+            transfer: self.transfer(extent.sectors),
+            distance: 0,
+        }
+    }
+    fn positioning(&self, _now: Time, _extent: Extent, write: bool) -> Time {
+        self.positioning_of(write)
+    }
+    fn pass(&mut self, since: Time, now: Time, _from: u64, most: u64) -> (u64, Time) {
+        let passed = self.sectors_of(now.since(since)).min(most);
+        (passed, since + self.transfer(passed))
+    }
+}

@@ -1,0 +1,109 @@
+//! How long an access takes.
+
+pub mod average;
+pub mod constant;
+pub mod positioned;
+
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Time;
+
+use crate::error::PlanError;
+use crate::extent::Extent;
+
+/// Where the time of an access goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Access {
+    /// The arm moves, heads are switched, writes settle.
+    pub seek: Time,
+    /// Until sectors are under the head.
+    pub rotation: Time,
+    /// Sectors pass under the head.
+    pub transfer: Time,
+    /// How far the arm has moved to the first sector. Cylinders.
+    pub distance: u32,
+}
+
+impl Access {
+    /// All of it.
+    pub fn total(&self) -> Time {
+        self.seek + self.rotation + self.transfer
+    }
+}
+
+/// A model with its times in picoseconds, and where its arm is.
+pub trait Mechanism {
+    /// An access that begins at an instant; the data of a write is there at `ready`, before which no sector is written.
+    fn access(&mut self, now: Time, extent: Extent, write: bool, ready: Time) -> Access;
+    /// How long until the first sector is under the head.
+    fn positioning(&self, now: Time, extent: Extent, write: bool) -> Time;
+    /// Sectors that have passed under the head behind an access that ended at `since` right before `from`, up to `now` and to `most`;
+    /// and when the last of them had. The arm is there.
+    fn pass(&mut self, since: Time, now: Time, from: u64, most: u64) -> (u64, Time);
+    /// Sectors in all, if the model says.
+    fn sectors(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// Milliseconds as time, if they are some.
+fn milliseconds(key: &'static str, value: f64) -> Result<Time, PlanError> {
+    if (0.0..=1e6).contains(&value) {
+        return Ok(Time((value * 1e9).round() as u64));
+    }
+    Err(PlanError {
+        key,
+        reason: format!("{value} ms is no time of an access"),
+        remedy: "give a number from 0 to 1000000".into(),
+    })
+}
+
+macro_rules! members {
+    ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
+        wordline_kernel::family! {
+            /// How long does an access of a disk take?
+            pub enum Model at "disk.model" {
+                $($tag => $Variant($file::$Variant)),+
+            }
+        }
+
+        /// A model that can be asked.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[allow(missing_docs)]
+        pub enum Timed { $($Variant($file::Timed)),+ }
+
+        impl Model {
+            /// The model in integer time.
+            pub fn timed(&self) -> Result<Timed, PlanError> {
+                match self { $(Self::$Variant(model) => Ok(Timed::$Variant($file::Timed::new(model)?))),+ }
+            }
+        }
+
+        impl Mechanism for Timed {
+            #[inline]
+            fn access(&mut self, now: Time, extent: Extent, write: bool, ready: Time) -> Access {
+                match self { $(Self::$Variant(model) => model.access(now, extent, write, ready)),+ }
+            }
+            fn positioning(&self, now: Time, extent: Extent, write: bool) -> Time {
+                match self { $(Self::$Variant(model) => model.positioning(now, extent, write)),+ }
+            }
+            fn pass(&mut self, since: Time, now: Time, from: u64, most: u64) -> (u64, Time) {
+                match self { $(Self::$Variant(model) => model.pass(since, now, from, most)),+ }
+            }
+            fn sectors(&self) -> Option<u64> {
+                match self { $(Self::$Variant(model) => model.sectors()),+ }
+            }
+        }
+    };
+}
+
+members! {
+    "constant" => Constant(constant),
+    "average" => Average(average),
+    "positioned" => Positioned(positioned),
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Self::Constant(constant::Constant::default())
+    }
+}

@@ -1,0 +1,198 @@
+//! Arm, heads and platters.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Time;
+use wordline_kernel::slot::Cited;
+
+use super::{Access, Mechanism, milliseconds};
+use crate::error::PlanError;
+use crate::extent::Extent;
+use crate::geometry::{Geometry, Numbering, Place, Zone};
+use crate::seek::Curve;
+
+/// The arm moves by a measured curve, the platter turns, sectors pass under the head at the rate of their zone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Positioned {
+    /// Speed of the platters. Revolutions a minute, 1 to 100000.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub rpm: f64,
+    /// Surfaces with a head each. Count, 1 to 256.
+    #[schemars(range(min = 1, max = 256))]
+    pub heads: u32,
+    /// Order of the sector numbers on the tracks of a zone.
+    pub numbering: Numbering,
+    /// From the outermost inwards.
+    pub zones: Vec<Zone>,
+    /// Time of a seek by its distance: points of cylinders and milliseconds, the first of 1 cylinder, linear in between.
+    pub seek: Vec<(u32, f64)>,
+    /// To go on with another head, while the arm moves. Milliseconds.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub head_switch_ms: f64,
+    /// What a write waits longer than a read after the arm has moved or the head has changed. Milliseconds.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub write_settle_ms: f64,
+    /// Whether a read can begin with any of its sectors on a track.
+    pub zero_latency_reads: bool,
+    /// Whether a write can begin with any of its sectors on a track.
+    pub zero_latency_writes: bool,
+}
+
+impl Default for Positioned {
+    fn default() -> Self {
+        Self {
+            rpm: 7_200.0,
+            heads: 1,
+            numbering: Numbering::default(),
+            zones: Vec::new(),
+            seek: Vec::new(),
+            head_switch_ms: 0.0,
+            write_settle_ms: 0.0,
+            zero_latency_reads: false,
+            zero_latency_writes: false,
+        }
+    }
+}
+
+impl Cited for Positioned {
+    const PAPER: &'static str =
+        "C. Ruemmler, J. Wilkes, An introduction to disk drive modeling, IEEE Computer 27(3), 1994";
+}
+
+/// In integer time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Timed {
+    geometry: Geometry,
+    curve: Curve,
+    revolution: Time,
+    head_switch: Time,
+    write_settle: Time,
+    /// Of reads and of writes.
+    zero_latency: [bool; 2],
+    /// Where the arm is, and which head is in use.
+    cylinder: u32,
+    head: u32,
+}
+
+impl Timed {
+    pub(super) fn new(model: &Positioned) -> Result<Self, PlanError> {
+        if !(1.0..=1e5).contains(&model.rpm) {
+            return Err(PlanError {
+                key: "disk.model.positioned.rpm",
+                reason: format!("{} revolutions a minute are no speed of a disk", model.rpm),
+                remedy: "give a number from 1 to 100000".into(),
+            });
+        }
+        let time = |key, value| milliseconds(key, value);
+        Ok(Self {
+            geometry: Geometry::new(&model.zones, model.heads, model.numbering)?,
+            curve: Curve::new("disk.model.positioned.seek", &model.seek)?,
+            revolution: Time((6e13 / model.rpm).round() as u64),
+            head_switch: time("disk.model.positioned.head_switch_ms", model.head_switch_ms)?,
+            write_settle: time(
+                "disk.model.positioned.write_settle_ms",
+                model.write_settle_ms,
+            )?,
+            zero_latency: [model.zero_latency_reads, model.zero_latency_writes],
+            cylinder: 0,
+            head: 0,
+        })
+    }
+    /// How long the arm and the heads take to a place.
+    #[inline]
+    fn move_to(&self, place: &Place, write: bool) -> Time {
+        let arm = self.curve.time(place.cylinder.abs_diff(self.cylinder));
+        let moved = if place.head == self.head {
+            arm
+        } else {
+            arm.max(self.head_switch)
+        };
+        if write && moved > Time::ZERO {
+            return moved + self.write_settle;
+        }
+        moved
+    }
+    fn stand(&mut self, place: &Place) {
+        (self.cylinder, self.head) = (place.cylinder, place.head);
+    }
+    /// So many sectors of a track.
+    #[inline]
+    fn sweep(&self, sectors: u64, place: &Place) -> Time {
+        Time(sectors * self.revolution.0 / u64::from(place.sectors_per_track))
+    }
+    /// Whether the head comes down among the wanted sectors of a track, of which those before are read in the next revolution.
+    fn lands_within(&self, wait: Time, sectors: Time, write: bool) -> bool {
+        self.zero_latency[usize::from(write)] && wait + sectors > self.revolution
+    }
+}
+
+impl Mechanism for Timed {
+    fn access(&mut self, now: Time, extent: Extent, write: bool, ready: Time) -> Access {
+        let mut access = Access::default();
+        let (mut at, mut lbn) = (now, extent.lbn);
+        while lbn < extent.end() {
+            let place = self.geometry.place(lbn);
+            if lbn == extent.lbn {
+                access.distance = place.cylinder.abs_diff(self.cylinder);
+            }
+            let seek = self.move_to(&place, write);
+            self.stand(&place);
+            let on_track = u64::from(place.sectors_per_track - place.sector);
+            let sectors = on_track.min(extent.end() - lbn);
+            let under = (at + seek).max(ready);
+            let transfer = self.sweep(sectors, &place);
+            let mut turns = place.wait(under, self.revolution);
+            if self.lands_within(turns, transfer, write) {
+                turns = self.revolution - transfer;
+            }
+            let rotation = under.since(at + seek) + turns;
+            access.seek += seek;
+            access.rotation += rotation;
+            access.transfer += transfer;
+            at = at + seek + rotation + transfer;
+            lbn += sectors;
+        }
+        access
+    }
+    #[inline]
+    fn positioning(&self, now: Time, extent: Extent, write: bool) -> Time {
+        let place = self.geometry.place(extent.lbn);
+        let seek = self.move_to(&place, write);
+        seek + place.wait(now + seek, self.revolution)
+    }
+    fn pass(&mut self, since: Time, now: Time, from: u64, most: u64) -> (u64, Time) {
+        let end = from.saturating_add(most).min(self.geometry.sectors());
+        let (mut at, mut lbn) = (since, from);
+        while lbn < end {
+            let place = self.geometry.place(lbn);
+            let seek = self.move_to(&place, false);
+            if at + seek > now {
+                break;
+            }
+            self.stand(&place);
+            at += seek;
+            let begins = at + place.wait(at, self.revolution);
+            if begins >= now {
+                break;
+            }
+            let on_track = u64::from(place.sectors_per_track - place.sector);
+            let sectors = on_track.min(end - lbn);
+            let over = begins + self.sweep(sectors, &place);
+            if over > now {
+                let spt = u128::from(place.sectors_per_track);
+                let passed = u128::from((now - begins).0) * spt / u128::from(self.revolution.0);
+                let passed = (passed as u64).min(sectors);
+                if passed > 0 {
+                    (lbn, at) = (lbn + passed, begins + self.sweep(passed, &place));
+                }
+                break;
+            }
+            (lbn, at) = (lbn + sectors, over);
+        }
+        (lbn - from, at)
+    }
+    fn sectors(&self) -> Option<u64> {
+        Some(self.geometry.sectors())
+    }
+}

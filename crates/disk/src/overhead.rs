@@ -1,0 +1,96 @@
+//! What the controller of a disk and its bus take.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Time;
+
+use crate::error::PlanError;
+
+/// What the controller takes for a command (`[disk.overhead.after_read]` and `[disk.overhead.after_write]`: by what came before).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Commands {
+    /// For a read whose sectors are in the buffer. Microseconds.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub read_hit_us: f64,
+    /// For another read, before the arm moves. Microseconds.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub read_miss_us: f64,
+    /// For a write that joins data in the buffer. Microseconds.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub write_hit_us: f64,
+    /// For another write. Microseconds.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub write_miss_us: f64,
+}
+
+/// What the controller of a disk and its bus take (`[disk.overhead]`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Overhead {
+    /// Commands behind a read.
+    pub after_read: Commands,
+    /// Commands behind a write.
+    pub after_write: Commands,
+    /// Time of the bus for a sector. Microseconds.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub bus_us_per_sector: f64,
+}
+
+/// In integer time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Timed {
+    /// By whether the command before was a write: of hits and misses of reads, then of writes.
+    commands: [[Time; 4]; 2],
+    sector: Time,
+}
+
+fn microseconds(key: &'static str, value: f64) -> Result<Time, PlanError> {
+    if (0.0..=1e6).contains(&value) {
+        return Ok(Time((value * 1e6).round() as u64));
+    }
+    Err(PlanError {
+        key,
+        reason: format!("{value} us is no time of a command"),
+        remedy: "give a number from 0 to 1000000".into(),
+    })
+}
+
+impl Timed {
+    pub fn new(overhead: &Overhead) -> Result<Self, PlanError> {
+        let of = |key, commands: &Commands| -> Result<[Time; 4], PlanError> {
+            Ok([
+                microseconds(key, commands.read_hit_us)?,
+                microseconds(key, commands.read_miss_us)?,
+                microseconds(key, commands.write_hit_us)?,
+                microseconds(key, commands.write_miss_us)?,
+            ])
+        };
+        Ok(Self {
+            commands: [
+                of("disk.overhead.after_read", &overhead.after_read)?,
+                of("disk.overhead.after_write", &overhead.after_write)?,
+            ],
+            sector: microseconds(
+                "disk.overhead.bus_us_per_sector",
+                overhead.bus_us_per_sector,
+            )?,
+        })
+    }
+    /// Of a command.
+    pub fn command(&self, behind_write: bool, write: bool, hit: bool) -> Time {
+        let kind = 2 * usize::from(write) + usize::from(!hit);
+        self.commands[usize::from(behind_write)][kind]
+    }
+    /// Of so many sectors on the bus.
+    pub fn bus(&self, sectors: u64) -> Time {
+        self.sector * sectors
+    }
+    /// Of what is left on the bus when the last of some sectors has passed under the head: each goes over the bus when it has, and the one
+    /// before is over.
+    pub fn tail(&self, sectors: u64, transfer: Time) -> Time {
+        let first = Time(transfer.0 / sectors.max(1));
+        let bus = first + self.bus(sectors);
+        (transfer + self.sector).max(bus) - transfer
+    }
+}

@@ -1,0 +1,75 @@
+//! Shortest positioning time first.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Time;
+use wordline_kernel::slot::Cited;
+
+use super::{Order, Waiting};
+use crate::extent::Extent;
+
+/// The request whose first sector can be under the head soonest; but one that has waited for too long goes first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sptf {
+    /// How long a request waits before it goes first; no bound, if 0. Milliseconds, up to 1000000.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub age_bound_ms: f64,
+}
+
+impl Default for Sptf {
+    fn default() -> Self {
+        Self {
+            age_bound_ms: 1_000.0,
+        }
+    }
+}
+
+impl Cited for Sptf {
+    const PAPER: &'static str = "D. Jacobson, J. Wilkes, Disk scheduling algorithms based on rotational position, HPL-CSP-91-7, 1991";
+}
+
+/// The queue.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct State {
+    /// In the order in which they came.
+    waiting: Vec<Waiting>,
+    age_bound: Time,
+}
+
+impl State {
+    pub(super) fn new(policy: &Sptf) -> Self {
+        let bound = policy.age_bound_ms.clamp(0.0, 1e6);
+        Self {
+            waiting: Vec::new(),
+            age_bound: if bound > 0.0 {
+                Time((bound * 1e9).round() as u64)
+            } else {
+                Time::MAX
+            },
+        }
+    }
+}
+
+impl Order for State {
+    fn push(&mut self, waiting: Waiting) {
+        self.waiting.push(waiting);
+    }
+    fn next(
+        &mut self,
+        now: Time,
+        _served: Extent,
+        cost: impl Fn(&Waiting) -> Time,
+    ) -> Option<Waiting> {
+        let oldest = self.waiting.first()?;
+        if now.since(oldest.since) > self.age_bound {
+            return Some(self.waiting.remove(0));
+        }
+        let soonest = self.waiting.iter().enumerate();
+        let (place, _) = soonest.min_by_key(|(_, waiting)| cost(waiting))?;
+        Some(self.waiting.remove(place))
+    }
+    fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+}

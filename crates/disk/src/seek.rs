@@ -1,0 +1,52 @@
+//! How long the arm takes by its distance.
+
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Time;
+
+use crate::error::PlanError;
+
+/// Seek times at some distances, in between on the straight line of their neighbours, beyond the last as long as it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Curve {
+    /// By ascending distance, in cylinders; the first is that of one cylinder.
+    points: Vec<(u32, Time)>,
+}
+
+impl Curve {
+    /// A curve through points of cylinders and milliseconds.
+    pub(crate) fn new(key: &'static str, points: &[(u32, f64)]) -> Result<Self, PlanError> {
+        let ascends = points.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        let starts = points.first().is_some_and(|(first, _)| *first == 1);
+        let times = points.iter().all(|(_, ms)| (0.0..=1e4).contains(ms));
+        if !(ascends && starts && times) {
+            return Err(PlanError {
+                key,
+                reason: "a seek curve has points of cylinders and milliseconds, from 1 cylinder on, each farther than the one before"
+                    .into(),
+                remedy: "give points such as [[1, 0.5], [100, 1.2], [10000, 8.0]]".into(),
+            });
+        }
+        let point = |&(cylinders, ms): &(u32, f64)| (cylinders, Time((ms * 1e9).round() as u64));
+        Ok(Self {
+            points: points.iter().map(point).collect(),
+        })
+    }
+    /// How long the arm takes over so many cylinders.
+    #[inline]
+    pub fn time(&self, distance: u32) -> Time {
+        if distance == 0 {
+            return Time::ZERO;
+        }
+        let next = self.points.partition_point(|(far, _)| *far < distance);
+        let Some(&(far, above)) = self.points.get(next) else {
+            return self.points.last().map_or(Time::ZERO, |(_, time)| *time);
+        };
+        let Some(&(near, below)) = next.checked_sub(1).and_then(|next| self.points.get(next))
+        else {
+            return above;
+        };
+        let (step, span) = (i128::from(distance - near), i128::from(far - near));
+        let rise = i128::from(above.0) - i128::from(below.0);
+        Time((i128::from(below.0) + rise * step / span) as u64)
+    }
+}

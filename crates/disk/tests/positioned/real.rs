@@ -1,0 +1,174 @@
+//! Response times that real drives gave. Where `../shared/traces/disk` from the project's root is absent the tests say so and
+//! check nothing.
+
+use std::io::Read;
+use std::path::PathBuf;
+
+use flate2::read::GzDecoder;
+use serde_json::json;
+use wordline_disk::extent::Extent;
+use wordline_kernel::Time;
+
+use super::host::{Answer, Arrivals, Ask, disk, ms, preset, serve};
+
+fn file(name: &str) -> Option<String> {
+    let folder = PathBuf::from(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../shared/traces/disk/real"
+    ));
+    if !folder.is_dir() {
+        println!("NOTICE: ../shared/traces/disk is absent, so no measured drive was compared");
+        return None;
+    }
+    let bytes = std::fs::read(folder.join(name)).unwrap();
+    let mut text = String::new();
+    let packed = bytes.starts_with(&[0x1f, 0x8b]);
+    if packed {
+        GzDecoder::new(&bytes[..])
+            .read_to_string(&mut text)
+            .unwrap();
+    } else {
+        text = String::from_utf8(bytes).unwrap();
+    }
+    Some(text)
+}
+
+/// Root mean square distance of two distributions, by the quantiles 0.0001, 0.0002 ... 1 (Ruemmler and Wilkes 1994).
+fn demerit(one: impl Fn(f64) -> f64, other: impl Fn(f64) -> f64) -> f64 {
+    let steps = 10_000;
+    let square = |step: u32| {
+        let share = f64::from(step) / f64::from(steps);
+        (one(share) - other(share)).powi(2)
+    };
+    ((1..=steps).map(square).sum::<f64>() / f64::from(steps)).sqrt()
+}
+
+/// Quantiles of response times, linear between neighbours.
+fn quantiles(mut took: Vec<f64>) -> impl Fn(f64) -> f64 {
+    took.sort_by(f64::total_cmp);
+    move |share| {
+        let at = share * (took.len() - 1) as f64;
+        let low = at.floor() as usize;
+        let high = (low + 1).min(took.len() - 1);
+        took[low] + (at - low as f64) * (took[high] - took[low])
+    }
+}
+
+fn mean(took: &[f64]) -> f64 {
+    took.iter().sum::<f64>() / took.len() as f64
+}
+
+/// The demerit of a preset on requests that a real drive has answered, each issued as long after the completion of the one before as it
+/// was then.
+fn compare(name: &str, requests: &str) -> Option<f64> {
+    let text = file(requests)?;
+    let mut asks = Vec::new();
+    let (mut arrivals, mut measured) = (Vec::new(), Vec::new());
+    for line in text.lines().skip(1) {
+        let columns: Vec<&str> = line.split(',').collect();
+        asks.push(Ask {
+            write: columns[4] == "W",
+            extent: Extent {
+                lbn: columns[2].parse().unwrap(),
+                sectors: columns[3].parse().unwrap(),
+            },
+        });
+        arrivals.push(columns[0].parse::<f64>().unwrap() * 1e3);
+        measured.push(columns[5].parse::<f64>().unwrap());
+    }
+    let gap = |place: usize| {
+        let next = arrivals.get(place + 1).unwrap_or(&arrivals[place]);
+        ms((next - arrivals[place] - measured[place]).max(0.0))
+    };
+    let gaps: Vec<Time> = (0..asks.len()).map(gap).collect();
+    let mut disk = disk(&preset(name, json!({})));
+    let answers = serve(&mut disk, &asks, &Arrivals::Think(gaps));
+    let took: Vec<f64> = answers.iter().map(Answer::ms).collect();
+    for write in [false, true] {
+        let own: Vec<usize> = (0..asks.len())
+            .filter(|place| asks[*place].write == write)
+            .collect();
+        let of = |took: &[f64]| own.iter().map(|place| took[*place]).collect::<Vec<f64>>();
+        let (ours, theirs) = (of(&took), of(&measured));
+        println!(
+            "{name} {}: mean {:.3} ms, measured {:.3}; demerit {:.3}",
+            if write { "writes" } else { "reads" },
+            mean(&ours),
+            mean(&theirs),
+            demerit(quantiles(ours.clone()), quantiles(theirs.clone())),
+        );
+        let (ours, theirs) = (quantiles(ours), quantiles(theirs));
+        for share in [
+            0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99,
+        ] {
+            println!("  {share:.2} {:.3} {:.3}", ours(share), theirs(share));
+        }
+    }
+    let found = demerit(quantiles(took), quantiles(measured));
+    println!("{name}: demerit {found:.3} ms");
+    Some(found)
+}
+
+/// DiskSim's demerits are those of its own validation runs over all 10,000 requests; ours are of the first 5,000.
+#[test]
+fn response_times_of_real_drives_are_met_as_well_as_by_disksim() {
+    for (name, requests, disksim) in [
+        ("atlas-10k", "atlas10k_0-4999.csv.gz", 0.268),
+        ("atlas-iii", "atlas_III_0-4999.csv.gz", 0.378),
+    ] {
+        if let Some(found) = compare(name, requests) {
+            assert!(found <= disksim, "{name}: {found:.3} ms, DiskSim {disksim}");
+        }
+    }
+}
+
+/// The distribution measured on an Atlas 10K IV with its buffer off; the requests are of the same generator and not the same.
+#[test]
+fn the_distribution_of_an_atlas_10k_iv_is_met() {
+    let (Some(requests), Some(curve)) = (
+        file("atlas10k4_random_requests.csv.gz"),
+        file("atlas10k4_random_cdf.csv"),
+    ) else {
+        return;
+    };
+    let asks: Vec<Ask> = requests
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let columns: Vec<&str> = line.split(',').collect();
+            Ask {
+                write: columns[2] == "W",
+                extent: Extent {
+                    lbn: columns[0].parse().unwrap(),
+                    sectors: columns[1].parse().unwrap(),
+                },
+            }
+        })
+        .collect();
+    let points: Vec<(f64, f64)> = curve
+        .lines()
+        .filter_map(|line| line.strip_prefix("real_disk,")?.split_once(','))
+        .map(|(ms, share)| (ms.parse().unwrap(), share.parse().unwrap()))
+        .collect();
+    let measured = |share: f64| {
+        let next = points
+            .partition_point(|(_, to)| *to < share)
+            .min(points.len() - 1);
+        let ((x0, p0), (x1, p1)) = (points[next.saturating_sub(1)], points[next]);
+        if p1 > p0 {
+            x0 + (x1 - x0) * (share - p0) / (p1 - p0)
+        } else {
+            x1
+        }
+    };
+    let config = preset(
+        "atlas-10k-iv",
+        json!({"buffer": {"segments": 0, "write_cache": false}}),
+    );
+    let answers = serve(&mut disk(&config), &asks, &Arrivals::Closed(1));
+    let took: Vec<f64> = answers.iter().map(Answer::ms).collect();
+    println!("mean {:.3} ms, measured 7.957", mean(&took));
+    let found = demerit(quantiles(took), measured);
+    println!("atlas-10k-iv: demerit {found:.3} ms");
+    assert!(found <= 0.15, "{found:.3} ms");
+}

@@ -1,0 +1,25 @@
+//! No page is moved.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::Reclaim;
+use crate::lpn::Lpn;
+use crate::owner::Owner;
+
+/// None: a collection is an erase. For flash before another store only, which has every page, too: the cache
+/// forgets the pages.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ZeroMigration {}
+
+impl Cited for ZeroMigration {
+    const PAPER: &'static str = "Q. Xia, Towards Design and Analysis for High-Performance and Reliable SSDs, PhD thesis, Virginia Commonwealth University, 2017, chapter 3";
+}
+
+impl Reclaim for ZeroMigration {
+    fn moves(&self, _page: Lpn, _owner: &impl Owner) -> bool {
+        false
+    }
+}

@@ -1,0 +1,164 @@
+//! The blocks of logical blocks: where they come from, what is programmed in them, and which is next.
+
+use wordline_nand::{Block, Plane, Ppn};
+
+use super::state::{MERGING, Member, Role, SOURCE, STRAY};
+use super::{LogicalBlock, LogicalMap, Want};
+use crate::block::Phase;
+use crate::lpn::Lpn;
+use crate::wear::Spend;
+
+impl LogicalMap {
+    /// Takes a free block of a plane for `block` to fill. The caller has made sure that there is one.
+    pub(super) fn open(&mut self, plane: Plane, logical: LogicalBlock, role: Role) -> Block {
+        let block = self.take_free(plane);
+        self.blocks.enter(block, Phase::Active);
+        let state = &mut self.logical[logical.0 as usize];
+        let mut member = Member {
+            next: state.first,
+            ..Member::default()
+        };
+        member.set_role(role);
+        self.members[block.index()] = member;
+        state.first = block.0 + 1;
+        state.blocks += 1;
+        if role == Role::Update {
+            state.updates += 1;
+            state.active = block.0 + 1;
+        }
+        self.sort(logical);
+        block
+    }
+
+    pub(super) fn take_free(&mut self, plane: Plane) -> Block {
+        let state = &mut self.planes[plane.index()];
+        assert!(
+            state.free > 0,
+            "plane {} has no free block: the reserve was broken into",
+            plane.0
+        );
+        state.free -= 1;
+        self.free_blocks -= 1;
+        let block = self.free.take(plane);
+        block.unwrap_or_else(|| unreachable!("free blocks are counted"))
+    }
+
+    /// The blocks of a logical block, the one opened last first.
+    pub(super) fn chain(&self, logical: LogicalBlock) -> impl Iterator<Item = Block> + '_ {
+        let mut next = self.logical[logical.0 as usize].first;
+        std::iter::from_fn(move || {
+            let block = Block(next.checked_sub(1)?);
+            next = self.members[block.index()].next;
+            Some(block)
+        })
+    }
+
+    pub(super) fn unlink(&mut self, logical: LogicalBlock, removed: Block) {
+        let after = self.members[removed.index()].next;
+        let state = &mut self.logical[logical.0 as usize];
+        state.blocks -= 1;
+        if state.first == removed.0 + 1 {
+            state.first = after;
+            return;
+        }
+        let mut block = Block(state.first - 1);
+        while self.members[block.index()].next != removed.0 + 1 {
+            block = Block(self.members[block.index()].next - 1);
+        }
+        self.members[block.index()].next = after;
+    }
+
+    /// The update block that takes writes, if it has room.
+    #[inline]
+    pub(super) fn active(&self, logical: LogicalBlock) -> Option<Block> {
+        let block = Block(self.logical[logical.0 as usize].active.checked_sub(1)?);
+        let used = u32::from(self.members[block.index()].used);
+        (used < self.layout.pages_per_block).then_some(block)
+    }
+
+    /// Programs `page` next in `block`.
+    #[inline]
+    pub(super) fn append(&mut self, block: Block, page: Lpn, offset: u32) -> Ppn {
+        let member = &mut self.members[block.index()];
+        let slot = u32::from(member.used);
+        member.used += 1;
+        if slot != offset {
+            member.bits |= STRAY;
+        }
+        let place = self.layout.page(block, slot);
+        self.owners[place.index()] = page.0 + 1;
+        self.map[page.index()] = place.0 + 1;
+        self.blocks.gain(block, place);
+        if slot + 1 == self.layout.pages_per_block {
+            self.blocks.enter(block, Phase::Closed);
+        }
+        place
+    }
+
+    /// The copy of a page is out of date, or about to be.
+    #[inline]
+    pub(super) fn lose(&mut self, logical: LogicalBlock, place: Ppn) {
+        let block = self.layout.block_of(place);
+        self.blocks.lose(block, place);
+        if self.is_of_buffer(block) {
+            self.logical[logical.0 as usize].buffered -= 1;
+        }
+    }
+
+    /// Blocks that the pages of a logical block fill after a merge.
+    pub(super) fn needed(&self, logical: LogicalBlock) -> u32 {
+        let valid = self.logical[logical.0 as usize].valid;
+        if self.rules.in_place {
+            u32::from(valid > 0)
+        } else {
+            valid.div_ceil(self.layout.pages_per_block)
+        }
+    }
+
+    /// An update block whose pages are all valid, and in place if they have to be, is as good as a
+    /// data block, if there is room for one: no operation makes it one.
+    pub(super) fn promote(&mut self, logical: LogicalBlock) {
+        let chain: Vec<Block> = self.chain(logical).collect();
+        let data = |block: &&Block| self.members[block.index()].role() == Role::Data;
+        let data = chain.iter().filter(data).count() as u32;
+        let mut room = self.rules.data_blocks.saturating_sub(data);
+        for block in chain {
+            let member = self.members[block.index()];
+            let whole = self.blocks.valid(block) == self.layout.pages_per_block;
+            let fits = !self.rules.in_place || !member.is(STRAY);
+            if room > 0 && whole && fits && member.role() == Role::Update && !member.is(SOURCE) {
+                self.members[block.index()].set_role(Role::Data);
+                self.logical[logical.0 as usize].updates -= 1;
+                room -= 1;
+            }
+        }
+    }
+
+    /// The block that takes the next write of a logical block, or what has to be gained first.
+    #[inline]
+    pub(super) fn room(&mut self, plane: Plane, logical: LogicalBlock) -> Result<Block, Want> {
+        let state = &self.planes[plane.index()];
+        if state.free < self.reserve_blocks && state.merge.is_none() {
+            // A merge that the power has cut off comes first, before writes make it larger.
+            return Err(Want::Free(plane));
+        }
+        match self.active(logical) {
+            Some(block) => Ok(block),
+            None => self.make_room(plane, logical),
+        }
+    }
+
+    #[cold]
+    pub(super) fn make_room(&mut self, plane: Plane, logical: LogicalBlock) -> Result<Block, Want> {
+        self.promote(logical);
+        let state = self.logical[logical.0 as usize];
+        let merging = state.bits & MERGING != 0;
+        if merging || u32::from(state.updates) >= self.rules.update_blocks {
+            return Err(Want::Update(plane, logical));
+        }
+        if self.planes[plane.index()].free <= self.reserve_blocks {
+            return Err(Want::Free(plane));
+        }
+        Ok(self.open(plane, logical, Role::Update))
+    }
+}

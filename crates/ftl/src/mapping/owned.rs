@@ -1,0 +1,243 @@
+//! Page mapping whose pages have an owner: a cache merged with the translation layer.
+//!
+//! The logical pages are the owner's numbers, not addresses of a host, and grow with them. The owner is asked which
+//! pages are worth a move, and hears which are lost with a block.
+
+use serde::{Deserialize, Serialize};
+use wordline_nand::{Block, Layout, Plane, Ppn};
+
+use super::{Mapping, PageMap, Want, Written};
+use crate::gc::reclaim::{Reclaim, Reclaiming};
+use crate::job::{Collection, Cost, GcKind, JobId, Step};
+use crate::lpn::Lpn;
+use crate::owner::Owner;
+use crate::plan::Plan;
+use crate::recovery::{Flash, Recovery};
+
+/// A page map and who owns its pages.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OwnedMap<O> {
+    pages: Pages,
+    reclaim: Reclaiming,
+    owner: O,
+}
+
+/// The pages, as their owner changes them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Pages {
+    layout: Layout,
+    map: PageMap,
+    /// By logical page: 1 + the physical page of a copy that is invalid but can still be read, or 0.
+    #[serde(with = "wordline_kernel::dense")]
+    suspected: Vec<u32>,
+}
+
+impl Pages {
+    /// Where a page is, if its copy is valid.
+    pub fn lookup(&self, page: Lpn) -> Option<Ppn> {
+        self.map.lookup(page)
+    }
+    /// Whether a page is suspected.
+    pub fn is_suspected(&self, page: Lpn) -> bool {
+        let suspected = self.suspected.get(page.index());
+        suspected.is_some_and(|place| *place > 0)
+    }
+    /// Makes room for a page.
+    pub fn reserve(&mut self, page: Lpn) {
+        self.map.grow(page.0 + 1);
+        if self.suspected.len() < self.map.map.len() {
+            self.suspected.resize(self.map.map.len(), 0);
+        }
+    }
+    /// The owner does not count on a page any more: to collections it is invalid, and it can be read until its block is
+    /// erased. Whether it can: false for a page that has no copy, or that is being collected.
+    pub fn suspect(&mut self, page: Lpn) -> bool {
+        let Some(place) = self.map.lookup(page) else {
+            return false;
+        };
+        self.map.trim(page);
+        let block = self.layout.block_of(place);
+        let collected = self.map.victim(self.layout.plane_of(block)) == Some(block);
+        if !collected {
+            self.suspected[page.index()] = place.0 + 1;
+        }
+        !collected
+    }
+    /// A suspected page is valid again.
+    pub fn revive(&mut self, page: Lpn) {
+        let place = std::mem::take(&mut self.suspected[page.index()]);
+        if let Some(place) = place.checked_sub(1) {
+            self.map.restore(page, Ppn(place));
+        }
+    }
+    /// A page is not needed any more, whether it is valid or suspected.
+    pub fn discard(&mut self, page: Lpn) {
+        self.suspected[page.index()] = 0;
+        self.map.trim(page);
+    }
+    /// The page map, to look at.
+    pub fn map(&self) -> &PageMap {
+        &self.map
+    }
+
+    /// Takes the pages of a block that a collection has chosen from their owner, but for those that are moved.
+    fn take(&mut self, block: Block, reclaim: &Reclaiming, owner: &mut impl Owner) -> u32 {
+        let mut dropped = 0;
+        for offset in 0..self.layout.pages_per_block {
+            let place = self.layout.page(block, offset);
+            let Some(page) = self.map.owners[place.index()].checked_sub(1).map(Lpn) else {
+                continue;
+            };
+            if self.suspected[page.index()] == place.0 + 1 {
+                self.suspected[page.index()] = 0;
+                owner.lost(page);
+            } else if self.map.lookup(page) == Some(place) && !reclaim.moves(page, owner) {
+                self.map.trim(page);
+                owner.lost(page);
+                dropped += 1;
+            }
+        }
+        dropped
+    }
+}
+
+impl<O: Owner> OwnedMap<O> {
+    /// An empty map over a pristine array.
+    pub fn new(plan: &Plan, owner: O) -> Self {
+        let map = PageMap::new(plan);
+        Self {
+            pages: Pages {
+                layout: plan.layout,
+                suspected: vec![0; map.map.len()],
+                map,
+            },
+            reclaim: plan.config.gc.reclaim.clone(),
+            owner,
+        }
+    }
+    /// No page is anybody's, and from now on all are those of `owner`.
+    pub fn disown(&mut self, owner: O) {
+        for page in 0..self.pages.map.user_pages() {
+            self.pages.discard(Lpn(page));
+        }
+        self.owner = owner;
+    }
+    /// The owner.
+    pub fn owner(&self) -> &O {
+        &self.owner
+    }
+    /// The pages, to look at.
+    pub fn pages(&self) -> &Pages {
+        &self.pages
+    }
+    /// The owner, and the pages that it changes.
+    pub fn parts(&mut self) -> (&mut O, &mut Pages) {
+        (&mut self.owner, &mut self.pages)
+    }
+}
+
+impl<O: Owner> Mapping for OwnedMap<O> {
+    fn user_pages(&self) -> u32 {
+        self.pages.map.user_pages()
+    }
+    #[inline]
+    fn free_blocks(&self) -> u32 {
+        self.pages.map.free_blocks()
+    }
+    #[inline]
+    fn free_blocks_of(&self, plane: Plane) -> u32 {
+        self.pages.map.free_blocks_of(plane)
+    }
+    fn valid_pages(&self) -> u64 {
+        self.pages.map.valid_pages()
+    }
+    #[inline]
+    fn lookup(&self, page: Lpn) -> Option<Ppn> {
+        self.pages.map.lookup(page)
+    }
+    #[inline]
+    fn prefetch(&mut self, page: Lpn) {
+        self.pages.map.prefetch(page);
+    }
+    #[inline]
+    fn home_plane(&self, page: Lpn) -> Option<Plane> {
+        self.pages.map.home_plane(page)
+    }
+    /// A page that is suspected has left while its program was on its way: it stays suspected, at its new place.
+    #[inline]
+    fn write(&mut self, page: Lpn) -> Written {
+        let written = self.pages.map.write(page);
+        if self.pages.is_suspected(page) && self.lookup(page).is_some() {
+            self.pages.suspect(page);
+        }
+        written
+    }
+    fn trim(&mut self, page: Lpn) {
+        self.pages.discard(page);
+    }
+    #[inline]
+    fn wants_collection(&self, plane: Plane) -> bool {
+        self.pages.map.wants_collection(plane)
+    }
+    fn collect(&mut self, want: Want) -> Option<Collection> {
+        let mut collection = self.pages.map.collect(want)?;
+        let victim = self.pages.map.victim(Plane(collection.job.0))?;
+        let all = Reclaiming::default();
+        let reclaim = if collection.kind == GcKind::Wear {
+            &all
+        } else {
+            &self.reclaim
+        };
+        collection.cost.pages -= self.pages.take(victim, reclaim, &mut self.owner);
+        Some(collection)
+    }
+    fn is_over(&self, job: JobId) -> bool {
+        self.pages.map.is_over(job)
+    }
+    #[inline]
+    fn step(&mut self, job: JobId) -> Step {
+        self.pages.map.step(job)
+    }
+    #[inline]
+    fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn> {
+        self.pages.map.relocate(job, from)
+    }
+    fn erased(&mut self, block: Block, erases: u32) {
+        self.pages.map.erased(block, erases);
+    }
+    fn delayed(&self, plane: Plane) -> Option<Want> {
+        self.pages.map.delayed(plane)
+    }
+    fn full(&self, plane: Plane) -> Option<Want> {
+        self.pages.map.full(plane)
+    }
+    fn shortage(&self, plane: Plane, writes: &[(Lpn, u32)]) -> Option<Want> {
+        self.pages.map.shortage(plane, writes)
+    }
+    fn cost(&self, want: Want) -> Cost {
+        self.pages.map.cost(want)
+    }
+    /// Whose pages were lost with the power is for the store to say: the suspected ones are, the others have the copies that the flash
+    /// holds.
+    fn recover(&mut self, flash: &Flash<'_>) -> Recovery {
+        self.pages.suspected.fill(0);
+        self.pages.map.recover(flash)
+    }
+    /// The books of the map; and suspected pages are in blocks that hold them, with no other copy.
+    fn audit(&self) -> Result<(), String> {
+        let Pages { map, suspected, .. } = &self.pages;
+        for (page, place) in (0..).zip(suspected) {
+            let Some(place) = place.checked_sub(1).map(Ppn) else {
+                continue;
+            };
+            let held = map.owners[place.index()] == page + 1 && !map.blocks.is_valid(place);
+            if !held || map.lookup(Lpn(page)).is_some() {
+                return Err(format!(
+                    "page {page} is suspected at {}, which does not hold it",
+                    self.pages.layout.describe(place)
+                ));
+            }
+        }
+        map.audit()
+    }
+}

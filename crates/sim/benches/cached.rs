@@ -1,0 +1,49 @@
+//! Instructions that a read costs in a run of the preset `d4` as a cache in front of a disk that takes the same time
+//! for every access; all but one in a hundred are served from flash. What precedes and follows the loop of the run
+//! is not counted.
+#![allow(missing_docs, unused_qualifications)] // what the macros below make
+
+use gungraun::{
+    Callgrind, EntryPoint, EventKind, LibraryBenchmarkConfig, library_benchmark,
+    library_benchmark_group, main,
+};
+use wordline_sim::{Done, RunSpec};
+
+const READS: u64 = 40_000;
+
+/// Reads of a page each of a working set of 400 pages.
+fn job(replacement: &str) -> RunSpec {
+    RunSpec {
+        config: format!(
+            "schema = 1\nbase = \"d4\"\n[host]\ninterface = \"direct\"\n[cache]\nreplacement = \"{replacement}\"\n\
+             [disk]\ncapacity_bytes = 1_638_400\nmodel = \"constant\"\n[series]\ninterval_ms = 10\n\
+             [workload]\nrequests = {READS}\nread_ratio = 1.0\n\
+             request_bytes = 4096\nalign_bytes = 4096\narrival.closed-loop.queue_depth = 32"
+        ),
+        config_name: "d4.toml".into(),
+        seed: 1,
+        ..RunSpec::default()
+    }
+}
+
+/// Counts the loop alone, and fails above this many instructions a read, about 5 % above what was
+/// measured.
+fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
+    let mut tool = Callgrind::default();
+    tool.entry_point(EntryPoint::Custom(
+        "wordline_sim::simulation::event_loop::serve*".into(),
+    ));
+    tool.hard_limits([(EventKind::Ir, instructions * READS)]);
+    LibraryBenchmarkConfig::default().tool(tool).to_owned()
+}
+
+#[library_benchmark]
+#[bench::lru(args = (job("lru")), config = ceiling(4_570))]
+#[bench::arc(args = (job("arc")), config = ceiling(4_570))]
+fn run(job: RunSpec) -> Done {
+    let done = job.run(&mut |_| true);
+    done.unwrap_or_else(|error| unreachable!("{error}"))
+}
+
+library_benchmark_group!(name = cached, benchmarks = [run]);
+main!(library_benchmark_groups = cached);

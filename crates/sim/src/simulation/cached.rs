@@ -1,0 +1,120 @@
+//! A run on flash in front of disks.
+
+use serde::{Deserialize, Serialize};
+use wordline_config::Plan;
+use wordline_device::precondition::Preconditioned;
+use wordline_disk::Disk;
+use wordline_kernel::{Probe, Time};
+use wordline_store::Array;
+use wordline_store::cached::{Cached, Observation};
+
+use super::Options;
+use super::disks::disks_of;
+use super::event_loop::{Ended, LoopState, simulate};
+use super::host::Host;
+use super::power_cuts::PowerCuts;
+use super::prepared::{Left, resident_bytes};
+use super::watch::Watcher;
+use crate::chip_load::ChipLoads;
+use crate::devices::Device;
+use crate::observer::Observer;
+use crate::outcome::CacheOutcome;
+use crate::record::{Hits, Recorder};
+
+/// What is heard of what lies behind the cache.
+type OfDisks = wordline_store::Observation<wordline_disk::Observation>;
+
+/// Records a cached store: its requests, and what its flash does for them.
+#[derive(Serialize, Deserialize)]
+pub(super) struct OfCache {
+    recorder: Recorder,
+    hits: Hits,
+}
+
+impl Observer<Observation<OfDisks>> for OfCache {
+    fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+    fn recorder_mut(&mut self) -> &mut Recorder {
+        &mut self.recorder
+    }
+}
+
+impl Probe<Observation<OfDisks>> for OfCache {
+    const HEARS_PIECES: bool = false;
+    #[inline]
+    fn observe(&mut self, now: Time, heard: Observation<OfDisks>) {
+        use wordline_device::Observation as OfFlash;
+        match heard {
+            // Requests of the cache to its flash are no requests of the host.
+            Observation::Flash(
+                OfFlash::Admitted { .. } | OfFlash::Request { .. } | OfFlash::PowerCut(_),
+            )
+            | Observation::Backing(_) => {}
+            Observation::Flash(heard) => self.recorder.hear(now, heard),
+            Observation::Found(pages) => self.recorder.found(now, pages),
+            Observation::Admitted { in_flight } => self.recorder.admitted(now, in_flight),
+            Observation::Request {
+                request,
+                parts,
+                hit,
+            } => {
+                self.recorder.left(now);
+                self.recorder.request(now, &request, &parts, 0);
+                self.hits.request(request.op, hit, now - request.arrival);
+            }
+            Observation::PowerCut(cut) => self.recorder.power_cut(now, &cut),
+        }
+    }
+}
+
+/// The store of a cached plan.
+type Store = Cached<Array<Disk>>;
+
+/// Serves the requests of a host.
+pub(super) fn run(
+    plan: &Plan,
+    options: &Options,
+    host: &mut Host<'_>,
+    watcher: &mut Watcher<'_>,
+) -> Left {
+    let Some(cached) = plan.cached() else {
+        unreachable!("the plan is of a cached store");
+    };
+    let device = cached.ssd.device(&plan.streams);
+    let mut store: Store = Cached::new(&cached.cache, &device, disks_of(&cached.backing));
+    let cuts = options.power_cut_every.map(|every| {
+        store.expect_power_cuts();
+        PowerCuts::new(plan, every)
+    });
+    if options.verify {
+        store.verify();
+    }
+    let mut observer = OfCache {
+        recorder: Recorder::new(plan, options.requests),
+        hits: Hits::default(),
+    };
+    let chip_loads = plan.observe.chip_load_interval.map(ChipLoads::every);
+    let state = LoopState::start(watcher, cuts, chip_loads);
+    let ended = simulate(&mut store, host, &mut observer, watcher, state);
+    left(ended, observer, &store, &[])
+}
+
+/// What such a run has left.
+pub(super) fn left(
+    ended: Ended,
+    observer: OfCache,
+    store: &Store,
+    _preconditioned: &[Preconditioned],
+) -> Left {
+    Left {
+        ended,
+        resident_bytes: resident_bytes(),
+        recorder: observer.recorder,
+        members: Vec::new(),
+        timeline: None,
+        devices: vec![Device::of(store.flash(), Preconditioned::default())],
+        disks: store.backing().members().map(Disk::figures).collect(),
+        cache: Some(CacheOutcome::of(store, observer.hits)),
+    }
+}

@@ -1,0 +1,127 @@
+//! Flash in front of a disk.
+
+use super::figures::ratio;
+use crate::outcome::{CacheOutcome, Outcome};
+use crate::record::Times;
+use schemars::JsonSchema;
+use serde::Serialize;
+use wordline_kernel::Time;
+
+/// Flash in front of a disk. Pages are pages of the flash.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Cache")]
+pub struct CacheSummary {
+    /// Pages that the cache can hold. Null, as all of these, without one.
+    pub capacity_pages: u64,
+    /// Pages that it held at the end.
+    pub resident_pages: u64,
+    /// Evicted pages that could still be read at the end (suspected queue).
+    pub suspected_pages: u64,
+    /// Evicted pages that could be read at most at a time.
+    pub suspected_pages_most: u64,
+    /// Pages of reads.
+    pub pages_read: u64,
+    /// Of these, pages that the cache held.
+    pub resident_hits: u64,
+    /// Pages that had been evicted and could still be read.
+    pub suspected_hits: u64,
+    /// Pages that another request was reading from the disk.
+    pub joined: u64,
+    /// Pages read from the disk and taken in.
+    pub misses: u64,
+    /// Pages read from the disk and not taken in.
+    pub bypassed: u64,
+    /// Pages for which nothing was read from the disk, of all pages of reads.
+    pub hit_ratio: Option<f64>,
+    /// Reads that the flash served alone, of all.
+    pub request_hit_ratio: Option<f64>,
+    /// Mean response time of reads that the flash served alone. Exact.
+    pub hit_mean_us: Option<f64>,
+    /// Mean response time of the other reads. Exact.
+    pub miss_mean_us: Option<f64>,
+    /// Standard deviation of the response time of all reads.
+    pub read_deviation_us: Option<f64>,
+    /// Pages programmed because they were missed.
+    pub fills: u64,
+    /// Pages programmed because they were written (write-through).
+    pub updates: u64,
+    /// Pages forgotten because they were written or trimmed.
+    pub invalidated: u64,
+    /// Pages that left by the rule of the policy.
+    pub evicted: u64,
+    /// Pages that collections have dropped in place of moving them.
+    pub dropped: u64,
+    /// Evicted pages whose blocks were erased.
+    pub suspected_lost: u64,
+    /// Bytes programmed in the flash per byte that reads were served from it.
+    pub bytes_programmed_per_byte_hit: Option<f64>,
+    /// How long the flash lasts at this load, if its blocks wear evenly: endurance of all blocks over erases a year.
+    pub lifetime_years: Option<f64>,
+    /// Requests that the disks served.
+    pub disk_requests: u64,
+    /// Share of the time that the disks were at work, on average; null where requests do not wait for each other.
+    pub disk_utilisation: Option<f64>,
+    /// Bytes that the host read per byte that the disk read.
+    pub disk_read_savings: Option<f64>,
+    /// Pages served from flash that were compared with what was written; null without --verify.
+    pub pages_checked: Option<u64>,
+}
+
+impl CacheSummary {
+    /// None without a cache; `span` is the simulated time from the first arrival on.
+    pub(crate) fn new(outcome: &Outcome, span: Time) -> Option<Self> {
+        let plan = outcome.plan.cached()?;
+        let CacheOutcome {
+            figures,
+            counts,
+            pages,
+            hits,
+            checked,
+        } = outcome.cache.as_ref()?;
+        let disks = || outcome.disks.iter();
+        let serial = outcome.plan.disks().iter().all(|leaf| leaf.disk.serial);
+        let flash = outcome.record.flash();
+        let device = &outcome.devices[0];
+        let hit = figures.resident_hits + figures.suspected_hits + figures.joined;
+        let erases: u64 = device.erases.iter().map(|erases| u64::from(*erases)).sum();
+        let endurance = u64::from(plan.ssd.device.part.endurance_cycles);
+        let cycles = device.erases.len() as u64 * endurance;
+        let years = span.as_secs() / (365.25 * 24.0 * 3600.0);
+        let page_bytes = u64::from(plan.cache.page_bytes);
+        Some(Self {
+            capacity_pages: plan.cache.capacity.into(),
+            resident_pages: pages.0,
+            suspected_pages: pages.1,
+            suspected_pages_most: plan.cache.most_suspected.into(),
+            pages_read: figures.pages_read(),
+            resident_hits: figures.resident_hits,
+            suspected_hits: figures.suspected_hits,
+            joined: figures.joined,
+            misses: figures.misses,
+            bypassed: figures.bypassed,
+            hit_ratio: figures.hit_ratio(),
+            request_hit_ratio: ratio(figures.reads_hit, figures.reads),
+            hit_mean_us: Times::mean_us(&hits.hit),
+            miss_mean_us: Times::mean_us(&hits.missed),
+            read_deviation_us: hits.all.deviation_us(),
+            fills: figures.fills,
+            updates: figures.updates,
+            invalidated: figures.invalidated,
+            evicted: counts.evicted,
+            dropped: counts.dropped,
+            suspected_lost: counts.suspected_lost,
+            bytes_programmed_per_byte_hit: ratio(flash.page_programs(), hit),
+            lifetime_years: (erases > 0).then(|| cycles as f64 / erases as f64 * years),
+            disk_requests: disks().map(|disk| disk.reads + disk.writes).sum(),
+            disk_utilisation: (serial && span > Time::ZERO).then(|| {
+                let busy: f64 = disks().map(|disk| disk.busy().as_secs()).sum();
+                busy / span.as_secs() / outcome.disks.len() as f64
+            }),
+            disk_read_savings: ratio(
+                figures.pages_read() * page_bytes,
+                disks().map(|disk| disk.bytes_read).sum(),
+            ),
+            pages_checked: *checked,
+        })
+    }
+}

@@ -1,0 +1,121 @@
+//! Hard disks.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use wordline_disk::Figures;
+use wordline_kernel::Time;
+
+use crate::outcome::Outcome;
+
+/// A hard disk: the store itself, a member of an array of disks, or one behind a cache.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Disk")]
+pub struct DiskSummary {
+    /// Name of the disk; the list is empty without one.
+    pub name: String,
+    /// Disks of the trace (its volumes) that it holds, if requests go by disk.
+    pub disks: Vec<u32>,
+    /// What can be addressed.
+    pub capacity_bytes: u64,
+    /// Reads that came to it.
+    pub reads: u64,
+    /// Writes that came to it.
+    pub writes: u64,
+    /// Bytes of these reads.
+    pub read_bytes: u64,
+    /// Bytes of these writes.
+    pub written_bytes: u64,
+    /// Reads that its buffer served alone.
+    pub reads_buffered: u64,
+    /// Writes that were complete in its buffer (write cache).
+    pub writes_buffered: u64,
+    /// Sectors that it read ahead.
+    pub sectors_read_ahead: u64,
+    /// Times that data was written from its buffer to the platters.
+    pub destages: u64,
+    /// Share of the time that its mechanism was at work; null where requests do not wait for each other.
+    pub utilisation: Option<f64>,
+    /// Time of commands in its controller.
+    pub overhead_s: f64,
+    /// Time that the arm moved, heads were switched and writes settled; all of the positioning where a model knows no positions.
+    pub seek_s: f64,
+    /// Time that the platters turned to the sectors.
+    pub rotation_s: f64,
+    /// Time that sectors passed under the head.
+    pub transfer_s: f64,
+    /// Accesses of its mechanism.
+    pub accesses: u64,
+    /// Mean distance of the arm from one access to the next, in cylinders; null without an access.
+    pub seek_distance_mean: Option<f64>,
+    /// Accesses by the distance of the arm to them; a row for each power of two that came up.
+    pub seek_distances: Vec<SeekDistance>,
+    /// Requests that it held at once, at most.
+    pub held_most: u32,
+    /// Requests that it held, on average over the time.
+    pub held_mean: Option<f64>,
+}
+
+/// Accesses after seeks of a range of distances.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct SeekDistance {
+    /// Least distance of the range, in cylinders; 0 is no seek.
+    pub from_cylinders: u32,
+    /// Greatest distance of the range.
+    pub to_cylinders: u32,
+    /// Accesses after a seek of that range.
+    pub accesses: u64,
+}
+
+impl DiskSummary {
+    /// The disks of a run; `span` is the simulated time from the first arrival on.
+    pub(crate) fn all(outcome: &Outcome, span: Time) -> Vec<Self> {
+        let disks = outcome.plan.disks().into_iter().zip(&outcome.disks);
+        let summary = disks.map(|(leaf, figures)| Self {
+            name: leaf.name,
+            disks: leaf.volumes.to_vec(),
+            capacity_bytes: leaf.disk.capacity_bytes,
+            utilisation: (leaf.disk.serial && span > Time::ZERO)
+                .then(|| figures.busy().as_secs() / span.as_secs()),
+            ..Self::of(figures, span)
+        });
+        summary.collect()
+    }
+    fn of(figures: &Figures, span: Time) -> Self {
+        Self {
+            name: String::new(),
+            disks: Vec::new(),
+            capacity_bytes: 0,
+            reads: figures.reads,
+            writes: figures.writes,
+            read_bytes: figures.bytes_read,
+            written_bytes: figures.bytes_written,
+            reads_buffered: figures.reads_buffered,
+            writes_buffered: figures.writes_buffered,
+            sectors_read_ahead: figures.sectors_ahead,
+            destages: figures.destages,
+            utilisation: None,
+            overhead_s: figures.overhead.as_secs(),
+            seek_s: figures.seek.as_secs(),
+            rotation_s: figures.rotation.as_secs(),
+            transfer_s: figures.transfer.as_secs(),
+            accesses: figures.accesses,
+            seek_distance_mean: (figures.accesses > 0)
+                .then(|| figures.cylinders as f64 / figures.accesses as f64),
+            seek_distances: distances(figures),
+            held_most: figures.held_most,
+            held_mean: (span > Time::ZERO).then(|| figures.held_time as f64 / span.ps() as f64),
+        }
+    }
+}
+
+fn distances(figures: &Figures) -> Vec<SeekDistance> {
+    let bins = (0_u32..)
+        .zip(figures.seeks)
+        .filter(|(_, accesses)| *accesses > 0);
+    let rows = bins.map(|(bin, accesses)| SeekDistance {
+        from_cylinders: (1_u32 << bin) >> 1,
+        to_cylinders: (1_u32 << bin) - 1,
+        accesses,
+    });
+    rows.collect()
+}

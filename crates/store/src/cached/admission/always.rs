@@ -1,0 +1,32 @@
+//! Everything is taken in.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::Admit;
+
+/// Every page that was missed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Always {}
+
+impl Cited for Always {
+    const PAPER: &'static str = "";
+}
+
+/// Nothing to remember.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct State;
+
+impl State {
+    pub(super) fn new(_policy: &Always, _capacity: usize) -> Self {
+        Self
+    }
+}
+
+impl Admit for State {
+    fn admits(&mut self, _page: u64) -> bool {
+        true
+    }
+}

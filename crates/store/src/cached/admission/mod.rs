@@ -1,0 +1,61 @@
+//! What a cache takes in of what it missed.
+
+pub mod always;
+pub mod second_access;
+pub mod sequential_bypass;
+
+use wordline_block::Request;
+
+/// A filter of misses, with its state.
+pub trait Admit {
+    /// A request comes, whatever it will find.
+    fn comes(&mut self, _request: &Request) {}
+    /// Whether a page that the request has missed is taken in.
+    fn admits(&mut self, page: u64) -> bool;
+}
+
+macro_rules! members {
+    ($($tag:literal => $Variant:ident($file:ident)),+ $(,)?) => {
+        wordline_kernel::family! {
+            /// What does a cache take in of what it missed?
+            pub enum Admission at "cache.admission" {
+                $($tag => $Variant($file::$Variant)),+
+            }
+        }
+
+        /// The filter of a cache, with its state.
+        #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+        #[allow(missing_docs)]
+        pub enum Filter { $($Variant($file::State)),+ }
+
+        impl Filter {
+            /// A filter that has seen nothing, of a cache of `capacity` pages.
+            pub fn new(policy: &Admission, capacity: usize) -> Self {
+                match policy { $(Admission::$Variant(policy) => Self::$Variant($file::State::new(policy, capacity))),+ }
+            }
+        }
+
+        impl Admit for Filter {
+            #[inline]
+            fn comes(&mut self, request: &Request) {
+                match self { $(Self::$Variant(state) => state.comes(request)),+ }
+            }
+            #[inline]
+            fn admits(&mut self, page: u64) -> bool {
+                match self { $(Self::$Variant(state) => state.admits(page)),+ }
+            }
+        }
+    };
+}
+
+members! {
+    "always" => Always(always),
+    "second-access" => SecondAccess(second_access),
+    "sequential-bypass" => SequentialBypass(sequential_bypass),
+}
+
+impl Default for Admission {
+    fn default() -> Self {
+        Self::Always(always::Always::default())
+    }
+}

@@ -1,0 +1,114 @@
+//! What a cached store schedules, what a probe hears of it, and how it can fail.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use wordline_block::{BeyondEnd, Failure, Parts, PowerCut, Request};
+use wordline_device::DeviceError;
+use wordline_kernel::Digest;
+
+/// An event of one of the two tiers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Event<B> {
+    /// Of the flash.
+    Flash(wordline_device::Event),
+    /// Of the store below.
+    Backing(B),
+}
+
+impl<B> Default for Event<B> {
+    fn default() -> Self {
+        Self::Flash(wordline_device::Event::default())
+    }
+}
+
+impl<B: wordline_block::Event> wordline_block::Event for Event<B> {
+    #[inline]
+    fn mix(self, digest: &mut Digest) {
+        match self {
+            Self::Flash(event) => event.mix(digest),
+            Self::Backing(event) => {
+                digest.mix(1);
+                event.mix(digest);
+            }
+        }
+    }
+}
+
+/// Pages of reads by what was found of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pages {
+    /// The cache held them.
+    pub resident: u64,
+    /// They had been evicted and could still be read.
+    pub suspected: u64,
+    /// Another request was fetching them.
+    pub joined: u64,
+    /// They are fetched, and maybe taken in.
+    pub missed: u64,
+}
+
+/// Something that happened in a cached store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observation<B> {
+    /// In the flash, whose addresses are those of entries.
+    Flash(wordline_device::Observation),
+    /// In the store below.
+    Backing(B),
+    /// A request has come in.
+    Admitted {
+        /// Requests that are not complete, with this one.
+        in_flight: u32,
+    },
+    /// A read has begun: what was found of its pages.
+    Found(Pages),
+    /// A request is complete.
+    Request {
+        /// What was asked.
+        request: Request,
+        /// Where its time went.
+        parts: Parts,
+        /// Whether the flash alone has served it.
+        hit: bool,
+    },
+    /// The power has failed.
+    PowerCut(PowerCut),
+}
+
+/// A run of a cached store that cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CachedError<E> {
+    /// A request outside the store.
+    #[error(transparent)]
+    BeyondEnd(#[from] BeyondEnd),
+    /// The flash failed.
+    #[error("the flash of the cache: {0}")]
+    Flash(DeviceError),
+    /// The store below failed.
+    #[error("the store below the cache: {0}")]
+    Backing(E),
+    /// More pages are known than there are numbers.
+    #[error("the cache knows too many pages: {0}; take larger pages or a smaller cache")]
+    Full(wordline_cache::Full),
+    /// The flash held what the store below no longer does.
+    #[error(
+        "a read of page {page} was served with version {found} of it from flash, and version {written} was written: a fault of the simulator"
+    )]
+    Stale {
+        /// The page of the store below.
+        page: u64,
+        /// What the flash held.
+        found: u32,
+        /// What it had to hold.
+        written: u32,
+    },
+}
+
+impl<E: Failure> Failure for CachedError<E> {
+    fn is_interruption(&self) -> bool {
+        match self {
+            Self::Flash(error) => error.is_interruption(),
+            Self::Backing(error) => error.is_interruption(),
+            Self::BeyondEnd(_) | Self::Full(_) | Self::Stale { .. } => false,
+        }
+    }
+}

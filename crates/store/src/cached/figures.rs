@@ -1,0 +1,48 @@
+//! What a cache has done.
+
+use serde::{Deserialize, Serialize};
+
+/// Counts since the start, of pages of the cache if nothing else is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Figures {
+    /// Pages of reads that were resident.
+    pub resident_hits: u64,
+    /// Pages of reads that were suspected, and revived.
+    pub suspected_hits: u64,
+    /// Pages of reads that another request was fetching.
+    pub joined: u64,
+    /// Pages of reads that were fetched and taken in.
+    pub misses: u64,
+    /// Pages of reads that were fetched and not taken in.
+    pub bypassed: u64,
+    /// Reads that the flash alone has served. Requests.
+    pub reads_hit: u64,
+    /// Reads. Requests.
+    pub reads: u64,
+    /// Writes. Requests.
+    pub writes: u64,
+    /// Pages programmed because they were missed.
+    pub fills: u64,
+    /// Pages programmed because they were written (write-through).
+    pub updates: u64,
+    /// Pages forgotten because they were written or trimmed.
+    pub invalidated: u64,
+}
+
+impl Figures {
+    /// Pages of reads.
+    pub fn pages_read(&self) -> u64 {
+        self.resident_hits + self.suspected_hits + self.joined + self.misses + self.bypassed
+    }
+    /// Pages of reads by what was found of them.
+    pub(super) fn found(&self) -> [u64; 4] {
+        let missed = self.misses + self.bypassed;
+        [self.resident_hits, self.suspected_hits, self.joined, missed]
+    }
+    /// Share of the pages of reads that nothing was read from below for; `None` before the first.
+    pub fn hit_ratio(&self) -> Option<f64> {
+        let pages = self.pages_read();
+        let hits = self.resident_hits + self.suspected_hits + self.joined;
+        (pages > 0).then(|| hits as f64 / pages as f64)
+    }
+}

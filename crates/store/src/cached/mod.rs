@@ -1,0 +1,381 @@
+//! Flash in front of another store: a read cache merged with the translation layer of its flash.
+//!
+//! A page that is read and found in flash is read there. Pages that are not are read from below, the host is
+//! answered, and they are programmed. Writes go below; what the cache holds of them it forgets or updates. It holds clean
+//! pages only, so that nothing is ever lost with it (Xia 2017, chapters 2 and 3).
+
+pub mod admission;
+pub mod config;
+pub mod event;
+pub mod figures;
+pub mod plan;
+mod reads;
+mod requests;
+pub mod residents;
+mod table;
+mod tier;
+mod versions;
+mod writes;
+
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+
+use rustc_hash::FxHashMap;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use wordline_block::{BlockDevice, Busy, Completion, Parts, PowerCut, Request, Ticket};
+use wordline_device::{Interface, Ssd};
+use wordline_ftl::OwnedMap;
+use wordline_kernel::{Context, EventQueue, Probe, Time};
+
+use admission::Filter;
+pub use config::Config;
+pub use event::{CachedError, Event, Observation, Pages};
+pub use figures::Figures;
+pub use plan::Plan;
+use reads::Fetch;
+use requests::Open;
+pub use residents::Residents;
+use table::Table;
+use tier::{Sub, Tier};
+use versions::Versions;
+
+/// The flash of a cache.
+pub type Flash = Ssd<OwnedMap<Residents>>;
+
+/// Flash before `B`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "B: Serialize + DeserializeOwned")]
+pub struct Cached<B: BlockDevice> {
+    plan: Plan,
+    flash: Flash,
+    backing: B,
+    filter: Filter,
+    in_flash: Tier,
+    below: Tier,
+    requests: Table<Open>,
+    fetches: Table<Fetch>,
+    /// By page: the fetch that brings it, until it is in flash.
+    fetching: FxHashMap<u64, u32>,
+    /// Pages with writes under way in either tier, and how many.
+    writing: FxHashMap<u64, u32>,
+    /// Requests that wait for the end of a write, in their order.
+    blocked: VecDeque<Ticket>,
+    /// Requests that are done but for the collections that they have caused.
+    held: Vec<Ticket>,
+    completions: Vec<Completion>,
+    figures: Figures,
+    versions: Option<Box<Versions>>,
+    /// What a tier schedules, before it is put into the owner's queue.
+    #[serde(skip)]
+    scheduled: Scheduled<B>,
+    /// What a tier has completed, before it is dealt with.
+    #[serde(skip)]
+    done: Vec<(Sub, Parts)>,
+}
+
+/// What the tiers schedule.
+#[derive(Clone, Debug)]
+struct Scheduled<B: BlockDevice> {
+    flash: EventQueue<wordline_device::Event>,
+    backing: EventQueue<B::Event>,
+}
+
+impl<B: BlockDevice> Default for Scheduled<B> {
+    fn default() -> Self {
+        Self {
+            flash: EventQueue::default(),
+            backing: EventQueue::default(),
+        }
+    }
+}
+
+/// How a cached store fails.
+type Result<T, B> = std::result::Result<T, CachedError<<B as BlockDevice>::Error>>;
+
+/// The instant of a cached store.
+type Instant<'a, 'c, B, P> = &'a mut Context<'c, Event<<B as BlockDevice>::Event>, P>;
+
+/// Tells the probe what is heard of the flash.
+struct OfFlash<'a, P, O>(&'a mut P, PhantomData<O>);
+
+impl<O: Copy, P: Probe<Observation<O>>> Probe<wordline_device::Observation> for OfFlash<'_, P, O> {
+    const HEARS_PIECES: bool = P::HEARS_PIECES;
+    #[inline]
+    fn observe(&mut self, now: Time, heard: wordline_device::Observation) {
+        self.0.observe(now, Observation::Flash(heard));
+    }
+}
+
+/// Tells the probe what is heard of the store below.
+struct OfBacking<'a, P>(&'a mut P);
+
+impl<O: Copy, P: Probe<Observation<O>>> Probe<O> for OfBacking<'_, P> {
+    const HEARS_PIECES: bool = P::HEARS_PIECES;
+    #[inline]
+    fn observe(&mut self, now: Time, heard: O) {
+        self.0.observe(now, Observation::Backing(heard));
+    }
+}
+
+impl<B: BlockDevice> Cached<B> {
+    /// An empty cache of `device`, whose translation layer is its plan's, before `backing`. The cache is in the controller: it
+    /// reaches the flash through no interface, and bounds the requests itself.
+    pub fn new(plan: &Plan, device: &wordline_device::Plan, backing: B) -> Self {
+        let device = &wordline_device::Plan {
+            interface: Interface::default(),
+            queue_depth: u32::MAX,
+            buffer: None,
+            ..device.clone()
+        };
+        let map = OwnedMap::new(&device.ftl, Residents::new(plan));
+        Self {
+            plan: plan.clone(),
+            flash: Ssd::new(device, map),
+            backing,
+            filter: Filter::new(&plan.admission, plan.capacity as usize),
+            in_flash: Tier::default(),
+            below: Tier::default(),
+            requests: Table::default(),
+            fetches: Table::default(),
+            fetching: FxHashMap::default(),
+            writing: FxHashMap::default(),
+            blocked: VecDeque::new(),
+            held: Vec::new(),
+            completions: Vec::new(),
+            figures: Figures::default(),
+            versions: None,
+            scheduled: Scheduled::default(),
+            done: Vec::new(),
+        }
+    }
+    /// From now on, every page that is served from flash is compared with what was written below.
+    pub fn verify(&mut self) {
+        self.flash.verify();
+        self.versions = Some(Box::default());
+    }
+    /// Pages served from flash that were compared, if the run is verified.
+    pub fn checked(&self) -> Option<u64> {
+        self.versions.as_ref().map(|versions| versions.checked())
+    }
+    /// From now on the power can fail; to be called before the first request.
+    pub fn expect_power_cuts(&mut self) {
+        self.flash.expect_power_cuts();
+    }
+    /// The flash, to look at.
+    pub fn flash(&self) -> &Flash {
+        &self.flash
+    }
+    /// The store below, to look at.
+    pub fn backing(&self) -> &B {
+        &self.backing
+    }
+    /// The pages that it holds, to look at.
+    pub fn residents(&self) -> &Residents {
+        self.flash.mapping().owner()
+    }
+    /// What it has done so far.
+    pub fn figures(&self) -> Figures {
+        self.figures
+    }
+
+    /// Does something with the flash at this instant, and passes on what it schedules.
+    #[inline]
+    fn with_flash<T, P: Probe<Observation<B::Observation>>>(
+        &mut self,
+        cx: Instant<'_, '_, B, P>,
+        act: impl FnOnce(
+            &mut Flash,
+            &mut Context<'_, wordline_device::Event, OfFlash<'_, P, B::Observation>>,
+        ) -> std::result::Result<T, wordline_device::DeviceError>,
+    ) -> Result<T, B> {
+        let mut probe = OfFlash(&mut *cx.probe, PhantomData);
+        let queue = &mut self.scheduled.flash;
+        let mut within = Context::new(cx.now, queue, &mut probe);
+        let done = act(&mut self.flash, &mut within).map_err(CachedError::Flash)?;
+        while let Some((at, event)) = queue.pop() {
+            cx.queue.schedule(at, Event::Flash(event));
+        }
+        Ok(done)
+    }
+    /// The same with the store below.
+    #[inline]
+    fn with_backing<T, P: Probe<Observation<B::Observation>>>(
+        &mut self,
+        cx: Instant<'_, '_, B, P>,
+        act: impl FnOnce(
+            &mut B,
+            &mut Context<'_, B::Event, OfBacking<'_, P>>,
+        ) -> std::result::Result<T, B::Error>,
+    ) -> Result<T, B> {
+        let mut probe = OfBacking(&mut *cx.probe);
+        let queue = &mut self.scheduled.backing;
+        let mut within = Context::new(cx.now, queue, &mut probe);
+        let done = act(&mut self.backing, &mut within).map_err(CachedError::Backing)?;
+        while let Some((at, event)) = queue.pop() {
+            cx.queue.schedule(at, Event::Backing(event));
+        }
+        Ok(done)
+    }
+    /// Asks the flash for something; it takes whatever it is asked for.
+    #[inline]
+    fn ask_flash(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        sub: Sub,
+    ) -> Result<(), B> {
+        let ticket = self.with_flash(cx, |flash, cx| flash.submit(cx, sub.request))?;
+        self.in_flash.take(ticket, sub);
+        Ok(())
+    }
+    /// Asks the store below for something, at once if it takes it.
+    fn ask_below(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        sub: Sub,
+    ) -> Result<(), B> {
+        if !self.below.line.is_empty() || !self.backing.takes(sub.request.stream) {
+            self.below.line.push_back(sub);
+            return Ok(());
+        }
+        let ticket = self.with_backing(cx, |backing, cx| backing.submit(cx, sub.request))?;
+        self.below.take(ticket, sub);
+        Ok(())
+    }
+    /// Hands over what the store below takes of what waits for it.
+    fn feed(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+    ) -> Result<(), B> {
+        while let Some(sub) = self.below.line.front()
+            && self.backing.takes(sub.request.stream)
+            && let Some(sub) = self.below.line.pop_front()
+        {
+            let ticket = self.with_backing(cx, |backing, cx| backing.submit(cx, sub.request))?;
+            self.below.take(ticket, sub);
+        }
+        Ok(())
+    }
+    /// Deals with all that the tiers have completed, and with what comes of that.
+    #[inline]
+    fn settle(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+    ) -> Result<(), B> {
+        loop {
+            let (in_flash, below) = (&mut self.in_flash, &mut self.below);
+            for done in self.flash.completions() {
+                let sub = in_flash.done(done.ticket);
+                self.done.extend(sub.map(|sub| (sub, done.parts)));
+            }
+            for done in self.backing.completions() {
+                let sub = below.done(done.ticket);
+                self.done.extend(sub.map(|sub| (sub, done.parts)));
+            }
+            if self.done.is_empty() {
+                break;
+            }
+            let mut done = std::mem::take(&mut self.done);
+            for (sub, parts) in done.drain(..) {
+                self.sub_done(cx, &sub, &parts)?;
+            }
+            self.done = done;
+            self.feed(cx)?;
+        }
+        if !self.held.is_empty() && !self.flash.is_collecting() {
+            self.release(cx);
+        }
+        Ok(())
+    }
+}
+
+impl<B: BlockDevice> BlockDevice for Cached<B> {
+    type Event = Event<B::Event>;
+    type Observation = Observation<B::Observation>;
+    type Error = CachedError<B::Error>;
+
+    fn user_bytes(&self) -> u64 {
+        self.backing.user_bytes()
+    }
+    fn takes(&self, _stream: u32) -> bool {
+        (self.requests.len() as u32) < self.plan.queue_depth
+    }
+    #[inline]
+    fn submit(
+        &mut self,
+        cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
+        request: Request,
+    ) -> Result<Ticket, B> {
+        request.fit(self.user_bytes())?;
+        let ticket = self.requests.add(Open::new(request));
+        cx.observe(Observation::Admitted {
+            in_flight: self.requests.len() as u32,
+        });
+        self.begin(cx, ticket, &request)?;
+        self.settle(cx)?;
+        Ok(ticket)
+    }
+    #[inline]
+    fn handle(
+        &mut self,
+        cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
+        event: Self::Event,
+    ) -> Result<(), B> {
+        match event {
+            Event::Flash(event) => self.with_flash(cx, |flash, cx| flash.handle(cx, event))?,
+            Event::Backing(event) => {
+                self.with_backing(cx, |backing, cx| backing.handle(cx, event))?;
+            }
+        }
+        self.settle(cx)
+    }
+    #[inline]
+    fn completions(&mut self) -> impl Iterator<Item = Completion> + '_ {
+        self.completions.drain(..)
+    }
+    #[inline]
+    fn has_completions(&self) -> bool {
+        !self.completions.is_empty()
+    }
+    /// Both tiers lose what they were at. The cache comes back empty: its map was in memory.
+    fn cut_power(
+        &mut self,
+        now: Time,
+        probe: &mut impl Probe<Self::Observation>,
+    ) -> Result<PowerCut, B> {
+        let mut of_flash = OfFlash(&mut *probe, PhantomData);
+        let cut = self.flash.cut_power(now, &mut of_flash);
+        let mut all = cut.map_err(CachedError::Flash)?;
+        let cut = self.backing.cut_power(now, &mut OfBacking(&mut *probe));
+        all.join(&cut.map_err(CachedError::Backing)?);
+        self.flash.completions().for_each(drop);
+        self.backing.completions().for_each(drop);
+        all.requests_lost = self.requests.len() as u32;
+        self.forget();
+        probe.observe(now, Observation::PowerCut(all));
+        Ok(all)
+    }
+    fn resume(
+        &mut self,
+        cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
+    ) -> Result<(), B> {
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "a lifetime too many"
+        )]
+        self.with_flash(cx, |flash, cx| flash.resume(cx))?;
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "a lifetime too many"
+        )]
+        self.with_backing(cx, |backing, cx| backing.resume(cx))?;
+        self.settle(cx)
+    }
+    fn chip_times(&self, times: &mut Vec<Time>) {
+        self.flash.chip_times(times);
+    }
+    /// Of the flash; the store below tells its own.
+    fn busy(&self, busy: &mut Busy) {
+        self.flash.busy(busy);
+    }
+}

@@ -1,0 +1,63 @@
+//! What the `[cache]` table means on a given flash device.
+
+use serde::{Deserialize, Serialize};
+use wordline_cache::Replacement;
+use wordline_ftl::gc::reclaim::Reclaiming;
+
+use super::admission::Admission;
+use super::config::{Config, Reply, Writes};
+
+/// A cache that can be built.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Which page leaves.
+    pub replacement: Replacement,
+    /// Pages that the cache holds.
+    pub capacity: u32,
+    /// Suspected pages at most (Xia 2017, equation 2.2); 0 without a suspected queue.
+    pub most_suspected: u32,
+    /// Whether dropped pages become ghosts.
+    pub ghosts_of_dropped: bool,
+    /// Whether collections ask which pages are hot.
+    pub halves: bool,
+    /// Which misses are taken in.
+    pub admission: Admission,
+    /// What becomes of writes.
+    pub writes: Writes,
+    /// When the host hears of a miss.
+    pub reply: Reply,
+    /// Requests that the store holds at once.
+    pub queue_depth: u32,
+    /// Size of a page.
+    pub page_bytes: u32,
+}
+
+impl Plan {
+    /// Whether a policy can choose who leaves: not one that knows the future, or has no size.
+    pub fn takes(policy: &Replacement) -> bool {
+        !matches!(policy, Replacement::Belady(_) | Replacement::Unbounded(_))
+    }
+    /// A cache in a translation layer. It holds as many pages as the over-provisioning leaves; `N_SQ = (OP - GC_th) * C_total` of all others
+    /// can be suspected.
+    pub fn new(config: &Config, device: &wordline_device::Plan) -> Self {
+        let ftl = &device.ftl;
+        let pages = ftl.layout.pages();
+        let threshold = match ftl.start_pages {
+            0 => ftl.start_blocks * ftl.layout.pages_per_block * ftl.layout.planes(),
+            pages => pages * ftl.layout.planes(),
+        };
+        let suspected = pages.saturating_sub(ftl.user_pages + threshold);
+        Self {
+            replacement: config.replacement.clone(),
+            capacity: ftl.user_pages,
+            most_suspected: if config.suspected_queue { suspected } else { 0 },
+            ghosts_of_dropped: config.ghosts_of_dropped,
+            halves: matches!(ftl.config.gc.reclaim, Reclaiming::Conditional(_)),
+            admission: config.admission.clone(),
+            writes: config.writes,
+            reply: config.reply,
+            queue_depth: device.queue_depth,
+            page_bytes: ftl.page_bytes,
+        }
+    }
+}

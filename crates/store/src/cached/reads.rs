@@ -1,0 +1,289 @@
+//! Reads: hits, fetches from below and the fills that follow them.
+
+use serde::{Deserialize, Serialize};
+use wordline_block::{BlockDevice, Op, Parts, Request, Ticket};
+use wordline_cache::Found;
+use wordline_ftl::Lpn;
+use wordline_kernel::{Probe, Time};
+
+use super::admission::Admit;
+use super::config::Reply;
+use super::event::{CachedError, Observation, Pages};
+use super::tier::{Sub, Task};
+use super::{Cached, Instant, Result};
+
+/// Pages on their way from below to the flash.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Fetch {
+    /// The request that waits for it; none once it is answered.
+    owner: Option<Ticket>,
+    /// The pages that are taken in when their data is there, and still are the store's below.
+    pub pages: Vec<u64>,
+    /// Pages of these that other requests have asked for meanwhile.
+    asked: Vec<u64>,
+    /// Whether the data is there.
+    is_there: bool,
+    /// Other requests that found one of its pages on the way, and since when they wait.
+    waiters: Vec<(Ticket, Time)>,
+    /// Fills that are not done.
+    left: u32,
+    /// Where the time until the data was there went.
+    parts: Parts,
+}
+
+impl<B: BlockDevice> Cached<B> {
+    pub(super) fn read(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        ticket: Ticket,
+        request: &Request,
+    ) -> Result<(), B> {
+        self.figures.reads += 1;
+        let before = self.figures.found();
+        self.filter.comes(request);
+        let mut missed: Option<(u64, u64)> = None;
+        let mut taken = Vec::new();
+        let pages = self.pages_of(request);
+        // Until all pages are begun with, the request is not done.
+        self.expect(ticket, 1, false);
+        for page in pages {
+            if let Some(&fetch) = self.fetching.get(&page) {
+                self.join(cx.now, ticket, page, fetch)?;
+                continue;
+            }
+            if let Some(copy) = self.look_up(page)? {
+                self.hit(cx, ticket, request, page, copy)?;
+                continue;
+            }
+            missed = Some((missed.map_or(page, |(first, _)| first), page));
+            if self.filter.admits(page) {
+                self.figures.misses += 1;
+                taken.push(page);
+            } else {
+                self.figures.bypassed += 1;
+            }
+        }
+        let after = self.figures.found();
+        let [resident, suspected, joined, not] =
+            [0, 1, 2, 3].map(|kind| after[kind] - before[kind]);
+        cx.observe(Observation::Found(Pages {
+            resident,
+            suspected,
+            joined,
+            missed: not,
+        }));
+        if let Some((first, last)) = missed {
+            self.fetch(cx, ticket, request, (first, last), taken)?;
+        } else {
+            self.figures.reads_hit += 1;
+        }
+        self.part_done(cx, ticket, None);
+        Ok(())
+    }
+    /// Where a page is in flash, if it is there; it is used.
+    #[inline]
+    fn look_up(&mut self, page: u64) -> Result<Option<Lpn>, B> {
+        let (residents, pages) = self.flash.mapping_mut().parts();
+        if residents.find(page).is_none() {
+            return Ok(None);
+        }
+        let found = residents.access(page, pages);
+        let (copy, found) = found.map_err(CachedError::Full)?;
+        match found {
+            Found::Resident => self.figures.resident_hits += 1,
+            Found::Suspected => self.figures.suspected_hits += 1,
+            Found::Nothing => {}
+        }
+        Ok(Some(copy))
+    }
+    #[inline]
+    fn hit(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        ticket: Ticket,
+        request: &Request,
+        page: u64,
+        copy: Lpn,
+    ) -> Result<(), B> {
+        if let Some(versions) = &mut self.versions
+            && let Err((found, written)) = versions.check(page, copy)
+        {
+            return Err(CachedError::Stale {
+                page,
+                found,
+                written,
+            });
+        }
+        self.expect(ticket, 1, false);
+        let sub = Sub {
+            request: self.at_copy(Op::Read, copy, request, cx.now),
+            task: Task::Hit { ticket, page, copy },
+        };
+        self.ask_flash(cx, sub)
+    }
+    /// A page is on its way for another request.
+    fn join(&mut self, now: Time, ticket: Ticket, page: u64, fetch: u32) -> Result<(), B> {
+        self.figures.joined += 1;
+        if let Some(fetch) = self.fetches.get_mut(fetch) {
+            fetch.waiters.push((ticket, now));
+            if !fetch.is_there {
+                fetch.asked.push(page);
+            }
+            self.expect(ticket, 1, false);
+        }
+        self.use_page(page)
+    }
+    /// Another request asks for a page; nothing if the cache does not hold it.
+    fn use_page(&mut self, page: u64) -> Result<(), B> {
+        let (residents, pages) = self.flash.mapping_mut().parts();
+        if residents.find(page).is_some() {
+            residents.access(page, pages).map_err(CachedError::Full)?;
+        }
+        Ok(())
+    }
+    /// Reads what was missed from below, at once from the first to the last page.
+    fn fetch(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        ticket: Ticket,
+        request: &Request,
+        (first, last): (u64, u64),
+        pages: Vec<u64>,
+    ) -> Result<(), B> {
+        let taken = pages.clone();
+        let fetch = self.fetches.add(Fetch {
+            owner: Some(ticket),
+            pages,
+            asked: Vec::new(),
+            is_there: false,
+            waiters: Vec::new(),
+            left: 0,
+            parts: Parts::default(),
+        });
+        self.fetching
+            .extend(taken.into_iter().map(|page| (page, fetch)));
+        self.expect(ticket, 1, true);
+        let bytes = u64::from(self.plan.page_bytes);
+        let end = ((last + 1) * bytes).min(self.backing.user_bytes());
+        let sub = Sub {
+            request: Request {
+                offset: first * bytes,
+                bytes: end - first * bytes,
+                arrival: cx.now,
+                ..*request
+            },
+            task: Task::Fetch { fetch },
+        };
+        self.ask_below(cx, sub)
+    }
+    /// The data of a fetch is there: its pages come in one after the other, as if each had been missed by itself (Xia 2017, algorithm
+    /// 1).
+    pub(super) fn arrived(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        request: &Request,
+        number: u32,
+        parts: &Parts,
+    ) -> Result<(), B> {
+        let Some(fetch) = self.fetches.get_mut(number) else {
+            return Ok(());
+        };
+        (fetch.parts, fetch.is_there) = (*parts, true);
+        let (fills, asked) = (fetch.pages.clone(), std::mem::take(&mut fetch.asked));
+        fetch.left = fills.len() as u32;
+        let (owner, waiters) = if self.plan.reply == Reply::Data {
+            (fetch.owner.take(), std::mem::take(&mut fetch.waiters))
+        } else {
+            (None, Vec::new())
+        };
+        let over = fills.is_empty();
+        for page in fills {
+            let (residents, pages) = self.flash.mapping_mut().parts();
+            let came = residents.access(page, pages);
+            let (copy, _) = came.map_err(CachedError::Full)?;
+            self.figures.fills += 1;
+            if let Some(versions) = &mut self.versions {
+                let version = versions.below(page);
+                versions.filled(copy, version);
+            }
+            let sub = Sub {
+                request: self.at_copy(Op::Write, copy, request, cx.now),
+                task: Task::Fill {
+                    fetch: number,
+                    page,
+                    copy,
+                },
+            };
+            self.ask_flash(cx, sub)?;
+        }
+        for page in asked {
+            self.use_page(page)?;
+        }
+        if let Some(ticket) = owner {
+            self.part_done(cx, ticket, Some((request.arrival, parts)));
+        }
+        self.answer(cx, waiters);
+        if over {
+            self.end_fetch(cx, number, &Parts::default());
+        }
+        Ok(())
+    }
+    /// A fill of a fetch is done.
+    pub(super) fn filled(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        number: u32,
+        parts: &Parts,
+    ) {
+        let Some(fetch) = self.fetches.get_mut(number) else {
+            return;
+        };
+        fetch.left -= 1;
+        if fetch.left == 0 {
+            self.end_fetch(cx, number, parts);
+        }
+    }
+    fn end_fetch(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        number: u32,
+        fill: &Parts,
+    ) {
+        let Some(mut fetch) = self.fetches.remove(number) else {
+            return;
+        };
+        for page in &fetch.pages {
+            if self.fetching.get(page) == Some(&number) {
+                self.fetching.remove(page);
+            }
+        }
+        if let Some(ticket) = fetch.owner {
+            fetch.parts.add(fill);
+            let begun = cx.now - fetch.parts.total();
+            self.part_done(cx, ticket, Some((begun, &fetch.parts)));
+        }
+        self.answer(cx, fetch.waiters);
+    }
+    /// Requests have what they waited for.
+    fn answer(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        waiters: Vec<(Ticket, Time)>,
+    ) {
+        for (ticket, since) in waiters {
+            let parts = Parts {
+                disk_queue: cx.now - since,
+                ..Parts::default()
+            };
+            self.part_done(cx, ticket, Some((since, &parts)));
+        }
+    }
+    /// A page has been programmed: if it has left the cache before it had its place, its copy is nobody's.
+    pub(super) fn drop_unowned(&mut self, page: u64, copy: Lpn) {
+        let (residents, pages) = self.flash.mapping_mut().parts();
+        let owned = |page| residents.find(page).is_some_and(|(at, _)| at == copy);
+        if !owned(page) && !owned(residents.page_of(copy)) {
+            pages.discard(copy);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! The requests of the host, from their arrival to their completion.
+
+use serde::{Deserialize, Serialize};
+use wordline_block::{BlockDevice, Completion, Op, Parts, Request, Ticket};
+use wordline_ftl::{Lpn, OwnedMap};
+use wordline_kernel::{Probe, Time};
+
+use super::admission::Filter;
+use super::config::Reply;
+use super::event::Observation;
+use super::residents::Residents;
+use super::tier::{Sub, Task};
+use super::{Cached, Instant, Result};
+
+/// A request that is not complete.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Open {
+    pub request: Request,
+    /// Parts of it that are not done.
+    left: u32,
+    /// Whether a part of it went below.
+    missed: bool,
+    /// Of the part that was done last.
+    parts: Parts,
+    /// When that was.
+    done: Time,
+}
+
+impl Open {
+    pub fn new(request: Request) -> Self {
+        Self {
+            request,
+            left: 0,
+            missed: false,
+            parts: Parts::default(),
+            done: Time::ZERO,
+        }
+    }
+}
+
+impl<B: BlockDevice> Cached<B> {
+    pub(super) fn pages_of(&self, request: &Request) -> std::ops::Range<u64> {
+        let bytes = u64::from(self.plan.page_bytes);
+        request.offset / bytes..(request.offset + request.bytes).div_ceil(bytes)
+    }
+    /// A request for a page of the flash, at this instant.
+    pub(super) fn at_copy(&self, op: Op, copy: Lpn, of: &Request, now: Time) -> Request {
+        let bytes = u64::from(self.plan.page_bytes);
+        Request {
+            op,
+            fua: false,
+            offset: u64::from(copy.0) * bytes,
+            bytes,
+            arrival: now,
+            ..*of
+        }
+    }
+    /// Begins with a request, unless a write of one of its pages is under way: then it waits.
+    #[inline]
+    pub(super) fn begin(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        ticket: Ticket,
+        request: &Request,
+    ) -> Result<(), B> {
+        if self.conflicts(request) {
+            self.blocked.push_back(ticket);
+            return Ok(());
+        }
+        match request.op {
+            Op::Read => self.read(cx, ticket, request),
+            Op::Write | Op::Trim => self.write(cx, ticket, request),
+            Op::Flush => self.pass_below(cx, ticket, request),
+        }
+    }
+    #[inline]
+    fn conflicts(&self, request: &Request) -> bool {
+        let mut pages = self.pages_of(request);
+        !self.writing.is_empty() && pages.any(|page| self.writing.contains_key(&page))
+    }
+    /// Begins with requests that waited for a write.
+    pub(super) fn unblock(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+    ) -> Result<(), B> {
+        for _ in 0..self.blocked.len() {
+            let Some(ticket) = self.blocked.pop_front() else {
+                break;
+            };
+            let request = self.requests.get_mut(ticket).map(|open| open.request);
+            if let Some(request) = request {
+                self.begin(cx, ticket, &request)?;
+            }
+        }
+        Ok(())
+    }
+    /// So many more parts of a request are under way.
+    pub(super) fn expect(&mut self, ticket: Ticket, parts: u32, missed: bool) {
+        if let Some(open) = self.requests.get_mut(ticket) {
+            open.left += parts;
+            open.missed |= missed;
+        }
+    }
+    /// A tier is done with what it was asked for.
+    #[inline]
+    pub(super) fn sub_done(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        sub: &Sub,
+        parts: &Parts,
+    ) -> Result<(), B> {
+        let begun = sub.request.arrival;
+        match sub.task {
+            Task::Hit { ticket, .. } => self.part_done(cx, ticket, Some((begun, parts))),
+            Task::Fetch { fetch } => self.arrived(cx, &sub.request, fetch, parts)?,
+            Task::Fill { fetch, page, copy } => {
+                self.drop_unowned(page, copy);
+                self.filled(cx, fetch, parts);
+            }
+            Task::Update { ticket, page, copy } => {
+                self.drop_unowned(page, copy);
+                self.write_over(page);
+                self.part_done(cx, ticket, Some((begun, parts)));
+                self.unblock(cx)?;
+            }
+            Task::Below { ticket } => {
+                self.written(&sub.request);
+                self.part_done(cx, ticket, Some((begun, parts)));
+                self.unblock(cx)?;
+            }
+        }
+        Ok(())
+    }
+    /// A part of a request is done that began at an instant and has been through `parts` since; `None` if it took no
+    /// time.
+    #[inline]
+    pub(super) fn part_done(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        ticket: Ticket,
+        part: Option<(Time, &Parts)>,
+    ) {
+        let Some(open) = self.requests.get_mut(ticket) else {
+            return;
+        };
+        open.left -= 1;
+        if let Some((begun, parts)) = part {
+            open.parts = *parts;
+            open.parts.host_queue += begun - open.request.arrival;
+            open.done = cx.now;
+        }
+        if open.left > 0 {
+            return;
+        }
+        if self.plan.reply == Reply::Collection
+            && open.missed
+            && open.request.op == Op::Read
+            && self.flash.is_collecting()
+        {
+            self.held.push(ticket);
+            return;
+        }
+        self.complete(cx, ticket);
+    }
+    /// Collections are over: requests that waited for them are complete.
+    pub(super) fn release(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+    ) {
+        for ticket in std::mem::take(&mut self.held) {
+            if let Some(open) = self.requests.get_mut(ticket) {
+                open.parts.gc += cx.now - open.done;
+            }
+            self.complete(cx, ticket);
+        }
+    }
+    #[inline]
+    fn complete(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        ticket: Ticket,
+    ) {
+        let Some(open) = self.requests.remove(ticket) else {
+            return;
+        };
+        let Open {
+            request,
+            parts,
+            missed,
+            ..
+        } = open;
+        debug_assert_eq!(
+            parts.total(),
+            cx.now - request.arrival,
+            "the parts are the response time"
+        );
+        self.completions.push(Completion {
+            ticket,
+            stream: request.stream,
+            parts,
+        });
+        cx.observe(Observation::Request {
+            request,
+            parts,
+            hit: !missed,
+        });
+    }
+    /// The power has failed: nothing is under way, and nothing is known of the flash.
+    pub(super) fn forget(&mut self) {
+        for (ticket, open) in self.requests.drain() {
+            self.completions.push(Completion {
+                ticket,
+                stream: open.request.stream,
+                parts: Parts::default(),
+            });
+        }
+        self.fetches.drain().for_each(drop);
+        self.fetching.clear();
+        self.writing.clear();
+        self.blocked.clear();
+        self.held.clear();
+        self.in_flash = super::Tier::default();
+        self.below = super::Tier::default();
+        self.filter = Filter::new(&self.plan.admission, self.plan.capacity as usize);
+        let residents = Residents::new(&self.plan);
+        OwnedMap::disown(self.flash.mapping_mut(), residents);
+    }
+}

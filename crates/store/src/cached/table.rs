@@ -1,0 +1,51 @@
+//! Things under way, by number.
+
+use serde::{Deserialize, Serialize};
+
+/// Values by numbers that are given again when they are free.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Table<T> {
+    all: Vec<Option<T>>,
+    vacant: Vec<u32>,
+}
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self {
+            all: Vec::new(),
+            vacant: Vec::new(),
+        }
+    }
+}
+
+impl<T> Table<T> {
+    pub fn add(&mut self, value: T) -> u32 {
+        if let Some(number) = self.vacant.pop() {
+            self.all[number as usize] = Some(value);
+            return number;
+        }
+        self.all.push(Some(value));
+        self.all.len() as u32 - 1
+    }
+    pub fn get_mut(&mut self, number: u32) -> Option<&mut T> {
+        self.all.get_mut(number as usize)?.as_mut()
+    }
+    pub fn remove(&mut self, number: u32) -> Option<T> {
+        let value = self.all.get_mut(number as usize)?.take();
+        if value.is_some() {
+            self.vacant.push(number);
+        }
+        value
+    }
+    pub fn len(&self) -> usize {
+        self.all.len() - self.vacant.len()
+    }
+    /// Takes all of them out.
+    pub fn drain(&mut self) -> impl Iterator<Item = (u32, T)> + use<T> {
+        self.vacant.clear();
+        let all = std::mem::take(&mut self.all);
+        (0..)
+            .zip(all)
+            .filter_map(|(number, value)| Some((number, value?)))
+    }
+}

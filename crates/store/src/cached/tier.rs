@@ -1,0 +1,60 @@
+//! What a cached store has asked of one of its two tiers.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+use wordline_block::{Request, Ticket};
+use wordline_ftl::Lpn;
+
+/// What a request to a tier is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Task {
+    /// A page of a read, from flash.
+    Hit {
+        ticket: Ticket,
+        page: u64,
+        copy: Lpn,
+    },
+    /// The pages that a read missed, from below.
+    Fetch { fetch: u32 },
+    /// A page that was fetched, to flash.
+    Fill { fetch: u32, page: u64, copy: Lpn },
+    /// A write, a trim or a flush, below.
+    Below { ticket: Ticket },
+    /// A page of a write, to flash.
+    Update {
+        ticket: Ticket,
+        page: u64,
+        copy: Lpn,
+    },
+}
+
+/// A request to a tier, and what it is for.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Sub {
+    pub request: Request,
+    pub task: Task,
+}
+
+/// The requests to a tier.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Tier {
+    /// Those that it has not taken yet, first come, first served; the flash takes all at once.
+    pub line: VecDeque<Sub>,
+    /// By the tier's ticket: those that it has.
+    taken: Vec<Option<Sub>>,
+}
+
+impl Tier {
+    pub fn take(&mut self, ticket: Ticket, sub: Sub) {
+        let ticket = ticket as usize;
+        if self.taken.len() <= ticket {
+            self.taken.resize(ticket + 1, None);
+        }
+        self.taken[ticket] = Some(sub);
+    }
+    /// The tier is done with a request: which.
+    pub fn done(&mut self, ticket: Ticket) -> Option<Sub> {
+        self.taken[ticket as usize].take()
+    }
+}

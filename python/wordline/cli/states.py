@@ -1,0 +1,69 @@
+"""`wordline prepare` and `wordline resume`."""
+
+from pathlib import Path
+
+import click
+
+from wordline import state
+from wordline.cli import options
+from wordline.cli.command import command
+from wordline.cli.run import go_on
+from wordline.cli.streams import shows_progress
+from wordline.units import size
+
+
+@command(options.PREPARE)
+@click.argument("device")
+def prepare(
+    device: str,
+    overrides: list[tuple[str, str]],
+    out: Path | None,
+    seed: int,
+    spare_areas: bool,
+    progress: bool | None,
+) -> None:
+    """Bring DEVICE into the state of its [precondition] once, for any number of runs.
+
+    What a preparation leaves depends on the flash array (its timing apart), [ftl], [precondition]
+    and the seed; everything else may differ in the runs. Only the version of Wordline that wrote
+    the file reads it.
+
+    \b
+    Examples:
+      wordline prepare d4 --set precondition.overwrite_ratio=2 -o aged.wls
+      wordline run d4 --set precondition.overwrite_ratio=2 --from aged.wls --trace disk.csv.gz
+      wordline run --from aged.wls --trace disk.csv.gz --set host.queue_depth=8
+    """
+    name = Path(device).name.removesuffix(".toml")
+    path = state.prepare(
+        device,
+        out or Path("out", f"{name}.wls"),
+        overrides=overrides,
+        seed=seed,
+        spare_areas=spare_areas,
+        progress=shows_progress(progress),
+    )
+    click.echo(f"wrote {path}, {size(path.stat().st_size)}")
+
+
+@command(options.RESUME)
+@click.argument("folder", metavar="DIR")
+def resume(
+    folder: str,
+    checkpoint_every: str | None,
+    progress: bool | None,
+    no_report: bool,
+    as_json: bool,
+) -> int:
+    """Go on with the run in DIR that was stopped, as if it had not been.
+
+    The run was started with --checkpoint-every, and was interrupted, killed, or its machine
+    stopped. Its results replace what is in DIR. Traces have to be where they were. Only the version
+    of Wordline that started the run goes on with it.
+
+    \b
+    Example:
+      wordline run d4 --trace week.csv.gz --out out/week --checkpoint-every 60s
+      wordline resume out/week
+    """
+    return go_on(folder, checkpoint_every, no_report, as_json, progress)

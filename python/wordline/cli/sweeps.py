@@ -1,0 +1,269 @@
+"""`wordline sweep`, `search` and `compare`."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import click
+
+from wordline import interruption, output_folder
+from wordline._wordline import WordlineError
+from wordline.arguments import toml_value
+from wordline.cli import options
+from wordline.cli.command import command
+from wordline.cli.exit import DONE, FAILED, fault
+from wordline.cli.many_traces import ManyTraces
+from wordline.cli.options import STRICT, value
+from wordline.cli.streams import shows_progress
+from wordline.sweep import Sweep, SweepInterrupted, plan, sweep
+
+
+@command(options.SWEEP, writes="sweep", name="sweep", cls=ManyTraces)
+@click.argument("device", metavar="PLAN.toml|DEVICE")
+def sweep_command(
+    device: str,
+    out: Path | None,
+    jobs: int | None,
+    on: str | None,
+    progress: bool | None,
+    as_json: bool,
+    **given: Any,
+) -> int:
+    """Run many points: every combination of the keys that vary, on all cores or on a cluster.
+
+    Every point is checked before the first one runs. Points run in processes of their own, as many
+    at a time as cores and memory allow; a point that fails says why, and the others go on. Ctrl-C
+    keeps what has ended, and the same command goes on from there.
+
+    \b
+    Examples:
+      wordline sweep plan.toml
+      wordline sweep d4 --trace a.csv b.csv --vary ftl.gc.victim=greedy,fifo --seeds 10
+      wordline sweep d4 --trace a.csv --vary ftl.over_provisioning_ratio=0.07:0.28:0.07
+      wordline sweep plan.toml --on dask://head:8786
+      wordline sweep report out/sweep-plan
+
+    The folder receives {files}. Exit code: 0 done, 1 a point failed, 2 bad command or plan, 130
+    Ctrl-C, 143 SIGTERM.
+    """
+    chosen = _plan(device, given)
+    place = output_folder.check(out or Path("out", f"sweep-{_name(device)}"), "sweep")
+    try:
+        done = sweep(chosen, on=on, jobs=jobs, out=place, progress=shows_progress(progress))
+    except SweepInterrupted as early:
+        _show(early.sweep, place, as_json=as_json)
+        return fault(
+            f"interrupted; {len(early.sweep)} points have ended, and the same command goes on",
+            interruption.exit_code(),
+        )
+    _show(done, place, as_json=as_json)
+    if done.failed:
+        return fault(f"{done.failed} of {len(done)} points failed: {_faults(done)}", FAILED)
+    return DONE
+
+
+def _plan(device: str, given: dict[str, Any]) -> plan.Plan:
+    """The plan of the arguments."""
+    changed = _changed(given)
+    if device.endswith(".toml") and _is_plan(device):
+        if changed.keys() - {"seeds"} or given["seeds"] != "1":
+            names = ", ".join(f"--{key.replace('_', '-')}" for key in sorted(changed))
+            raise WordlineError(f"{device}: is a plan; write {names} into it, or name a device")
+        return plan.read(device)
+    table: dict[str, Any] = {"device": device, "seeds": _seeds(given["seeds"])}
+    if given["trace"]:
+        table["trace"] = list(given["trace"])
+    table["set"] = {key: toml_value(value) for key, value in given["overrides"]}
+    table["vary"] = {key: _values(key, text) for key, text in given["vary"]}
+    table["zip"] = [dict(_zipped(text)) for text in given["zip"]]
+    table["when"] = list(given["when"])
+    table["options"] = {key: changed[key] for key in plan.OPTIONS if key in changed}
+    return plan.of_table(table)
+
+
+def _is_plan(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            return "device" in tomllib.load(file)
+    except (OSError, ValueError):
+        return False
+
+
+def _values(key: str, text: str) -> object:
+    """The values of --vary: words separated by commas, or a range."""
+    if ":" in text and "," not in text:
+        return plan.span(key, text)
+    return [toml_value(word) for word in _split(text)]
+
+
+def _split(text: str) -> list[str]:
+    """Words between commas that are in no brackets, braces or quotes."""
+    words, depth, quoted = [""], 0, ""
+    for letter in text:
+        if quoted:
+            quoted = "" if letter == quoted else quoted
+        elif letter in "\"'":
+            quoted = letter
+        depth += (letter in "[{") - (letter in "]}")
+        if letter == "," and not depth and not quoted:
+            words.append("")
+        else:
+            words[-1] += letter
+    return [word.strip() for word in words]
+
+
+def _zipped(text: str) -> list[tuple[str, list[Any]]]:
+    try:
+        return [(key, [toml_value(one) for one in _split(value)])
+                for key, value in options.pairs(text.split())]  # fmt: skip
+    except ValueError as fault:
+        raise WordlineError(f"--zip: {fault}") from None
+
+
+def _seeds(text: str) -> int | list[int]:
+    try:
+        listed = [int(word) for word in text.split(",")]
+    except ValueError:
+        raise WordlineError(f"--seeds {text}: give how many, or a list such as 1,2,3") from None
+    return listed if len(listed) > 1 else listed[0]
+
+
+def _name(device: str) -> str:
+    return Path(device).name.removesuffix(".toml")
+
+
+def _faults(done: Sweep) -> str:
+    faults = done.table()["error"].drop_nulls().unique(maintain_order=True).to_list()
+    more = f"; and {len(faults) - 1} other reasons" if len(faults) > 1 else ""
+    return f"{faults[0]}{more}"
+
+
+def _show(done: Sweep, place: str, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(done.table().to_dicts()))
+        return
+    from wordline.terminal.sweep import print_sweep
+
+    print_sweep(done, place)
+
+
+@command({"--out": value("FILE", "File to write. [default: DIR/report.html]", of="path")},
+         name="sweep-report")  # fmt: skip
+@click.argument("folder", metavar="DIR")
+def sweep_report(folder: str, out: Path | None) -> None:
+    """Draw the report of the sweep in DIR: which key matters, curves, heat maps, Pareto front.
+
+    \b
+    Example:
+      wordline sweep report out/sweep-plan
+    """
+    path = Sweep.of(folder).report(out or Path(folder, "report.html"))
+    click.echo(f"wrote {path}")
+
+
+@command(options.SEARCH, writes="search", name="search")
+@click.argument("device")
+def search_command(
+    device: str,
+    trace: str | None,
+    vary: list[tuple[str, str]],
+    rungs: str | None,
+    overrides: list[tuple[str, str]],
+    out: Path | None,
+    as_json: bool,
+    progress: bool | None,
+    **given: Any,
+) -> int:
+    """Find configurations of DEVICE that make a figure small, or large, within bounds.
+
+    \b
+    Examples:
+      wordline search demo --trace disk.csv.gz --minimise latency.write.p99_us
+          --vary ftl.gc.victim=greedy,fifo --vary ftl.over_provisioning_ratio=0.1:0.4
+          --subject-to "flash.write_amplification < 2" --trials 60
+      wordline search demo --trace disk.csv.gz --minimise latency.write.p99_us
+          --minimise ftl.over_provisioning_ratio --vary ftl.over_provisioning_ratio=0.1:0.4
+
+    The folder receives {files}. Exit code: 0 done, 1 no trial meets the bounds, 2 bad command, 130
+    Ctrl-C, 143 SIGTERM.
+    """
+    from wordline.search import SearchInterrupted, search
+
+    place = output_folder.check(out or Path("out", f"search-{_name(device)}"), "search")
+    chosen = {key: given.pop(key) for key in tuple(given) if key not in plan.OPTIONS}
+    try:
+        found = search(
+            device,
+            trace,
+            vary={key: _choices(text) for key, text in vary},
+            overrides={key: toml_value(text) for key, text in overrides},
+            rungs=_numbers(rungs),
+            out=place,
+            progress=shows_progress(progress),
+            **chosen,
+            **_changed(given),
+        )
+        code = DONE if found.best() else FAILED
+    except SearchInterrupted as early:
+        found, code = early.search, interruption.exit_code()
+    if as_json:
+        print(json.dumps(found.table().to_dicts()))
+    else:
+        from wordline.terminal.search import print_search
+
+        print_search(found, place)
+    if code not in (DONE, FAILED):
+        return fault("interrupted; the same command goes on", code)
+    return code
+
+
+@command(options.COMPARE, name="compare")
+@click.argument("results", metavar="DIR DIR...", nargs=-1, required=True)
+def compare_command(results: tuple[str, ...], out: Path | None, as_json: bool) -> None:
+    """Compare results: which figures differ, beyond noise or not, and which keys.
+
+    Each DIR holds the results of `wordline run` or `wordline sweep`; changes are from the first.
+    The points of a sweep count as repetitions: compare sweeps of seeds to know what is noise.
+
+    \b
+    Examples:
+      wordline compare out/greedy out/fifo
+      wordline compare out/sweep-greedy out/sweep-fifo --out compare.html
+    """
+    from wordline.comparison import compare
+
+    found = compare(*results)
+    if as_json:
+        print(json.dumps(found.table().to_dicts()))
+    else:
+        from wordline.terminal.comparison import print_comparison
+
+        print_comparison(found)
+    if out:
+        click.echo(f"wrote {found.report(out)}")
+
+
+def _changed(given: dict[str, Any]) -> dict[str, Any]:
+    """The options that say something else than by default."""
+    return {
+        key: value
+        for key, value in given.items()
+        if value not in (None, "keep", "error", (), [], {}) and STRICT.get(key) != value
+    }
+
+
+def _choices(text: str) -> Any:
+    """A range as it stands, or a list of values."""
+    return text if ":" in text and "," not in text else [toml_value(word) for word in _split(text)]
+
+
+def _numbers(text: str | None) -> list[int]:
+    try:
+        return [int(word) for word in text.split(",")] if text else []
+    except ValueError:
+        raise WordlineError(
+            f"--rungs {text}: give numbers of requests, such as 5000,20000"
+        ) from None

@@ -1,0 +1,52 @@
+"""The twelve schemes, in the document's words and in the simulator's."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from wordline.config import Value
+
+LRU, ARC = "lru", "arc"
+MOVE, ZM, CZM = "move", "zero-migration", "conditional"
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A replacement policy, whether it has suspected queues, and what collections do."""
+
+    policy: str
+    aware: bool = False
+    reclaim: str = MOVE
+
+    def __str__(self) -> str:
+        name = {LRU: "LRU", ARC: "ARC"}[self.policy]
+        ending = {MOVE: "", ZM: "-ZM", CZM: "-CZM"}[self.reclaim]
+        return f"{'F' * self.aware}{name if not self.aware else self.policy.upper()}{ending}"
+
+    @property
+    def overrides(self) -> dict[str, Value]:
+        """The keys of a device."""
+        return {
+            "cache.replacement": self.policy,
+            "cache.suspected_queue": self.aware,
+            "ftl.gc.reclaim": self.reclaim,
+        }
+
+
+ALL = tuple(
+    Scheme(policy, aware, reclaim)
+    for reclaim in (MOVE, ZM, CZM)
+    for aware in (False, True)
+    for policy in (LRU, ARC)
+)
+PLAIN = (Scheme(LRU), Scheme(ARC))
+COLOURS = {
+    "LRU": "#8b929c", "ARC": "#5f6b7a", "FLRU": "#3b86c6", "FARC": "#12a07b", "LRU-ZM": "#d9701a",
+    "ARC-ZM": "#c0457e", "FLRU-ZM": "#8fa83a", "FARC-ZM": "#7a5ec2", "LRU-CZM": "#b8860b",
+    "ARC-CZM": "#a0522d", "FLRU-CZM": "#00838f", "FARC-CZM": "#b5a642",
+}  # fmt: skip
+
+
+def pairs(*, aware: bool, reclaim: str) -> Iterator[tuple[Scheme, Scheme]]:
+    """LRU and ARC as they are, each beside its variant."""
+    for base in PLAIN:
+        yield base, Scheme(base.policy, aware, reclaim)

@@ -1,0 +1,355 @@
+"""Sweeps: many runs of one plan, on all cores or on a cluster, as a table."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from wordline import output_folder, pickling
+from wordline._wordline import WordlineError
+from wordline.config import show
+from wordline.sweep import plan as plans
+from wordline.sweep import work
+from wordline.sweep.engine import Engine, State, Work
+from wordline.sweep.journal import Ended, Journal
+from wordline.sweep.local import Processes, job_count
+from wordline.sweep.plan import Plan, Point
+from wordline.sweep.table import write as write_table
+from wordline.sweep.tasks import Task, tasks
+from wordline.sweep.work import Done
+
+if TYPE_CHECKING:
+    import polars
+
+    from wordline.config import Value
+    from wordline.terminal.sweep import Line
+
+T = TypeVar("T", bound=Ended)
+
+JOURNAL, POINTS, PLAN = "points.jsonl", "points.parquet", "sweep.toml"
+CONFIG = "config.resolved.toml"
+
+
+class SweepInterrupted(KeyboardInterrupt):
+    """Ctrl-C ended a sweep. `sweep` has the points that have ended."""
+
+    def __init__(self, sweep: Sweep) -> None:
+        super().__init__("the sweep was interrupted")
+        self.sweep = sweep
+
+
+class Sweep:
+    """What came of a sweep. The table is made, or read, when it is asked for."""
+
+    def __init__(
+        self,
+        source: polars.DataFrame | str,
+        plan: Plan | None = None,
+        config: str | None = None,
+    ) -> None:
+        self._source = source
+        self.plan = plan
+        self.config = config
+        """Of the first point, as TOML with every default filled in, if known."""
+
+    @staticmethod
+    def of(folder: str | os.PathLike[str]) -> Sweep:
+        """The sweep in a folder. Raises WordlineError."""
+        path = Path(folder) / POINTS
+        if not path.is_file():
+            raise WordlineError(f"{os.fspath(folder)}: holds no {POINTS}; name a sweep's folder")
+        plan, config = Path(folder) / PLAN, Path(folder) / CONFIG
+        return Sweep(
+            str(path),
+            plans.read(plan) if plan.is_file() else None,
+            config.read_text(encoding="utf-8") if config.is_file() else None,
+        )
+
+    def table(self) -> polars.DataFrame:
+        """A row a point: `point`, `key`, the keys that vary, `status`, `error`, the figures of the
+        summary by their paths, `digest`, `version`. Raises WordlineError if it cannot be read."""
+        if isinstance(self._source, str):
+            from wordline.sweep.table import read
+
+            self._source = read(self._source)
+        return self._source
+
+    def intervals(self) -> polars.DataFrame:
+        """For each combination of the keys other than the seed, the mean of every figure and the
+        half width of its 95 % confidence interval (`FIGURE` and `FIGURE ±`), and how many points
+        they are of (`points`)."""
+        from wordline.sweep.repeated import intervals
+
+        return intervals(self.table())
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys that vary."""
+        from wordline.sweep.table import keys_of
+
+        return keys_of(self.table())
+
+    @property
+    def failed(self) -> int:
+        """Points that failed."""
+        return int((self.table()["status"] == "failed").sum())
+
+    def compare(self, *others: object) -> Any:
+        """This sweep beside others, or runs (`wordline.compare`)."""
+        from wordline.comparison import compare
+
+        return compare(self, *others)
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the report, one self-contained page; returns its path. Raises WordlineError."""
+        from wordline.sweep.report import render
+
+        page = render(self.table())
+        return Path(
+            output_folder.write_file(path, lambda part: output_folder.write_text(part, page))
+        )
+
+    def __len__(self) -> int:
+        return self.table().height
+
+    def __repr__(self) -> str:
+        return f"<wordline.Sweep of {len(self)} points, {self.failed} failed>"
+
+    def _repr_html_(self) -> str:
+        from wordline.sweep.report import notebook_html
+
+        return notebook_html(self.table())
+
+    def __reduce__(self) -> tuple[Callable[..., Sweep], tuple[object, ...]]:
+        import io
+
+        buffer = io.BytesIO()
+        self.table().write_ipc(buffer)
+        import wordline
+
+        return _unpickled, (wordline.__version__, buffer.getvalue(), self.plan, self.config)
+
+
+def _unpickled(version: str, table: bytes, plan: Plan | None, config: str | None) -> Sweep:
+    """A sweep that was pickled. Raises WordlineError if another version did."""
+    import polars
+
+    pickling.require_version(version)
+    return Sweep(polars.read_ipc(table), plan, config)
+
+
+def sweep(
+    device: str | os.PathLike[str] | Sequence[str] | Plan,
+    trace: str | os.PathLike[str] | Sequence[str] | None = None,
+    *,
+    vary: Mapping[str, Sequence[Value] | str] | None = None,
+    zip: Sequence[Mapping[str, Sequence[Value]]] = (),
+    points: Sequence[Mapping[str, Value]] = (),
+    when: str | Sequence[str] = (),
+    seeds: int | Sequence[int] = 1,
+    overrides: Mapping[str, Value] | None = None,
+    on: Any = None,
+    jobs: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool | Callable[[State], None] = False,
+    **options: Any,
+) -> Sweep:
+    """Runs all points of a plan, on all cores or on a cluster.
+
+        s = wordline.sweep("d4", "disk.csv.gz", vary={"ftl.gc.victim": ["greedy", "fifo"],
+                           "ftl.over_provisioning_ratio": "0.07:0.28:0.07"}, seeds=10, out="gc")
+        s.table()        # a row a point, as a polars DataFrame
+        s.intervals()    # means over the seeds, and their confidence intervals
+
+    device     a TOML file, a preset, or a list of them, which varies; or a plan
+               (`wordline.sweep_plan` reads a file)
+    trace      a trace, or a list, which varies; None for the load of the device
+    vary       values by key, each with each: lists, or ranges "LOW:HIGH:STEP" with both ends
+    zip        groups of keys that vary together
+    points     combinations one by one, in place of or beside `vary`
+    when       conditions between the keys that vary, such as "ftl.gc.victim == 'fifo'"
+    seeds      how many seeds from 1, or a list
+    overrides  values of configuration keys for all points
+    on         where to run: None for processes of this machine, "dask://HOST:PORT", a
+               `distributed.Client`, or any `concurrent.futures.Executor`
+    jobs       processes of this machine; None for one a core
+    out        folder for points.parquet, sweep.toml and points.jsonl, from which the same sweep
+               goes on if it was stopped; None to write none
+    progress   True for a line on standard error, or a function that is called with a State
+    options    those of `wordline.run`, such as fit="wrap", for all points
+
+    Every point is checked before the first one runs. Points that are equal run once, and equal
+    preparations of devices are made once. A point that fails says why in the table, and the others
+    go on.
+
+    Raises WordlineError, or SweepInterrupted on Ctrl-C, which has the points that have ended.
+    """
+    if not isinstance(device, Plan):
+        device = plans.of_table(
+            {
+                "device": _names(device),
+                "trace": None if trace is None else _names(trace),
+                "seeds": seeds if isinstance(seeds, int) else list(seeds),
+                "set": dict(overrides or {}),
+                "options": options,
+                "vary": {key: _listed(values) for key, values in (vary or {}).items()},
+                "zip": [{key: list(v) for key, v in one.items()} for one in zip],
+                "points": [dict(one) for one in points],
+                "when": [when] if isinstance(when, str) else list(when),
+            }
+        )
+    from wordline.simulation import observed
+
+    plan = device
+    return observed(
+        progress, lambda heard: carry_out(plan, on=on, jobs=jobs, out=out, heard=heard), _bar
+    )
+
+
+def sweep_plan(path: str | os.PathLike[str]) -> Plan:
+    """The plan in a file, for `wordline.sweep`. Raises WordlineError."""
+    return plans.read(path)
+
+
+def carry_out(
+    plan: Plan,
+    *,
+    on: Any = None,
+    jobs: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    heard: Callable[[State], None] | None = None,
+) -> Sweep:
+    """Runs a plan. Raises as `sweep` does."""
+    job_count(jobs)
+    every = plans.points(plan)
+    todo = tasks(every)
+    keys = {point.index: task.key for task in todo for point in task.points}
+    ended: dict[str, Done] = {}
+    place = None if out is None else output_folder.check(out, "sweep")
+    if place is not None:
+        output_folder.make(place)
+    with Journal(None if place is None else os.path.join(place, JOURNAL), Done) as journal:  # noqa: PTH118
+        ended.update((key, done) for key, done in journal.known.items())
+
+        def over(task: Task, done: Done) -> None:
+            ended[task.key] = done
+            journal.add(task.key, done)
+
+        fresh = [task for task in todo if task.key not in ended]
+        known = sum(len(task.points) for task in todo) - sum(len(task.points) for task in fresh)
+        try:
+            if fresh:
+                run(fresh, FIGURES, over, known, on=on, jobs=jobs, heard=heard)
+        except KeyboardInterrupt:
+            raise SweepInterrupted(_kept(plan, every, keys, ended, place)) from None
+    kept = _kept(plan, every, keys, ended, place)
+    if journal.unwritten:
+        raise WordlineError(f"{journal.unwritten}; {POINTS} there is complete")
+    return kept
+
+
+FIGURES = Work(work.run, lambda fault: Done({}, "", fault))
+SUMMARIES = Work(work.summarise, lambda fault: work.Run(None, "", fault))
+
+
+def run(
+    todo: Sequence[Task],
+    what: Work[T],
+    over: Callable[[Task, T], None],
+    known: int = 0,
+    *,
+    on: Any = None,
+    jobs: int | None = None,
+    heard: Callable[[State], None] | None = None,
+) -> None:
+    """Does some work with tasks on all cores, or where `on` says; `over` hears of each that has
+    ended."""
+    with _executor(on, jobs, todo) as (executor, slots, folder, moved):
+        heard = heard or (lambda _state: None)
+        Engine(executor, slots, folder, what, over, heard).run(moved, known)
+
+
+@contextmanager
+def _executor(
+    on: Any, jobs: int | None, todo: Sequence[Task]
+) -> Generator[tuple[Executor, int, str | None, Sequence[Task]]]:
+    """An executor, how many points it runs at a time, a folder that it sees for prepared devices,
+    and the tasks as it takes them."""
+    if isinstance(on, Executor):
+        yield on, job_count(jobs), None, todo
+        return
+    if on is not None:
+        yield from _on_cluster(on, todo)
+        return
+    folder = tempfile.mkdtemp(prefix="wordline-")
+    processes = Processes(min(job_count(jobs), len(todo)))
+    try:
+        yield processes, processes.slots, folder, todo
+        processes.shutdown()
+    except BaseException:
+        processes.shutdown(cancel_futures=True)
+        raise
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _on_cluster(
+    on: Any, todo: Sequence[Task]
+) -> Generator[tuple[Executor, int, str | None, Sequence[Task]]]:
+    from wordline.sweep import cluster
+
+    if isinstance(on, str) and not on.startswith(cluster.SCHEME):
+        raise WordlineError(f"--on {on}: name the scheduler as dask://HOST:PORT")
+    client = cluster.connect(on) if isinstance(on, str) else on
+    executor, slots = cluster.executor(client)
+    try:
+        yield executor, slots, None, cluster.ship(client, todo)
+    finally:
+        executor.shutdown(wait=False)
+        if isinstance(on, str):
+            client.close()
+
+
+def _kept(
+    plan: Plan,
+    every: Sequence[Point],
+    keys: Mapping[int, str],
+    ended: Mapping[str, Done],
+    place: str | None,
+) -> Sweep:
+    """What came of a plan, written into its folder if there is one."""
+    from wordline.sweep.table import table
+
+    frame = table(every, keys, ended)
+    config = show(every[0].device, every[0].overrides)
+    if place is None:
+        return Sweep(frame, plan, config)
+    from wordline.sweep.write import as_toml
+
+    folder = Path(place)
+    output_folder.write_file(folder / POINTS, lambda part: write_table(frame, part))
+    for name, text in ((PLAN, as_toml(plan)), (CONFIG, config)):
+        output_folder.write_file(
+            folder / name, lambda part, text=text: output_folder.write_text(part, text)
+        )
+    return Sweep(frame, plan, config)
+
+
+def _names(value: str | os.PathLike[str] | Sequence[str]) -> str | list[str]:
+    return os.fspath(value) if isinstance(value, str | os.PathLike) else list(value)
+
+
+def _listed(values: Sequence[Value] | str) -> list[Value] | str:
+    return values if isinstance(values, str) else list(values)
+
+
+def _bar() -> Line:
+    from wordline.terminal.sweep import Line
+
+    return Line()

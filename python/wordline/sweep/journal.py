@@ -1,0 +1,99 @@
+"""The journal of a sweep: a line for each point that has ended, from which the sweep goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from types import TracebackType
+from typing import IO, Any, Generic, Protocol, Self, TypeVar
+
+from wordline import output_folder
+
+BETWEEN_SYNCS_S = 1.0
+
+
+class Ended(Protocol):
+    """What came of a point: a dataclass of what JSON has, with why there is nothing, if so."""
+
+    @property
+    def fault(self) -> str:
+        """Why nothing came of it."""
+        ...
+
+
+T = TypeVar("T", bound=Ended)
+
+
+class Journal(Generic[T]):
+    """Lines of JSON by the keys of points, each with the fields of `kind`. A line that was torn is
+    no line. Without a path nothing is written; the file is made with its first line."""
+
+    def __init__(self, path: str | None, kind: type[T]) -> None:
+        self.known: dict[str, T] = {}
+        self._path = path
+        self.unwritten = ""
+        """Why no more lines are written, if so."""
+        self._kind = kind
+        self._file: IO[bytes] | None = None
+        self._synced = time.monotonic()
+        if path is None or not os.path.exists(path):  # noqa: PTH110
+            return
+        whole = 0
+        with open(path, "rb") as file:  # noqa: PTH123
+            for line in file:
+                if not self._take(line):
+                    break
+                whole += len(line)
+        os.truncate(path, whole)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._sync()
+        if self._file:
+            self._file.close()
+
+    def add(self, key: str, done: T) -> None:
+        """Keeps what came of a point, unless it failed: that is tried again."""
+        if done.fault:
+            return
+        self.known[key] = done
+        told = vars(done).items()
+        line: dict[str, Any] = {"key": key} | {k: v for k, v in told if k != "fault"}
+        try:
+            self._write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
+        except OSError as fault:
+            # What has been computed is not lost for that; it is in no journal.
+            self.unwritten = output_folder.explain(self._path or "", fault)
+            self._path = None
+
+    def _write(self, line: bytes) -> None:
+        if self._path is None:
+            return
+        if self._file is None:
+            os.makedirs(os.path.dirname(self._path), exist_ok=True)  # noqa: PTH103, PTH120
+            self._file = open(self._path, "ab", buffering=0)  # noqa: PTH123, SIM115
+        self._file.write(line)
+        if time.monotonic() - self._synced > BETWEEN_SYNCS_S:
+            self._sync()
+
+    def _take(self, line: bytes) -> bool:
+        try:
+            found: dict[str, Any] = json.loads(line) if line.endswith(b"\n") else {}
+            key: str = found.pop("key")
+            self.known[key] = self._kind(**found)
+        except (ValueError, KeyError, TypeError):
+            return False
+        return True
+
+    def _sync(self) -> None:
+        if self._file and not self.unwritten:
+            os.fsync(self._file.fileno())
+            self._synced = time.monotonic()

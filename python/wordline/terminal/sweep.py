@@ -1,0 +1,85 @@
+"""A sweep on the terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.progress import BarColumn, SpinnerColumn, TextColumn
+
+from wordline.sweep.engine import State
+from wordline.sweep.repeated import HALF_WIDTH
+from wordline.terminal.console import print_figures
+from wordline.terminal.progress import ProgressBar, clock
+from wordline.units import number
+
+if TYPE_CHECKING:
+    from wordline.sweep import Sweep
+
+SHOWN = {
+    "latency.read.p99_us": "read p99 (us)",
+    "latency.write.p99_us": "write p99 (us)",
+    "throughput.iops": "IOPS",
+    "flash.write_amplification": "write ampl.",
+}
+MOST_ROWS = 24
+
+
+class Line(ProgressBar):
+    """Of a sweep: points done, running, failed; time left."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None),
+            TextColumn("{task.fields[left]}", style="dim"),
+            left="",
+            fraction=None,
+        )
+
+    def show(self, state: State) -> None:
+        """Draws how far a sweep is."""
+        failed = f", {state.failed} failed" if state.failed else ""
+        left = "" if state.left_s is None else f"{clock(state.left_s)} left"
+        self._fill(
+            (state.done + state.failed) / state.total,
+            f"{state.done} of {state.total} points, {state.running} running{failed}",
+            left=left,
+        )
+
+
+def print_sweep(sweep: Sweep, place: str) -> None:
+    """Prints some figures of each combination of keys, and where the rest is."""
+    table = sweep.table()
+    done = table.filter(table["status"] == "done")
+    if done.height:
+        _print_figures(sweep)
+    counts = f"{done.height} points done"
+    failed = f", {sweep.failed} failed" if sweep.failed else ""
+    print(f"{counts}{failed}; {Path(place, 'points.parquet')} has a row for each")
+
+
+def _print_figures(sweep: Sweep) -> None:
+    rows = sweep.intervals()
+    keys = [key for key in sweep.keys if key != "seed"]
+    shown = [figure for figure in SHOWN if figure in rows.columns]
+    titles = [key.rsplit(".", 1)[-1] for key in keys] + [SHOWN[figure] for figure in shown]
+    first = rows.head(MOST_ROWS).to_dicts()
+    print_figures(titles, (_cells(row, keys, shown) for row in first), spare=len(shown) - 1)
+    if rows.height > MOST_ROWS:
+        print(f"and {rows.height - MOST_ROWS} combinations more")
+
+
+def value_text(value: object) -> str:
+    """The value of a key, in as few digits as tell it."""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _cells(row: dict[str, Any], keys: list[str], shown: list[str]) -> list[str]:
+    cells = [value_text(row[key]) for key in keys]
+    for figure in shown:
+        value, width = row[figure], row[figure + HALF_WIDTH]
+        more = "" if width is None else f" ± {number(width)}"
+        cells.append("–" if value is None else f"{number(value)}{more}")
+    return cells

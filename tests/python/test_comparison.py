@@ -1,0 +1,264 @@
+"""Results side by side, and the report of a sweep: what they say against what they are made of."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy
+import polars
+import pytest
+from browser import dumped, needs_browser, require_fits
+from conftest import Command
+from hypothesis import given
+from hypothesis import strategies as st
+
+import wordline
+from wordline import statistics
+from wordline.pages import charts_of
+from wordline.sweep.effects import Effects, pareto
+from wordline.sweep.report import render
+
+LOAD = """
+[workload]
+requests = 2000
+read_ratio = 0.5
+pattern = "uniform"
+arrival.poisson.iops = 2000
+"""
+AGED = {"precondition.fill_ratio": 1.0, "precondition.overwrite_ratio": 1.0}
+
+
+@pytest.fixture
+def device(tiny: str, place: Path) -> str:
+    with (place / tiny).open("a") as file:
+        file.write(LOAD)
+    return tiny
+
+
+def test_runs_differ_in_what_differs(device: str, wordline: Command) -> None:
+    wordline("run", device, "--out", "one")
+    wordline("run", device, "--set", "nand.timing.read_ns=100000", "--out", "other")
+    wordline("run", device, "--out", "again")
+    done = wordline("compare", "one", "other", "--json")
+    assert done.returncode == 0, done.stderr
+    rows = {row["figure"]: row for row in json.loads(done.stdout)}
+    for name in ("one", "other"):
+        mean = json.loads(Path(name, "summary.json").read_text())["latency"]["read"]["mean_us"]
+        assert rows["latency.read.mean_us"][name] == pytest.approx(mean)
+    assert rows["latency.read.mean_us"]["other ratio"] > 1.1
+    assert rows["latency.read.mean_us"]["other beyond noise"] is None
+    shown = wordline("compare", "one", "other")
+    assert "nand.timing.read_ns" in shown.stdout
+    same = wordline("compare", "one", "again")
+    assert "0 figures differ" in same.stdout
+
+
+def test_sweeps_of_seeds_tell_noise(device: str) -> None:
+    sweep = wordline.sweep
+    one = sweep(device, seeds=6, overrides=AGED)
+    slower = sweep(device, seeds=6, overrides=AGED | {"nand.timing.program_ns": 900_000})
+    others = sweep(device, seeds=[11, 12, 13, 14, 15, 16], overrides=AGED)
+    rows = {row["figure"]: row for row in one.compare(slower, others).table().to_dicts()}
+    line = rows["latency.write.mean_us"]
+    assert line["sweep 2 beyond noise"] is True
+    assert line["sweep 3 beyond noise"] is False
+    expected = one.table()["latency.write.mean_us"].mean()
+    assert line["sweep 1"] == pytest.approx(expected)
+    assert line["sweep 2 difference"] == pytest.approx(line["sweep 2"] - line["sweep 1"])
+    assert line["sweep 2 difference"] > line["sweep 2 ±"] > 0
+    assert abs(line["sweep 3 difference"]) < line["sweep 3 ±"]
+    assert one.compare(slower).configuration() == {"nand.timing.program_ns": [500_000, 900_000]}
+
+
+def test_what_keys_differ_by_is_no_noise() -> None:
+    # By x, a differs by 10; by the seed, by 0.01; from side to side, by 0.1.
+    frame = points(4)
+    shifted = frame.with_columns(polars.col("flash.a") + 0.1)
+    one, other = wordline.Sweep(frame), wordline.Sweep(shifted)
+    rows = {row["figure"]: row for row in one.compare(other).table().to_dicts()}
+    assert rows["flash.a"]["sweep 2 difference"] == pytest.approx(0.1)
+    assert rows["flash.a"]["sweep 2 beyond noise"] is True
+    every = ([side["flash.a"].to_list()] for side in (frame, shifted))
+    assert statistics.difference(*every).exceeds_noise is False
+    single = wordline.Sweep(points(1)).compare(wordline.Sweep(points(1)))
+    assert single.table()["sweep 2 beyond noise"].is_null().all()
+
+
+def test_configurations_are_complete(device: str, wordline: Command) -> None:
+    wordline("run", device, "--out", "greedy")
+    wordline("run", device, "--set", "ftl.gc.victim=fifo", "--out", "fifo")
+    wordline("run", device, "--set", "ftl.gc.victim.d-choices.d=3", "--out", "some")
+    wordline(
+        "sweep", device, "--vary", "ftl.gc.victim=fifo,random", "--seeds", "2", "--out", "both"
+    )
+    assert differing("greedy", "fifo") == {"ftl.gc.victim": ["greedy", "fifo"]}
+    assert differing("greedy", "some") == {
+        "ftl.gc.victim": ["greedy", None], "ftl.gc.victim.d-choices.d": [None, 3],
+    }  # fmt: skip
+    assert differing("fifo", "both") == {
+        "ftl.gc.victim": ["fifo", ["fifo", "random"]], "seed": [1, [1, 2]],
+    }  # fmt: skip
+
+
+def differing(*folders: str) -> dict[str, list[object]]:
+    return wordline.compare(*folders).configuration()
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("absent", "absent2"), "absent: holds no results"),
+        (("here",), "two results or more"),
+        ((), "DIR DIR"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(
+    wordline: Command, args: tuple[str, ...], said: str
+) -> None:
+    done = wordline("compare", *args)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["points.parquet", "summary.json"])
+def test_broken_results_are_said_to_be(device: str, wordline: Command, name: str) -> None:
+    wordline("run", device, "--out", "good")
+    for content in ("", "{}", "x"):
+        Path("bad").mkdir(exist_ok=True)
+        Path("bad", name).write_text(content)
+        Path("bad/config.resolved.toml").write_text("")
+        done = wordline("compare", "good", "bad")
+        assert done.returncode == 2
+        assert "bad" in done.stderr
+        assert "fault of Wordline's own" not in done.stderr
+
+
+def points(seeds: int) -> polars.DataFrame:
+    """A table of points whose figures are known: a = 10 x, b = word and x together, c is noise."""
+    draw = random.Random(1)
+    rows: list[dict[str, Any]] = []
+    for x in (1, 2, 3):
+        for word in ("p", "q"):
+            for seed in range(seeds):
+                sign = 1 if word == "p" else -1
+                rows.append(
+                    {"point": len(rows), "key": str(len(rows)), "x": x, "word": word, "seed": seed,
+                     "status": "done", "error": None, "flash.a": 10.0 * x + draw.gauss(0, 0.01),
+                     "flash.b": sign * (x - 2) + draw.gauss(0, 0.01), "flash.c": draw.gauss(5, 1),
+                     "flash.same": 1.0, "digest": "0", "version": "0"}
+                )  # fmt: skip
+    return polars.DataFrame(rows, infer_schema_length=None)
+
+
+class TestEffects:
+    def test_a_key_explains_what_depends_on_it(self) -> None:
+        found = Effects(points(5))
+        assert found.keys == ["x", "word"]
+        assert found.figures == ["flash.a", "flash.b", "flash.c"]
+        of_a = found.effect("x", "flash.a")
+        assert of_a.share == pytest.approx(1, abs=1e-4)
+        assert of_a.exceeds_noise is True
+        assert [level.mean for level in of_a.levels] == pytest.approx([10, 20, 30], abs=0.02)
+        assert found.effect("word", "flash.a").exceeds_noise is False
+
+    def test_what_only_keys_together_explain_is_no_keys(self) -> None:
+        found = Effects(points(5))
+        shares = [found.effect(key, "flash.b").share or 0 for key in found.keys]
+        noise = found.noise("flash.b")
+        assert noise is not None
+        assert sum(shares) + (noise.share or 0) < 0.01
+
+    def test_keys_that_vary_together_are_one(self) -> None:
+        frame = points(3)
+        twin = (10 - frame["x"]).alias("y")
+        found = Effects(frame.insert_column(3, twin))
+        assert found.keys == ["x", "word"]
+        assert found.together == {"x": ["y"]}
+        assert "they vary together" in render(found.frame)
+        assert Effects(points(3)).together == {}
+
+    def test_noise_is_no_effect(self) -> None:
+        found = Effects(points(12))
+        noise = found.noise("flash.c")
+        assert noise is not None
+        assert noise.variance == pytest.approx(1, rel=0.4)
+        assert noise.freedom == 6 * 11
+        assert not any(found.effect(key, "flash.c").exceeds_noise for key in found.keys)
+
+    def test_intervals_of_levels_are_of_the_pooled_variance(self) -> None:
+        frame = points(4)
+        found = Effects(frame).effect("word", "flash.c")
+        cells = frame.group_by("x", "word").agg(polars.col("flash.c").var(ddof=1))["flash.c"]
+        pooled = float(numpy.mean(cells.to_numpy()))
+        # Student's t of 18 degrees of freedom, from a published table; 12 points a level.
+        expected = 2.10092 * (pooled / 12) ** 0.5
+        assert [level.half_width for level in found.levels] == pytest.approx(
+            [expected] * 2, rel=1e-4
+        )
+
+    def test_one_seed_tells_no_noise(self) -> None:
+        found = Effects(points(1))
+        assert found.noise("flash.a") is None
+        assert found.effect("x", "flash.a").exceeds_noise is None
+
+    @given(
+        st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=30),
+        st.booleans(),
+        st.booleans(),
+    )
+    def test_nothing_is_better_than_the_front(
+        self, values: list[tuple[int, int]], first: bool, second: bool
+    ) -> None:
+        pairs = [(float(x), float(y)) for x, y in values]
+
+        def better(one: tuple[float, float], other: tuple[float, float]) -> bool:
+            signs = (-1 if first else 1, -1 if second else 1)
+            a = [s * v for s, v in zip(signs, one, strict=True)]
+            b = [s * v for s, v in zip(signs, other, strict=True)]
+            return a != b and a[0] <= b[0] and a[1] <= b[1]
+
+        best = {one for one in pairs if not any(better(other, one) for other in pairs)}
+        assert {pairs[place] for place in pareto(pairs, (first, second))} == best
+
+
+class TestReports:
+    def test_the_page_shows_what_the_table_has(self) -> None:
+        page = render(points(3))
+        charts = charts_of(page)
+        assert set(charts) == {"shares", "curve-0", "curve-1", "heat-0", "pareto"}
+        line = next(one for one in charts["curve-0"]["data"] if one.get("name") == "flash.a")
+        assert line["x"] == [1, 2, 3]
+        assert line["y"] == pytest.approx([10, 20, 30], abs=0.05)
+        heat = charts["heat-0"]["data"][1]
+        assert heat["z"][1] == pytest.approx([1, 0, -1], abs=0.05)
+        assert len(page) < 2_000_000
+
+    def test_words_of_keys_are_no_markup(self) -> None:
+        frame = points(2).with_columns(word=polars.col("word").replace("p", "<script>alert(1)"))
+        assert "<script>alert" not in render(frame)
+
+    def test_failed_points_and_nothing_varying(self) -> None:
+        frame = points(1).with_columns(
+            status=polars.lit("failed"), error=polars.lit("a.csv:3: no number")
+        )
+        assert "a.csv:3: no number" in render(frame)
+
+    @needs_browser
+    def test_a_browser_draws_every_chart_and_a_phone_holds_it(self, tmp_path: Path) -> None:
+        page = tmp_path / "sweep.html"
+        page.write_text(render(points(3)))
+        assert 'data-charts="5/5"' in dumped(page, tmp_path / "profile")
+        require_fits(page, tmp_path)
+
+    def test_the_command_writes_it_beside_the_table(self, device: str, wordline: Command) -> None:
+        wordline("sweep", device, "--vary", "host.queue_depth=1,8", "--out", "here")
+        done = wordline("sweep", "report", "here")
+        assert done.returncode == 0, done.stderr
+        assert Path("here/report.html").is_file()
+        # The folder is still a sweep's.
+        assert wordline("sweep", device, "--out", "here").returncode == 0
+        refused = wordline("sweep", "report", "nowhere")
+        assert refused.returncode == 2
+        assert "holds no points.parquet" in refused.stderr

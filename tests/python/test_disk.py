@@ -1,0 +1,114 @@
+"""Hard disks, as a person runs them."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+
+import wordline as package
+
+ROOT = Path(__file__).parents[2]
+TRACE = str(ROOT / "traces" / "postgresql-mixed.csv.gz")
+PRESETS = ("atlas-10k", "atlas-iii", "atlas-10k-iv", "nearline-7200", "disk-5ms", "disk-average")
+FEW = 5_000
+
+Command = Callable[..., CompletedProcess[str]]
+
+
+def run(device: Any, overrides: dict[str, Any] | None = None, **options: Any) -> package.Result:
+    return package.run(device, trace=TRACE, overrides=overrides or {}, max_requests=FEW, **options)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("closed", [False, True])
+def test_the_parts_of_a_response_are_all_of_it(preset: str, closed: bool):
+    overrides = {"replay.mode.closed-loop.queue_depth": 4} if closed else {}
+    result = run(preset, overrides)
+    summary = result.summary
+    assert summary["error"] is None
+    total = sum(value for value in summary["breakdown"]["all"].values() if value)
+    assert total == pytest.approx(summary["latency"]["all"]["mean_us"], rel=1e-9)
+    (disk,) = summary["disks"]
+    assert disk["reads"] + disk["writes"] == FEW
+    assert disk["accesses"] == sum(row["accesses"] for row in disk["seek_distances"])
+    if disk["utilisation"] is not None:
+        assert 0 < disk["utilisation"] <= 1
+        spent = disk["seek_s"] + disk["rotation_s"] + disk["transfer_s"]
+        assert spent <= summary["time"]["simulated_s"]
+
+
+def test_queues_that_know_places_serve_more():
+    served = {
+        queue: run(
+            "atlas-10k-iv",
+            {
+                "disk.queue": queue,
+                "replay.mode.closed-loop.queue_depth": 32,
+                "workload": {"pattern": "uniform", "requests": 2_000, "read_ratio": 1.0},
+            },
+        ).summary["throughput"]["iops"]
+        for queue in ("fcfs", "c-look", "sptf")
+    }
+    assert served["fcfs"] < served["c-look"] < served["sptf"]
+
+
+def test_volumes_of_a_trace_go_to_their_disks(wordline: Command, place: Path):
+    (place / "two.csv").write_text(
+        "time_ns,op,offset_bytes,size_bytes,volume\n"
+        + "".join(f"{n * 20_000_000},read,{n * 40960},4096,{n % 2}\n" for n in range(100))
+    )
+    (place / "two.toml").write_text(
+        'schema = 1\n[disk]\nbase = "atlas-10k"\n[array]\nlayout = "by-disk"\n'
+        '[[array.members]]\nname = "a"\n[[array.members]]\nbase = "disk-5ms"\n'
+    )
+    done = wordline("run", "two.toml", "--trace", "two.csv", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    disks = json.loads((place / "out" / "summary.json").read_text())["disks"]
+    assert [(disk["name"], disk["reads"], disk["disks"]) for disk in disks] == [
+        ("a", 50, [0]),
+        ("disk1", 50, [1]),
+    ]
+
+
+def test_the_terminal_and_the_report_tell_of_the_disk_and_of_no_flash(
+    wordline: Command, place: Path
+):
+    done = wordline("run", "nearline-7200", "--trace", TRACE, "--max-requests=2000", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "Disk nearline-7200" in said
+    assert "seek" in said
+    assert "write amplification" not in said
+    assert "die wait" not in said
+    page = (place / "out" / "report.html").read_text()
+    assert "Hard disks" in page
+    assert "Seek distances" in page
+    assert "Erases by block" not in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--verify"], "a hard disk"),
+        (["--timeline=t.pftrace"], "a hard disk"),
+        (["--set", "ssd.channels=4"], "describes flash"),
+        (["--set", "disk.capacity_bytes=1000"], "disk.capacity_bytes"),
+        (["--set", "disk.serial=false"], "one arm"),
+        (["--set", "disk.base=d4"], "has no disk"),
+        (["--set", "disk.queue=elevator"], "c-look"),
+    ],
+)
+def test_what_a_disk_cannot_be_is_said(wordline: Command, arguments: list[str], words: str):
+    done = wordline("run", "atlas-10k", "--trace", TRACE, *arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_disk_cannot_be_prepared(wordline: Command):
+    done = wordline("prepare", "atlas-10k")
+    assert done.returncode == 2
+    assert "nothing to prepare" in done.stderr

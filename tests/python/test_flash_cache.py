@@ -1,0 +1,149 @@
+"""Flash in front of a disk, as a person runs it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+
+import wordline as package
+
+ROOT = Path(__file__).parents[2]
+TRACE = str(ROOT / "traces" / "postgresql-mixed.csv.gz")
+SMALL = {
+    "nand.geometry.blocks_per_plane": 200,
+    "ftl.gc.start_free_pages": 640,
+    "replay.mode.closed-loop.queue_depth": 1,
+}
+
+Command = Callable[..., CompletedProcess[str]]
+
+
+def run(overrides: dict[str, Any] | None = None, **options: Any) -> dict[str, Any]:
+    result = package.run(
+        "xia2017-read-cache",
+        trace=TRACE,
+        overrides=SMALL | (overrides or {}),
+        requests=False,
+        **options,
+    )
+    return result.summary
+
+
+def test_hits_and_misses_are_all_pages_of_reads():
+    summary = run()
+    cache = summary["cache"]
+    kinds = ("resident_hits", "suspected_hits", "joined", "misses", "bypassed")
+    assert sum(cache[kind] for kind in kinds) == cache["pages_read"] > 0
+    assert cache["fills"] == cache["misses"] == summary["flash"]["host_page_writes"]
+    assert cache["resident_pages"] <= cache["capacity_pages"]
+
+
+def test_a_suspected_queue_spares_fills_and_zero_migration_spares_moves():
+    plain, revived = run(), run({"cache.suspected_queue": True})
+    assert plain["flash"]["gc_pages_moved"] > 0
+    assert revived["cache"]["suspected_hits"] > 0
+    assert revived["cache"]["resident_hits"] == plain["cache"]["resident_hits"]
+    assert revived["cache"]["hit_ratio"] > plain["cache"]["hit_ratio"]
+    dropped = run({"ftl.gc.reclaim": "zero-migration"})
+    assert dropped["flash"]["gc_pages_moved"] == 0 < dropped["cache"]["dropped"]
+    assert dropped["flash"]["erases"] < plain["flash"]["erases"]
+
+
+def test_every_page_served_from_flash_can_be_checked():
+    cache = run(verify=True)["cache"]
+    assert cache["pages_checked"] == cache["resident_hits"] + cache["suspected_hits"] > 0
+
+
+def test_after_a_power_cut_the_cache_is_empty_and_goes_on():
+    whole, cut = run(), run(power_cut_every=20_000)
+    assert cut["error"] is None
+    assert cut["power"]["cuts"] > 0
+    assert cut["cache"]["hit_ratio"] < whole["cache"]["hit_ratio"]
+
+
+@pytest.mark.parametrize("option", ["--timeline=t.pftrace", "--from=state.wls"])
+def test_what_a_cache_cannot_do_is_refused_in_a_sentence(wordline: Command, option: str):
+    done = wordline("run", "xia2017-read-cache", "--trace", TRACE, option, "--out", "out")
+    assert done.returncode == 2, done.stderr
+    assert "flash in front of a disk" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_terminal_says_what_the_cache_did(wordline: Command, place: Path):
+    done = wordline("run", "xia2017-read-cache", "--trace", TRACE, "--out", "out")
+    assert done.returncode == 0, done.stderr
+    summary = json.loads((place / "out" / "summary.json").read_text())
+    said = " ".join(done.stdout.split())
+    assert f"{summary['cache']['fills']:,} taken in" in said
+    assert "The cache was empty at the start" in said
+
+
+def test_what_was_found_is_told_by_interval():
+    result = package.run(
+        "xia2017-read-cache",
+        trace=TRACE,
+        overrides=SMALL | {"cache.suspected_queue": True},
+        requests=False,
+    )
+    cache, series = result.summary["cache"], result.series.polars()
+    assert cache is not None
+    for column, figure in (
+        ("cache_resident_hits", "resident_hits"),
+        ("cache_suspected_hits", "suspected_hits"),
+        ("cache_joined", "joined"),
+        ("cache_misses", "misses"),
+    ):
+        assert series[column].sum() == cache[figure]
+
+
+def test_a_cache_stands_before_an_array_of_disks():
+    three = {"array.members": [{"name": "spindle", "count": 3, "disk": {"base": "atlas-10k-iv"}}]}
+    summary = run(three)
+    disks = summary["disks"]
+    assert [disk["name"] for disk in disks] == ["spindle0", "spindle1", "spindle2"]
+    assert sum(disk["reads"] for disk in disks) >= summary["cache"]["misses"] > 0
+    assert all(disk["accesses"] for disk in disks)
+
+
+class TestCacheOnFlash:
+    def test_policies_hit_as_the_device_says_and_cost_what_it_says(self):
+        found = package.cache(
+            TRACE, ["lru", "arc:p=integer", "belady"], ["40%"], flash="d4", jobs=1,
+            overrides={"replay.mode.closed-loop.queue_depth": 1},
+        )  # fmt: skip
+        lru, arc, belady = found.runs
+        assert "flash" not in belady
+        for run in (lru, arc):
+            side = run["flash"]
+            assert side["capacity_pages"] >= run["size_pages"]
+            assert all(side[key] for key in ("hit_ratio", "mean_us", "page_programs"))
+        table = found.table.polars()
+        assert table["flash_erases"].to_list() == [
+            lru["flash"]["erases"], arc["flash"]["erases"], None,
+        ]  # fmt: skip
+
+    def test_a_size_that_no_device_has_is_a_note(self):
+        found = package.cache(TRACE, "lru", ["64p", "40%"], flash="d4", jobs=1)
+        told = found.summary["on_flash"]
+        assert told is not None
+        assert "flash" not in found.runs[0]
+        assert "flash" in found.runs[1]
+        assert any("64 pages" in note for note in told["notes"])
+
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            (["--flash", "nothing"], "nothing"),
+            (["--flash", "d4", "--disk", "d4"], "has no disk"),
+            (["--flash", "d4", "--page-bytes", "8192"], "4096"),
+            (["--set", "cache.suspected_queue=true"], "flash"),
+        ],
+    )
+    def test_what_is_wrong_is_said(self, wordline: Command, arguments: list[str], words: str):
+        done = wordline("cache", TRACE, "lru", "40%", *arguments)
+        assert done.returncode == 2
+        assert words in done.stderr
+        assert "Traceback" not in done.stderr

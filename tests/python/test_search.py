@@ -1,0 +1,316 @@
+"""Searches: they find what is known to be best, within bounds, and go on where they were."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+from conftest import Command, environment
+from polars.testing import assert_frame_equal
+
+import wordline
+from wordline.search.goal import bound
+
+pytest.importorskip("optuna")
+
+LOAD = """
+[workload]
+requests = 300
+read_ratio = 0.5
+arrival.poisson.iops = 1000
+"""
+# Reads take longest with the slowest cells, whatever else.
+VARY = {"nand.timing.read_ns": "20000:100000:20000", "host.queue_depth": [4, 32]}
+
+
+@pytest.fixture
+def device(tiny: str, place: Path) -> str:
+    with (place / tiny).open("a") as file:
+        file.write(LOAD)
+    return tiny
+
+
+def search(device: str, **more: Any) -> wordline.Search:
+    given: dict[str, Any] = {"vary": VARY, "minimise": "latency.read.mean_us", "trials": 10}
+    return wordline.search(device, **(given | more))
+
+
+def test_a_grid_tries_everything_once_and_finds_the_best(device: str) -> None:
+    found = search(device, sampler="grid", trials=50)
+    table = found.table()
+    assert table.height == 10
+    assert table.select(list(VARY)).n_unique() == 10
+    (best,) = found.best()
+    assert best["nand.timing.read_ns"] == 20000
+    for row in table.to_dicts():
+        keys = {key: row[key] for key in VARY}
+        summary = wordline.run(device, overrides=keys, requests=False).summary
+        assert row["minimise latency.read.mean_us"] == summary["latency"]["read"]["mean_us"]
+        assert row["digest"] == summary["digest"]
+
+
+def test_bounds_rule_out_what_breaks_them(device: str) -> None:
+    found = search(
+        device, sampler="grid", trials=50, maximise="nand.timing.read_ns", minimise=(),
+        subject_to="latency.read.mean_us < 150",
+    )  # fmt: skip
+    (best,) = found.best()
+    table = found.table()
+    slow = [
+        wordline.run(device, overrides={"nand.timing.read_ns": ns}, requests=False).summary
+        for ns in (20000, 40000, 60000, 80000, 100000)
+    ]
+    within = [one["latency"]["read"]["mean_us"] < 150 for one in slow]
+    assert True in within
+    assert False in within
+    assert best["nand.timing.read_ns"] == 20000 * sum(within)
+    assert table.filter(~polars.col("feasible")).height > 0
+    nothing = search(device, sampler="grid", subject_to="latency.read.mean_us < 0")
+    assert nothing.best() == []
+    with pytest.raises(wordline.WordlineError, match="no trial meets the bounds"):
+        nothing.device()
+
+
+def test_two_objectives_have_a_front(device: str) -> None:
+    found = search(
+        device, sampler="grid", trials=50, minimise=["latency.read.mean_us", "time.busy_s"]
+    )
+    rows = found.table().to_dicts()
+    names = ["minimise latency.read.mean_us", "minimise time.busy_s"]
+    pairs = [tuple(row[name] for name in names) for row in rows]
+    expected = {
+        row["trial"]
+        for row, own in zip(rows, pairs, strict=True)
+        if not any(other != own and other[0] <= own[0] and other[1] <= own[1] for other in pairs)
+    }
+    assert {row["trial"] for row in rows if row["best"]} == expected
+
+
+def test_one_job_and_a_seed_repeat_to_the_digit(device: str) -> None:
+    one, other = (search(device, jobs=1, trials=14, seed=3).table() for _ in range(2))
+    assert_frame_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("sampler", "more"),
+    [
+        ("tpe", {}),
+        ("random", {}),
+        ("nsga2", {}),
+        ("grid", {}),
+        ("random", {"pruner": "median", "rungs": [50, 100]}),
+    ],
+)
+def test_stopped_and_gone_on_is_as_not_stopped(
+    device: str, place: Path, sampler: str, more: dict[str, Any]
+) -> None:
+    given: dict[str, Any] = more | {"jobs": 1, "sampler": sampler}
+    whole = search(device, out=place / "whole", **given).table()
+    assert whole.height == 10
+    for trials in (3, 4, 10):
+        parts = search(device, trials=trials, out=place / "parts", **given).table()
+        expected = whole.head(trials)
+        assert_frame_equal(parts.drop("best"), expected.drop("best"), check_dtypes=False)
+    assert_frame_equal(parts, whole)
+
+
+def test_a_search_goes_on_after_a_kill_and_a_torn_journal(device: str, place: Path) -> None:
+    args = (
+        "search", device, "--minimise", "latency.read.mean_us", "--vary",
+        "nand.timing.read_ns=20000:100000", "--set", "workload.requests=20000", "--trials", "12",
+        "--jobs", "1",
+    )  # fmt: skip
+    command = [sys.executable, "-m", "wordline", *args]
+    process = subprocess.Popen(
+        [*command, "--out", "here"], env=environment(), stdout=subprocess.PIPE
+    )
+    wait_for(place / "here/trials.journal", 3)
+    process.kill()
+    process.communicate(timeout=60)
+    with (place / "here/trials.journal").open("ab") as journal:
+        journal.write(b'{"op_code":8,"worker_id":"')
+    for out in ("here", "whole"):
+        done = subprocess.run(
+            [*command, "--out", out], env=environment(), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+    gone_on, whole = (polars.read_parquet(f"{out}/trials.parquet") for out in ("here", "whole"))
+    assert_frame_equal(gone_on, whole)
+
+
+def wait_for(journal: Path, trials: int) -> None:
+    """Until so many trials have ended."""
+    end = time.monotonic() + 60
+    while not journal.exists() or journal.read_bytes().count(b'"values":[') < trials:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_search_does_not_go_on_with_another_device(device: str, place: Path) -> None:
+    search(device, trials=2, out=place / "here")
+    with (place / device).open("a") as file:
+        file.write("[host]\nqueue_depth = 3\n")
+    with pytest.raises(wordline.WordlineError, match=r"another search \(other configuration\)"):
+        search(device, trials=4, out=place / "here")
+
+
+def test_a_pruner_gives_up_early(device: str) -> None:
+    found = search(
+        device, jobs=1, trials=30, pruner="median", rungs=[50, 100],
+        vary={"nand.timing.read_ns": "20000:500000"}, sampler="random",
+    )  # fmt: skip
+    states = found.table()["state"].to_list()
+    assert states.count("pruned") > 3
+    (best,) = found.best()
+    assert best["nand.timing.read_ns"] < 150_000  # pyright: ignore[reportOperatorIssue]
+
+
+def test_a_search_goes_on_where_it_was(device: str, place: Path, wordline: Command) -> None:
+    args = (
+        "search", device, "--minimise", "latency.read.mean_us", "--vary",
+        "nand.timing.read_ns=20000:100000", "--set", "workload.requests=60000", "--trials", "40",
+        "--out", "here",
+    )  # fmt: skip
+    process = subprocess.Popen(
+        [sys.executable, "-m", "wordline", *args], env=environment(), text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    wait_for(place / "here/trials.journal", 3)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "Traceback" not in errors
+    early = polars.read_parquet("here/trials.parquet")
+    kept = early.filter(early["state"] == "complete")
+    assert kept.height >= 3
+    done = wordline(*args)
+    assert done.returncode == 0, done.stderr
+    late = polars.read_parquet("here/trials.parquet")
+    assert late.height == 40
+    assert set(kept["digest"]) <= set(late["digest"].drop_nulls())
+    other = wordline(*args[:5], "nand.timing.read_ns=20000:90000", "--out", "here")
+    assert other.returncode == 2
+    assert "holds another search" in other.stderr
+
+
+def test_what_is_found_is_a_device(device: str, wordline: Command) -> None:
+    done = wordline(
+        "search", device, "--minimise", "latency.read.mean_us", "--vary",
+        "nand.timing.read_ns=20000,90000", "--sampler", "grid", "--out", "here",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    again = wordline("run", "here/best.toml", "--json", "--out", "run")
+    table = polars.read_parquet("here/trials.parquet")
+    assert json.loads(again.stdout)["digest"] == table.filter(table["best"])["digest"][0]
+    assert set(os.listdir("here")) == {  # noqa: PTH208
+        "best.toml", "report.html", "trials.journal", "trials.parquet",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ((), "0 objectives"),
+        (("--minimise", "latency.p99"), "--vary KEY=LOW:HIGH"),
+        (("--minimise", "a", "--vary", "host.queue_depth=9:1"), "LOW:HIGH"),
+        (("--minimise", "a", "--subject-to", "b = 3", "--vary", "x=1,2"), "--subject-to 'b = 3'"),
+        (
+            ("--minimise", "latency.p99_us", "--vary", "host.queue_depth=1,2"),
+            "latency.p99_us: is no figure of the summary and no key that varies; did you mean",
+        ),
+        (
+            ("--minimise", "a", "--vary", "host.queue_depth=1,2", "--pruner", "median"),
+            "--rungs 5000,20000",
+        ),
+        (
+            ("--minimise", "a", "--vary", "host.queue_depth=1:2.5", "--sampler", "grid"),
+            "needs lists, or ranges with a step",
+        ),
+        (("--minimise", "a", "--vary", "ssd.chanels=1,2"), "ssd.chanels"),
+        (("--minimise", "a", "--vary", "ssd.channels=0,-1"), "ssd.channels"),
+        (("--minimise", "a", "--vary", "seed=1,2"), "seed: does not vary in a search"),
+        (("--minimise", "a", "--vary", "host.queue_depth=1,2", "--trials", "0"), "trials: 0"),
+        (("--minimise", "a", "--vary", "host.queue_depth=1,2", "--seed", "-1"), "seed: -1"),
+        (("--minimise", "time.busy_s", "--vary", "host.queue_depth=1,2", "--jobs", "0"), "jobs: 0"),
+        (
+            (
+                "--minimise",
+                "a",
+                "--vary",
+                "host.queue_depth=1,2",
+                "--pruner",
+                "median",
+                "--rungs",
+                "0",
+            ),
+            "rungs: 0",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said(
+    device: str, wordline: Command, args: tuple[str, ...], said: str
+) -> None:
+    done = wordline("search", device, *args, "--out", "here")
+    assert done.returncode == 2, done.stdout
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not Path("here").exists()
+
+
+def test_a_figure_without_a_value_fails_its_trial_alone(device: str, wordline: Command) -> None:
+    done = wordline(
+        "search", device, "--minimise", "latency.read.mean_us", "--vary",
+        "workload.read_ratio=0.0,0.5", "--sampler", "grid", "--out", "here",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "1 of 2 trials failed: latency.read.mean_us: has no value in this run" in done.stdout
+    table = polars.read_parquet("here/trials.parquet")
+    assert table["state"].to_list() == ["fail", "complete"]
+
+
+def test_a_trial_that_fails_says_why(device: str) -> None:
+    found = search(
+        device, vary={"nand.geometry.blocks_per_plane": [32, 2]}, sampler="grid", trials=5
+    )
+    rows = found.table().sort("state").to_dicts()
+    assert [row["state"] for row in rows] == ["complete", "fail"]
+    assert "blocks_per_plane" in rows[1]["error"]
+
+
+def test_without_optuna_it_says_what_to_install(
+    device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(wordline.WordlineError, match=r"pip install 'wordline\[search\]'"):
+        search(device)
+
+
+def test_any_executor_serves(device: str) -> None:
+    with ThreadPoolExecutor(2) as executor:
+        found = search(device, sampler="grid", on=executor, jobs=2).table()
+    assert_frame_equal(found, search(device, sampler="grid", jobs=1).table())
+
+
+def test_interrupted_before_a_trial_has_ended(device: str, place: Path) -> None:
+    def interrupt(_state: object) -> None:
+        raise KeyboardInterrupt
+
+    slow = {"workload.requests": 8_000_000}
+    with pytest.raises(wordline.SearchInterrupted) as early:
+        search(device, overrides=slow, out=place / "here", progress=interrupt)
+    assert early.value.search.table().height == 0
+    assert polars.read_parquet(place / "here/trials.parquet").height == 0
+    assert (place / "here/report.html").is_file()
+
+
+def test_bounds_are_read() -> None:
+    assert bound("a.b < 2").excess(3) == 1
+    assert bound("a.b >= 2e3").excess(1500) == 500
+    assert str(bound(" a.b<=2 ")) == "a.b < 2"

@@ -1,0 +1,194 @@
+"""Runs that are stopped and go on, devices that are prepared once: as a user would do it."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Command, environment
+
+import wordline
+
+LOAD = """
+[workload]
+requests = 3000000
+read_ratio = 0.5
+arrival.closed-loop.queue_depth = 8
+"""
+
+
+@pytest.fixture
+def busy(tiny: str, place: Path) -> str:
+    """A device under a load of some seconds."""
+    with (place / tiny).open("a") as file:
+        file.write(LOAD)
+    return tiny
+
+
+def start(*args: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "wordline", *args], env=environment(), text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def left(folder: Path) -> dict[str, Any]:
+    """Every file that a run leaves, but for how fast it was."""
+    summary = json.loads((folder / "summary.json").read_text())
+    del summary["speed"]
+    tables = {path.name: path.read_bytes() for path in folder.glob("*.parquet")}
+    return {"summary": summary, "config": (folder / "config.resolved.toml").read_text()} | tables
+
+
+def names(folder: str) -> set[str]:
+    return {path.name for path in Path(folder).iterdir()}
+
+
+def wait_for(path: Path) -> None:
+    end = time.monotonic() + 10
+    while not path.exists():
+        assert time.monotonic() < end, f"{path} does not appear"
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_was_ended_goes_on_as_if_it_had_not_been(
+    busy: str, wordline: Command, number: int
+) -> None:
+    assert wordline("run", busy, "--requests", "--out", "straight").returncode == 0
+    process = start("run", busy, "--requests", "--out", "here", "--checkpoint-every", "200ms")
+    wait_for(Path("here/checkpoint.wls"))
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode != 0
+    if number == signal.SIGKILL:
+        assert names("here") <= {"checkpoint.wls", "checkpoint.wls.part"}
+    else:
+        assert f"`wordline resume {Path('here').resolve()}` goes on" in errors
+        assert json.loads(Path("here/summary.json").read_text())["partial"]
+    resumed = wordline("resume", "here")
+    assert resumed.returncode == 0, resumed.stderr
+    assert left(Path("here")) == left(Path("straight"))
+    assert "checkpoint.wls" not in names("here")
+    again = wordline("resume", "here")
+    assert again.returncode == 2
+    assert "holds no checkpoint.wls" in again.stderr
+
+
+def test_a_trace_is_read_to_where_it_was(tiny: str, place: Path, wordline: Command) -> None:
+    lines = ["time_ns,op,offset_bytes,size_bytes,volume"]
+    lines += [f"{n * 90_000},{('read', 'write')[n % 2]},{n * 7919 % 1500 * 4096},4096,0"
+              for n in range(1_500_000)]  # fmt: skip
+    Path("a.csv").write_text("\n".join(lines) + "\n")
+    assert wordline("run", tiny, "--trace", "a.csv", "--out", "straight").returncode == 0
+    process = start("run", tiny, "--trace", "a.csv", "--out", "here", "--checkpoint-every", "100ms")
+    wait_for(Path("here/checkpoint.wls"))
+    process.kill()
+    process.communicate(timeout=60)
+    shutil.copytree("here", "there")
+    assert wordline("resume", "here").returncode == 0
+    straight = left(Path("straight"))
+    assert left(Path("here")) == straight
+    assert wordline("resume", str(place / "there"), cwd="/").returncode == 0
+    away = left(Path("there"))
+    for one in (away, straight):
+        one["summary"].pop("input")  # with the path of the trace
+    assert away == straight
+
+
+def test_python_says_the_same(busy: str) -> None:
+    straight = wordline.run(busy, requests=False)
+    calls = 0
+
+    def stop(_progress: object) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(wordline.Interrupted):
+        wordline.run(busy, requests=False, out="here", checkpoint_every="1h", progress=stop)
+    resumed = wordline.resume("here")
+    assert resumed.summary["digest"] == straight.summary["digest"]
+    assert json.loads(Path("here/summary.json").read_text())["digest"] == straight.summary["digest"]
+
+
+def test_a_state_without_a_folder_needs_a_file(busy: str) -> None:
+    with pytest.raises(wordline.WordlineError, match="checkpoint_every: where to"):
+        wordline.run(busy, checkpoint_every=60)
+    with pytest.raises(wordline.WordlineError, match="is not a time"):
+        wordline.run(busy, out="here", checkpoint_every="soon")
+    assert not Path("here").exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--timeline", "t.pftrace"), "leave out --timeline"),
+        (("--trace", "-"), "cannot be read a second time"),
+    ],
+)
+def test_what_could_not_go_on_is_refused(
+    tiny: str, busy: str, wordline: Command, args: tuple[str, ...], said: str
+) -> None:
+    if "--trace" in args:
+        Path(tiny).write_text(Path(tiny).read_text().replace(LOAD, ""))
+    done = wordline("run", busy, "--out", "here", "--checkpoint-every", "60s", *args, input="")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not Path("here").exists()
+
+
+def test_a_state_that_cannot_be_written_costs_nothing_but_itself(busy: str) -> None:
+    Path("state.wls.part").mkdir()
+    result = wordline.run(busy, requests=False, checkpoint="state.wls", checkpoint_every=0)
+    (note,) = [one for one in result.summary["notes"] if "The state of the run" in one]
+    assert "state.wls: cannot be written" in note
+    assert result.summary["digest"] == wordline.run(busy, requests=False).summary["digest"]
+
+
+def test_a_prepared_device_begins_where_it_was(busy: str, wordline: Command) -> None:
+    aged = ("--set", "precondition.overwrite_ratio=2", "--set", "precondition.fill_ratio=1")
+    done = wordline("prepare", busy, *aged, "-o", "aged.wls")
+    assert done.returncode == 0, done.stderr
+    assert "aged.wls" in done.stdout
+    wordline("run", busy, *aged, "--out", "own")
+    wordline("run", busy, *aged, "--from", "aged.wls", "--out", "named")
+    wordline("run", "--from", "aged.wls", "--out", "unnamed")
+    assert left(Path("named")) == left(Path("own"))
+    assert left(Path("unnamed")) == left(Path("own"))
+    other = wordline("run", busy, "--from", "aged.wls", "--out", "other")
+    assert other.returncode == 2
+    assert "precondition.overwrite_pages" in other.stderr
+    assert not Path("other").exists()
+
+
+def test_files_that_are_no_state_are_refused_by_name(busy: str, wordline: Command) -> None:
+    Path("no.wls").write_text("nothing")
+    wordline("prepare", busy, "-o", "device.wls")
+    Path("here").mkdir()
+    Path("device.wls").rename("here/checkpoint.wls")
+    for args, said in (
+        (("run", busy, "--from", "no.wls"), "no.wls: holds no state"),
+        (("run", busy, "--from", "absent.wls"), "absent.wls"),
+        (("resume", "here"), "holds a device"),
+        (("resume", "absent"), "holds no checkpoint.wls"),
+    ):
+        done = wordline(*args)
+        assert done.returncode == 2, done.stderr
+        assert said in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_preparations_have_names(busy: str) -> None:
+    filled = {"precondition.fill_ratio": 0.5}
+    name = wordline.preparation(busy, overrides=filled)
+    assert name == wordline.preparation(busy, overrides=filled | {"host.queue_depth": 3})
+    assert name != wordline.preparation(busy, overrides=filled, seed=2)
+    empty = {"precondition.fill_ratio": 0, "precondition.overwrite_ratio": 0}
+    assert wordline.preparation(busy, overrides=empty) is None

@@ -1,0 +1,476 @@
+"""Sweeps: which points a plan means, and that each is run once, whatever happens."""
+
+import itertools
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+from conftest import Command, environment
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import wordline
+from wordline.sweep import plan as plans
+from wordline.sweep.condition import Condition
+from wordline.sweep.write import as_toml
+
+LOAD = """
+[workload]
+requests = 500
+read_ratio = 0.5
+arrival.poisson.iops = 2000
+"""
+VARY = {"ftl.gc.victim": ["greedy", "fifo"], "ftl.over_provisioning_ratio": "0.2:0.3:0.05"}
+
+
+@pytest.fixture
+def device(tiny: str, place: Path) -> str:
+    with (place / tiny).open("a") as file:
+        file.write(LOAD)
+    return tiny
+
+
+def points(**keys: Any) -> list[plans.Point]:
+    return plans.points(plans.of_table({"device": "d4"} | keys))
+
+
+class TestPlans:
+    def test_every_value_comes_with_every_other(self) -> None:
+        found = points(vary={"a": [1, 2], "b": "1:3:1"}, seeds=2, trace=["x", "y"])
+        expected = itertools.product(["x", "y"], [1, 2], [1, 2, 3], [1, 2])
+        assert [
+            (one.trace[0], one.overrides["a"], one.overrides["b"], one.seed) for one in found
+        ] == list(expected)
+        assert [one.index for one in found] == list(range(len(found)))
+
+    def test_what_does_not_vary_is_no_key(self) -> None:
+        (one,) = points(vary={"a": [1]}, set={"b": 2})
+        assert one.varied == {}
+        assert one.overrides == {"a": 1, "b": 2}
+
+    def test_zips_go_together(self) -> None:
+        found = points(zip=[{"a": [1, 2], "b": ["x", "y"]}], vary={"c": [0, 1]})
+        assert [tuple(one.varied.values()) for one in found] == [
+            (0, 1, "x"), (0, 2, "y"), (1, 1, "x"), (1, 2, "y"),
+        ]  # fmt: skip
+
+    def test_points_one_by_one(self) -> None:
+        found = points(points=[{"a": 1, "fit": "wrap"}, {"a": 5, "fit": "error"}])
+        assert [(one.overrides["a"], one.options["fit"]) for one in found] == [
+            (1, "wrap"), (5, "error"),
+        ]  # fmt: skip
+
+    @given(
+        low=st.decimals(-100, 100, places=3), step=st.decimals("0.001", 10, places=3),
+        count=st.integers(0, 200),
+    )  # fmt: skip
+    def test_ranges_have_both_ends_and_equal_steps(
+        self, low: Decimal, step: Decimal, count: int
+    ) -> None:
+        high = low + count * step
+        found = plans.span("k", f"{low}:{high}:{step}")
+        assert [float(value) for value in found] == [
+            float(low + place * step) for place in range(count + 1)
+        ]
+
+    @given(a=st.integers(-5, 5), b=st.integers(-5, 5), word=st.sampled_from(["x", "y"]))
+    def test_conditions_are_those_of_python(self, a: int, b: int, word: str) -> None:
+        keys = ["ftl.a", "ftl.closed-loop.b", "name"]
+        values = {"ftl.a": a, "ftl.closed-loop.b": b, "name": word}
+        for text, holds in (
+            ("ftl.a < ftl.closed-loop.b", a < b),
+            ("ftl.a + 2 * ftl.closed-loop.b >= 3 or name == 'x'", a + 2 * b >= 3 or word == "x"),
+            ("not (name in ['y', 'z']) and -ftl.a != 4", word not in ["y", "z"] and -a != 4),
+            ("-5 <= ftl.a <= ftl.closed-loop.b", -5 <= a <= b),
+            ("name == 'ftl.a'", False),
+        ):
+            assert Condition(text, keys).holds(values) is holds, text
+
+    @pytest.mark.parametrize(
+        ("keys", "said"),
+        [
+            ({"when": "c == 1", "vary": {"a": [1, 2]}}, "c is no key that varies"),
+            ({"when": "__import__('os')", "vary": {"a": [1]}}, "__import__ is no key"),
+            ({"when": "a ==", "vary": {"a": [1]}}, "is no condition"),
+            ({"when": "a > 5", "vary": {"a": [1, 2]}}, "has no point"),
+            ({"when": "a < 'x'", "vary": {"a": [1, 2]}}, "cannot be decided"),
+            ({"zip": [{"a": [1], "b": [1, 2]}]}, "same length"),
+            ({"vary": {"a": "1:0:1"}}, "HIGH must not be below LOW"),
+            ({"vary": {"a": "x"}}, "LOW:HIGH:STEP"),
+            ({"vary": {"a": []}}, "list of values"),
+            ({"vary": {"a": [1]}, "set": {"a": 2}}, "a is given twice"),
+            ({"vary": {"a": [1]}, "zip": [{"a": [1]}]}, "a is given twice"),
+            ({"seeds": 0}, "seeds = 0"),
+            ({"seeds": [1, 1]}, "each once"),
+            ({"varry": {}}, "unknown key `varry`"),
+            ({"options": {"out": "x"}}, "no option of a run"),
+            ({"vary": {str(n): [1, 2] for n in range(30)}}, "vary fewer keys"),
+        ],
+    )
+    def test_a_plan_that_means_nothing_is_refused(self, keys: dict[str, Any], said: str) -> None:
+        with pytest.raises(wordline.WordlineError, match=said):
+            points(**keys)
+
+    def test_a_plan_comes_back_from_its_file(self, place: Path) -> None:
+        table = {
+            "device": "d4", "trace": ["a.csv", "b.csv"], "seeds": [3, 4], "set": {"x": True},
+            "vary": {"ftl.gc.victim": ["fifo"], "n": "1:3:0.5"}, "zip": [{"p": [1], "q": ["w"]}],
+            "when": ["n > 1"], "options": {"fit": "wrap"},
+        }  # fmt: skip
+        plan = plans.of_table(table)
+        (place / "plan.toml").write_text(as_toml(plan))
+        assert plans.read(place / "plan.toml") == plan
+
+    def test_every_key_is_explained(self) -> None:
+        assert set(plans.KEYS) == set(plans.Plan.__dataclass_fields__)
+
+
+def table(device: str, **more: Any) -> polars.DataFrame:
+    return wordline.sweep(device, vary=VARY, seeds=2, **more).table()
+
+
+class TestRuns:
+    def test_each_row_is_the_run_of_its_point(self, device: str) -> None:
+        found = table(device)
+        assert found.height == 12
+        for row in found.to_dicts():
+            keys = {key: row[key] for key in VARY}
+            summary = wordline.run(device, overrides=keys, seed=row["seed"]).summary
+            assert row["digest"] == summary["digest"]
+            assert row["latency.write.p99_us"] == summary["latency"]["write"]["p99_us"]
+            assert row["flash.erases"] == summary["flash"]["erases"]
+        assert found["status"].unique().to_list() == ["done"]
+        assert not [name for name in found.columns if name.startswith("speed")]
+
+    def test_the_table_is_the_same_wherever_it_is_run(self, device: str) -> None:
+        one = table(device, jobs=1)
+        assert_frame_equal(table(device, jobs=2), one)
+        with ThreadPoolExecutor(2) as threads:
+            assert_frame_equal(table(device, on=threads), one)
+
+    def test_equal_points_run_once_and_have_a_row_each(self, device: str, place: Path) -> None:
+        done = wordline.sweep(
+            device, points=[{"host.queue_depth": 8}, {"host.queue_depth": 8}], out="here"
+        )
+        assert len(done) == 2
+        assert done.table()["key"].n_unique() == 1
+        assert len((place / "here/points.jsonl").read_text().splitlines()) == 1
+
+    def test_devices_that_are_prepared_change_nothing(self, device: str) -> None:
+        aged = {"precondition.fill_ratio": 1.0, "precondition.overwrite_ratio": 1.0}
+        shared = wordline.sweep(
+            device, overrides=aged, vary={"host.queue_depth": [1, 2, 3, 4]}, seeds=2
+        )
+        for row in shared.table().to_dicts():
+            own = wordline.run(
+                device, overrides=aged | {"host.queue_depth": row["host.queue_depth"]},
+                seed=row["seed"],
+            )  # fmt: skip
+            assert row["digest"] == own.summary["digest"]
+
+    def test_a_bad_point_is_refused_before_anything_runs(self, device: str, place: Path) -> None:
+        with pytest.raises(wordline.WordlineError, match=r"point 2 .*blocks_per_plane"):
+            wordline.sweep(device, vary={"nand.geometry.blocks_per_plane": [32, 16, 0]}, out="here")
+        assert not (place / "here").exists()
+
+    def test_a_point_that_fails_says_why_and_stops_no_other(self, device: str) -> None:
+        Path("good.csv").write_text("time_ns,op,offset_bytes,size_bytes,volume\n0,read,0,512,0\n")
+        bad = "time_ns,op,offset_bytes,size_bytes,volume\n0,read,0,512,0\n1,what,0,512,0\n"
+        Path("bad.csv").write_text(bad)
+        Path(device).write_text(Path(device).read_text().replace(LOAD, ""))
+        found = wordline.sweep(device, ["bad.csv", "good.csv"], seeds=2)
+        assert found.failed == 2
+        rows = found.table()
+        assert rows["status"].to_list() == ["failed", "failed", "done", "done"]
+        assert "bad.csv:3" in rows["error"][0]
+
+    def test_intervals_are_over_the_seeds(self, device: str) -> None:
+        done = wordline.sweep(device, vary=VARY, seeds=4)
+        rows = done.intervals()
+        assert rows.height == 6
+        assert rows["points"].to_list() == [4] * 6
+        of_first = done.table().head(4)["latency.all.mean_us"]
+        assert rows["latency.all.mean_us"][0] == pytest.approx(of_first.mean())
+        # Student's t of three degrees of freedom, from a published table.
+        width = 3.18245 * of_first.std() / 2  # pyright: ignore[reportOperatorIssue]
+        assert rows["latency.all.mean_us ±"][0] == pytest.approx(width, rel=1e-5)
+
+    def test_a_sweep_pickles_and_shows_itself(self, device: str) -> None:
+        done = wordline.sweep(device, seeds=2, out="here")
+        again = pickle.loads(pickle.dumps(done))
+        assert_frame_equal(again.table(), done.table())
+        assert_frame_equal(wordline.Sweep.of("here").table(), done.table())
+        assert "2 points" in repr(done)
+        assert "<table" in done._repr_html_()
+
+
+class TestStops:
+    def test_the_same_sweep_goes_on(self, device: str, place: Path) -> None:
+        whole = table(device, out="whole")
+        table(device, out="here")
+        lines = (place / "here/points.jsonl").read_text().splitlines(keepends=True)
+        (place / "here/points.jsonl").write_text("".join(lines[:5]) + lines[5][:40])
+        heard: list[int] = []
+        found = table(device, out="here", progress=lambda state: heard.append(state.done))
+        assert_frame_equal(found, whole)
+        assert min(heard) >= 5
+        lines = (place / "here/points.jsonl").read_text().splitlines()
+        assert len({json.loads(line)["key"] for line in lines}) == len(lines) == 12
+
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+    def test_what_has_ended_is_kept(
+        self, device: str, place: Path, wordline: Command, number: int
+    ) -> None:
+        args = ("sweep", device, "--seeds", "40", "--set", "workload.requests=100000")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "wordline", *args, "--out", "here"], env=environment(),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        journal = place / "here/points.jsonl"
+        end = time.monotonic() + 30
+        while not journal.exists() or journal.read_text().count("\n") < 4:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=60)
+        assert "Traceback" not in errors
+        if number != signal.SIGKILL:
+            assert process.returncode == 128 + number
+            assert "the same command goes on" in errors
+            ended = polars.read_parquet("here/points.parquet").height
+            assert 4 <= ended < 40
+        assert not _children_of(process.pid)
+        done = wordline(*args, "--out", "here")
+        assert done.returncode == 0, done.stderr
+        wordline(*args, "--out", "whole")
+        assert_frame_equal(
+            polars.read_parquet("here/points.parquet"), polars.read_parquet("whole/points.parquet")
+        )
+
+    def test_a_process_that_is_killed_costs_no_point(self, device: str) -> None:
+        killed: list[int] = []
+
+        def kill(_state: object) -> None:
+            if not killed and (children := _children_of(os.getpid())):
+                os.kill(children[-1], signal.SIGKILL)
+                killed.append(children[-1])
+
+        loaded = {"workload.requests": 20000}
+        found = wordline.sweep(device, overrides=loaded, seeds=20, progress=kill)
+        assert killed
+        assert found.failed == 0
+        assert_frame_equal(
+            found.table(), wordline.sweep(device, overrides=loaded, seeds=20).table()
+        )
+
+
+def _files_of(size: int) -> Callable[[], None]:
+    """Has a process write no larger file."""
+
+    def limit() -> None:
+        import resource
+
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    return limit
+
+
+class TestMemory:
+    @pytest.mark.parametrize(("room", "most"), [(0, 1), (250, 2), (1000, 4)])
+    def test_as_many_points_run_at_a_time_as_memory_has_room_for(
+        self, monkeypatch: pytest.MonkeyPatch, room: float, most: int
+    ) -> None:
+        from wordline.sweep import engine
+        from wordline.sweep.tasks import Task
+        from wordline.sweep.work import Done, Job
+
+        monkeypatch.setattr(engine, "_free_memory", lambda: room)
+        lock, running, seen = threading.Lock(), [0], list[int]()
+
+        def work(_job: Job) -> Done:
+            with lock:
+                running[0] += 1
+                seen.append(running[0])
+            time.sleep(0.02)
+            with lock:
+                running[0] -= 1
+            return Done({}, "")
+
+        (point,) = points()
+        job = Job("d4", (), 1, {}, {})
+        tasks = [Task(str(n), job, [point], 100, None) for n in range(12)]
+        ended: list[str] = []
+        with ThreadPoolExecutor(4) as threads:
+            engine.Engine(
+                threads, 4, None, engine.Work(work, lambda fault: Done({}, "", fault)),
+                lambda task, _done: ended.append(task.key), lambda _state: None,
+            ).run(tasks, 0)  # fmt: skip
+        assert sorted(ended, key=int) == [str(n) for n in range(12)]
+        assert max(seen) <= most
+
+
+def _children_of(pid: int) -> list[int]:
+    """Processes that a process has started to run points."""
+    found: list[int] = []
+    for one in Path("/proc").glob("[0-9]*"):
+        try:
+            stat = (one / "stat").read_text().rsplit(")", 1)[1].split()
+            command = (one / "cmdline").read_text()
+        except OSError:
+            continue
+        if int(stat[1]) == pid and "spawn_main" in command and stat[0] != "Z":
+            found.append(int(one.name))
+    return sorted(found)
+
+
+class TestCommand:
+    def test_arguments_make_the_plan_of_the_file(self, device: str, wordline: Command) -> None:
+        done = wordline(
+            "sweep", device, "--vary", "ftl.gc.victim=greedy,fifo", "--vary",
+            "ftl.over_provisioning_ratio=0.2:0.3:0.05", "--seeds", "2", "--when",
+            "ftl.gc.victim != 'fifo' or seed == 1", "--out", "here",
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert "9 points done" in done.stdout
+        again = wordline("sweep", "here/sweep.toml", "--out", "again")
+        assert again.returncode == 0, again.stderr
+        assert_frame_equal(
+            polars.read_parquet("again/points.parquet"), polars.read_parquet("here/points.parquet")
+        )
+
+    @pytest.mark.parametrize(
+        ("args", "said"),
+        [
+            (("--vary", "ftl.gc.victm=fifo"), "unknown key `victm`"),
+            (("--vary", "ftl.gc.victim"), "is not KEY=VALUE"),
+            (("--seeds", "many"), "--seeds many"),
+            (("--on", "ray://x"), "dask://HOST:PORT"),
+            (("--trace", "absent.csv"), "absent.csv"),
+            (("--zip", "a=1,2 b=1"), "same length"),
+        ],
+    )
+    def test_what_is_wrong_is_said(
+        self, device: str, wordline: Command, place: Path, args: tuple[str, ...], said: str
+    ) -> None:
+        done = wordline("sweep", device, *args, "--out", "here")
+        assert done.returncode == 2, done.stderr
+        assert said in done.stderr
+        assert "Traceback" not in done.stderr
+        assert not (place / "here/points.parquet").exists()
+
+    def test_the_folder_of_another_command_stays(self, device: str, wordline: Command) -> None:
+        wordline("run", device, "--out", "here")
+        done = wordline("sweep", device, "--out", "here")
+        assert done.returncode == 2
+        assert "holds results of `wordline run`" in done.stderr
+
+    def test_a_full_disk_is_said_and_costs_no_more_than_what_does_not_fit(
+        self, device: str, wordline: Command, place: Path
+    ) -> None:
+        done = wordline(
+            "sweep", device, "--seeds", "40", "--out", "here", preexec_fn=_files_of(60_000)
+        )
+        assert done.returncode == 2
+        assert "cannot be written" in done.stderr
+        assert "Traceback" not in done.stderr
+        lines = (place / "here/points.jsonl").read_bytes()
+        assert 1 < lines.count(b"\n") < 40
+        # With room again, what was kept is not run again, and the torn line is.
+        again = wordline("sweep", device, "--seeds", "40", "--out", "here")
+        assert again.returncode == 0, again.stderr
+        wordline("sweep", device, "--seeds", "40", "--out", "whole")
+        assert_frame_equal(
+            polars.read_parquet("here/points.parquet"), polars.read_parquet("whole/points.parquet")
+        )
+
+    def test_a_folder_that_cannot_be_is_refused_before_anything_runs(
+        self, device: str, wordline: Command, place: Path
+    ) -> None:
+        (place / "file").write_text("")
+        done = wordline("sweep", device, "--out", "file/here")
+        assert done.returncode == 2
+        assert "is a file" in done.stderr
+
+    def test_faults_set_the_exit_code(self, device: str, wordline: Command) -> None:
+        Path("bad.csv").write_text("time_ns,op,offset_bytes,size_bytes,volume\n0,what,0,512,0\n")
+        Path(device).write_text(Path(device).read_text().replace(LOAD, ""))
+        done = wordline("sweep", device, "--trace", "bad.csv", "--out", "here")
+        assert done.returncode == 1
+        assert "1 of 1 points failed" in done.stderr
+        assert "bad.csv:2" in done.stderr
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    """A cluster of two processes."""
+    distributed = pytest.importorskip("distributed")
+    import dask
+
+    with (
+        dask.config.set({"distributed.admin.low-level-log-length": 0}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as made,
+    ):
+        yield made
+
+
+@pytest.mark.filterwarnings("ignore")
+class TestCluster:
+    def test_the_table_is_that_of_this_machine_though_a_worker_dies(
+        self, device: str, cluster: Any
+    ) -> None:
+        killed: list[int] = []
+
+        def kill(state: Any) -> None:
+            if not killed and state.done >= 2:
+                pid = next(iter(cluster.workers.values())).process.pid
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
+
+        loaded = {"workload.requests": 20000}
+        args = {"overrides": loaded, "vary": VARY, "seeds": 3}
+        path = str(Path(device).resolve())
+        found = wordline.sweep(
+            path, on=cluster.scheduler_address.replace("tcp", "dask"), progress=kill, **args
+        )
+        assert killed
+        assert_frame_equal(found.table(), wordline.sweep(path, **args).table())
+
+    def test_traces_are_sent_to_workers_that_do_not_see_them(
+        self, device: str, cluster: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from wordline.sweep import cluster as clusters
+
+        Path(device).write_text(Path(device).read_text().replace(LOAD, ""))
+        lines = [f"{n * 100_000},write,{n * 4096},4096,0" for n in range(200)]
+        head = "time_ns,op,offset_bytes,size_bytes,volume"
+        Path("a.csv").write_text("\n".join([head, *lines]) + "\n")
+        here = wordline.sweep(str(Path(device).resolve()), "a.csv", seeds=2).table()
+        monkeypatch.setattr(clusters, "_sees", _blind)
+        with cluster.get_client() as client:
+            there = wordline.sweep(str(Path(device).resolve()), "a.csv", seeds=2, on=client)
+        assert_frame_equal(there.table(), here)
+
+    def test_no_scheduler_is_said(self, device: str, wordline: Command) -> None:
+        done = wordline("sweep", device, "--on", "dask://localhost:9", "--out", "here")
+        assert done.returncode == 2
+        assert "no scheduler answers there" in done.stderr
+
+
+def _blind(path: str) -> bool:
+    return not path
