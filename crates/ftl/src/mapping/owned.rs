@@ -91,7 +91,10 @@ impl Pages {
             if self.suspected[page.index()] == place.0 + 1 {
                 self.suspected[page.index()] = 0;
                 owner.lost(page);
-            } else if self.map.lookup(page) == Some(place) && !reclaim.moves(page, owner) {
+            } else if self.map.lookup(page) == Some(place)
+                && !owner.is_only_copy(page)
+                && !reclaim.moves(page, owner)
+            {
                 self.map.trim(page);
                 owner.lost(page);
                 dropped += 1;

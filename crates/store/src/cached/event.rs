@@ -89,14 +89,16 @@ pub enum CachedError<E> {
     /// More pages are known than there are numbers.
     #[error("the cache knows too many pages: {0}; take larger pages or a smaller cache")]
     Full(wordline_cache::Full),
-    /// The flash held what the store below no longer does.
+    /// A tier held what is not the latest version.
     #[error(
-        "a read of page {page} was served with version {found} of it from flash, and version {written} was written: a fault of the simulator"
+        "a read of page {page} was served with version {found} of it from {tier}, and version {written} was written: a fault of the simulator"
     )]
     Stale {
         /// The page of the store below.
         page: u64,
-        /// What the flash held.
+        /// Who served it.
+        tier: &'static str,
+        /// What that held.
         found: u32,
         /// What it had to hold.
         written: u32,

@@ -6,6 +6,7 @@
 
 pub mod admission;
 pub mod config;
+pub mod destage;
 pub mod event;
 pub mod figures;
 pub mod plan;
@@ -15,21 +16,23 @@ pub mod residents;
 mod table;
 mod tier;
 mod versions;
+mod waiting;
 mod writes;
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Busy, Completion, Parts, PowerCut, Request, Ticket};
 use wordline_device::{Interface, Ssd};
-use wordline_ftl::OwnedMap;
+use wordline_ftl::{Lpn, OwnedMap};
 use wordline_kernel::{Context, EventQueue, Probe, Time};
 
 use admission::Filter;
 pub use config::Config;
+use destage::Destage;
 pub use event::{CachedError, Event, Observation, Pages};
 pub use figures::Figures;
 pub use plan::Plan;
@@ -39,6 +42,7 @@ pub use residents::Residents;
 use table::Table;
 use tier::{Sub, Tier};
 use versions::Versions;
+use waiting::Waiting;
 
 /// The flash of a cache.
 pub type Flash = Ssd<OwnedMap<Residents>>;
@@ -61,6 +65,20 @@ pub struct Cached<B: BlockDevice> {
     writing: FxHashMap<u64, u32>,
     /// Requests that wait for the end of a write, in their order.
     blocked: VecDeque<Ticket>,
+    /// Groups of pages that are destaged.
+    destages: Table<Destage>,
+    /// The one that began last, if it is under way.
+    latest_destage: Option<u32>,
+    /// Those that no program waits for.
+    in_background: u32,
+    /// Whether pages are cleaned until few enough are dirty.
+    is_cleaning: bool,
+    /// Programs that wait.
+    waiting: Table<Waiting>,
+    /// Resident pages whose fill waits.
+    unfilled: FxHashSet<u64>,
+    /// Pages that are to be destaged and are still being written: their destage, and their copy.
+    stalled: FxHashMap<u64, (u32, Lpn)>,
     /// Requests that are done but for the collections that they have caused.
     held: Vec<Ticket>,
     completions: Vec<Completion>,
@@ -140,6 +158,13 @@ impl<B: BlockDevice> Cached<B> {
             fetches: Table::default(),
             fetching: FxHashMap::default(),
             writing: FxHashMap::default(),
+            destages: Table::default(),
+            latest_destage: None,
+            in_background: 0,
+            is_cleaning: false,
+            waiting: Table::default(),
+            unfilled: FxHashSet::default(),
+            stalled: FxHashMap::default(),
             blocked: VecDeque::new(),
             held: Vec::new(),
             completions: Vec::new(),
@@ -281,6 +306,7 @@ impl<B: BlockDevice> Cached<B> {
             }
             self.done = done;
             self.feed(cx)?;
+            self.clean(cx)?;
         }
         if !self.held.is_empty() && !self.flash.is_collecting() {
             self.release(cx);

@@ -5,11 +5,13 @@ use wordline_cache::Replacement;
 use wordline_ftl::gc::reclaim::Reclaiming;
 
 use super::admission::Admission;
-use super::config::{Config, Reply, Writes};
+use super::config::{Config, Mode, Reply};
 
 /// A cache that can be built.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
+    /// What becomes of reads and writes.
+    pub mode: Mode,
     /// Which page leaves.
     pub replacement: Replacement,
     /// Pages that the cache holds.
@@ -22,10 +24,12 @@ pub struct Plan {
     pub halves: bool,
     /// Which misses are taken in.
     pub admission: Admission,
-    /// What becomes of writes.
-    pub writes: Writes,
-    /// When the host hears of a miss.
+    /// When the host hears of a request.
     pub reply: Reply,
+    /// Pages that leave together.
+    pub group_pages: u32,
+    /// Shares of dirty pages between which pages are cleaned in idle time: above the first, down to the second.
+    pub marks: (f64, f64),
     /// Requests that the store holds at once.
     pub queue_depth: u32,
     /// Size of a page.
@@ -47,17 +51,24 @@ impl Plan {
             pages => pages * ftl.layout.planes(),
         };
         let suspected = pages.saturating_sub(ftl.user_pages + threshold);
+        let marks = &config.destage;
         Self {
+            mode: config.mode,
             replacement: config.replacement.clone(),
             capacity: ftl.user_pages,
             most_suspected: if config.suspected_queue { suspected } else { 0 },
             ghosts_of_dropped: config.ghosts_of_dropped,
             halves: matches!(ftl.config.gc.reclaim, Reclaiming::Conditional(_)),
             admission: config.admission.clone(),
-            writes: config.writes,
             reply: config.reply,
+            group_pages: config.destage.group_pages,
+            marks: (marks.high_ratio, marks.low_ratio.min(marks.high_ratio)),
             queue_depth: device.queue_depth,
             page_bytes: ftl.page_bytes,
         }
+    }
+    /// The pages that the lists may hold at the start: of one for all, or of that of reads and that of writes.
+    pub fn lists(&self) -> Vec<u32> {
+        vec![self.capacity]
     }
 }

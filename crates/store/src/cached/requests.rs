@@ -55,7 +55,8 @@ impl<B: BlockDevice> Cached<B> {
             ..*of
         }
     }
-    /// Begins with a request, unless a write of one of its pages is under way: then it waits.
+    /// Begins with a request, unless a write of one of its pages is under way, or it writes one that is being destaged: then
+    /// it waits.
     #[inline]
     pub(super) fn begin(
         &mut self,
@@ -76,7 +77,13 @@ impl<B: BlockDevice> Cached<B> {
     #[inline]
     fn conflicts(&self, request: &Request) -> bool {
         let mut pages = self.pages_of(request);
-        !self.writing.is_empty() && pages.any(|page| self.writing.contains_key(&page))
+        let destaging = request.op != Op::Read && !self.destages.is_empty();
+        if self.writing.is_empty() && !destaging {
+            return false;
+        }
+        pages.any(|page| {
+            self.writing.contains_key(&page) || (destaging && self.residents().is_destaging(page))
+        })
     }
     /// Begins with requests that waited for a write.
     pub(super) fn unblock(
@@ -113,18 +120,45 @@ impl<B: BlockDevice> Cached<B> {
         match sub.task {
             Task::Hit { ticket, .. } => self.part_done(cx, ticket, Some((begun, parts))),
             Task::Fetch { fetch } => self.arrived(cx, &sub.request, fetch, parts)?,
-            Task::Fill { fetch, page, copy } => {
+            Task::Fill {
+                fetch,
+                page,
+                copy,
+                waited,
+            } => {
                 self.drop_unowned(page, copy);
-                self.filled(cx, fetch, parts);
+                let parts = self.programmed(waited, parts);
+                self.filled(cx, fetch, &parts);
             }
+            Task::Write {
+                ticket,
+                page,
+                copy,
+                waited,
+            } => {
+                if let Some(versions) = &mut self.versions {
+                    versions.written_in_flash(page, copy);
+                }
+                let parts = self.programmed(waited, parts);
+                self.write_over(cx, page)?;
+                self.part_done(cx, ticket, Some((cx.now - parts.total(), &parts)));
+                self.unblock(cx)?;
+            }
+            Task::Rest { waiting } => self.hasten(cx, waiting, parts)?,
+            Task::Victim { destage } => self.victim_read(cx, destage, parts)?,
+            Task::Destage {
+                destage,
+                first,
+                pages,
+            } => self.destaged(cx, destage, (first, pages), parts)?,
             Task::Update { ticket, page, copy } => {
                 self.drop_unowned(page, copy);
-                self.write_over(page);
+                self.write_over(cx, page)?;
                 self.part_done(cx, ticket, Some((begun, parts)));
                 self.unblock(cx)?;
             }
             Task::Below { ticket } => {
-                self.written(&sub.request);
+                self.written_below(cx, &sub.request)?;
                 self.part_done(cx, ticket, Some((begun, parts)));
                 self.unblock(cx)?;
             }
@@ -152,11 +186,12 @@ impl<B: BlockDevice> Cached<B> {
         if open.left > 0 {
             return;
         }
-        if self.plan.reply == Reply::Collection
-            && open.missed
-            && open.request.op == Op::Read
-            && self.flash.is_collecting()
-        {
+        let programs = match open.request.op {
+            Op::Read => open.missed,
+            Op::Write => self.plan.mode.keeps_writes(),
+            Op::Trim | Op::Flush => false,
+        };
+        if programs && self.plan.reply == Reply::Collection && self.flash.is_collecting() {
             self.held.push(ticket);
             return;
         }
@@ -215,6 +250,13 @@ impl<B: BlockDevice> Cached<B> {
             });
         }
         self.fetches.drain().for_each(drop);
+        self.waiting.drain().for_each(drop);
+        self.destages.drain().for_each(drop);
+        self.stalled.clear();
+        self.unfilled.clear();
+        self.latest_destage = None;
+        self.in_background = 0;
+        self.is_cleaning = false;
         self.fetching.clear();
         self.writing.clear();
         self.blocked.clear();

@@ -133,6 +133,21 @@ impl Run {
         let cx = &mut Context::new(self.now, &mut self.queue, &mut self.heard);
         self.store.submit(cx, request).unwrap()
     }
+    /// A request for some bytes of some pages, in sectors of 512 bytes.
+    fn submit_part(&mut self, op: Op, page: u64, pages: u64, random: &mut Stream) {
+        let sectors = pages * PAGE / 512;
+        let first = random.below(sectors);
+        let request = Request {
+            stream: 0,
+            op,
+            fua: false,
+            offset: page * PAGE + first * 512,
+            bytes: 512 * (1 + random.below(sectors - first)),
+            arrival: self.now,
+        };
+        let cx = &mut Context::new(self.now, &mut self.queue, &mut self.heard);
+        self.store.submit(cx, request).unwrap();
+    }
     /// Deals with the next event, if there is one.
     fn step(&mut self) -> bool {
         let Some((now, event)) = self.queue.pop() else {
@@ -167,6 +182,13 @@ impl Run {
     }
 }
 
+const MODES: [&str; 5] = [
+    "write-around",
+    "write-through",
+    "write-back",
+    "write-only",
+    "pass-through",
+];
 const POLICIES: [(Policy, &str); 2] = [(Policy::Lru, "lru"), (Policy::Arc, "arc")];
 const COLLECTIONS: [(Collect, &str); 3] = [
     (Collect::Move, "move"),
@@ -342,7 +364,11 @@ fn crowd(policy: &str, reclaim: &str, table: &Value, depth: u32, seed: u64) {
                 _ => Op::Read,
             };
             let pages = 1 + random.below(6);
-            run.submit(op, page, pages);
+            if random.below(4) == 0 {
+                run.submit_part(op, page, pages, &mut random);
+            } else {
+                run.submit(op, page, pages);
+            }
             (left, under_way) = (left - 1, under_way + 1);
         }
         let done = run.store.completions().count() as u32;
@@ -358,6 +384,19 @@ fn crowd(policy: &str, reclaim: &str, table: &Value, depth: u32, seed: u64) {
     assert_eq!(served, 3_000);
     run.audit();
     assert!(run.store.checked() > Some(500), "{table}");
+    let (figures, residents) = (run.store.figures(), run.store.residents());
+    if table["mode"] == "write-back" || table["mode"] == "write-only" {
+        assert!(
+            figures.pages_written() > 0 && figures.destages[0].pages > 0,
+            "{table}"
+        );
+    } else {
+        assert_eq!((figures.pages_written(), residents.dirty()), (0, 0));
+    }
+    assert_eq!(residents.leaving(), 0);
+    if table["mode"] == "pass-through" {
+        assert!(residents.is_empty());
+    }
 }
 
 #[test]
@@ -365,14 +404,23 @@ fn many_requests_at_once_are_all_served_and_none_is_stale() {
     let mut seed = 0;
     for policy in ["lru", "arc", "sieve", "two-q", "lirs", "s3-fifo"] {
         for (_, reclaim) in COLLECTIONS {
-            for writes in ["around", "through"] {
+            for mode in MODES {
                 for reply in ["data", "fill", "collection"] {
-                    for admission in ["always", "second-access"] {
+                    for admission in [
+                        json!("always"),
+                        json!("second-access"),
+                        json!({"sequential-bypass": {"cutoff_bytes": 16384}}),
+                    ] {
                         let table = json!({
                             "replacement": policy,
                             "suspected_queue": seed % 2 == 0,
                             "reply": reply,
-                            "writes": writes,
+                            "mode": mode,
+                            "destage": {
+                                "group_pages": 1 + seed % 5,
+                                "high_ratio": if seed % 2 == 0 { 1.0 } else { 0.6 },
+                                "low_ratio": 0.3,
+                            },
                             "admission": admission,
                         });
                         crowd(policy, reclaim, &table, 1 + seed as u32 % 33, seed);
