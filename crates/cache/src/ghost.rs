@@ -1,11 +1,14 @@
 //! Keys that left a cache.
 
+use serde::{Deserialize, Serialize};
+use wordline_kernel::memory::Table;
+
 use crate::entry::Entry;
 use crate::index::{Full, Index};
 use crate::list::Lists;
 
 /// A part of the list.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Segment {
     len: usize,
     /// The oldest of it.
@@ -31,7 +34,7 @@ struct Segment {
 /// assert_eq!(ghosts.hits().collect::<Vec<_>>(), [0, 1]);
 /// # Ok::<(), wordline_cache::Full>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ghosts {
     index: Index,
     /// The most recent in front.
@@ -95,6 +98,48 @@ impl Ghosts {
         self.segments[segment].hits += 1;
         self.forget(key);
         Some(segment)
+    }
+    /// A request for a key of a list that stands for the whole stack of an LRU cache: the segment that
+    /// the key is in, if it is in one, where it is counted; then it is the most recent, and the oldest
+    /// may be forgotten. As [`find`](Self::find) and [`left`](Self::left) after it, but only the borders
+    /// in front of the key move.
+    #[inline]
+    pub fn touch(&mut self, key: u64) -> Result<Option<usize>, Full> {
+        let Some(entry) = self.index.get(key) else {
+            return self.left(key).map(|()| None);
+        };
+        let found = self.segment_of[entry.index()] as usize;
+        let from = &mut self.segments[found];
+        from.hits += 1;
+        from.len -= 1;
+        if from.last == Some(entry) {
+            from.last = self.list.toward_front(entry).filter(|_| from.len > 0);
+        }
+        self.list.move_to_front(0, entry);
+        let mut moving = Some(entry);
+        for segment in 0..=found {
+            let Some(entry) = moving else { break };
+            moving = self.enter(segment, entry);
+        }
+        Ok(Some(found))
+    }
+    /// Counts from zero again; the list stays as it is.
+    pub fn forget_hits(&mut self) {
+        self.segments
+            .iter_mut()
+            .for_each(|segment| segment.hits = 0);
+    }
+    /// What a list of `keys` keys takes.
+    pub fn memory(name: &'static str, keys: u64) -> Table {
+        let node = Lists::<1>::BYTES + size_of::<u32>() as u64;
+        let bytes = Index::memory(name, keys).most + keys.saturating_mul(node);
+        Table::grown::<u8>(name, bytes)
+    }
+    /// Bytes that it takes now, as far as it has grown.
+    pub fn bytes(&self) -> u64 {
+        let by_entry = self.segment_of.capacity() * size_of::<u32>();
+        let segments = self.segments.capacity() * size_of::<Segment>();
+        self.index.bytes() + self.list.bytes() + (by_entry + segments) as u64
     }
     /// Takes a key out of the list.
     pub fn forget(&mut self, key: u64) {

@@ -84,6 +84,13 @@ impl<const N: usize> Lists<N> {
             lengths: [0; N],
         }
     }
+    /// Bytes by entry.
+    pub const BYTES: u64 = size_of::<Node>() as u64;
+
+    /// Bytes that they take now, as far as they have grown.
+    pub fn bytes(&self) -> u64 {
+        (self.nodes.capacity() * size_of::<Node>()) as u64
+    }
     /// Makes the nodes of the entries below `count` at once.
     pub fn reserve(&mut self, count: u32) {
         let nodes = N + count as usize;
