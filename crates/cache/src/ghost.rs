@@ -1,11 +1,15 @@
 //! Keys that left a cache.
 
+use serde::{Deserialize, Serialize};
+use wordline_kernel::memory::Table;
+
+use crate::compact::Numbers;
 use crate::entry::Entry;
-use crate::index::{Full, Index};
+use crate::index::Full;
 use crate::list::Lists;
 
 /// A part of the list.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Segment {
     len: usize,
     /// The oldest of it.
@@ -31,25 +35,26 @@ struct Segment {
 /// assert_eq!(ghosts.hits().collect::<Vec<_>>(), [0, 1]);
 /// # Ok::<(), wordline_cache::Full>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ghosts {
-    index: Index,
+    numbers: Numbers,
     /// The most recent in front.
     list: Lists<1>,
     /// By entry.
-    segment_of: Vec<u32>,
+    segment_of: Vec<u16>,
     segments: Vec<Segment>,
     size: usize,
 }
 
 impl Ghosts {
-    /// An empty list of up to `segments` times `size` keys, each at least 1.
+    /// An empty list of up to `segments` times `size` keys, each at least 1; at most 65,535 segments.
     pub fn new(segments: usize, size: usize) -> Self {
+        let segments = segments.clamp(1, u16::MAX.into());
         Self {
-            index: Index::default(),
+            numbers: Numbers::default(),
             list: Lists::new(),
             segment_of: Vec::new(),
-            segments: vec![Segment::default(); segments.max(1)],
+            segments: vec![Segment::default(); segments],
             size: size.max(1),
         }
     }
@@ -63,7 +68,7 @@ impl Ghosts {
     }
     /// Whether a key is in the list.
     pub fn contains(&self, key: u64) -> bool {
-        self.index.get(key).is_some()
+        self.numbers.get(key).is_some()
     }
     /// Requests that found their key, by segment, the most recent first.
     pub fn hits(&self) -> impl Iterator<Item = u64> {
@@ -72,10 +77,11 @@ impl Ghosts {
     /// A key leaves the cache: it is the most recent of the list, and the oldest may be forgotten.
     pub fn left(&mut self, key: u64) -> Result<(), Full> {
         self.forget(key);
-        let entry = self.index.enter(key)?;
+        self.make_room();
+        let entry = self.numbers.enter(key)?;
         self.list.push_front(0, entry);
         if self.segment_of.len() <= entry.index() {
-            self.segment_of.resize(entry.index() + 1, 0);
+            self.segment_of.push(0);
         }
         let mut moving = Some(entry);
         for segment in 0..self.segments.len() {
@@ -90,15 +96,58 @@ impl Ghosts {
     /// A request for a key: the segment that it is in, if it is in one. It is counted there, and the
     /// key leaves the list.
     pub fn find(&mut self, key: u64) -> Option<usize> {
-        let entry = self.index.get(key)?;
+        let entry = self.numbers.get(key)?;
         let segment = self.segment_of[entry.index()] as usize;
         self.segments[segment].hits += 1;
         self.forget(key);
         Some(segment)
     }
+    /// A request for a key of a list that stands for the whole stack of an LRU cache: the segment that
+    /// the key is in, if it is in one, where it is counted; then it is the most recent, and the oldest
+    /// may be forgotten. As [`find`](Self::find) and [`left`](Self::left) after it, but only the borders
+    /// in front of the key move.
+    #[inline]
+    pub fn touch(&mut self, key: u64) -> Result<Option<usize>, Full> {
+        let Some(entry) = self.numbers.get(key) else {
+            return self.left(key).map(|()| None);
+        };
+        let found = self.segment_of[entry.index()] as usize;
+        let from = &mut self.segments[found];
+        from.hits += 1;
+        from.len -= 1;
+        if from.last == Some(entry) {
+            from.last = self.list.toward_front(entry).filter(|_| from.len > 0);
+        }
+        self.list.move_to_front(0, entry);
+        let mut moving = Some(entry);
+        for segment in 0..=found {
+            let Some(entry) = moving else { break };
+            moving = self.enter(segment, entry);
+        }
+        Ok(Some(found))
+    }
+    /// Counts from zero again; the list stays as it is.
+    pub fn forget_hits(&mut self) {
+        self.segments
+            .iter_mut()
+            .for_each(|segment| segment.hits = 0);
+    }
+    /// What a list of `keys` keys takes.
+    pub fn memory(name: &'static str, keys: u64) -> Table {
+        let node = Lists::<1>::BYTES + size_of::<u16>() as u64;
+        let most = keys.saturating_add(1); // one comes before another goes
+        let bytes = Numbers::bytes_of(most).saturating_add(most.saturating_mul(node));
+        Table::grown::<u8>(name, bytes)
+    }
+    /// Bytes that it takes now, as far as it has grown.
+    pub fn bytes(&self) -> u64 {
+        let by_entry = self.segment_of.capacity() * size_of::<u16>();
+        let segments = self.segments.capacity() * size_of::<Segment>();
+        self.numbers.bytes() + self.list.bytes() + (by_entry + segments) as u64
+    }
     /// Takes a key out of the list.
     pub fn forget(&mut self, key: u64) {
-        let Some(entry) = self.index.get(key) else {
+        let Some(entry) = self.numbers.get(key) else {
             return;
         };
         let mut leaving = Some(entry);
@@ -109,9 +158,19 @@ impl Ghosts {
         self.drop(entry);
     }
 
+    /// Tables that are full grow to twice their size, but not beyond what the list can need.
+    fn make_room(&mut self) {
+        let (used, most) = (self.numbers.ever(), self.segments.len() * self.size + 1);
+        if self.numbers.len() == used && used == self.segment_of.capacity() && used < most {
+            let more = used.max(64).min(most - used);
+            self.segment_of.reserve_exact(more);
+            self.numbers.reserve_exact(more);
+            self.list.reserve_exact(more);
+        }
+    }
     /// An entry becomes the first of a segment. Who has to go to the next one for it.
     fn enter(&mut self, segment: usize, entry: Entry) -> Option<Entry> {
-        self.segment_of[entry.index()] = segment as u32;
+        self.segment_of[entry.index()] = segment as u16;
         let to = &mut self.segments[segment];
         let last = *to.last.get_or_insert(entry);
         if to.len < self.size {
@@ -127,7 +186,7 @@ impl Ghosts {
         let first_of_next = from.last.and_then(|last| self.list.toward_back(last));
         if let Some(first) = first_of_next {
             from.last = Some(first);
-            self.segment_of[first.index()] = segment as u32;
+            self.segment_of[first.index()] = segment as u16;
             return Some(first);
         }
         from.len -= 1;
@@ -139,6 +198,6 @@ impl Ghosts {
     }
     fn drop(&mut self, entry: Entry) {
         self.list.unlink(entry);
-        self.index.free(entry);
+        self.numbers.free(entry);
     }
 }

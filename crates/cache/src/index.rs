@@ -3,8 +3,10 @@
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use wordline_kernel::memory::Table;
 
 use crate::entry::Entry;
+use crate::keyed;
 use crate::replacement::{Owner, Replace};
 use crate::trace::Bits;
 
@@ -66,6 +68,18 @@ impl Index {
     /// Whether no number is given.
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
+    }
+    /// What the numbers of `keys` keys take.
+    pub fn memory(name: &'static str, keys: u64) -> Table {
+        let bytes =
+            keyed::bytes::<(u64, Entry)>(keys) + keys.saturating_mul(size_of::<u64>() as u64);
+        Table::grown::<u8>(name, bytes)
+    }
+    /// Bytes that it takes now, as far as it has grown.
+    pub fn bytes(&self) -> u64 {
+        let keys = self.keys.capacity() * size_of::<u64>();
+        let free = self.free.capacity() * size_of::<Entry>();
+        keyed::bytes::<(u64, Entry)>(self.numbers.capacity() as u64) + (keys + free) as u64
     }
 }
 

@@ -12,12 +12,14 @@
 //! assert_eq!(hits, [false, false, true, false, false]);
 //! ```
 
+mod compact;
 pub mod curve;
 pub mod entry;
 pub mod ghost;
 pub mod halves;
 pub mod heap;
 pub mod index;
+mod keyed;
 pub mod list;
 pub mod replacement;
 pub mod suspected;

@@ -84,6 +84,17 @@ impl<const N: usize> Lists<N> {
             lengths: [0; N],
         }
     }
+    /// Bytes by entry.
+    pub const BYTES: u64 = size_of::<Node>() as u64;
+
+    /// Bytes that they take now, as far as they have grown.
+    pub fn bytes(&self) -> u64 {
+        (self.nodes.capacity() * size_of::<Node>()) as u64
+    }
+    /// Room for the nodes of `more` entries and no more.
+    pub(crate) fn reserve_exact(&mut self, more: usize) {
+        self.nodes.reserve_exact(more);
+    }
     /// Makes the nodes of the entries below `count` at once.
     pub fn reserve(&mut self, count: u32) {
         let nodes = N + count as usize;

@@ -460,3 +460,49 @@ fn a_curve_may_be_taken_at_any_time() {
     shards.extend(second.iter().copied());
     assert_eq!(shards.curve(), shards_rate(&keys, 0.1, 2));
 }
+
+/// Requests that were forgotten are not counted; what they were for is still known.
+#[test]
+fn counts_may_start_again_with_what_is_known() {
+    let keys = phases();
+    let (before, after) = keys.split_at(20_000);
+    let mut shards = ShardsRate::new(Rate::ALL, 1);
+    let mut sized = ShardsSize::new(count(1 << 20), 1);
+    let mut list: Vec<u64> = Vec::new();
+    shards.extend(before.iter().copied());
+    sized.extend(before.iter().copied());
+    shards.forget_requests();
+    sized.forget_requests();
+    shards.extend(after.iter().copied());
+    sized.extend(after.iter().copied());
+    let mut distances = Vec::new();
+    for (place, &key) in keys.iter().enumerate() {
+        let above = list.iter().rev().position(|&other| other == key);
+        list.retain(|&other| other != key);
+        list.push(key);
+        if place >= before.len() {
+            distances.extend(above);
+        }
+    }
+    for size in (1..8_000).step_by(97) {
+        let hits = distances.iter().filter(|&&above| above < size).count() as u64;
+        assert_eq!(shards.curve().hits(size as u64), hits, "size {size}");
+        assert_eq!(sized.curve().hits(size as u64), hits, "size {size}");
+    }
+    assert_eq!(shards.curve().requests(), after.len() as u64);
+}
+
+/// With the times of the requests that were forgotten, AET of a steady load is what it was.
+#[test]
+fn the_model_knows_the_times_of_what_it_does_not_count() {
+    let keys = draws("aet.again", 400_000, 5_000, 3);
+    let mut whole = AetRate::new(Rate::ALL, 1);
+    whole.extend(keys.iter().copied());
+    let mut half = AetRate::new(Rate::ALL, 1);
+    half.extend(keys[..200_000].iter().copied());
+    half.forget_requests();
+    half.extend(keys[200_000..].iter().copied());
+    let apart = whole.curve().difference(&half.curve());
+    assert_eq!(half.curve().requests(), 200_000);
+    assert!(apart.largest < 0.03, "{apart:?}"); // the first requests of 5,000 keys are 1.3 % of 400,000
+}

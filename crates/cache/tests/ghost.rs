@@ -39,6 +39,18 @@ impl Pair {
             self.hits[segment] += 1;
         }
     }
+    /// A request for a key of a whole stack: found or not, it becomes the most recent.
+    fn touch(&mut self, key: u64) {
+        let place = self.queue.iter().position(|&other| other == key);
+        let segment = place.map(|place| place / self.size);
+        assert_eq!(self.ghosts.touch(key), Ok(segment));
+        if let Some(segment) = segment {
+            self.hits[segment] += 1;
+        }
+        self.queue.retain(|&other| other != key);
+        self.queue.push_front(key);
+        self.queue.truncate(self.hits.len() * self.size);
+    }
     fn forget(&mut self, key: u64) {
         self.ghosts.forget(key);
         self.queue.retain(|&other| other != key);
@@ -62,13 +74,39 @@ fn segments_are_the_places_of_a_queue() {
         let mut pair = Pair::new(segments, size);
         for _ in 0..2_000 {
             let key = random.below(40);
-            match random.below(8) {
+            match random.below(12) {
                 0 => pair.forget(key),
+                8..12 => pair.touch(key),
                 1..4 => pair.find(key),
                 _ => pair.left(key),
             }
             pair.check(40);
         }
+    }
+}
+
+#[test]
+fn a_stack_that_is_touched_tells_the_hits_of_lru_caches_of_every_size() {
+    const SIZE: usize = 9;
+    let mut random = Stream::new(1, "ghost.stack");
+    let mut stack = Ghosts::new(6, SIZE);
+    let mut caches = [1, 2, 3, 4, 5, 6].map(|segments| lru(segments * SIZE));
+    for round in 0..2 {
+        let mut hits = [0; 6];
+        stack.forget_hits();
+        for _ in 0..8_000 {
+            let bound = 1 + random.below(90);
+            let key = random.below(bound);
+            stack.touch(key).unwrap();
+            for (cache, hits) in caches.iter_mut().zip(&mut hits) {
+                *hits += u64::from(cache.put(key, (), false, |_| {}).unwrap());
+            }
+        }
+        let told = stack.hits().scan(0, |sum, hits| {
+            *sum += hits;
+            Some(*sum)
+        });
+        assert_eq!(told.collect::<Vec<_>>(), hits, "round {round}");
     }
 }
 

@@ -55,11 +55,14 @@ impl Aet {
 /// AET over a share of the keys, chosen by their hash as in SHARDS, and adjusted as there: sampled
 /// requests too few or too many count as requests for the key just requested. The times are those
 /// of all requests, so none has to be scaled.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct AetRate {
     sample: Sample,
     numbers: Numbers,
     times: Times,
+    /// Requests since the beginning.
+    now: u64,
+    /// Requests that are counted.
     requests: u64,
     sampled: u64,
 }
@@ -71,6 +74,7 @@ impl AetRate {
             sample: Sample::new(rate, seed),
             numbers: Numbers::default(),
             times: Times::default(),
+            now: 0,
             requests: 0,
             sampled: 0,
         }
@@ -80,6 +84,7 @@ impl AetRate {
     pub fn extend(&mut self, keys: impl IntoIterator<Item = u64>) {
         let sample = self.sample;
         for key in keys {
+            self.now += 1;
             self.requests += 1;
             if let Some(hash) = sample.take(key) {
                 self.look_at(hash);
@@ -90,7 +95,21 @@ impl AetRate {
     fn look_at(&mut self, hash: u64) {
         self.sampled += 1;
         let entry = self.numbers.of(hash);
-        self.times.touch(entry, self.requests);
+        self.times.touch(entry, self.now);
+    }
+    /// Counts requests from zero again. The keys and the times of their last requests stay known.
+    pub fn forget_requests(&mut self) {
+        self.times.between = Buckets::default();
+        (self.requests, self.sampled) = (0, 0);
+    }
+    /// The keys that are looked at.
+    pub fn keys(&self) -> usize {
+        self.numbers.len()
+    }
+    /// Bytes that it takes now, as far as it has grown.
+    pub fn bytes(&self) -> u64 {
+        let last = self.times.last.capacity() * size_of::<u64>();
+        self.numbers.bytes() + self.times.between.bytes() + last as u64
     }
     /// What the model says of the requests until now.
     pub fn curve(&self) -> Curve {

@@ -20,6 +20,9 @@ pub(super) struct Bucket {
 }
 
 impl Buckets {
+    pub(super) fn bytes(&self) -> u64 {
+        (self.0.capacity() * size_of::<f64>()) as u64
+    }
     #[inline]
     pub(super) fn add(&mut self, value: u64, weight: f64) {
         let index = index(value);

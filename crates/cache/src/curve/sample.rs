@@ -9,6 +9,7 @@ use wordline_kernel::Stream;
 use wordline_kernel::random::splitmix;
 
 use crate::entry::Entry;
+use crate::keyed;
 
 /// The share of the keys that is looked at: above 0, at most 1.
 #[derive(Copy, Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
@@ -53,7 +54,7 @@ impl Error for RateError {}
 /// bijection, so that no two keys share a hash. (Keys are often small numbers. A seed combined with
 /// them as it is would only exchange them among each other, and samples of different seeds would be
 /// the same samples.)
-#[derive(Copy, Clone, Debug)]
+#[derive(Copy, Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Sample {
     salt: u64,
     limit: u64,
@@ -83,12 +84,15 @@ impl Sample {
 }
 
 /// Small numbers for the keys looked at, known by their hashes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Numbers(FxHashMap<u64, Entry>);
 
 impl Numbers {
     pub(super) fn len(&self) -> usize {
         self.0.len()
+    }
+    pub(super) fn bytes(&self) -> u64 {
+        keyed::bytes::<(u64, Entry)>(self.0.capacity() as u64)
     }
     /// The number of a hash; the next one if it has none.
     #[inline]

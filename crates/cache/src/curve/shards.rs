@@ -15,6 +15,8 @@
 use std::collections::BinaryHeap;
 use std::num::NonZeroU32;
 
+use serde::{Deserialize, Serialize};
+
 use super::buckets::{Bucket, Buckets};
 use super::exact::{count, steps};
 use super::sample::{Numbers, Rate, Sample};
@@ -24,7 +26,7 @@ use crate::entry::Entry;
 
 /// SHARDS at a fixed rate. Memory grows with the share of the keys that is looked at. At rate 1 it
 /// is the exact curve.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ShardsRate {
     sample: Sample,
     numbers: Numbers,
@@ -65,6 +67,21 @@ impl ShardsRate {
             count(&mut self.distances, distance);
         }
     }
+    /// Counts requests from zero again. The keys stay known, so that no request after this is taken for
+    /// the first of a key that was requested before.
+    pub fn forget_requests(&mut self) {
+        self.distances.clear();
+        (self.requests, self.sampled) = (0, 0);
+    }
+    /// The keys that are looked at.
+    pub fn keys(&self) -> usize {
+        self.numbers.len()
+    }
+    /// Bytes that it takes now, as far as it has grown.
+    pub fn bytes(&self) -> u64 {
+        let distances = self.distances.capacity() * size_of::<u64>();
+        self.numbers.bytes() + self.stack.bytes() + distances as u64
+    }
     /// The requests of the keys that were looked at.
     pub fn sampled(&self) -> u64 {
         self.sampled
@@ -88,7 +105,7 @@ impl ShardsRate {
 /// Counts of a higher rate are to weigh less afterwards; here each request weighs 1/R of the R of
 /// its time instead, which is the same but for a common factor. Distances are exact below 8,192 and
 /// kept to one part in 4,096 above, so that memory grows with the logarithm of the footprint.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ShardsSize {
     sample: Sample,
     room: usize,
@@ -156,6 +173,17 @@ impl ShardsSize {
         self.largest.pop();
         self.numbers.remove(largest);
         Some(entry)
+    }
+    /// Counts requests from zero again. The keys stay known, so that no request after this is taken for
+    /// the first of a key that was requested before.
+    pub fn forget_requests(&mut self) {
+        self.distances = Buckets::default();
+        (self.requests, self.weighed) = (0, 0.0);
+    }
+    /// Bytes that it takes now, as far as it has grown.
+    pub fn bytes(&self) -> u64 {
+        let largest = self.largest.capacity() * size_of::<(u64, Entry)>();
+        self.numbers.bytes() + self.stack.bytes() + self.distances.bytes() + largest as u64
     }
     /// The keys that are looked at.
     pub fn keys(&self) -> usize {

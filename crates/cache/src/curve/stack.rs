@@ -1,5 +1,7 @@
 //! Stack distances.
 
+use serde::{Deserialize, Serialize};
+
 use crate::entry::Entry;
 
 /// Slots of the smallest stack.
@@ -17,7 +19,7 @@ const SMALLEST: usize = 1 << 12;
 ///
 /// A touch takes logarithmic time; the memory is 4 bytes by the largest number of an entry and
 /// about a byte by entry on the stack. Fewer than 2^31 entries.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Stack {
     /// By entry: the slot of its last touch plus one; zero if it is not on the stack.
     last: Vec<u32>,
@@ -49,6 +51,12 @@ impl Stack {
     /// Entries on the stack.
     pub(super) fn len(&self) -> usize {
         self.depth
+    }
+    /// Bytes that it takes now.
+    pub(super) fn bytes(&self) -> u64 {
+        let words = self.marks.capacity() * size_of::<u64>();
+        let counts = (self.last.capacity() + self.right.capacity()) * size_of::<u32>();
+        (words + counts) as u64
     }
     /// Brings an entry to the top. How many entries lay above it; none if it was not on the stack.
     #[inline]

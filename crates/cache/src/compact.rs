@@ -1,0 +1,218 @@
+//! Small numbers for keys that come and go, in little memory.
+
+use serde::{Deserialize, Serialize};
+use wordline_kernel::random::splitmix;
+
+use crate::entry::Entry;
+use crate::index::Full;
+
+/// Bits of a number in a place; above it are bits of the hash, so that few keys of others are looked at.
+const NUMBER: u32 = 28;
+const NUMBER_MASK: u32 = (1 << NUMBER) - 1;
+/// Places of the smallest table.
+const SMALLEST: usize = 16;
+
+/// The numbers of keys by hash, with linear probing: a place is four bytes, and three in four are used at most. Beside it
+/// the keys by number. All in all 14 to 19 bytes a key, where a table of keys and numbers takes 28 to 47.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Numbers {
+    /// One more than a number, with bits of its key's hash above; zero: free. A power of two of them.
+    places: Vec<u32>,
+    /// By number.
+    keys: Vec<u64>,
+    free: Vec<Entry>,
+    len: usize,
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Self {
+            places: vec![0; SMALLEST],
+            keys: Vec::new(),
+            free: Vec::new(),
+            len: 0,
+        }
+    }
+}
+
+impl Numbers {
+    /// How many numbers are given.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+    /// Numbers that were ever given.
+    pub(crate) fn ever(&self) -> usize {
+        self.keys.len()
+    }
+    /// Room for `more` numbers and no more.
+    pub(crate) fn reserve_exact(&mut self, more: usize) {
+        self.keys.reserve_exact(more);
+    }
+    /// Bytes of the tables of `keys` keys.
+    pub(crate) fn bytes_of(keys: u64) -> u64 {
+        let places = places_for(keys).saturating_mul(size_of::<u32>() as u64);
+        places.saturating_add(keys.saturating_mul(size_of::<u64>() as u64))
+    }
+    /// Bytes that they take now.
+    pub(crate) fn bytes(&self) -> u64 {
+        let small = self.places.capacity() * size_of::<u32>();
+        let free = self.free.capacity() * size_of::<Entry>();
+        (small + free + self.keys.capacity() * size_of::<u64>()) as u64
+    }
+    /// The number of a key.
+    #[inline]
+    pub(crate) fn get(&self, key: u64) -> Option<Entry> {
+        let hash = splitmix(key);
+        let place = self.places[self.find(key, hash)];
+        number(place)
+    }
+    /// The number of a key, which gets one if it has none.
+    #[inline]
+    pub(crate) fn enter(&mut self, key: u64) -> Result<Entry, Full> {
+        let hash = splitmix(key);
+        let at = self.find(key, hash);
+        if let Some(entry) = number(self.places[at]) {
+            return Ok(entry);
+        }
+        let entry = match self.free.pop() {
+            Some(entry) => entry,
+            None if self.keys.len() == Entry::LIMIT as usize => return Err(Full),
+            None => {
+                self.keys.push(key);
+                Entry(self.keys.len() as u32 - 1)
+            }
+        };
+        self.keys[entry.index()] = key;
+        self.places[at] = tag(hash) | (entry.0 + 1);
+        self.len += 1;
+        if self.len * 4 > self.places.len() * 3 {
+            self.grow();
+        }
+        Ok(entry)
+    }
+    /// Takes a number back, to be given to another key.
+    pub(crate) fn free(&mut self, entry: Entry) {
+        let key = self.keys[entry.index()];
+        let mut hole = self.find(key, splitmix(key));
+        if number(self.places[hole]) != Some(entry) {
+            return;
+        }
+        // What lies behind the hole moves into it unless its home is behind the hole, too.
+        let mask = self.places.len() - 1;
+        let mut at = hole;
+        loop {
+            at = (at + 1) & mask;
+            let Some(other) = number(self.places[at]) else {
+                break;
+            };
+            let home = splitmix(self.keys[other.index()]) as usize & mask;
+            if at.wrapping_sub(home) & mask >= at.wrapping_sub(hole) & mask {
+                self.places[hole] = self.places[at];
+                hole = at;
+            }
+        }
+        self.places[hole] = 0;
+        self.free.push(entry);
+        self.len -= 1;
+    }
+    /// The place of a key, or the free one that it would take.
+    #[inline]
+    fn find(&self, key: u64, hash: u64) -> usize {
+        let mask = self.places.len() - 1;
+        let mut at = hash as usize & mask;
+        loop {
+            let place = self.places[at];
+            let Some(entry) = number(place) else {
+                return at;
+            };
+            if place & !NUMBER_MASK == tag(hash) && self.keys[entry.index()] == key {
+                return at;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+    #[cold]
+    fn grow(&mut self) {
+        let mut places = vec![0; self.places.len() * 2];
+        let mask = places.len() - 1;
+        for &place in &self.places {
+            let Some(entry) = number(place) else { continue };
+            let mut at = splitmix(self.keys[entry.index()]) as usize & mask;
+            while places[at] != 0 {
+                at = (at + 1) & mask;
+            }
+            places[at] = place;
+        }
+        self.places = places;
+    }
+}
+
+/// Places of a table that `keys` keys have made grow.
+fn places_for(keys: u64) -> u64 {
+    (keys.saturating_mul(4).div_ceil(3))
+        .next_power_of_two()
+        .max(SMALLEST as u64)
+}
+
+#[inline]
+fn number(place: u32) -> Option<Entry> {
+    (place & NUMBER_MASK).checked_sub(1).map(Entry)
+}
+
+/// The highest bits of a hash, which say nothing of the place.
+#[inline]
+fn tag(hash: u64) -> u32 {
+    ((hash >> 32) as u32) & !NUMBER_MASK
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use wordline_kernel::Stream;
+
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_a_map() {
+        for (seed, keys) in [(1, 5), (2, 40), (3, 700), (4, 20_000)] {
+            let mut random = Stream::new(seed, "compact");
+            let mut numbers = Numbers::default();
+            let mut map: BTreeMap<u64, Entry> = BTreeMap::new();
+            for _ in 0..40_000 {
+                let key = random.below(keys);
+                match random.below(3) {
+                    0 => assert_eq!(numbers.get(key), map.get(&key).copied()),
+                    1 => {
+                        if let Some(entry) = map.remove(&key) {
+                            numbers.free(entry);
+                        }
+                    }
+                    _ => {
+                        let entry = numbers.enter(key).unwrap();
+                        let before = map.insert(key, entry);
+                        assert!(before.is_none_or(|before| before == entry));
+                    }
+                }
+                assert_eq!(numbers.len(), map.len());
+            }
+            for key in 0..keys {
+                assert_eq!(numbers.get(key), map.get(&key).copied());
+            }
+            let given: std::collections::BTreeSet<_> = map.values().collect();
+            assert_eq!(given.len(), map.len(), "no number is given twice");
+            let most = Numbers::bytes_of(numbers.ever() as u64);
+            assert!(numbers.places.len() as u64 * 4 <= most);
+        }
+    }
+
+    #[test]
+    fn a_number_that_is_not_given_cannot_be_taken_back() {
+        let mut numbers = Numbers::default();
+        let entry = numbers.enter(7).unwrap();
+        numbers.free(entry);
+        numbers.free(entry);
+        assert_eq!((numbers.len(), numbers.get(7)), (0, None));
+        assert_ne!(numbers.enter(1), numbers.enter(2));
+    }
+}

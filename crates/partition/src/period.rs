@@ -1,0 +1,184 @@
+//! What a period of requests says of read and write caches of every size (OP-FCL's workload tracker).
+
+use serde::{Deserialize, Serialize};
+use wordline_cache::Ghosts;
+use wordline_kernel::memory::Table;
+
+use crate::cost::Load;
+use crate::space::{Kind, Space};
+
+/// Two LRU stacks, one of reads and one of writes, each as long as the whole flash, in segments whose hits are
+/// counted; and what else the cost model asks for.
+///
+/// A write takes its page out of the stack of reads, as it does in the cache. A read that the write list serves
+/// counts, and moves its page, in the stack of writes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Period {
+    reads: Ghosts,
+    writes: Ghosts,
+    segment_pages: u32,
+    total_pages: u32,
+    requests: u64,
+    counts: Counts,
+}
+
+/// Pages of a period.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Reads that the write list did not serve.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Writes of what the write list held.
+    pub write_hits: u64,
+    /// Reads that the write list served.
+    pub reads_of_written: u64,
+}
+
+impl Counts {
+    /// All of them.
+    pub fn pages(&self) -> u64 {
+        self.reads + self.writes + self.reads_of_written
+    }
+}
+
+/// A hit curve through the ends of equal segments, straight between them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HitCurve {
+    /// Hits in all segments up to the end of each, from none on.
+    hits: Vec<u64>,
+    requests: u64,
+    segment_pages: u32,
+    total_pages: u32,
+}
+
+impl HitCurve {
+    /// Share of the requests that hit in a cache of so many pages; none if there are no requests.
+    pub fn hit_ratio(&self, pages: f64) -> f64 {
+        if self.requests == 0 {
+            return 0.0;
+        }
+        let last = self.hits.len() - 1;
+        let before = ((pages / f64::from(self.segment_pages)) as usize).min(last);
+        let end = |segment: usize| {
+            let pages = segment as f64 * f64::from(self.segment_pages);
+            pages.min(f64::from(self.total_pages))
+        };
+        let (low, high) = (self.hits[before], self.hits[(before + 1).min(last)]);
+        let width = end(before + 1) - end(before);
+        let part = if width > 0.0 {
+            (pages - end(before)) / width
+        } else {
+            0.0
+        };
+        let hits = low as f64 + (high - low) as f64 * part.clamp(0.0, 1.0);
+        hits / self.requests as f64
+    }
+}
+
+impl Period {
+    /// Nothing has been requested. The flash is `segments` long.
+    pub fn new(space: &Space, segments: u32) -> Self {
+        let segment_pages = space.total_pages.div_ceil(segments.max(1)).max(1);
+        let stack = || Ghosts::new(segments as usize, segment_pages as usize);
+        Self {
+            reads: stack(),
+            writes: stack(),
+            segment_pages,
+            total_pages: space.total_pages,
+            requests: 0,
+            counts: Counts::default(),
+        }
+    }
+    /// What it takes at most: two stacks of all pages.
+    pub fn memory(space: &Space) -> [Table; 2] {
+        let stack = |name| Ghosts::memory(name, space.total_pages.into());
+        [stack("ghosts of reads"), stack("ghosts of writes")]
+    }
+    /// Bytes that it takes now.
+    pub fn bytes(&self) -> u64 {
+        self.reads.bytes() + self.writes.bytes()
+    }
+    /// A request begins.
+    pub fn request(&mut self) {
+        self.requests += 1;
+    }
+    /// Requests since the period began.
+    pub fn requests(&self) -> u64 {
+        self.requests
+    }
+    /// Pages since the period began.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+    /// A page of a request. One more than can be numbered is not remembered.
+    pub fn page(&mut self, page: u64, kind: Kind, hit: bool) {
+        match kind {
+            Kind::Read => {
+                self.counts.reads += 1;
+                self.reads.touch(page).ok();
+            }
+            Kind::ReadOfWritten => {
+                self.counts.reads_of_written += 1;
+                self.writes.touch(page).ok();
+            }
+            Kind::Write => {
+                self.counts.writes += 1;
+                self.counts.write_hits += u64::from(hit);
+                self.reads.forget(page);
+                self.writes.touch(page).ok();
+            }
+        }
+    }
+    /// The hit curve of reads that the write list does not serve.
+    pub fn reads(&self) -> HitCurve {
+        self.curve(&self.reads, self.counts.reads)
+    }
+    /// The hit curve of writes and of reads that the write list serves.
+    pub fn writes(&self) -> HitCurve {
+        let requests = self.counts.writes + self.counts.reads_of_written;
+        self.curve(&self.writes, requests)
+    }
+    fn curve(&self, stack: &Ghosts, requests: u64) -> HitCurve {
+        let ends = stack.hits().scan(0, |sum, hits| {
+            *sum += hits;
+            Some(*sum)
+        });
+        HitCurve {
+            hits: std::iter::once(0).chain(ends).collect(),
+            requests,
+            segment_pages: self.segment_pages,
+            total_pages: self.total_pages,
+        }
+    }
+    /// What `choose` makes of the load of the period; none if nothing was requested.
+    pub fn load<T>(&self, choose: impl FnOnce(&Load) -> T) -> Option<T> {
+        let Counts {
+            reads,
+            write_hits,
+            reads_of_written,
+            ..
+        } = self.counts;
+        let pages = self.counts.pages();
+        if pages == 0 {
+            return None;
+        }
+        let (read_curve, write_curve) = (self.reads(), self.writes());
+        let reads_ratio = reads as f64 / pages as f64;
+        let hits = (write_hits + reads_of_written).max(1);
+        Some(choose(&Load {
+            read_hit_ratio: &|pages| read_curve.hit_ratio(pages),
+            write_hit_ratio: &|pages| write_curve.hit_ratio(pages),
+            reads: reads_ratio,
+            writes: 1.0 - reads_ratio,
+            reads_of_write_hits: reads_of_written as f64 / hits as f64,
+        }))
+    }
+    /// A new period begins: all counts are dropped, the stacks stay.
+    pub fn start(&mut self) {
+        self.reads.forget_hits();
+        self.writes.forget_hits();
+        self.requests = 0;
+        self.counts = Counts::default();
+    }
+}

@@ -1,0 +1,356 @@
+//! A write cache whose size follows the locality of what is written.
+
+use std::num::NonZeroU32;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_cache::curve::{Curve, Rate};
+use wordline_kernel::memory::Table;
+use wordline_kernel::slot::Cited;
+
+use super::Divide;
+use crate::latency::{Model, cached_pages};
+use crate::shadow::Miniature;
+use crate::space::{Kind, Sizes, Space};
+use crate::utilisation::victims;
+use crate::window::{Method, Sampling, Tracker, Window};
+
+/// Over-provisionings at which victims are looked at, ascending.
+pub const TRAINED: [f64; 8] = [0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85];
+
+/// Where it is known from how full victims are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Utilisation {
+    /// From the equation u = (u' - 1) / ln u', where u is the cached share of what is not kept free.
+    #[default]
+    Analytic,
+    /// From `victim_utilisations`.
+    Given,
+    /// From small write caches on small flashes, which see a sample of the pages; before they have seen enough, from
+    /// the equation.
+    Miniature,
+}
+
+/// Which sizes are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Candidates {
+    /// Over-provisionings of 15, 25, 35, 45, 55, 65, 75 and 85 %, as trained.
+    #[default]
+    Eight,
+    /// Every per cent from 15 to 85 %; victims between two trained points by a straight line.
+    Percent,
+}
+
+/// A write cache; reads are not cached. After every window of writes the cache takes the size that has the least
+/// latency by the miss-ratio curve of the window and by how full victims are at each over-provisioning. The source
+/// starts at 35 %; here it is the device's own over-provisioning.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LocalityDriven {
+    /// Writes of a window; 0 takes twice the flash, as the source has it for 4 GB (for 16 GB it has 2.5 times).
+    /// Bytes.
+    #[schemars(range(min = 0))]
+    pub window_bytes: u64,
+    /// How the miss-ratio curve of a window is found.
+    pub curve: Method,
+    /// Share of the pages that `shards-rate` and `aet` look at. 1/1024 gives the 24 KB that the source has for 8 GB
+    /// of writes, though it prints 0.0001; small flashes need more. Ratio, above 0 up to 1.
+    #[schemars(range(min = 0.000_000_1, max = 1))]
+    pub sample_ratio: f64,
+    /// Pages that `shards-size` looks at. Count, 1 or more.
+    #[schemars(range(min = 1, max = 16_777_216))]
+    pub sample_pages: u32,
+    /// What a window knows of the writes before it: `clear`, `keep`, `half`.
+    pub tracker: Tracker,
+    /// Where it is known from how full victims are.
+    pub utilisation: Utilisation,
+    /// For `given`: the mean share of valid pages in victims at over-provisionings of 15, 25, ... 85 %. The default
+    /// is that of the equation with 5 % kept free. Ratios, 0 to below 1.
+    #[schemars(inner(range(min = 0, max = 0.999)))]
+    pub victim_utilisations: [f64; 8],
+    /// For `miniature`: by how much smaller its flashes are. Never fewer than 64 blocks. Count, 1 to 64.
+    #[schemars(range(min = 1, max = 64))]
+    pub miniature_divisor: u32,
+    /// For `miniature`: trained anew if the miss ratio of a window at any of the eight sizes differs by more from
+    /// that of the window of the last training. Needs 1,000 sampled writes a window; with fewer take 0.2. Ratio, 0 to
+    /// 1.
+    #[schemars(range(min = 0, max = 1))]
+    pub retrain_difference: f64,
+    /// For `miniature`: windows that have to end between the end of a training and the beginning of the next. Count,
+    /// 0 or more.
+    #[schemars(range(min = 0))]
+    pub retrain_gap_windows: u32,
+    /// Which sizes are compared.
+    pub candidates: Candidates,
+}
+
+impl Default for LocalityDriven {
+    fn default() -> Self {
+        Self {
+            window_bytes: 0,
+            curve: Method::default(),
+            sample_ratio: 1.0 / 1024.0,
+            sample_pages: 2048,
+            tracker: Tracker::default(),
+            utilisation: Utilisation::default(),
+            victim_utilisations: [0.797, 0.611, 0.443, 0.297, 0.175, 0.083, 0.025, 0.002],
+            miniature_divisor: 8,
+            retrain_difference: 0.1,
+            retrain_gap_windows: 1,
+            candidates: Candidates::default(),
+        }
+    }
+}
+
+impl Cited for LocalityDriven {
+    const PAPER: &'static str = "Xia, \"Improving the Performance and Lifetime of NAND Flash Based SSDs\", dissertation, Virginia Commonwealth University 2017, chapter 4";
+}
+
+/// How full victims are at the eight over-provisionings.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trained([f64; 8]);
+
+impl Trained {
+    /// By the equation.
+    pub fn analytic(space: &Space) -> Self {
+        Self(TRAINED.map(|op| analytic(space, op)))
+    }
+    /// At an over-provisioning: straight between two trained points, level outside of all.
+    pub fn at(&self, over_provisioning: f64) -> f64 {
+        let after = TRAINED.partition_point(|&op| op < over_provisioning);
+        let (Some(before), Some(&high)) = (after.checked_sub(1), TRAINED.get(after)) else {
+            return self.0[after.min(7)];
+        };
+        let low = TRAINED[before];
+        let part = (over_provisioning - low) / (high - low);
+        self.0[before] + (self.0[after] - self.0[before]) * part
+    }
+}
+
+/// How full victims are at an over-provisioning by the equation, of the pages that collections do not keep free.
+fn analytic(space: &Space, over_provisioning: f64) -> f64 {
+    let total = f64::from(space.total_pages);
+    let used = total - f64::from(space.threshold_pages);
+    victims((1.0 - over_provisioning) * total / used.max(1.0))
+}
+
+/// The small flashes, and when they are trained.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Training {
+    seed: u64,
+    divisor: u32,
+    /// Under way, until it has seen enough.
+    miniature: Option<Miniature>,
+    /// Where the tracker keeps what it knows, its curves are not those of windows; these are.
+    windows: Option<Window>,
+    /// Miss ratios at the eight sizes in the window of the last training.
+    reference: Option<[f64; 8]>,
+    difference: f64,
+    gap: u32,
+    /// Windows since the last training.
+    rested: u32,
+}
+
+impl Training {
+    fn new(policy: &LocalityDriven, window: &Window, space: &Space, seed: u64) -> Self {
+        let mut training = Self {
+            seed,
+            divisor: policy.miniature_divisor,
+            miniature: None,
+            windows: (policy.tracker == Tracker::Keep).then(|| window.cleared()),
+            reference: None,
+            difference: policy.retrain_difference,
+            gap: policy.retrain_gap_windows,
+            rested: 0,
+        };
+        training.begin(space);
+        training
+    }
+    fn begin(&mut self, space: &Space) {
+        let sizes = TRAINED.map(|op| cached_pages(op, space.total_pages));
+        self.miniature = Some(Miniature::new(space, self.divisor, &sizes, self.seed));
+    }
+    #[inline]
+    fn write(&mut self, page: u64) {
+        if let Some(miniature) = &mut self.miniature {
+            miniature.write(page);
+        }
+        if let Some(window) = &mut self.windows {
+            window.request(page);
+        }
+    }
+    /// A window ends, with these miss ratios. What has been learned, if it has been enough.
+    fn window(&mut self, curve: &Curve, space: &Space) -> Option<Trained> {
+        let ratios = miss_ratios(
+            self.windows
+                .as_ref()
+                .map(Window::curve)
+                .as_ref()
+                .unwrap_or(curve),
+            space,
+        );
+        if let Some(window) = &mut self.windows {
+            window.start();
+        }
+        if let Some(miniature) = self.miniature.take_if(|miniature| miniature.is_trained()) {
+            self.reference = Some(ratios);
+            self.rested = 0;
+            return Some(learned(&miniature, space));
+        }
+        self.rested = self.rested.saturating_add(1);
+        let has_shifted = self
+            .reference
+            .is_some_and(|reference| shift(&reference, &ratios) > self.difference);
+        if has_shifted && self.miniature.is_none() && self.rested > self.gap {
+            self.begin(space);
+        }
+        None
+    }
+}
+
+fn learned(miniature: &Miniature, space: &Space) -> Trained {
+    let mut table = Trained::analytic(space);
+    for (value, found) in table.0.iter_mut().zip(miniature.victims()) {
+        *value = found.unwrap_or(*value);
+    }
+    table
+}
+
+/// Miss ratios at the eight sizes.
+pub fn miss_ratios(curve: &Curve, space: &Space) -> [f64; 8] {
+    TRAINED.map(|op| curve.miss_ratio(cached_pages(op, space.total_pages).into()))
+}
+
+/// The largest difference of two windows at any of the eight sizes (D8).
+pub fn shift(one: &[f64; 8], other: &[f64; 8]) -> f64 {
+    let apart = one
+        .iter()
+        .zip(other)
+        .map(|(one, other)| (one - other).abs());
+    apart.fold(0.0, f64::max)
+}
+
+/// The window, and the size that holds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct State {
+    space: Space,
+    candidates: Candidates,
+    window: Window,
+    table: Trained,
+    training: Option<Box<Training>>,
+    cached: u32,
+}
+
+impl State {
+    pub(super) fn new(policy: &LocalityDriven, space: &Space, seed: u64) -> Self {
+        let sampling = Sampling {
+            method: policy.curve,
+            rate: Rate::new(policy.sample_ratio).unwrap_or(Rate::ALL),
+            pages: NonZeroU32::new(policy.sample_pages).unwrap_or(NonZeroU32::MIN),
+            seed,
+        };
+        let window = Window::new(sampling, policy.tracker, window_pages(policy, space));
+        let is_miniature = policy.utilisation == Utilisation::Miniature;
+        Self {
+            space: *space,
+            candidates: policy.candidates,
+            training: is_miniature.then(|| Box::new(Training::new(policy, &window, space, seed))),
+            window,
+            table: match policy.utilisation {
+                Utilisation::Given => Trained(policy.victim_utilisations),
+                Utilisation::Analytic | Utilisation::Miniature => Trained::analytic(space),
+            },
+            cached: space.first_pages(),
+        }
+    }
+    pub(super) fn memory(policy: &LocalityDriven, space: &Space) -> Vec<Table> {
+        let writes = window_pages(policy, space) as f64;
+        let pages = match policy.curve {
+            Method::ShardsRate | Method::Aet => writes * policy.sample_ratio,
+            Method::ShardsSize => writes.min(policy.sample_pages.into()),
+            Method::Exact => writes,
+        };
+        let mut tables = vec![Window::memory(pages.ceil() as u64)];
+        if policy.utilisation == Utilisation::Miniature {
+            tables.push(Miniature::memory(
+                space,
+                policy.miniature_divisor,
+                TRAINED.len() as u32,
+            ));
+        }
+        tables
+    }
+    /// How full victims are taken to be.
+    pub fn trained(&self) -> Trained {
+        self.table
+    }
+    /// Whether small flashes are being trained.
+    pub fn is_training(&self) -> bool {
+        self.training
+            .as_ref()
+            .is_some_and(|training| training.miniature.is_some())
+    }
+    /// Over-provisionings that leave a cache which collections can bear.
+    fn over_provisionings(&self) -> impl Iterator<Item = f64> {
+        let percents = match self.candidates {
+            Candidates::Eight => (15..=85).step_by(10),
+            Candidates::Percent => (15..=85).step_by(1),
+        };
+        let (total, most) = (self.space.total_pages, self.space.most_pages);
+        let ratios = percents.map(|percent| f64::from(percent) / 100.0);
+        ratios.filter(move |&op| cached_pages(op, total) <= most)
+    }
+    /// The size of least latency.
+    fn best(&self, curve: &Curve) -> Option<u32> {
+        let total = self.space.total_pages;
+        let miss_ratio = |op| curve.miss_ratio(cached_pages(op, total).into());
+        let victims = |op| self.table.at(op);
+        let best = Model::of(&self.space).best(self.over_provisionings(), victims, miss_ratio);
+        best.map(|(op, _)| cached_pages(op, total))
+    }
+}
+
+/// T, in pages.
+fn window_pages(policy: &LocalityDriven, space: &Space) -> u64 {
+    match policy.window_bytes {
+        0 => 2 * u64::from(space.total_pages),
+        bytes => (bytes / u64::from(space.page_bytes.max(1))).max(1),
+    }
+}
+
+impl Divide for State {
+    fn is_split(&self) -> bool {
+        true
+    }
+    fn start(&self) -> Sizes {
+        Sizes {
+            read: 0,
+            write: self.space.first_pages(),
+        }
+    }
+    #[inline]
+    fn page(&mut self, page: u64, kind: Kind, _hit: bool) {
+        if kind == Kind::Write {
+            self.window.request(page);
+            if let Some(training) = &mut self.training {
+                training.write(page);
+            }
+        }
+    }
+    fn decide(&mut self) -> Option<Sizes> {
+        if !self.window.is_over() {
+            return None;
+        }
+        let curve = self.window.curve();
+        self.window.start();
+        let training = self.training.as_mut();
+        let learned = training.and_then(|training| training.window(&curve, &self.space));
+        self.table = learned.unwrap_or(self.table);
+        let write = self.best(&curve)?;
+        let changed = write != self.cached;
+        self.cached = write;
+        changed.then_some(Sizes { read: 0, write })
+    }
+}

@@ -1,0 +1,107 @@
+//! Reads, writes and over-provisioning share the flash by what pages cost.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::memory::Table;
+use wordline_kernel::slot::Cited;
+
+use super::{Divide, OP_FCL, SEGMENT_BYTES, bearable, segments};
+use crate::cost::Model;
+use crate::period::Period;
+use crate::space::{Kind, Sizes, Space};
+
+/// A list for what was read and one for what was written, whose sizes are chosen after every period by the cost model
+/// (algorithm 1): what they leave is over-provisioning. With no hits at all that is the least of caches, and all of
+/// it for writes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct OpFcl {
+    /// Requests after which the sizes are chosen anew, from these requests alone. Count, 1 or more.
+    #[schemars(range(min = 1))]
+    pub period_requests: u64,
+    /// Segment of the lists in which hits are counted, and the step of the sizes that are compared; where that makes
+    /// fewer than 16 segments, 16 are taken. Bytes.
+    #[schemars(range(min = 1))]
+    pub segment_bytes: u64,
+    /// Segments of the flash; 0 takes as many as `segment_bytes` makes of it. Count, 0 to 1024.
+    #[schemars(range(min = 0, max = 1024))]
+    pub segments: u32,
+    /// Share of the cached pages that is for reads until the first period ends; the source does not say. Ratio, 0 to
+    /// 1.
+    #[schemars(range(min = 0, max = 1))]
+    pub read_ratio: f64,
+}
+
+impl Default for OpFcl {
+    fn default() -> Self {
+        Self {
+            period_requests: 1 << 16,
+            segment_bytes: SEGMENT_BYTES,
+            segments: 0,
+            read_ratio: 0.5,
+        }
+    }
+}
+
+impl Cited for OpFcl {
+    const PAPER: &'static str = OP_FCL;
+}
+
+/// The period, and the sizes that hold.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct State {
+    model: Model,
+    most_pages: u32,
+    segments: u32,
+    length: u64,
+    period: Period,
+    sizes: Sizes,
+    start: Sizes,
+}
+
+impl State {
+    pub(super) fn new(policy: &OpFcl, space: &Space, _seed: u64) -> Self {
+        let segments = segments(space, policy.segments, policy.segment_bytes);
+        let sizes = Sizes::split(space.first_pages(), policy.read_ratio);
+        Self {
+            model: Model::of(space),
+            most_pages: space.most_pages,
+            segments,
+            length: policy.period_requests.max(1),
+            period: Period::new(space, segments),
+            sizes,
+            start: sizes,
+        }
+    }
+    pub(super) fn memory(_policy: &OpFcl, space: &Space) -> Vec<Table> {
+        Period::memory(space).to_vec()
+    }
+}
+
+impl Divide for State {
+    fn is_split(&self) -> bool {
+        true
+    }
+    fn start(&self) -> Sizes {
+        self.start
+    }
+    fn request(&mut self) {
+        self.period.request();
+    }
+    fn page(&mut self, page: u64, kind: Kind, hit: bool) {
+        self.period.page(page, kind, hit);
+    }
+    fn decide(&mut self) -> Option<Sizes> {
+        if self.period.requests() < self.length {
+            return None;
+        }
+        let (model, segments) = (&self.model, self.segments);
+        let division = self.period.load(|load| model.divide(segments, load));
+        let sizes = division.map(|division| division.sizes(model.total_pages));
+        self.period.start();
+        let sizes = bearable(sizes?, self.most_pages);
+        let changed = sizes != self.sizes;
+        self.sizes = sizes;
+        changed.then_some(sizes)
+    }
+}

@@ -1,0 +1,48 @@
+//! What trackers take of memory.
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // outside test functions too, this file is a test
+
+use wordline_partition::period::Period;
+use wordline_partition::{Costs, Kind, Partition, Partitioning, Space};
+
+fn space(total_pages: u32) -> Space {
+    Space {
+        total_pages,
+        pages_per_block: 64,
+        threshold_pages: total_pages / 100,
+        page_bytes: 4096,
+        start_pages: total_pages / 20 * 19,
+        most_pages: total_pages / 100 * 97,
+        costs: Costs::PUBLISHED,
+    }
+}
+
+/// The paper has about 1 % of the flash for two lists as long as the flash: 20 bytes an entry.
+#[test]
+fn ghosts_take_what_is_declared() {
+    let space = space(1 << 20);
+    let mut period = Period::new(&space, 16);
+    for page in 0..u64::from(space.total_pages) {
+        period.page(page, Kind::Write, false);
+        period.page(page + (1 << 32), Kind::Read, false);
+    }
+    let declared: u64 = Period::memory(&space).iter().map(|table| table.most).sum();
+    let (bytes, flash) = (period.bytes() as f64, space.total_bytes() as f64);
+    println!(
+        "{:.1} bytes an entry, {:.2} % of the flash; declared {:.2} %",
+        bytes / f64::from(space.total_pages) / 2.0,
+        bytes / flash * 100.0,
+        declared as f64 / flash * 100.0
+    );
+    assert!(period.bytes() <= declared + 4096, "{bytes} of {declared}");
+    assert!((0.01..0.015).contains(&(bytes / flash)), "about 1 %");
+}
+
+#[test]
+fn every_policy_says_what_it_takes() {
+    let space = space(1 << 16);
+    for policy in Partition::defaults() {
+        let tables = Partitioning::memory(&policy, &space);
+        let stateful = !matches!(policy, Partition::Unified(_) | Partition::Split(_));
+        assert_eq!(!tables.is_empty(), stateful, "{policy:?}");
+    }
+}
