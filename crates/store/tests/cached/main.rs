@@ -288,6 +288,7 @@ fn compare(
             erases,
             dropped: residents.counts().dropped,
             evicted: residents.counts().evicted,
+            destaged: 0,
         };
         assert_eq!(counts, plain.counts, "{place}");
         evicted = counts.evicted;
@@ -334,6 +335,102 @@ fn compare_all(seeds: std::ops::Range<u64>, rounds: u32) {
             }
         }
     }
+}
+
+/// The same where writes stay in flash until they leave; requests of single pages.
+fn compare_back(shape: &Shape, which: (usize, usize), suspect: bool, seed: u64, rounds: u32) {
+    let ((policy, name), (collect, reclaim)) = (POLICIES[which.0], COLLECTIONS[which.1]);
+    let group = if policy == Policy::Lru {
+        1 + seed % 4
+    } else {
+        1
+    };
+    let table = json!({
+        "mode": "write-back",
+        "replacement": name,
+        "suspected_queue": suspect,
+        "reply": "collection",
+        "destage": {"group_pages": group},
+    });
+    let disk_pages = u64::from(shape.blocks * shape.pages_per_block) * 2;
+    let mut run = Run::new(cached(shape, reclaim, table, disk_pages));
+    run.store.verify();
+    let capacity = device(shape, reclaim).ftl.user_pages;
+    let total = shape.blocks * shape.pages_per_block;
+    let most = if suspect {
+        total - capacity - shape.threshold
+    } else {
+        0
+    };
+    let mut plain = Plain::new(
+        (policy, collect, true),
+        shape.own_block,
+        (shape.blocks as usize, shape.pages_per_block as usize),
+        capacity as usize,
+        most as usize,
+        shape.threshold as usize,
+    );
+    plain.group = group as usize;
+    let mut random = Stream::new(seed, "write-back");
+    let (mut hits, mut misses) = ([0_u64; 2], [0_u64; 2]);
+    for round in 0..rounds {
+        let page = skewed(&mut random, disk_pages);
+        let write = random.below(3) > 0;
+        let held = if write {
+            run.serve(Op::Write, page, 1);
+            plain.write_back(page)
+        } else {
+            run.serve(Op::Read, page, 1);
+            plain.read(page) != plain::Found::Nothing
+        };
+        hits[usize::from(write)] += u64::from(held);
+        misses[usize::from(write)] += u64::from(!held);
+        let figures = run.store.figures();
+        let place = format!("{shape:?} {name} {reclaim} {suspect} seed {seed} round {round}");
+        let reads = figures.resident_hits + figures.suspected_hits;
+        assert_eq!([reads, figures.write_hits], hits, "{place}");
+        assert_eq!([figures.misses, figures.write_misses], misses, "{place}");
+        let residents = run.store.residents();
+        let counts = Counts {
+            fills: figures.fills,
+            moves: run.heard.moves,
+            erases: run.heard.erases,
+            dropped: residents.counts().dropped,
+            evicted: residents.counts().evicted,
+            destaged: figures.destages[0].pages,
+        };
+        assert_eq!(counts, plain.counts, "{place}");
+        let held = (residents.len(), residents.suspected(), residents.dirty());
+        let told = (
+            plain.residents(),
+            plain.suspected(),
+            plain.dirty.len() as u32,
+        );
+        assert_eq!(held, told, "{place}");
+        run.audit();
+    }
+    assert!(plain.counts.destaged > 0 && run.heard.erases > 0);
+}
+
+fn compare_all_back(seeds: std::ops::Range<u64>, rounds: u32) {
+    for seed in seeds {
+        for shape in shapes() {
+            for which in (0..12).map(|n| (n % 2, n / 2 % 3, n / 6 == 1)) {
+                compare_back(&shape, (which.0, which.1), which.2, seed, rounds);
+            }
+        }
+    }
+}
+
+#[test]
+fn written_pages_stay_and_leave_as_in_plain_words() {
+    compare_all_back(0..4, 1_500);
+}
+
+#[test]
+#[ignore = "slow: 10^7 operations"]
+fn written_pages_stay_and_leave_as_in_plain_words_for_long() {
+    compare_all_back(4..40, 4_000);
 }
 
 #[test]
