@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from wordline.comparison import Comparison, compare
     from wordline.mrc import MrcResult, MrcSummary, mrc
     from wordline.package import Package, package
+    from wordline.plan_cache import PlanResult, PlanSummary, plan_cache
     from wordline.policy import PolicyClass, PolicyError, Replacement, View
     from wordline.progress import Progress
     from wordline.result import Result, Table
@@ -44,6 +45,7 @@ _NAMES = {
     "comparison": ("Comparison", "compare"),
     "mrc": ("MrcResult", "MrcSummary", "mrc"),
     "package": ("Package", "package"),
+    "plan_cache": ("PlanResult", "PlanSummary", "plan_cache"),
     "policy": ("PolicyClass", "PolicyError", "Replacement", "View"),
     "progress": ("Progress",),
     "result": ("Result", "Table"),
@@ -79,7 +81,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-FUNCTIONS = ("cache", "mrc", "package", "search", "sweep")
+FUNCTIONS = ("cache", "mrc", "package", "plan_cache", "search", "sweep")
 
 
 class _Package(ModuleType):
@@ -103,6 +105,8 @@ __all__ = [
     "MrcResult",
     "MrcSummary",
     "Package",
+    "PlanResult",
+    "PlanSummary",
     "Policy",
     "PolicyClass",
     "PolicyError",
@@ -127,6 +131,7 @@ __all__ = [
     "metrics",
     "mrc",
     "package",
+    "plan_cache",
     "policies",
     "preparation",
     "prepare",

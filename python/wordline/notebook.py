@@ -10,6 +10,7 @@ from wordline.replay import replayed
 if TYPE_CHECKING:
     from wordline.cache import CacheInput, CacheSummary
     from wordline.mrc import MrcSummary
+    from wordline.plan_cache import PlanSummary
 
 MOST_ROWS = 40
 LATENCIES = [(name, key) for name, key in units.LATENCIES if name not in ("std", "min")]
@@ -76,6 +77,35 @@ def mrc_html(summary: "MrcSummary") -> str:
     ]
     headings = ["size", *(curve["method"] for curve in curves)]
     return _html([Rows("Misses of an LRU cache", headings, rows)], _trace(summary["input"]))
+
+
+def plan_html(summary: "PlanSummary") -> str:
+    """The answers of a plan, a table for each size."""
+    headings = ["policy", "reads", "writes", "over-provisioning", "a page", "years"]
+    page_bytes = summary["flash"]["page_bytes"]
+    tables = [
+        Rows(
+            f"{units.size(size['flash_bytes'])} of flash",
+            headings,
+            [
+                [
+                    answer["policy"],
+                    "shared"
+                    if answer["read_pages"] is None
+                    else units.size(answer["read_pages"] * page_bytes),
+                    units.size(answer["write_pages"] * page_bytes),
+                    units.share(answer["over_provisioning_ratio"]),
+                    units.duration(answer["page_us"]),
+                    units.figures(answer["lifetime_years"])
+                    if answer["lifetime_years"]
+                    else units.ABSENT,
+                ]
+                for answer in size["answers"]
+            ],
+        )
+        for size in summary["sizes"]
+    ]
+    return _html(tables, _trace(summary["input"]))
 
 
 def _trace(told: "CacheInput") -> list[str]:

@@ -49,6 +49,11 @@ FILES: dict[str, dict[str, str]] = {
         "curve.parquet": "the corners of the curves",
         "report.html": "which needs no network",
     },
+    "plan-cache": {
+        "summary.json": "",
+        "plan.parquet": "a row for each policy and size",
+        "report.html": "which needs no network",
+    },
     "study": {"index.html": "which needs no network", "study.json": "all numbers"},
     "sweep": {
         "points.parquet": "a row for each point",
@@ -73,6 +78,7 @@ ALWAYS = {
     "run": {"summary.json", "config.resolved.toml"},
     "cache": {"summary.json", "cache.parquet"},
     "mrc": {"summary.json", "curve.parquet"},
+    "plan-cache": {"summary.json", "plan.parquet"},
     "study": {"index.html", "study.json"},
     "sweep": {"points.jsonl"},
     "search": {"trials.journal"},

@@ -31,6 +31,7 @@ def calls(
         "run": outside("run", tiny, "--trace", trace, *SAMPLED),
         "cache": outside("cache", trace),
         "mrc": outside("mrc", trace),
+        "plan-cache": outside("plan-cache", trace, "--sizes", "8MiB"),
         "sweep": outside("sweep", tiny, "--trace", trace),
         "search": outside(
             "search",

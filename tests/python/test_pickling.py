@@ -11,7 +11,7 @@ import pytest
 from conftest import msr
 
 import wordline
-from wordline import CacheResult, MrcResult, Result, RunError, WordlineError
+from wordline import CacheResult, MrcResult, PlanResult, Result, RunError, WordlineError
 
 TABLES = ("requests", "series", "latency", "dies", "blocks", "wear")
 pytestmark = pytest.mark.usefixtures("place")
@@ -44,7 +44,12 @@ def test_a_result_comes_back_whole(copied: object) -> None:
 
 @pytest.mark.parametrize("copied", COPIES, ids=["pickle", "deepcopy"])
 @pytest.mark.parametrize(
-    ("work", "kind"), [(wordline.cache, CacheResult), (wordline.mrc, MrcResult)]
+    ("work", "kind"),
+    [
+        (wordline.cache, CacheResult),
+        (wordline.mrc, MrcResult),
+        (wordline.plan_cache, PlanResult),
+    ],
 )
 def test_what_was_found_in_a_trace_comes_back(
     trace: str, work: object, kind: type, copied: object
@@ -86,7 +91,7 @@ def test_another_version_is_refused_in_a_sentence(
 def test_a_notebook_shows_a_table_and_runs_nothing_of_others() -> None:
     name = "<img src=x onerror=alert(1)>.csv"
     Path(name).write_text(msr(300))
-    for result in (wordline.cache(name), wordline.mrc(name)):
+    for result in (wordline.cache(name), wordline.mrc(name), wordline.plan_cache(name)):
         shown = result._repr_html_()
         assert "&lt;img src=x" in shown
         assert "<img" not in shown

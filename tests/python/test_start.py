@@ -64,7 +64,8 @@ def test_all_names_are_there() -> None:
 
 
 @pytest.mark.parametrize("name", [
-    "cache", "metrics", "mrc", "package", "policies", "presets", "run", "trace_convert",
+    "cache", "metrics", "mrc", "package", "plan_cache", "policies", "presets", "run",
+    "trace_convert",
     "trace_formats", "trace_stat", "config.check", "config.read", "config.settings", "config.show",
 ])  # fmt: skip
 def test_annotations_are_found_by_those_who_read_them(name: str) -> None:
@@ -86,7 +87,7 @@ def test_words_and_their_types_are_the_same(name: str) -> None:
         _ = trace_input.Nothing  # pyright: ignore
 
 
-@pytest.mark.parametrize("name", ["cache", "mrc", "package"])
+@pytest.mark.parametrize("name", ["cache", "mrc", "package", "plan_cache"])
 def test_functions_have_the_names_of_their_modules(name: str) -> None:
     for start in (f"import wordline.{name}", f"from wordline import {name}", "import wordline"):
         said = python(f"{start}\nimport wordline\nprint(type(wordline.{name}).__name__)")

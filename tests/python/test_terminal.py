@@ -114,6 +114,7 @@ PATHS: list[tuple[str, Call]] = [
     ("out", lambda path: wordline.trace_convert("x.csv", path, to="spc")),
     ("trace", lambda path: wordline.cache(path, "lru", "10%")),
     ("trace", wordline.mrc),
+    ("trace", wordline.plan_cache),
 ]
 
 

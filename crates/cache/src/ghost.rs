@@ -70,6 +70,11 @@ impl Ghosts {
     pub fn contains(&self, key: u64) -> bool {
         self.numbers.get(key).is_some()
     }
+    /// The segment that a key is in, if it is in one.
+    pub fn segment(&self, key: u64) -> Option<usize> {
+        let entry = self.numbers.get(key)?;
+        Some(self.segment_of[entry.index()].into())
+    }
     /// Requests that found their key, by segment, the most recent first.
     pub fn hits(&self) -> impl Iterator<Item = u64> {
         self.segments.iter().map(|segment| segment.hits)

@@ -59,7 +59,9 @@ impl Pair {
         assert_eq!(self.ghosts.len(), self.queue.len());
         assert_eq!(self.ghosts.is_empty(), self.queue.is_empty());
         for key in 0..keys {
-            assert_eq!(self.ghosts.contains(key), self.queue.contains(&key));
+            let place = self.queue.iter().position(|&other| other == key);
+            assert_eq!(self.ghosts.contains(key), place.is_some());
+            assert_eq!(self.ghosts.segment(key), place.map(|at| at / self.size));
         }
         assert_eq!(self.ghosts.hits().collect::<Vec<_>>(), self.hits);
     }

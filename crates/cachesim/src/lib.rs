@@ -1,10 +1,12 @@
-//! Replacement policies over traces, and miss-ratio curves of traces: no device, no time.
+//! Replacement policies over traces, miss-ratio curves of traces, plans of flash caches: no device, no time.
 //!
 //! A trace becomes requests for pages ([`Pages`]); then each policy and size is played over them
-//! ([`Pages::run`]), or the trace goes once past the estimators of a curve ([`mrc`]).
+//! ([`Pages::run`]), or the trace goes once past the estimators of a curve ([`mrc`]). What flash in front of a disk would cost,
+//! divided in any way, cost models say of the stacks of a trace ([`plan_cache`]).
 
 mod curves;
 mod foreign;
+mod planning;
 mod play;
 mod policy;
 mod size;
@@ -16,11 +18,12 @@ use wordline_cache::TraceError;
 use wordline_workload::WorkloadError;
 
 pub use curves::{AccuracyOf, CurveAt, CurveOf, Methods, Mrc, PointOf, mrc};
+pub use planning::{Answer, CachePlan, Device, Disk, Flash, Map, OfSize, Question, plan_cache};
 pub use play::{FlashSide, Run, play};
 pub use policy::{Chosen, choose};
 pub use size::Size;
 pub use source::{Input, Pages, Paging};
-pub use tables::{curve_table, run_table};
+pub use tables::{curve_table, plan_table, run_table};
 
 /// Why a trace cannot be studied.
 #[derive(Debug, Error)]
@@ -97,6 +100,8 @@ pub enum Phase {
     Exact,
     /// The AET curve is found.
     Aet,
+    /// Divisions of a flash are compared.
+    Plan,
     /// Estimates are held against the exact curve.
     Accuracy,
 }
@@ -108,6 +113,7 @@ impl Phase {
             Self::Read => "read",
             Self::Exact => "exact",
             Self::Aet => "aet",
+            Self::Plan => "plan",
             Self::Accuracy => "accuracy",
         }
     }

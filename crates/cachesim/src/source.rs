@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use wordline_cache::{Entry, Intake, Requests};
+use wordline_kernel::Time;
 use wordline_workload::{
     InputFile, KeyTrace, Op, Recordings, Request, Source, Trace, TraceFile, TraceOptions,
 };
@@ -64,6 +65,8 @@ pub(super) trait Sink {
     fn reads(&mut self, keys: &[u64]) -> Result<(), CacheError>;
     /// A read or a write of neighbouring pages.
     fn request(&mut self, keys: Range<u64>, write: bool) -> Result<(), CacheError>;
+    /// When the next request was issued.
+    fn arrives(&mut self, _at: Time) {}
     /// Pages are forgotten; how many of them were known.
     fn trim(&mut self, _keys: Range<u64>) -> u64 {
         0
@@ -142,6 +145,7 @@ fn pour_requests(
         let Some(request) = trace.next_request()? else {
             break;
         };
+        sink.arrives(request.arrival);
         places.pass(&request, paging, input, sink)?;
         if input.requests.is_multiple_of(BEAT) {
             beat(watch, input.requests, trace.fraction())?;
@@ -263,6 +267,8 @@ pub struct Pages {
     pub(super) trims: Vec<Trim>,
     /// By entry the number of the page; none unless they are kept.
     pub(super) keys: Vec<u64>,
+    /// From the first request to the last; zero in a trace of keys.
+    pub(super) span: Time,
     /// What it consists of.
     pub input: Input,
 }
@@ -287,9 +293,14 @@ impl Pages {
     pub fn read_with_keys(paging: &Paging, watch: &mut Watch<'_>) -> Result<Self, CacheError> {
         let mut numbering = Numbering::new(paging);
         let input = pour(paging, &mut numbering, watch)?;
+        let span = numbering.span();
         let (requests, keys) = numbering.intake.finish_with_keys();
         let pages = Self::new(requests, numbering.trims, input);
-        Ok(Self { keys, ..pages })
+        Ok(Self {
+            keys,
+            span,
+            ..pages
+        })
     }
     fn new(requests: Requests, mut trims: Vec<Trim>, mut input: Input) -> Self {
         leave_out_trimmed(&requests, &mut trims);
@@ -300,6 +311,7 @@ impl Pages {
             requests,
             trims,
             keys: Vec::new(),
+            span: Time::ZERO,
             input,
         }
     }
@@ -328,6 +340,8 @@ pub(super) struct Numbering {
     path: String,
     intake: Intake,
     trims: Vec<Trim>,
+    /// The earliest and the latest request.
+    times: Option<(Time, Time)>,
 }
 
 impl Numbering {
@@ -336,7 +350,12 @@ impl Numbering {
             path: paging.name(),
             intake: Intake::default(),
             trims: Vec::new(),
+            times: None,
         }
+    }
+    fn span(&self) -> Time {
+        self.times
+            .map_or(Time::ZERO, |(first, last)| last.since(first))
     }
     fn push(&mut self, key: u64, write: bool) -> Result<(), CacheError> {
         self.intake
@@ -347,7 +366,9 @@ impl Numbering {
             })
     }
     pub(super) fn finish(self, input: Input) -> Pages {
-        Pages::new(self.intake.finish(), self.trims, input)
+        let span = self.span();
+        let pages = Pages::new(self.intake.finish(), self.trims, input);
+        Pages { span, ..pages }
     }
 }
 
@@ -357,6 +378,10 @@ impl Sink for Numbering {
     }
     fn request(&mut self, mut keys: Range<u64>, write: bool) -> Result<(), CacheError> {
         keys.try_for_each(|key| self.push(key, write))
+    }
+    fn arrives(&mut self, at: Time) {
+        let (first, last) = self.times.unwrap_or((at, at));
+        self.times = Some((first.min(at), last.max(at)));
     }
     fn trim(&mut self, keys: Range<u64>) -> u64 {
         let place = self.intake.len() as u32;

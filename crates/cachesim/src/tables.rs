@@ -2,7 +2,7 @@
 
 use wordline_observe::{Heading, ObserveError, Table, Values};
 
-use super::{CurveOf, FlashSide, Run};
+use super::{Answer, CachePlan, CurveOf, FlashSide, Run};
 
 /// A row for each policy and size.
 pub fn run_table(runs: &[Run]) -> Result<Table, ObserveError> {
@@ -175,4 +175,92 @@ pub fn curve_table(curves: &[CurveOf]) -> Result<Table, ObserveError> {
             ratios.into(),
         ),
     ])
+}
+
+/// A row for each policy and size of a plan.
+pub fn plan_table(plan: &CachePlan) -> Result<Table, ObserveError> {
+    let rows: Vec<&Answer> = plan.sizes.iter().flat_map(|size| &size.answers).collect();
+    let names: Vec<String> = rows.iter().map(|row| row.policy.clone()).collect();
+    type Figure = fn(&Answer) -> Option<f64>;
+    let pages: [(&'static str, &'static str, fn(&Answer) -> u64); 3] = [
+        ("flash_pages", "All pages of the flash", |row| {
+            row.flash_pages
+        }),
+        (
+            "read_pages",
+            "Cached pages for reads; 0 in one list",
+            |row| row.read_pages.unwrap_or(0),
+        ),
+        (
+            "write_pages",
+            "Cached pages for writes, or of the one list",
+            |row| row.write_pages,
+        ),
+    ];
+    let figures: [(&'static str, &'static str, &'static str, Figure); 9] = [
+        (
+            "over_provisioning_ratio",
+            "ratio",
+            "Share of the flash that is not cached",
+            |row| Some(row.over_provisioning_ratio),
+        ),
+        ("page_us", "us", "Mean cost of a page of a request", |row| {
+            Some(row.page_us)
+        }),
+        (
+            "request_us",
+            "us",
+            "Mean cost of a request, its pages one after the other",
+            |row| Some(row.request_us),
+        ),
+        (
+            "read_hit_ratio",
+            "ratio",
+            "Reads that flash serves, by reads",
+            |row| row.read_hit_ratio,
+        ),
+        (
+            "write_hit_ratio",
+            "ratio",
+            "Writes of what flash holds, by writes",
+            |row| row.write_hit_ratio,
+        ),
+        (
+            "programs_per_page",
+            "",
+            "Pages that the host and fills program, by pages of requests",
+            |row| Some(row.programs_per_page),
+        ),
+        (
+            "victim_utilisation",
+            "ratio",
+            "Valid pages in the blocks that collections take",
+            |row| Some(row.victim_utilisation),
+        ),
+        (
+            "erases",
+            "",
+            "Blocks erased in the time of the trace",
+            |row| Some(row.erases),
+        ),
+        (
+            "lifetime_years",
+            "",
+            "Years that the flash lasts at this load",
+            |row| row.lifetime_years,
+        ),
+    ];
+    let mut columns = vec![(
+        Heading::new("policy", "", "How the flash is divided"),
+        names.into(),
+    )];
+    for (name, words, of) in pages {
+        let values: Vec<u64> = rows.iter().map(|row| of(row)).collect();
+        columns.push((Heading::new(name, "pages", words), Values::from(values)));
+    }
+    for (name, unit, words, of) in figures {
+        let values: Vec<Option<f64>> = rows.iter().map(|row| of(row)).collect();
+        columns.push((Heading::new(name, unit, words), Values::from(values)));
+    }
+    Table::new(columns)
 }

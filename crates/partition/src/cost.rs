@@ -35,10 +35,10 @@ pub struct Load<'a> {
     pub reads_of_write_hits: f64,
 }
 
-/// A division of the flash, counted in steps of which the flash has `steps`.
+/// A division of the flash, and what it costs.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Division {
-    /// Steps of the flash that are cached: u.
+    /// Share of the flash that is cached: u.
     pub utilisation: f64,
     /// r.
     pub read_ratio: f64,

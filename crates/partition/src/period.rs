@@ -130,6 +130,19 @@ impl Period {
             }
         }
     }
+    /// A page is gone.
+    pub fn trim(&mut self, page: u64) {
+        self.reads.forget(page);
+        self.writes.forget(page);
+    }
+    /// The segment of the stack of writes that a page is in, if it is in one.
+    pub fn written(&self, page: u64) -> Option<usize> {
+        self.writes.segment(page)
+    }
+    /// Pages of the flash that it was told of.
+    pub fn total_pages(&self) -> u32 {
+        self.total_pages
+    }
     /// The hit curve of reads that the write list does not serve.
     pub fn reads(&self) -> HitCurve {
         self.curve(&self.reads, self.counts.reads)

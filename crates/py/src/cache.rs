@@ -10,7 +10,8 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use wordline_cachesim::{
-    self, CacheError, Chosen, Methods, Mrc, Pages, Paging, Progress, Run, Size, Watch, choose,
+    self, CacheError, CachePlan, Chosen, Device, Disk, Flash, Methods, Mrc, Pages, Paging,
+    Progress, Question, Run, Size, Watch, choose,
 };
 use wordline_workload::{Recordings, TraceOptions};
 
@@ -141,6 +142,73 @@ pub fn curves_open(
         wordline_cachesim::mrc(&reading, &methods, watch)
     })
     .map(Curves)
+}
+
+/// A plan of flash in front of a disk.
+#[pyclass(module = "wordline._wordline", frozen)]
+pub struct Plan(CachePlan);
+
+#[pymethods]
+impl Plan {
+    /// The trace, the devices and the answers, as JSON.
+    fn summary_json(&self) -> PyResult<String> {
+        serde_json::to_string(&self.0).map_err(fail)
+    }
+    /// A row for each policy and size.
+    fn table(&self) -> PyResult<PyTable> {
+        wordline_cachesim::plan_table(&self.0)
+            .map(PyTable)
+            .map_err(fail)
+    }
+}
+
+/// A configuration as it was named, its text, and overrides.
+type Named = (String, String, Vec<(String, String)>);
+
+fn device((name, text, overrides): Named) -> Device {
+    Device {
+        name,
+        text,
+        overrides,
+    }
+}
+
+/// Checks the flash and the disk of a plan, and the sizes; the bytes of a page of the flash.
+#[pyfunction]
+pub fn plan_check(flash: Named, disk: Named, sizes: Vec<String>) -> PyResult<u32> {
+    for size in &sizes {
+        size.parse::<Size>().map_err(fail)?;
+    }
+    let flash = Flash::of(&device(flash)).map_err(fail)?;
+    Disk::of(&device(disk), flash.page_bytes.into()).map_err(fail)?;
+    Ok(flash.page_bytes)
+}
+
+/// Plans flash in front of a disk for a trace.
+#[pyfunction]
+pub fn plan_open(
+    py: Python<'_>,
+    trace: &CacheTrace,
+    flash: Named,
+    disk: Named,
+    options: &Bound<'_, PyDict>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Plan> {
+    let sizes: Vec<String> = option(options, "sizes")?.unwrap_or_default();
+    let sizes = sizes.iter().map(|size| size.parse());
+    let question = Question {
+        flash: device(flash),
+        disk: device(disk),
+        sizes: sizes.collect::<Result<_, CacheError>>().map_err(fail)?,
+        rate: option(options, "rate")?.unwrap_or(1.0),
+        seed: option(options, "seed")?.unwrap_or(1),
+        steps: option(options, "steps")?.unwrap_or(100),
+    };
+    let trace = Arc::clone(&trace.0);
+    beside(py, progress, move |_, watch| {
+        wordline_cachesim::plan_cache(&trace, &question, watch)
+    })
+    .map(Plan)
 }
 
 fn reading(paths: Vec<PathBuf>, options: &Bound<'_, PyDict>) -> PyResult<Paging> {

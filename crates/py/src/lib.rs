@@ -483,7 +483,8 @@ mod _wordline {
     use super::bench::{bench_access, bench_queue};
     #[pymodule_export]
     use super::cache::{
-        CacheTrace, Curves, cache_check, cache_open, cache_policy, cache_table, curves_open,
+        CacheTrace, Curves, Plan, cache_check, cache_open, cache_policy, cache_table, curves_open,
+        plan_check, plan_open,
     };
     #[pymodule_export]
     use super::growth::MemoryTable;

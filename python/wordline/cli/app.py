@@ -9,7 +9,7 @@ import click
 from wordline import interruption
 from wordline.cli import options
 from wordline.cli.benchmarks import bench, growth
-from wordline.cli.caches import cache, mrc
+from wordline.cli.caches import cache, mrc, plan_cache
 from wordline.cli.command import Group, command, group
 from wordline.cli.devices import config, devices, policies
 from wordline.cli.exit import MISUSED, NOTHING_WRITTEN, fault
@@ -98,8 +98,8 @@ def run(
 
 
 COMMANDS = (
-    bench, cache, compare_command, config, devices, fio_logs, growth, mrc, policies, prepare,
-    report, resume, run, search_command, study, sweep_command, sweep_report, trace,
+    bench, cache, compare_command, config, devices, fio_logs, growth, mrc, plan_cache, policies,
+    prepare, report, resume, run, search_command, study, sweep_command, sweep_report, trace,
 )  # fmt: skip
 for one in COMMANDS:
     cli.add_command(one)

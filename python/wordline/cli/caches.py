@@ -1,4 +1,4 @@
-"""`wordline cache` and `wordline mrc`."""
+"""`wordline cache`, `wordline mrc` and `wordline plan-cache`."""
 
 import json
 from pathlib import Path
@@ -15,6 +15,10 @@ from wordline.cli.command import command
 from wordline.cli.options import PAGES, SET, Options, flag, value
 from wordline.cli.streams import shows_progress
 from wordline.mrc import SIZES as CURVE_SIZES
+from wordline.plan_cache import DISK as PLAN_DISK
+from wordline.plan_cache import FLASH as PLAN_FLASH
+from wordline.plan_cache import SIZES as PLAN_SIZES
+from wordline.plan_cache import STEPS
 
 FLASH: Options = {
     "--flash": value(
@@ -61,6 +65,31 @@ MRC: Options = {
         "the exact curve, over 20 independent hashes."
     ),
     "--seed": value("N", "Chooses the sampled pages.", 1),
+}
+
+PLAN_PAGES: Options = {key: option for key, option in PAGES.items() if key != "--page-bytes"}
+PLAN: Options = {
+    "--flash": value(
+        "PRESET|FILE",
+        "The flash: times, pages, endurance, over-provisioning; its size is not used.",
+        PLAN_FLASH,
+    ),
+    "--disk": value("PRESET|FILE", "The disk behind it.", PLAN_DISK),
+    "--sizes": value(
+        "SIZE[,SIZE]...",
+        "Sizes of the flash, over-provisioning included, as of `wordline cache`. "
+        "[default: 5% to 100% of the distinct pages]",
+        ",".join(PLAN_SIZES),
+        show_default=False,
+    ),
+    "--rate": value("R", "Look at this share of the pages of the trace.", 1.0),
+    "--steps": value("N", "Compare divisions in N steps of the flash.", STEPS),
+    "--seed": value("N", "Chooses the sampled pages.", 1),
+    "--set": {
+        **SET["--set"],
+        "help": "Override a configuration key of the flash, or one of the disk (disk.…); "
+        "repeatable.",
+    },
 }
 
 
@@ -152,3 +181,46 @@ def mrc(
     from wordline.terminal.caches import print_mrc
 
     print_mrc(result.summary, files)
+
+
+@command(PLAN, PLAN_PAGES, name="plan-cache", writes="plan-cache")
+@click.argument("trace")
+def plan_cache(
+    trace: str,
+    flash: str,
+    disk: str,
+    out: Path | None,
+    as_json: bool,
+    progress: bool | None,
+    **options: Any,
+) -> None:
+    """Plan flash in front of a disk for TRACE: how much, divided how, and what it would cost.
+
+    For each size of the flash: how it would be divided between reads, writes and over-provisioning
+    as configured (unified, rw-fcl) and by cost (unified-best, op-fcl, locality-driven), the mean
+    cost of a page and of a request, and how long the flash would last. Cost models say so of hit
+    curves of the trace; nothing is simulated.
+
+    \b
+    Examples:
+      wordline plan-cache disk.csv.gz
+      wordline plan-cache disk.csv.gz --flash d4 --disk nearline-7200 --sizes 1GiB,4GiB
+      wordline plan-cache disk.csv.gz --set disk.model.average.read_positioning_ms=7.7
+      wordline plan-cache huge.csv.zst --rate 0.01 --out out/plan
+
+    With --out, the folder receives {files}. Exit code: 0 done, 2 bad command or input, 130 Ctrl-C,
+    143 SIGTERM.
+    """
+    if out:
+        output_folder.check(out, "plan-cache")
+    overrides = {key: toml_value(text) for key, text in options.pop("overrides", ())}
+    result = wordline.plan_cache(
+        trace, flash, disk, overrides=overrides, progress=shows_progress(progress), **options
+    )
+    files = result.write(out) if out else []
+    if as_json:
+        click.echo(json.dumps(result.summary, indent=2))
+        return
+    from wordline.terminal.caches import print_plan
+
+    print_plan(result.summary, files)

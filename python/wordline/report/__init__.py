@@ -13,7 +13,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name  # pyright: ignore[reportUnknownVariableType]
 
-from wordline import miss_ratio, pages, parts, units
+from wordline import miss_ratio, pages, parts, plan_page, units
 from wordline._wordline import WordlineError
 from wordline.plotly import Figure
 from wordline.replay import replayed
@@ -60,7 +60,7 @@ def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
 def from_folder(path: Path) -> str:
     """The report of a result folder. Raises WordlineError if a file of it is absent or broken."""
     summary = _summary(path / "summary.json")
-    if page := miss_ratio.page_of(summary):
+    if page := miss_ratio.page_of(summary) or plan_page.page_of(summary):
         return page
     tables = Tables(
         *(_table(path / f"{name}.parquet") for name in TABLES),

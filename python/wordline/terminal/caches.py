@@ -1,4 +1,4 @@
-"""What the terminal shows of policies over a trace, and of miss-ratio curves."""
+"""What the terminal shows of policies over a trace, of miss-ratio curves, and of plans."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +15,7 @@ from wordline.units import ABSENT, duration, figures, many, number, share, size,
 if TYPE_CHECKING:
     from wordline.cache import CacheInput, CacheRun, CacheSummary, OnFlashInput
     from wordline.mrc import MrcSummary
+    from wordline.plan_cache import PlanAnswer, PlanSummary
 
 
 def print_cache(summary: "CacheSummary", files: Sequence[Path]) -> None:
@@ -144,6 +145,60 @@ def print_mrc(summary: "MrcSummary", files: Sequence[Path]) -> None:
     if summary["accuracy"]:
         shown.print(_accuracy(summary))
     print_files(shown, files)
+
+
+def print_plan(summary: "PlanSummary", files: Sequence[Path]) -> None:
+    """How flash in front of a disk would be divided, on standard output: a section a size."""
+    shown = console()
+    shown.print(*_trace(summary["input"]), sep="\n")
+    flash, disk = summary["flash"], summary["disk"]
+    found = "" if disk["found_by"] == "keys" else " (mean of random accesses)"
+    shown.print(
+        Text(
+            f"Flash as of {flash['name']}: read {duration(flash['read_us'])}, program "
+            f"{duration(flash['program_us'])}, move {duration(flash['copy_us'])}, erase "
+            f"{duration(flash['erase_us'])}"
+        ),
+        Text(
+            f"Disk {disk['name']}: read {duration(disk['read_us'])}, write "
+            f"{duration(disk['write_us'])}{found}"
+        ),
+        Text(f"Without flash: {duration(summary['disk_only_us'])} a page"),
+        sep="\n",
+    )
+    for size_of in summary["sizes"]:
+        title = (
+            f"{size(size_of['flash_bytes'])} of flash ({many(size_of['flash_pages'], 'page')}, "
+            f"{share(size_of['footprint_ratio'])} of distinct)"
+        )
+        shown.print(_plan_table(title, size_of["answers"], flash["page_bytes"]))
+    note = "models, not a simulation: caches are full, one operation after the other"
+    shown.print(Text(note, style="dim"))
+    print_files(shown, files)
+
+
+def _plan_table(title: str, answers: Sequence["PlanAnswer"], page_bytes: int) -> Table:
+    table = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), title_justify="left",
+        title=Text(title, style="bold"),
+    )  # fmt: skip
+    table.add_column("policy", overflow="fold", min_width=8)
+    for heading in ("reads", "writes", "spare", "page", "request", "hits R", "hits W", "years"):
+        table.add_column(heading, justify="right")
+    for answer in answers:
+        reads, years = answer["read_pages"], answer["lifetime_years"]
+        table.add_row(
+            answer["policy"],
+            "shared" if reads is None else size(reads * page_bytes),
+            size(answer["write_pages"] * page_bytes),
+            share(answer["over_provisioning_ratio"]),
+            duration(answer["page_us"]),
+            duration(answer["request_us"]),
+            share(answer["read_hit_ratio"]),
+            share(answer["write_hit_ratio"]),
+            figures(years) if years else ABSENT,
+        )
+    return table
 
 
 def _accuracy(summary: "MrcSummary") -> Table:

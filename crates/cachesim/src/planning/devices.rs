@@ -1,0 +1,175 @@
+//! What the flash and the disk of a plan take, from their configurations.
+
+use serde::Serialize;
+use wordline_config::plan::Store;
+use wordline_config::{Loaded, load};
+use wordline_disk::SECTOR_BYTES;
+use wordline_disk::extent::Extent;
+use wordline_disk::model::{Mechanism, Timed};
+use wordline_kernel::{Stream, Time};
+use wordline_nand::transaction::Operation;
+
+use crate::CacheError;
+
+/// Accesses from which the mean of a disk is taken.
+const PROBES: u64 = 1 << 14;
+
+/// A configuration as it was named.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Device {
+    /// The preset or the file.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// Keys and their values as TOML.
+    pub overrides: Vec<(String, String)>,
+}
+
+/// A flash device, but for its size. Times are those of an idle device, with the bus.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct Flash {
+    pub name: String,
+    pub page_bytes: u32,
+    pub pages_per_block: u32,
+    pub over_provisioning_ratio: f64,
+    /// Share of the pages that collections keep free.
+    pub free_ratio: f64,
+    pub read_us: f64,
+    pub program_us: f64,
+    /// A collection moves a page.
+    pub copy_us: f64,
+    pub erase_us: f64,
+    pub endurance_cycles: u32,
+}
+
+/// A disk.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct Disk {
+    pub name: String,
+    /// Of a page, with its transfer and what the controller takes.
+    pub read_us: f64,
+    pub write_us: f64,
+    /// `keys` of a model without positions; `random-accesses` of one with an arm.
+    pub found_by: String,
+}
+
+fn loaded(device: &Device, option: &str) -> Result<(Loaded, Store), CacheError> {
+    let what = || format!("{option} {}", device.name);
+    let wrong = |error: &dyn std::fmt::Display| {
+        CacheError::argument(what(), error.to_string(), "correct it or name another")
+    };
+    let loaded =
+        load(&device.text, &device.name, &device.overrides).map_err(|error| wrong(&error))?;
+    let plan = loaded.plan(0).map_err(|error| wrong(&error))?;
+    Ok((loaded, plan.store))
+}
+
+impl Flash {
+    /// The flash of a configuration: of an SSD, or of a cache in front of a disk.
+    pub fn of(device: &Device) -> Result<Self, CacheError> {
+        let (_, store) = loaded(device, "flash")?;
+        let ssd = match store {
+            Store::Ssd(ssd) => *ssd,
+            Store::Cached(cached) => cached.ssd,
+            Store::Disk(_) | Store::Array(_) => {
+                return Err(CacheError::argument(
+                    format!("flash {}", device.name),
+                    "it is not one flash device",
+                    "name a preset of one; `wordline devices` lists them",
+                ));
+            }
+        };
+        let (name, device, ftl) = (&device.name, &ssd.device, &ssd.device.ftl);
+        let (chains, per_block) = (&device.part.chains, ftl.layout.pages_per_block);
+        let mean = |operation| {
+            let of = |offset| chains.unloaded(operation, offset).as_us();
+            (0..per_block).map(of).sum::<f64>() / f64::from(per_block.max(1))
+        };
+        let (read_us, program_us) = (mean(Operation::Read), mean(Operation::Program));
+        let free = match ftl.start_pages {
+            0 => ftl.start_blocks * per_block,
+            pages => pages,
+        };
+        let of_plane = f64::from(ftl.layout.blocks_per_plane) * f64::from(per_block);
+        Ok(Self {
+            name: name.clone(),
+            page_bytes: device.page_bytes,
+            pages_per_block: per_block,
+            over_provisioning_ratio: ftl.config.over_provisioning_ratio,
+            free_ratio: f64::from(free) / of_plane,
+            read_us,
+            program_us,
+            copy_us: match device.internal_data_move {
+                true => mean(Operation::Move),
+                false => read_us + program_us,
+            },
+            erase_us: chains.unloaded(Operation::Erase, 0).as_us(),
+            endurance_cycles: device.part.endurance_cycles,
+        })
+    }
+}
+
+impl Disk {
+    /// The disk of a configuration, for pages of a size: the disk itself, or the one behind a cache.
+    pub fn of(device: &Device, page_bytes: u64) -> Result<Self, CacheError> {
+        let (loaded, store) = loaded(device, "disk")?;
+        let leaf = match store {
+            Store::Disk(disk) => Some(disk),
+            Store::Cached(cached) => match cached.backing {
+                Store::Disk(disk) => Some(disk),
+                _ => None,
+            },
+            Store::Ssd(_) | Store::Array(_) => None,
+        };
+        let (Some(disk), Some(config)) = (leaf, &loaded.config.disk) else {
+            return Err(CacheError::argument(
+                format!("disk {}", device.name),
+                "it is not one disk",
+                "name a preset of one, such as disk-average; `wordline devices` lists them",
+            ));
+        };
+        let sectors = page_bytes.div_ceil(SECTOR_BYTES);
+        let places = disk.disk.capacity_bytes / SECTOR_BYTES / sectors;
+        if places == 0 {
+            return Err(CacheError::argument(
+                format!("disk {}", device.name),
+                format!("it is smaller than a page of {page_bytes} bytes"),
+                "name a larger one",
+            ));
+        }
+        let overhead = &config.overhead;
+        let (after_read, after_write) = (&overhead.after_read, &overhead.after_write);
+        let read = f64::midpoint(after_read.read_miss_us, after_write.read_miss_us);
+        let write = f64::midpoint(after_read.write_miss_us, after_write.write_miss_us);
+        let mean = |write| mean_us(disk.disk.model.clone(), places, sectors, write);
+        Ok(Self {
+            name: device.name.clone(),
+            read_us: mean(false) + read,
+            write_us: mean(true) + write,
+            found_by: match disk.disk.model {
+                Timed::Constant(_) | Timed::Average(_) => "keys",
+                Timed::Positioned(_) => "random-accesses",
+            }
+            .to_owned(),
+        })
+    }
+}
+
+/// The mean over accesses at random places, some time after each other so that platters stand anywhere.
+fn mean_us(mut model: Timed, places: u64, sectors: u64, write: bool) -> f64 {
+    let mut random = Stream::new(0, "plan.disk");
+    let (mut now, mut busy) = (Time::ZERO, Time::ZERO);
+    for _ in 0..PROBES {
+        now = now + Time::from_us(random.below(1 << 14));
+        let extent = Extent {
+            lbn: random.below(places) * sectors,
+            sectors,
+        };
+        let took = model.access(now, extent, write, now).total();
+        now = now + took;
+        busy = busy + took;
+    }
+    busy.as_us() / PROBES as f64
+}

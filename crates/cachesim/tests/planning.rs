@@ -1,0 +1,114 @@
+//! Plans of flash caches: sizes, faults, interruption. What the numbers are, the tests of the Python package say.
+#![allow(clippy::unwrap_used)]
+
+use std::fmt::Write;
+
+use tempfile::TempDir;
+use wordline_cachesim::{
+    CacheError, CachePlan, Device, Pages, Paging, Phase, Question, plan_cache, plan_table,
+};
+use wordline_kernel::Stream;
+use wordline_workload::{Recordings, TraceOptions};
+
+fn pages() -> Pages {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("trace.csv");
+    let mut lines = "time_ns,op,offset_bytes,size_bytes,volume\n".to_owned();
+    let mut random = Stream::new(1, "planning");
+    for place in 0..5_000_u64 {
+        let page = (random.unit().powi(2) * 6_000.0) as u64;
+        let op = if random.below(3) == 0 {
+            "write"
+        } else {
+            "read"
+        };
+        writeln!(lines, "{},{op},{},4096,0", place * 1_000_000, page * 4096).unwrap();
+    }
+    std::fs::write(&path, lines).unwrap();
+    let paging = Paging {
+        recordings: Recordings::default(),
+        paths: vec![path],
+        trace: TraceOptions::as_recorded(),
+        page_bytes: 4096,
+        max_requests: None,
+    };
+    Pages::read(&paging, &mut |_| true).unwrap()
+}
+
+fn device(name: &str) -> Device {
+    Device {
+        name: name.to_owned(),
+        text: wordline_config::presets::text(name).unwrap().to_owned(),
+        overrides: Vec::new(),
+    }
+}
+
+fn question(sizes: &[&str]) -> Question {
+    Question {
+        flash: device("opfcl-small"),
+        disk: device("disk-average"),
+        sizes: sizes.iter().map(|size| size.parse().unwrap()).collect(),
+        rate: 1.0,
+        seed: 1,
+        steps: 20,
+    }
+}
+
+fn plan(question: &Question) -> Result<CachePlan, CacheError> {
+    plan_cache(&pages(), question, &mut |_| true)
+}
+
+#[test]
+fn sizes_are_whole_blocks_and_none_is_told_twice() {
+    let found = plan(&question(&["5000p", "1p", "2p", "32MiB"])).unwrap();
+    let sizes: Vec<u64> = found.sizes.iter().map(|size| size.flash_pages).collect();
+    assert_eq!(sizes, [64 * 64, 5_056, 8_192]);
+    for size in &found.sizes {
+        for answer in &size.answers {
+            let cached = answer.read_pages.unwrap_or(0) + answer.write_pages;
+            assert!(cached < size.flash_pages, "{answer:?}");
+        }
+    }
+    assert_eq!(plan_table(&found).unwrap().rows(), 15);
+}
+
+#[test]
+fn a_division_that_moves_costs_no_more_than_one_that_does_not() {
+    for size in plan(&question(&["16MiB", "24MiB"])).unwrap().sizes {
+        let cost = |policy: &str| {
+            let mut answers = size.answers.iter();
+            answers
+                .find(|answer| answer.policy == policy)
+                .unwrap()
+                .page_us
+        };
+        assert!(cost("unified-best") <= cost("unified"));
+        assert!(cost("op-fcl") <= cost("rw-fcl"));
+    }
+}
+
+#[test]
+fn what_cannot_be_planned_is_said() {
+    let of = |change: fn(&mut Question)| {
+        let mut question = question(&["16MiB"]);
+        change(&mut question);
+        plan(&question).unwrap_err().to_string()
+    };
+    assert!(of(|asked| asked.flash = device("nearline-7200")).contains("not one flash device"));
+    assert!(of(|asked| asked.disk = device("opfcl-small")).contains("not one disk"));
+    assert!(of(|asked| asked.rate = 0.001).contains("larger share of the pages"));
+    assert!(of(|asked| asked.rate = 2.0).contains("out of range"));
+    assert!(of(|asked| asked.flash = device("consumer-tlc")).contains("has pages of 16384 bytes"));
+}
+
+#[test]
+fn a_plan_can_be_ended() {
+    let mut heard = Vec::new();
+    let ended = plan_cache(&pages(), &question(&["16MiB"]), &mut |now| {
+        heard.push(now);
+        heard.len() < 3
+    });
+    assert!(matches!(ended, Err(CacheError::Interrupted)));
+    assert!(heard.iter().all(|now| now.phase == Phase::Plan));
+    assert!(heard.is_sorted_by_key(|now| (now.fraction.unwrap() * 1e9) as u64));
+}

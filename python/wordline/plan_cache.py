@@ -1,0 +1,270 @@
+"""How much flash in front of a disk, divided how, and what it would cost: from a trace, without
+simulating.
+
+r = wordline.plan_cache("disk.csv.gz", flash="d4", disk="disk-average")
+r.best["policy"], r.best["page_us"]
+r.table.polars()
+"""
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TypedDict, cast
+
+from wordline import _wordline, config, output_folder
+from wordline._wordline import WordlineError
+from wordline.arguments import whole
+from wordline.cache import (
+    CacheInput,
+    CacheProgress,
+    OfTrace,
+    Size,
+    heard,
+    reading_options,
+    size_texts,
+)
+from wordline.config import Value
+from wordline.result import Table
+from wordline.trace_input import Align, OnBadLine, TimeOrder, Traces, Volumes, paths, trace_options
+
+FLASH, DISK = "opfcl-small", "disk-average"
+SIZES = ("5%", "10%", "20%", "50%", "100%")
+STEPS, FEWEST_STEPS, MOST_STEPS = 100, 4, 400
+
+
+class PlanFlash(TypedDict):
+    """The flash, but for its size. Times are those of an idle device, with the bus, in the mean of
+    a block's pages; `free_ratio` is the share of the pages that collections keep free."""
+
+    name: str
+    page_bytes: int
+    pages_per_block: int
+    over_provisioning_ratio: float
+    free_ratio: float
+    read_us: float
+    program_us: float
+    copy_us: float
+    erase_us: float
+    endurance_cycles: int
+
+
+class PlanDisk(TypedDict):
+    """What a page takes on the disk. `found_by` is "keys" where the model has no positions, and
+    "random-accesses", the mean of 16,384 all over the disk, where it has an arm."""
+
+    name: str
+    read_us: float
+    write_us: float
+    found_by: str
+
+
+class PlanAnswer(TypedDict):
+    """How a policy of `cache.partition` would divide the flash, and what that would cost;
+    "unified-best" is one list of the size that costs least.
+
+    `read_pages` is None where reads and writes share a list. `page_us` is the mean cost of a page
+    of a request, `request_us` that of a request whose pages come one after the other. `erases` are
+    those of the trace's time, `lifetime_years` None where it has no times.
+    """
+
+    policy: str
+    flash_pages: int
+    read_pages: int | None
+    write_pages: int
+    over_provisioning_ratio: float
+    page_us: float
+    request_us: float
+    read_hit_ratio: float | None
+    write_hit_ratio: float | None
+    programs_per_page: float
+    victim_utilisation: float
+    erases: float
+    lifetime_years: float | None
+
+
+class PlanMap(TypedDict):
+    """The cost of a page of op-fcl, a row for each share of reads in the cache and a column for
+    each cached share of the flash; and that of one list, and of a write cache, by the cached
+    share."""
+
+    utilisations: list[float]
+    read_ratios: list[float]
+    page_us: list[list[float]]
+    unified_us: list[float]
+    locality_us: list[float]
+
+
+class PlanSize(TypedDict):
+    """The answers at a size of the flash, over-provisioning included."""
+
+    flash_pages: int
+    flash_bytes: int
+    footprint_ratio: float
+    answers: list[PlanAnswer]
+    map: PlanMap
+
+
+class PlanSummary(TypedDict):
+    """The content of summary.json. `kind` is "plan-cache"; `disk_only_us` is the cost of a page
+    without flash."""
+
+    kind: str
+    version: str
+    input: CacheInput
+    flash: PlanFlash
+    disk: PlanDisk
+    seconds: float | None
+    rate: float
+    steps: int
+    disk_only_us: float
+    sizes: list[PlanSize]
+
+
+class PlanResult(OfTrace):
+    """A plan of flash in front of a disk."""
+
+    COMMAND = "plan-cache"
+    NAME = "plan"
+
+    def __init__(self, summary: PlanSummary, table: _wordline.Table) -> None:
+        super().__init__(table)
+        self.summary = summary
+
+    @property
+    def sizes(self) -> list[PlanSize]:
+        """The answers by size of the flash, ascending."""
+        return self.summary["sizes"]
+
+    @property
+    def best(self) -> PlanAnswer:
+        """The answer of the least cost of a page; of equal ones that of the smallest flash."""
+        answers = [answer for size in self.sizes for answer in size["answers"]]
+        return min(answers, key=lambda answer: answer["page_us"])
+
+    @cached_property
+    def table(self) -> Table:
+        """The answers as a table: a row each."""
+        return self._rows()
+
+    def _content(self) -> PlanSummary:
+        return self.summary
+
+    def _page(self) -> str:
+        from wordline.plan_page import plan_page
+
+        return plan_page(self.summary)
+
+    def __repr__(self) -> str:
+        best = self.best
+        return (
+            f"<wordline.PlanResult {len(self.sizes)} sizes; least {best['page_us']:.6g} us a page: "
+            f"{best['policy']}, {best['flash_pages']:,} pages>"
+        )
+
+    def _repr_html_(self) -> str:
+        from wordline.notebook import plan_html
+
+        return plan_html(self.summary)
+
+
+def plan_cache(
+    trace: Traces,
+    flash: str | os.PathLike[str] = FLASH,
+    disk: str | os.PathLike[str] = DISK,
+    *,
+    sizes: Size | Sequence[Size] = SIZES,
+    rate: float = 1.0,
+    seed: int = 1,
+    steps: int = STEPS,
+    overrides: Mapping[str, Value] | None = None,
+    max_requests: int | None = None,
+    format: str | None = None,
+    columns: str | None = None,
+    on_bad_line: OnBadLine = "error",
+    time_order: TimeOrder = "file",
+    time_gaps: str = "keep",
+    align: Align = "keep",
+    volumes: Volumes = "shared",
+    progress: bool | Callable[[CacheProgress], None] = False,
+    out: str | os.PathLike[str] | None = None,
+) -> PlanResult:
+    """Plans flash in front of a disk for a trace: for each size, how each policy of
+    `cache.partition` would divide it between reads, writes and over-provisioning, what a page of a
+    request would cost, and how long the flash would last. Cost models say so of hit curves of the
+    trace; nothing is simulated.
+
+        r = wordline.plan_cache("disk.csv.gz", "d4", "nearline-7200", sizes=["1GiB", "10%"])
+
+    trace         path, or paths played one after the other
+    flash         a TOML file or a preset of a flash device: times, pages, endurance, the share of
+                  over-provisioning; its size is not used
+    disk          a TOML file or a preset of a disk
+    sizes         of the flash, all its pages, over-provisioning included, as of `wordline.cache`;
+                  in whole blocks, 64 at least
+    rate          look at this share of the pages of the trace, chosen by hash
+    seed          chooses them, 0 to 2**64 - 1
+    steps         divisions are compared in steps of so many to the whole flash, 4 to 400
+    overrides     values of configuration keys; those that begin with `disk.` are of the disk
+    max_requests, format, columns, on_bad_line, time_order, align, volumes, progress, out
+                  as of `wordline.cache`
+
+    Requests are split into pages of the flash. Trims remove pages; flushes are ignored. The GIL is
+    released meanwhile; Ctrl-C ends it.
+
+    Raises WordlineError, or KeyboardInterrupt, and leaves nothing then.
+    """
+    wanted = size_texts(sizes)
+    if not wanted:
+        raise WordlineError("no size is given; give one, such as 64MiB, 4096p or 10%")
+    options: dict[str, object] = {
+        "sizes": wanted,
+        "rate": _share(rate),
+        "seed": whole("seed", seed, 0),
+        "steps": whole("steps", steps, FEWEST_STEPS, MOST_STEPS),
+    }
+    devices = _named(flash, disk, overrides or {})
+    page_bytes = _wordline.plan_check(*devices, wanted)
+    reading = reading_options(page_bytes, max_requests)
+    reading |= trace_options(
+        format, on_bad_line, time_order, align, volumes, columns=columns, time_gaps=time_gaps
+    )
+    if out is not None:
+        output_folder.check(out, "plan-cache")
+    with heard(progress) as tell:
+        taken = _wordline.cache_open(paths(trace), reading, tell)
+        plan = _wordline.plan_open(taken, *devices, options, tell)
+    told = json.loads(plan.summary_json())
+    result = PlanResult(_summary(told), plan.table())
+    if out is not None:
+        result.write(out)
+    return result
+
+
+Named = tuple[str, str, list[tuple[str, str]]]
+
+
+def _named(
+    flash: str | os.PathLike[str], disk: str | os.PathLike[str], overrides: Mapping[str, Value]
+) -> tuple[Named, Named]:
+    """The flash and the disk: name, text and overrides of each."""
+    settings = config.settings(overrides)
+    of_disk = [(key, text) for key, text in settings if key.split(".")[0] == "disk"]
+    of_flash = [(key, text) for key, text in settings if key.split(".")[0] != "disk"]
+    flash_text, flash_name = config.read(flash)
+    disk_text, disk_name = config.read(disk)
+    return (flash_name, flash_text, of_flash), (disk_name, disk_text, of_disk)
+
+
+def _summary(told: dict[str, object]) -> PlanSummary:
+    from importlib.metadata import version
+
+    return cast("PlanSummary", {"kind": "plan-cache", "version": version("wordline"), **told})
+
+
+def _share(rate: object) -> float:
+    if not isinstance(rate, int | float) or isinstance(rate, bool):
+        raise TypeError(f"rate must be a number, not {rate!r}")
+    if not 0 < rate <= 1:
+        raise WordlineError(f"rate: {rate} is not above 0 and at most 1; give a share of the pages")
+    return float(rate)

@@ -1,0 +1,366 @@
+"""Plans of flash in front of a disk, against plain lists and the formulas of their sources."""
+
+import json
+import math
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import get_type_hints
+
+import polars as pl
+import pytest
+from conftest import Command
+from test_report import needs_browser, opened
+
+import wordline as package
+from wordline import WordlineError
+from wordline.plan_cache import (
+    PlanAnswer,
+    PlanDisk,
+    PlanFlash,
+    PlanMap,
+    PlanSize,
+    PlanSummary,
+)
+
+PAGE = 4096
+STEPS = 16
+Pages = list[tuple[int, bool]]
+
+
+def drawn(requests: int, pages: int, power: int) -> Pages:
+    """Reads and writes of single pages, some more often than others; a third are writes."""
+    draw = random.Random(7)
+    return [(int(draw.random() ** power * pages), draw.random() < 1 / 3) for _ in range(requests)]
+
+
+def written(place: Path, requested: Pages) -> str:
+    """The trace of them, a request a millisecond."""
+    lines = [
+        f"{number * 1_000_000},{'write' if write else 'read'},{page * PAGE},{PAGE},0"
+        for number, (page, write) in enumerate(requested)
+    ]
+    header = "time_ns,op,offset_bytes,size_bytes,volume"
+    (place / "pages.csv").write_text("\n".join([header, *lines]) + "\n")
+    return "pages.csv"
+
+
+def victims(u: float) -> float:
+    """The root below 1 of u = (x - 1) / ln x, by Newton's method from far below."""
+    x = math.exp(-1 / u) / 2
+    for _ in range(200):
+        x -= (x - 1 - u * math.log(x)) / (1 - u / x)
+    return x
+
+
+def page_write(flash: PlanFlash, u: float) -> float:
+    x, pages = victims(u), flash["pages_per_block"]
+    collection = x * pages * flash["copy_us"] + flash["erase_us"]
+    return collection / ((1 - x) * pages) + flash["program_us"]
+
+
+def answers(size: PlanSize) -> dict[str, PlanAnswer]:
+    return {answer["policy"]: answer for answer in size["answers"]}
+
+
+def bearable(flash: PlanFlash, pages: int) -> float:
+    """The share of the flash that may be cached: all but what is kept free and a block."""
+    free = max(round(pages * flash["free_ratio"]), flash["pages_per_block"])
+    return (pages - free - flash["pages_per_block"]) / pages
+
+
+class Stack:
+    """An LRU stack without end."""
+
+    def __init__(self) -> None:
+        self.pages: list[int] = []
+
+    def touch(self, page: int) -> float:
+        """How many others lay above it; then it is on top."""
+        above = self.place(page)
+        if above < math.inf:
+            del self.pages[int(above)]
+        self.pages.insert(0, page)
+        return above
+
+    def place(self, page: int) -> float:
+        return self.pages.index(page) if page in self.pages else math.inf
+
+
+def hit_ratio(places: list[float], segment: int) -> Callable[[float], float]:
+    """The share of the places within a size, straight between the ends of segments."""
+
+    def within(size: float) -> float:
+        low = math.floor(size / segment)
+        below, above = (sum(place < end * segment for place in places) for end in (low, low + 1))
+        return (below + (above - below) * (size / segment - low)) / max(1, len(places))
+
+    return within
+
+
+def test_one_list_costs_what_its_hits_and_write_backs_cost(place: Path) -> None:
+    trace = written(place, drawn(30_000, 12_000, 2))
+    plan = package.plan_cache(trace, sizes=[6400])
+    flash, disk = plan.summary["flash"], plan.summary["disk"]
+    found = answers(plan.sizes[0])["unified"]
+    (run,) = package.cache(trace, "lru", [6080]).runs
+    assert found["write_pages"] == run["size_pages"] == 0.95 * 6400
+    assert found["read_hit_ratio"] == pytest.approx(run["read_hits"] / run["reads"])
+    assert found["write_hit_ratio"] == pytest.approx(run["write_hits"] / run["writes"])
+    write_us = page_write(flash, 0.95)
+    busy = (
+        run["read_hits"] * flash["read_us"]
+        + (run["reads"] - run["read_hits"]) * (disk["read_us"] + write_us)
+        + run["writes"] * write_us
+        + run["write_backs"] * (flash["read_us"] + disk["write_us"])
+    )
+    assert found["page_us"] == pytest.approx(busy / run["requests"])
+    programs = run["reads"] - run["read_hits"] + run["writes"]
+    erases = programs / ((1 - victims(0.95)) * 64)
+    assert found["erases"] == pytest.approx(erases)
+    years = 29.999 / (365.25 * 24 * 3600) * 100 * 100_000 / erases
+    assert found["lifetime_years"] == pytest.approx(years)
+
+
+def test_the_best_list_is_the_best_of_all_that_collections_can_bear(place: Path) -> None:
+    trace = written(place, drawn(20_000, 9_000, 2))
+    (size,) = package.plan_cache(trace, sizes=[6400]).sizes
+    found = answers(size)
+    least = min(size["map"]["unified_us"])  # every second step
+    assert found["unified-best"]["page_us"] <= least + 0.01
+    assert found["unified-best"]["page_us"] <= found["unified"]["page_us"]
+
+
+def divided(
+    requested: Pages, summary: PlanSummary, pages: int, shares: list[float]
+) -> tuple[float, float, float]:
+    """Cost, cached share and share of reads of two lists, from plain lists; the reads that the
+    write list serves are found from its size, and that from them."""
+    flash, disk = summary["flash"], summary["disk"]
+    segment, held, best = pages // STEPS, STEPS // 2, (math.inf, 0.0, 0.0)
+    for _ in range(8):
+        reads, writes = Stack(), Stack()
+        read_places: list[float] = []
+        write_places: list[float] = []
+        hits = served = 0
+        for page, write in requested:
+            is_held = writes.place(page) < held * segment
+            if write:
+                hits += is_held
+                if page in reads.pages:
+                    reads.pages.remove(page)
+            elif not is_held:
+                read_places.append(reads.touch(page))
+                continue
+            else:
+                served += 1
+            write_places.append(writes.touch(page))
+        of_reads, of_writes = hit_ratio(read_places, segment), hit_ratio(write_places, segment)
+        share = len(read_places) / len(requested)
+        h = served / max(1, hits + served)
+        best = (math.inf, 0.0, 0.0)
+        for u in shares:
+            pw = page_write(flash, u)
+            for step in range(STEPS + 1):
+                r = step / STEPS
+                hr, hw = of_reads(pages * u * r), of_writes(pages * u * (1 - r))
+                read = hr * flash["read_us"] + (1 - hr) * (disk["read_us"] + pw)
+                hit = (1 - h) * pw + h * flash["read_us"]
+                miss = flash["read_us"] + disk["write_us"] + pw
+                cost = read * share + (hw * hit + (1 - hw) * miss) * (1 - share)
+                if cost < best[0] - 1e-9:
+                    best = (cost, u, r)
+        wanted = math.floor(best[1] * (1 - best[2]) * STEPS + 0.5)
+        if wanted == held:
+            break
+        held = wanted
+    return best
+
+
+def test_two_lists_are_divided_as_plain_lists_say(place: Path) -> None:
+    requested = drawn(6_000, 5_000, 2)
+    plan = package.plan_cache(written(place, requested), sizes=[4096], steps=STEPS)
+    (size,) = plan.sizes
+    found = answers(size)
+    pages = size["flash_pages"]
+    assert pages == 4096
+    most = bearable(plan.summary["flash"], pages)
+    shares = [step / STEPS for step in range(1, STEPS) if step / STEPS <= most]
+    cost, u, r = divided(requested, plan.summary, pages, shares)
+    op = found["op-fcl"]
+    assert op["page_us"] == pytest.approx(cost)
+    assert (op["read_pages"], op["write_pages"]) == (
+        pytest.approx(pages * u * r, abs=1),
+        pytest.approx(pages * u * (1 - r), abs=1),
+    )
+    own = (pages - round(pages * 0.05)) / pages
+    cost, u, r = divided(requested, plan.summary, pages, [min(own, most)])
+    rw = found["rw-fcl"]
+    assert rw["page_us"] == pytest.approx(cost)
+    assert rw["read_pages"] == pytest.approx(pages * u * r, abs=1)
+
+
+def test_writes_alone_are_cached_as_the_formula_says(place: Path) -> None:
+    requested = drawn(6_000, 5_000, 2)
+    plan = package.plan_cache(written(place, requested), sizes=[6400])
+    flash, disk = plan.summary["flash"], plan.summary["disk"]
+    writes = Stack()
+    write_places: list[float] = []
+    read_places: list[float] = []
+    for page, write in requested:
+        if write:
+            write_places.append(writes.touch(page))
+        else:
+            read_places.append(writes.place(page))
+    free = max(round(6400 * flash["free_ratio"]), 64)
+    trained = {
+        percent: victims((100 - percent) / 100 * 6400 / (6400 - free))
+        for percent in range(15, 86, 10)
+    }
+
+    def valid(percent: int) -> float:
+        low = 15 + (percent - 15) // 10 * 10
+        high = min(low + 10, 85)
+        part = (percent - low) / 10
+        return trained[low] + (trained[high] - trained[low]) * part
+
+    def latency(percent: int) -> float:
+        pages, x = (100 - percent) * 64, valid(percent)
+        misses = sum(place >= pages for place in write_places) / len(write_places)
+        moved = x * 64 * (flash["read_us"] + flash["program_us"]) + flash["erase_us"]
+        own = flash["program_us"] + moved / ((1 - x) * 64)
+        return own + misses * (flash["read_us"] + disk["write_us"])
+
+    best = min(range(15, 86), key=latency)
+    found = answers(plan.sizes[0])["locality-driven"]
+    assert found["write_pages"] == (100 - best) * 64
+    served = sum(place < found["write_pages"] for place in read_places)
+    busy = len(write_places) * latency(best) + served * flash["read_us"]
+    busy += (len(read_places) - served) * disk["read_us"]
+    assert found["page_us"] == pytest.approx(busy / len(requested))
+
+
+def test_devices_lend_their_own_times() -> None:
+    requested = "traces/postgresql-mixed.csv.gz"
+    bundled = Path(__file__).parents[2] / requested
+    summary = package.plan_cache(bundled, sizes="8MiB").summary
+    flash, disk = summary["flash"], summary["disk"]
+    # the array's times and 4096 bytes at 40.96 MB/s, and a few cycles of 25 ns for commands
+    assert flash["read_us"] == pytest.approx(125, abs=1)
+    assert flash["program_us"] == pytest.approx(300, abs=1)
+    assert flash["copy_us"] == pytest.approx(flash["read_us"] + flash["program_us"])
+    assert flash["erase_us"] == pytest.approx(1500, abs=1)
+    assert (flash["pages_per_block"], flash["endurance_cycles"]) == (64, 100_000)
+    assert disk["read_us"] == pytest.approx(4500 + 4096 / 72, abs=0.001)
+    assert disk["write_us"] == pytest.approx(4900 + 4096 / 72, abs=0.001)
+    assert disk["found_by"] == "keys"
+    moved = {"nand.internal_data_move": True, "ftl.gc.internal_data_move": True,
+             "disk.model.average.read_positioning_ms": 7.7}  # fmt: skip
+    other = package.plan_cache(bundled, sizes="8MiB", overrides=moved).summary
+    assert other["flash"]["copy_us"] == pytest.approx(225, abs=1)
+    assert other["disk"]["read_us"] == pytest.approx(7700 + 4096 / 72, abs=0.001)
+
+
+def test_a_disk_with_an_arm_lends_the_mean_of_random_accesses(trace: str) -> None:
+    disk = package.plan_cache(trace, disk="atlas-10k-iv", sizes="8MiB").summary["disk"]
+    assert disk["found_by"] == "random-accesses"
+    # 7.73 and 8.25 ms, of the measured drive's model
+    assert disk["read_us"] == pytest.approx(7730, rel=0.03)
+    assert disk["write_us"] == pytest.approx(8250, rel=0.03)
+
+
+def test_a_sample_is_near_all(place: Path) -> None:
+    trace = written(place, drawn(60_000, 60_000, 2))
+    every, some = (package.plan_cache(trace, sizes=["30%"], rate=rate) for rate in (1.0, 0.1))
+    for policy, answer in answers(every.sizes[0]).items():
+        near = answers(some.sizes[0])[policy]
+        assert near["page_us"] == pytest.approx(answer["page_us"], rel=0.05), policy
+
+
+def test_no_flash_is_what_the_disk_takes(place: Path) -> None:
+    requested = drawn(3_000, 2_000, 1)
+    summary = package.plan_cache(written(place, requested), sizes="16MiB").summary
+    writes = sum(write for _, write in requested) / len(requested)
+    expected = summary["disk"]["read_us"] * (1 - writes) + summary["disk"]["write_us"] * writes
+    assert summary["disk_only_us"] == pytest.approx(expected)
+
+
+def test_without_times_nothing_is_said_of_years(place: Path) -> None:
+    keys = b"".join((key % 5_000).to_bytes(4, "little") for key in range(20_000))
+    (place / "keys.bin").write_bytes(keys)
+    plan = package.plan_cache("keys.bin", format="keys32le", sizes="16MiB")
+    assert plan.summary["seconds"] is None
+    assert all(answer["lifetime_years"] is None for answer in plan.sizes[0]["answers"])
+    # a cyclic scan hits nothing in any smaller cache: the least of caches, and nothing for reads
+    op = answers(plan.sizes[0])["op-fcl"]
+    assert (op["read_pages"], op["write_pages"]) == (0, round(4096 / 100))
+
+
+def test_results_have_the_shape_they_are_typed_with(trace: str) -> None:
+    plan = package.plan_cache(trace, sizes=["8MiB", "64MiB"])
+    summary, (size, _) = plan.summary, plan.sizes
+    for shown, kind in (
+        (summary, PlanSummary), (summary["flash"], PlanFlash), (summary["disk"], PlanDisk),
+        (size, PlanSize), (size["answers"][0], PlanAnswer), (size["map"], PlanMap),
+    ):  # fmt: skip
+        assert shown.keys() == get_type_hints(kind).keys()
+    rows = plan.table.polars()
+    assert rows.height == sum(len(size["answers"]) for size in plan.sizes)
+    assert plan.best["page_us"] == rows["page_us"].min()
+    drawn_map = size["map"]
+    assert len(drawn_map["page_us"]) == len(drawn_map["read_ratios"])
+    assert {len(row) for row in drawn_map["page_us"]} == {len(drawn_map["utilisations"])}
+
+
+def test_the_command_tells_and_writes(wordline: Command, trace: str) -> None:
+    answer = wordline("plan-cache", trace, "--sizes", "8MiB,16MiB", "--out", "here")
+    assert answer.returncode == 0, answer.stderr
+    for word in ("disk.csv", "opfcl-small", "disk-average", "op-fcl", "locality-driven",
+                 "16.0 MiB of flash", "Without flash"):  # fmt: skip
+        assert word in answer.stdout
+    assert {path.name for path in Path("here").iterdir()} == {
+        "summary.json", "plan.parquet", "report.html",
+    }  # fmt: skip
+    told = json.loads(Path("here/summary.json").read_text())
+    rows = sum(len(size["answers"]) for size in told["sizes"])
+    assert pl.read_parquet("here/plan.parquet").height == rows
+    before = Path("here/report.html").read_text()
+    assert wordline("report", "here").returncode == 0
+    assert Path("here/report.html").read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("args", "fault"),
+    [
+        (["--rate", "0"], "rate: 0.0 is not above 0"),
+        (["--rate", "0.001", "--sizes", "8MiB"], "look at a larger share of the pages"),
+        (["--sizes", "7"], "size `7`: it has no unit"),
+        (["--steps", "3"], "steps: 3 is not between 4 and 400"),
+        (["--flash", "atlas-10k"], "flash atlas-10k: it is not one flash device; name a preset"),
+        (["--flash", "nothing"], "nothing"),
+        (["--disk", "d4"], "disk d4: it is not one disk; name a preset"),
+        (["--set", "disk.model=fast"], "disk.model"),
+        (["--set", "nand.geometry.pages_per_block=0"], "nand.geometry.pages_per_block"),
+    ],
+)
+def test_faults_are_a_line_that_says_what_to_do(
+    wordline: Command, trace: str, args: list[str], fault: str
+) -> None:
+    answer = wordline("plan-cache", trace, *args)
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert fault in answer.stderr
+    assert "Traceback" not in answer.stderr
+
+
+def test_what_is_no_number_is_a_type_error(trace: str) -> None:
+    with pytest.raises(TypeError, match="rate must be a number"):
+        package.plan_cache(trace, rate="half")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(WordlineError, match="no size is given"):
+        package.plan_cache(trace, sizes=[])
+
+
+@needs_browser
+def test_the_charts_are_drawn(trace: str, tmp_path: Path) -> None:
+    page = package.plan_cache(trace, sizes="8MiB").report("page.html")
+    seen = opened(page, tmp_path / "profile")
+    assert (seen.charts, seen.fault) == ("3/3", None)
