@@ -10,16 +10,26 @@ use wordline_partition::Costs;
 /// Accesses from which the mean of a disk is taken.
 const PROBES: u64 = 1 << 12;
 
-/// Of an idle flash device, with its bus, and an idle disk, with its controller. Microseconds.
-pub fn costs(flash: &wordline_device::Plan, disk: &wordline_disk::Plan) -> Costs {
-    let (chains, layout) = (&flash.part.chains, &flash.part.layout);
+/// What operations of a flash device take while it is idle, with its bus: means over the pages of a block. Microseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct FlashCosts {
+    pub read_us: f64,
+    pub program_us: f64,
+    /// A collection moves a page: by copyback where it may.
+    pub copy_us: f64,
+    pub erase_us: f64,
+}
+
+/// Of a flash device.
+pub fn of_flash(flash: &wordline_device::Plan) -> FlashCosts {
+    let (chains, per_block) = (&flash.part.chains, flash.part.layout.pages_per_block);
     let mean = |operation| {
         let of = |offset| chains.unloaded(operation, offset).as_us();
-        (0..layout.pages_per_block).map(of).sum::<f64>() / f64::from(layout.pages_per_block.max(1))
+        (0..per_block).map(of).sum::<f64>() / f64::from(per_block.max(1))
     };
     let (read_us, program_us) = (mean(Operation::Read), mean(Operation::Program));
-    let page_bytes = u64::from(flash.page_bytes);
-    Costs {
+    FlashCosts {
         read_us,
         program_us,
         copy_us: if flash.internal_data_move {
@@ -28,13 +38,31 @@ pub fn costs(flash: &wordline_device::Plan, disk: &wordline_disk::Plan) -> Costs
             read_us + program_us
         },
         erase_us: chains.unloaded(Operation::Erase, 0).as_us(),
-        disk_read_us: disk_us(disk, page_bytes, false),
-        disk_write_us: disk_us(disk, page_bytes, true),
     }
 }
 
-/// The mean time of accesses to pages at random places, some time after each other, so that platters stand anywhere.
-fn disk_us(disk: &wordline_disk::Plan, page_bytes: u64, write: bool) -> f64 {
+/// Of a flash device and of an idle disk, with its controller, for pages of the flash.
+pub fn costs(flash: &wordline_device::Plan, disk: &wordline_disk::Plan) -> Costs {
+    let FlashCosts {
+        read_us,
+        program_us,
+        copy_us,
+        erase_us,
+    } = of_flash(flash);
+    let page_bytes = u64::from(flash.page_bytes);
+    Costs {
+        read_us,
+        program_us,
+        copy_us,
+        erase_us,
+        disk_read_us: of_disk(disk, page_bytes, false),
+        disk_write_us: of_disk(disk, page_bytes, true),
+    }
+}
+
+/// The mean time in which an idle disk reads or writes a page, with what its controller takes: over accesses at random places,
+/// some time after each other, so that platters stand anywhere. Microseconds.
+pub fn of_disk(disk: &wordline_disk::Plan, page_bytes: u64, write: bool) -> f64 {
     let mut model = disk.model.clone();
     let sectors = page_bytes.div_ceil(SECTOR_BYTES);
     let places = (disk.capacity_bytes / SECTOR_BYTES / sectors).max(1);
