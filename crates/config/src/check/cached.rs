@@ -36,6 +36,16 @@ pub(super) fn cached(
             "set it to 0",
         ));
     }
+    let destage = &table.destage;
+    if destage.low_ratio > destage.high_ratio {
+        return Err(ConfigError::rule(
+            "cache.destage.low_ratio",
+            destage.low_ratio,
+            "cleaning would stop before it begins",
+            format!("give at most cache.destage.high_ratio, {}", destage.high_ratio),
+        )
+        .with(&["cache.destage.high_ratio"]));
+    }
     if !cached::Plan::takes(&table.replacement) {
         return Err(ConfigError::rule(
             "cache.replacement",

@@ -71,7 +71,7 @@ impl Default for Destage {
         Self {
             group_pages: 1,
             high_ratio: 1.0,
-            low_ratio: 1.0,
+            low_ratio: 0.9,
         }
     }
 }

@@ -84,7 +84,7 @@ impl Plan {
             admission: config.admission.clone(),
             reply: config.reply,
             group_pages: config.destage.group_pages,
-            marks: (marks.high_ratio, marks.low_ratio.min(marks.high_ratio)),
+            marks: (marks.high_ratio, marks.low_ratio),
             queue_depth: device.queue_depth,
             page_bytes: ftl.page_bytes,
         }
