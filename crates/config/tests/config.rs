@@ -736,6 +736,8 @@ fn a_cache_says_what_it_cannot_be() {
         ("cache.replacement", "belady"),
         ("ftl.mapping", "dftl"),
         ("buffer.capacity_kib", "4096"),
+        ("host.interface", "nvme"),
+        ("ftl.gc.start_free_pages", "2000000"),
         ("disk.capacity_bytes", "1000"),
         ("disk.model", "{ constant = { access_ms = -1.0 } }"),
     ] {
