@@ -11,6 +11,7 @@ from wordline.study.read_cache.loads import written
 from wordline.study.read_cache.runs import (
     BLOCK_PAGES,
     FULL_PAGES_PER_GB,
+    PUBLISHED,
     Cell,
     case,
     less_percent,
@@ -23,6 +24,7 @@ REQUESTS = 1_000_000
 """Of a recording, at most."""
 LOAD, GB, OP = "websearch2", 3, 15
 KNOWN = {"arc-p3": ("arc-p3",), "w106": ("w106",)}
+SHORT = "--quick takes too few requests to assert it"
 SHARES = {3: 0.46, 4: 0.62, 5: 0.77, 6: 0.93}
 """The document's gigabytes as shares of WebSearch2's footprint."""
 
@@ -78,8 +80,10 @@ def readings(setup: Setup) -> Figure:
             for (choice, scheme), cell in cells.items()
             for row in (
                 Row(f"{choice.title}, {scheme}: hit ratio", cell.hit, "%"),
-                Row(f"{choice.title}, {scheme}: erases times the part",
-                    float(cell.erases * part(setup)), "erases"),
+                Row(f"{choice.title}, {scheme}: erases times {part(setup)}",
+                    float(cell.erases * part(setup)), "erases",
+                    PUBLISHED("6", f"{LOAD}, {scheme}, {GB} GB, {OP} %")
+                    if scheme in PLAIN else None),
                 Row(f"{choice.title}, {scheme}: mean", cell.mean_us, "µs"),
             )
         ],
@@ -146,6 +150,7 @@ def recordings(setup: Setup) -> Figure:
     cells = {key: Cell.of(summary) for key, summary in runs.items()}
     lru, arc = PLAIN
     claims: list[Claim] = []
+    short = SHORT if setup.quick else ""
     for name in paths:
         at = {scheme: cells[name, 3, 15, scheme] for scheme in ALL}
         ratio = at[arc].erases / max(1, at[lru].erases)
@@ -153,17 +158,17 @@ def recordings(setup: Setup) -> Figure:
         if name.startswith("arc-p3"):
             claims += [
                 Claim("E5: on P3 ARC erases 1.2 times as much as LRU or more", ratio >= 1.2,
-                      f"{ratio:.2f}"),
+                      f"{ratio:.2f}", only_told=short),
                 Claim("Z1: on P3 zero-migration erases 60 to 80 % less with ARC",
-                      60 <= spared <= 80, f"{spared:.1f} %"),
+                      60 <= spared <= 80, f"{spared:.1f} %", only_told=short),
             ]  # fmt: skip
         else:
             kept = at[Scheme(ARC, reclaim=ZM)].hit - at[arc].hit
             claims += [
                 Claim("Z1: on w106 zero-migration erases 60 to 80 % less with ARC",
-                      60 <= spared <= 80, f"{spared:.1f} %"),
-                Claim("T4: on w106 zero-migration gains hits with ARC", kept > 0,
-                      f"{kept:+.1f} points"),
+                      60 <= spared <= 80, f"{spared:.1f} %", only_told=short),
+                Claim("T4: on w106 zero-migration gains hits with ARC (0.3 points or more)",
+                      kept >= 0.3, f"{kept:+.1f} points", only_told=short),
             ]  # fmt: skip
     return Figure(
         id="recordings",
