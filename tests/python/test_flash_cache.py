@@ -163,6 +163,11 @@ class TestCacheOnFlash:
             (["--flash", "d4", "--disk", "d4"], "has no disk"),
             (["--flash", "d4", "--page-bytes", "8192"], "4096"),
             (["--set", "cache.suspected_queue=true"], "flash"),
+            (["--flash", "atlas-10k"], "this is a hard disk"),
+            (["--disk", "nearline-7200"], "disk = nearline-7200"),
+            (["--flash", "d4", "--set", "cache.replacement=arc"], "cache.replacement"),
+            (["--flash", "d4", "--set", "cache.replacement.arc.p=real"], "cache.replacement"),
+            (["--flash", "d4", "--set", "host.interface=nvme"], "host.interface"),
         ],
     )
     def test_what_is_wrong_is_said(self, wordline: Command, arguments: list[str], words: str):

@@ -213,6 +213,12 @@ fn a_device_without_room_is_refused_with_its_numbers() {
     );
     let (key, _) = refusal(|config| config.gc.hard_free_ratio = 0.9);
     assert_eq!(key, "ftl.over_provisioning_ratio");
+    let (key, message) = refusal(|config| config.gc.start_free_pages = 1000);
+    assert_eq!(key, "ftl.gc.start_free_pages");
+    assert!(
+        message.contains("lower it, raise ftl.over_provisioning_ratio"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -40,8 +40,9 @@ def study(
     """Reproduce the figures of a publication and compare; without NAME, list the studies.
 
     Each figure is shown with the published numbers, ours, the difference, and what the document
-    claims of it. Each run is made once, and a study that was stopped goes on where it was. The
-    folder receives {files}. Exit code: 0 every claim is as asserted, 1 one is not.
+    claims of it. Standard error says twice a minute how far it is. Each run is made once, and a
+    study that was stopped goes on where it was. The folder receives {files}. Exit code: 0 every
+    claim is as asserted, 1 one is not.
 
     \b
     Examples:
@@ -66,7 +67,8 @@ def study(
             click.get_current_context(),
         )
     place = output_folder.check(out or Path("out") / f"study-{name}", "study")
-    runs = Runs(str(Path(place) / "points.jsonl"), on=on, jobs=jobs)
+    heard = terminal.Progress().heard
+    runs = Runs(str(Path(place) / "points.jsonl"), on=on, jobs=jobs, heard=heard)
     recorded = sorted(traces.iterdir()) if traces else ()
     setup = studies.Setup(quick, recorded, full=full, runs=runs)
     result = results.run(chosen, setup, terminal.print_figure)

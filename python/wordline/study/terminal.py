@@ -1,6 +1,8 @@
 """What the terminal shows of a study."""
 
-from collections.abc import Mapping
+import sys
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from rich import box
@@ -10,7 +12,30 @@ from rich.text import Text
 from wordline.study.figure import Claim, Figure
 from wordline.study.page import difference, ours, published
 from wordline.study.results import Results
+from wordline.sweep.engine import State
 from wordline.terminal.console import console
+from wordline.terminal.progress import clock
+
+EVERY_S = 30.0
+
+
+class Progress:
+    """Says on standard error how far the runs of a figure are, a line from time to time; `now` is a
+    clock of seconds."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._next = now() + EVERY_S
+
+    def heard(self, state: State) -> None:
+        """Runs have ended."""
+        if self._now() < self._next:
+            return
+        self._next = self._now() + EVERY_S
+        failed = f", {state.failed} failed" if state.failed else ""
+        left = "" if state.left_s is None else f", {clock(state.left_s)} left"
+        done = state.done + state.failed
+        print(f"{done} of {state.total} runs{failed}{left}", file=sys.stderr, flush=True)
 
 
 def print_studies(studies: Mapping[str, str]) -> None:
@@ -41,11 +66,13 @@ def print_end(results: Results, files: list[Path]) -> None:
     """Where the page is, and how the claims fared."""
     shown = console()
     claims = [claim for figure in results.figures for claim in figure.claims]
-    held = sum(claim.holds for claim in claims)
+    asserted = [claim for claim in claims if not claim.only_told]
+    told = len(claims) - len(asserted)
+    held = sum(claim.holds for claim in asserted)
     shown.print(
-        f"\n{held} of {len(claims)} claims hold, "
-        f"{sum(not claim.holds and claim.passed for claim in claims)} differ as documented, "
-        f"{len(results.failed)} are not as asserted."
+        f"\n{held} of {len(asserted)} claims hold, "
+        f"{sum(not claim.holds and claim.passed for claim in asserted)} differ as documented, "
+        f"{len(results.failed)} are not as asserted" + (f"; {told} only told." if told else ".")
     )
     if missing := results.missing:
         shown.print(missing, soft_wrap=True)
@@ -54,6 +81,9 @@ def print_end(results: Results, files: list[Path]) -> None:
 
 
 def _claim(claim: Claim) -> Text:
+    if claim.only_told:
+        found = "holds" if claim.holds else "does not hold"
+        return Text(f"  told     {claim.text}: {found} ({claim.detail}; {claim.only_told})")
     if not claim.passed:
         return Text(f"  FAILED   {claim.text} ({claim.detail})", style="red")
     if claim.holds:

@@ -1,7 +1,7 @@
 //! The `[cache]` and `[disk]` tables.
 
 use wordline_device::config::{Buffer, Host, Ssd as Wiring};
-
+use wordline_device::host::Interface;
 use wordline_ftl::gc::reclaim::Reclaiming;
 use wordline_ftl::mapping::Family;
 use wordline_store::cached;
@@ -26,6 +26,14 @@ pub(super) fn cached(
             config.ftl.mapping.name(),
             "the entries of a cache are mapped page by page",
             "set it to \"page\"",
+        ));
+    }
+    if !matches!(config.host.interface, Interface::Direct(_)) {
+        return Err(ConfigError::rule(
+            "host.interface",
+            config.host.interface.name(),
+            "the cache is in the controller and reaches the flash without an interface",
+            "set it to \"direct\"",
         ));
     }
     if ssd.device.buffer.is_some() {
@@ -134,7 +142,6 @@ pub(super) fn disk(
 
 /// An SSD that is no cache: its pages have no other copy, and it stands before nothing.
 pub(super) fn alone(config: &Config, seed: u64) -> Result<Ssd, ConfigError> {
-    let ssd = Ssd::new(config, seed)?;
     let gc = &config.ftl.gc;
     if !matches!(gc.reclaim, Reclaiming::Move(_)) {
         return Err(ConfigError::rule(
@@ -153,5 +160,5 @@ pub(super) fn alone(config: &Config, seed: u64) -> Result<Ssd, ConfigError> {
         )
         .with(&["ftl.mapping"]));
     }
-    Ok(ssd)
+    Ssd::new(config, seed)
 }

@@ -125,6 +125,7 @@ fn ftl_fault(config: &Config, error: wordline_ftl::PlanError) -> ConfigError {
     };
     ConfigError::rule(error.key, value, error.reason, error.remedy).with(&[
         "ftl.gc.start_free_ratio",
+        "ftl.gc.start_free_pages",
         "ftl.gc.hard_free_ratio",
         "nand.geometry.blocks_per_plane",
     ])

@@ -5,10 +5,12 @@
 #![allow(dead_code)] // each test takes what it needs
 #![allow(clippy::panic)] // outside test functions too, this file is a test
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use wordline_ftl::block::Phase;
 use wordline_ftl::gc::victim::Victim;
+use wordline_ftl::gc::victim::greedy::{Greedy, Ties};
 use wordline_ftl::recovery::{Flash, Recovery};
 use wordline_ftl::{
     Collection, Cost, GcKind, JobId, Lpn, Mapping, PageMap, Plan, Step, Want, Written,
@@ -241,8 +243,18 @@ type Law = fn(&Naive, Plane, Block);
 /// The law of a policy; none where it has no other.
 fn law(victim: &Victim) -> Law {
     match victim {
-        Victim::Greedy(_) => |naive, plane, victim| {
+        Victim::Greedy(Greedy {
+            ties: Ties::Longest,
+        }) => |naive, plane, victim| {
             let rank = |block: &Block| (naive.current(*block), naive.changed[block.index()]);
+            let least = naive.closed(plane).map(|block| rank(&block)).min();
+            assert_eq!(Some(rank(&victim)), least, "greedy chose {victim:?}");
+        },
+        Victim::Greedy(Greedy {
+            ties: Ties::Shortest,
+        }) => |naive, plane, victim| {
+            let rank =
+                |block: &Block| (naive.current(*block), Reverse(naive.changed[block.index()]));
             let least = naive.closed(plane).map(|block| rank(&block)).min();
             assert_eq!(Some(rank(&victim)), least, "greedy chose {victim:?}");
         },
