@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ import wordline
 from wordline.sweep import plan as plans
 from wordline.sweep.condition import Condition
 from wordline.sweep.write import as_toml
+from wordline.trace_input import BUNDLED
 
 LOAD = """
 [workload]
@@ -294,11 +296,12 @@ class TestMemory:
     def test_as_many_points_run_at_a_time_as_memory_has_room_for(
         self, monkeypatch: pytest.MonkeyPatch, room: float, most: int
     ) -> None:
-        from wordline.sweep import engine
+        from wordline.config import Source
+        from wordline.sweep import engine, workers
         from wordline.sweep.tasks import Task
         from wordline.sweep.work import Done, Job
 
-        monkeypatch.setattr(engine, "_free_memory", lambda: room)
+        monkeypatch.setattr(workers, "free_memory", lambda: room)
         lock, running, seen = threading.Lock(), [0], list[int]()
 
         def work(_job: Job) -> Done:
@@ -311,14 +314,14 @@ class TestMemory:
             return Done({}, "")
 
         (point,) = points()
-        job = Job("d4", (), 1, {}, {})
+        job = Job(Source("", "d4"), (), 1, {}, {})
         tasks = [Task(str(n), job, [point], 100, None) for n in range(12)]
         ended: list[str] = []
-        with ThreadPoolExecutor(4) as threads:
+        with ThreadPoolExecutor(4) as threads, workers.workers_of(threads, 4, 4) as who:
             engine.Engine(
-                threads, 4, None, engine.Work(work, lambda fault: Done({}, "", fault)),
+                who, engine.Work(work, lambda fault: Done({}, "", fault)),
                 lambda task, _done: ended.append(task.key), lambda _state: None,
-            ).run(tasks, 0)  # fmt: skip
+            ).run_all(tasks, 0)  # fmt: skip
         assert sorted(ended, key=int) == [str(n) for n in range(12)]
         assert max(seen) <= most
 
@@ -444,12 +447,11 @@ class TestCluster:
 
         loaded = {"workload.requests": 20000}
         args = {"overrides": loaded, "vary": VARY, "seeds": 3}
-        path = str(Path(device).resolve())
         found = wordline.sweep(
-            path, on=cluster.scheduler_address.replace("tcp", "dask"), progress=kill, **args
+            device, on=cluster.scheduler_address.replace("tcp", "dask"), progress=kill, **args
         )
         assert killed
-        assert_frame_equal(found.table(), wordline.sweep(path, **args).table())
+        assert_frame_equal(found.table(), wordline.sweep(device, **args).table())
 
     def test_traces_are_sent_to_workers_that_do_not_see_them(
         self, device: str, cluster: Any, monkeypatch: pytest.MonkeyPatch
@@ -457,14 +459,74 @@ class TestCluster:
         from wordline.sweep import cluster as clusters
 
         Path(device).write_text(Path(device).read_text().replace(LOAD, ""))
-        lines = [f"{n * 100_000},write,{n * 4096},4096,0" for n in range(200)]
-        head = "time_ns,op,offset_bytes,size_bytes,volume"
-        Path("a.csv").write_text("\n".join([head, *lines]) + "\n")
-        here = wordline.sweep(str(Path(device).resolve()), "a.csv", seeds=2).table()
-        monkeypatch.setattr(clusters, "_sees", _blind)
+        traces = [recorded("a/disk.csv", 200), recorded("b/disk.csv", 50), BUNDLED]
+        args: dict[str, Any] = {"fit": "wrap", "max_requests": 300}
+        args["overrides"] = {"nand.geometry.blocks_per_plane": 128}
+        here = wordline.sweep(device, traces, **args).table()
+        monkeypatch.setattr(clusters, "content", _of_this_process)
         with cluster.get_client() as client:
-            there = wordline.sweep(str(Path(device).resolve()), "a.csv", seeds=2, on=client)
-        assert_frame_equal(there.table(), here)
+            there = wordline.sweep(device, traces, on=client, **args).table()
+        assert_frame_equal(there, here)
+        assert there["digest"].drop_nulls().n_unique() == 3
+
+    def test_a_trace_that_was_sent_has_its_own_name_in_faults(
+        self, device: str, cluster: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from wordline.sweep import cluster as clusters
+
+        Path(device).write_text(Path(device).read_text().replace(LOAD, ""))
+        path = recorded("bad.csv", 20)
+        with Path(path).open("a") as file:
+            file.write("what\n")
+        monkeypatch.setattr(clusters, "content", _of_this_process)
+        with cluster.get_client() as client:
+            found = wordline.sweep(device, path, on=client).table()
+        assert found["error"][0].startswith(f"{Path(path).resolve()}:22")
+
+    def test_devices_need_not_lie_where_workers_are(
+        self, device: str, cluster: Any, tmp_path: Path
+    ) -> None:
+        expected = wordline.sweep(device, vary=VARY).table()
+        with cluster.get_client() as client:
+            client.run(os.chdir, str(tmp_path))
+            assert_frame_equal(wordline.sweep(device, vary=VARY, on=client).table(), expected)
+
+    def test_as_many_points_run_as_the_memory_of_workers_has_room_for(
+        self, device: str, cluster: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from wordline.sweep import cluster as clusters
+        from wordline.sweep import workers
+
+        monkeypatch.setattr(workers, "available", lambda: 0)
+        with cluster.get_client() as client:
+            limits = [one["memory_limit"] for one in client.scheduler_info()["workers"].values()]
+            with workers.workers_of(client, None, 9) as who:
+                assert who.memory_bytes == sum(limits) * workers.MEMORY_SHARE
+                assert who.largest_bytes == max(limits)
+            monkeypatch.setattr(clusters, "rooms", lambda _client: [1000.0, 2000.0])
+            with pytest.raises(wordline.WordlineError, match=r"point 0: takes .*--memory-limit"):
+                wordline.sweep(device, on=client)
+
+    def test_workers_without_a_limit_share_what_their_machine_has(self) -> None:
+        from wordline.sweep.cluster import _shared_by_host
+
+        told = [("a", None, 100.0), ("a", None, 100.0), ("b", 30, 500.0), ("b", None, 500.0)]
+        assert _shared_by_host(told) == [50, 50, 30, 500]
+
+    def test_a_cluster_without_workers_is_said(
+        self, device: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        distributed = pytest.importorskip("distributed")
+        from wordline.sweep import cluster as clusters
+
+        monkeypatch.setattr(clusters, "WAIT_S", 1)
+        with (
+            distributed.LocalCluster(n_workers=0, dashboard_address=None) as none,
+            pytest.raises(
+                wordline.WordlineError, match=r"has had no worker for 1 s; start some with"
+            ),
+        ):
+            wordline.sweep(device, on=none.scheduler_address.replace("tcp", "dask"))
 
     def test_no_scheduler_is_said(self, device: str, wordline: Command) -> None:
         done = wordline("sweep", device, "--on", "dask://localhost:9", "--out", "here")
@@ -472,5 +534,16 @@ class TestCluster:
         assert "no scheduler answers there" in done.stderr
 
 
-def _blind(path: str) -> bool:
-    return not path
+def _of_this_process(path: str) -> str:
+    """What is in a file, as if others saw other files."""
+    return f"{sha256(Path(path).read_bytes()).hexdigest()}{os.getpid()}"
+
+
+def recorded(name: str, requests: int) -> str:
+    """A trace in a file."""
+    lines = [f"{n * 100_000},write,{n * 4096},4096,0" for n in range(requests)]
+    head = "time_ns,op,offset_bytes,size_bytes,volume"
+    path = Path(name)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("\n".join([head, *lines]) + "\n")
+    return name

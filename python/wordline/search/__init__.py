@@ -6,9 +6,7 @@ Which configuration is tried next is for Optuna to say; what it gives, for a run
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import Executor
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +16,11 @@ from wordline.search.goal import bound, objectives
 from wordline.search.loop import Loop, State
 from wordline.search.plan import Plan, require
 from wordline.search.trials import DIGEST, ERROR, PLACE, ended, opened
-from wordline.sweep.local import Processes, job_count
+from wordline.sweep.local import job_count
 from wordline.sweep.plan import OWN
 from wordline.sweep.table import series
 from wordline.sweep.table import write as write_table
+from wordline.sweep.workers import workers_of
 
 if TYPE_CHECKING:
     import optuna
@@ -205,40 +204,13 @@ def carry_out(
     study = opened(plan, place)
     found = Search(plan, study)
     try:
-        with _executor(on, jobs, plan) as (executor, count):
-            Loop(plan, study, executor, count, heard or (lambda _state: None)).run()
+        with workers_of(on, jobs, plan.trials) as who:
+            Loop(plan, study, who, heard or _unheard).run()
     except KeyboardInterrupt:
         _keep(found, place)
         raise SearchInterrupted(found) from None
     _keep(found, place)
     return found
-
-
-@contextmanager
-def _executor(on: Any, jobs: int | None, plan: Plan) -> Generator[tuple[Executor, int]]:
-    if isinstance(on, Executor):
-        yield on, job_count(jobs)
-        return
-    if on is not None:
-        from wordline.sweep import cluster
-
-        client = cluster.connect(on) if isinstance(on, str) else on
-        cluster.require_seen(client, [os.path.abspath(path) for path in plan.trace])  # noqa: PTH100
-        executor, count = cluster.executor(client)
-        try:
-            yield executor, count
-        finally:
-            executor.shutdown(wait=False)
-            if isinstance(on, str):
-                client.close()
-        return
-    processes = Processes(min(job_count(jobs), plan.trials))
-    try:
-        yield processes, processes.slots
-        processes.shutdown()
-    except BaseException:
-        processes.shutdown(cancel_futures=True)
-        raise
 
 
 def _keep(found: Search, place: str | None) -> None:
@@ -251,6 +223,10 @@ def _keep(found: Search, place: str | None) -> None:
     if found.best():
         text = found.device()
         output_folder.write_file(folder / BEST, lambda part: output_folder.write_text(part, text))
+
+
+def _unheard(_state: State) -> None:
+    pass
 
 
 def _bar() -> Any:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wordline.sweep import SUMMARIES, run
-from wordline.sweep.engine import State
+from wordline.sweep import run
+from wordline.sweep.engine import SUMMARIES, State
 from wordline.sweep.journal import Journal
 from wordline.sweep.tasks import Task, share
 from wordline.sweep.work import Run
