@@ -2,6 +2,8 @@
 
 import os
 import random
+import resource
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -83,3 +85,13 @@ def msr(requests: int, reads: float = 0.5, seed: int = 1) -> str:
 def trace(place: Path) -> str:
     (place / "disk.csv").write_text(msr(2000))
     return "disk.csv"
+
+
+def files_of(size: int) -> Callable[[], None]:
+    """Has a process write no larger file."""
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    return limit

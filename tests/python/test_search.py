@@ -12,7 +12,7 @@ from typing import Any
 
 import polars
 import pytest
-from conftest import Command, environment
+from conftest import Command, environment, files_of
 from polars.testing import assert_frame_equal
 
 import wordline
@@ -314,3 +314,23 @@ def test_bounds_are_read() -> None:
     assert bound("a.b < 2").excess(3) == 1
     assert bound("a.b >= 2e3").excess(1500) == 500
     assert str(bound(" a.b<=2 ")) == "a.b < 2"
+
+
+def test_a_full_disk_is_said_and_costs_no_more_than_what_does_not_fit(
+    device: str, wordline: Command
+) -> None:
+    args = (
+        "search", device, "--minimise", "latency.read.mean_us", "--vary",
+        "nand.timing.read_ns=20000:100000", "--trials", "24", "--jobs", "1",
+    )  # fmt: skip
+    full = wordline(*args, "--out", "here", preexec_fn=files_of(10_000))
+    assert full.returncode == 2
+    assert "trials.journal: cannot be written: File too large" in full.stderr
+    assert "Traceback" not in full.stderr
+    kept = polars.read_parquet("here/trials.parquet")
+    for out in ("here", "whole"):
+        done = wordline(*args, "--out", out)
+        assert done.returncode == 0, done.stderr
+    gone_on, whole = (polars.read_parquet(f"{out}/trials.parquet") for out in ("here", "whole"))
+    assert_frame_equal(gone_on, whole)
+    assert_frame_equal(kept, whole)

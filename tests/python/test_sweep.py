@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from hashlib import sha256
@@ -18,7 +18,7 @@ from typing import Any
 
 import polars
 import pytest
-from conftest import Command, environment
+from conftest import Command, environment, files_of
 from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
@@ -279,18 +279,6 @@ class TestStops:
         )
 
 
-def _files_of(size: int) -> Callable[[], None]:
-    """Has a process write no larger file."""
-
-    def limit() -> None:
-        import resource
-
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-
-    return limit
-
-
 class TestMemory:
     @pytest.mark.parametrize(("room", "most"), [(0, 1), (250, 2), (1000, 4)])
     def test_as_many_points_run_at_a_time_as_memory_has_room_for(
@@ -385,7 +373,7 @@ class TestCommand:
         self, device: str, wordline: Command, place: Path
     ) -> None:
         done = wordline(
-            "sweep", device, "--seeds", "40", "--out", "here", preexec_fn=_files_of(60_000)
+            "sweep", device, "--seeds", "40", "--out", "here", preexec_fn=files_of(60_000)
         )
         assert done.returncode == 2
         assert "cannot be written" in done.stderr

@@ -15,7 +15,7 @@ from wordline._wordline import WordlineError
 from wordline.search.goal import bound, objectives
 from wordline.search.loop import Loop, State
 from wordline.search.plan import Plan, require
-from wordline.search.trials import DIGEST, ERROR, PLACE, ended, opened
+from wordline.search.trials import DIGEST, ERROR, PLACE, ended, lines_in, opened
 from wordline.sweep.local import job_count
 from wordline.sweep.plan import OWN
 from wordline.sweep.table import series
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import polars
 
     from wordline.config import Value
+    from wordline.search.journal import Lines
 
 __all__ = ["Plan", "Search", "SearchInterrupted", "State", "carry_out", "search"]
 
@@ -201,24 +202,28 @@ def carry_out(
     require(plan)
     job_count(jobs)
     place = None if out is None else output_folder.check(out, "search")
-    study = opened(plan, place)
+    lines = None if place is None else lines_in(place)
+    study = opened(plan, lines)
     found = Search(plan, study)
     try:
         with workers_of(on, jobs, plan.trials) as who:
             Loop(plan, study, who, heard or _unheard).run()
     except KeyboardInterrupt:
-        _keep(found, place)
+        _keep(found, place, lines)
         raise SearchInterrupted(found) from None
-    _keep(found, place)
+    _keep(found, place, lines)
     return found
 
 
-def _keep(found: Search, place: str | None) -> None:
-    """Writes what was found into its folder, if there is one."""
+def _keep(found: Search, place: str | None, lines: Lines | None) -> None:
+    """Writes what was found into its folder, if there is one. Raises WordlineError, of a journal
+    too that could not be written."""
     if place is None:
         return
     folder = Path(place)
     output_folder.write_file(folder / TRIALS, lambda part: write_table(found.table(), part))
+    if lines and lines.unwritten:
+        raise WordlineError(f"{lines.unwritten}; {TRIALS} there is complete")
     found.report(folder / "report.html")
     if found.best():
         text = found.device()
