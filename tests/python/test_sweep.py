@@ -363,6 +363,23 @@ class TestCommand:
         assert "Traceback" not in done.stderr
         assert not (place / "here/points.parquet").exists()
 
+    @pytest.mark.parametrize(
+        ("args", "names"),
+        [
+            (("--trace", "a.csv"), "--trace"),
+            (("--seeds", "1"), "--seeds"),
+            (("--set", "ssd.ways=2", "--fit", "wrap"), "--set, --fit"),
+        ],
+    )
+    def test_a_plan_takes_no_options_beside_it_and_names_those_given(
+        self, wordline: Command, place: Path, args: tuple[str, ...], names: str
+    ) -> None:
+        (place / "plan.toml").write_text('device = "d4"\n')
+        done = wordline("sweep", "plan.toml", *args)
+        assert done.returncode == 2
+        told = set(done.stderr.split("write ")[1].split(" into it")[0].split(", "))
+        assert told == set(names.split(", "))
+
     def test_the_folder_of_another_command_stays(self, device: str, wordline: Command) -> None:
         wordline("run", device, "--out", "here")
         done = wordline("sweep", device, "--out", "here")
