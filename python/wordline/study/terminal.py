@@ -1,7 +1,9 @@
 """What the terminal shows of a study."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Self
 
 from rich import box
 from rich.table import Table
@@ -10,7 +12,36 @@ from rich.text import Text
 from wordline.study.figure import Claim, Figure
 from wordline.study.page import difference, ours, published
 from wordline.study.results import Results
+from wordline.sweep.engine import State
 from wordline.terminal.console import console
+from wordline.terminal.sweep import Line
+
+
+class Shown:
+    """A study under way: its figures as they are made, and a line on standard error, if wanted,
+    with how far the runs of a figure are."""
+
+    def __init__(self, *, line: bool) -> None:
+        self._line = Line() if line else None
+
+    def __enter__(self) -> Self:
+        if self._line:
+            self._line.__enter__()
+        return self
+
+    def __exit__(self, *fault: object) -> None:
+        if self._line:
+            self._line.__exit__(*fault)
+
+    def runs(self, state: State) -> None:
+        """Draws how far the runs of a figure are."""
+        if self._line:
+            self._line.show(state)
+
+    def figure(self, figure: Figure) -> None:
+        """Prints a figure, above the line."""
+        with self._line.aside() if self._line else nullcontext():
+            print_figure(figure)
 
 
 def print_studies(studies: Mapping[str, str]) -> None:

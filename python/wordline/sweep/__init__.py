@@ -18,7 +18,7 @@ from wordline.sweep.plan import Plan, Point
 from wordline.sweep.table import write as write_table
 from wordline.sweep.tasks import Task, tasks
 from wordline.sweep.work import Done
-from wordline.sweep.workers import here, workers_of
+from wordline.sweep.workers import Workers, here, workers_of
 
 if TYPE_CHECKING:
     import polars
@@ -241,7 +241,8 @@ def carry_out(
         known = sum(len(task.points) for task in todo) - sum(len(task.points) for task in fresh)
         try:
             if fresh:
-                run(fresh, FIGURES, over, known, on=on, jobs=jobs, heard=heard)
+                with workers_of(on, jobs, len(fresh)) as who:
+                    run(who, fresh, FIGURES, over, known, heard)
         except KeyboardInterrupt:
             raise SweepInterrupted(_kept(plan, every, keys, ended, place)) from None
     kept = _kept(plan, every, keys, ended, place)
@@ -251,20 +252,17 @@ def carry_out(
 
 
 def run(
+    who: Workers,
     todo: Sequence[Task],
     what: Work[T],
     over: Callable[[Task, T], Task | None],
     known: int = 0,
-    *,
-    on: Any = None,
-    jobs: int | None = None,
-    heard: Callable[[State], None] | None = None,
+    heard: Callable[[State], object] | None = None,
 ) -> None:
-    """Does some work with tasks on all cores, or where `on` says; `over` hears of each that has
-    ended."""
-    with workers_of(on, jobs, len(todo)) as who:
-        who.require_room(todo)
-        Engine(who, what, over, heard or (lambda _state: None)).run_all(todo, known)
+    """Has workers do something with tasks; `over` hears of each that has ended. Raises
+    WordlineError."""
+    who.require_room(todo)
+    Engine(who, what, over, heard or (lambda _state: None)).run_all(todo, known)
 
 
 def _kept(

@@ -84,8 +84,9 @@ class Known:
         self._devices: dict[str, _Device] = {}
         self._traces: dict[tuple[str, ...], str] = {}
 
-    def task(self, point: Point) -> Task:
-        """What has to be run for a point. Raises WordlineError if it cannot be."""
+    def task(self, point: Point, tables: tuple[str, ...] = ()) -> Task:
+        """What has to be run for a point, for these tables beside its summary. Raises WordlineError
+        if it cannot be."""
         trace_input.trace_options(**_reader(point.options))
         if point.device not in self._sources:
             self._sources[point.device] = Source(*config.read(point.device))
@@ -100,7 +101,7 @@ class Known:
             self._traces[point.trace] = identity(point.trace)
         parts = [
             device.resolved, self._traces[point.trace], point.seed, point.options,
-            wordline.__version__, _wordline.build(),
+            wordline.__version__, _wordline.build(), *tables,
         ]  # fmt: skip
         told = json.dumps(parts, sort_keys=True, default=str).encode()
         preparation = None
@@ -108,7 +109,7 @@ class Known:
             preparation = wordline.preparation(source, overrides=point.overrides, seed=point.seed)
         return Task(
             hashlib.sha256(told).hexdigest()[:32],
-            Job(source, point.trace, point.seed, point.overrides, point.options),
+            Job(source, point.trace, point.seed, point.overrides, point.options, tables=tables),
             [point],
             device.memory_bytes,
             preparation,

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
+import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import wordline
 from wordline import _wordline, simulation
 from wordline._wordline import WordlineError
 from wordline.config import Source
-from wordline.result import Result
+from wordline.result import Result, Table, table_of
 from wordline.sweep.kept import KEPT
+
+if TYPE_CHECKING:
+    import polars
 
 Figures: TypeAlias = "dict[str, float | int | str | bool | None]"
 """The figures of a summary by their paths."""
@@ -37,6 +42,8 @@ class Job:
     """Name of the preparation of its device, if the process is to keep what it leaves."""
     folder: str | None = None
     """Where it keeps that; None for a folder of its own."""
+    tables: tuple[str, ...] = ()
+    """Tables of the result that are wanted beside its summary: requests, series."""
     sent: Mapping[str, str] = field(default_factory=dict[str, str])
     """Names of traces that were sent to the workers of a cluster, by their paths."""
 
@@ -52,11 +59,19 @@ class Done:
 
 @dataclass(frozen=True)
 class Run:
-    """What came of a point: its summary and configuration, or why there is none."""
+    """What came of a point: its summary, its configuration and the tables that its job asks for, or
+    why there is none."""
 
     summary: Mapping[str, Any] | None
     config: str
     fault: str = ""
+    tables: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By name Arrow streams, compressed (zlib) and in the letters of base64."""
+
+    def table(self, name: str) -> polars.DataFrame:
+        """One of the tables."""
+        stream = zlib.decompress(b64decode(self.tables[name]))
+        return table_of(wordline.__version__, name, stream).polars()
 
 
 def run(job: Job) -> Done:
@@ -68,17 +83,22 @@ def run(job: Job) -> Done:
 
 
 def summarise(job: Job) -> Run:
-    """Runs a point for its summary and its configuration."""
+    """Runs a point for its summary, its configuration and tables."""
     try:
-        result = simulated(job)
+        result = _simulated(job)
     except WordlineError as fault:
         return Run(None, "", str(fault))
-    return Run(cast("Mapping[str, Any]", result.summary), result.config)
+    tables: dict[str, Table] = {name: getattr(result, name) for name in job.tables}
+    packed = {name: _packed(table.to_ipc()) for name, table in tables.items()}
+    return Run(cast("Mapping[str, Any]", result.summary), result.config, tables=packed)
 
 
-def simulated(job: Job, *, requests: bool = False) -> Result:
-    """Runs a point, with a row per request if wanted. Raises WordlineError, which names traces by
-    their paths where the sweep is."""
+def _packed(stream: bytes) -> str:
+    return b64encode(zlib.compress(stream, 1)).decode()
+
+
+def _simulated(job: Job) -> Result:
+    """Runs a point. Raises WordlineError, which names traces by their paths where the sweep is."""
     if simulation.decoded is None:
         simulation.decoded = _wordline.Decoded()
     places = {path: _arrived(name) for path, name in job.sent.items()}
@@ -89,7 +109,7 @@ def simulated(job: Job, *, requests: bool = False) -> Result:
                 [places.get(path, path) for path in job.trace] or None,
                 overrides=job.overrides,
                 seed=job.seed,
-                requests=requests,
+                requests="requests" in job.tables,
                 prepared=prepared,
                 **job.options,
             )
