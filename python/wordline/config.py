@@ -47,6 +47,9 @@ if TYPE_CHECKING:
         prepared_bytes: int
         most_bytes: int
         fill_ratio: float
+        overwrite_ratio: float
+        """Random page writes before the run, as a multiple of the user pages; settling takes no
+        fewer than the fill."""
         tables: list[Table]
         refusal: str | None
         """Why it does not fit into the memory of this process, if it does not."""

@@ -47,9 +47,9 @@ def test_runs_differ_in_what_differs(device: str, wordline: Command) -> None:
     rows = {row["figure"]: row for row in json.loads(done.stdout)}
     for name in ("one", "other"):
         mean = json.loads(Path(name, "summary.json").read_text())["latency"]["read"]["mean_us"]
-        assert rows["latency.read.mean_us"][name] == pytest.approx(mean)
-    assert rows["latency.read.mean_us"]["other ratio"] > 1.1
-    assert rows["latency.read.mean_us"]["other beyond noise"] is None
+        assert rows["breakdown.read.cell_us"][name] == pytest.approx(mean)
+    assert rows["breakdown.read.cell_us"]["other ratio"] > 1.1
+    assert rows["breakdown.read.cell_us"]["other beyond noise"] is None
     shown = wordline("compare", "one", "other")
     assert "nand.timing.read_ns" in shown.stdout
     same = wordline("compare", "one", "again")
@@ -67,9 +67,9 @@ def test_each_of_several_results_is_beside_the_first(
     print_comparison(found)
     shown = capsys.readouterr().out
     assert max(map(len, shown.splitlines())) <= 80
-    line = next(line for line in found.lines if line.figure == "latency.read.mean_us")
+    line = next(line for line in found.lines if line.figure == "breakdown.read.cell_us")
     told = [
-        row.split() for row in shown.splitlines() if row.split()[:1] == ["latency.read.mean_us"]
+        row.split() for row in shown.splitlines() if row.split()[:1] == ["breakdown.read.cell_us"]
     ]
     assert len(told) == 2
     for place, row in enumerate(told, 1):

@@ -7,6 +7,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -43,6 +44,32 @@ def device(tiny: str, place: Path) -> str:
     with (place / tiny).open("a") as file:
         file.write(LOAD)
     return tiny
+
+
+class TestScratch:
+    def test_what_a_killed_sweep_has_left_is_removed_by_the_next(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from wordline.sweep.scratch import Scratch
+
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        made = "import time; from wordline.sweep.scratch import Scratch; "
+        kept = f"{made} one = Scratch(); print(one.path, flush=True); time.sleep(600)"
+        process = subprocess.Popen(
+            [sys.executable, "-c", kept], env=os.environ | {"TMPDIR": str(tmp_path)},
+            stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert process.stdout
+        left = Path(process.stdout.readline().strip())
+        (left / "aged.wls").write_text("")
+        Scratch().remove()
+        assert (left / "aged.wls").exists(), "its process is alive"
+        process.kill()
+        process.communicate()
+        own = Scratch()
+        assert [one.name for one in tmp_path.iterdir()] == [Path(own.path).name]
+        own.remove()
+        assert not list(tmp_path.iterdir())
 
 
 def points(**keys: Any) -> list[plans.Point]:
@@ -182,6 +209,25 @@ class TestRuns:
                 seed=row["seed"],
             )  # fmt: skip
             assert row["digest"] == own.summary["digest"]
+
+    @pytest.mark.parametrize(
+        ("aged", "shared"),
+        [
+            ({"precondition.fill_ratio": 1.0}, False),
+            ({"precondition.overwrite_ratio": 0.001}, False),
+            ({"precondition.overwrite_ratio": 0.5}, True),
+            ({"precondition.settle": True}, True),
+            ({"precondition.fill_ratio": 0.0, "precondition.overwrite_ratio": 0.0}, False),
+        ],
+    )
+    def test_what_costs_less_than_its_file_is_not_shared(
+        self, device: str, aged: dict[str, Any], shared: bool
+    ) -> None:
+        from wordline.sweep.tasks import tasks
+
+        plan = {"device": device, "set": aged, "vary": {"host.queue_depth": [1, 2]}}
+        found = tasks(plans.points(plans.of_table(plan)))
+        assert [task.preparation is not None for task in found] == [shared, shared]
 
     def test_a_bad_point_is_refused_before_anything_runs(self, device: str, place: Path) -> None:
         with pytest.raises(wordline.WordlineError, match=r"point 2 .*blocks_per_plane"):
@@ -474,6 +520,31 @@ class TestCluster:
         assert_frame_equal(there, here)
         assert there["digest"].drop_nulls().n_unique() == 3
 
+    def test_the_table_is_one_from_processes_a_cluster_and_after_a_stop(
+        self, device: str, cluster: Any
+    ) -> None:
+        args: dict[str, Any] = {
+            "overrides": {"precondition.overwrite_ratio": 1.0},
+            "vary": {"host.queue_depth": [1, 2, 4], "ftl.gc.victim": ["greedy", "fifo"]},
+            "seeds": 2,
+        }
+
+        def stop(state: Any) -> None:
+            if state.done >= 4:
+                raise KeyboardInterrupt
+
+        expected = wordline.sweep(device, jobs=1, **args).table()
+        assert expected["digest"].n_unique() == 12
+        assert_frame_equal(wordline.sweep(device, jobs=2, **args).table(), expected)
+        with cluster.get_client() as client:
+            assert_frame_equal(wordline.sweep(device, on=client, **args).table(), expected)
+            kept = client.run(_kept_devices)
+        assert all(1 <= len(names) <= 3 for names in kept.values())
+        with pytest.raises(wordline.SweepInterrupted) as early:
+            wordline.sweep(device, out="here", progress=stop, **args)
+        assert 4 <= len(early.value.sweep) < 12
+        assert_frame_equal(wordline.sweep(device, out="here", **args).table(), expected)
+
     def test_a_trace_that_was_sent_has_its_own_name_in_faults(
         self, device: str, cluster: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -537,6 +608,11 @@ class TestCluster:
         done = wordline("sweep", device, "--on", "dask://localhost:9", "--out", "here")
         assert done.returncode == 2
         assert "no scheduler answers there" in done.stderr
+
+
+def _kept_devices(dask_worker: Any) -> list[str]:
+    """Files of prepared devices at a worker."""
+    return [one.name for one in Path(dask_worker.local_directory).glob("*.wls")]
 
 
 def _of_this_process(path: str) -> str:
