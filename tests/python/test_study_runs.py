@@ -1,6 +1,5 @@
 """Studies are sweeps: the same numbers wherever their points run, and after they were stopped."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -55,16 +54,6 @@ def test_a_study_that_was_stopped_goes_on(straight: dict[str, Any], tmp_path: Pa
     assert again.kept == stopped.kept
     assert told(again) == straight
     assert again.kept == POINTS
-
-
-@pytest.fixture
-def cluster() -> Iterator[Any]:
-    """A cluster of two processes."""
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as made:
-        yield made
 
 
 @pytest.mark.filterwarnings("ignore")

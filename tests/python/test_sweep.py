@@ -10,16 +10,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import polars
 import pytest
-from conftest import Command, environment, files_of
+from conftest import Command, environment, files_of, of_this_process
 from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
@@ -44,6 +42,32 @@ def device(tiny: str, place: Path) -> str:
     with (place / tiny).open("a") as file:
         file.write(LOAD)
     return tiny
+
+
+class TestKept:
+    def test_as_many_files_stay_as_a_process_keeps_or_uses(self, tmp_path: Path) -> None:
+        from wordline.sweep.kept import Kept
+
+        made: list[str] = []
+
+        def prepare(path: str) -> bool:
+            made.append(path)
+            Path(path).write_text("")
+            return "bad" not in path
+
+        kept, there = Kept(), str(tmp_path)
+        with kept.file("a", there, prepare) as first:
+            for name in ("b", "c", "b", "d"):
+                with kept.file(name, there, prepare) as path:
+                    assert path
+            assert first == made[0]
+            assert Path(made[0]).exists()
+        names = [Path(path).name[0] for path in made]
+        assert names == ["a", "b", "c", "b", "d"]
+        with kept.file("d", there, prepare), kept.file("bad", there, prepare) as none:
+            assert none is None
+        assert not Path(made[0]).exists()
+        assert len(made) == 6
 
 
 class TestScratch:
@@ -255,6 +279,24 @@ class TestRuns:
         # Student's t of three degrees of freedom, from a published table.
         width = 3.18245 * of_first.std() / 2  # pyright: ignore[reportOperatorIssue]
         assert rows["latency.all.mean_us ±"][0] == pytest.approx(width, rel=1e-5)
+
+    @pytest.mark.parametrize("reader", ["duckdb", "pandas"])
+    def test_others_open_the_table_as_it_is(self, device: str, reader: str) -> None:
+        library = pytest.importorskip(reader)
+        table = wordline.sweep(device, vary=VARY, out="here").table()
+        path = "here/points.parquet"
+        if reader == "duckdb":
+            found = library.connect().execute(f"select * from '{path}'").fetchall()
+            names = [column[0] for column in library.sql(f"describe '{path}'").fetchall()]
+        else:
+            frame = library.read_parquet(path)
+            found, names = list(frame.itertuples(index=False, name=None)), list(frame.columns)
+        assert names == table.columns
+        column = names.index("latency.all.mean_us")
+        assert [row[column] for row in found] == table["latency.all.mean_us"].to_list()
+        keys = [names.index(key) for key in ("digest", *VARY)]
+        expected = table.select("digest", *VARY).rows()
+        assert [tuple(row[key] for key in keys) for row in found] == expected
 
     def test_a_sweep_pickles_and_shows_itself(self, device: str) -> None:
         done = wordline.sweep(device, seeds=2, out="here")
@@ -468,21 +510,6 @@ class TestCommand:
         assert "bad.csv:2" in done.stderr
 
 
-@pytest.fixture
-def cluster() -> Iterator[Any]:
-    """A cluster of two processes."""
-    distributed = pytest.importorskip("distributed")
-    import dask
-
-    with (
-        dask.config.set({"distributed.admin.low-level-log-length": 0}),
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-        ) as made,
-    ):
-        yield made
-
-
 @pytest.mark.filterwarnings("ignore")
 class TestCluster:
     def test_the_table_is_that_of_this_machine_though_a_worker_dies(
@@ -514,7 +541,7 @@ class TestCluster:
         args: dict[str, Any] = {"fit": "wrap", "max_requests": 300}
         args["overrides"] = {"nand.geometry.blocks_per_plane": 128}
         here = wordline.sweep(device, traces, **args).table()
-        monkeypatch.setattr(clusters, "content", _of_this_process)
+        monkeypatch.setattr(clusters, "content", of_this_process)
         with cluster.get_client() as client:
             there = wordline.sweep(device, traces, on=client, **args).table()
         assert_frame_equal(there, here)
@@ -554,7 +581,7 @@ class TestCluster:
         path = recorded("bad.csv", 20)
         with Path(path).open("a") as file:
             file.write("what\n")
-        monkeypatch.setattr(clusters, "content", _of_this_process)
+        monkeypatch.setattr(clusters, "content", of_this_process)
         with cluster.get_client() as client:
             found = wordline.sweep(device, path, on=client).table()
         assert found["error"][0].startswith(f"{Path(path).resolve()}:22")
@@ -613,11 +640,6 @@ class TestCluster:
 def _kept_devices(dask_worker: Any) -> list[str]:
     """Files of prepared devices at a worker."""
     return [one.name for one in Path(dask_worker.local_directory).glob("*.wls")]
-
-
-def _of_this_process(path: str) -> str:
-    """What is in a file, as if others saw other files."""
-    return f"{sha256(Path(path).read_bytes()).hexdigest()}{os.getpid()}"
 
 
 def recorded(name: str, requests: int) -> str:

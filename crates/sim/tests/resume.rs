@@ -352,7 +352,7 @@ fn traces(rounds: u64) {
     };
     let paths = [folder.path().join("a.csv"), folder.path().join("b.csv")];
     for (path, from) in paths.iter().zip([0, 200]) {
-        std::fs::write(path, lines(from)).unwrap();
+        fs::write(path, lines(from)).unwrap();
     }
     for config in [DEVICE.to_owned(), format!("{DEVICE}{BUFFER}")] {
         let of_trace = RunSpec {
@@ -439,14 +439,14 @@ fn a_trace_that_has_changed_is_refused() {
             )
         })
     };
-    std::fs::write(&path, text(0)).unwrap();
+    fs::write(&path, text(0)).unwrap();
     let state = folder.path().join("checkpoint.wls");
     let of_trace = RunSpec {
         traces: vec![path.clone()],
         ..spec(DEVICE, &[])
     };
     assert!(stopped(&of_trace, &state, false, 300).interrupted);
-    std::fs::write(&path, text(4096)).unwrap();
+    fs::write(&path, text(4096)).unwrap();
     let resumed = RunSpec {
         resume: Some(state),
         ..of_trace

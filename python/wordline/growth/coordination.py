@@ -20,7 +20,7 @@ from wordline.sweep.work import Done, Job
 from wordline.sweep.workers import workers_of
 
 DEVICE = "d4"
-REQUESTS = 110_000
+REQUESTS = 150_000
 
 
 @dataclass(frozen=True)
