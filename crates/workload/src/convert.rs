@@ -283,8 +283,12 @@ enum Encoder {
 
 impl Packer {
     fn create(path: &Path) -> io::Result<Self> {
-        if path.is_dir() {
-            return Err(io::Error::other("it is a directory"));
+        match path.metadata() {
+            Ok(found) if found.is_dir() => return Err(io::Error::other("it is a directory")),
+            Ok(found) if !found.is_file() => {
+                return Err(io::Error::other("it is not a regular file"));
+            }
+            _ => {}
         }
         let directory = path
             .parent()

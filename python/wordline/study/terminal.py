@@ -3,7 +3,9 @@
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Self
 
 from rich import box
 from rich.table import Table
@@ -15,6 +17,7 @@ from wordline.study.results import Results
 from wordline.sweep.engine import State
 from wordline.terminal.console import console
 from wordline.terminal.progress import clock
+from wordline.terminal.sweep import Line
 
 EVERY_S = 30.0
 
@@ -36,6 +39,36 @@ class Progress:
         left = "" if state.left_s is None else f", {clock(state.left_s)} left"
         done = state.done + state.failed
         print(f"{done} of {state.total} runs{failed}{left}", file=sys.stderr, flush=True)
+
+
+class Shown:
+    """A study under way: its figures as they are made; and how far the runs of a figure are, on
+    standard error: in a `line` that is drawn again, or in `lines` one below the other."""
+
+    def __init__(self, *, line: bool, lines: bool) -> None:
+        self._line = Line() if line else None
+        self._lines = Progress() if lines else None
+
+    def __enter__(self) -> Self:
+        if self._line:
+            self._line.__enter__()
+        return self
+
+    def __exit__(self, *fault: object) -> None:
+        if self._line:
+            self._line.__exit__(*fault)
+
+    def runs(self, state: State) -> None:
+        """Draws how far the runs of a figure are."""
+        if self._line:
+            self._line.show(state)
+        if self._lines:
+            self._lines.heard(state)
+
+    def figure(self, figure: Figure) -> None:
+        """Prints a figure, above the line."""
+        with self._line.aside() if self._line else nullcontext():
+            print_figure(figure)
 
 
 def print_studies(studies: Mapping[str, str]) -> None:
