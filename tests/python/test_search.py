@@ -12,6 +12,7 @@ from typing import Any
 
 import polars
 import pytest
+from browser import needs_browser, require_fits
 from conftest import Command, environment
 from polars.testing import assert_frame_equal
 
@@ -314,3 +315,9 @@ def test_bounds_are_read() -> None:
     assert bound("a.b < 2").excess(3) == 1
     assert bound("a.b >= 2e3").excess(1500) == 500
     assert str(bound(" a.b<=2 ")) == "a.b < 2"
+
+
+@needs_browser
+def test_the_page_fits_a_screen(device: str, place: Path, tmp_path: Path) -> None:
+    search(device, trials=8, out=place / "here")
+    require_fits(place / "here/report.html", tmp_path)
