@@ -517,7 +517,7 @@ fn what_cannot_be_is_said() {
     says("[array]", "the array has 0 members; give 1 to 256");
     says(
         "[array]\nmembers = [{ count = 300 }]",
-        "array.members[0].count = 300: out of range",
+        "array.members[0].count = 300: too large",
     );
     says(
         "[array]\nmembers = [{ nmae = \"a\" }]",
