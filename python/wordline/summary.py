@@ -5,20 +5,20 @@ from typing import Literal, TypedDict
 
 
 class Device(TypedDict):
-    """The device that was simulated; of an array, sums over its members, and of the first what
-    adds to nothing. Of hard disks, what counts flash is 0."""
+    """The device that was simulated; of an array, sums over its members, and null what adds to
+    nothing and is not the same in all of them. Of hard disks, what counts flash is 0."""
 
     name: str
     capacity_bytes: int
     user_bytes: int
     over_provisioning_ratio: float
     channels: int
-    ways: int
+    ways: int | None
     dies: int
     planes: int
     blocks: int
-    pages_per_block: int
-    page_bytes: int
+    pages_per_block: int | None
+    page_bytes: int | None
 
 
 class InputFile(TypedDict):

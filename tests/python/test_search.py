@@ -12,6 +12,7 @@ from typing import Any
 
 import polars
 import pytest
+from browser import needs_browser, require_fits
 from conftest import Command, environment, files_of, msr, of_this_process
 from polars.testing import assert_frame_equal
 
@@ -401,3 +402,9 @@ def test_as_many_trials_run_at_a_time_as_memory_has_room_for(
     with ThreadPoolExecutor(4) as executor:
         search(device, sampler="grid", trials=6, on=executor, jobs=4)
     assert most[0] == 1
+
+
+@needs_browser
+def test_the_page_fits_a_screen(device: str, place: Path, tmp_path: Path) -> None:
+    search(device, trials=8, out=place / "here")
+    require_fits(place / "here/report.html", tmp_path)

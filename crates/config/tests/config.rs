@@ -434,7 +434,7 @@ fn a_faulty_override_is_named_as_such() {
     );
     assert_eq!(
         override_fault("ftl.gc.victim.d-choices.d", "0"),
-        "--set ftl.gc.victim.d-choices.d=0: ftl.gc.victim.d-choices.d = 0: out of range; give a number from 1 to 65536"
+        "--set ftl.gc.victim.d-choices.d=0: ftl.gc.victim.d-choices.d = 0: too small; give a whole number from 1 to 65536"
     );
     for value in ["nan", "inf", "-inf"] {
         for key in [

@@ -59,7 +59,7 @@ impl Plan {
                 depth => depth,
             },
             serial: config.serial,
-            overhead: overhead::Timed::new(&config.overhead)?,
+            overhead: overhead::Timed::new(&config.overhead),
             buffer: config.buffer.clone(),
         })
     }
@@ -85,7 +85,7 @@ fn capacity(config: &Config, model: &Timed) -> Result<u64, PlanError> {
             remedy: remedy.into(),
         })
     };
-    if bytes == 0 || !bytes.is_multiple_of(SECTOR_BYTES) {
+    if !bytes.is_multiple_of(SECTOR_BYTES) {
         return fault(
             format!("{bytes} bytes are no whole number of sectors of {SECTOR_BYTES} bytes"),
             "give a multiple of 512",

@@ -151,9 +151,7 @@ pub fn config_memory(text: &str, name: &str, overrides: Vec<(String, String)>) -
         "reserved_bytes": estimate.reserved(),
         "prepared_bytes": estimate.prepared(),
         "most_bytes": estimate.most(),
-        "fill_ratio": plan.first().map_or(0.0, |ssd| {
-            f64::from(ssd.precondition.fill_pages) / f64::from(ssd.device.ftl.user_pages.max(1))
-        }),
+        "fill_ratio": plan.fill_ratio(),
         "overwrite_ratio": plan.ssds().map(overwrite_ratio).fold(0.0, f64::max),
         "tables": tables.collect::<Vec<_>>(),
         "refusal": refusal.map(|refusal| refusal.to_string()),

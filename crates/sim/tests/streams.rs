@@ -392,7 +392,7 @@ fn what_cannot_be_is_said() {
     );
     says(
         &format!("schema = 1\n{}", table("a", "workload.read_ratio = 2.0")),
-        "test.toml:4:10: streams[0].workload.read_ratio: 2 is not between 0 and 1; give a number in that range",
+        "test.toml:4:10: streams[0].workload.read_ratio = 2: out of range; give a number from 0 to 1",
     );
     says(
         &format!(
@@ -432,7 +432,7 @@ fn what_cannot_be_is_said() {
     );
     assert_eq!(
         with(&|job| job.overrides = vec![("streams.a.workload.read_ratio".into(), "3".into())]),
-        "--set streams.a.workload.read_ratio=3: streams[0].workload.read_ratio: 3 is not between 0 and 1; give a number in that range"
+        "--set streams.a.workload.read_ratio=3: streams[0].workload.read_ratio = 3: out of range; give a number from 0 to 1"
     );
     assert_eq!(
         with(&|job| job.overrides = vec![("streams.a.class".into(), "3".into())]),

@@ -6,7 +6,6 @@ use wordline_ftl::gc::reclaim::Reclaiming;
 use wordline_ftl::mapping::Family;
 use wordline_store::cached;
 
-use super::range::from_schema;
 use crate::costs::costs;
 use crate::plan::{Cached, HardDisk, Precondition, Settle, Ssd, Store};
 use crate::{Config, ConfigError, Nand, Precondition as PreconditionTable};
@@ -17,7 +16,6 @@ pub(super) fn cached(
     table: &cached::Config,
     seed: u64,
 ) -> Result<Cached, ConfigError> {
-    from_schema(config, "")?;
     let backing = backing(config, seed)?;
     let mut ssd = Ssd::new(config, seed)?;
     if !matches!(config.ftl.mapping, Family::Page(_)) {
@@ -113,7 +111,6 @@ pub(super) fn disk(
     config: &Config,
     table: &wordline_disk::Config,
 ) -> Result<HardDisk, ConfigError> {
-    from_schema(config, "")?;
     let flash = [
         ("nand", config.nand != Nand::default()),
         ("ssd", config.ssd != Wiring::default()),
