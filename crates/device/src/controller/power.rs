@@ -60,7 +60,11 @@ impl<M: Mapping> Controller<M> {
             let audited = mapping.audit();
             let checked = audited.and_then(|()| {
                 let place = |page| mapping.lookup(page);
-                verification.shadow.cut(now, mapping.user_pages(), place)
+                let (pages, shadow) = (mapping.user_pages(), &mut verification.shadow);
+                if mapping.is_owned() {
+                    return shadow.adopt(now, pages, place);
+                }
+                shadow.cut(now, pages, place)
             });
             checked.map_err(DeviceError::Verification)?;
         }

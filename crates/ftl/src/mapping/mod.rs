@@ -81,6 +81,11 @@ pub trait Mapping {
     }
     /// Pages the host can address.
     fn user_pages(&self) -> u32;
+    /// Whether the pages are those of an owner, who gives them up as he likes: their numbers are no addresses, and after a power
+    /// cut it is for him to say what they hold.
+    fn is_owned(&self) -> bool {
+        false
+    }
     /// Free blocks of the whole device; constant time.
     fn free_blocks(&self) -> u32;
     /// Free blocks of a plane; constant time.

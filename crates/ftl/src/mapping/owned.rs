@@ -143,6 +143,9 @@ impl<O: Owner> Mapping for OwnedMap<O> {
     fn user_pages(&self) -> u32 {
         self.pages.map.user_pages()
     }
+    fn is_owned(&self) -> bool {
+        true
+    }
     #[inline]
     fn free_blocks(&self) -> u32 {
         self.pages.map.free_blocks()

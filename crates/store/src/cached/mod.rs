@@ -281,6 +281,15 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
+    /// The power has failed: what still waits in the store below was asked for by nobody.
+    fn withdraw_below(&mut self) {
+        for lost in self.backing.completions() {
+            self.below.done(lost.ticket);
+        }
+        for ticket in self.below.forget() {
+            self.backing.withdraw(ticket);
+        }
+    }
     /// Deals with all that the tiers have completed, and with what comes of that.
     #[inline]
     fn settle(
@@ -375,11 +384,16 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
         let cut = self.backing.cut_power(now, &mut OfBacking(&mut *probe));
         all.join(&cut.map_err(CachedError::Backing)?);
         self.flash.completions().for_each(drop);
-        self.backing.completions().for_each(drop);
+        self.withdraw_below();
         all.requests_lost = self.requests.len() as u32;
         self.forget();
         probe.observe(now, Observation::PowerCut(all));
         Ok(all)
+    }
+    /// None waits: a power cut loses all.
+    fn withdraw(&mut self, ticket: Ticket) {
+        self.blocked.retain(|blocked| *blocked != ticket);
+        self.requests.remove(ticket);
     }
     fn resume(
         &mut self,

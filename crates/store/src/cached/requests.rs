@@ -261,9 +261,11 @@ impl<B: BlockDevice> Cached<B> {
         self.writing.clear();
         self.blocked.clear();
         self.held.clear();
-        self.in_flash = super::Tier::default();
-        self.below = super::Tier::default();
+        self.in_flash.forget();
         self.filter = Filter::new(&self.plan.admission, self.plan.capacity as usize);
+        if let Some(versions) = &mut self.versions {
+            versions.cut();
+        }
         let residents = Residents::new(&self.plan);
         OwnedMap::disown(self.flash.mapping_mut(), residents);
     }

@@ -83,6 +83,14 @@ impl Tier {
         self.under_way -= u32::from(sub.is_some());
         sub
     }
+    /// Forgets all that was asked of it: the tickets of what it has.
+    pub fn forget(&mut self) -> Vec<Ticket> {
+        let taken = std::mem::take(self).taken;
+        let tickets = (0..).zip(taken);
+        tickets
+            .filter_map(|(ticket, sub)| sub.map(|_| ticket))
+            .collect()
+    }
     /// Whether nothing is asked of it.
     pub fn is_idle(&self) -> bool {
         self.under_way == 0 && self.line.is_empty()

@@ -82,6 +82,13 @@ impl Versions {
         let version = self.flash[copy.index()];
         self.written.entry(page).or_default().below = version;
     }
+    /// The power has failed: of every page there is what the store below holds.
+    pub fn cut(&mut self) {
+        self.flash.clear();
+        for written in self.written.values_mut() {
+            written.latest = written.below;
+        }
+    }
     /// A page is served from flash.
     pub fn check_flash(&mut self, page: u64, copy: Lpn) -> Result<(), Stale> {
         let found = self.flash[copy.index()];

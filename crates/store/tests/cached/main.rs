@@ -1,6 +1,7 @@
 //! A read cache before a disk: against one in plain words, and by its laws.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
+mod cuts;
 mod plain;
 
 use plain::{Collect, Counts, Plain, Policy};
