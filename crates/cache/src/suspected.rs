@@ -173,11 +173,13 @@ impl Suspecting {
         self.policy.resize(capacity, owner);
         self.settle(copies);
     }
+    /// Whether an entry is resident, suspected or remembered.
+    pub fn knows(&self, entry: Entry) -> bool {
+        self.contains(entry) || self.suspects(entry) || self.policy.remembers(entry)
+    }
     /// An entry goes to another cache with its copy: it is neither resident nor suspected nor remembered here.
-    /// Whether it was suspected.
-    pub fn give_up(&mut self, entry: Entry, copies: &mut impl Copies) -> bool {
-        let suspected = self.queues.contains(entry);
-        if suspected {
+    pub fn give_up(&mut self, entry: Entry, copies: &mut impl Copies) {
+        if self.queues.contains(entry) {
             self.queues.unlink(entry);
         }
         self.leave_halves(entry);
@@ -185,7 +187,6 @@ impl Suspecting {
         self.policy.remove(entry, owner);
         self.left.forgotten.retain(|other| *other != entry);
         self.settle(copies);
-        suspected
     }
     /// A resident is as old as what lies below.
     pub fn cleaned(&mut self, entry: Entry) {

@@ -7,6 +7,7 @@
 pub mod array;
 mod check;
 mod chosen;
+pub mod costs;
 mod disk;
 mod error;
 mod explain;
@@ -278,6 +279,7 @@ pub fn policies() -> Vec<Member> {
         wordline_ftl::gc::schedule::Scheduling::members(),
         wordline_ftl::wear::Wear::members(),
         wordline_store::cached::admission::Admission::members(),
+        wordline_partition::Partition::members(),
         wordline_disk::Model::members(),
         wordline_disk::queue::Policy::members(),
         replay::Mode::members(),

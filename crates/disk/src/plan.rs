@@ -65,6 +65,14 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// What the controller takes for a command whose sectors are not in the buffer, on average over what came before. Microseconds.
+    pub fn command_us(&self, write: bool) -> f64 {
+        let behind = |behind_write| self.overhead.command(behind_write, write, false).as_us();
+        f64::midpoint(behind(false), behind(true))
+    }
+}
+
 fn capacity(config: &Config, model: &Timed) -> Result<u64, PlanError> {
     let all = model.sectors().map(|sectors| sectors * SECTOR_BYTES);
     let Some(bytes) = config.capacity_bytes else {

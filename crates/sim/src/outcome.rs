@@ -113,6 +113,8 @@ pub struct CachePages {
     pub suspected: u64,
     /// Newer than the disk.
     pub dirty: u64,
+    /// Held in the list of what was read, if it has one.
+    pub read_list: u64,
 }
 
 impl CacheOutcome {
@@ -125,6 +127,10 @@ impl CacheOutcome {
                 resident: residents.len() as u64,
                 suspected: residents.suspected() as u64,
                 dirty: residents.dirty().into(),
+                read_list: match residents.lens().collect::<Vec<_>>()[..] {
+                    [reads, _] => reads as u64,
+                    _ => 0,
+                },
             },
             hits,
             checked: store.checked(),

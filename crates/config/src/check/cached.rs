@@ -7,6 +7,7 @@ use wordline_ftl::mapping::Family;
 use wordline_store::cached;
 
 use super::range::from_schema;
+use crate::costs::costs;
 use crate::plan::{Cached, HardDisk, Precondition, Settle, Ssd, Store};
 use crate::{Config, ConfigError, Nand, Precondition as PreconditionTable};
 
@@ -43,13 +44,17 @@ pub(super) fn cached(
             "take another; `wordline cache` runs it over a trace",
         ));
     }
+    let disks = backing.disks();
+    let Some(disk) = disks.first().map(|leaf| leaf.disk) else {
+        unreachable!("there are disks behind a cache");
+    };
     ssd.precondition = Precondition {
         fill_pages: 0,
         overwrite_pages: 0,
         settle: Settle::No,
     };
     Ok(Cached {
-        cache: cached::Plan::new(table, &ssd.device),
+        cache: cached::Plan::new(table, &ssd.device, costs(&ssd.device, disk)),
         ssd,
         backing,
     })

@@ -11,8 +11,16 @@ use wordline_kernel::Time;
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Cache")]
 pub struct CacheSummary {
-    /// Pages that the cache can hold. Null, as all of these, without one.
+    /// Pages that the cache can hold, at the start where its space moves. Null, as all of these, without one.
     pub capacity_pages: u64,
+    /// All pages of its flash.
+    pub flash_pages: u64,
+    /// How often its space was divided anew.
+    pub divisions: u64,
+    /// Pages that the list of what was read held at the end; zero where there is one list for all.
+    pub read_list_pages: u64,
+    /// Pages that the list of what was written, or the only one, held at the end.
+    pub write_list_pages: u64,
     /// Pages that it held at the end.
     pub resident_pages: u64,
     /// Evicted pages that could still be read at the end (suspected queue).
@@ -117,6 +125,10 @@ impl CacheSummary {
         let page_bytes = u64::from(plan.cache.page_bytes);
         Some(Self {
             capacity_pages: plan.cache.capacity.into(),
+            flash_pages: plan.cache.space.total_pages.into(),
+            divisions: figures.divisions,
+            read_list_pages: pages.read_list,
+            write_list_pages: pages.resident - pages.read_list,
             resident_pages: pages.resident,
             suspected_pages: pages.suspected,
             suspected_pages_most: plan.cache.most_suspected.into(),

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_cache::Replacement;
+use wordline_partition::Partition;
 
 use super::admission::Admission;
 
@@ -81,7 +82,9 @@ impl Default for Destage {
 pub struct Config {
     /// What becomes of reads and writes: `write-around`, `write-through`, `write-back`, `write-only` or `pass-through`.
     pub mode: Mode,
-    /// Which page leaves.
+    /// How the flash is divided between reads, writes and over-provisioning.
+    pub partition: Partition,
+    /// Which page leaves, of each list.
     pub replacement: Replacement,
     /// Whether clean pages that left can be revived until their blocks are erased (FLRU, FARC).
     pub suspected_queue: bool,
@@ -99,6 +102,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             mode: Mode::default(),
+            partition: Partition::default(),
             replacement: Replacement::default(),
             suspected_queue: false,
             ghosts_of_dropped: true,

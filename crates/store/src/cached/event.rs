@@ -47,6 +47,15 @@ pub struct Pages {
     pub missed: u64,
 }
 
+/// Pages in the lists; all in that of writes if there is one only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lists {
+    /// Of what was read.
+    pub reads: u32,
+    /// Of what was written.
+    pub writes: u32,
+}
+
 /// Something that happened in a cached store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation<B> {
@@ -61,6 +70,8 @@ pub enum Observation<B> {
     },
     /// A read has begun: what was found of its pages.
     Found(Pages),
+    /// A request has begun: what the lists hold.
+    Lists(Lists),
     /// A request is complete.
     Request {
         /// What was asked.

@@ -38,6 +38,8 @@ pub struct Figures {
     pub writes_bypassed: u64,
     /// Pages read from below because a write left a part of them.
     pub rests: u64,
+    /// How often the space was divided anew.
+    pub divisions: u64,
     /// What was destaged: because a page needed the room, because too many were dirty, because a list shrank.
     pub destages: [Destaged; 3],
 }

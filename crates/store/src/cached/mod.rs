@@ -13,6 +13,7 @@ pub mod plan;
 mod reads;
 mod requests;
 pub mod residents;
+mod resize;
 mod table;
 mod tier;
 mod versions;
@@ -33,12 +34,13 @@ use wordline_kernel::{Context, EventQueue, Probe, Time};
 use admission::Filter;
 pub use config::Config;
 use destage::Destage;
-pub use event::{CachedError, Event, Observation, Pages};
+pub use event::{CachedError, Event, Lists, Observation, Pages};
 pub use figures::Figures;
 pub use plan::Plan;
 use reads::Fetch;
 use requests::Open;
 pub use residents::Residents;
+use resize::Division;
 use table::Table;
 use tier::{Sub, Tier};
 use versions::Versions;
@@ -55,6 +57,7 @@ pub struct Cached<B: BlockDevice> {
     flash: Flash,
     backing: B,
     filter: Filter,
+    division: Division,
     in_flash: Tier,
     below: Tier,
     requests: Table<Open>,
@@ -152,6 +155,7 @@ impl<B: BlockDevice> Cached<B> {
             flash: Ssd::new(device, map),
             backing,
             filter: Filter::new(&plan.admission, plan.capacity as usize),
+            division: Division::new(plan),
             in_flash: Tier::default(),
             below: Tier::default(),
             requests: Table::default(),
@@ -201,7 +205,10 @@ impl<B: BlockDevice> Cached<B> {
     }
     /// What it has done so far.
     pub fn figures(&self) -> Figures {
-        self.figures
+        Figures {
+            divisions: self.division.changes,
+            ..self.figures
+        }
     }
 
     /// Does something with the flash at this instant, and passes on what it schedules.
@@ -316,6 +323,7 @@ impl<B: BlockDevice> Cached<B> {
             self.done = done;
             self.feed(cx)?;
             self.clean(cx)?;
+            self.resize_in_idle_time(cx)?;
         }
         if !self.held.is_empty() && !self.flash.is_collecting() {
             self.release(cx);
@@ -346,7 +354,9 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
         cx.observe(Observation::Admitted {
             in_flight: self.requests.len() as u32,
         });
+        self.tell_request();
         self.begin(cx, ticket, &request)?;
+        self.divide(cx)?;
         self.settle(cx)?;
         Ok(ticket)
     }

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use wordline_cache::Replacement;
 use wordline_ftl::gc::reclaim::Reclaiming;
 
+use wordline_partition::{Costs, Divide, Partition, Partitioning, Space};
+
 use super::admission::Admission;
 use super::config::{Config, Mode, Reply};
 
@@ -12,9 +14,15 @@ use super::config::{Config, Mode, Reply};
 pub struct Plan {
     /// What becomes of reads and writes.
     pub mode: Mode,
+    /// How the flash is divided.
+    pub partition: Partition,
+    /// What is divided.
+    pub space: Space,
+    /// Seed of what the division samples.
+    pub seed: u64,
     /// Which page leaves.
     pub replacement: Replacement,
-    /// Pages that the cache holds.
+    /// Pages that the cache holds at the start.
     pub capacity: u32,
     /// Suspected pages at most (Xia 2017, equation 2.2); 0 without a suspected queue.
     pub most_suspected: u32,
@@ -43,9 +51,12 @@ impl Plan {
     }
     /// A cache in a translation layer. It holds as many pages as the over-provisioning leaves; `N_SQ = (OP - GC_th) * C_total` of all others
     /// can be suspected.
-    pub fn new(config: &Config, device: &wordline_device::Plan) -> Self {
+    pub fn new(config: &Config, device: &wordline_device::Plan, costs: Costs) -> Self {
         let ftl = &device.ftl;
         let pages = ftl.layout.pages();
+        let per_block = ftl.layout.pages_per_block;
+        // Collections need what they keep free and the blocks that are open.
+        let kept = ftl.layout.planes() * (ftl.start_blocks + 2) * per_block;
         let threshold = match ftl.start_pages {
             0 => ftl.start_blocks * ftl.layout.pages_per_block * ftl.layout.planes(),
             pages => pages * ftl.layout.planes(),
@@ -54,6 +65,17 @@ impl Plan {
         let marks = &config.destage;
         Self {
             mode: config.mode,
+            partition: config.partition.clone(),
+            space: Space {
+                total_pages: pages,
+                pages_per_block: per_block,
+                threshold_pages: threshold,
+                page_bytes: ftl.page_bytes,
+                start_pages: ftl.user_pages,
+                most_pages: pages.saturating_sub(kept).max(ftl.user_pages),
+                costs,
+            },
+            seed: ftl.seed,
             replacement: config.replacement.clone(),
             capacity: ftl.user_pages,
             most_suspected: if config.suspected_queue { suspected } else { 0 },
@@ -69,6 +91,12 @@ impl Plan {
     }
     /// The pages that the lists may hold at the start: of one for all, or of that of reads and that of writes.
     pub fn lists(&self) -> Vec<u32> {
-        vec![self.capacity]
+        let policy = Partitioning::new(&self.partition, &self.space, self.seed);
+        let sizes = policy.start();
+        if policy.is_split() {
+            vec![sizes.read, sizes.write]
+        } else {
+            vec![sizes.pages()]
+        }
     }
 }

@@ -47,7 +47,11 @@ impl<B: BlockDevice> Cached<B> {
         let pages = self.pages_of(request);
         // Until all pages are begun with, the request is not done.
         self.expect(ticket, 1, false);
+        let passes_by = self.filter.bypasses();
         for page in pages {
+            if !passes_by {
+                self.tell_page(page, false);
+            }
             if let Some(&fetch) = self.fetching.get(&page) {
                 self.join(cx.now, ticket, page, fetch)?;
                 continue;
@@ -58,7 +62,10 @@ impl<B: BlockDevice> Cached<B> {
             }
             missed = Some((missed.map_or(page, |(first, _)| first), page));
             self.check_below(page)?;
-            if self.plan.mode.takes_reads() && self.filter.admits(page) {
+            if self.plan.mode.takes_reads()
+                && self.division.takes(false)
+                && self.filter.admits(page)
+            {
                 self.figures.misses += 1;
                 taken.push(page);
             } else {

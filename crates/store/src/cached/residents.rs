@@ -204,7 +204,7 @@ impl Residents {
     /// An empty cache.
     pub fn new(plan: &Plan) -> Self {
         let list = |capacity: u32| {
-            let policy = Replacing::new(&plan.replacement, capacity as usize);
+            let policy = Replacing::new(&plan.replacement, capacity.max(1) as usize);
             Suspecting::new(policy, plan.most_suspected as usize, plan.halves)
         };
         Self {
@@ -310,17 +310,25 @@ impl Residents {
         };
         let mut moved = was_leaving;
         let list = match &mut self.lists[..] {
-            [reads, writes] if write || writes.contains(entry) => {
-                if write && (reads.contains(entry) || reads.suspects(entry)) {
-                    if reads.give_up(entry, &mut copies) {
+            [reads, writes] => {
+                let (to, from) = if write || writes.contains(entry) {
+                    (writes, reads)
+                } else {
+                    (reads, writes)
+                };
+                // An entry is known to one list only, which takes its number back when it forgets it.
+                if from.knows(entry) {
+                    let suspected = from.suspects(entry);
+                    moved |= suspected || from.contains(entry);
+                    from.give_up(entry, &mut copies);
+                    if suspected {
                         copies.revived(entry);
                     }
-                    moved = true;
                 }
-                writes
+                to
             }
-            [list, ..] => list,
-            [] => unreachable!("there is a list"),
+            [list] => list,
+            _ => unreachable!("there are one or two lists"),
         };
         let found = list.access(entry, write, &mut copies);
         self.counts.evicted += copies.evicted;

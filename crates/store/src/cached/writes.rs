@@ -97,6 +97,12 @@ impl<B: BlockDevice> Cached<B> {
             figures.writes_bypassed += 1;
             return Way::Below;
         }
+        self.tell_page(page, true);
+        let figures = &mut self.figures;
+        if !self.division.takes(true) && (whole || !dirty) {
+            figures.writes_bypassed += 1;
+            return Way::Below;
+        }
         if held {
             figures.write_hits += 1;
         } else if self.filter.admits(page) {

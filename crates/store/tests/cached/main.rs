@@ -13,6 +13,7 @@ use wordline_ftl::Mapping;
 use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::{Context, EventQueue, Probe, Stream, Time};
 use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
+use wordline_partition::Costs;
 use wordline_store::cached::{Cached, Config, Event, Figures, Observation, Plan};
 
 const PAGE: u64 = 4096;
@@ -79,7 +80,11 @@ fn cached(shape: &Shape, reclaim: &str, table: Value, disk_pages: u64) -> Cached
         ..wordline_disk::Config::default()
     };
     let disk = Disk::new(&wordline_disk::Plan::new(&disk).unwrap());
-    Cached::new(&Plan::new(&config, &device), &device, disk)
+    Cached::new(
+        &Plan::new(&config, &device, Costs::PUBLISHED),
+        &device,
+        disk,
+    )
 }
 
 /// Hears of moved pages and erased blocks.
@@ -344,7 +349,7 @@ fn the_cache_does_what_it_does_in_plain_words_for_long() {
 }
 
 /// Keeps `depth` requests of up to six pages under way; everything is served, and nothing stale.
-fn crowd(policy: &str, reclaim: &str, table: &Value, depth: u32, seed: u64) {
+fn crowd(policy: &str, reclaim: &str, table: &Value, depth: u32, seed: u64) -> Figures {
     let shape = Shape {
         blocks: 24,
         pages_per_block: 8,
@@ -395,9 +400,12 @@ fn crowd(policy: &str, reclaim: &str, table: &Value, depth: u32, seed: u64) {
         assert_eq!((figures.pages_written(), residents.dirty()), (0, 0));
     }
     assert_eq!(residents.leaving(), 0);
+    let total = 24 * 8;
+    assert!(residents.len() <= total && residents.limits().sum::<usize>() < total);
     if table["mode"] == "pass-through" {
         assert!(residents.is_empty());
     }
+    figures
 }
 
 #[test]
@@ -433,6 +441,40 @@ fn many_requests_at_once_are_all_served_and_none_is_stale() {
     }
 }
 
+#[test]
+fn space_moves_under_load_and_nothing_is_lost() {
+    let mut seed = 0;
+    let divisions = [
+        json!({"split": {"read_ratio": 0.3}}),
+        json!({"rw-fcl": {"period_requests": 300}}),
+        json!({"op-fcl": {"period_requests": 300}}),
+        json!({"op-fcl": {"period_requests": 64, "read_ratio": 0.0}}),
+        json!({"locality-driven": {"window_bytes": 2_000_000, "curve": "exact"}}),
+        json!({"locality-driven": {"window_bytes": 800_000, "utilisation": "miniature", "curve": "aet", "sample_ratio": 1.0}}),
+    ];
+    for division in divisions {
+        let mut moved = 0;
+        for policy in ["lru", "arc", "sieve"] {
+            for (_, reclaim) in COLLECTIONS {
+                for mode in ["write-back", "write-only"] {
+                    let table = json!({
+                        "replacement": policy,
+                        "partition": division,
+                        "suspected_queue": seed % 3 == 0,
+                        "mode": mode,
+                        "destage": {"group_pages": 1 + seed % 4},
+                    });
+                    let figures = crowd(policy, reclaim, &table, 1 + seed as u32 % 17, seed);
+                    moved += figures.divisions;
+                    seed += 1;
+                }
+            }
+        }
+        let stays = division.get("split").is_some();
+        assert_eq!(moved == 0, stays, "{division}");
+    }
+}
+
 /// Xia 2017, figure 2: four blocks of four pages, a queue of twelve. LPN 0 lies at PPN 3 and LPN 1 at PPN 6; both are the
 /// least recent. Reads of 15, 23, 12, 0, 1. Three blocks more stand behind them, which page mapping keeps for collections; the suspected
 /// queue is that of four blocks, 4 pages long without a threshold and 3 with one of 5 %.
@@ -451,7 +493,7 @@ fn figure_2_takes_three_misses_and_two_revivals() {
         let config: Config = serde_json::from_value(table).unwrap();
         let plan = Plan {
             most_suspected,
-            ..Plan::new(&config, &device)
+            ..Plan::new(&config, &device, Costs::PUBLISHED)
         };
         let disk = wordline_disk::Plan::new(&wordline_disk::Config::default()).unwrap();
         let mut run = Run::new(Cached::new(&plan, &device, Disk::new(&disk)));
