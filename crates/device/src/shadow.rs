@@ -21,6 +21,9 @@ const UNWRITTEN: u64 = 0;
 /// Content that stands for "cannot be read".
 const TORN: u64 = 2;
 
+/// Content that stands for metadata of the mapping.
+pub(crate) const METADATA: u64 = 4;
+
 /// A host write of a page or a part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {

@@ -16,7 +16,7 @@ impl<M: Mapping> Controller<M> {
     /// From now on the spare areas of all pages are kept, so that the power can fail. To be called
     /// on a pristine device.
     pub fn expect_power_cuts(&mut self) {
-        let journal = Journal::new(&self.layout, self.mapping.user_pages());
+        let journal = Journal::new(&self.layout, self.mapping.numbers());
         self.flash.journal = Some(Box::new(journal));
         self.follows = true;
     }

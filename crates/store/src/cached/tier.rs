@@ -41,6 +41,8 @@ pub(super) enum Task {
     },
     /// What a write leaves of a page, from below.
     Rest { waiting: u32 },
+    /// A page of records, to flash.
+    Record { copy: Lpn },
     /// A page that is destaged, from flash.
     Victim { destage: u32 },
     /// Pages of a group that is destaged, below: so many from one on.

@@ -184,7 +184,10 @@ impl Run {
         let map = self.store.flash().mapping();
         map.audit().unwrap();
         let residents = self.store.residents();
-        assert_eq!(map.valid_pages(), residents.len() as u64);
+        assert_eq!(
+            map.valid_pages(),
+            (residents.len() + residents.records()) as u64
+        );
     }
 }
 
