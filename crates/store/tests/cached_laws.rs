@@ -10,6 +10,7 @@ use wordline_disk::Disk;
 use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::{Context, Digest, EventQueue, Probe, Stream, Time};
 use wordline_nand::{Block, Cell, Geometry, Layout, Part, Timing};
+use wordline_partition::Costs;
 use wordline_store::cached::{Cached, Config, Event, Observation, Plan};
 
 const PAGE: u64 = 4096;
@@ -111,7 +112,7 @@ impl Run {
         let config: Config = serde_json::from_value(table).unwrap();
         let device = shape.device(reclaim);
         let disk = wordline_disk::Plan::new(&wordline_disk::Config::default()).unwrap();
-        let plan = Plan::new(&config, &device);
+        let plan = Plan::new(&config, &device, Costs::PUBLISHED);
         let plan = Plan {
             most_suspected: most_suspected.unwrap_or(plan.most_suspected),
             ..plan

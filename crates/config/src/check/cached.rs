@@ -48,7 +48,10 @@ pub(super) fn cached(
             "cache.destage.low_ratio",
             destage.low_ratio,
             "cleaning would stop before it begins",
-            format!("give at most cache.destage.high_ratio, {}", destage.high_ratio),
+            format!(
+                "give at most cache.destage.high_ratio, {}",
+                destage.high_ratio
+            ),
         )
         .with(&["cache.destage.high_ratio"]));
     }

@@ -18,7 +18,8 @@ pub enum Mode {
     /// what it holds. A crash loses nothing.
     WriteThrough,
     /// Reads and writes are taken in. What is written lies in flash only, until it is destaged. A crash loses nothing that was
-    /// acknowledged as long as the flash survives; with the flash, all dirty pages are lost.
+    /// acknowledged as long as the flash survives and there is a journal: dirty pages come back, and the cache is cold but for them. With the
+    /// flash, all dirty pages are lost.
     WriteBack,
     /// As write-back, but reads that miss are not taken in.
     WriteOnly,
@@ -48,6 +49,18 @@ pub enum Reply {
     Fill,
     /// When the pages are programmed and no block is being collected: the response time of Xia 2017, chapters 2 to 4.
     Collection,
+}
+
+/// What a cache that keeps writes does for the case that the power fails.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Records {
+    /// It programs pages of records that say which dirty pages in flash are dead: what was acknowledged comes back, and nothing that is
+    /// older. It holds fewer pages by those of the records, below 1 % with pages of 4 KiB.
+    #[default]
+    Records,
+    /// Nothing: with the power, all dirty pages are lost.
+    None,
 }
 
 /// How dirty pages get to the store below (`[cache.destage]`).
@@ -96,6 +109,8 @@ pub struct Config {
     pub reply: Reply,
     /// How dirty pages get to the store below.
     pub destage: Destage,
+    /// What is done for the case that the power fails, where writes stay in flash: `records` or `none`.
+    pub journal: Records,
 }
 
 impl Default for Config {
@@ -109,6 +124,7 @@ impl Default for Config {
             admission: Admission::default(),
             reply: Reply::default(),
             destage: Destage::default(),
+            journal: Records::default(),
         }
     }
 }

@@ -6,6 +6,7 @@ use wordline_ftl::Lpn;
 use wordline_kernel::{Probe, Time};
 
 use super::event::Observation;
+use super::records::Next;
 use super::tier::{Sub, Task};
 use super::{Cached, Instant, Result};
 
@@ -194,13 +195,15 @@ impl<B: BlockDevice> Cached<B> {
         }
         destage.left = runs.len() as u32;
         let bytes = u64::from(self.plan.page_bytes);
+        // What is recorded as dead has to be on the disk, not in its write cache.
+        let is_recorded = self.plan.journal.is_some();
         for (first, page, pages) in runs {
             let end = ((page + u64::from(pages)) * bytes).min(self.backing.user_bytes());
             let sub = Sub {
                 request: Request {
                     stream,
                     op: Op::Write,
-                    fua: false,
+                    fua: is_recorded,
                     offset: page * bytes,
                     bytes: end - page * bytes,
                     arrival: cx.now,
@@ -215,7 +218,28 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// Pages of a group have been written below.
+    /// Pages of a group have been written below. They give up their room when what is dead besides them is few enough, or recorded.
+    pub(super) fn written_out(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        number: u32,
+        (first, count): (u32, u32),
+        parts: &Parts,
+    ) -> Result<(), B> {
+        let mut due = Vec::new();
+        if let Some(destage) = self.destages.get_mut(number)
+            && let Some(journal) = &self.flash.mapping().owner().journal
+            && !journal.bears(count as usize)
+        {
+            let pages = &destage.pages[first as usize..(first + count) as usize];
+            due.extend(pages.iter().filter_map(|(page, _)| journal.due(*page)));
+        }
+        if !self.waits_for_records(cx, due, Next::Destage(number, (first, count)), parts)? {
+            self.destaged(cx, number, (first, count), parts)?;
+        }
+        Ok(())
+    }
+    /// The same when they do.
     pub(super) fn destaged(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,

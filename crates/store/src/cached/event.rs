@@ -110,9 +110,9 @@ pub enum CachedError<E> {
         /// Who served it.
         tier: &'static str,
         /// What that held.
-        found: u32,
+        found: u64,
         /// What it had to hold.
-        written: u32,
+        written: u64,
     },
 }
 

@@ -9,8 +9,11 @@ pub mod config;
 pub mod destage;
 pub mod event;
 pub mod figures;
+pub mod journal;
 pub mod plan;
 mod reads;
+mod records;
+mod recovery;
 mod requests;
 pub mod residents;
 mod resize;
@@ -38,6 +41,7 @@ pub use event::{CachedError, Event, Lists, Observation, Pages};
 pub use figures::Figures;
 pub use plan::Plan;
 use reads::Fetch;
+use records::Demands;
 use requests::Open;
 pub use residents::Residents;
 use resize::Division;
@@ -58,6 +62,8 @@ pub struct Cached<B: BlockDevice> {
     backing: B,
     filter: Filter,
     division: Division,
+    /// What waits for records.
+    demands: Demands,
     in_flash: Tier,
     below: Tier,
     requests: Table<Open>,
@@ -156,6 +162,7 @@ impl<B: BlockDevice> Cached<B> {
             backing,
             filter: Filter::new(&plan.admission, plan.capacity as usize),
             division: Division::new(plan),
+            demands: Demands::default(),
             in_flash: Tier::default(),
             below: Tier::default(),
             requests: Table::default(),
@@ -207,6 +214,11 @@ impl<B: BlockDevice> Cached<B> {
     pub fn figures(&self) -> Figures {
         Figures {
             divisions: self.division.changes,
+            records: self
+                .residents()
+                .journal
+                .as_ref()
+                .map_or(0, |journal| journal.programs()),
             ..self.figures
         }
     }
@@ -287,6 +299,15 @@ impl<B: BlockDevice> Cached<B> {
             self.below.take(ticket, sub);
         }
         Ok(())
+    }
+    /// The power has failed: what still waits in the store below was asked for by nobody.
+    fn withdraw_below(&mut self) {
+        for lost in self.backing.completions() {
+            self.below.done(lost.ticket);
+        }
+        for ticket in self.below.forget() {
+            self.backing.withdraw(ticket);
+        }
     }
     /// Deals with all that the tiers have completed, and with what comes of that.
     #[inline]
@@ -373,23 +394,41 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
     fn has_completions(&self) -> bool {
         !self.completions.is_empty()
     }
-    /// Both tiers lose what they were at. The cache comes back empty: its map was in memory.
+    /// Both tiers lose what they were at. Dirty pages come back from flash, where there is a journal, and clean ones do not.
     fn cut_power(
         &mut self,
         now: Time,
         probe: &mut impl Probe<Self::Observation>,
     ) -> Result<PowerCut, B> {
+        let residents = self.residents();
+        let dirty = residents.dirty();
+        let held = residents.len() as u32 + residents.leaving();
         let mut of_flash = OfFlash(&mut *probe, PhantomData);
         let cut = self.flash.cut_power(now, &mut of_flash);
         let mut all = cut.map_err(CachedError::Flash)?;
         let cut = self.backing.cut_power(now, &mut OfBacking(&mut *probe));
         all.join(&cut.map_err(CachedError::Backing)?);
         self.flash.completions().for_each(drop);
-        self.backing.completions().for_each(drop);
+        self.withdraw_below();
         all.requests_lost = self.requests.len() as u32;
+        all.clean_dropped = held - dirty;
+        all.dirty_restored = self.residents().dirty();
+        let keeps = self.plan.journal.is_some();
+        all.pages_lost += if keeps { 0 } else { dirty };
         self.forget();
+        if let Some(versions) = &mut self.versions {
+            let restored = self.flash.mapping().owner();
+            let pages = restored.dirty_pages();
+            let pages = pages.map(|(page, copy)| (page, copy, restored.write_of(copy)));
+            versions.cut(pages, keeps)?;
+        }
         probe.observe(now, Observation::PowerCut(all));
         Ok(all)
+    }
+    /// None waits: a power cut loses all.
+    fn withdraw(&mut self, ticket: Ticket) {
+        self.blocked.retain(|blocked| *blocked != ticket);
+        self.requests.remove(ticket);
     }
     fn resume(
         &mut self,
@@ -405,6 +444,7 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
             reason = "a lifetime too many"
         )]
         self.with_backing(cx, |backing, cx| backing.resume(cx))?;
+        self.let_go(cx, 0)?;
         self.settle(cx)
     }
     fn chip_times(&self, times: &mut Vec<Time>) {

@@ -7,7 +7,8 @@ use wordline_ftl::gc::reclaim::Reclaiming;
 use wordline_partition::{Costs, Divide, Partition, Partitioning, Space};
 
 use super::admission::Admission;
-use super::config::{Config, Mode, Reply};
+use super::config::{Config, Mode, Records, Reply};
+use super::journal::JournalPlan;
 
 /// A cache that can be built.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,6 +39,8 @@ pub struct Plan {
     pub group_pages: u32,
     /// Shares of dirty pages between which pages are cleaned in idle time: above the first, down to the second.
     pub marks: (f64, f64),
+    /// How dead pages are recorded, if writes stay in flash and that is done.
+    pub journal: Option<JournalPlan>,
     /// Requests that the store holds at once.
     pub queue_depth: u32,
     /// Size of a page.
@@ -63,6 +66,14 @@ impl Plan {
         };
         let suspected = pages.saturating_sub(ftl.user_pages + threshold);
         let marks = &config.destage;
+        let records = config.mode.keeps_writes() && config.journal == Records::Records;
+        let planes = ftl.layout.planes();
+        let journal =
+            records.then(|| JournalPlan::new(pages, ftl.user_pages, planes, ftl.page_bytes));
+        let user_pages = journal.map_or(ftl.user_pages, |journal| {
+            ftl.user_pages.saturating_sub(journal.reserve()).max(1)
+        });
+        let most = pages.saturating_sub(kept).max(ftl.user_pages);
         Self {
             mode: config.mode,
             partition: config.partition.clone(),
@@ -71,13 +82,13 @@ impl Plan {
                 pages_per_block: per_block,
                 threshold_pages: threshold,
                 page_bytes: ftl.page_bytes,
-                start_pages: ftl.user_pages,
-                most_pages: pages.saturating_sub(kept).max(ftl.user_pages),
+                start_pages: user_pages,
+                most_pages: most - (ftl.user_pages - user_pages),
                 costs,
             },
             seed: ftl.seed,
             replacement: config.replacement.clone(),
-            capacity: ftl.user_pages,
+            capacity: user_pages,
             most_suspected: if config.suspected_queue { suspected } else { 0 },
             ghosts_of_dropped: config.ghosts_of_dropped,
             halves: matches!(ftl.config.gc.reclaim, Reclaiming::Conditional(_)),
@@ -85,6 +96,7 @@ impl Plan {
             reply: config.reply,
             group_pages: config.destage.group_pages,
             marks: (marks.high_ratio, marks.low_ratio),
+            journal,
             queue_depth: device.queue_depth,
             page_bytes: ftl.page_bytes,
         }

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Completion, Op, Parts, Request, Ticket};
-use wordline_ftl::{Lpn, OwnedMap};
+use wordline_ftl::Lpn;
 use wordline_kernel::{Probe, Time};
 
 use super::admission::Filter;
 use super::config::Reply;
 use super::event::Observation;
-use super::residents::Residents;
+use super::records::{Demands, Next};
 use super::tier::{Sub, Task};
 use super::{Cached, Instant, Result};
 
@@ -139,6 +139,8 @@ impl<B: BlockDevice> Cached<B> {
                 if let Some(versions) = &mut self.versions {
                     versions.written_in_flash(page, copy);
                 }
+                let (residents, _) = self.flash.mapping_mut().parts();
+                residents.programmed(page, copy);
                 let parts = self.programmed(waited, parts);
                 self.write_over(cx, page)?;
                 self.part_done(cx, ticket, Some((cx.now - parts.total(), &parts)));
@@ -150,20 +152,41 @@ impl<B: BlockDevice> Cached<B> {
                 destage,
                 first,
                 pages,
-            } => self.destaged(cx, destage, (first, pages), parts)?,
+            } => self.written_out(cx, destage, (first, pages), parts)?,
+            Task::Record { copy } => self.recorded(cx, copy, begun, parts)?,
             Task::Update { ticket, page, copy } => {
                 self.drop_unowned(page, copy);
                 self.write_over(cx, page)?;
                 self.part_done(cx, ticket, Some((begun, parts)));
                 self.unblock(cx)?;
             }
-            Task::Below { ticket } => {
-                self.written_below(cx, &sub.request)?;
-                self.part_done(cx, ticket, Some((begun, parts)));
-                self.unblock(cx)?;
+            Task::Below { .. } => {
+                let due = self.due_of(&sub.request);
+                if !due.is_empty()
+                    && let Some(versions) = &mut self.versions
+                {
+                    versions.reached_below(due.iter().map(|(page, _)| *page));
+                }
+                if !self.waits_for_records(cx, due, Next::Below(*sub), parts)? {
+                    self.below_done(cx, sub, parts)?;
+                }
             }
         }
         Ok(())
+    }
+    /// A write, a trim or a flush has ended below, and nothing is left to be recorded of it.
+    pub(super) fn below_done(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        sub: &Sub,
+        parts: &Parts,
+    ) -> Result<(), B> {
+        let Task::Below { ticket } = sub.task else {
+            return Ok(());
+        };
+        self.written_below(cx, &sub.request)?;
+        self.part_done(cx, ticket, Some((sub.request.arrival, parts)));
+        self.unblock(cx)
     }
     /// A part of a request is done that began at an instant and has been through `parts` since; `None` if it took no
     /// time.
@@ -261,10 +284,9 @@ impl<B: BlockDevice> Cached<B> {
         self.writing.clear();
         self.blocked.clear();
         self.held.clear();
-        self.in_flash = super::Tier::default();
-        self.below = super::Tier::default();
+        self.in_flash.forget();
         self.filter = Filter::new(&self.plan.admission, self.plan.capacity as usize);
-        let residents = Residents::new(&self.plan);
-        OwnedMap::disown(self.flash.mapping_mut(), residents);
+        self.demands = Demands::default();
+        self.division.forget(&self.plan);
     }
 }

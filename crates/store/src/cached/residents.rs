@@ -3,12 +3,17 @@
 //! They are in one list, or in one of reads and one of writes. A dirty page that leaves its list keeps its copy and its number
 //! until it has been destaged.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use wordline_cache::{Copies, Entry, Found, Full, Index, Replacing, Suspecting};
 use wordline_ftl::Lpn;
 use wordline_ftl::mapping::owned::Pages;
-use wordline_ftl::owner::Owner;
+use wordline_ftl::owner::{Claims, Owner};
+use wordline_ftl::recovery::{Flash, Label};
+use wordline_nand::Ppn;
 
+use super::journal::{Journal, Kind};
 use super::plan::Plan;
 
 /// Pages of the store below by the numbers of their entries, which are the logical pages of the flash.
@@ -20,6 +25,15 @@ pub struct Residents {
     states: States,
     ghosts_of_dropped: bool,
     counts: Counts,
+    /// Writes of pages so far. It goes on behind a power cut, as that of a device does which looks for the greatest in its flash.
+    sequence: u64,
+    /// By entry: the last one of its page.
+    #[serde(with = "wordline_kernel::dense")]
+    writes: Vec<u64>,
+    /// What is dead in flash, if writes stay there and that is recorded.
+    pub(super) journal: Option<Box<Journal>>,
+    /// What it was built from, to build it again when the memory has been lost.
+    plan: Box<Plan>,
 }
 
 /// What has become of the pages.
@@ -156,6 +170,26 @@ impl Copies for InFlash<'_> {
     }
 }
 
+/// The copies while dirty pages come back from flash, in the order of their writes.
+struct Returning<'a>(&'a mut Index, &'a mut States);
+
+impl Copies for Returning<'_> {
+    fn is_dirty(&self, entry: Entry) -> bool {
+        self.1.is(entry, DIRTY)
+    }
+    fn evicted(&mut self, entry: Entry, _suspect: bool) -> bool {
+        self.1.leave(entry);
+        false
+    }
+    fn revived(&mut self, _entry: Entry) {}
+    fn discarded(&mut self, _entry: Entry) {}
+    fn forgotten(&mut self, entry: Entry) {
+        if !self.1.is(entry, LEFT) {
+            self.0.free(entry);
+        }
+    }
+}
+
 /// The copies while their block is collected: the translation layer has taken care of them.
 struct Collected<'a>(&'a mut Index, &'a States);
 
@@ -181,7 +215,43 @@ impl Owner for Residents {
         self.lists.iter().any(|list| list.is_hot(entry))
     }
     fn is_only_copy(&self, page: Lpn) -> bool {
-        self.states.is(Entry(page.0), DIRTY)
+        let journal = self.journal.as_ref();
+        journal.is_some_and(|journal| journal.owns(page)) || self.states.is(Entry(page.0), DIRTY)
+    }
+    fn label(&self, page: Lpn) -> Label {
+        if let Some(journal) = self.journal.as_ref().filter(|journal| journal.owns(page)) {
+            return journal.label(page);
+        }
+        let of = self.page_of(page);
+        if self.states.is(Entry(page.0), DIRTY) {
+            return Kind::Dirty(of).label(self.writes[page.index()]);
+        }
+        Kind::Clean(of).label(0)
+    }
+    fn placed(&mut self, place: Ppn, label: Label) {
+        if let Some(journal) = &mut self.journal {
+            journal.placed(place, label);
+        }
+    }
+    fn copied(&mut self, from: Ppn, to: Ppn) {
+        if let Some(journal) = &mut self.journal {
+            journal.copied(from, to);
+        }
+    }
+    fn owes(&mut self, block: Range<u32>) -> Option<Lpn> {
+        self.journal.as_mut()?.owes(block)
+    }
+    fn recorded(&mut self, page: Lpn) -> Vec<Lpn> {
+        let journal = self.journal.as_mut();
+        journal.map_or_else(Vec::new, |journal| journal.recorded(page))
+    }
+    fn erased(&mut self, block: Range<u32>) {
+        if let Some(journal) = &mut self.journal {
+            journal.erased(block);
+        }
+    }
+    fn recover(&mut self, flash: &Flash<'_>) -> Claims {
+        self.read_anew(flash)
     }
     fn lost(&mut self, page: Lpn) {
         let entry = Entry(page.0);
@@ -207,13 +277,83 @@ impl Residents {
             let policy = Replacing::new(&plan.replacement, capacity.max(1) as usize);
             Suspecting::new(policy, plan.most_suspected as usize, plan.halves)
         };
+        let (mut index, mut states) = (Index::default(), States::default());
+        // Their numbers are those of the pages of records: keys of no page.
+        let slots = plan.journal.map_or(0, |journal| journal.slots);
+        for slot in (0..slots).map(u64::from) {
+            if let Ok(entry) = index.enter(u64::MAX - slot) {
+                states.enter(entry);
+            }
+        }
+        let journal = plan.journal;
+        let journal =
+            journal.map(|journal| Box::new(Journal::new(journal, plan.space.total_pages)));
         Self {
-            index: Index::default(),
+            index,
             lists: plan.lists().into_iter().map(list).collect(),
-            states: States::default(),
+            states,
             ghosts_of_dropped: plan.ghosts_of_dropped,
             counts: Counts::default(),
+            sequence: 0,
+            writes: Vec::new(),
+            journal,
+            plan: Box::new(plan.clone()),
         }
+    }
+    /// The memory has been lost.
+    pub(super) fn forget_all(&mut self) {
+        *self = Self {
+            counts: self.counts,
+            sequence: self.sequence,
+            ..Self::new(&self.plan)
+        };
+    }
+    /// Numbers that are given, of pages and of pages of records.
+    pub(super) fn numbers(&self) -> u32 {
+        self.states.flags.len() as u32
+    }
+    /// A page is dirty in flash, from a write on, and resident from now on; others may leave for it.
+    pub(super) fn come_back(&mut self, page: u64, write: u64) -> Option<Lpn> {
+        let entry = self.index.enter(page).ok()?;
+        self.states.enter(entry);
+        self.states.written(entry);
+        self.note_write(entry, write);
+        let list = self.list(true);
+        let copies = &mut Returning(&mut self.index, &mut self.states);
+        self.lists[list].access(entry, true, copies);
+        Some(lpn(entry))
+    }
+    fn note_write(&mut self, entry: Entry, write: u64) {
+        if self.writes.len() <= entry.index() {
+            self.writes.resize(entry.index() + 1, 0);
+        }
+        self.writes[entry.index()] = write;
+    }
+    /// The number of the next write.
+    pub(super) fn next_write(&mut self) -> u64 {
+        self.sequence += 1;
+        self.sequence
+    }
+    /// The write that a dirty page is of.
+    pub(super) fn write_of(&self, copy: Lpn) -> u64 {
+        self.writes.get(copy.index()).copied().unwrap_or_default()
+    }
+    /// A write of a page has been programmed.
+    pub(super) fn programmed(&mut self, page: u64, copy: Lpn) {
+        let write = self.write_of(copy);
+        if let Some(journal) = &mut self.journal {
+            journal.written(page, write);
+        }
+    }
+    /// Dirty pages, with their copies.
+    pub(super) fn dirty_pages(&self) -> impl Iterator<Item = (u64, Lpn)> + '_ {
+        let flags = (0..).zip(&self.states.flags);
+        let dirty = flags.filter(|(_, flags)| **flags & DIRTY != 0);
+        dirty.map(|(entry, _)| (self.index.key(Entry(entry)), Lpn(entry)))
+    }
+    /// Pages of records that the flash holds.
+    pub fn records(&self) -> usize {
+        self.journal.as_ref().map_or(0, |journal| journal.pages())
     }
     /// Pages held in lists.
     pub fn len(&self) -> usize {
@@ -334,6 +474,8 @@ impl Residents {
         self.counts.evicted += copies.evicted;
         if write {
             self.states.written(entry);
+            self.sequence += 1;
+            self.note_write(entry, self.sequence);
         }
         Ok(Accessed {
             copy: lpn(entry),
@@ -349,6 +491,9 @@ impl Residents {
         };
         let readable = self.find(page).is_some();
         let left = self.states.clean(entry);
+        if let Some(journal) = &mut self.journal {
+            journal.died(page);
+        }
         if left {
             pages.discard(lpn(entry));
         }
@@ -425,6 +570,9 @@ impl Residents {
     pub(super) fn destaged(&mut self, copy: Lpn, pages: &mut Pages) {
         let entry = Entry(copy.0);
         let left = self.states.clean(entry);
+        if let Some(journal) = &mut self.journal {
+            journal.died(self.index.key(entry));
+        }
         let Some(list) = self.lists.iter_mut().find(|list| list.contains(entry)) else {
             if left {
                 let mut copies = InFlash {

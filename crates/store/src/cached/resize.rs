@@ -46,6 +46,13 @@ impl Division {
             changes: 0,
         }
     }
+    /// The power has failed: all is as at the start, but for what was counted.
+    pub fn forget(&mut self, plan: &Plan) {
+        *self = Self {
+            changes: self.changes,
+            ..Self::new(plan)
+        };
+    }
     /// Whether the list of reads, or that of writes, is to hold anything.
     pub fn takes(&self, write: bool) -> bool {
         let list = usize::from(write).min(self.targets.len() - 1);

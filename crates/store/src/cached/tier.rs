@@ -41,6 +41,8 @@ pub(super) enum Task {
     },
     /// What a write leaves of a page, from below.
     Rest { waiting: u32 },
+    /// A page of records, to flash.
+    Record { copy: Lpn },
     /// A page that is destaged, from flash.
     Victim { destage: u32 },
     /// Pages of a group that is destaged, below: so many from one on.
@@ -82,6 +84,14 @@ impl Tier {
         let sub = self.taken[ticket as usize].take();
         self.under_way -= u32::from(sub.is_some());
         sub
+    }
+    /// Forgets all that was asked of it: the tickets of what it has.
+    pub fn forget(&mut self) -> Vec<Ticket> {
+        let taken = std::mem::take(self).taken;
+        let tickets = (0..).zip(taken);
+        tickets
+            .filter_map(|(ticket, sub)| sub.map(|_| ticket))
+            .collect()
     }
     /// Whether nothing is asked of it.
     pub fn is_idle(&self) -> bool {

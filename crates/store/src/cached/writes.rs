@@ -36,6 +36,7 @@ impl<B: BlockDevice> Cached<B> {
         let mut below: Option<Range<u64>> = None;
         for page in self.pages_of(request) {
             *self.writing.entry(page).or_default() += 1;
+            self.issue_version(page);
         }
         for page in self.pages_of(request) {
             if let Some(fetch) = self.fetching.remove(&page)
@@ -62,10 +63,17 @@ impl<B: BlockDevice> Cached<B> {
         self.part_done(cx, ticket, None);
         Ok(())
     }
-    fn covers(&self, request: &Request, page: u64) -> bool {
+    pub(super) fn covers(&self, request: &Request, page: u64) -> bool {
         let bytes = u64::from(self.plan.page_bytes);
         let end = ((page + 1) * bytes).min(self.backing.user_bytes());
         request.offset <= page * bytes && end <= request.offset + request.bytes
+    }
+    /// For verification: a write of a page is the next one.
+    fn issue_version(&mut self, page: u64) {
+        if let Some(versions) = &mut self.versions {
+            let (residents, _) = self.flash.mapping_mut().parts();
+            versions.issue(page, residents.next_write());
+        }
     }
     /// Where a page of a write or a trim goes.
     fn way(&mut self, request: &Request, page: u64) -> Way {
@@ -134,8 +142,7 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.figures.updates += 1;
         if let Some(versions) = &mut self.versions {
-            let next = versions.latest(page) + 1;
-            versions.put(copy, next);
+            versions.put_issued(page, copy);
         }
         self.expect(ticket, 1, true);
         *self.writing.entry(page).or_default() += 1;
@@ -159,6 +166,9 @@ impl<B: BlockDevice> Cached<B> {
         let accessed = residents.access(page, true, pages);
         let accessed = accessed.map_err(CachedError::Full)?;
         let copy = accessed.copy;
+        if let Some(versions) = &mut self.versions {
+            versions.issue(page, residents.write_of(copy));
+        }
         if accessed.was_leaving {
             self.keep(cx, page)?;
         }
@@ -254,9 +264,12 @@ impl<B: BlockDevice> Cached<B> {
         request: Request,
     ) -> Result<(), B> {
         self.expect(ticket, 1, true);
+        // What is recorded as dead has to be on the disk, not in its write cache.
+        let fua = request.fua || !self.due_of(&request).is_empty();
         let sub = Sub {
             request: Request {
                 arrival: cx.now,
+                fua,
                 ..request
             },
             task: Task::Below { ticket },

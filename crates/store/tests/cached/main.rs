@@ -1,6 +1,7 @@
 //! A read cache before a disk: against one in plain words, and by its laws.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
+mod cuts;
 mod plain;
 
 use plain::{Collect, Counts, Plain, Policy};
@@ -183,7 +184,10 @@ impl Run {
         let map = self.store.flash().mapping();
         map.audit().unwrap();
         let residents = self.store.residents();
-        assert_eq!(map.valid_pages(), residents.len() as u64);
+        assert_eq!(
+            map.valid_pages(),
+            (residents.len() + residents.records()) as u64
+        );
     }
 }
 
