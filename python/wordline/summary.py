@@ -502,6 +502,8 @@ class Power(TypedDict):
     erases_torn: int
     recovery_pages_read: int
     recovery_blocks_erased: int
+    cache_pages_restored: int
+    cache_pages_dropped: int
     recovery_mean_ms: float
     recovery_longest_ms: float
 
