@@ -410,7 +410,7 @@ fn what_cannot_be_is_said() {
     );
     says(
         &format!("schema = 1\n{}", table("a", "workload.requests = \"many\"")),
-        "test.toml:4:21: streams[0].workload.requests: expected a whole number from 0 to 9223372036854775807, found the text \"many\"; requests is: Requests to generate, at least 1",
+        "test.toml:4:21: streams[0].workload.requests: expected a whole number from 0 to 9223372036854775807, found the text \"many\"; requests is: Requests to generate",
     );
     let two = format!("schema = 1\n{a}");
     let with = |change: &dyn Fn(&mut RunSpec)| {

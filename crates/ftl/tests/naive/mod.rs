@@ -5,7 +5,6 @@
 #![allow(dead_code)] // each test takes what it needs
 #![allow(clippy::panic)] // outside test functions too, this file is a test
 
-use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use wordline_ftl::block::Phase;
@@ -292,13 +291,14 @@ impl Twin {
         match self {
             Self::Greedy(ties) => {
                 let longest = |block: &Block| (naive.current(*block), naive.changed[block.index()]);
-                let shortest = |block: &Block| {
-                    let (current, changed) = longest(block);
-                    (current, Reverse(changed))
-                };
+                let least = naive.closed(plane).map(|block| naive.current(block)).min();
+                let fewest = naive
+                    .closed(plane)
+                    .filter(|block| Some(naive.current(*block)) == least);
                 match ties {
-                    Ties::Longest => naive.closed(plane).min_by_key(longest),
-                    Ties::Shortest => naive.closed(plane).min_by_key(shortest),
+                    Ties::Longest => fewest.min_by_key(longest),
+                    // Of blocks that changed at once, the one that was dealt with last.
+                    Ties::Shortest => fewest.max_by_key(longest),
                 }
             }
             Self::Fifo => naive.closed(plane).next(),

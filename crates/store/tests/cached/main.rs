@@ -354,6 +354,7 @@ fn compare_back(shape: &Shape, which: (usize, usize), suspect: bool, seed: u64, 
         "replacement": name,
         "suspected_queue": suspect,
         "reply": "collection",
+        "journal": "none",
         "destage": {"group_pages": group},
     });
     let disk_pages = u64::from(shape.blocks * shape.pages_per_block) * 2;

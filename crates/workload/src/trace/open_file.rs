@@ -205,7 +205,9 @@ impl OpenFile {
             return false;
         }
         match self.first {
-            Some(first) if record.ticks >= first => record.ticks - first <= self.reach,
+            Some(first) if record.ticks >= first => {
+                record.ticks != UNSTATED && record.ticks - first <= self.reach
+            }
             Some(first) => !self.input.untimed && first - record.ticks <= self.reach,
             None => self.begins(record.ticks),
         }
