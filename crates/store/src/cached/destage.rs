@@ -227,11 +227,18 @@ impl<B: BlockDevice> Cached<B> {
         parts: &Parts,
     ) -> Result<(), B> {
         let mut due = Vec::new();
-        if let Some(destage) = self.destages.get_mut(number)
-            && let Some(journal) = &self.flash.mapping().owner().journal
+        let Some(destage) = self.destages.get_mut(number) else {
+            return Ok(());
+        };
+        let pages = &destage.pages[first as usize..(first + count) as usize];
+        if let Some(versions) = &mut self.versions {
+            for (page, copy) in pages {
+                versions.destaged(*page, *copy);
+            }
+        }
+        if let Some(journal) = &self.flash.mapping().owner().journal
             && !journal.bears(count as usize)
         {
-            let pages = &destage.pages[first as usize..(first + count) as usize];
             due.extend(pages.iter().filter_map(|(page, _)| journal.due(*page)));
         }
         if !self.waits_for_records(cx, due, Next::Destage(number, (first, count)), parts)? {
@@ -254,10 +261,7 @@ impl<B: BlockDevice> Cached<B> {
         let of_purpose = &mut self.figures.destages[destage.purpose as usize];
         of_purpose.writes += 1;
         of_purpose.pages += u64::from(count);
-        for &(page, copy) in &destage.pages[first as usize..(first + count) as usize] {
-            if let Some(versions) = &mut self.versions {
-                versions.destaged(page, copy);
-            }
+        for &(_, copy) in &destage.pages[first as usize..(first + count) as usize] {
             residents.destaged(copy, pages);
         }
         destage.left -= 1;
