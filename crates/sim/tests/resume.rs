@@ -181,19 +181,19 @@ fn words(spec: &RunSpec) -> Value {
     })
 }
 
-fn of_words(told: Value) -> RunSpec {
+fn of_words(told: &Value) -> RunSpec {
     fn part<T: DeserializeOwned>(told: &Value, key: &str) -> T {
         serde_json::from_value(told[key].clone()).unwrap()
     }
     RunSpec {
-        overrides: part(&told, "overrides"),
-        traces: part(&told, "traces"),
-        resume: part(&told, "resume"),
-        verify: part(&told, "verify"),
-        power_cut_every: part(&told, "power_cut_every"),
-        max_requests: part(&told, "max_requests"),
-        requests: part(&told, "requests"),
-        ..spec(&part::<String>(&told, "config"), &[])
+        overrides: part(told, "overrides"),
+        traces: part(told, "traces"),
+        resume: part(told, "resume"),
+        verify: part(told, "verify"),
+        power_cut_every: part(told, "power_cut_every"),
+        max_requests: part(told, "max_requests"),
+        requests: part(told, "requests"),
+        ..spec(&part::<String>(told, "config"), &[])
     }
 }
 
@@ -203,8 +203,8 @@ fn goes_on_in_a_process_of_its_own() {
     let Some(folder) = env::var_os(FOLDER).map(PathBuf::from) else {
         return;
     };
-    let told = serde_json::from_slice(&fs::read(folder.join("spec.json")).unwrap()).unwrap();
-    let done = of_words(told).run(&mut |_| true);
+    let told: Value = serde_json::from_slice(&fs::read(folder.join("spec.json")).unwrap()).unwrap();
+    let done = of_words(&told).run(&mut |_| true);
     let done = done.unwrap_or_else(|error| panic!("{error}"));
     let left = serde_json::to_vec(&left(&done.results)).unwrap();
     fs::write(folder.join("left.json"), left).unwrap();

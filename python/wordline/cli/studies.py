@@ -93,6 +93,8 @@ def study(
 
 
 def _interrupted(runs: Runs, place: str) -> str:
+    if runs.unwritten:
+        return f"interrupted; {runs.unwritten}"
     if not runs.kept:
         return NOTHING_WRITTEN
     kept = units.many(runs.kept, "point")

@@ -65,6 +65,11 @@ class Runs:
             self.run(fresh)
 
     @property
+    def unwritten(self) -> str:
+        """Why no more points are kept, if so."""
+        return self._journal.unwritten
+
+    @property
     def kept(self) -> int:
         """Points from which the same study goes on."""
         return sum(not one.fault for one in self.known.values())
