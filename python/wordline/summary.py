@@ -399,6 +399,10 @@ class Cache(TypedDict):
     """Flash in front of a disk. Pages are pages of the flash."""
 
     capacity_pages: int
+    flash_pages: int
+    divisions: int
+    read_list_pages: int
+    write_list_pages: int
     resident_pages: int
     suspected_pages: int
     suspected_pages_most: int
@@ -416,6 +420,19 @@ class Cache(TypedDict):
     fills: int
     updates: int
     invalidated: int
+    written_hits: int
+    write_hits: int
+    write_misses: int
+    writes_bypassed: int
+    write_hit_ratio: float | None
+    rests: int
+    dirty_pages: int
+    destaged_on_demand: int
+    destaged_to_clean: int
+    destaged_to_resize: int
+    destaged_per_write: float | None
+    destage_mean_us: float | None
+    resize_destage_s: float
     evicted: int
     dropped: int
     suspected_lost: int
