@@ -133,7 +133,9 @@ def _point(index: int, case: Case) -> Point:
     options: dict[str, Any] = {**READING}
     if case.requests is not None:
         options["max_requests"] = case.requests
-    return Point(index, case.device, _paths(case.trace), case.seed, dict(case.overrides), options, {})
+    return Point(
+        index, case.device, _paths(case.trace), case.seed, dict(case.overrides), options, {}
+    )
 
 
 def _paths(trace: Path | Sequence[Path] | None) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from wordline.study.write_cache.schemes import RATIOS, START
 
 GB_PAGES = 262_144
 BLOCK_PAGES = 64
-PART, FULL_PART, QUICK_PART = 16, 8, 64
+PART, FULL_PART = 16, 8
 """By how much 4 GB of flash and its loads are smaller; 16 GB and theirs by four times as much."""
 EXPONENTS = (0.6, 0.9, 1.1)
 OUTSIDE = 1 << 32
@@ -84,6 +84,9 @@ class Fit:
 
 
 FITS = tuple(Fit(name, exponent) for exponent in EXPONENTS for name in TABLE)
+QUICK = tuple(fit for fit in FITS if fit.exponent == 0.9 or fit == Fit("MSNFS", 0.6))
+"""Those that are run if it has to be quick. Locality depends on how much smaller a load is made, so
+that these are no smaller than the others."""
 FITTED = (
     "The loads are fitted to table 6, which gives distinct pages, volume and mean request of the "
     "writes, and not the locality: objects of geometric size with the mean of the requests, chosen "
@@ -141,7 +144,11 @@ def _ranks(count: int, mean: float) -> Iterator[tuple[float, int, float]]:
     first = 1
     while first <= count:
         last = min(count, int(first * RUN_RATIO))
-        yield (first + last) / 2, last - first + 1, _size(first - 1, mean) if first == last else mean
+        yield (
+            (first + last) / 2,
+            last - first + 1,
+            _size(first - 1, mean) if first == last else mean,
+        )
         first = last + 1
 
 

@@ -10,9 +10,11 @@ from wordline.study.cases import Case, required
 from wordline.study.figure import Numbers, Setup
 from wordline.study.write_cache.loads import (
     BLOCK_PAGES,
+    FITS,
     FULL_PART,
     PART,
-    QUICK_PART,
+    QUICK,
+    TABLE,
     Fills,
     Fit,
     Folder,
@@ -20,7 +22,16 @@ from wordline.study.write_cache.loads import (
     capacity,
 )
 from wordline.study.write_cache.model import choice
-from wordline.study.write_cache.schemes import OPS, Dynamic, static
+from wordline.study.write_cache.schemes import (
+    ANALYTIC,
+    CLEAR,
+    KEEP,
+    OPS,
+    RATIOS,
+    TRACKERS,
+    Dynamic,
+    static,
+)
 from wordline.summary import Summary
 
 PUBLISHED = Numbers("wordline.study.write_cache")
@@ -121,7 +132,7 @@ class Device:
 
 def part(setup: Setup) -> int:
     """The loads of 4 GB and their flash are this part of the document's."""
-    return QUICK_PART if setup.quick else FULL_PART if setup.full else PART
+    return FULL_PART if setup.full else PART
 
 
 def device(setup: Setup, folder: Folder) -> Device:
@@ -207,8 +218,13 @@ Curve = Mapping[int, float]
 
 
 def curves(
-    trace: Path, pages: int, method: str, *, rate: float | None = None,
-    first: int | None = None, seed: int = 1,
+    trace: Path,
+    pages: int,
+    method: str,
+    *,
+    rate: float | None = None,
+    first: int | None = None,
+    seed: int = 1,
 ) -> tuple[Curve, int]:
     """The curve of the first writes of a trace at the eight sizes, and the distinct pages."""
     found = wordline.mrc(
@@ -227,14 +243,61 @@ def chosen(curve: Curve, victims: Sequence[float]) -> int:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The fitted loads: their traces, the device, and what came of them."""
+    """What came of the fitted loads on a flash of so many pages."""
 
-    setup: Setup
-    folder: Folder
-    on: Device
+    pages: int
     static: Mapping[Fit, Statics]
     dynamic: Mapping[Fit, Mapping[Dynamic, Cell]]
 
-    def trace(self, fit: Fit) -> Path:
-        """Of a load."""
-        return self.folder.load(fit, part(self.setup))
+    @property
+    def fits(self) -> list[Fit]:
+        """The loads."""
+        return list(self.static)
+
+    def of(self, name: str, *exponents: float) -> list[Fit]:
+        """Those of a row, of these exponents."""
+        return [fit for fit in self.static if fit.name == name and fit.exponent in exponents]
+
+    def over(self, fit: Fit, scheme: Dynamic, *, charged: bool = False) -> float:
+        """By how many per cent a page takes longer than in the best static cache."""
+        return over(self.dynamic[fit][scheme], self.static[fit], charged=charged)
+
+    def ended(self, fit: Fit, scheme: Dynamic) -> int:
+        """The over-provisioning that a dynamic cache ended with."""
+        return ended(self.dynamic[fit][scheme], self.pages)
+
+    def best(self, fit: Fit) -> int:
+        """The best static over-provisioning."""
+        return best(self.static[fit])
+
+
+def fitted(setup: Setup, folder: Folder) -> Fitted:
+    """Every fitted load on every static cache, and on the dynamic ones of the figures."""
+    on = device(setup, folder)
+    fits = QUICK if setup.quick else FITS
+    paths = {str(fit): (on, folder.load(fit, part(setup))) for fit in fits}
+    static = statics(setup, paths)
+    shares = {load: victims(cells) for load, cells in static.items()}
+    dynamic = dynamics(setup, paths, shares, {str(fit): schemes(fit) for fit in fits})
+    return Fitted(
+        on.pages,
+        {fit: static[str(fit)] for fit in fits},
+        {fit: dynamic[str(fit)] for fit in fits},
+    )
+
+
+def schemes(fit: Fit) -> list[Dynamic]:
+    """The dynamic caches of a fitted load, without repeats."""
+    window = fit.row.window
+    found = [*(Dynamic(window, one) for one in TRACKERS), Dynamic(window, CLEAR, ANALYTIC)]
+    for tracker, fits in SWEPT.items():
+        if (fit.name, fit.exponent) in fits:
+            found += [Dynamic(one, tracker) for one in RATIOS]
+    return list(dict.fromkeys(found))
+
+
+SWEPT = {
+    CLEAR: {*((name, 0.9) for name in TABLE), ("Homes", 1.1), ("MSNFS", 0.6)},
+    KEEP: {("Financial1", 0.9), ("Homes", 0.9), ("Homes", 1.1)},
+}
+"""Loads that are run with every window."""
