@@ -97,7 +97,8 @@ def hits(found: Fitted) -> list[Claim]:
     below = {str(fit): found.static[fit][15].hit for fit in found.fits}
     return [
         Claim("X1: the hit ratio never rises with over-provisioning",
-              all(never_rises(cells) for cells in found.static.values()), f"{len(found.fits)} loads"),
+              all(never_rises(cells) for cells in found.static.values()),
+              f"{len(found.fits)} loads"),
         Claim("no hit ratio exceeds what the first writes of pages leave (87.5, 92.5, 82.3 and "
               "68.9 %; 3 points for the fit)",
               all(found.static[fit][15].hit <= 103 - COMPULSORY[fit.name] for fit in found.fits),
@@ -210,7 +211,8 @@ def erases(found: Fitted) -> list[Claim]:
     }
     return [
         Claim("X2: erases fall or stay as over-provisioning rises (1 % slack)",
-              all(erases_fall(cells) for cells in found.static.values()), f"{len(found.fits)} loads"),
+              all(erases_fall(cells) for cells in found.static.values()),
+              f"{len(found.fits)} loads"),
         Claim("X11: the dynamic cache erases less than that of 35 % where it chooses more",
               bool(larger) and max(larger.values()) < 0, _told(larger, 0)),
         Claim("X11: and where it chooses 35 % or less",

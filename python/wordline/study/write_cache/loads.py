@@ -2,7 +2,7 @@
 cache before them. All are writes of single pages."""
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate, islice
@@ -223,7 +223,7 @@ class Folder:
 
 
 @contextmanager
-def folder() -> Iterator[Folder]:
+def folder() -> Generator[Folder]:
     """An empty one, which is removed in the end."""
     with TemporaryDirectory(prefix="wordline-study-") as name:
         yield Folder(Path(name))

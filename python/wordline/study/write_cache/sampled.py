@@ -88,8 +88,8 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         explanation=[
             "The text prints R = 0.0001; 24 KB are 2,097,152 writes of 12 bytes at R = 1/1024, "
             "each to another page.",
-            "The text says that a static equation can not work (report only). u = (u' - 1) / ln u', "
-            "with u the cached share of the 95 % that is not kept free, is the one here: it is too "
+            "The text says that a static equation can not work (report only). The one here is "
+            "u = (u' - 1) / ln u', with u the cached share of the 95 % that is not kept free: too "
             "high where victims of a write cache are empty, which changes few choices.",
             "An empty cache evicts nothing until it is full: each page of it saves 5 ms once.",
         ],
@@ -165,9 +165,7 @@ def _published_kib(fit: Fit) -> float:
     return 24 if fit.row.flash_gb == 4 else 120
 
 
-def _distinct_kib(
-    setup: Setup, traces: Folder, found: Fitted, window: float, larger: int
-) -> float:
+def _distinct_kib(setup: Setup, traces: Folder, found: Fitted, window: float, larger: int) -> float:
     """What a tracker of a window of distinct pages takes, on a flash `larger` times 4 GB."""
     count = round(window * found.pages)
     trace = traces.trace(f"distinct/{count}", unrelated(count, count))
@@ -178,7 +176,5 @@ def _distinct_kib(
 
 def _cold(setup: Setup, traces: Folder, fit: Fit) -> int:
     """The best static cache of those that are empty at the start."""
-    loads = {
-        str(fit): (device(setup, traces), traces.load(fit, part(setup)))
-    }
+    loads = {str(fit): (device(setup, traces), traces.load(fit, part(setup)))}
     return best(cold(setup, loads)[str(fit)])
