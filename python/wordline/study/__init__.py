@@ -17,6 +17,7 @@ STUDIES = {
     "nand": "A NAND package by itself: operation modes, latency variation, dies and planes",
     "palloc": "Page allocation strategies: 24 orders of channels, ways, dies and planes",
     "read-cache": "Flash as a read cache: suspected queues, and collections that move nothing",
+    "write-cache": "Flash as a write cache: a size that follows the locality of the writes",
     "paq": "Physically addressed queueing: schedulers that know where pages are",
 }
 

@@ -24,13 +24,14 @@ READING: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Case:
-    """A simulation: a load on a device, the name of a preset. Of a trace, at most `requests`. The
-    `seed` is that of all random choices, those of preconditioning too."""
+    """A simulation: a load on a device, the name of a preset. Of a trace, or of several played one
+    after the other, at most `requests`. The `seed` is that of all random choices, those of
+    preconditioning too."""
 
     device: str
     label: str
     overrides: Mapping[str, Value]
-    trace: Path | None = None
+    trace: Path | Sequence[Path] | None = None
     requests: int | None = None
     seed: int = 1
 
@@ -133,5 +134,12 @@ def _point(index: int, case: Case) -> Point:
     options: dict[str, Any] = {**READING}
     if case.requests is not None:
         options["max_requests"] = case.requests
-    trace = () if case.trace is None else (str(case.trace),)
-    return Point(index, case.device, trace, case.seed, dict(case.overrides), options, {})
+    return Point(
+        index, case.device, _paths(case.trace), case.seed, dict(case.overrides), options, {}
+    )
+
+
+def _paths(trace: Path | Sequence[Path] | None) -> tuple[str, ...]:
+    if trace is None:
+        return ()
+    return (str(trace),) if isinstance(trace, Path) else tuple(str(path) for path in trace)
