@@ -26,7 +26,8 @@ READING: dict[str, Any] = {
 @dataclass(frozen=True)
 class Case:
     """A simulation: a load on a device, the name of a preset. Of a trace, at most `requests`. The
-    `seed` is that of all random choices, those of preconditioning too."""
+    `seed` is that of all random choices, those of preconditioning too. `by_disk` leaves each volume
+    to its member of the array."""
 
     device: str
     label: str
@@ -34,6 +35,13 @@ class Case:
     trace: Path | None = None
     requests: int | None = None
     seed: int = 1
+    by_disk: bool = False
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How its trace is read."""
+        return {key: value for key, value in READING.items()
+                if key != "volumes" or not self.by_disk}  # fmt: skip
 
 
 def result(setup: Setup, case: Case, *, requests: bool = True) -> wordline.Result:
@@ -103,7 +111,7 @@ def _result(case: Case, requests: bool) -> wordline.Result:
         requests=requests,
         max_requests=case.requests,
         seed=case.seed,
-        **READING,
+        **case.reading,
     )
 
 
@@ -129,7 +137,7 @@ def run_all(cases: Sequence[Case], runs: Runs | None = None) -> list[Run]:
 
 
 def _point(index: int, case: Case) -> Point:
-    options: dict[str, Any] = {**READING}
+    options: dict[str, Any] = case.reading
     if case.requests is not None:
         options["max_requests"] = case.requests
     trace = () if case.trace is None else (str(case.trace),)
