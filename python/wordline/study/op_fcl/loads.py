@@ -16,6 +16,9 @@ PAGES_PER_GB = 262_144
 KB_PER_GB = 1 << 20
 APART_NS = 100_000_000
 """Between requests, where they come by the clock: longer than any has work left behind it."""
+DRIVE_PAGES = 140 * 1_000_000_000 // 4096
+"""Of the positioned disk, over which requests are spread where seeks matter."""
+SPREAD_PAGES = 64
 CHUNK_PAGES = 1024
 """Of the large store the volumes, one a disk, have such parts of the addresses in turn."""
 EXACT_RANKS = 512
@@ -186,11 +189,29 @@ def with_exponents(load: Load, reads: float, writes: float) -> Load:
     )
 
 
+def spread(load: Load, part: int, many: Iterable[Request]) -> Iterator[Request]:
+    """The requests over as much of a disk as there is."""
+    times = max(1, DRIVE_PAGES * part // round(4 * load.total_gb * PAGES_PER_GB))
+    for one in many:
+        chunk, inside = divmod(one.first, SPREAD_PAGES)
+        yield replace(one, first=chunk * times * SPREAD_PAGES + inside)
+
+
 def written(
     loads: Mapping[str, Load], part: int
 ) -> AbstractContextManager[dict[str, Path]]:
     """Traces of loads, on the `part`th of the small store, for as long as they are needed."""
     return traces.written({name: requests(name, load, load.part(part)) for name, load in loads.items()})
+
+
+def written_over_a_disk(
+    loads: Mapping[str, Load], part: int
+) -> AbstractContextManager[dict[str, Path]]:
+    """The same traces, spread over a disk."""
+    return traces.written({
+        name: spread(load, load.part(part), requests(name, load, load.part(part)))
+        for name, load in loads.items()
+    })  # fmt: skip
 
 
 def named(names: Iterable[str]) -> dict[str, Load]:

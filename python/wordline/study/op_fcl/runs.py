@@ -1,7 +1,7 @@
 """Loads on flash of which a share is cached, fixed or divided by the cost model."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from wordline.config import Value
@@ -20,10 +20,10 @@ INITIAL_PERCENT = 95
 BLOCKS = 16_384
 PERIOD = 1 << 16
 PART, FULL_PART, QUICK_PART = 8, 4, 32
-AFTER_REPLY = ("search",)
-"""Loads whose host does not wait for the fill, nor for what is left to do after a reply."""
 CHARGED: dict[str, Value] = {"replay.mode.closed-loop.queue_depth": 1, "cache.reply": "fill"}
+"""A request waits for its fill, and for what the one before left to do."""
 ALONE: dict[str, Value] = {"replay.mode": "open-loop", "cache.reply": "data"}
+"""Fills and collections after the reply; requests come so far apart that none waits for them."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def case(
     settings: dict[str, Value] = {
         "nand.geometry.blocks_per_plane": store.blocks,
         "ftl.over_provisioning_ratio": (100 - percent) / 100,
-        **(ALONE if name in AFTER_REPLY else CHARGED),
+        **CHARGED,
         **divided(scheme, store.period, store.segments),
         **(more or {}),
     }
@@ -154,11 +154,6 @@ def best(curve: Mapping[int, Cell]) -> int:
 def least_ms(curve: Mapping[int, Cell]) -> float:
     """The least service time."""
     return curve[best(curve)].mean_ms
-
-
-def shortened(store: Store, period: int) -> Store:
-    """The store with another period."""
-    return replace(store, period=period)
 
 
 def title(name: str) -> str:
