@@ -1,6 +1,7 @@
 """Figures 3, 4 and 6 to 14."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from wordline.study.cases import result
 from wordline.study.charts import lines
@@ -94,8 +95,8 @@ def figures(setup: Setup) -> list[Figure]:
         charged = curves(setup, paths, loads, percents(setup))
         alone = curves(setup, paths, named(["search"]), percents(setup), ALONE)["search"]
         found = {
-            name: _course(setup, name, paths) for name in TABLE
-        }  # fmt: skip
+            name: _course(setup, name, paths[name]) for name in TABLE
+        }
     measured = (
         f"Loads fitted to table 1; flash, loads and periods 1/{part(setup)} of the document's (the "
         f"large ones 1/{4 * part(setup)}), 16 and 64 segments."
@@ -189,12 +190,8 @@ def _erases(measured: str, charged: Mapping[str, Curve]) -> Figure:
     )  # fmt: skip
 
 
-def _course(setup: Setup, name: str, paths: Mapping[str, object]) -> Course:
-    from pathlib import Path
-
+def _course(setup: Setup, name: str, path: Path) -> Course:
     load = TABLE[name]
-    path = paths[name]
-    assert isinstance(path, Path)
     store = Store.of(load, part(setup))
     one = case(name, path, store, OP, INITIAL_PERCENT)
     found = result(setup, one, requests=False)
