@@ -26,7 +26,7 @@ READING: dict[str, Any] = {
 class Case:
     """A simulation: a load on a device, the name of a preset. Of a trace, or of several played one
     after the other, at most `requests`. The `seed` is that of all random choices, those of
-    preconditioning too."""
+    preconditioning too. `by_disk` leaves each volume to its member of the array."""
 
     device: str
     label: str
@@ -34,6 +34,13 @@ class Case:
     trace: Path | Sequence[Path] | None = None
     requests: int | None = None
     seed: int = 1
+    by_disk: bool = False
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How its trace is read."""
+        return {key: value for key, value in READING.items()
+                if key != "volumes" or not self.by_disk}  # fmt: skip
 
 
 def latencies_us(run: Run) -> list[float]:
@@ -131,7 +138,7 @@ def run_all(
 
 
 def _point(index: int, case: Case) -> Point:
-    options: dict[str, Any] = {**READING}
+    options: dict[str, Any] = case.reading
     if case.requests is not None:
         options["max_requests"] = case.requests
     return Point(
