@@ -231,7 +231,8 @@ def _add_cache(grid: Table, cache: Mapping[str, Any]) -> None:
         destaged = cache["destaged_on_demand"] + cache["destaged_to_clean"]
         grid.add_row(
             "Written back",
-            f"{whole(written)} pages stayed in flash ({share(cache['write_hit_ratio'])} were held), "
+            f"{whole(written)} pages stayed in flash "
+            f"({share(cache['write_hit_ratio'])} were held), "
             f"{whole(cache['writes_bypassed'])} passed by; "
             f"{whole(destaged + cache['destaged_to_resize'])} destaged, "
             f"{whole(cache['dirty_pages'])} newer than the disk at the end",
