@@ -309,7 +309,9 @@ fn a_run_that_is_interrupted_among_the_runs_alone_is_partial() {
     let summary = done.results.summary;
     assert!(summary.partial);
     assert_eq!(summary.input.requests, 1_000_000);
-    assert!(summary.streams[0].slowdown.is_none());
+    // The first run alone may be over when the interruption is noticed.
+    let mut slowdowns = summary.streams.iter().map(|stream| stream.slowdown);
+    assert!(slowdowns.any(|slowdown| slowdown.is_none()));
     assert_eq!(summary.fairness.unwrap().weighted_speedup, None);
 }
 
