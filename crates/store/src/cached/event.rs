@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use wordline_block::{BeyondEnd, Failure, Parts, PowerCut, Request};
+use wordline_block::{BeyondEnd, Failure, Member, Nested, Parts, PowerCut, Request};
 use wordline_device::DeviceError;
 use wordline_kernel::Digest;
+
+use crate::observation::Heard;
 
 /// An event of one of the two tiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +33,26 @@ impl<B: wordline_block::Event> wordline_block::Event for Event<B> {
                 event.mix(digest);
             }
         }
+    }
+}
+
+impl<B: wordline_block::Event> Nested for Event<B> {
+    type Outside = Member<Self>;
+    #[inline]
+    fn outside(self, member: u32, _members: u32) -> Member<Self> {
+        Member { member, of: self }
+    }
+    #[inline]
+    fn inside(event: Member<Self>, _members: u32) -> (u32, Self) {
+        (event.member, event.of)
+    }
+}
+
+impl<B: Copy> Heard for Observation<B> {
+    type Device = Self;
+    #[inline]
+    fn outside(self, member: u32, _members: u32) -> crate::Observation<Self> {
+        crate::Observation::Device(Member { member, of: self })
     }
 }
 
