@@ -53,6 +53,10 @@ pub struct CacheSummary {
     pub fills: u64,
     /// Pages programmed because they were written (write-through).
     pub updates: u64,
+    /// Pages of records programmed, which say what is dead in flash for the case that the power fails.
+    pub records: u64,
+    /// Pages of records of all pages programmed.
+    pub record_ratio: Option<f64>,
     /// Pages forgotten because they were written or trimmed.
     pub invalidated: u64,
     /// Pages of reads that were newer than the disk: among the hits. Zero, as the figures of writes that follow, where all writes go to the disk.
@@ -145,6 +149,8 @@ impl CacheSummary {
             read_deviation_us: hits.all.deviation_us(),
             fills: figures.fills,
             updates: figures.updates,
+            records: figures.records,
+            record_ratio: ratio(figures.records, flash.page_programs()),
             invalidated: figures.invalidated,
             written_hits: figures.written_hits,
             write_hits: figures.write_hits,
