@@ -76,8 +76,9 @@ where
     let mut random = Stream::new(5, "nested");
     let pages = store.user_bytes() / PAGE;
     let (mut left, mut under_way, mut served) = (3_000, 0, 0);
+    let mut nobody = ();
     while left > 0 || under_way > 0 {
-        let cx = &mut Context::new(now, &mut queue, &mut ());
+        let cx = &mut Context::new(now, &mut queue, &mut nobody);
         while left > 0 && under_way < 8 && store.takes(0) {
             let count = 1 + random.below(4);
             let first = random.below(random.clone().below(pages - 4).max(1));
