@@ -419,6 +419,8 @@ class Cache(TypedDict):
     read_deviation_us: float | None
     fills: int
     updates: int
+    records: int
+    record_ratio: float | None
     invalidated: int
     written_hits: int
     write_hits: int
