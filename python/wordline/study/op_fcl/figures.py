@@ -32,9 +32,9 @@ from wordline.study.op_fcl.runs import (
 
 STEPS = 100
 READING = (
-    "Service time: one request at a time, each waits for what it causes and for what the one before "
-    "left to do. What a write evicts is destaged before it; a fill is charged to its read. Lists "
-    "that are resized give up a page a request, and more while the disk is idle.",
+    "Service time: one request at a time, each waits for what it causes and for what the one "
+    "before left to do. What a write evicts is destaged before it; a fill is charged to its "
+    "read. Lists that are resized give up a page a request, and more while the disk is idle.",
     "The disk is the average one of table 2. The last page of a block, which holds the map in the "
     "document (1.6 % of the space), holds data here.",
 )
@@ -94,9 +94,7 @@ def figures(setup: Setup) -> list[Figure]:
     with written(loads, part(setup)) as paths:
         charged = curves(setup, paths, loads, percents(setup))
         alone = curves(setup, paths, named(["search"]), percents(setup), ALONE)["search"]
-        found = {
-            name: _course(setup, name, paths[name]) for name in TABLE
-        }
+        found = {name: _course(setup, name, paths[name]) for name in TABLE}
     measured = (
         f"Loads fitted to table 1; flash, loads and periods 1/{part(setup)} of the document's (the "
         f"large ones 1/{4 * part(setup)}), 16 and 64 segments."

@@ -20,9 +20,7 @@ def victim(utilisation: float) -> float:
     low, high = 1e-300, 1.0 - 1e-12
     for _ in range(100):
         middle = (low * high) ** 0.5 if high < 0.01 else (low + high) / 2
-        low, high = (
-            (middle, high) if (middle - 1) / log(middle) < utilisation else (low, middle)
-        )
+        low, high = (middle, high) if (middle - 1) / log(middle) < utilisation else (low, middle)
     return (low + high) / 2
 
 
@@ -80,7 +78,9 @@ FIGURE_3 = Mix(1.0, 0.0, 0.0, zipf(1.2, 120), zipf(1.4, 220))
 FIGURE_4 = Mix(0.2, 0.8, 0.2, zipf(1.2, 120), zipf(1.4, 220))
 
 
-def costs(mix: Mix, steps: int, *, only_reads: bool = False) -> Iterator[tuple[float, float, float]]:
+def costs(
+    mix: Mix, steps: int, *, only_reads: bool = False
+) -> Iterator[tuple[float, float, float]]:
     """Costs, u and r of algorithm 1, in its order."""
     for step in range(1, steps):
         utilisation = step / steps

@@ -28,9 +28,7 @@ def sensitivity(setup: Setup) -> Figure:
                 cut: dict[str, Value] = {
                     "cache.admission.sequential-bypass.cutoff_bytes": unit * 1024
                 }
-                cases[name, "unit", unit] = case(
-                    name, paths[name], store, OP, INITIAL_PERCENT, cut
-                )
+                cases[name, "unit", unit] = case(name, paths[name], store, OP, INITIAL_PERCENT, cut)
             for exponent in EXPONENTS:
                 other = replace(store, period=max(1, (1 << exponent) // load.part(part(setup))))
                 cases[name, "period", exponent] = replace(
