@@ -76,8 +76,8 @@ TABLE = {
 FITTED = (
     "The loads are fitted to table 1, which gives working sets, mean sizes and amounts, and not "
     "the locality. Reads and writes are extents of the mean size, rounded down or up, drawn by a "
-    "cut Zipf law; as many extents as let the expected working set be the published one; extents of "
-    "reads and of writes lie over each other as far as the sum of their working sets exceeds "
+    "cut Zipf law; as many extents as let the expected working set be the published one; extents "
+    "of reads and of writes lie over each other as far as the sum of their working sets exceeds "
     "the whole. "
     "The exponents (reads and writes: Financial 1.0 and 1.0, Home 0 and 1.1, Search Engine 0.3, "
     "Exchange 1.0 and 0.8, MSN 0.8 and 0.8) were chosen after seeing results; the optimum is shown "
