@@ -245,8 +245,8 @@ def sequential(relative: Mapping[str, Mapping[int, float]]) -> list[Claim]:
     wide = {name: [one[size] for size in one if size >= 32] for name, one in relative.items()}
     poor = [relative[name][4] for name in WIDER]
     return [
-        Claim("O18: sequential units of 4 KB are poor (30 % or more longer) where requests exceed a "
-              "page", min(poor) >= 30, _list(poor)),
+        Claim("O18: sequential units of 4 KB are poor (30 % longer or more) where requests exceed "
+              "a page", min(poor) >= 30, _list(poor)),
         Claim("O18: units of 32 KB or more are alike (within 3 %)",
               all(abs(one) <= 3 for values in wide.values() for one in values),
               "; ".join(f"{title(name)} {_list(one)}" for name, one in wide.items())),
@@ -261,5 +261,6 @@ def periods(relative: Mapping[str, Mapping[int, float]]) -> list[Claim]:
     return [
         Claim("O19: periods of 2^12 to 2^20 are alike (within 12 %, but for Exchange at 2^20)",
               all(abs(one) <= 12 for one in others), f"{_list([min(others), max(others)])}"),
-        Claim("O19: Exchange takes longer at 2^20 than at 2^16", exchange > 0, f"{exchange:+.1f} %"),
+        Claim("O19: Exchange takes longer at 2^20 than at 2^16", exchange > 0,
+              f"{exchange:+.1f} %"),
     ]  # fmt: skip

@@ -74,14 +74,15 @@ TABLE = {
     ),
 }
 FITTED = (
-    "The loads are fitted to table 1, which gives working sets, mean sizes and amounts, and not the "
-    "locality. Reads and writes are extents of the mean size, rounded down or up, drawn by a cut "
-    "Zipf law; as many extents as let the expected working set be the published one; extents of "
-    "reads and of writes lie over each other as far as the sum of their working sets exceeds the whole. "
+    "The loads are fitted to table 1, which gives working sets, mean sizes and amounts, and not "
+    "the locality. Reads and writes are extents of the mean size, rounded down or up, drawn by a "
+    "cut Zipf law; as many extents as let the expected working set be the published one; extents "
+    "of reads and of writes lie over each other as far as the sum of their working sets exceeds "
+    "the whole. "
     "The exponents (reads and writes: Financial 1.0 and 1.0, Home 0 and 1.1, Search Engine 0.3, "
     "Exchange 1.0 and 0.8, MSN 0.8 and 0.8) were chosen after seeing results; the optimum is shown "
-    "over the exponent. Search Engine's working set of writes, 0.1 GB, is not possible with 0.001 GB "
-    "of writes."
+    "over the exponent. Search Engine's working set of writes, 0.1 GB, is not possible with "
+    "0.001 GB of writes."
 )
 
 
@@ -175,9 +176,8 @@ def requests(name: str, load: Load, part: int) -> Iterator[Request]:
         first, pages = spaces[is_write].draw()
         # Reads count up from the offset, writes down to it, but for what they have in common.
         place = offset + first if is_write else offset + common - first - pages
-        yield Request(
-            at * APART_NS, is_write, place, pages, place // CHUNK_PAGES % 3 if load.large else 0
-        )
+        volume = place // CHUNK_PAGES % 3 if load.large else 0
+        yield Request(at * APART_NS, is_write, place, pages, volume)
 
 
 def with_exponents(load: Load, reads: float, writes: float) -> Load:
@@ -199,9 +199,9 @@ def spread(load: Load, part: int, many: Iterable[Request]) -> Iterator[Request]:
 
 def written(loads: Mapping[str, Load], part: int) -> AbstractContextManager[dict[str, Path]]:
     """Traces of loads, on the `part`th of the small store, for as long as they are needed."""
-    return traces.written(
-        {name: requests(name, load, load.part(part)) for name, load in loads.items()}
-    )
+    return traces.written({
+        name: requests(name, load, load.part(part)) for name, load in loads.items()
+    })  # fmt: skip
 
 
 def written_over_a_disk(

@@ -36,7 +36,6 @@ EXPONENTS = (0.5, 0.8, 1.0, 1.2)
 """Of the writes."""
 POSITIONED: dict[str, Value] = {"disk.base": "atlas-10k-iv"}
 BY_THE_CLOCK: dict[str, Value] = {"replay.mode": "open-loop"}
-GROUP_PAGES = 32
 BLOCK_PAGES, SEGMENTS, PERIODS = 64, 16, 16
 SHARES = {"desktop-mayun2": 0.3, "cloudphysics-io": 0.3, "hplajw": 0.3, "msr-web_3": 0.2}
 """Recordings, and the flash that they get as a share of their footprint."""
@@ -56,13 +55,13 @@ def readings(setup: Setup) -> Figure:
     small = named(["financial"] if setup.quick else ["financial", "home", "search"])
     with written(small, part(setup)) as paths:
         grouped = curves(setup, paths, small, percents(setup),
-                         {"cache.destage.group_pages": GROUP_PAGES})  # fmt: skip
+                         {"cache.destage.group_pages": 1})  # fmt: skip
     with written_over_a_disk(small, part(setup)) as paths:
         positioned = curves(setup, paths, small, percents(setup), POSITIONED)
     told: dict[str, Curve] = {
         **{f"Financial, exponent of writes {name.split(', ')[1]}": curve
            for name, curve in skewed.items()},
-        **{f"{title(name)}, {GROUP_PAGES} pages destaged together": curve
+        **{f"{title(name)}, pages destaged one by one": curve
            for name, curve in grouped.items()},
         **{f"{title(name)}, positioned disk": curve for name, curve in positioned.items()},
     }  # fmt: skip

@@ -20,6 +20,8 @@ INITIAL_PERCENT = 95
 BLOCKS = 16_384
 PERIOD = 1 << 16
 PART, FULL_PART, QUICK_PART = 8, 4, 32
+GROUP_PAGES = 32
+"""Destaged together (section 5: several, by the elevator); the number is not given."""
 CHARGED: dict[str, Value] = {"replay.mode.closed-loop.queue_depth": 1, "cache.reply": "fill"}
 """A request waits for its fill, and for what the one before left to do."""
 ALONE: dict[str, Value] = {"replay.mode": "open-loop", "cache.reply": "data"}
@@ -109,6 +111,7 @@ def case(
     settings: dict[str, Value] = {
         "nand.geometry.blocks_per_plane": store.blocks,
         "ftl.over_provisioning_ratio": (100 - percent) / 100,
+        "cache.destage.group_pages": GROUP_PAGES,
         **CHARGED,
         **divided(scheme, store.period, store.segments),
         **(more or {}),
