@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import wordline
 from wordline.config import Value
-from wordline.study.cases import required
+from wordline.study.cases import Case, required
 from wordline.study.figure import Figure, Row, Setup
 from wordline.study.op_fcl.claims import above_percent
 from wordline.study.op_fcl.loads import (
@@ -91,7 +91,7 @@ def recordings(setup: Setup) -> Figure:
         name: path for name, path in recorded(setup, KNOWN).items() if not name.startswith("post")
     }
     many = setup.requests(REQUESTS)
-    cases = {}
+    cases: dict[tuple[str, str, int], Case] = {}
     for name, path in paths.items():
         seen = wordline.cache(path, "lru", ["1p"], align="expand", max_requests=many).summary[
             "input"

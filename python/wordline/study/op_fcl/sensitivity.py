@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from wordline.config import Value
-from wordline.study.cases import required
+from wordline.study.cases import Case, required
 from wordline.study.charts import lines
 from wordline.study.figure import Figure, Plot, Row, Setup
 from wordline.study.op_fcl import claims
@@ -21,7 +21,7 @@ def sensitivity(setup: Setup) -> Figure:
     """OP-FCL against itself at 128 KB and 2^16 requests."""
     loads = named(TABLE)
     with written(loads, part(setup)) as paths:
-        cases = {}
+        cases: dict[tuple[str, str, int], Case] = {}
         for name, load in loads.items():
             store = Store.of(load, part(setup))
             for unit in UNITS:
