@@ -100,7 +100,7 @@ pub struct CacheOutcome {
     pub pages: CachePages,
     /// Reads by what served them.
     pub hits: Hits,
-    /// Pages served from flash that were compared, if the run was verified.
+    /// Pages served that were compared, if the run was verified.
     pub checked: Option<u64>,
 }
 

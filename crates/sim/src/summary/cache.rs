@@ -101,7 +101,7 @@ pub struct CacheSummary {
     pub disk_utilisation: Option<f64>,
     /// Bytes that the host read per byte that the disk read.
     pub disk_read_savings: Option<f64>,
-    /// Pages served from flash that were compared with what was written; null without --verify.
+    /// Pages served, from flash or from the disk, that were compared with what was written; null without --verify.
     pub pages_checked: Option<u64>,
 }
 

@@ -185,12 +185,12 @@ impl<B: BlockDevice> Cached<B> {
             done: Vec::new(),
         }
     }
-    /// From now on, every page that is served from flash is compared with what was written below.
+    /// From now on, every page that is served, from flash or from below, is compared with what was written.
     pub fn verify(&mut self) {
         self.flash.verify();
         self.versions = Some(Box::default());
     }
-    /// Pages served from flash that were compared, if the run is verified.
+    /// Pages served that were compared, if the run is verified.
     pub fn checked(&self) -> Option<u64> {
         self.versions.as_ref().map(|versions| versions.checked())
     }

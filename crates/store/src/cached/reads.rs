@@ -97,7 +97,7 @@ impl<B: BlockDevice> Cached<B> {
         let Some((copy, held)) = residents.find(page) else {
             return Ok(None);
         };
-        self.figures.written_hits += u64::from(residents.is_written(page));
+        self.figures.written_hits += u64::from(residents.is_written_copy(copy));
         if held == Held::Leaving {
             self.figures.resident_hits += 1;
             return Ok(Some(copy));

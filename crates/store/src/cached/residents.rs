@@ -409,10 +409,16 @@ impl Residents {
     /// Whether a page is in the list of writes, or would be if there were two lists.
     pub(super) fn is_written(&self, page: u64) -> bool {
         let entry = self.index.get(page);
-        entry.is_some_and(|entry| match &self.lists[..] {
+        entry.is_some_and(|entry| self.is_written_copy(lpn(entry)))
+    }
+    /// The same of a page that is held, by its copy.
+    #[inline]
+    pub(super) fn is_written_copy(&self, copy: Lpn) -> bool {
+        let entry = Entry(copy.0);
+        match &self.lists[..] {
             [_, writes] => writes.contains(entry),
             _ => self.states.is(entry, DIRTY),
-        })
+        }
     }
     /// Whether a page is on its way to the store below.
     pub(super) fn is_destaging(&self, page: u64) -> bool {

@@ -23,6 +23,8 @@ pub(super) struct OpenFile {
     pub(super) warning: Option<String>,
     gaps: Gaps,
     pub(super) tick_ps: u64,
+    /// Whether requests come in the order of the file, whatever their times say.
+    in_file_order: bool,
     /// How many ticks the clock reaches.
     reach: u64,
     /// Ticks of the last of the records that were read before.
@@ -82,6 +84,7 @@ impl OpenFile {
             warning,
             gaps: Gaps::new(options.time_gaps, tick_ps, zero),
             tick_ps,
+            in_file_order: options.time_order == TimeOrder::File,
             reach: u64::MAX.checked_div(tick_ps).unwrap_or(u64::MAX),
             latest: 0,
             first: zero,
@@ -208,7 +211,7 @@ impl OpenFile {
             Some(first) if record.ticks >= first => {
                 record.ticks != UNSTATED && record.ticks - first <= self.reach
             }
-            Some(first) => !self.input.untimed && first - record.ticks <= self.reach,
+            Some(first) => !self.in_file_order && first - record.ticks <= self.reach,
             None => self.begins(record.ticks),
         }
     }
