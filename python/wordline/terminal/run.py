@@ -238,7 +238,9 @@ def _add_cache(grid: Table, cache: Mapping[str, Any]) -> None:
             f"{whole(cache['dirty_pages'])} newer than the disk at the end",
         )
     if cache["pages_checked"] is not None:
-        grid.add_row("Cache verified", f"{whole(cache['pages_checked'])} pages served, by flash or disk")
+        grid.add_row(
+            "Cache verified", f"{whole(cache['pages_checked'])} pages served, by flash or disk"
+        )
 
 
 def _add_disk(grid: Table, disk: Mapping[str, Any]) -> None:

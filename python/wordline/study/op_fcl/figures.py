@@ -34,8 +34,8 @@ STEPS = 100
 READING = (
     "Service time: one request at a time, each waits for what it causes and for what the one "
     "before left to do. What a write evicts is destaged before it, 32 pages at a time; a fill is "
-    "charged to its read. Lists that are resized give up a page a request, and more while the disk "
-    "is idle.",
+    "charged to its read. Lists that are resized give up a page a request, and more while the "
+    "disk is idle.",
     "The disk is the average one of table 2. The last page of a block, which holds the map in the "
     "document (1.6 % of the space), holds data here.",
 )
