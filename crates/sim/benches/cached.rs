@@ -50,7 +50,7 @@ fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
 #[library_benchmark]
 #[bench::lru(args = (job("lru")), config = ceiling(4_570))]
 #[bench::arc(args = (job("arc")), config = ceiling(4_570))]
-#[bench::back(args = (back()), config = ceiling(40_000))]
+#[bench::back(args = (back()), config = ceiling(5_430))]
 fn run(job: RunSpec) -> Done {
     let done = job.run(&mut |_| true);
     done.unwrap_or_else(|error| unreachable!("{error}"))

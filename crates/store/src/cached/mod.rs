@@ -334,8 +334,12 @@ impl<B: BlockDevice> Cached<B> {
             }
             self.done = done;
             self.feed(cx)?;
-            self.clean(cx)?;
-            self.resize_in_idle_time(cx)?;
+            if self.plan.marks.0 < 1.0 {
+                self.clean(cx)?;
+            }
+            if !self.division.is_settled() {
+                self.resize_in_idle_time(cx)?;
+            }
         }
         if !self.held.is_empty() && !self.flash.is_collecting() {
             self.release(cx);
@@ -366,9 +370,14 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
         cx.observe(Observation::Admitted {
             in_flight: self.requests.len() as u32,
         });
-        self.tell_request();
+        let told = self.division.is_told();
+        if told {
+            self.tell_request();
+        }
         self.begin(cx, ticket, &request)?;
-        self.divide(cx)?;
+        if told {
+            self.divide(cx)?;
+        }
         self.settle(cx)?;
         Ok(ticket)
     }

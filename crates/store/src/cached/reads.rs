@@ -47,9 +47,9 @@ impl<B: BlockDevice> Cached<B> {
         let pages = self.pages_of(request);
         // Until all pages are begun with, the request is not done.
         self.expect(ticket, 1, false);
-        let passes_by = self.filter.bypasses();
+        let told = self.division.is_told() && !self.filter.bypasses();
         for page in pages {
-            if !passes_by {
+            if told {
                 self.tell_page(page, false);
             }
             if let Some(&fetch) = self.fetching.get(&page) {
@@ -72,7 +72,9 @@ impl<B: BlockDevice> Cached<B> {
                 self.figures.bypassed += 1;
             }
         }
-        self.let_go(cx, request.stream)?;
+        if self.residents().has_victims() {
+            self.let_go(cx, request.stream)?;
+        }
         let after = self.figures.found();
         let [resident, suspected, joined, not] =
             [0, 1, 2, 3].map(|kind| after[kind] - before[kind]);

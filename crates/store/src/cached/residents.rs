@@ -543,6 +543,11 @@ impl Residents {
     pub(super) fn list(&self, write: bool) -> usize {
         usize::from(write).min(self.lists.len() - 1)
     }
+    /// Whether dirty pages have left and have not been asked for.
+    #[inline]
+    pub(super) fn has_victims(&self) -> bool {
+        !self.states.victims.is_empty()
+    }
     /// Dirty pages that have left and have not been asked for, with their copies: they are being destaged from now on.
     pub(super) fn victims(&mut self, into: &mut Vec<(u64, Lpn)>) {
         for entry in std::mem::take(&mut self.states.victims) {

@@ -53,6 +53,16 @@ impl Division {
             ..Self::new(plan)
         };
     }
+    /// Whether there is a policy to tell of requests.
+    #[inline]
+    pub fn is_told(&self) -> bool {
+        self.policy.is_some()
+    }
+    /// Whether the lists have the sizes that are wanted.
+    #[inline]
+    pub fn is_settled(&self) -> bool {
+        self.is_settled
+    }
     /// Whether the list of reads, or that of writes, is to hold anything.
     pub fn takes(&self, write: bool) -> bool {
         let list = usize::from(write).min(self.targets.len() - 1);
