@@ -54,6 +54,8 @@ class OnFlash:
             )
         own = {
             REPLACEMENT: "lru",
+            "cache.mode": "write-around",
+            "cache.partition": "unified",
             "disk.base": disk,
             # The cache is in the controller: it reaches the flash without interface or buffer.
             "host.interface": "direct",
@@ -64,6 +66,8 @@ class OnFlash:
         if "positioned" not in resolved["disk"]["model"]:
             # A disk without positions is as large as any trace.
             self.overrides = {"disk.capacity_bytes": 1 << 50} | self.overrides
+        # What is wrong in any size is refused; a size that does not fit is a note.
+        config.check(self.device, self.overrides)
         nand, ssd = resolved["nand"]["geometry"], resolved["ssd"]
         self.page_bytes: int = nand["page_bytes"]
         self._blocks: int = nand["blocks_per_plane"]

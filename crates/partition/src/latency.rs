@@ -11,10 +11,11 @@ pub fn over_provisioning(cached_pages: u32, total_pages: u32) -> f64 {
     1.0 - f64::from(cached_pages) / f64::from(total_pages.max(1))
 }
 
-/// C_user: the pages that an over-provisioning leaves, to the nearest.
+/// C_user: the pages that an over-provisioning leaves, rounded down as the translation layer does; what misses a whole number by the
+/// rounding of its factors is that number.
 pub fn cached_pages(over_provisioning: f64, total_pages: u32) -> u32 {
     let pages = (1.0 - over_provisioning) * f64::from(total_pages);
-    pages.round() as u32
+    (pages * (1.0 + 1e-12)).floor() as u32
 }
 
 /// The flash and the disk of the model.

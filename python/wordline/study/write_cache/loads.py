@@ -109,7 +109,7 @@ def capacity(part: int) -> int:
 
 def cached(op: int, pages: int) -> int:
     """C_user at an over-provisioning."""
-    return round((100 - op) * pages / 100)
+    return (100 - op) * pages // 100
 
 
 def objects(fit: Fit, part: int) -> int:
