@@ -174,15 +174,15 @@ def test_an_independent_model_agrees(loaded: tuple[Device, Path, list[int]], op:
 def test_a_dynamic_cache_starts_with_the_load(
     loaded: tuple[Device, Path, list[int]], tracker: str
 ) -> None:
-    """What fills it neither resizes it nor stays in its first window: its choice is that of the
-    curve of the load alone."""
+    """What fills it does not resize it, and is not counted."""
     on, path, _ = loaded
     cells = statics(Setup(), {"load": (on, path)})["load"]
     one = Dynamic(2.0, tracker)
     cell = dynamics(Setup(), {"load": (on, path)}, {"load": victims(cells)}, {"load": [one]})
     found = cell["load"][one]
     assert found.pages == 100_000
-    assert found.resize_us == pytest.approx(found.resized * 5025, rel=0.01)
+    # A page takes 25 us of an idle flash and 5 ms of the disk; behind programs and collections it takes longer.
+    assert found.resize_us >= found.resized * 5025 > 0
 
 
 def _cell(op: int, mean_us: float) -> Cell:
