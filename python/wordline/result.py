@@ -132,23 +132,29 @@ class Result:
 
     @property
     def dies(self) -> Table:
-        """What each die was used for: channel, way, die, time occupied, array time by operation
-        and bus time in microseconds, energy by stage in millijoules."""
-        return Table(self._outcome, "dies")
+        """What each die of flash was used for: channel, way, die, time occupied, array time by
+        operation and bus time in microseconds, energy by stage in millijoules."""
+        return self._of_flash("dies")
 
     @property
     def blocks(self) -> Table:
         """How often blocks were erased, preconditioning included: channel, way, die, plane, block,
         and the least, mean and most erases (erases_min, erases, erases_max) of so many blocks from
         there on, which is one unless the device has more than a million."""
-        return Table(self._outcome, "blocks")
+        return self._of_flash("blocks")
 
     @property
     def wear(self) -> Table:
         """How many blocks were erased how often, preconditioning included: a row for each number
         of erases (erases_min, which is erases_max), or for runs of numbers if there are more than
         1024, and blocks."""
-        return Table(self._outcome, "wear")
+        return self._of_flash("wear")
+
+    def _of_flash(self, name: str) -> Table:
+        """A table of flash. Raises WordlineError if the run had none."""
+        if name not in self._outcome.tables:
+            raise WordlineError(f"hard disks by themselves have no {name}; add [cache] for flash")
+        return Table(self._outcome, name)
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Writes the HTML report, one self-contained file, and returns its path.
@@ -197,13 +203,13 @@ class Result:
     def _page(self) -> str:
         if _threadless:
             return self._page_of_another_process()
-        from wordline.report import Tables, render
+        from wordline.report import MORE, Tables, render
 
-        tables = (self.series, self.latency, self.blocks, self.wear)
-        several = "latency_by" in self._outcome.tables
+        there = self._outcome.tables
         drawn = Tables(
-            *(table.polars() for table in tables),
-            latency_by=Table(self._outcome, "latency_by").polars() if several else None,
+            self.series.polars(),
+            self.latency.polars(),
+            **{name: Table(self._outcome, name).polars() for name in MORE if name in there},
         )
         return render(self.summary, self.config, drawn)
 

@@ -126,3 +126,15 @@ def test_a_disk_cannot_be_prepared(wordline: Command):
     done = wordline("prepare", "atlas-10k")
     assert done.returncode == 2
     assert "nothing to prepare" in done.stderr
+
+
+def test_a_disk_by_itself_leaves_no_tables_of_flash(wordline: Command, place: Path):
+    done = wordline("run", "disk-5ms", "--trace", TRACE, "--out", "out")
+    assert done.returncode == 0, done.stderr
+    written = {path.stem for path in (place / "out").glob("*.parquet")}
+    assert {"series", "latency"} <= written
+    assert not written & {"dies", "blocks", "wear"}
+    (place / "out" / "report.html").unlink()
+    assert wordline("report", "out").returncode == 0
+    with pytest.raises(package.WordlineError, match="have no blocks; add"):
+        run("disk-5ms").blocks  # noqa: B018

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import wordline
@@ -176,3 +177,19 @@ def test_a_buffer_without_power(place: Path) -> None:
             assert units.whole(power["pages_saved"]) == saved
         else:
             assert (units.whole(power["pages_lost"]), str(power["cuts"])) == said
+
+
+def test_what_read_caches_hit_and_erase(capsys: pytest.CaptureFixture[str]) -> None:
+    page = "how-to/flash-cache.md"
+    (block,) = [one for one in blocks(page, "sh") if one.startswith("wordline sweep")]
+    command = shlex.split(block.replace("\\\n", " "))[1:]
+    assert cli.main([*command, "--out", "out"]) == 0
+    assert "hit ratio" in capsys.readouterr().out, "the terminal shows it"
+    keys = ("cache.replacement", "cache.suspected_queue", "ftl.gc.reclaim")
+    table = pl.read_parquet("out/points.parquet")
+    told = [
+        [row[keys[0]], "yes" if row[keys[1]] else "no", row[keys[2]],
+         units.share(row["cache.hit_ratio"]), units.whole(row["flash.erases"])]
+        for row in table.sort("point").to_dicts()
+    ]  # fmt: skip
+    assert list(rows(page, "replacement")) == told

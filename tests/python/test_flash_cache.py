@@ -123,6 +123,89 @@ def test_a_cache_stands_before_an_array_of_disks():
     assert all(disk["accesses"] for disk in disks)
 
 
+def test_response_times_are_told_by_tier():
+    summary = run()
+    cache, latency = summary["cache"], summary["latency"]
+    for op in ("read", "write"):
+        tiers = [cache["by_tier"][f"{op}_{tier}"] for tier in ("flash", "disk")]
+        assert sum(tier["count"] for tier in tiers) == latency[op]["count"]
+        total = sum(tier["count"] * tier["mean_us"] for tier in tiers if tier["count"])
+        assert total == pytest.approx(latency[op]["count"] * latency[op]["mean_us"], rel=1e-9)
+    flash, disk = cache["by_tier"]["read_flash"], cache["by_tier"]["read_disk"]
+    assert flash["mean_us"] == cache["hit_mean_us"]
+    assert disk["min_us"] >= 5_000
+    assert flash["p50_us"] <= flash["p99_us"] <= flash["max_us"]
+    assert cache["by_tier"]["write_flash"]["count"] == 0, "writes go around the cache"
+
+
+RARE = {
+    "pattern": {"zipf": {"theta": 0.9}},
+    "requests": 20_000,
+    "read_ratio": 1.0,
+    "request_bytes": PAGE,
+    "working_set_ratio": 0.002,
+    "arrival": {"poisson": {"iops": 40.0}},
+}
+
+
+def test_how_busy_the_disk_would_be_is_what_it_is_without_the_cache():
+    """Of 40 reads a second of 5 ms each: a fifth of the time."""
+    load = {"workload": RARE, "disk.serial": True, "replay.mode": "open-loop"}
+    cached = package.run("xia2017-read-cache", overrides=load, requests=False).summary["cache"]
+    assert cached is not None
+    assert cached["disk_utilisation_without"] == pytest.approx(0.2, rel=0.03)
+    assert 0 < cached["disk_utilisation"] < cached["disk_utilisation_without"]
+    alone = package.run(
+        "disk-5ms",
+        overrides={"workload": RARE, "disk.serial": True, "disk.capacity_bytes": 17_179_869_184},
+        requests=False,
+    ).summary["disks"][0]
+    assert cached["disk_utilisation_without"] == pytest.approx(alone["utilisation"], rel=0.03)
+
+
+def test_the_curve_goes_through_what_an_lru_cache_hits():
+    """Single pages, one at a time: the run is an LRU cache, and the curve knows nothing of it."""
+    load = {
+        "pattern": {"zipf": {"theta": 0.7}},
+        "requests": 200_000,
+        "read_ratio": 1.0,
+        "request_bytes": PAGE,
+        "working_set_ratio": 0.01,
+        "arrival": {"closed-loop": {"queue_depth": 1}},
+    }
+    settings = SMALL | {"workload": load}
+    summary = package.run("xia2017-read-cache", overrides=settings, requests=False).summary
+    cache = summary["cache"]
+    assert cache is not None
+    assert 0.2 < cache["hit_ratio"] < 0.9
+    assert 1 - cache["lru_miss_ratio"] == pytest.approx(cache["hit_ratio"], abs=0.03)
+    points = cache["miss_ratio_curve"]
+    assert [point["size_pages"] for point in points] == sorted(
+        point["size_pages"] for point in points
+    )
+    assert points[0]["miss_ratio"] > points[-1]["miss_ratio"]
+    without = package.run(
+        "xia2017-read-cache", overrides=settings | {"observe.miss_ratio_pages": 0}, requests=False
+    ).summary
+    assert without["digest"] == summary["digest"]
+    assert without["cache"] is not None
+    assert without["cache"]["miss_ratio_curve"] == []
+    assert without["cache"]["lru_miss_ratio"] is None
+
+
+def test_the_report_draws_the_curve_with_the_point(tmp_path: Path):
+    from wordline.pages import charts_of
+
+    result = package.run("xia2017-read-cache", trace=TRACE, overrides=SMALL, requests=False)
+    drawn = charts_of(result.report(tmp_path / "report.html").read_text())["cache-curve"]
+    cache = result.summary["cache"]
+    assert cache is not None
+    curve, point = drawn["data"]
+    assert point["x"] == [cache["capacity_pages"]]
+    assert point["y"] == [pytest.approx(100 * cache["hit_ratio"], abs=0.01)]
+    assert len(curve["x"]) > 5
+
+
 class TestCacheOnFlash:
     def test_policies_hit_as_the_device_says_and_cost_what_it_says(self):
         found = package.cache(

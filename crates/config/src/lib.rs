@@ -258,6 +258,10 @@ pub struct Observe {
     /// summary). Milliseconds.
     #[schemars(range(min = 0.0, max = 86_400_000.0))]
     pub marginal_response_ms: f64,
+    /// Pages that the miss-ratio curve beside what a cache hits is made of (`[cache]`): a sample of the pages of
+    /// reads, at most a sixteenth of them; 0 for no curve. Pages.
+    #[schemars(range(min = 0, max = 1_048_576))]
+    pub miss_ratio_pages: u32,
 }
 
 impl Default for Observe {
@@ -266,6 +270,7 @@ impl Default for Observe {
             worst_case_interval_s: 0.0,
             chip_load_interval_ms: 0.0,
             marginal_response_ms: 30.0,
+            miss_ratio_pages: 4096,
         }
     }
 }

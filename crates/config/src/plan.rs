@@ -1,5 +1,6 @@
 //! What a configuration means, checked.
 
+use std::num::NonZeroU32;
 use wordline_device::host::Class;
 use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::Time;
@@ -201,6 +202,8 @@ pub struct Observe {
     pub chip_load_interval: Option<Time>,
     /// Response time that is still all right.
     pub marginal_response: Time,
+    /// Pages that the miss-ratio curve of a cache is made of, if there is one.
+    pub miss_ratio_pages: Option<NonZeroU32>,
 }
 
 impl Plan {

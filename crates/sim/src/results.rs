@@ -134,6 +134,9 @@ impl Results {
     fn has_several(&self) -> bool {
         self.outcome.plan.streams.len() > 1 || self.outcome.members.len() > 1
     }
+    fn has_flash(&self) -> bool {
+        self.outcome.plan.ssds().next().is_some()
+    }
     /// Names of the tables that this run has.
     pub fn tables(&self) -> Vec<&'static str> {
         let has = |name: &&str| match *name {
@@ -141,6 +144,7 @@ impl Results {
             "members" => self.outcome.plan.array_of_ssds().is_some(),
             "chip_load" => self.outcome.chip_loads.is_some(),
             "latency_by" => self.has_several(),
+            "dies" | "blocks" | "wear" => self.has_flash(),
             _ => true,
         };
         TABLES.into_iter().filter(has).collect()
@@ -148,6 +152,7 @@ impl Results {
     /// A table; `None` if this run has none of that name.
     pub fn table(&self, name: &str) -> Option<Result<Table, ObserveError>> {
         match name {
+            "dies" | "blocks" | "wear" if !self.has_flash() => None,
             "requests" => self.rows.clone().map(Ok),
             "series" => Some(tables::series(&self.outcome.record)),
             "members" if self.outcome.plan.array_of_ssds().is_some() => {

@@ -15,9 +15,10 @@ from pygments.lexers import get_lexer_by_name  # pyright: ignore[reportUnknownVa
 
 from wordline import miss_ratio, pages, parts, plan_page, units
 from wordline._wordline import WordlineError
+from wordline.disk_spared import disk_spared
 from wordline.plotly import Figure
 from wordline.replay import replayed
-from wordline.report import disks, latency, time_series
+from wordline.report import disks, hit_curve, latency, time_series
 from wordline.report import wear as wear_charts
 from wordline.report.tables import Tables
 from wordline.report.utilisation import utilisation
@@ -25,7 +26,9 @@ from wordline.report.views import views
 
 __all__ = ["Tables", "from_folder", "render"]
 
-TABLES = ("series", "latency", "blocks", "wear")
+TABLES = ("series", "latency")
+MORE = ("blocks", "wear", "latency_by")
+"""Tables that not every run has."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,7 @@ def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
         replayed=replayed(summary),
         units=units,
         parts=parts.shown(summary),
+        disk_spared=disk_spared(summary["cache"]) if summary["cache"] else "",
     )
 
 
@@ -62,9 +66,10 @@ def from_folder(path: Path) -> str:
     summary = _summary(path / "summary.json")
     if page := miss_ratio.page_of(summary) or plan_page.page_of(summary):
         return page
+    more = {name: path / f"{name}.parquet" for name in MORE}
     tables = Tables(
         *(_table(path / f"{name}.parquet") for name in TABLES),
-        latency_by=_table(file) if (file := path / "latency_by.parquet").exists() else None,
+        **{name: _table(file) for name, file in more.items() if file.exists()},
     )
     try:
         config = (path / "config.resolved.toml").read_text(encoding="utf-8")
@@ -169,6 +174,16 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "The space of this cache does not move.",
         ),
         Chart(
+            "cache-curve",
+            "Other sizes",
+            "Hits of an LRU cache of each size over the pages of the reads of this run, estimated "
+            "from a sample of them, and the cache that was run. Writes are left out.",
+            hit_curve.curve(summary["cache"], summary["device"]["page_bytes"])
+            if summary["cache"]
+            else None,
+            "No curve was sampled (observe.miss_ratio_pages).",
+        ),
+        Chart(
             "seeks",
             "Seek distances",
             "Accesses by how far the arm moved to them from the access before.",
@@ -210,14 +225,18 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             ("A row is a plane: " + "member m, " * bool(summary["members"]))
             + "channel c, way w, die d, plane p. Even colour is even wear. Erases before the "
             "measurement are included.",
-            wear_charts.erases(tables.blocks) if summary["flash"]["erases_per_block_max"] else None,
+            wear_charts.erases(tables.blocks)
+            if tables.blocks is not None and summary["flash"]["erases_per_block_max"]
+            else None,
             "No block was erased.",
         ),
         Chart(
             "wear",
             "Blocks by erases",
             "The narrower, the more even the wear. Erases before the measurement are included.",
-            wear_charts.wear(tables.wear) if summary["flash"]["erases_per_block_max"] else None,
+            wear_charts.wear(tables.wear)
+            if tables.wear is not None and summary["flash"]["erases_per_block_max"]
+            else None,
             "No block was erased.",
         ),
     ]

@@ -11,7 +11,8 @@ class Tables:
 
     series: pl.DataFrame
     latency: pl.DataFrame
-    blocks: pl.DataFrame
-    wear: pl.DataFrame
+    blocks: pl.DataFrame | None = None
+    """Of flash, as `wear`."""
+    wear: pl.DataFrame | None = None
     latency_by: pl.DataFrame | None = None
     """Of several streams or an array."""

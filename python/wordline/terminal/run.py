@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from wordline import parts as latency_parts
+from wordline.disk_spared import disk_spared
 from wordline.provenance import formats
 from wordline.replay import replayed
 from wordline.terminal.console import console, print_files
@@ -226,6 +227,22 @@ def _add_cache(grid: Table, cache: Mapping[str, Any]) -> None:
             else ""
         ),
     )
+    for op in ("read", "write"):
+        flash, disk = (cache["by_tier"][f"{op}_{tier}"] for tier in ("flash", "disk"))
+        tiers = [f"{whole(one['count'])} {words}: p50 {duration(one['p50_us'])}, p99 "
+                 f"{duration(one['p99_us'])}"
+                 for one, words in ((flash, "from flash alone"), (disk, "with the disk"))
+                 if one["count"]]  # fmt: skip
+        if tiers:
+            grid.add_row(f"{op.capitalize()}s", "; ".join(tiers))
+    if saved := disk_spared(cache):
+        grid.add_row("Disk spared", saved)
+    if cache["lru_miss_ratio"] is not None:
+        grid.add_row(
+            "Curve",
+            f"an LRU cache of {whole(cache['capacity_pages'])} pages would hit "
+            f"{share(1 - cache['lru_miss_ratio'])} of the pages of these reads, by a sample",
+        )
     written = cache["write_hits"] + cache["write_misses"]
     if written:
         destaged = cache["destaged_on_demand"] + cache["destaged_to_clean"]

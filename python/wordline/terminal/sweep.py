@@ -22,6 +22,8 @@ SHOWN = {
     "throughput.iops": "IOPS",
     "flash.write_amplification": "write ampl.",
 }
+OF_CACHE = {"cache.hit_ratio": "hit ratio", "flash.erases": "erases"}
+"""Told first of flash in front of a disk."""
 MOST_ROWS = 24
 
 
@@ -63,8 +65,9 @@ def print_sweep(sweep: Sweep, place: str) -> None:
 def _print_figures(sweep: Sweep) -> None:
     rows = sweep.intervals()
     keys = [key for key in sweep.keys if key != "seed"]
-    shown = [figure for figure in SHOWN if figure in rows.columns]
-    titles = [key.rsplit(".", 1)[-1] for key in keys] + [SHOWN[figure] for figure in shown]
+    figures = (OF_CACHE if "cache.hit_ratio" in rows.columns else {}) | SHOWN
+    shown = [figure for figure in figures if figure in rows.columns]
+    titles = [key.rsplit(".", 1)[-1] for key in keys] + [figures[figure] for figure in shown]
     first = rows.head(MOST_ROWS).to_dicts()
     print_figures(titles, (_cells(row, keys, shown) for row in first), spare=len(shown) - 1)
     if rows.height > MOST_ROWS:

@@ -121,8 +121,13 @@ pub struct ShardsSize {
 impl ShardsSize {
     /// A sample of at most `keys` keys; which, depends on the seed and on the keys that come.
     pub fn new(keys: NonZeroU32, seed: u64) -> Self {
+        Self::beginning_at(Rate::ALL, keys, seed)
+    }
+    /// The same, which begins with a share of the keys in place of all: a request for one that is not
+    /// looked at costs a hash.
+    pub fn beginning_at(rate: Rate, keys: NonZeroU32, seed: u64) -> Self {
         Self {
-            sample: Sample::new(Rate::ALL, seed),
+            sample: Sample::new(rate, seed),
             room: keys.get() as usize,
             largest: BinaryHeap::new(),
             numbers: Numbers::default(),
@@ -287,20 +292,31 @@ mod tests {
     #[test]
     fn a_fixed_size_is_as_the_paper_has_it() {
         for (room, seed) in [(1, 1), (10, 2), (100, 3), (1_000, 4), (100, 5)] {
-            let mut paper = Paper::new(Sample::new(Rate::ALL, seed), room as usize);
-            let mut shards = ShardsSize::new(NonZeroU32::new(room).unwrap(), seed);
-            for key in keys() {
-                paper.request(key);
-                shards.extend([key]);
-                assert_eq!(shards.rate(), paper.sample.rate());
-                assert_eq!(shards.keys(), paper.list.len());
-            }
-            let curve = shards.curve();
-            let resolved = (1.0 / shards.rate()).ceil() as u64;
-            for size in (resolved..8_000).step_by(7) {
-                let apart = curve.miss_ratio(size) - paper.miss_ratio(size);
-                assert!(apart.abs() < 1e-9, "{room} keys, size {size}: {apart}");
-            }
+            is_as_the_paper_has_it(Rate::ALL, room, seed);
+        }
+    }
+
+    #[test]
+    fn so_is_one_that_begins_with_a_share_of_the_keys() {
+        for (room, seed) in [(1, 6), (100, 7), (5_000, 8)] {
+            is_as_the_paper_has_it(Rate::new(1.0 / 16.0).unwrap(), room, seed);
+        }
+    }
+
+    fn is_as_the_paper_has_it(rate: Rate, room: u32, seed: u64) {
+        let mut paper = Paper::new(Sample::new(rate, seed), room as usize);
+        let mut shards = ShardsSize::beginning_at(rate, NonZeroU32::new(room).unwrap(), seed);
+        for key in keys() {
+            paper.request(key);
+            shards.extend([key]);
+            assert_eq!(shards.rate(), paper.sample.rate());
+            assert_eq!(shards.keys(), paper.list.len());
+        }
+        let curve = shards.curve();
+        let resolved = (1.0 / shards.rate()).ceil() as u64;
+        for size in (resolved..8_000).step_by(7) {
+            let apart = curve.miss_ratio(size) - paper.miss_ratio(size);
+            assert!(apart.abs() < 1e-9, "{room} keys, size {size}: {apart}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! The `[series]` and `[observe]` tables.
 
+use std::num::NonZeroU32;
 use wordline_kernel::Time;
 
 use crate::plan::{Observe, Series};
@@ -29,6 +30,7 @@ pub(super) fn observe(config: &ObserveTable) -> Result<Observe, ConfigError> {
         chip_load_interval: interval("observe.chip_load_interval_ms", chip_load_ms)?,
         worst_case_interval,
         marginal_response: Time::from_ps((marginal_ms * 1e9).round() as u64),
+        miss_ratio_pages: NonZeroU32::new(config.miss_ratio_pages),
     })
 }
 

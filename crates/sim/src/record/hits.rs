@@ -1,59 +1,90 @@
-//! Reads of a cached store by what served them.
+//! Requests of a cached store by what served them.
 
 use serde::{Deserialize, Serialize};
-use wordline_block::Op;
+use wordline_block::{Op, Request};
+use wordline_cache::curve::{Curve, Rate, ShardsSize};
+use wordline_config::Plan;
 use wordline_kernel::Time;
+use wordline_observe::Histogram;
 
-/// Response times of a kind of reads, exact.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Times {
-    /// How many.
-    pub count: u64,
-    /// Their sum.
-    pub sum: u128,
-    /// The sum of their squares, in square microseconds.
-    pub squares_us: f64,
-}
-
-impl Times {
-    fn add(&mut self, time: Time) {
-        self.count += 1;
-        self.sum += u128::from(time.0);
-        self.squares_us += (time.0 as f64 * 1e-6).powi(2);
-    }
-    /// Their mean, in microseconds; `None` before the first.
-    pub fn mean_us(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum as f64 * 1e-6 / self.count as f64)
-    }
-    /// Their standard deviation, in microseconds.
-    pub fn deviation_us(&self) -> Option<f64> {
-        let mean = self.mean_us()?;
-        Some(
-            (self.squares_us / self.count as f64 - mean * mean)
-                .max(0.0)
-                .sqrt(),
-        )
-    }
-}
-
-/// Reads that the flash has served alone, and the others.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Hits {
+/// Response times of requests that the flash has served alone, and of the others.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct ByTier {
     /// From flash alone.
-    pub hit: Times,
+    pub flash: Histogram,
     /// With the store below.
-    pub missed: Times,
-    /// All of them.
-    pub all: Times,
+    pub disk: Histogram,
 }
+
+impl ByTier {
+    /// Of both.
+    pub fn all(&self) -> Histogram {
+        let mut all = self.flash.clone();
+        all.merge(&self.disk);
+        all
+    }
+}
+
+/// Requests by what served them, and the curve of the pages of reads.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Hits {
+    /// Reads.
+    pub reads: ByTier,
+    /// Writes.
+    pub writes: ByTier,
+    sampled: Option<Sampled>,
+}
+
+/// A sample of the pages of reads, in the order in which the reads were complete.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Sampled {
+    page_bytes: u64,
+    pages: ShardsSize,
+}
+
+/// The share of the pages that are looked at, at most: a page that is not costs a hash.
+const MOST_LOOKED_AT: f64 = 1.0 / 16.0;
 
 impl Hits {
-    pub(crate) fn request(&mut self, op: Op, hit: bool, time: Time) {
-        if op != Op::Read {
-            return;
+    /// Before the first request.
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let sampled = || {
+            let room = plan.observe.miss_ratio_pages?;
+            let rate = Rate::new(MOST_LOOKED_AT).unwrap_or(Rate::ALL);
+            Some(Sampled {
+                page_bytes: plan.cached()?.cache.page_bytes.into(),
+                pages: ShardsSize::beginning_at(rate, room, plan.seed),
+            })
+        };
+        Self {
+            reads: ByTier::default(),
+            writes: ByTier::default(),
+            sampled: sampled(),
         }
-        let kind = if hit { &mut self.hit } else { &mut self.missed };
-        kind.add(time);
-        self.all.add(time);
+    }
+    /// A request is complete.
+    #[inline]
+    pub(crate) fn request(&mut self, request: &Request, hit: bool, time: Time) {
+        let tiers = match request.op {
+            Op::Read => &mut self.reads,
+            Op::Write => &mut self.writes,
+            _ => return,
+        };
+        let tier = if hit {
+            &mut tiers.flash
+        } else {
+            &mut tiers.disk
+        };
+        tier.record(time);
+        if let (Op::Read, Some(sampled)) = (request.op, &mut self.sampled) {
+            let end = request.offset + request.bytes;
+            let pages = request.offset / sampled.page_bytes..end.div_ceil(sampled.page_bytes);
+            sampled.pages.extend(pages);
+        }
+    }
+    /// Which share of the pages of reads an LRU cache of any size would miss, estimated; none if it was not
+    /// asked for.
+    pub(crate) fn curve(&self) -> Option<Curve> {
+        self.sampled.as_ref().map(|sampled| sampled.pages.curve())
     }
 }

@@ -8,7 +8,7 @@ mod rows;
 mod served;
 
 pub use self::counts::{BufferCounts, Cell, Collections, FlashCounts, Longest, Power};
-pub use self::hits::{Hits, Times};
+pub use self::hits::{ByTier, Hits};
 pub use self::parts::PartSums;
 pub(crate) use self::recorder::Lanes;
 pub use self::recorder::Recorder;

@@ -62,7 +62,7 @@ impl Probe<Observation<OfDisks>> for OfCache {
             } => {
                 self.recorder.left(now);
                 self.recorder.request(now, &request, &parts, 0);
-                self.hits.request(request.op, hit, now - request.arrival);
+                self.hits.request(&request, hit, now - request.arrival);
             }
             Observation::PowerCut(cut) => self.recorder.power_cut(now, &cut),
         }
@@ -93,7 +93,7 @@ pub(super) fn run(
     }
     let mut observer = OfCache {
         recorder: Recorder::new(plan, options.requests),
-        hits: Hits::default(),
+        hits: Hits::new(plan),
     };
     let chip_loads = plan.observe.chip_load_interval.map(ChipLoads::every);
     let state = LoopState::start(watcher, cuts, chip_loads);

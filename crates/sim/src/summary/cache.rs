@@ -1,14 +1,16 @@
 //! Flash in front of a disk.
 
 use super::figures::ratio;
+use super::latency::LatencySummary;
 use crate::outcome::{CacheOutcome, Outcome};
-use crate::record::Times;
+use crate::record::Hits;
 use schemars::JsonSchema;
 use serde::Serialize;
+use wordline_cache::curve::{Axis, Curve};
 use wordline_kernel::Time;
 
 /// Flash in front of a disk. Pages are pages of the flash.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Cache")]
 pub struct CacheSummary {
     /// Pages that the cache can hold, at the start where its space moves. Null, as all of these, without one.
@@ -49,6 +51,8 @@ pub struct CacheSummary {
     pub miss_mean_us: Option<f64>,
     /// Standard deviation of the response time of all reads.
     pub read_deviation_us: Option<f64>,
+    /// Response times by what served the requests.
+    pub by_tier: TiersSummary,
     /// Pages programmed because they were missed.
     pub fills: u64,
     /// Pages programmed because they were written (write-through).
@@ -99,10 +103,64 @@ pub struct CacheSummary {
     pub disk_requests: u64,
     /// Share of the time that the disks were at work, on average; null where requests do not wait for each other.
     pub disk_utilisation: Option<f64>,
+    /// The same if the disks had served all reads and writes of the host, each in the mean time of those that they did
+    /// serve: an estimate, above 1 where they could not keep up. Null as that one is, and where they served none.
+    pub disk_utilisation_without: Option<f64>,
     /// Bytes that the host read per byte that the disk read.
     pub disk_read_savings: Option<f64>,
     /// Pages served, from flash or from the disk, that were compared with what was written; null without --verify.
     pub pages_checked: Option<u64>,
+    /// Share of the pages of reads that an LRU cache of `capacity_pages` misses by the curve; null without one.
+    pub lru_miss_ratio: Option<f64>,
+    /// The miss-ratio curve of the pages of reads under LRU, straight between its points, from a sample of the pages
+    /// (`observe.miss_ratio_pages`).
+    pub miss_ratio_curve: Vec<CurvePoint>,
+}
+
+/// Response times of requests by what served them.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Tiers")]
+pub struct TiersSummary {
+    /// Of reads that the flash served alone.
+    pub read_flash: LatencySummary,
+    /// Of reads with the disk.
+    pub read_disk: LatencySummary,
+    /// Of writes that the flash served alone.
+    pub write_flash: LatencySummary,
+    /// Of writes with the disk.
+    pub write_disk: LatencySummary,
+}
+
+/// A point of a miss-ratio curve.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct CurvePoint {
+    /// Pages of the cache.
+    pub size_pages: f64,
+    /// Pages of reads that it misses, of all.
+    pub miss_ratio: f64,
+}
+
+/// How far the lines between the points may be from the curve.
+const TOLERANCE: f64 = 0.002;
+
+fn points(curve: &Curve) -> Vec<CurvePoint> {
+    let points = curve.points(TOLERANCE, Axis::Linear).into_iter();
+    let points = points.map(|point| CurvePoint {
+        size_pages: point.size,
+        miss_ratio: point.miss_ratio,
+    });
+    points.collect()
+}
+
+impl TiersSummary {
+    fn new(hits: &Hits) -> Self {
+        Self {
+            read_flash: LatencySummary::new(&hits.reads.flash),
+            read_disk: LatencySummary::new(&hits.reads.disk),
+            write_flash: LatencySummary::new(&hits.writes.flash),
+            write_disk: LatencySummary::new(&hits.writes.disk),
+        }
+    }
 }
 
 impl CacheSummary {
@@ -127,6 +185,13 @@ impl CacheSummary {
         let cycles = device.erases.len() as u64 * endurance;
         let years = span.as_secs() / (365.25 * 24.0 * 3600.0);
         let page_bytes = u64::from(plan.cache.page_bytes);
+        let curve = hits.curve();
+        let served: u64 = disks().map(|disk| disk.reads + disk.writes).sum();
+        let utilisation = (serial && span > Time::ZERO).then(|| {
+            let busy: f64 = disks().map(|disk| disk.busy().as_secs()).sum();
+            busy / span.as_secs() / outcome.disks.len() as f64
+        });
+        let asked = hits.reads.all().count() + hits.writes.all().count();
         Some(Self {
             capacity_pages: plan.cache.capacity.into(),
             flash_pages: plan.cache.space.total_pages.into(),
@@ -144,9 +209,10 @@ impl CacheSummary {
             bypassed: figures.bypassed,
             hit_ratio: figures.hit_ratio(),
             request_hit_ratio: ratio(figures.reads_hit, figures.reads),
-            hit_mean_us: Times::mean_us(&hits.hit),
-            miss_mean_us: Times::mean_us(&hits.missed),
-            read_deviation_us: hits.all.deviation_us(),
+            hit_mean_us: hits.reads.flash.mean_us(),
+            miss_mean_us: hits.reads.disk.mean_us(),
+            read_deviation_us: hits.reads.all().std_us(),
+            by_tier: TiersSummary::new(hits),
             fills: figures.fills,
             updates: figures.updates,
             records: figures.records,
@@ -174,16 +240,20 @@ impl CacheSummary {
             suspected_lost: counts.suspected_lost,
             bytes_programmed_per_byte_hit: ratio(flash.page_programs(), hit),
             lifetime_years: (erases > 0).then(|| cycles as f64 / erases as f64 * years),
-            disk_requests: disks().map(|disk| disk.reads + disk.writes).sum(),
-            disk_utilisation: (serial && span > Time::ZERO).then(|| {
-                let busy: f64 = disks().map(|disk| disk.busy().as_secs()).sum();
-                busy / span.as_secs() / outcome.disks.len() as f64
-            }),
+            disk_requests: served,
+            disk_utilisation: utilisation,
+            disk_utilisation_without: utilisation
+                .filter(|_| served > 0)
+                .map(|busy| busy * asked as f64 / served as f64),
             disk_read_savings: ratio(
                 figures.pages_read() * page_bytes,
                 disks().map(|disk| disk.bytes_read).sum(),
             ),
             pages_checked: *checked,
+            lru_miss_ratio: curve
+                .as_ref()
+                .map(|curve| curve.miss_ratio(plan.cache.capacity.into())),
+            miss_ratio_curve: curve.as_ref().map(points).unwrap_or_default(),
         })
     }
 }

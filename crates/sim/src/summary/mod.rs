@@ -19,7 +19,7 @@ mod tail_latency;
 mod utilisation;
 
 pub use self::buffer::BufferSummary;
-pub use self::cache::CacheSummary;
+pub use self::cache::{CacheSummary, CurvePoint, TiersSummary};
 pub use self::chip_load::ChipLoadSummary;
 pub use self::device::DeviceSummary;
 pub use self::disk::{DiskSummary, SeekDistance};
