@@ -101,9 +101,10 @@ impl Flash {
             free_ratio: f64::from(free) / of_plane,
             read_us,
             program_us,
-            copy_us: match device.internal_data_move {
-                true => mean(Operation::Move),
-                false => read_us + program_us,
+            copy_us: if device.internal_data_move {
+                mean(Operation::Move)
+            } else {
+                read_us + program_us
             },
             erase_us: chains.unloaded(Operation::Erase, 0).as_us(),
             endurance_cycles: device.part.endurance_cycles,
@@ -162,14 +163,14 @@ fn mean_us(mut model: Timed, places: u64, sectors: u64, write: bool) -> f64 {
     let mut random = Stream::new(0, "plan.disk");
     let (mut now, mut busy) = (Time::ZERO, Time::ZERO);
     for _ in 0..PROBES {
-        now = now + Time::from_us(random.below(1 << 14));
+        now += Time::from_us(random.below(1 << 14));
         let extent = Extent {
             lbn: random.below(places) * sectors,
             sectors,
         };
         let took = model.access(now, extent, write, now).total();
-        now = now + took;
-        busy = busy + took;
+        now += took;
+        busy += took;
     }
     busy.as_us() / PROBES as f64
 }
