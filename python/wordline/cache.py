@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NotRequired, TypeAlias, TypedDict, cast
 from wordline import _wordline, output_folder
 from wordline._wordline import WordlineError
 from wordline.arguments import whole
-from wordline.cache_on_flash import DISK, FlashSide, OnFlash, play
+from wordline.cache_on_flash import DISK, FlashSide, OnFlash, is_replacement, play
 from wordline.config import Value
 from wordline.pickling import OneTable
 from wordline.policy import PolicyClass, PolicyError, name_of
@@ -216,7 +216,7 @@ def cache(
     align: Align = "keep",
     volumes: Volumes = "shared",
     flash: str | os.PathLike[str] | None = None,
-    disk: str = DISK,
+    disk: str | None = None,
     overrides: Mapping[str, Value] | None = None,
     jobs: int | None = None,
     progress: bool | Callable[[CacheProgress], None] = False,
@@ -241,7 +241,7 @@ def cache(
     flash         a TOML file or a preset of a flash device: each policy of each size also runs as
                   a read cache on such a device, in as many blocks as the size takes, in front of
                   a disk
-    disk          the preset of the disk
+    disk          the preset of the disk behind `flash`, disk-5ms if not given
     overrides     values of configuration keys of the device, such as cache.suspected_queue
     jobs          processes of this machine that simulate; None for one a core
     progress      True for a bar on standard error, or a function that is called with a
@@ -296,7 +296,7 @@ def cache(
         "runs": runs,
         "on_flash": {
             "flash": device.device,
-            "disk": disk,
+            "disk": device.disk,
             "overrides": dict(overrides or {}),
             "notes": notes,
         }
@@ -313,17 +313,27 @@ def cache(
 
 def _device(
     flash: str | os.PathLike[str] | None,
-    disk: str,
+    disk: str | None,
     overrides: Mapping[str, Value] | None,
     policies: Sequence[Policy],
 ) -> OnFlash | None:
     if flash is None:
         if overrides:
             raise WordlineError("overrides are of a flash device; name one with flash")
+        if disk is not None:
+            raise WordlineError(
+                f"disk = {disk}: a disk stands behind a flash device; name one with flash, or "
+                "leave disk out"
+            )
         return None
+    if said := [key for key in overrides or {} if is_replacement(key)]:
+        raise WordlineError(
+            f"{said[0]}: the policies that are compared say it; leave it out, and name the policy "
+            "among them"
+        )
     if not all(isinstance(one, str) for one in policies):
         raise WordlineError("a policy written in Python runs on no flash; leave flash out")
-    return OnFlash(flash, disk, overrides or {})
+    return OnFlash(flash, disk or DISK, overrides or {})
 
 
 def _played(

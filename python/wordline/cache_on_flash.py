@@ -45,7 +45,13 @@ class OnFlash:
     def __init__(
         self, flash: str | os.PathLike[str], disk: str, overrides: Mapping[str, Value]
     ) -> None:
-        self.device = os.fspath(flash)
+        self.device, self.disk = os.fspath(flash), disk
+        alone = tomllib.loads(config.show(self.device, {}))
+        if "disk" in alone and "cache" not in alone:
+            raise WordlineError(
+                f"flash = {self.device}: this is a hard disk; name a device of flash, such as d4, "
+                "and the disk behind it with disk"
+            )
         own = {
             REPLACEMENT: "lru",
             "disk.base": disk,
@@ -89,6 +95,11 @@ class OnFlash:
         """Whether a device of that size has fewer channels, ways, dies or planes."""
         keys = self.sized(pages)
         return any(keys[key] != wired for key, wired in self._wiring.items())
+
+
+def is_replacement(key: str) -> bool:
+    """Whether a key says the policy of the cache, or a parameter of it."""
+    return key == REPLACEMENT or key.startswith(f"{REPLACEMENT}.")
 
 
 def play(

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
         prepared_bytes: int
         most_bytes: int
         fill_ratio: float
+        overwrite_ratio: float
+        """Random page writes before the run, as a multiple of the user pages; settling takes no
+        fewer than the fill."""
         tables: list[Table]
         refusal: str | None
         """Why it does not fit into the memory of this process, if it does not."""
@@ -54,7 +57,15 @@ if TYPE_CHECKING:
         """What is to be said of a run that may not fit."""
 
 
-Device: TypeAlias = str | os.PathLike[str] | Mapping[str, Value]
+class Source:
+    """A device that has been read: its text, and the name that errors give it."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self.text = text
+        self.name = name
+
+
+Device: TypeAlias = str | os.PathLike[str] | Mapping[str, Value] | Source
 Overrides: TypeAlias = Mapping[str, Value] | Sequence[tuple[str, str]]
 
 
@@ -92,6 +103,8 @@ def read(device: Device) -> tuple[str, str]:
     Raises WordlineError if it is neither a readable file nor a preset, TypeError if it is not
     a device at all.
     """
+    if isinstance(device, Source):
+        return device.text, device.name
     if isinstance(device, Mapping):
         return _toml(device), "device"
     name = arguments.path("device", device, "a path, a preset's name or a mapping")

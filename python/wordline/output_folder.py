@@ -127,7 +127,7 @@ def check_file(path: str | os.PathLike[str]) -> str:
     """
     place = _absolute(path)
     with _explained(place):
-        _require_no_folder(place)
+        _require_file(place)
         _require_writable(place)
     return place
 
@@ -186,7 +186,7 @@ def write_file(path: str | os.PathLike[str], writer: Writer) -> str:
     """Calls the writer with a hidden path beside the file's, then renames. Raises WordlineError."""
     place = _absolute(path)
     with _explained(place):
-        _require_no_folder(place)
+        _require_file(place)
         part = _beside(place)
         try:
             writer(part)
@@ -249,9 +249,13 @@ def _remove(place: str) -> None:
         os.rmdir(place)
 
 
-def _require_no_folder(place: str) -> None:
-    if stat.S_ISDIR(_mode(place)):
+def _require_file(place: str) -> None:
+    """Refuses what a file does not replace: folders, devices, pipes, sockets."""
+    mode = _mode(place)
+    if stat.S_ISDIR(mode):
         raise WordlineError(f"{place}: is a folder; name a file in it")
+    if mode and not stat.S_ISREG(mode):
+        raise WordlineError(f"{place}: is no regular file, which alone is replaced; name another")
 
 
 def _require_writable(place: str) -> None:

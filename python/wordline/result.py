@@ -37,8 +37,11 @@ class Table:
         return self._outcome.table(self.name).__arrow_c_stream__(requested_schema)
 
     def __reduce__(self) -> tuple[Callable[..., Table], tuple[str, str, bytes]]:
-        stream = self._outcome.table(self.name).to_ipc()
-        return table_of, (wordline.__version__, self.name, stream)
+        return table_of, (wordline.__version__, self.name, self.to_ipc())
+
+    def to_ipc(self) -> bytes:
+        """The table as an Arrow stream."""
+        return self._outcome.table(self.name).to_ipc()
 
     def polars(self) -> pl.DataFrame:
         """The table as a polars frame."""

@@ -5,20 +5,20 @@ from typing import Literal, TypedDict
 
 
 class Device(TypedDict):
-    """The device that was simulated; of an array, sums over its members, and of the first what
-    adds to nothing. Of hard disks, what counts flash is 0."""
+    """The device that was simulated; of an array, sums over its members, and null what adds to
+    nothing and is not the same in all of them. Of hard disks, what counts flash is 0."""
 
     name: str
     capacity_bytes: int
     user_bytes: int
     over_provisioning_ratio: float
     channels: int
-    ways: int
+    ways: int | None
     dies: int
     planes: int
     blocks: int
-    pages_per_block: int
-    page_bytes: int
+    pages_per_block: int | None
+    page_bytes: int | None
 
 
 class InputFile(TypedDict):
@@ -399,6 +399,10 @@ class Cache(TypedDict):
     """Flash in front of a disk. Pages are pages of the flash."""
 
     capacity_pages: int
+    flash_pages: int
+    divisions: int
+    read_list_pages: int
+    write_list_pages: int
     resident_pages: int
     suspected_pages: int
     suspected_pages_most: int
@@ -415,7 +419,22 @@ class Cache(TypedDict):
     read_deviation_us: float | None
     fills: int
     updates: int
+    records: int
+    record_ratio: float | None
     invalidated: int
+    written_hits: int
+    write_hits: int
+    write_misses: int
+    writes_bypassed: int
+    write_hit_ratio: float | None
+    rests: int
+    dirty_pages: int
+    destaged_on_demand: int
+    destaged_to_clean: int
+    destaged_to_resize: int
+    destaged_per_write: float | None
+    destage_mean_us: float | None
+    resize_destage_s: float
     evicted: int
     dropped: int
     suspected_lost: int
@@ -485,6 +504,8 @@ class Power(TypedDict):
     erases_torn: int
     recovery_pages_read: int
     recovery_blocks_erased: int
+    cache_pages_restored: int
+    cache_pages_dropped: int
     recovery_mean_ms: float
     recovery_longest_ms: float
 

@@ -78,7 +78,8 @@ def trace_convert(
     align: Align = "keep",
     volumes: Volumes = "shared",
 ) -> dict[str, Any]:
-    """Writes a trace in the format `to`; the file appears whole or not at all.
+    """Writes a trace in the format `to`; the file appears whole or not at all. With "-" as `out` it
+    goes to standard output, as it is read.
 
     Returns how many requests were `written` and `left_out`, and `notes` on what the format could
     not keep. Raises WordlineError if a file cannot be read or written.

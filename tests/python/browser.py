@@ -30,8 +30,9 @@ def dumped(page: Path, profile: Path, *flags: str) -> str:
     return answer.stdout
 
 
-PHONE = """<!doctype html>
-<iframe id="page" src="{page}" width="420" height="900"></iframe>
+FRAME = """<!doctype html>
+<meta name="color-scheme" content="light dark">
+<iframe id="page" src="{page}" width="{width}" height="900"></iframe>
 <script>
 const frame = document.getElementById("page");
 const measured = (inner) => {{
@@ -56,11 +57,31 @@ const measured = (inner) => {{
     return [...scroll.querySelectorAll("caption span")].filter((caption) =>
       box(caption).left < place.left - 1 || box(caption).right > place.right + 1);
   }});
+  const style = (one) => inner.defaultView.getComputedStyle(one);
+  const channels = (colour) => (colour.match(/[\\d.]+/g) ?? []).map(Number);
+  const opaque = (colour) => channels(colour).length >= 3 && (channels(colour)[3] ?? 1) > 0.5;
+  const luminance = (colour) => channels(colour).slice(0, 3).map((value) => value / 255)
+    .map((value) => value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, value, place) => sum + value * [0.2126, 0.7152, 0.0722][place], 0);
+  const behind = (one) => !one ? style(inner.body).backgroundColor
+    : opaque(style(one).backgroundColor) ? style(one).backgroundColor
+    : behind(one.parentElement);
+  const contrast = (colour, other) => {{
+    const [low, high] = [luminance(colour), luminance(other)].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  }};
+  const colour = (one) => one.matches("svg text") ? style(one).fill : style(one).color;
+  const texts = [...inner.querySelectorAll("h1, h2, p, td, th, caption, svg text")];
+  const faint = texts.filter((one) => shown(one) && one.textContent.trim()
+    && opaque(colour(one)) && contrast(colour(one), behind(one)) < 3);
+  const dark = inner.defaultView.matchMedia("(prefers-color-scheme: dark)").matches
+    && luminance(behind(inner.body)) < 0.2;
   const told = (ones) => ones.map((one) => one.textContent).join("; ");
   const lasts = [...inner.querySelectorAll("[data-chart]")].map((chart) =>
     [...chart.querySelectorAll(".xtick text")].filter(shown).at(-1)?.textContent ?? "");
   return {{ width: root.scrollWidth, fault: root.dataset.fault ?? "", cut: told(cut),
-           overlapping: told(overlapping), moved: told(moved), lasts: lasts.join("; ") }};
+           overlapping: told(overlapping), moved: told(moved), faint: told(faint), dark,
+           lasts: lasts.join("; ") }};
 }};
 frame.onload = () => setTimeout(() => {{
   Object.assign(document.body.dataset, measured(frame.contentDocument));
@@ -68,42 +89,59 @@ frame.onload = () => setTimeout(() => {{
 </script>"""
 
 
+# Of phones and of desks, in pixels; for whom the page is light, and for whom it is dark.
+SCREENS = [(width, dark) for width in (420, 1400) for dark in (False, True)]
+
+
 @dataclass(frozen=True)
-class Phone:
-    """A page on a screen of 420 pixels: how wide it is, what its scripts complain of, the texts of
-    charts that are cut off at a side, the titles of axes that lie on others, the captions that move
-    with their table as it is scrolled, and the last label below each chart."""
+class Screen:
+    """A page on a screen: how wide it is, what its scripts complain of, the texts of charts that
+    are cut off at a side, the titles of axes that lie on others, the captions that move with their
+    table as it is scrolled, the texts that hardly differ from what is behind them (a contrast below
+    3, the least of WCAG 2.1), whether light stands on dark, and the last label below each chart."""
 
     width: int
     fault: str
     cut: str
     overlapping: str
     moved: str
+    faint: str
+    dark: bool
     lasts: list[str]
 
 
-def on_a_phone(page: Path, scratch: Path) -> Phone:
+def on_a_screen(page: Path, scratch: Path, width: int, *, dark: bool = False) -> Screen:
     """Measures a page; `scratch` is a folder for what that takes."""
-    frame = scratch / "phone.html"
-    frame.write_text(PHONE.format(page=page.resolve().as_uri()))
-    flags = ("--allow-file-access-from-files", "--disable-web-security")
+    frame = scratch / "screen.html"
+    frame.write_text(FRAME.format(page=page.resolve().as_uri(), width=width))
+    flags = (
+        "--allow-file-access-from-files",
+        "--disable-web-security",
+        f"--window-size={width + 100},1000",
+        f"--blink-settings=preferredColorScheme={0 if dark else 1}",
+    )
     body = re.search(r"<body[^>]*>", dumped(frame, scratch / "profile", *flags))
     assert body
     said = dict(re.findall(r'data-(\w+)="([^"]*)"', body[0]))
-    return Phone(
+    return Screen(
         int(said["width"]),
         said["fault"],
         said["cut"],
         said["overlapping"],
         said["moved"],
+        said["faint"],
+        said["dark"] == "true",
         said["lasts"].split("; "),
     )
 
 
-def require_fits(page: Path, scratch: Path) -> Phone:
-    """Fails for a page of more than 2 MB, and for one that a phone shows badly."""
+def require_fits(page: Path, scratch: Path) -> Screen:
+    """Fails for a page of more than 2 MB, and for one that a screen shows badly; otherwise what a
+    phone shows."""
     assert page.stat().st_size < 2e6
-    seen = on_a_phone(page, scratch)
-    faults = (seen.fault, seen.cut, seen.overlapping, seen.moved)
-    assert (seen.width <= 420, *faults) == (True, "", "", "", ""), page
-    return seen
+    seen = [on_a_screen(page, scratch, width, dark=dark) for width, dark in SCREENS]
+    for (width, dark), shown in zip(SCREENS, seen, strict=True):
+        faults = (shown.fault, shown.cut, shown.overlapping, shown.moved, shown.faint)
+        told = (shown.width <= width, shown.dark, *faults)
+        assert told == (True, dark, "", "", "", "", ""), (page, width)
+    return seen[0]

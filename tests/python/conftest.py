@@ -2,10 +2,14 @@
 
 import os
 import random
+import resource
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -83,3 +87,33 @@ def msr(requests: int, reads: float = 0.5, seed: int = 1) -> str:
 def trace(place: Path) -> str:
     (place / "disk.csv").write_text(msr(2000))
     return "disk.csv"
+
+
+def files_of(size: int) -> Callable[[], None]:
+    """Has a process write no larger file."""
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    return limit
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    """A cluster of two processes."""
+    distributed = pytest.importorskip("distributed")
+    import dask
+
+    with (
+        dask.config.set({"distributed.admin.low-level-log-length": 0}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as made,
+    ):
+        yield made
+
+
+def of_this_process(path: str) -> str:
+    """What is in a file, as if others saw other files."""
+    return f"{sha256(Path(path).read_bytes()).hexdigest()}{os.getpid()}"

@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 
 import wordline
 from wordline import statistics
+from wordline.comparison_page import per_cent
 from wordline.pages import charts_of
 from wordline.sweep.effects import Effects, pareto
 from wordline.sweep.report import render
+from wordline.terminal.comparison import print_comparison
 
 LOAD = """
 [workload]
@@ -45,13 +47,34 @@ def test_runs_differ_in_what_differs(device: str, wordline: Command) -> None:
     rows = {row["figure"]: row for row in json.loads(done.stdout)}
     for name in ("one", "other"):
         mean = json.loads(Path(name, "summary.json").read_text())["latency"]["read"]["mean_us"]
-        assert rows["latency.read.mean_us"][name] == pytest.approx(mean)
-    assert rows["latency.read.mean_us"]["other ratio"] > 1.1
-    assert rows["latency.read.mean_us"]["other beyond noise"] is None
+        assert rows["breakdown.read.cell_us"][name] == pytest.approx(mean)
+    assert rows["breakdown.read.cell_us"]["other ratio"] > 1.1
+    assert rows["breakdown.read.cell_us"]["other beyond noise"] is None
     shown = wordline("compare", "one", "other")
     assert "nand.timing.read_ns" in shown.stdout
     same = wordline("compare", "one", "again")
     assert "0 figures differ" in same.stdout
+
+
+def test_each_of_several_results_is_beside_the_first(
+    device: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    reads = {"one": 40_000, "other": 50_000, "third": 90_000}
+    for name, read_ns in reads.items():
+        wordline.run(device, overrides={"nand.timing.read_ns": read_ns}, out=name)
+    found = wordline.compare(*reads)
+    print_comparison(found)
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
+    line = next(line for line in found.lines if line.figure == "breakdown.read.cell_us")
+    told = [
+        row.split() for row in shown.splitlines() if row.split()[:1] == ["breakdown.read.cell_us"]
+    ]
+    assert len(told) == 2
+    for place, row in enumerate(told, 1):
+        assert " ".join(row[3:]).startswith(per_cent(line, place).strip())
+    assert told[0] != told[1]
 
 
 def test_sweeps_of_seeds_tell_noise(device: str) -> None:
@@ -92,10 +115,9 @@ def test_configurations_are_complete(device: str, wordline: Command) -> None:
     wordline(
         "sweep", device, "--vary", "ftl.gc.victim=fifo,random", "--seeds", "2", "--out", "both"
     )
-    assert differing("greedy", "fifo") == {"ftl.gc.victim": ["greedy", "fifo"]}
-    assert differing("greedy", "some") == {
-        "ftl.gc.victim": ["greedy", None], "ftl.gc.victim.d-choices.d": [None, 3],
-    }  # fmt: skip
+    ties = {"ftl.gc.victim.greedy.ties": ["longest", None]}
+    assert differing("greedy", "fifo") == {"ftl.gc.victim": [None, "fifo"], **ties}
+    assert differing("greedy", "some") == {"ftl.gc.victim.d-choices.d": [None, 3], **ties}
     assert differing("fifo", "both") == {
         "ftl.gc.victim": ["fifo", ["fifo", "random"]], "seed": [1, [1, 2]],
     }  # fmt: skip

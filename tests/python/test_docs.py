@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from wordline.study import STUDIES
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 # Specification pages are reached from the index of their own folder.
@@ -27,3 +29,18 @@ def test_every_page_is_listed(page: str) -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     links = re.findall(r"\]\((?!https?:)([^)#\s]+)", page.read_text())
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/how-to/study.md"])
+def test_every_study_is_named(page: str) -> None:
+    named = set(re.findall(r"`(?:wordline study )?([\w-]+)`", (ROOT / page).read_text()))
+    assert set(STUDIES) - named == set()
+
+
+def test_the_front_page_counts_nothing_that_a_list_holds() -> None:
+    number = r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:a|two) dozens?)"
+    listed = (
+        r"(?:mapping famil|(?:garbage collection )?schedule|replacement polic|preset|stud(?:y|ies))"
+    )
+    text = (ROOT / "README.md").read_text()
+    assert re.findall(rf"\b{number} \[?{listed}\w*", text, re.IGNORECASE) == []

@@ -11,6 +11,7 @@ import pytest
 import wordline as package
 
 ROOT = Path(__file__).parents[2]
+PAGE = 4096
 TRACE = str(ROOT / "traces" / "postgresql-mixed.csv.gz")
 SMALL = {
     "nand.geometry.blocks_per_plane": 200,
@@ -42,12 +43,26 @@ def test_hits_and_misses_are_all_pages_of_reads():
 
 
 def test_a_suspected_queue_spares_fills_and_zero_migration_spares_moves():
-    plain, revived = run(), run({"cache.suspected_queue": True})
+    def of_pages(overrides: dict[str, Any]) -> Any:
+        """Single pages, one at a time: both runs then request their queues in the same order."""
+        load = {
+            "pattern": {"zipf": {"theta": 0.8}},
+            "requests": 60_000,
+            "read_ratio": 1.0,
+            "request_bytes": PAGE,
+            "working_set_ratio": 0.01,
+            "arrival": {"closed-loop": {"queue_depth": 1}},
+        }
+        return package.run(
+            "xia2017-read-cache", overrides=SMALL | overrides | {"workload": load}, requests=False
+        ).summary
+
+    plain, revived = of_pages({}), of_pages({"cache.suspected_queue": True})
     assert plain["flash"]["gc_pages_moved"] > 0
     assert revived["cache"]["suspected_hits"] > 0
     assert revived["cache"]["resident_hits"] == plain["cache"]["resident_hits"]
     assert revived["cache"]["hit_ratio"] > plain["cache"]["hit_ratio"]
-    dropped = run({"ftl.gc.reclaim": "zero-migration"})
+    dropped = of_pages({"ftl.gc.reclaim": "zero-migration"})
     assert dropped["flash"]["gc_pages_moved"] == 0 < dropped["cache"]["dropped"]
     assert dropped["flash"]["erases"] < plain["flash"]["erases"]
 
@@ -104,7 +119,7 @@ def test_a_cache_stands_before_an_array_of_disks():
     summary = run(three)
     disks = summary["disks"]
     assert [disk["name"] for disk in disks] == ["spindle0", "spindle1", "spindle2"]
-    assert sum(disk["reads"] for disk in disks) >= summary["cache"]["misses"] > 0
+    assert sum(disk["read_bytes"] for disk in disks) >= summary["cache"]["misses"] * PAGE > 0
     assert all(disk["accesses"] for disk in disks)
 
 
@@ -125,6 +140,14 @@ class TestCacheOnFlash:
             lru["flash"]["erases"], arc["flash"]["erases"], None,
         ]  # fmt: skip
 
+    def test_no_size_that_the_device_has_leaves_the_notes(self, wordline: Command, place: Path):
+        done = wordline("cache", TRACE, "lru", "64p", "--flash", "d4", "--out", "out")
+        assert done.returncode == 0, done.stderr
+        assert "No flash device of 64 pages" in " ".join(done.stdout.split())
+        assert "disk busy" not in done.stdout
+        page = next((place / "out").glob("*.html")).read_text()
+        assert "None of the sizes fits this device" in page
+
     def test_a_size_that_no_device_has_is_a_note(self):
         found = package.cache(TRACE, "lru", ["64p", "40%"], flash="d4", jobs=1)
         told = found.summary["on_flash"]
@@ -140,6 +163,11 @@ class TestCacheOnFlash:
             (["--flash", "d4", "--disk", "d4"], "has no disk"),
             (["--flash", "d4", "--page-bytes", "8192"], "4096"),
             (["--set", "cache.suspected_queue=true"], "flash"),
+            (["--flash", "atlas-10k"], "this is a hard disk"),
+            (["--disk", "nearline-7200"], "disk = nearline-7200"),
+            (["--flash", "d4", "--set", "cache.replacement=arc"], "cache.replacement"),
+            (["--flash", "d4", "--set", "cache.replacement.arc.p=real"], "cache.replacement"),
+            (["--flash", "d4", "--set", "host.interface=nvme"], "host.interface"),
         ],
     )
     def test_what_is_wrong_is_said(self, wordline: Command, arguments: list[str], words: str):

@@ -1,9 +1,11 @@
 """Folders and files appear whole or not at all."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import Command
 
 from wordline import WordlineError, output_folder
 
@@ -98,3 +100,35 @@ def test_what_is_no_result_is_named(place: Path, names: list[str], other: str) -
         (place / "here" / name).touch()
     with pytest.raises(WordlineError, match=rf"such as {other}\)"):
         output_folder.check("here", "run")
+
+
+def test_only_regular_files_are_replaced(place: Path) -> None:
+    os.mkfifo("pipe")
+    Path("link").symlink_to("pipe")
+    for name in ("pipe", "link"):
+        with pytest.raises(WordlineError, match=r"pipe: is no regular file"):
+            output_folder.check_file(name)
+        with pytest.raises(WordlineError, match=r"pipe: is no regular file"):
+            output_folder.write_file(name, text("page"))
+    assert sorted(path.name for path in place.iterdir()) == ["link", "pipe"]
+    assert Path("pipe").is_fifo()
+
+
+def test_no_command_replaces_what_is_no_file(wordline: Command, tiny: str, trace: str) -> None:
+    os.mkfifo("pipe")
+    for out in ("one", "other"):
+        assert wordline("sweep", tiny, "--trace", trace, "--out", out).returncode == 0
+    for args in (
+        ("prepare", tiny, "--out", "pipe"),
+        ("compare", "one", "other", "--out", "pipe"),
+        ("sweep", "report", "one", "--out", "pipe"),
+        ("run", tiny, "--trace", trace, "--out", "run", "--timeline", "pipe"),
+        ("trace", "convert", trace, "pipe", "--to", "msr"),
+        ("report", "run", "--out", "pipe"),
+    ):
+        if args[0] == "report":
+            wordline("run", tiny, "--trace", trace, "--out", "run")
+        done = wordline(*args)
+        assert done.returncode == 2, args
+        assert "regular file" in done.stderr, args
+        assert Path("pipe").is_fifo(), args

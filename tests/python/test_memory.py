@@ -65,6 +65,19 @@ LOAD = {"workload.requests": 1000, "workload.read_ratio": 1.0}
 
 
 @linux
+def test_a_device_that_was_prepared_takes_no_more_than_one_that_prepares_itself(
+    tmp_path: Path,
+) -> None:
+    given = LOAD | {BLOCKS: 4096, "precondition.overwrite_ratio": 0.05}
+    aged = wordline.prepare("d4", tmp_path / "aged.wls", overrides=given)
+    told = memory("d4", given)["prepared_bytes"]
+    assert aged.stat().st_size > 0.5 * told
+    truth = measured("d4", given, prepared=str(aged))
+    print(f"told {told:,}, measured {truth:,}")
+    assert truth <= 1.1 * told + 2 * 2**20
+
+
+@linux
 @pytest.mark.parametrize(("device", "overrides"), SIZES)
 @pytest.mark.parametrize("fill", [0.1, 1.0])
 def test_the_estimate_is_that_of_a_filled_device(

@@ -12,7 +12,8 @@ from typing import Any
 
 import polars
 import pytest
-from conftest import Command, environment
+from browser import needs_browser, require_fits
+from conftest import Command, environment, files_of, msr, of_this_process
 from polars.testing import assert_frame_equal
 
 import wordline
@@ -314,3 +315,96 @@ def test_bounds_are_read() -> None:
     assert bound("a.b < 2").excess(3) == 1
     assert bound("a.b >= 2e3").excess(1500) == 500
     assert str(bound(" a.b<=2 ")) == "a.b < 2"
+
+
+def test_a_full_disk_is_said_and_costs_no_more_than_what_does_not_fit(
+    device: str, wordline: Command
+) -> None:
+    args = (
+        "search", device, "--minimise", "latency.read.mean_us", "--vary",
+        "nand.timing.read_ns=20000:100000", "--trials", "24", "--jobs", "1",
+    )  # fmt: skip
+    full = wordline(*args, "--out", "here", preexec_fn=files_of(10_000))
+    assert full.returncode == 2
+    assert "trials.journal: cannot be written: File too large" in full.stderr
+    assert "Traceback" not in full.stderr
+    kept = polars.read_parquet("here/trials.parquet")
+    for out in ("here", "whole"):
+        done = wordline(*args, "--out", out)
+        assert done.returncode == 0, done.stderr
+    gone_on, whole = (polars.read_parquet(f"{out}/trials.parquet") for out in ("here", "whole"))
+    assert_frame_equal(gone_on, whole)
+    assert_frame_equal(kept, whole)
+
+
+def test_trials_of_equal_preparations_share_one(
+    device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from wordline.sweep import work
+
+    prepared: list[str] = []
+    prepare = work.prepare
+
+    def counted(job: work.Job, path: str) -> str:
+        prepared.append(path)
+        return prepare(job, path)
+
+    monkeypatch.setattr(work, "prepare", counted)
+    aged = {"precondition.overwrite_ratio": 1.0}
+    with ThreadPoolExecutor(1) as executor:
+        found = search(device, overrides=aged, sampler="grid", trials=6, on=executor, jobs=1)
+    assert len(prepared) == 1
+    for row in found.table().to_dicts():
+        keys = aged | {key: row[key] for key in VARY}
+        assert row["digest"] == wordline.run(device, overrides=keys).summary["digest"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_needs_neither_the_device_nor_the_trace(
+    tiny: str, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from wordline.sweep import cluster as clusters
+
+    Path("disk.csv").write_text(msr(300))
+    aged = {"precondition.overwrite_ratio": 1.0}
+    args: dict[str, Any] = {"trace": "disk.csv", "overrides": aged, "sampler": "grid", "trials": 6}
+    expected = search(tiny, **args).table()
+    assert expected["state"].unique().to_list() == ["complete"]
+    monkeypatch.setattr(clusters, "content", of_this_process)
+    with cluster.get_client() as client:
+        client.run(os.chdir, str(tmp_path))
+        assert_frame_equal(search(tiny, on=client, **args).table(), expected)
+
+
+def test_as_many_trials_run_at_a_time_as_memory_has_room_for(
+    device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import threading
+
+    from wordline.sweep import engine, workers
+    from wordline.sweep.work import Done, Job, run
+
+    running, most, lock = [0], [0], threading.Lock()
+
+    def counted(job: Job) -> Done:
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        time.sleep(0.05)
+        done = run(job)
+        with lock:
+            running[0] -= 1
+        return done
+
+    monkeypatch.setattr(workers, "free_memory", lambda: 0)
+    loop = sys.modules["wordline.search.loop"]
+    monkeypatch.setattr(loop, "FIGURES", engine.Work(counted, engine.FIGURES.failed))
+    with ThreadPoolExecutor(4) as executor:
+        search(device, sampler="grid", trials=6, on=executor, jobs=4)
+    assert most[0] == 1
+
+
+@needs_browser
+def test_the_page_fits_a_screen(device: str, place: Path, tmp_path: Path) -> None:
+    search(device, trials=8, out=place / "here")
+    require_fits(place / "here/report.html", tmp_path)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Command, environment
+from conftest import Command, environment, files_of
 
 import wordline
 
@@ -192,3 +192,26 @@ def test_preparations_have_names(busy: str) -> None:
     assert name != wordline.preparation(busy, overrides=filled, seed=2)
     empty = {"precondition.fill_ratio": 0, "precondition.overwrite_ratio": 0}
     assert wordline.preparation(busy, overrides=empty) is None
+
+
+def test_a_full_disk_is_said_of_a_prepared_device(tiny: str, wordline: Command) -> None:
+    done = wordline("prepare", tiny, "--out", "aged.wls", preexec_fn=files_of(1000))
+    assert done.returncode == 2
+    assert "aged.wls: cannot be written: File too large" in done.stderr
+    assert "free some space" in done.stderr
+    assert not list(Path().glob("aged*"))
+
+
+def test_a_full_disk_is_said_of_a_checkpoint_and_the_run_goes_on(busy: str) -> None:
+    run = (
+        f"import wordline; r = wordline.run({busy!r}, requests=False, checkpoint_every='50ms', "
+        "checkpoint='state.wls', overrides={'workload.requests': 1_000_000}); "
+        "print(r.summary['partial'], *r.summary['notes'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", run], capture_output=True, text=True, check=True,
+        preexec_fn=files_of(1000),
+    )  # fmt: skip
+    assert done.stdout.startswith("False ")
+    assert "state.wls: cannot be written: File too large" in done.stdout
+    assert not Path("state.wls").exists()

@@ -87,6 +87,19 @@ def test_a_conversion_reads_a_pipe_whole(place: Path, recording: bytes) -> None:
     assert len((place / "out.spc").read_text().splitlines()) == REQUESTS
 
 
+def test_a_conversion_writes_to_a_pipe(place: Path, recording: bytes) -> None:
+    words = ["trace", "convert", "-", "-", "--to", "spc"]
+    done = subprocess.run(
+        [*COMMAND, *words], cwd=place, env=environment(), input=recording, capture_output=True,
+        timeout=120, check=True,
+    )  # fmt: skip
+    answer(place, ["trace", "convert", "-", "out.spc", "--to", "spc"], recording)
+    assert done.stdout == (place / "out.spc").read_bytes()
+    told = done.stderr.decode()
+    assert f"wrote standard output: {REQUESTS:,} requests" in told
+    assert {path.name for path in place.iterdir() if path.is_file()} == {"out.spc"}
+
+
 def test_a_fifo_is_read_whole_from_python(tiny: str, place: Path, recording: bytes) -> None:
     os.mkfifo(place / "fifo")
     writer = threading.Thread(target=(place / "fifo").write_bytes, args=(recording,))

@@ -15,6 +15,8 @@ from wordline import WordlineError, cli
 from wordline.pages import charts_of
 from wordline.study import Claim, Figure, Published, Row, Setup, Study
 from wordline.study.results import run
+from wordline.study.terminal import Progress
+from wordline.sweep.engine import State
 
 NAMES = {"index.html", "study.json"}
 
@@ -43,6 +45,7 @@ def call(monkeypatch: pytest.MonkeyPatch, made: Study, *more: str) -> int:
 HOLDS = Claim("It holds", True, "1 of 1")
 FAILS = Claim("It does not", False, "0 of 1")
 DIFFERS = Claim("It differs", False, "0 of 1", because="the model says so")
+TOLD = Claim("It is told", False, "0 of 1", only_told="too few requests")
 UNEXPECTED = Claim("It holds after all", True, "1 of 1", because="the model says so")
 
 
@@ -51,6 +54,7 @@ UNEXPECTED = Claim("It holds after all", True, "1 of 1", because="the model says
     [
         ((), 0),
         ((HOLDS, DIFFERS), 0),
+        ((HOLDS, TOLD), 0),
         ((HOLDS, FAILS), 1),
         ((HOLDS, UNEXPECTED), 1),
     ],
@@ -74,6 +78,25 @@ def test_claims_decide_the_exit_code(
     errors = capsys.readouterr().err
     assert all(text in errors for text in failed)
     assert bool(errors) == bool(failed)
+
+
+def test_a_claim_that_is_only_told_is_not_counted(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(monkeypatch, study(HOLDS, TOLD)) == 0
+    said = capsys.readouterr().out
+    assert "told     It is told: does not hold (0 of 1; too few requests)" in said
+    assert "1 of 1 claims hold, 0 differ as documented, 0 are not as asserted; 1 only told." in said
+    page = (place / "out" / "study-test" / "index.html").read_text()
+    assert "It is told – does not hold, not asserted" in page
+
+
+def test_long_runs_say_how_far_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    now = iter([0.0, 29.0, 31.0, 31.0, 40.0])
+    progress = Progress(lambda: next(now))
+    for done in (1, 2, 3):
+        progress.heard(State(done, 2, 0, 720, 150.0))
+    assert capsys.readouterr().err == "2 of 720 runs, 2:30 left\n"
 
 
 def test_the_page_escapes_text_and_sets_code(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,6 +167,7 @@ def test_an_unknown_study_is_named_with_those_there_are(wordline: Command) -> No
         (Row("", 30.0, "%", Published((20.0, 40.0), "%", "")), 0),
         (Row("", 50.0, "%", Published((20.0, 40.0), "%", "")), 10),
         (Row("", 10.0, "%", Published((20.0, 40.0), "%", "")), -10),
+        (Row("", -1.0, "points", Published(-3.0, "points", "")), 2),
         (Row("", None, "%", Published(20.0, "%", "")), None),
         (Row("", 1.0, "%"), None),
         (Row("", 1.0, "", Published(0.0, "", "")), None),

@@ -158,11 +158,15 @@ def test_interruption_ends_the_study_and_leaves_what_it_goes_on_from(tmp_path: P
         text=True,
         start_new_session=True,
     )
-    time.sleep(4)
+    journal = tmp_path / "out/points.jsonl"
+    while not journal.exists() or journal.read_bytes().count(b"\n") < 4:
+        assert started.poll() is None
+        time.sleep(0.02)
     os.killpg(started.pid, signal.SIGINT)
     _, errors = started.communicate(timeout=60)
     assert started.returncode == 130
     assert "Traceback" not in errors
+    assert "points, and the same command goes on from there" in errors
     left = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert [path.name for path in left] == ["points.jsonl"]
     runs = left[0].read_text().splitlines()

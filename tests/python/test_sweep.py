@@ -7,9 +7,9 @@ import pickle
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 
 import polars
 import pytest
-from conftest import Command, environment
+from conftest import Command, environment, files_of, of_this_process
 from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
@@ -26,6 +26,7 @@ import wordline
 from wordline.sweep import plan as plans
 from wordline.sweep.condition import Condition
 from wordline.sweep.write import as_toml
+from wordline.trace_input import BUNDLED
 
 LOAD = """
 [workload]
@@ -41,6 +42,58 @@ def device(tiny: str, place: Path) -> str:
     with (place / tiny).open("a") as file:
         file.write(LOAD)
     return tiny
+
+
+class TestKept:
+    def test_as_many_files_stay_as_a_process_keeps_or_uses(self, tmp_path: Path) -> None:
+        from wordline.sweep.kept import Kept
+
+        made: list[str] = []
+
+        def prepare(path: str) -> bool:
+            made.append(path)
+            Path(path).write_text("")
+            return "bad" not in path
+
+        kept, there = Kept(), str(tmp_path)
+        with kept.file("a", there, prepare) as first:
+            for name in ("b", "c", "b", "d"):
+                with kept.file(name, there, prepare) as path:
+                    assert path
+            assert first == made[0]
+            assert Path(made[0]).exists()
+        names = [Path(path).name[0] for path in made]
+        assert names == ["a", "b", "c", "b", "d"]
+        with kept.file("d", there, prepare), kept.file("bad", there, prepare) as none:
+            assert none is None
+        assert not Path(made[0]).exists()
+        assert len(made) == 6
+
+
+class TestScratch:
+    def test_what_a_killed_sweep_has_left_is_removed_by_the_next(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from wordline.sweep.scratch import Scratch
+
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        made = "import time; from wordline.sweep.scratch import Scratch; "
+        kept = f"{made} one = Scratch(); print(one.path, flush=True); time.sleep(600)"
+        process = subprocess.Popen(
+            [sys.executable, "-c", kept], env=os.environ | {"TMPDIR": str(tmp_path)},
+            stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert process.stdout
+        left = Path(process.stdout.readline().strip())
+        (left / "aged.wls").write_text("")
+        Scratch().remove()
+        assert (left / "aged.wls").exists(), "its process is alive"
+        process.kill()
+        process.communicate()
+        own = Scratch()
+        assert [one.name for one in tmp_path.iterdir()] == [Path(own.path).name]
+        own.remove()
+        assert not list(tmp_path.iterdir())
 
 
 def points(**keys: Any) -> list[plans.Point]:
@@ -181,6 +234,25 @@ class TestRuns:
             )  # fmt: skip
             assert row["digest"] == own.summary["digest"]
 
+    @pytest.mark.parametrize(
+        ("aged", "shared"),
+        [
+            ({"precondition.fill_ratio": 1.0}, False),
+            ({"precondition.overwrite_ratio": 0.001}, False),
+            ({"precondition.overwrite_ratio": 0.5}, True),
+            ({"precondition.settle": True}, True),
+            ({"precondition.fill_ratio": 0.0, "precondition.overwrite_ratio": 0.0}, False),
+        ],
+    )
+    def test_what_costs_less_than_its_file_is_not_shared(
+        self, device: str, aged: dict[str, Any], shared: bool
+    ) -> None:
+        from wordline.sweep.tasks import tasks
+
+        plan = {"device": device, "set": aged, "vary": {"host.queue_depth": [1, 2]}}
+        found = tasks(plans.points(plans.of_table(plan)))
+        assert [task.preparation is not None for task in found] == [shared, shared]
+
     def test_a_bad_point_is_refused_before_anything_runs(self, device: str, place: Path) -> None:
         with pytest.raises(wordline.WordlineError, match=r"point 2 .*blocks_per_plane"):
             wordline.sweep(device, vary={"nand.geometry.blocks_per_plane": [32, 16, 0]}, out="here")
@@ -207,6 +279,24 @@ class TestRuns:
         # Student's t of three degrees of freedom, from a published table.
         width = 3.18245 * of_first.std() / 2  # pyright: ignore[reportOperatorIssue]
         assert rows["latency.all.mean_us ±"][0] == pytest.approx(width, rel=1e-5)
+
+    @pytest.mark.parametrize("reader", ["duckdb", "pandas"])
+    def test_others_open_the_table_as_it_is(self, device: str, reader: str) -> None:
+        library = pytest.importorskip(reader)
+        table = wordline.sweep(device, vary=VARY, out="here").table()
+        path = "here/points.parquet"
+        if reader == "duckdb":
+            found = library.connect().execute(f"select * from '{path}'").fetchall()
+            names = [column[0] for column in library.sql(f"describe '{path}'").fetchall()]
+        else:
+            frame = library.read_parquet(path)
+            found, names = list(frame.itertuples(index=False, name=None)), list(frame.columns)
+        assert names == table.columns
+        column = names.index("latency.all.mean_us")
+        assert [row[column] for row in found] == table["latency.all.mean_us"].to_list()
+        keys = [names.index(key) for key in ("digest", *VARY)]
+        expected = table.select("digest", *VARY).rows()
+        assert [tuple(row[key] for key in keys) for row in found] == expected
 
     def test_a_sweep_pickles_and_shows_itself(self, device: str) -> None:
         done = wordline.sweep(device, seeds=2, out="here")
@@ -277,28 +367,17 @@ class TestStops:
         )
 
 
-def _files_of(size: int) -> Callable[[], None]:
-    """Has a process write no larger file."""
-
-    def limit() -> None:
-        import resource
-
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-
-    return limit
-
-
 class TestMemory:
     @pytest.mark.parametrize(("room", "most"), [(0, 1), (250, 2), (1000, 4)])
     def test_as_many_points_run_at_a_time_as_memory_has_room_for(
         self, monkeypatch: pytest.MonkeyPatch, room: float, most: int
     ) -> None:
-        from wordline.sweep import engine
+        from wordline.config import Source
+        from wordline.sweep import engine, workers
         from wordline.sweep.tasks import Task
         from wordline.sweep.work import Done, Job
 
-        monkeypatch.setattr(engine, "_free_memory", lambda: room)
+        monkeypatch.setattr(workers, "free_memory", lambda: room)
         lock, running, seen = threading.Lock(), [0], list[int]()
 
         def work(_job: Job) -> Done:
@@ -311,14 +390,14 @@ class TestMemory:
             return Done({}, "")
 
         (point,) = points()
-        job = Job("d4", (), 1, {}, {})
+        job = Job(Source("", "d4"), (), 1, {}, {})
         tasks = [Task(str(n), job, [point], 100, None) for n in range(12)]
         ended: list[str] = []
-        with ThreadPoolExecutor(4) as threads:
+        with ThreadPoolExecutor(4) as threads, workers.workers_of(threads, 4, 4) as who:
             engine.Engine(
-                threads, 4, None, engine.Work(work, lambda fault: Done({}, "", fault)),
+                who, engine.Work(work, lambda fault: Done({}, "", fault)),
                 lambda task, _done: ended.append(task.key), lambda _state: None,
-            ).run(tasks, 0)  # fmt: skip
+            ).run_all(tasks, 0)  # fmt: skip
         assert sorted(ended, key=int) == [str(n) for n in range(12)]
         assert max(seen) <= most
 
@@ -372,6 +451,23 @@ class TestCommand:
         assert "Traceback" not in done.stderr
         assert not (place / "here/points.parquet").exists()
 
+    @pytest.mark.parametrize(
+        ("args", "names"),
+        [
+            (("--trace", "a.csv"), "--trace"),
+            (("--seeds", "1"), "--seeds"),
+            (("--set", "ssd.ways=2", "--fit", "wrap"), "--set, --fit"),
+        ],
+    )
+    def test_a_plan_takes_no_options_beside_it_and_names_those_given(
+        self, wordline: Command, place: Path, args: tuple[str, ...], names: str
+    ) -> None:
+        (place / "plan.toml").write_text('device = "d4"\n')
+        done = wordline("sweep", "plan.toml", *args)
+        assert done.returncode == 2
+        told = set(done.stderr.split("write ")[1].split(" into it")[0].split(", "))
+        assert told == set(names.split(", "))
+
     def test_the_folder_of_another_command_stays(self, device: str, wordline: Command) -> None:
         wordline("run", device, "--out", "here")
         done = wordline("sweep", device, "--out", "here")
@@ -382,7 +478,7 @@ class TestCommand:
         self, device: str, wordline: Command, place: Path
     ) -> None:
         done = wordline(
-            "sweep", device, "--seeds", "40", "--out", "here", preexec_fn=_files_of(60_000)
+            "sweep", device, "--seeds", "40", "--out", "here", preexec_fn=files_of(60_000)
         )
         assert done.returncode == 2
         assert "cannot be written" in done.stderr
@@ -414,21 +510,6 @@ class TestCommand:
         assert "bad.csv:2" in done.stderr
 
 
-@pytest.fixture
-def cluster() -> Iterator[Any]:
-    """A cluster of two processes."""
-    distributed = pytest.importorskip("distributed")
-    import dask
-
-    with (
-        dask.config.set({"distributed.admin.low-level-log-length": 0}),
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-        ) as made,
-    ):
-        yield made
-
-
 @pytest.mark.filterwarnings("ignore")
 class TestCluster:
     def test_the_table_is_that_of_this_machine_though_a_worker_dies(
@@ -444,12 +525,11 @@ class TestCluster:
 
         loaded = {"workload.requests": 20000}
         args = {"overrides": loaded, "vary": VARY, "seeds": 3}
-        path = str(Path(device).resolve())
         found = wordline.sweep(
-            path, on=cluster.scheduler_address.replace("tcp", "dask"), progress=kill, **args
+            device, on=cluster.scheduler_address.replace("tcp", "dask"), progress=kill, **args
         )
         assert killed
-        assert_frame_equal(found.table(), wordline.sweep(path, **args).table())
+        assert_frame_equal(found.table(), wordline.sweep(device, **args).table())
 
     def test_traces_are_sent_to_workers_that_do_not_see_them(
         self, device: str, cluster: Any, monkeypatch: pytest.MonkeyPatch
@@ -457,14 +537,99 @@ class TestCluster:
         from wordline.sweep import cluster as clusters
 
         Path(device).write_text(Path(device).read_text().replace(LOAD, ""))
-        lines = [f"{n * 100_000},write,{n * 4096},4096,0" for n in range(200)]
-        head = "time_ns,op,offset_bytes,size_bytes,volume"
-        Path("a.csv").write_text("\n".join([head, *lines]) + "\n")
-        here = wordline.sweep(str(Path(device).resolve()), "a.csv", seeds=2).table()
-        monkeypatch.setattr(clusters, "_sees", _blind)
+        traces = [recorded("a/disk.csv", 200), recorded("b/disk.csv", 50), BUNDLED]
+        args: dict[str, Any] = {"fit": "wrap", "max_requests": 300}
+        args["overrides"] = {"nand.geometry.blocks_per_plane": 128}
+        here = wordline.sweep(device, traces, **args).table()
+        monkeypatch.setattr(clusters, "content", of_this_process)
         with cluster.get_client() as client:
-            there = wordline.sweep(str(Path(device).resolve()), "a.csv", seeds=2, on=client)
-        assert_frame_equal(there.table(), here)
+            there = wordline.sweep(device, traces, on=client, **args).table()
+        assert_frame_equal(there, here)
+        assert there["digest"].drop_nulls().n_unique() == 3
+
+    def test_the_table_is_one_from_processes_a_cluster_and_after_a_stop(
+        self, device: str, cluster: Any
+    ) -> None:
+        args: dict[str, Any] = {
+            "overrides": {"precondition.overwrite_ratio": 1.0},
+            "vary": {"host.queue_depth": [1, 2, 4], "ftl.gc.victim": ["greedy", "fifo"]},
+            "seeds": 2,
+        }
+
+        def stop(state: Any) -> None:
+            if state.done >= 4:
+                raise KeyboardInterrupt
+
+        expected = wordline.sweep(device, jobs=1, **args).table()
+        assert expected["digest"].n_unique() == 12
+        assert_frame_equal(wordline.sweep(device, jobs=2, **args).table(), expected)
+        with cluster.get_client() as client:
+            assert_frame_equal(wordline.sweep(device, on=client, **args).table(), expected)
+            kept = client.run(_kept_devices)
+        assert all(1 <= len(names) <= 3 for names in kept.values())
+        with pytest.raises(wordline.SweepInterrupted) as early:
+            wordline.sweep(device, out="here", progress=stop, **args)
+        assert 4 <= len(early.value.sweep) < 12
+        assert_frame_equal(wordline.sweep(device, out="here", **args).table(), expected)
+
+    def test_a_trace_that_was_sent_has_its_own_name_in_faults(
+        self, device: str, cluster: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from wordline.sweep import cluster as clusters
+
+        Path(device).write_text(Path(device).read_text().replace(LOAD, ""))
+        path = recorded("bad.csv", 20)
+        with Path(path).open("a") as file:
+            file.write("what\n")
+        monkeypatch.setattr(clusters, "content", of_this_process)
+        with cluster.get_client() as client:
+            found = wordline.sweep(device, path, on=client).table()
+        assert found["error"][0].startswith(f"{Path(path).resolve()}:22")
+
+    def test_devices_need_not_lie_where_workers_are(
+        self, device: str, cluster: Any, tmp_path: Path
+    ) -> None:
+        expected = wordline.sweep(device, vary=VARY).table()
+        with cluster.get_client() as client:
+            client.run(os.chdir, str(tmp_path))
+            assert_frame_equal(wordline.sweep(device, vary=VARY, on=client).table(), expected)
+
+    def test_as_many_points_run_as_the_memory_of_workers_has_room_for(
+        self, device: str, cluster: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from wordline.sweep import cluster as clusters
+        from wordline.sweep import workers
+
+        monkeypatch.setattr(workers, "available", lambda: 0)
+        with cluster.get_client() as client:
+            limits = [one["memory_limit"] for one in client.scheduler_info()["workers"].values()]
+            with workers.workers_of(client, None, 9) as who:
+                assert who.memory_bytes == sum(limits) * workers.MEMORY_SHARE
+                assert who.largest_bytes == max(limits)
+            monkeypatch.setattr(clusters, "rooms", lambda _client: [1000.0, 2000.0])
+            with pytest.raises(wordline.WordlineError, match=r"point 0: takes .*--memory-limit"):
+                wordline.sweep(device, on=client)
+
+    def test_workers_without_a_limit_share_what_their_machine_has(self) -> None:
+        from wordline.sweep.cluster import _shared_by_host
+
+        told = [("a", None, 100.0), ("a", None, 100.0), ("b", 30, 500.0), ("b", None, 500.0)]
+        assert _shared_by_host(told) == [50, 50, 30, 500]
+
+    def test_a_cluster_without_workers_is_said(
+        self, device: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        distributed = pytest.importorskip("distributed")
+        from wordline.sweep import cluster as clusters
+
+        monkeypatch.setattr(clusters, "WAIT_S", 1)
+        with (
+            distributed.LocalCluster(n_workers=0, dashboard_address=None) as none,
+            pytest.raises(
+                wordline.WordlineError, match=r"has had no worker for 1 s; start some with"
+            ),
+        ):
+            wordline.sweep(device, on=none.scheduler_address.replace("tcp", "dask"))
 
     def test_no_scheduler_is_said(self, device: str, wordline: Command) -> None:
         done = wordline("sweep", device, "--on", "dask://localhost:9", "--out", "here")
@@ -472,5 +637,16 @@ class TestCluster:
         assert "no scheduler answers there" in done.stderr
 
 
-def _blind(path: str) -> bool:
-    return not path
+def _kept_devices(dask_worker: Any) -> list[str]:
+    """Files of prepared devices at a worker."""
+    return [one.name for one in Path(dask_worker.local_directory).glob("*.wls")]
+
+
+def recorded(name: str, requests: int) -> str:
+    """A trace in a file."""
+    lines = [f"{n * 100_000},write,{n * 4096},4096,0" for n in range(requests)]
+    head = "time_ns,op,offset_bytes,size_bytes,volume"
+    path = Path(name)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("\n".join([head, *lines]) + "\n")
+    return name

@@ -1,9 +1,11 @@
 """The statistics of traces as Python sees them."""
 
+import json
 from pathlib import Path
 from typing import Any, get_args, get_type_hints, is_typeddict
 
 import pytest
+from conftest import Command
 
 import wordline
 from wordline.cli import main
@@ -104,3 +106,18 @@ def test_a_conversion_says_what_it_did_to_the_records(
         told = " ".join(capsys.readouterr().out.split())
         assert "Note: 1 bad lines were skipped; the first: t.txt:5: column 1" in told
         assert "Note: 1 requests were out of order and were sorted by time." in told
+
+
+def test_a_clock_that_was_set_is_no_obstacle(wordline: Command, place: Path) -> None:
+    far = 1_700_000_000_000_000_000
+    lines = [f"{time},read,0,4096,0" for time in (0, far, far + 9)]
+    head = "time_ns,op,offset_bytes,size_bytes,volume"
+    (place / "far.csv").write_text("\n".join([head, *lines, ""]))
+    counted = json.loads(wordline("trace", "stat", "--json", "far.csv").stdout)
+    assert (counted["requests"], counted["duration_s"]) == (3, None)
+    assert "--time-gaps cut=1s" in counted["notes"][0]
+    cut = wordline("trace", "stat", "--json", "--time-gaps", "cut=1s", "far.csv")
+    assert json.loads(cut.stdout)["duration_s"] == pytest.approx(1 + 9e-9, rel=1e-12)
+    refused = wordline("trace", "convert", "far.csv", "near.csv", "--to", "wordline")
+    assert refused.returncode == 2
+    assert "pass --time-gaps cut=1s" in refused.stderr

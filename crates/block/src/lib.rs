@@ -1,6 +1,6 @@
 //! What a host can talk to: requests, completions, and the trait of whatever serves blocks.
 //!
-//! SSDs and arrays of block devices implement [`BlockDevice`], so they nest in any way.
+//! SSDs, hard disks, flash in front of another store, and arrays implement [`BlockDevice`], so they nest.
 
 pub mod completion;
 pub mod device;

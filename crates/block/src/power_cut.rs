@@ -20,6 +20,10 @@ pub struct PowerCut {
     pub pages_read: u64,
     /// Blocks that the recovery erased.
     pub blocks_erased: u32,
+    /// Pages of a cache that were newer than the store below, and have come back from its flash.
+    pub dirty_restored: u32,
+    /// Pages of a cache that were as in the store below, and are not in it any more.
+    pub clean_dropped: u32,
     /// How long the recovery took: reads and erases spread over the dies, which work side by side.
     pub time: Time,
 }
@@ -34,6 +38,8 @@ impl PowerCut {
         self.erases_torn += other.erases_torn;
         self.pages_read += other.pages_read;
         self.blocks_erased += other.blocks_erased;
+        self.dirty_restored += other.dirty_restored;
+        self.clean_dropped += other.clean_dropped;
         self.time = self.time.max(other.time);
     }
 }

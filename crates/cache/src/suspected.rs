@@ -31,6 +31,11 @@ pub enum Found {
 
 /// Where the copies of the entries are.
 pub trait Copies {
+    /// Whether the copy of a resident is newer than what lies below.
+    #[inline]
+    fn is_dirty(&self, _entry: Entry) -> bool {
+        false
+    }
     /// An entry leaves the residents. With `suspect` its copy is to stay readable if it can; whether it does.
     fn evicted(&mut self, entry: Entry, suspect: bool) -> bool;
     /// A suspected entry is resident again.
@@ -60,12 +65,21 @@ struct Left {
     forgotten: Vec<Entry>,
 }
 
-impl Owner for Left {
-    fn evicted(&mut self, entry: Entry) {
-        self.evicted.push(entry);
+/// Hears what the policy lets go of, and answers what it asks.
+struct Listener<'a, C>(&'a mut Left, &'a C);
+
+impl<C: Copies> Owner for Listener<'_, C> {
+    #[inline]
+    fn is_dirty(&self, entry: Entry) -> bool {
+        self.1.is_dirty(entry)
     }
+    #[inline]
+    fn evicted(&mut self, entry: Entry) {
+        self.0.evicted.push(entry);
+    }
+    #[inline]
     fn forgotten(&mut self, entry: Entry) {
-        self.forgotten.push(entry);
+        self.0.forgotten.push(entry);
     }
 }
 
@@ -88,6 +102,10 @@ impl Suspecting {
     /// Whether none is.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+    /// How many may be resident.
+    pub fn capacity(&self) -> usize {
+        self.policy.capacity()
     }
     /// How many are suspected.
     pub fn suspected(&self) -> usize {
@@ -112,12 +130,13 @@ impl Suspecting {
 
     /// A request for an entry, which is resident afterwards.
     #[inline]
-    pub fn access(&mut self, entry: Entry, copies: &mut impl Copies) -> Found {
+    pub fn access(&mut self, entry: Entry, write: bool, copies: &mut impl Copies) -> Found {
         let suspected = self.queues.contains(entry);
+        let owner = &mut Listener(&mut self.left, &*copies);
         if suspected {
             self.queues.unlink(entry);
-            self.policy.revive(entry, &mut self.left);
-        } else if self.policy.access(entry, false, &mut self.left) {
+            self.policy.revive(entry, owner);
+        } else if self.policy.access(entry, write, owner) {
             self.touch(entry);
             if !self.left.forgotten.is_empty() {
                 self.forget(copies); // a hit can end the memory of ghosts, under LIRS
@@ -140,12 +159,48 @@ impl Suspecting {
             return;
         }
         self.leave_halves(entry);
+        let owner = &mut Listener(&mut self.left, &*copies);
         if ghost {
-            self.policy.evict(entry, &mut self.left);
+            self.policy.evict(entry, owner);
         } else {
-            self.policy.remove(entry, &mut self.left);
+            self.policy.remove(entry, owner);
         }
         self.settle(copies);
+    }
+    /// Changes how many may be resident, at least 1. Those that do not fit are evicted by the rule of the policy.
+    pub fn resize(&mut self, capacity: usize, copies: &mut impl Copies) {
+        let owner = &mut Listener(&mut self.left, &*copies);
+        self.policy.resize(capacity, owner);
+        self.settle(copies);
+    }
+    /// Whether an entry is resident, suspected or remembered.
+    pub fn knows(&self, entry: Entry) -> bool {
+        self.contains(entry) || self.suspects(entry) || self.policy.remembers(entry)
+    }
+    /// An entry goes to another cache with its copy: it is neither resident nor suspected nor remembered here.
+    pub fn give_up(&mut self, entry: Entry, copies: &mut impl Copies) {
+        if self.queues.contains(entry) {
+            self.queues.unlink(entry);
+        }
+        self.leave_halves(entry);
+        let owner = &mut Listener(&mut self.left, &*copies);
+        self.policy.remove(entry, owner);
+        self.left.forgotten.retain(|other| *other != entry);
+        self.settle(copies);
+    }
+    /// A resident is as old as what lies below.
+    pub fn cleaned(&mut self, entry: Entry) {
+        self.policy.cleaned(entry);
+    }
+    /// An entry that left the residents while its copy was dirty is clean now: its copy may stay readable as that of any other.
+    pub fn left_clean(&mut self, entry: Entry, copies: &mut impl Copies) {
+        if copies.evicted(entry, self.most > 0) {
+            let queue = self.policy.suspect(entry);
+            self.queues.push_front(queue, entry);
+            self.bound(copies);
+        } else if !self.policy.remembers(entry) {
+            copies.forgotten(entry);
+        }
     }
     /// An entry is gone (trimmed, overwritten below): neither resident nor suspected nor remembered. Nothing if it is none of them.
     pub fn remove(&mut self, entry: Entry, copies: &mut impl Copies) {
@@ -159,7 +214,8 @@ impl Suspecting {
             self.leave_halves(entry);
             copies.evicted(entry, false);
         }
-        self.policy.remove(entry, &mut self.left);
+        let owner = &mut Listener(&mut self.left, &*copies);
+        self.policy.remove(entry, owner);
         self.settle(copies);
     }
 
@@ -208,7 +264,8 @@ impl Suspecting {
     }
     /// An entry is suspected no more, and maybe a ghost now.
     fn bury(&mut self, entry: Entry, queue: usize, copies: &mut impl Copies) {
-        self.policy.bury(entry, queue, &mut self.left);
+        let owner = &mut Listener(&mut self.left, &*copies);
+        self.policy.bury(entry, queue, owner);
         self.forget(copies);
     }
 }

@@ -70,7 +70,7 @@ fn run(policy: &Replacement, most: usize, ghost: bool, seed: u64) {
                     told.suspected.contains(&entry),
                 );
                 told.known.insert(entry);
-                let found = cache.access(entry, &mut told);
+                let found = cache.access(entry, false, &mut told);
                 let expected = match before {
                     (true, _) => Found::Resident,
                     (_, true) => Found::Suspected,
@@ -113,7 +113,7 @@ fn without_a_queue_nothing_differs_from_the_policy() {
             let entry = Entry((random.below(60) * random.below(60) / 60) as u32);
             let hit = plain.access(entry, false, &mut ());
             told.known.insert(entry);
-            let found = cache.access(entry, &mut told);
+            let found = cache.access(entry, false, &mut told);
             told.residents.insert(entry);
             assert_eq!(hit, found == Found::Resident, "{policy:?}");
         }
@@ -136,7 +136,7 @@ fn the_queue_of_lru_is_the_same_with_suspected_entries_behind_it() {
         }
         let hit = plain.access(entry, false, &mut ());
         told.known.insert(entry);
-        let found = cache.access(entry, &mut told);
+        let found = cache.access(entry, false, &mut told);
         told.residents.insert(entry);
         assert_eq!(hit, found == Found::Resident, "step {step}");
         revived += u32::from(found == Found::Suspected);

@@ -123,9 +123,8 @@ fn parameter(text: &str, policy: &str, key: &str, value: &str) -> Result<Value, 
         CacheError::argument(text, reason, format!("give {}", values(found)))
     };
     let number = |number: f64| {
-        let least = found.range.0.is_none_or(|least| least <= number);
-        let most = found.range.1.is_none_or(|most| number <= most);
-        number.is_finite() && least && most
+        let range = found.range.as_ref();
+        number.is_finite() && range.is_none_or(|range| range.contains(number))
     };
     match &found.kind {
         Kind::Choice(words) if words.iter().any(|word| word == value) => Ok(value.into()),
@@ -144,20 +143,13 @@ fn parameter(text: &str, policy: &str, key: &str, value: &str) -> Result<Value, 
 
 /// What a parameter takes, in words.
 fn values(key: &Key) -> String {
-    match (&key.kind, key.range) {
-        (Kind::Choice(words), _) => format!("one of {}", words.join(", ")),
-        (Kind::Boolean, _) => "true or false".to_owned(),
-        (kind, range) => {
-            let what = match kind {
-                Kind::Integer => "a whole number",
-                _ => "a number",
-            };
-            match range {
-                (Some(least), Some(most)) => format!("{what} from {least} to {most}"),
-                (Some(least), None) => format!("{what} of at least {least}"),
-                _ => what.to_owned(),
-            }
-        }
+    let range = key.range.as_ref();
+    let range = range.map_or_else(String::new, |range| format!(" {range}"));
+    match &key.kind {
+        Kind::Choice(words) => format!("one of {}", words.join(", ")),
+        Kind::Boolean => "true or false".to_owned(),
+        Kind::Integer => format!("a whole number{range}"),
+        _ => format!("a number{range}"),
     }
 }
 

@@ -95,7 +95,7 @@ fn what_cannot_be_planned_is_said() {
         plan(&question).unwrap_err().to_string()
     };
     assert!(of(|asked| asked.flash = device("nearline-7200")).contains("not one flash device"));
-    assert!(of(|asked| asked.disk = device("opfcl-small")).contains("not one disk"));
+    assert!(of(|asked| asked.disk = device("d4")).contains("not one disk"));
     assert!(of(|asked| asked.rate = 0.001).contains("larger share of the pages"));
     assert!(of(|asked| asked.rate = 2.0).contains("out of range"));
     assert!(of(|asked| asked.flash = device("consumer-tlc")).contains("has pages of 16384 bytes"));

@@ -26,6 +26,7 @@ pub struct Array {
     /// Where requests go: `striped`, stripes to the members in turn (RAID-0), as long as the smallest member has any; `by-disk`, each disk of a trace (its volume) to the member that names it, and what knows no disks to the members one behind the other.
     pub layout: ArrayLayout,
     /// Length of a stripe; a multiple of the page of every member. Bytes.
+    #[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))]
     pub stripe_bytes: u64,
     /// The devices, or arrays of them.
     pub members: Vec<Member>,
@@ -48,16 +49,18 @@ impl Default for Array {
 pub struct Member {
     /// Its name, of which there is one only: up to 64 letters, digits, `-` and `_`. Several equal ones are numbered behind it, from 0; an empty name is `ssd` and its place in the array.
     pub name: String,
-    /// How many of this kind there are. Count, 1 to 256.
+    /// How many of this kind there are. Count.
     #[schemars(range(min = 1, max = 256))]
     pub count: u32,
     /// Preset whose device or array it is, in place of the device of this file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
     /// Layout `by-disk`: the numbers of the disks of a trace that it holds, one behind the other in this order; left out, the number of its place in the array.
+    #[schemars(inner(range(min = 0, max = 4_294_967_295_u32)))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disks: Vec<u32>,
     /// How long each of `disks` is, in their order; left out, all are equal parts of the member. Bytes.
+    #[schemars(inner(range(min = 512, max = 1_000_000_000_000_000_000_u64)))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disk_bytes: Vec<u64>,
     /// The array that it is itself, as in `[array]`; its tables then describe the devices of that array.

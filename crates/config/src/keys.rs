@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
+use crate::range::Range;
+
 /// A key as the reference describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Key {
@@ -17,8 +19,8 @@ pub struct Key {
     pub default: Value,
     /// The doc comment of the key.
     pub description: String,
-    /// Least and greatest value, where the schema bounds it.
-    pub range: (Option<f64>, Option<f64>),
+    /// The numbers that it takes, or the numbers of its list; none of a key that takes no number.
+    pub range: Option<Range>,
 }
 
 /// What may be written for a key.
@@ -132,7 +134,7 @@ fn walk<'a>(root: &'a Value, tables: &[&'a Value], prefix: &str, keys: &mut Vec<
 }
 
 /// Follows references, and passes by the null of something optional.
-fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+pub(super) fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     if let Some(pointer) = schema.get("$ref").and_then(Value::as_str) {
         let target = root.pointer(pointer.trim_start_matches('#'));
         return target.map_or(schema, |target| resolve(root, target));
@@ -169,11 +171,16 @@ fn describe(path: &str, property: &Value, target: &Value) -> Key {
         unit: unit(path),
         default: of("default").cloned().unwrap_or_default(),
         description: text.replace('\n', " "),
-        range: (
-            of("minimum").and_then(Value::as_f64),
-            of("maximum").and_then(Value::as_f64),
-        ),
+        range: range(property).or_else(|| range(target)),
     }
+}
+
+/// The range of a number, of one kind of value that may be a number, or of the numbers of a list.
+fn range(schema: &Value) -> Option<Range> {
+    let kinds = schema["anyOf"].as_array().into_iter().flatten();
+    Range::of(schema)
+        .or_else(|| kinds.filter_map(Range::of).next())
+        .or_else(|| Range::of(schema.get("items")?))
 }
 
 fn kind(schema: &Value) -> Kind {
@@ -196,8 +203,12 @@ fn kind(schema: &Value) -> Kind {
     if let Some(kinds) = schema.get("anyOf").and_then(Value::as_array) {
         return Kind::Either(kinds.iter().map(kind).collect());
     }
-    if let Some(names) = schema.get("enum") {
-        return Kind::Choice(words(names));
+    if let Some(names) = schema
+        .get("enum")
+        .map(words)
+        .filter(|names| !names.is_empty())
+    {
+        return Kind::Choice(names);
     }
     let kind = schema.get("type");
     let first = kind.and_then(|kind| kind.as_str().or_else(|| kind.get(0)?.as_str()));

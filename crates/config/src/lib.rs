@@ -7,6 +7,7 @@
 pub mod array;
 mod check;
 mod chosen;
+pub mod costs;
 mod disk;
 mod error;
 mod explain;
@@ -16,6 +17,7 @@ mod merge;
 mod origin;
 pub mod plan;
 pub mod presets;
+pub mod range;
 pub mod reference;
 pub mod replay;
 pub mod streams;
@@ -44,7 +46,8 @@ pub const SCHEMA: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Version of this format; 1.
+    /// Version of this format.
+    #[schemars(extend("enum" = [SCHEMA]))]
     pub schema: u32,
     /// Preset that gives the keys which the file leaves out; without one they have their defaults.
     /// A preset has no base of its own.
@@ -132,8 +135,10 @@ impl Config {
 #[serde(default, deny_unknown_fields)]
 pub struct Nand {
     /// Erases that a block endures; the next one is an error. Program/erase cycles.
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     pub endurance_cycles: u32,
-    /// Maximum programs of a page between two erases of its block (NOP). Count, 1 to 8.
+    /// Maximum programs of a page between two erases of its block (NOP). Count.
+    #[schemars(range(min = 1, max = 8))]
     pub partial_programs: u32,
     /// Address fields that must match in a multi-plane command: `page-offset`, the offset of the
     /// page in its block; `page-and-block-offset`, also the offset of the block in its plane.
@@ -188,15 +193,19 @@ pub struct Replay {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Precondition {
-    /// Share of the user pages that is written once, in order, from the first. Ratio, 0 to 1.
+    /// Share of the user pages that is written once, in order, from the first. Ratio.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub fill_ratio: f64,
-    /// Random page writes after the fill, over the filled pages, as a multiple of the user pages. Ratio, 0 to 1000.
+    /// Random page writes after the fill, over the filled pages, as a multiple of the user pages. Ratio.
+    #[schemars(range(min = 0.0, max = 1000.0))]
     pub overwrite_ratio: f64,
     /// Whether random page writes go on until write amplification has settled.
     pub settle: bool,
-    /// Settled: successive windows differ by less than this share. Ratio, above 0 up to 1.
+    /// Settled: successive windows differ by less than this share. Ratio.
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub settle_tolerance_ratio: f64,
-    /// Most random page writes spent on settling, as a multiple of the user pages. Ratio, above 0 up to 1000.
+    /// Most random page writes spent on settling, as a multiple of the user pages. Ratio.
+    #[schemars(range(max = 1000.0), extend("exclusiveMinimum" = 0.0))]
     pub settle_limit_ratio: f64,
 }
 
@@ -217,8 +226,10 @@ impl Default for Precondition {
 #[serde(default, deny_unknown_fields)]
 pub struct Series {
     /// Width of an interval; 0 chooses one that gives at most `intervals` of them. Milliseconds.
+    #[schemars(range(min = 0.0, max = 86_400_000.0))]
     pub interval_ms: f64,
     /// Most intervals of an automatic width. Count.
+    #[schemars(range(min = 2, max = 1_048_576))]
     pub intervals: u32,
 }
 
@@ -237,12 +248,15 @@ impl Default for Series {
 pub struct Observe {
     /// Width of the intervals for the maximum response times (`worst_case` of the summary); 0
     /// chooses one that gives at most 64 of them. Seconds.
+    #[schemars(range(min = 0.0, max = 8_640_000.0))]
     pub worst_case_interval_s: f64,
     /// Sampling interval of the load of the dies (`chip_load` of the results); 0 for never. A run
     /// of more than a million of them doubles it. Milliseconds.
+    #[schemars(range(min = 0.0, max = 86_400_000.0))]
     pub chip_load_interval_ms: f64,
     /// Acceptable response time; the time beyond it is a request's excess (`excess` of the
     /// summary). Milliseconds.
+    #[schemars(range(min = 0.0, max = 86_400_000.0))]
     pub marginal_response_ms: f64,
 }
 
@@ -278,6 +292,7 @@ pub fn policies() -> Vec<Member> {
         wordline_ftl::gc::schedule::Scheduling::members(),
         wordline_ftl::wear::Wear::members(),
         wordline_store::cached::admission::Admission::members(),
+        wordline_partition::Partition::members(),
         wordline_disk::Model::members(),
         wordline_disk::queue::Policy::members(),
         replay::Mode::members(),

@@ -214,7 +214,11 @@ fn base(name: &str, text: &str, file: &str) -> Result<(String, Table), ConfigErr
         error.origin = Origin::file(file, text, span);
         error
     })?;
-    let table = preset.parse::<Table>().unwrap_or_default();
+    // Its disk may be another preset's, too.
+    let mut said = preset.parse::<Table>().unwrap_or_default();
+    let mut table = Table::new();
+    disk::rebase(&mut table, &mut said)?;
+    merge(&mut table, said);
     Ok((name.to_owned(), table))
 }
 

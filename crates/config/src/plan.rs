@@ -234,17 +234,17 @@ impl Plan {
         self.store.disks()
     }
 
-    /// Requests that the store holds at once; none where it takes as many as come.
+    /// Requests that the store holds at once, of an array each of its devices; none where it takes as many as come, and
+    /// where the devices of an array differ.
     pub fn slots(&self) -> Option<u32> {
-        let depth = match &self.store {
-            Store::Cached(cached) => cached.cache.queue_depth,
-            store => match (store.ssds().first(), store.disks().first()) {
-                (Some(ssd), _) => ssd.device.queue_depth,
-                (None, Some(leaf)) => leaf.disk.queue_depth,
-                (None, None) => u32::MAX,
-            },
-        };
-        (depth < u32::MAX).then_some(depth)
+        if let Store::Cached(cached) = &self.store {
+            return Some(cached.cache.queue_depth).filter(|depth| *depth < u32::MAX);
+        }
+        let (ssds, disks) = (self.ssds(), self.disks());
+        let of_disks = disks.iter().map(|leaf| leaf.disk.queue_depth);
+        let mut depths = ssds.map(|ssd| ssd.device.queue_depth).chain(of_disks);
+        let first = depths.next().filter(|depth| *depth < u32::MAX)?;
+        depths.all(|other| other == first).then_some(first)
     }
 
     /// Whether a flush changes anything: whether a device holds acknowledged data that is not durable.
@@ -266,9 +266,21 @@ impl Plan {
         self.store.ssds().into_iter()
     }
 
-    /// What stands for all SSDs where sums say nothing, such as the bytes of a page: the first, if there is any.
+    /// The first of its SSDs, if there is any.
     pub fn first(&self) -> Option<&Ssd> {
         self.store.ssds().first().copied()
+    }
+
+    /// Share of what the host can address of its SSDs that preconditioning fills; 0 without any. Ratio.
+    pub fn fill_ratio(&self) -> f64 {
+        let bytes = |of: fn(&Ssd) -> u32| -> u64 {
+            let sizes = self
+                .ssds()
+                .map(|ssd| u64::from(of(ssd)) * u64::from(ssd.geometry.page_bytes));
+            sizes.sum()
+        };
+        let user = bytes(|ssd| ssd.device.ftl.user_pages);
+        bytes(|ssd| ssd.precondition.fill_pages) as f64 / user.max(1) as f64
     }
 
     /// The SSDs as the run tells of them.

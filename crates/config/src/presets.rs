@@ -26,6 +26,7 @@ macro_rules! embedded {
 embedded! {
     "d4",
     "demo",
+    "demo-store",
     "tb1",
     "tlc-nvme",
     "consumer-tlc",
@@ -46,8 +47,8 @@ embedded! {
     "onfi5-tlc",
     "opfcl-large",
     "opfcl-small",
-    "xia2017-cache",
     "xia2017-read-cache",
+    "xia2017-write-cache",
     "xia2017-ecc",
     "atlas-10k",
     "atlas-iii",

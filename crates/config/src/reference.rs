@@ -105,16 +105,19 @@ fn key_table(page: &mut String, table: &str, rows: &[&Key]) {
     if rows.is_empty() {
         return;
     }
-    page.push_str("\n| key | type | unit | default | description |\n|---|---|---|---|---|\n");
+    page.push_str(
+        "\n| key | type | unit | range | default | description |\n|---|---|---|---|---|---|\n",
+    );
     for key in rows {
         let name = key.path.strip_prefix(table).unwrap_or(&key.path);
         let name = name.trim_start_matches('.');
         let _ = writeln!(
             page,
-            "| <a id=\"{}\"></a>`{name}` | {} | {} | {} | {} |",
+            "| <a id=\"{}\"></a>`{name}` | {} | {} | {} | {} | {} |",
             key.path,
             kind(&key.kind, &key.path),
             key.unit,
+            range(key),
             default(key),
             cell(&key.description)
         );
@@ -165,6 +168,13 @@ fn family_at<'a>(path: &'a str, names: &[String]) -> &'a str {
     };
     let mut families = all.iter().map(|member| member.family);
     families.find(|family| same(family)).unwrap_or(path)
+}
+
+/// The numbers that a key takes.
+fn range(key: &Key) -> String {
+    let words = key.range.as_ref().map(ToString::to_string);
+    let words = words.unwrap_or_default();
+    words.strip_prefix("from ").unwrap_or(&words).to_owned()
 }
 
 fn default(key: &Key) -> String {

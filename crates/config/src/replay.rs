@@ -9,8 +9,8 @@ use wordline_kernel::slot::Cited;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OpenLoop {
-    /// Arrival times are multiplied by this: 0.5 replays a trace at twice its speed. Factor, above
-    /// 0 to 1000000.
+    /// Arrival times are multiplied by this: 0.5 replays a trace at twice its speed. Factor.
+    #[schemars(range(max = 1e6), extend("exclusiveMinimum" = 0.0))]
     pub time_scale: f64,
 }
 

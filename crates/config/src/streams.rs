@@ -21,6 +21,7 @@ pub struct Stream {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<generate::Config>,
     /// Disk of an array by disk whose addresses are its own; without it, a load is spread over the whole array, and a trace goes by the disks that it names.
+    #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disk: Option<u32>,
     /// When the requests of its trace are issued, as in `[replay]`, which counts where this is left out.

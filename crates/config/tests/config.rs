@@ -166,7 +166,8 @@ fn the_file_lies_over_the_base_and_overrides_over_both() {
 fn a_policy_is_chosen_by_name_by_table_and_by_override() {
     let base = "base = \"d4\"\n";
     let d3 = "[ftl.gc.victim.d-choices]\nd = 3\n";
-    assert_eq!(victim(base, &[]), "[greedy]");
+    let greedy = "[greedy] ties = \"longest\"";
+    assert_eq!(victim(base, &[]), greedy);
     assert_eq!(victim("ftl.gc.victim = \"fifo\"", &[]), "[fifo]");
     assert_eq!(victim(d3, &[]), "[d-choices] d = 3");
     assert_eq!(victim(&format!("{base}{d3}"), &[]), "[d-choices] d = 3");
@@ -433,7 +434,7 @@ fn a_faulty_override_is_named_as_such() {
     );
     assert_eq!(
         override_fault("ftl.gc.victim.d-choices.d", "0"),
-        "--set ftl.gc.victim.d-choices.d=0: ftl.gc.victim.d-choices.d = 0: out of range; give a number from 1 to 65536"
+        "--set ftl.gc.victim.d-choices.d=0: ftl.gc.victim.d-choices.d = 0: too small; give a whole number from 1 to 65536"
     );
     for value in ["nan", "inf", "-inf"] {
         for key in [
@@ -736,6 +737,8 @@ fn a_cache_says_what_it_cannot_be() {
         ("cache.replacement", "belady"),
         ("ftl.mapping", "dftl"),
         ("buffer.capacity_kib", "4096"),
+        ("host.interface", "nvme"),
+        ("ftl.gc.start_free_pages", "2000000"),
         ("disk.capacity_bytes", "1000"),
         ("disk.model", "{ constant = { access_ms = -1.0 } }"),
     ] {

@@ -14,8 +14,10 @@ use crate::schedule::Scheduler;
 #[serde(default, deny_unknown_fields)]
 pub struct Ssd {
     /// Channels: independent buses. Count.
+    #[schemars(range(min = 1, max = 1024))]
     pub channels: u32,
     /// Packages on a channel; they share its bus. Count.
+    #[schemars(range(min = 1, max = 1024))]
     pub ways: u32,
     /// Which operations waiting for a die become one multi-plane command.
     pub composition: Composition,
@@ -39,6 +41,7 @@ impl Default for Ssd {
 #[serde(default, deny_unknown_fields)]
 pub struct Host {
     /// Requests the device holds at once; further ones wait outside, first come, first served. Count.
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub queue_depth: u32,
     /// How requests and their data cross between the host and the device.
     pub interface: Interface,
@@ -57,7 +60,7 @@ impl Default for Host {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Buffer {
-    /// Capacity, in whole pages; 0 for no buffer. KiB, 0 to 16777216.
+    /// Capacity, in whole pages; 0 for no buffer. KiB.
     #[schemars(range(min = 0, max = 16_777_216))]
     pub capacity_kib: u32,
     /// Which page leaves when another needs its place.
@@ -67,10 +70,10 @@ pub struct Buffer {
     pub write_through: bool,
     /// Whether capacitors keep the memory alive in a power cut until its dirty pages are saved; they are in the buffer again afterwards. Without them they are lost.
     pub capacitors: bool,
-    /// DRAM access latency until the first byte. ns, 0 to 1000000.
+    /// DRAM access latency until the first byte. ns.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub access_ns: u32,
-    /// Rate of the memory's one port, which carries host data in and out and flash data in and out. MB/s, 1 to 1000000.
+    /// Rate of the memory's one port, which carries host data in and out and flash data in and out. MB/s.
     #[schemars(range(min = 1.0, max = 1_000_000.0))]
     pub mb_per_s: f64,
 }

@@ -21,6 +21,9 @@ const UNWRITTEN: u64 = 0;
 /// Content that stands for "cannot be read".
 const TORN: u64 = 2;
 
+/// Content that stands for metadata of the mapping.
+pub(crate) const METADATA: u64 = 4;
+
 /// A host write of a page or a part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {
@@ -65,6 +68,14 @@ impl Write {
             place: None,
         }
     }
+    /// What a power cut has left of a page.
+    fn kept(now: Time, number: u32, content: u64, place: Option<Ppn>) -> Self {
+        Self {
+            acknowledged: Some(now),
+            place,
+            ..Self::issued(now, Version::bare(number), content)
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -76,6 +87,16 @@ struct PageHistory {
     readers: u32,
     /// Whether the last version that was acknowledged is a trim.
     trimmed: bool,
+}
+
+impl PageHistory {
+    /// A power cut has left one of the versions.
+    fn keep(&mut self, kept: Write) {
+        self.acknowledged = kept.version.number;
+        self.trimmed = kept.content == UNWRITTEN;
+        self.readers = 0;
+        self.writes = VecDeque::from([kept]);
+    }
 }
 
 /// Histories kept for a page beyond those a running read may still return.
@@ -315,6 +336,37 @@ impl Shadow {
         Ok(())
     }
 
+    /// The same where the pages have an owner: what they hold was his to choose, but it is something that was written. From here on
+    /// that is what they hold.
+    pub fn adopt(
+        &mut self,
+        now: Time,
+        user_pages: u32,
+        place: impl Fn(Lpn) -> Option<Ppn>,
+    ) -> Result<(), String> {
+        for page in (0..user_pages).map(Lpn) {
+            let Some(place) = place(page) else {
+                if let Some(history) = self.pages.get_mut(&page) {
+                    let number = history.last;
+                    history.keep(Write::kept(now, number, UNWRITTEN, None));
+                }
+                continue;
+            };
+            let content = self.contents[place.index()];
+            if matches!(content, UNWRITTEN | TORN) {
+                return Err(format!(
+                    "verification failed at {now}, after a power cut: logical page {} is at {}, which cannot be read",
+                    page.0,
+                    self.layout.describe(place)
+                ));
+            }
+            let history = self.pages.entry(page).or_default();
+            let number = history.last;
+            history.keep(Write::kept(now, number, content, Some(place)));
+        }
+        Ok(())
+    }
+
     fn settle(
         layout: &Layout,
         now: Time,
@@ -333,22 +385,15 @@ impl Shadow {
         let forgotten = first.is_some_and(|first| first.version.number > 0);
         let kept = match found {
             Some(write) => write,
-            None if history.trimmed && forgotten && content != TORN => Write {
-                version: Version::bare(acknowledged),
-                content,
-                issued: now,
-                acknowledged: Some(now),
-                place,
-            },
+            None if history.trimmed && forgotten && content != TORN => {
+                Write::kept(now, acknowledged, content, place)
+            }
             None => {
                 let text = Self::describe(layout, now, page, acknowledged, content, place, history);
                 return Err(format!("after a power cut: {text}"));
             }
         };
-        history.acknowledged = kept.version.number;
-        history.trimmed = kept.content == UNWRITTEN;
-        history.readers = 0;
-        history.writes = VecDeque::from([kept]);
+        history.keep(kept);
         Ok(())
     }
     /// The number of the version that the flash is known to hold: of the last one acknowledged, after a

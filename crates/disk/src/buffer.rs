@@ -24,18 +24,21 @@ pub enum ReadAhead {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Buffer {
-    /// Segments, each of sectors in a row; without a buffer, if 0. Count, up to 4096.
+    /// Segments, each of sectors in a row; without a buffer, if 0. Count.
     #[schemars(range(min = 0, max = 4096))]
     pub segments: u32,
     /// Size of a segment. Sectors.
+    #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub segment_sectors: u32,
     /// How far the disk reads on behind a read.
     pub read_ahead: ReadAhead,
     /// How far at most. Sectors; a segment, if 0.
+    #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub read_ahead_sectors: u32,
     /// Whether a write is complete when its data is in the buffer.
     pub write_cache: bool,
     /// Segments that can hold data that is not on the platters. Count.
+    #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub write_segments: u32,
     /// Whether a write that goes on where another ends joins its segment.
     pub combine_writes: bool,
@@ -70,13 +73,6 @@ impl Buffer {
                 "disk.buffer.segment_sectors",
                 "a segment of no sectors holds nothing",
                 "give it sectors, or set disk.buffer.segments to 0",
-            );
-        }
-        if self.segments > 4096 {
-            return fault(
-                "disk.buffer.segments",
-                "a buffer has 4096 segments at most",
-                "lower it",
             );
         }
         if self.write_cache && (self.segments == 0 || self.write_segments == 0) {

@@ -16,7 +16,7 @@ pub struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
     /// What the host can address; a whole number of sectors. Left out, all sectors of a model with positions, and 146,815,733,760 of another. Bytes.
-    #[schemars(range(min = 512))]
+    #[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity_bytes: Option<u64>,
     /// How long an access takes.
@@ -24,6 +24,7 @@ pub struct Config {
     /// Which of the requests that wait is served next.
     pub queue: Policy,
     /// Requests that the disk holds at once, the one it works on included; as many as there are, if 0. Requests beyond wait outside. Count.
+    #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub queue_depth: u32,
     /// Whether requests are served one by one. If not, none waits for another: each takes its time by itself, as in models that
     /// add a fixed time a request.

@@ -21,21 +21,23 @@ pub enum Numbering {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Zone {
-    /// How many. Count, at least 1.
-    #[schemars(range(min = 1))]
+    /// How many. Count.
+    #[schemars(range(min = 1, max = 16_777_216))]
     pub cylinders: u32,
-    /// Sectors of each track. Count, at least 1.
-    #[schemars(range(min = 1))]
+    /// Sectors of each track. Count.
+    #[schemars(range(min = 1, max = 1_048_576))]
     pub sectors_per_track: u32,
     /// How far the first sector of a track lies behind that of the track before in the same cylinder. Sectors.
-    #[schemars(range(min = 0))]
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1e6))]
     pub track_skew_sectors: f64,
     /// How far the first sector of a cylinder lies behind that of the last track of the cylinder before. Sectors.
-    #[schemars(range(min = 0))]
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1e6))]
     pub cylinder_skew_sectors: f64,
     /// Sectors at its start that have no number. Count.
+    #[schemars(range(min = 0, max = 1_000_000_000_000_000_000_u64))]
     pub reserved_sectors: u64,
     /// Sectors at its end that have no number. Count.
+    #[schemars(range(min = 0, max = 1_000_000_000_000_000_000_u64))]
     pub spare_sectors: u64,
 }
 
@@ -108,21 +110,14 @@ impl Geometry {
         let mut bands = Vec::with_capacity(zones.len());
         for (place, zone) in zones.iter().enumerate() {
             let without = zone.reserved_sectors.saturating_add(zone.spare_sectors);
-            let sound = zone.cylinders > 0
-                && zone.sectors_per_track > 0
-                && without < u64::from(zone.cylinders) * u64::from(zone.sectors_per_track)
-                && [zone.track_skew_sectors, zone.cylinder_skew_sectors]
-                    .iter()
-                    .all(|skew| (0.0..1e6).contains(skew));
+            let sound = without < u64::from(zone.cylinders) * u64::from(zone.sectors_per_track);
             let Some(end) = cylinder.checked_add(zone.cylinders).filter(|_| sound) else {
                 return Err(PlanError {
                     key: "disk.model.positioned.zones",
                     reason: format!(
-                        "zone {place} has no cylinders, no sectors, fewer than it keeps back, or a skew below 0"
+                        "zone {place} keeps back all its sectors, or has more cylinders than can be counted"
                     ),
-                    remedy:
-                        "give cylinders and sectors_per_track of 1 at least, and skews in sectors"
-                            .into(),
+                    remedy: "lower its reserved_sectors and spare_sectors, or its cylinders".into(),
                 });
             };
             let sectors_per_cylinder = u64::from(zone.sectors_per_track) * u64::from(heads);

@@ -4,8 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
-use crate::error::PlanError;
-
 /// What the controller takes for a command (`[disk.overhead.after_read]` and `[disk.overhead.after_write]`: by what came before).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -45,37 +43,24 @@ pub(crate) struct Timed {
     sector: Time,
 }
 
-fn microseconds(key: &'static str, value: f64) -> Result<Time, PlanError> {
-    if (0.0..=1e6).contains(&value) {
-        return Ok(Time((value * 1e6).round() as u64));
-    }
-    Err(PlanError {
-        key,
-        reason: format!("{value} us is no time of a command"),
-        remedy: "give a number from 0 to 1000000".into(),
-    })
+fn microseconds(value: f64) -> Time {
+    Time((value * 1e6).round() as u64)
 }
 
 impl Timed {
-    pub fn new(overhead: &Overhead) -> Result<Self, PlanError> {
-        let of = |key, commands: &Commands| -> Result<[Time; 4], PlanError> {
-            Ok([
-                microseconds(key, commands.read_hit_us)?,
-                microseconds(key, commands.read_miss_us)?,
-                microseconds(key, commands.write_hit_us)?,
-                microseconds(key, commands.write_miss_us)?,
-            ])
+    pub fn new(overhead: &Overhead) -> Self {
+        let of = |commands: &Commands| {
+            [
+                microseconds(commands.read_hit_us),
+                microseconds(commands.read_miss_us),
+                microseconds(commands.write_hit_us),
+                microseconds(commands.write_miss_us),
+            ]
         };
-        Ok(Self {
-            commands: [
-                of("disk.overhead.after_read", &overhead.after_read)?,
-                of("disk.overhead.after_write", &overhead.after_write)?,
-            ],
-            sector: microseconds(
-                "disk.overhead.bus_us_per_sector",
-                overhead.bus_us_per_sector,
-            )?,
-        })
+        Self {
+            commands: [of(&overhead.after_read), of(&overhead.after_write)],
+            sector: microseconds(overhead.bus_us_per_sector),
+        }
     }
     /// Of a command.
     pub fn command(&self, behind_write: bool, write: bool, hit: bool) -> Time {

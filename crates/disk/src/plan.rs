@@ -59,9 +59,17 @@ impl Plan {
                 depth => depth,
             },
             serial: config.serial,
-            overhead: overhead::Timed::new(&config.overhead)?,
+            overhead: overhead::Timed::new(&config.overhead),
             buffer: config.buffer.clone(),
         })
+    }
+}
+
+impl Plan {
+    /// What the controller takes for a command whose sectors are not in the buffer, on average over what came before. Microseconds.
+    pub fn command_us(&self, write: bool) -> f64 {
+        let behind = |behind_write| self.overhead.command(behind_write, write, false).as_us();
+        f64::midpoint(behind(false), behind(true))
     }
 }
 
@@ -77,7 +85,7 @@ fn capacity(config: &Config, model: &Timed) -> Result<u64, PlanError> {
             remedy: remedy.into(),
         })
     };
-    if bytes == 0 || !bytes.is_multiple_of(SECTOR_BYTES) {
+    if !bytes.is_multiple_of(SECTOR_BYTES) {
         return fault(
             format!("{bytes} bytes are no whole number of sectors of {SECTOR_BYTES} bytes"),
             "give a multiple of 512",

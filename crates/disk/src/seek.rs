@@ -1,9 +1,17 @@
 //! How long the arm takes by its distance.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 
 use crate::error::PlanError;
+
+/// A point of a curve: cylinders, and milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Point(
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))] pub u32,
+    #[schemars(range(min = 0.0, max = 10_000.0))] pub f64,
+);
 
 /// Seek times at some distances, in between on the straight line of their neighbours, beyond the last as long as it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,11 +22,10 @@ pub struct Curve {
 
 impl Curve {
     /// A curve through points of cylinders and milliseconds.
-    pub(crate) fn new(key: &'static str, points: &[(u32, f64)]) -> Result<Self, PlanError> {
+    pub(crate) fn new(key: &'static str, points: &[Point]) -> Result<Self, PlanError> {
         let ascends = points.windows(2).all(|pair| pair[0].0 < pair[1].0);
-        let starts = points.first().is_some_and(|(first, _)| *first == 1);
-        let times = points.iter().all(|(_, ms)| (0.0..=1e4).contains(ms));
-        if !(ascends && starts && times) {
+        let starts = points.first().is_some_and(|first| first.0 == 1);
+        if !(ascends && starts) {
             return Err(PlanError {
                 key,
                 reason: "a seek curve has points of cylinders and milliseconds, from 1 cylinder on, each farther than the one before"
@@ -26,7 +33,7 @@ impl Curve {
                 remedy: "give points such as [[1, 0.5], [100, 1.2], [10000, 8.0]]".into(),
             });
         }
-        let point = |&(cylinders, ms): &(u32, f64)| (cylinders, Time((ms * 1e9).round() as u64));
+        let point = |&Point(cylinders, ms): &Point| (cylinders, Time((ms * 1e9).round() as u64));
         Ok(Self {
             points: points.iter().map(point).collect(),
         })

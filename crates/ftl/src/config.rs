@@ -14,7 +14,8 @@ use crate::wear::Wear;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Share of the flash that the host cannot address: (total - user) / total. Ratio, 0 to 1.
+    /// Share of the flash that the host cannot address: (total - user) / total. Ratio.
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub over_provisioning_ratio: f64,
     /// Where a logical page is.
     pub mapping: Family,
@@ -49,13 +50,16 @@ pub struct Gc {
     /// Which pages of it are moved before it is erased.
     pub reclaim: Reclaiming,
     /// A plane collects while its free blocks are fewer than this share of its blocks, rounded
-    /// down, and at least one more than the reserve. Ratio, 0 to 1.
+    /// down, and at least one more than the reserve. Ratio.
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub start_free_ratio: f64,
     /// A plane collects while this many of its pages or fewer are free, in place of `start_free_ratio`; 0 for that. Page
     /// mapping only. Pages.
+    #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub start_free_pages: u32,
     /// Free blocks reserved for garbage collection: the host waits rather than take one of them.
-    /// Share of a plane's blocks, rounded down, at least one block. Ratio, 0 to 1.
+    /// Share of a plane's blocks, rounded down, at least one block. Ratio.
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub hard_free_ratio: f64,
     /// Whether moved pages go to an active block of their own instead of the host's.
     pub own_block: bool,

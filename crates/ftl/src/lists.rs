@@ -4,7 +4,7 @@ use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::Table;
 
-/// Lists of items `0..items`, with constant-time push, removal and front.
+/// Lists of items `0..items`, with constant-time push, removal and both ends.
 ///
 /// Each list is a ring through a head, which lies behind the items. Links are stored as their
 /// exclusive or with the place that they are at, so that untouched memory means a ring of one, which
@@ -42,6 +42,13 @@ impl Lists {
     #[inline]
     pub fn front(&self, list: usize) -> Option<u32> {
         self.after(self.head(list))
+    }
+    /// The item that came to `list` last.
+    #[inline]
+    pub fn back(&self, list: usize) -> Option<u32> {
+        let head = self.head(list);
+        let back = self.links[head as usize][PREV] ^ head;
+        (back < self.items).then_some(back)
     }
     /// The item behind `item` in its list.
     #[inline]
@@ -124,6 +131,7 @@ mod tests {
                 let along = |item: &u32| lists.after(*item);
                 let items = std::iter::successors(lists.front(list), along);
                 assert!(items.eq(queue.iter().copied()));
+                assert_eq!(lists.back(list), queue.back().copied());
             }
         }
     }

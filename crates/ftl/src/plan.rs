@@ -44,18 +44,6 @@ pub struct PlanError {
     pub remedy: String,
 }
 
-fn ratio(key: &'static str, value: f64) -> Result<f64, PlanError> {
-    if (0.0..1.0).contains(&value) {
-        return Ok(value);
-    }
-    let reason = "it is not a ratio".to_owned();
-    Err(PlanError {
-        key,
-        reason,
-        remedy: "give a number from 0 up to, not including, 1".into(),
-    })
-}
-
 /// `ratio` of `count`, rounded down; a product that misses a whole number by the rounding of its
 /// factors is that number, so that 0.29 of 100 is 29.
 fn share(ratio: f64, count: u32) -> u32 {
@@ -73,7 +61,7 @@ impl Plan {
         Self::of_pages(config, layout, 4096, dimensions, seed)
     }
 
-    /// Checks `config` against an array of pages of `page_bytes`.
+    /// Checks `config`, whose numbers are in the ranges of their fields, against an array of pages of `page_bytes`.
     pub fn of_pages(
         config: &Config,
         layout: Layout,
@@ -81,12 +69,8 @@ impl Plan {
         dimensions: Dimensions,
         seed: u64,
     ) -> Result<Self, PlanError> {
-        let spare = ratio(
-            "ftl.over_provisioning_ratio",
-            config.over_provisioning_ratio,
-        )?;
-        let start = ratio("ftl.gc.start_free_ratio", config.gc.start_free_ratio)?;
-        let hard = ratio("ftl.gc.hard_free_ratio", config.gc.hard_free_ratio)?;
+        let (spare, start) = (config.over_provisioning_ratio, config.gc.start_free_ratio);
+        let hard = config.gc.hard_free_ratio;
         let family = &config.mapping;
         let reserve_blocks = share(hard, layout.blocks_per_plane).max(family.reserve_blocks());
         let wear_blocks = if config.wear.moves_data() {

@@ -15,6 +15,23 @@ pub enum Owner {
     Metadata(u32),
 }
 
+/// What the owner of a page has its spare area say beside. A copy says the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Label {
+    /// What the page is, in the owner's words; 0 says nothing.
+    pub what: u64,
+    /// Which version of it, in the owner's count.
+    pub sequence: u64,
+}
+
+impl Label {
+    /// Of a page that says nothing.
+    pub const NONE: Self = Self {
+        what: 0,
+        sequence: 0,
+    };
+}
+
 /// What the spare area of a page says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tag {
@@ -26,6 +43,8 @@ pub struct Tag {
     /// Counts the pages that the device has placed, copies included: of two copies of one version,
     /// this tells which was made from the other.
     pub order: u64,
+    /// What the owner has it say.
+    pub label: Label,
 }
 
 /// Spare areas of all pages.
@@ -38,6 +57,11 @@ pub struct Spare {
     sequences: Vec<u64>,
     #[serde(with = "wordline_kernel::dense")]
     orders: Vec<u64>,
+    /// Empty until a page has a label.
+    #[serde(with = "wordline_kernel::dense")]
+    labels: Vec<u64>,
+    #[serde(with = "wordline_kernel::dense")]
+    label_sequences: Vec<u64>,
 }
 
 impl Spare {
@@ -48,6 +72,8 @@ impl Spare {
             owners: vec![0; pages],
             sequences: vec![0; pages],
             orders: vec![0; pages],
+            labels: Vec::new(),
+            label_sequences: Vec::new(),
         }
     }
     /// What the spare areas take of memory.
@@ -67,6 +93,14 @@ impl Spare {
         };
         self.sequences[place.index()] = tag.sequence;
         self.orders[place.index()] = tag.order;
+        if self.labels.is_empty() && tag.label != Label::NONE {
+            self.labels = vec![0; self.owners.len()];
+            self.label_sequences = vec![0; self.owners.len()];
+        }
+        if let Some(label) = self.labels.get_mut(place.index()) {
+            *label = tag.label.what;
+            self.label_sequences[place.index()] = tag.label.sequence;
+        }
     }
     /// A page holds nothing that can be read: it was never programmed, its block was erased, or the
     /// power failed while it was being programmed.
@@ -83,6 +117,13 @@ impl Spare {
             owner,
             sequence: self.sequences[place.index()],
             order: self.orders[place.index()],
+            label: self
+                .labels
+                .get(place.index())
+                .map_or(Label::NONE, |what| Label {
+                    what: *what,
+                    sequence: self.label_sequences[place.index()],
+                }),
         })
     }
 }
@@ -133,7 +174,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Of a pristine array.
+    /// Of a pristine array, for so many logical pages of the host.
     pub fn new(layout: &Layout, user_pages: u32) -> Self {
         Self {
             spare: Spare::new(layout),
@@ -142,22 +183,23 @@ impl Journal {
             order: 0,
         }
     }
-    fn next(&mut self, owner: Owner) -> Tag {
+    fn next(&mut self, owner: Owner, label: Label) -> Tag {
         self.sequence += 1;
         self.order += 1;
         Tag {
             owner,
             sequence: self.sequence,
             order: self.order,
+            label,
         }
     }
     /// What a page of the host that is placed now will say.
-    pub fn of_host(&mut self, page: Lpn) -> Tag {
-        self.next(Owner::Host(page))
+    pub fn of_host(&mut self, page: Lpn, label: Label) -> Tag {
+        self.next(Owner::Host(page), label)
     }
-    /// What a page of metadata that is placed now will say.
-    pub fn of_own(&mut self, label: u32) -> Tag {
-        self.next(Owner::Metadata(label))
+    /// What a page of metadata that is placed now will say: which of them it is, and its label.
+    pub fn of_own(&mut self, number: u32, label: Label) -> Tag {
+        self.next(Owner::Metadata(number), label)
     }
     /// What a copy that is placed now will say; `None` if the page it is made of, which has been
     /// programmed, cannot be read.
@@ -184,7 +226,7 @@ impl Journal {
 
 impl Note for Journal {
     fn host(&mut self, place: Ppn, page: Lpn) {
-        let tag = self.of_host(page);
+        let tag = self.of_host(page, Label::NONE);
         self.spare.write(place, tag);
     }
     fn copy(&mut self, from: Ppn, to: Ppn) {
@@ -193,7 +235,7 @@ impl Note for Journal {
         }
     }
     fn metadata(&mut self, place: Ppn, label: u32) {
-        let tag = self.of_own(label);
+        let tag = self.of_own(label, Label::NONE);
         self.spare.write(place, tag);
     }
 }

@@ -14,6 +14,8 @@ use serde::{Deserializer, Serialize, Serializer};
 
 /// Bytes that are written or left out together.
 const CHUNK: usize = 1 << 14;
+/// Most bytes of a stretch: who reads from a stream holds one at a time.
+const LONGEST: usize = 1 << 20;
 
 /// The table's length, then its stretches.
 pub fn serialize<S: Serializer, T: Pod>(table: &[T], serializer: S) -> Result<S::Ok, S::Error> {
@@ -34,7 +36,9 @@ impl Serialize for Stretches<'_> {
             let is_used = chunk.iter().any(|&byte| byte != 0);
             let start = place * CHUNK;
             match stretches.last_mut() {
-                Some((_, end)) if used && is_used => *end = start + chunk.len(),
+                Some((begun, end)) if used && is_used && start - *begun < LONGEST => {
+                    *end = start + chunk.len();
+                }
                 _ if is_used => stretches.push((start, start + chunk.len())),
                 _ => {}
             }
@@ -143,7 +147,7 @@ struct BytesInto<'a>(&'a mut [u8]);
 impl<'de> DeserializeSeed<'de> for BytesInto<'_> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_bytes(self)
+        deserializer.deserialize_byte_buf(self)
     }
 }
 
@@ -202,6 +206,21 @@ mod tests {
                 assert_eq!(postcard::from_bytes::<State>(&bytes).unwrap(), state);
             }
         }
+    }
+
+    #[test]
+    fn no_stretch_is_longer_than_what_a_reader_holds() {
+        let words = vec![7_u32; 3 << 19];
+        let bytes = postcard::to_stdvec(&Words { words }).unwrap();
+        let (length, stretches): (u64, Vec<(u64, Vec<u8>)>) = postcard::from_bytes(&bytes).unwrap();
+        assert_eq!(length, 3 << 19);
+        let total: usize = stretches.iter().map(|(_, bytes)| bytes.len()).sum();
+        assert_eq!(total, 3 << 21);
+        assert!(
+            stretches
+                .iter()
+                .all(|(_, bytes)| bytes.len() <= super::LONGEST)
+        );
     }
 
     #[test]

@@ -13,19 +13,26 @@ use crate::Operation;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Energy {
-    /// Supply of the array (VCC). Volts, 0 to 20.
+    /// Supply of the array (VCC). Volts.
+    #[schemars(range(min = 0.0, max = 20.0))]
     pub supply_v: f64,
-    /// Supply of the bus drivers (VCCQ). Volts, 0 to 20.
+    /// Supply of the bus drivers (VCCQ). Volts.
+    #[schemars(range(min = 0.0, max = 20.0))]
     pub io_supply_v: f64,
-    /// Array current of a page read, for each active plane (ICC1). Milliamperes, 0 to 10000.
+    /// Array current of a page read, for each active plane (ICC1). Milliamperes.
+    #[schemars(range(min = 0.0, max = 10_000.0))]
     pub read_ma: f64,
-    /// Array current of a page program, for each active plane (ICC2). Milliamperes, 0 to 10000.
+    /// Array current of a page program, for each active plane (ICC2). Milliamperes.
+    #[schemars(range(min = 0.0, max = 10_000.0))]
     pub program_ma: f64,
-    /// Array current of a block erase, for each active plane (ICC3). Milliamperes, 0 to 10000.
+    /// Array current of a block erase, for each active plane (ICC3). Milliamperes.
+    #[schemars(range(min = 0.0, max = 10_000.0))]
     pub erase_ma: f64,
-    /// Current while the bus is in use for the die: commands, addresses, data, status (ICC4, ICCQ4). Milliamperes, 0 to 10000.
+    /// Current while the bus is in use for the die: commands, addresses, data, status (ICC4, ICCQ4). Milliamperes.
+    #[schemars(range(min = 0.0, max = 10_000.0))]
     pub io_ma: f64,
-    /// Current of an idle die (ISB). Microamperes, 0 to 1000000.
+    /// Current of an idle die (ISB). Microamperes.
+    #[schemars(range(min = 0.0, max = 1e6))]
     pub standby_ua: f64,
 }
 

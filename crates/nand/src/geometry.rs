@@ -8,16 +8,22 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct Geometry {
     /// Dies in a package; they share its bus. Count.
+    #[schemars(range(min = 1, max = 64))]
     pub dies_per_package: u32,
     /// Planes in a die; they share the die's command logic. Count.
+    #[schemars(range(min = 1, max = 64))]
     pub planes_per_die: u32,
     /// Erase blocks in a plane. Count.
+    #[schemars(range(min = 1, max = 16_777_216))]
     pub blocks_per_plane: u32,
     /// Pages in a block; they are programmed in order. Count.
+    #[schemars(range(min = 1, max = 65_535))]
     pub pages_per_block: u32,
     /// User bytes in a page. Bytes, a multiple of 512.
+    #[schemars(range(min = 512, max = 65_536))]
     pub page_bytes: u32,
     /// Spare (out-of-band) bytes beside each page. Bytes.
+    #[schemars(range(min = 0, max = 65_536))]
     pub spare_bytes: u32,
 }
 

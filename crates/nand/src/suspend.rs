@@ -14,15 +14,20 @@ pub struct Suspend {
     /// Whether the part can suspend an erase.
     pub erase: bool,
     /// From the suspend command until the array has suspended a program. Nanoseconds.
+    #[schemars(range(min = 0, max = 10_000_000_000_u64))]
     pub program_suspend_ns: u64,
     /// From the suspend command until the array has suspended an erase. Nanoseconds.
+    #[schemars(range(min = 0, max = 10_000_000_000_u64))]
     pub erase_suspend_ns: u64,
     /// Extra array time of a resumed operation beyond its remaining time. Nanoseconds.
+    #[schemars(range(min = 0, max = 10_000_000_000_u64))]
     pub resume_ns: u64,
     /// Maximum suspensions of one operation. Count.
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub most: u32,
     /// Longest time for which reads take precedence over an operation: from its suspension, or from
     /// its arrival at the die if it has not begun. A read that has begun completes. Nanoseconds.
+    #[schemars(range(min = 0, max = 10_000_000_000_u64))]
     pub longest_ns: u64,
 }
 

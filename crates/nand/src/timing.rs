@@ -12,9 +12,9 @@ use wordline_kernel::Time;
 #[serde(untagged)]
 pub enum PerLevel {
     /// All pages alike. Nanoseconds.
-    All(u64),
+    All(#[schemars(range(min = 1, max = 10_000_000_000_u64))] u64),
     /// By level of the page, from 0. Nanoseconds.
-    Each(Vec<u64>),
+    Each(#[schemars(inner(range(min = 1, max = 10_000_000_000_u64)))] Vec<u64>),
 }
 
 impl PerLevel {
@@ -130,29 +130,40 @@ pub struct Timing {
     /// Page program, register to cell array (tPROG): a number, or a list of one for each page type, least significant bit first. Nanoseconds.
     pub program_ns: PerLevel,
     /// Block erase (tBERS). Nanoseconds.
+    #[schemars(range(min = 1, max = 10_000_000_000_u64))]
     pub erase_ns: u64,
     /// Array time model: `variation`, by the type of its page; `typical`, the data sheet's typical
     /// time whatever the page; `worst`, the time of the slowest page type.
     pub model: Model,
     /// What model `typical` takes as tR; 0 is the mean over the pages of a block. Nanoseconds.
+    #[schemars(range(min = 0, max = 10_000_000_000_u64))]
     pub typical_read_ns: u64,
     /// What model `typical` takes as tPROG; 0 is the mean over the pages of a block. Nanoseconds.
+    #[schemars(range(min = 0, max = 10_000_000_000_u64))]
     pub typical_program_ns: u64,
-    /// Every array time deviates by up to this share, uniformly at random. Ratio, 0 to 0.9.
+    /// Every array time deviates by up to this share, uniformly at random. Ratio.
+    #[schemars(range(min = 0.0, max = 0.9))]
     pub jitter_ratio: f64,
     /// A page moves between the data and the cache register of a plane (tCBSY, tRCBSY); seen with cache commands only. Nanoseconds.
+    #[schemars(range(min = 0, max = 1_000_000))]
     pub cache_busy_ns: u64,
     /// A plane of a multi-plane command is taken in (tDBSY; tPLPBSY, tPLRBSY, tPLEBSY in ONFI). Nanoseconds.
+    #[schemars(range(min = 0, max = 1_000_000))]
     pub plane_busy_ns: u64,
     /// One command or address cycle on the bus (tWC), also a status byte. Nanoseconds.
+    #[schemars(range(min = 0, max = 1_000_000))]
     pub command_cycle_ns: u64,
     /// Address cycles of a page operation: 2 column, 3 row in ONFI. An erase sends the row cycles. Count.
+    #[schemars(range(min = 0, max = 16))]
     pub address_cycles: u32,
     /// Row address cycles, sent alone by an erase. Count.
+    #[schemars(range(min = 0, max = 16))]
     pub row_address_cycles: u32,
-    /// Bus width: bits that move in one transfer. 8 or 16.
+    /// Bus width: bits that move in one transfer.
+    #[schemars(extend("enum" = [8, 16]))]
     pub bus_width_bits: u32,
     /// Data rate of the bus. Million transfers a second.
+    #[schemars(range(min = 0.01, max = 1e6))]
     pub bus_mt_per_s: f64,
     /// Whether the spare bytes travel with the page's data on the bus.
     pub transfer_spare: bool,

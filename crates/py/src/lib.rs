@@ -324,7 +324,8 @@ fn trace_stat(
     options: &Bound<'_, PyDict>,
 ) -> PyResult<String> {
     let rule = idle_rule(options)?;
-    let options = trace_options(TraceOptions::as_recorded(), options)?;
+    let mut options = trace_options(TraceOptions::as_recorded(), options)?;
+    options.times_may_be_unknown = true;
     let stat = beside(py, None, move |recordings, _| {
         stat_trace(&mut Trace::of(&recordings, &paths, &options)?, rule)
     })?;

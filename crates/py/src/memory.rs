@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use pyo3::prelude::*;
 use serde_json::json;
-use wordline_config::Loaded;
+use wordline_config::{Loaded, plan};
 use wordline_kernel::memory::is_asking;
 use wordline_memory::Limits;
 use wordline_sim::memory::{Checks, estimate};
@@ -151,12 +151,22 @@ pub fn config_memory(text: &str, name: &str, overrides: Vec<(String, String)>) -
         "reserved_bytes": estimate.reserved(),
         "prepared_bytes": estimate.prepared(),
         "most_bytes": estimate.most(),
-        "fill_ratio": plan.first().map_or(0.0, |ssd| {
-            f64::from(ssd.precondition.fill_pages) / f64::from(ssd.device.ftl.user_pages.max(1))
-        }),
+        "fill_ratio": plan.fill_ratio(),
+        "overwrite_ratio": plan.ssds().map(overwrite_ratio).fold(0.0, f64::max),
         "tables": tables.collect::<Vec<_>>(),
         "refusal": refusal.map(|refusal| refusal.to_string()),
         "note": estimate.note(&limits),
     })
     .to_string())
+}
+
+/// Random page writes before the run, as a multiple of the user pages; settling takes no fewer than the fill.
+fn overwrite_ratio(ssd: &plan::Ssd) -> f64 {
+    let precondition = &ssd.precondition;
+    let settling = match precondition.settle {
+        plan::Settle::No => 0,
+        plan::Settle::Until { .. } => precondition.fill_pages,
+    };
+    let pages = precondition.overwrite_pages + u64::from(settling);
+    pages as f64 / f64::from(ssd.device.ftl.user_pages.max(1))
 }

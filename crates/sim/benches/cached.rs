@@ -1,4 +1,4 @@
-//! Instructions that a read costs in a run of the preset `d4` as a cache in front of a disk that takes the same time
+//! Instructions that a request costs in a run of the preset `d4` as a cache in front of a disk that takes the same time
 //! for every access; all but one in a hundred are served from flash. What precedes and follows the loop of the run
 //! is not counted.
 #![allow(missing_docs, unused_qualifications)] // what the macros below make
@@ -26,6 +26,16 @@ fn job(replacement: &str) -> RunSpec {
     }
 }
 
+/// Half reads, half writes of a page each, of a working set of 400 pages; the writes stay in flash.
+fn back() -> RunSpec {
+    let mut job = job("lru");
+    job.config = job
+        .config
+        .replace("replacement = \"lru\"", "mode = \"write-back\"")
+        .replace("read_ratio = 1.0", "read_ratio = 0.5");
+    job
+}
+
 /// Counts the loop alone, and fails above this many instructions a read, about 5 % above what was
 /// measured.
 fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
@@ -40,6 +50,7 @@ fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
 #[library_benchmark]
 #[bench::lru(args = (job("lru")), config = ceiling(4_570))]
 #[bench::arc(args = (job("arc")), config = ceiling(4_570))]
+#[bench::back(args = (back()), config = ceiling(40_000))]
 fn run(job: RunSpec) -> Done {
     let done = job.run(&mut |_| true);
     done.unwrap_or_else(|error| unreachable!("{error}"))

@@ -96,12 +96,25 @@ pub struct CacheOutcome {
     pub figures: cached::Figures,
     /// What became of the pages held.
     pub counts: cached::residents::Counts,
-    /// Pages held at the end, and suspected ones.
-    pub pages: (u64, u64),
+    /// Pages at the end.
+    pub pages: CachePages,
     /// Reads by what served them.
     pub hits: Hits,
     /// Pages served from flash that were compared, if the run was verified.
     pub checked: Option<u64>,
+}
+
+/// Pages in flash in front of a disk.
+#[derive(Clone, Copy, Debug)]
+pub struct CachePages {
+    /// Held.
+    pub resident: u64,
+    /// Evicted, and still readable.
+    pub suspected: u64,
+    /// Newer than the disk.
+    pub dirty: u64,
+    /// Held in the list of what was read, if it has one.
+    pub read_list: u64,
 }
 
 impl CacheOutcome {
@@ -110,7 +123,15 @@ impl CacheOutcome {
         Self {
             figures: store.figures(),
             counts: residents.counts(),
-            pages: (residents.len() as u64, residents.suspected() as u64),
+            pages: CachePages {
+                resident: residents.len() as u64,
+                suspected: residents.suspected() as u64,
+                dirty: residents.dirty().into(),
+                read_list: match residents.lens().collect::<Vec<_>>()[..] {
+                    [reads, _] => reads as u64,
+                    _ => 0,
+                },
+            },
             hits,
             checked: store.checked(),
         }

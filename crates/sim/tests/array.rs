@@ -263,6 +263,32 @@ fn sums_over_the_members_are_the_whole() {
     assert_eq!(summary.members[3].device.channels, 4);
 }
 
+/// What is told of an array as a whole comes from all its members; what differs between them is told of each.
+#[test]
+fn an_array_of_unlike_members_is_not_told_of_by_its_first() {
+    let members = "[array]\nlayout = \"by-disk\"\nmembers = [{ name = \"a\", ftl = { over_provisioning_ratio = 0.5 } }, \
+        { name = \"b\", ftl = { over_provisioning_ratio = 0.25 }, ssd = { ways = 4 }, nand.geometry.pages_per_block = 64, \
+        host.queue_depth = 4 }]\n";
+    let summary = done(&job(&format!("{DEVICE}{members}{LOAD}"))).summary;
+    let device = &summary.device;
+    let user = summary.members.iter().map(|one| one.device.user_bytes);
+    assert_eq!(device.user_bytes, user.sum::<u64>());
+    // 1/5 of the flash with half of it spare, 4/5 with a quarter.
+    assert!((device.over_provisioning_ratio - (0.5 + 4.0 * 0.25) / 5.0).abs() < 1e-4);
+    assert_eq!((device.ways, device.pages_per_block), (None, None));
+    assert_eq!(device.page_bytes, Some(4096));
+    assert_eq!(summary.input.queue_depth, None);
+    let of_members = summary.members.iter().map(|one| {
+        (
+            one.device.over_provisioning_ratio,
+            one.device.ways,
+            one.device.pages_per_block,
+        )
+    });
+    let told: Vec<_> = of_members.collect();
+    assert_eq!(told, [(0.5, Some(2), Some(32)), (0.25, Some(4), Some(64))]);
+}
+
 /// Single pages anywhere, n members: the share of each is binomial with p = 1/n.
 #[test]
 fn equal_members_share_a_uniform_load_alike() {
@@ -517,7 +543,7 @@ fn what_cannot_be_is_said() {
     says("[array]", "the array has 0 members; give 1 to 256");
     says(
         "[array]\nmembers = [{ count = 300 }]",
-        "array.members[0].count = 300: out of range",
+        "array.members[0].count = 300: too large",
     );
     says(
         "[array]\nmembers = [{ nmae = \"a\" }]",

@@ -309,7 +309,9 @@ fn a_run_that_is_interrupted_among_the_runs_alone_is_partial() {
     let summary = done.results.summary;
     assert!(summary.partial);
     assert_eq!(summary.input.requests, 1_000_000);
-    assert!(summary.streams[0].slowdown.is_none());
+    // The first run alone may be over when the interruption is noticed.
+    let mut slowdowns = summary.streams.iter().map(|stream| stream.slowdown);
+    assert!(slowdowns.any(|slowdown| slowdown.is_none()));
     assert_eq!(summary.fairness.unwrap().weighted_speedup, None);
 }
 
@@ -392,7 +394,7 @@ fn what_cannot_be_is_said() {
     );
     says(
         &format!("schema = 1\n{}", table("a", "workload.read_ratio = 2.0")),
-        "test.toml:4:10: streams[0].workload.read_ratio: 2 is not between 0 and 1; give a number in that range",
+        "test.toml:4:10: streams[0].workload.read_ratio = 2: out of range; give a number from 0 to 1",
     );
     says(
         &format!(
@@ -410,7 +412,7 @@ fn what_cannot_be_is_said() {
     );
     says(
         &format!("schema = 1\n{}", table("a", "workload.requests = \"many\"")),
-        "test.toml:4:21: streams[0].workload.requests: expected a whole number from 0 to 9223372036854775807, found the text \"many\"; requests is: Requests to generate, at least 1",
+        "test.toml:4:21: streams[0].workload.requests: expected a whole number from 0 to 9223372036854775807, found the text \"many\"; requests is: Requests to generate",
     );
     let two = format!("schema = 1\n{a}");
     let with = |change: &dyn Fn(&mut RunSpec)| {
@@ -432,7 +434,7 @@ fn what_cannot_be_is_said() {
     );
     assert_eq!(
         with(&|job| job.overrides = vec![("streams.a.workload.read_ratio".into(), "3".into())]),
-        "--set streams.a.workload.read_ratio=3: streams[0].workload.read_ratio: 3 is not between 0 and 1; give a number in that range"
+        "--set streams.a.workload.read_ratio=3: streams[0].workload.read_ratio = 3: out of range; give a number from 0 to 1"
     );
     assert_eq!(
         with(&|job| job.overrides = vec![("streams.a.class".into(), "3".into())]),

@@ -16,6 +16,9 @@ use crate::format::{Format, Render};
 use crate::losses::Losses;
 use crate::{InputFile, Request, Source, Trace, WorkloadError};
 
+/// The name of standard output as a file to write.
+pub const STANDARD_OUTPUT: &str = "-";
+
 const BUFFER: usize = 256 * 1024;
 /// What `xz` takes by default.
 const XZ_LEVEL: u32 = 6;
@@ -37,7 +40,8 @@ pub struct Conversion {
 }
 
 /// Writes a trace. The file appears under its name when it is finished, not before; it is compressed
-/// if its name ends in `.gz`, `.bz2`, `.xz` or `.zst`.
+/// if its name ends in `.gz`, `.bz2`, `.xz` or `.zst`. The name [`STANDARD_OUTPUT`] stands for standard output, which
+/// is written as the conversion goes on.
 pub struct TraceWriter {
     path: PathBuf,
     format: Format,
@@ -152,7 +156,7 @@ pub fn convert_until(
 ) -> Result<Conversion, WorkloadError> {
     let stopped = || WorkloadError::new(path, "the conversion was stopped", "start it again");
     let mut writer = TraceWriter::create(path, format, source.timed())?;
-    if !stop.begun(writer.packer.temporary.path()) {
+    if !stop.begun(writer.packer.partial()) {
         return Err(stopped());
     }
     while let Some(request) = source.next_request()? {
@@ -179,8 +183,8 @@ pub struct Cancellation(Arc<Mutex<Stage>>);
 enum Stage {
     #[default]
     Opening,
-    /// Into this file, which has no name yet.
-    Writing(PathBuf),
+    /// Into this file, which has no name yet; none if what is written stands where it is for good.
+    Writing(Option<PathBuf>),
     Stopped,
     Ended,
 }
@@ -190,7 +194,7 @@ impl Cancellation {
     /// or not.
     pub fn stop(&self) -> bool {
         let mut stage = self.stage();
-        if let Stage::Writing(partial) = &*stage {
+        if let Stage::Writing(Some(partial)) = &*stage {
             // If it is gone already, so much the better.
             let _ = std::fs::remove_file(partial);
         }
@@ -201,11 +205,11 @@ impl Cancellation {
         true
     }
 
-    fn begun(&self, partial: &Path) -> bool {
+    fn begun(&self, partial: Option<&Path>) -> bool {
         let mut stage = self.stage();
         let stopped = *stage == Stage::Stopped;
         if !stopped {
-            *stage = Stage::Writing(partial.to_owned());
+            *stage = Stage::Writing(partial.map(Path::to_owned));
         }
         !stopped
     }
@@ -260,16 +264,31 @@ fn notes(format: Format, losses: &Losses, timed: bool) -> Vec<String> {
 
 #[cold]
 fn failed(path: &Path, error: &io::Error) -> WorkloadError {
-    let reason = format!(
-        "the file cannot be written: {}",
-        crate::decompress::plain(error)
-    );
+    let error = crate::decompress::plain(error);
+    if path == Path::new(STANDARD_OUTPUT) {
+        let reason = format!("standard output cannot be written: {error}");
+        return WorkloadError::new(path, reason, "name a file, or read all of it");
+    }
+    let reason = format!("the file cannot be written: {error}");
     WorkloadError::new(path, reason, "choose another place")
+}
+
+/// Standard output as a file of its own, past what the program has buffered for it.
+#[cfg(unix)]
+fn standard_output() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
+}
+
+#[cfg(not(unix))]
+fn standard_output() -> io::Result<File> {
+    Err(io::Error::from(io::ErrorKind::Unsupported))
 }
 
 /// A file being written, compressed or not.
 struct Packer {
-    temporary: NamedTempFile,
+    /// What is to get the name of the file; none of standard output.
+    temporary: Option<NamedTempFile>,
     encoder: Encoder,
 }
 
@@ -283,8 +302,18 @@ enum Encoder {
 
 impl Packer {
     fn create(path: &Path) -> io::Result<Self> {
-        if path.is_dir() {
-            return Err(io::Error::other("it is a directory"));
+        if path == Path::new(STANDARD_OUTPUT) {
+            return Ok(Self {
+                temporary: None,
+                encoder: Encoder::Plain(BufWriter::with_capacity(BUFFER, standard_output()?)),
+            });
+        }
+        match path.metadata() {
+            Ok(found) if found.is_dir() => return Err(io::Error::other("it is a directory")),
+            Ok(found) if !found.is_file() => {
+                return Err(io::Error::other("it is not a regular file"));
+            }
+            _ => {}
         }
         let directory = path
             .parent()
@@ -318,7 +347,15 @@ impl Packer {
             )),
             _ => Encoder::Plain(BufWriter::with_capacity(BUFFER, file)),
         };
-        Ok(Self { temporary, encoder })
+        Ok(Self {
+            temporary: Some(temporary),
+            encoder,
+        })
+    }
+
+    /// The file that is written, which has no name yet.
+    fn partial(&self) -> Option<&Path> {
+        self.temporary.as_ref().map(NamedTempFile::path)
     }
 
     fn finish(self, path: &Path) -> io::Result<()> {
@@ -329,8 +366,10 @@ impl Packer {
             Encoder::Xz(buffered) => buffered.into_inner()?.finish()?,
             Encoder::Zstd(buffered) => buffered.into_inner()?.finish()?,
         };
-        file.sync_all()?;
-        self.temporary.persist(path)?;
+        if let Some(temporary) = self.temporary {
+            file.sync_all()?;
+            temporary.persist(path)?;
+        }
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use crate::error::Fault;
 use fault::{beyond, missing, stamp_in, surplus};
 use scan::{SAFE, digits, field_end, plain_decimal};
 
-pub(crate) use number::{parse_decimal, parse_number};
+pub(crate) use number::{parse_decimal, parse_far, parse_number};
 
 /// Bytes in a sector of nearly every block trace.
 pub(crate) const SECTOR: u64 = 512;

@@ -46,6 +46,10 @@ pub(crate) struct Input {
     place: Place,
     /// Whether times are of no use.
     pub(crate) untimed: bool,
+    /// Whether times beyond the ticks of a format are of use: where gaps are changed.
+    pub(crate) keeps_far: bool,
+    /// Of the records read last, those with such a time, by their place: their ticks.
+    pub(crate) far: Vec<(usize, i128)>,
     /// Lines and records that are no requests: headers, comments, other events.
     pub(crate) ignored: u64,
 }
@@ -64,6 +68,8 @@ impl Input {
             consumed: 0,
             place: Place::Whole,
             untimed: false,
+            keeps_far: false,
+            far: Vec::new(),
             ignored: 0,
         })
     }

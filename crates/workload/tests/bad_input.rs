@@ -15,6 +15,7 @@ const STRICT: TraceOptions = TraceOptions {
     on_bad_line: OnBadLine::Error,
     time_gaps: TimeGaps::Keep,
     time_order: TimeOrder::Error,
+    times_may_be_unknown: false,
     align: Align::Error,
     volumes: Volumes::One,
     fit: Fit::Error,

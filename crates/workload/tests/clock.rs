@@ -47,9 +47,90 @@ fn a_time_that_the_clock_cannot_hold_is_no_bad_line() {
         fault.starts_with("t:3: column 1: the time `1700000000000000000` is too large: the clock reaches 213 days; "),
         "{fault}"
     );
-    let columns = fault.split("--columns ").nth(1).unwrap();
-    let words = [("time_gaps", "cut=1s"), ("columns", columns)];
-    assert_eq!(offsets(&text, &words).unwrap(), [0, 512, 1024]);
+    let gaps = fault.split("--time-gaps ").nth(1).unwrap();
+    assert_eq!(
+        offsets(&text, &[("time_gaps", gaps)]).unwrap(),
+        [0, 512, 1024]
+    );
+}
+
+/// The format counts picoseconds, whose 64 bits end after 213 days; gaps are changed before that matters.
+#[test]
+fn gaps_are_changed_in_all_formats_alike() {
+    let times = [
+        5,
+        1_700_000_000_000_000_000,
+        1_700_000_000_000_000_009,
+        1_800_000_000_000_000_000_u64,
+        11,
+    ];
+    let csv: String = times
+        .iter()
+        .map(|time| format!("{time}.5,read,0,512,0\n"))
+        .collect();
+    let mqsim: String = times
+        .iter()
+        .map(|time| format!("{time} 0 0 1 1\n"))
+        .collect();
+    let arrivals = |text: &str, words: &[(&str, &str)]| -> Vec<u64> {
+        let mut trace = Trace::from_bytes("t", text.as_bytes(), &options(words)).unwrap();
+        std::iter::from_fn(|| trace.next_request().unwrap())
+            .map(|request| request.arrival.ps())
+            .collect()
+    };
+    for rule in ["cut=1s", "scale=1e-9@1s"] {
+        let words = [("time_gaps", rule), ("time_order", "clamp")];
+        let found = arrivals(&format!("{HEADER}{csv}"), &words);
+        let expected = arrivals(&mqsim, &[words[0], words[1], ("format", "mqsim")]);
+        let steps = |times: &[u64]| -> Vec<u64> {
+            times.windows(2).map(|pair| pair[1] - pair[0]).collect()
+        };
+        assert_eq!(found[0], 5_500);
+        if rule == "cut=1s" {
+            assert_eq!(
+                steps(&found),
+                [
+                    1_000_000_000_000,
+                    9_000,
+                    1_000_000_000_000,
+                    1_000_000_000_000
+                ]
+            );
+        }
+        let off = |(a, b): (&u64, &u64)| a.abs_diff(*b);
+        let apart = steps(&found).iter().zip(&steps(&expected)).map(off).max();
+        assert!(apart <= Some(1_000), "{found:?} {expected:?}");
+    }
+}
+
+/// Statistics need no clock: they say what they cannot know.
+#[test]
+fn statistics_keep_requests_that_the_clock_does_not_reach() {
+    let csv = format!(
+        "{HEADER}0,read,0,512,0\n1700000000000000000,read,512,512,0\n1700000000000000009,read,1024,512,0\n7,read,1536,512,0\n"
+    );
+    let msr = "1,hm,0,Read,0,512,1\n900000000000000000,hm,0,Read,512,512,1\n5,hm,0,Read,1024,512,1\n6,hm,0,Read,1536,512,1\n";
+    for text in [csv.as_str(), msr] {
+        let options = TraceOptions {
+            times_may_be_unknown: true,
+            ..TraceOptions::as_recorded()
+        };
+        let mut trace = Trace::from_bytes("t", text.as_bytes(), &options).unwrap();
+        let stat = stat_trace(&mut trace, IdleRule::default()).unwrap();
+        assert_eq!((stat.requests, stat.duration_s, stat.gaps), (4, None, None));
+        assert!(stat.trace.unwrap().times_unknown > 0);
+        assert!(
+            stat.notes[0].contains("--time-gaps cut=1s"),
+            "{:?}",
+            stat.notes
+        );
+        let mut again = Trace::from_bytes("t", text.as_bytes(), &options).unwrap();
+        let offsets = std::iter::from_fn(|| again.next_request().unwrap());
+        assert_eq!(
+            offsets.map(|request| request.offset).collect::<Vec<_>>(),
+            [0, 512, 1024, 1536]
+        );
+    }
 }
 
 /// Whoever needs no clock takes the requests of all lines whose time is a number or empty.

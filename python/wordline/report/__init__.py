@@ -159,6 +159,16 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
             "No page was read.",
         ),
         Chart(
+            "space",
+            "Where the flash went",
+            "Shares of the flash that held what was written, what was read, and nothing: "
+            "over-provisioning, which collections need.",
+            time_series.space(tables.series, summary["cache"]["flash_pages"])
+            if summary["cache"]
+            else None,
+            "The space of this cache does not move.",
+        ),
+        Chart(
             "seeks",
             "Seek distances",
             "Accesses by how far the arm moved to them from the access before.",

@@ -104,6 +104,31 @@ def cache(series: pl.DataFrame) -> Figure | None:
     return _stacked([panel], times, unit, Active.of(rows))
 
 
+def space(series: pl.DataFrame, flash_pages: int) -> Figure | None:
+    """Shares of the flash of a cache whose space moves that hold what was read, what was written,
+    and nothing (over-provisioning), against simulated time."""
+    if series.is_empty() or not series["cache_write_list"].count():
+        return None
+    rows = thinned(series)
+    times, unit = midpoints(rows)
+    reads, writes = (
+        100 * rows[f"cache_{list}_list"].cast(pl.Float64).forward_fill() / flash_pages
+        for list in ("read", "write")
+    )
+    shares = (
+        ("what was written", "#1f78b4", writes),
+        ("what was read", "#12a07a", reads),
+        ("over-provisioning", NEUTRAL, 100 - reads - writes),
+    )
+    lines = [
+        line(name, colour, [], rounded(share), hovertemplate="%{y:.3g} %")
+        | {"stackgroup": "flash", "fillcolor": colour}
+        for name, colour, share in shares
+    ]
+    panel = _Panel("flash (%)", lines, height=200)
+    return _stacked([panel], times, unit, Active.of(rows))
+
+
 def _hit_lines(rows: pl.DataFrame) -> list[Figure]:
     lines: list[Figure] = []
     for op, colour in OPS:

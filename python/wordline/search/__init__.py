@@ -6,9 +6,7 @@ Which configuration is tried next is for Optuna to say; what it gives, for a run
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import Executor
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,17 +15,19 @@ from wordline._wordline import WordlineError
 from wordline.search.goal import bound, objectives
 from wordline.search.loop import Loop, State
 from wordline.search.plan import Plan, require
-from wordline.search.trials import DIGEST, ERROR, PLACE, ended, opened
-from wordline.sweep.local import Processes, job_count
+from wordline.search.trials import DIGEST, ERROR, PLACE, ended, lines_in, opened
+from wordline.sweep.local import job_count
 from wordline.sweep.plan import OWN
 from wordline.sweep.table import series
 from wordline.sweep.table import write as write_table
+from wordline.sweep.workers import workers_of
 
 if TYPE_CHECKING:
     import optuna
     import polars
 
     from wordline.config import Value
+    from wordline.search.journal import Lines
 
 __all__ = ["Plan", "Search", "SearchInterrupted", "State", "carry_out", "search"]
 
@@ -202,55 +202,36 @@ def carry_out(
     require(plan)
     job_count(jobs)
     place = None if out is None else output_folder.check(out, "search")
-    study = opened(plan, place)
+    lines = None if place is None else lines_in(place)
+    study = opened(plan, lines)
     found = Search(plan, study)
     try:
-        with _executor(on, jobs, plan) as (executor, count):
-            Loop(plan, study, executor, count, heard or (lambda _state: None)).run()
+        with workers_of(on, jobs, plan.trials) as who:
+            Loop(plan, study, who, heard or _unheard).run()
     except KeyboardInterrupt:
-        _keep(found, place)
+        _keep(found, place, lines)
         raise SearchInterrupted(found) from None
-    _keep(found, place)
+    _keep(found, place, lines)
     return found
 
 
-@contextmanager
-def _executor(on: Any, jobs: int | None, plan: Plan) -> Generator[tuple[Executor, int]]:
-    if isinstance(on, Executor):
-        yield on, job_count(jobs)
-        return
-    if on is not None:
-        from wordline.sweep import cluster
-
-        client = cluster.connect(on) if isinstance(on, str) else on
-        cluster.require_seen(client, [os.path.abspath(path) for path in plan.trace])  # noqa: PTH100
-        executor, count = cluster.executor(client)
-        try:
-            yield executor, count
-        finally:
-            executor.shutdown(wait=False)
-            if isinstance(on, str):
-                client.close()
-        return
-    processes = Processes(min(job_count(jobs), plan.trials))
-    try:
-        yield processes, processes.slots
-        processes.shutdown()
-    except BaseException:
-        processes.shutdown(cancel_futures=True)
-        raise
-
-
-def _keep(found: Search, place: str | None) -> None:
-    """Writes what was found into its folder, if there is one."""
+def _keep(found: Search, place: str | None, lines: Lines | None) -> None:
+    """Writes what was found into its folder, if there is one. Raises WordlineError, of a journal
+    too that could not be written."""
     if place is None:
         return
     folder = Path(place)
     output_folder.write_file(folder / TRIALS, lambda part: write_table(found.table(), part))
+    if lines and lines.unwritten:
+        raise WordlineError(f"{lines.unwritten}; {TRIALS} there is complete")
     found.report(folder / "report.html")
     if found.best():
         text = found.device()
         output_folder.write_file(folder / BEST, lambda part: output_folder.write_text(part, text))
+
+
+def _unheard(_state: State) -> None:
+    pass
 
 
 def _bar() -> Any:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from wordline._wordline import WordlineError
 from wordline.search.goal import value_of
 from wordline.search.plan import Plan
 from wordline.search.space import grid, space
 from wordline.search.trials import DIGEST, ERROR, PLACE, ended, sampler
-from wordline.sweep import work
-from wordline.sweep.plan import OPTIONS, OWN
-from wordline.sweep.work import Done, Job
+from wordline.sweep.engine import FIGURES, Engine
+from wordline.sweep.plan import OPTIONS, OWN, Point
+from wordline.sweep.tasks import Known, Task
+from wordline.sweep.work import Done
+from wordline.sweep.workers import Workers
 
 if TYPE_CHECKING:
     import optuna
@@ -30,86 +31,101 @@ class State:
 
 
 class Loop:
-    """The trials of a search, as many at a time as an executor has slots."""
+    """The trials of a search, as many at a time as there are slots and memory."""
 
     def __init__(
         self,
         plan: Plan,
         study: optuna.Study,
-        executor: Executor,
-        slots: int,
-        heard: Callable[[State], None],
+        workers: Workers,
+        heard: Callable[[State], object],
     ) -> None:
         self._plan = plan
         self._study = study
-        self._executor = executor
-        self._slots = slots
+        self._workers = workers
         self._heard = heard
         self._space = space(plan.vary)
         self._grid = grid(self._space) if plan.sampler == "grid" else None
         self._total = plan.trials if self._grid is None else min(plan.trials, len(self._grid))
         self._ended = len(ended(study))
-        self._running: dict[Future[Done], tuple[optuna.Trial, int]] = {}
+        self._known = Known(here=workers.largest_bytes is None)
+        self._preparations: set[str] = set()
+        self._trials: dict[int, tuple[optuna.Trial, int]] = {}
 
     def run(self) -> None:
         """Until there are as many trials as the plan has, or as the grid."""
         known = ended(self._study)
-        places = [place for place in range(self._total) if place not in known]
-        try:
-            while places or self._running:
-                while places and len(self._running) < self._slots:
-                    self._ask(places.pop(0))
-                over, _ = wait(self._running, timeout=0.25, return_when=FIRST_COMPLETED)
-                for future in over:
-                    self._over(future)
-                self._heard(self._state())
-        finally:
-            for future in self._running:
-                future.cancel()
+        places = (place for place in range(self._total) if place not in known)
+        asked = (task for place in places if (task := self._ask(place)) is not None)
+        engine = Engine(
+            self._workers, FIGURES, self._over, lambda _state: self._heard(self._state()),
+            ahead=self._workers.slots,
+        )  # fmt: skip
+        engine.run(asked, self._total, len(known))
+        self._heard(self._state())
 
-    def _ask(self, place: int) -> None:
+    def _ask(self, place: int) -> Task | None:
         """Begins the trial of a place."""
         fixed = self._grid[place] if self._grid else None
         self._study.sampler = sampler(self._plan, place, fixed)
         trial = self._study.ask(self._space)
         trial.set_user_attr(PLACE, place)
-        self._submit(trial, 0)
+        return self._begin(trial, 0)
 
-    def _submit(self, trial: optuna.Trial, rung: int) -> None:
+    def _begin(self, trial: optuna.Trial, rung: int) -> Task | None:
+        """What is to be run of a trial; none of one that cannot be, which has failed."""
+        place = trial.user_attrs[PLACE]
+        self._trials[place] = (trial, rung)
+        try:
+            task = self._known.task(self._point(place, trial.params, rung))
+            self._workers.require_room([task])
+        except WordlineError as fault:
+            self._fail(trial, str(fault))
+            return None
+        return self._sharing(task)
+
+    def _point(self, place: int, params: Mapping[str, Any], rung: int) -> Point:
         plan = self._plan
-        given = {**plan.overrides, **plan.options, **trial.params}
+        given = {**plan.overrides, **plan.options, **params}
         options = {key: given[key] for key in OPTIONS if key in given}
         if rung < len(plan.rungs):
             options["max_requests"] = plan.rungs[rung]
         keys = {key: value for key, value in given.items() if key not in OWN}
-        job = Job(plan.device, plan.trace, plan.seed, keys, options)
-        self._running[self._executor.submit(work.run, job)] = (trial, rung)
+        return Point(place, plan.device, plan.trace, plan.seed, keys, options, dict(params))
 
-    def _over(self, future: Future[Done]) -> None:
-        trial, rung = self._running.pop(future)
-        fault = future.exception()
-        done = Done({}, "", str(fault)) if fault is not None else future.result()
+    def _sharing(self, task: Task) -> Task:
+        """The same task, on a device that is kept if one was prepared like that before."""
+        name = task.preparation
+        if name not in self._preparations:
+            self._preparations |= {name} if name else set()
+            return replace(task, preparation=None)
+        job = replace(task.job, preparation=name, folder=self._workers.folder)
+        return replace(task, preparation=None, job=job)
+
+    def _over(self, task: Task, done: Done) -> Task | None:
+        """Tells what came of a run; returns the next of its trial, if there is one."""
+        trial, rung = self._trials.pop(task.points[0].index)
         try:
             if done.fault:
                 raise WordlineError(done.fault)
             if rung < len(self._plan.rungs):
-                self._look(trial, rung, done)
-            else:
-                self._complete(trial, done)
+                return self._look(trial, rung, done)
+            self._complete(trial, done)
         except WordlineError as reason:
             self._fail(trial, str(reason))
+        return None
 
-    def _look(self, trial: optuna.Trial, rung: int, done: Done) -> None:
+    def _look(self, trial: optuna.Trial, rung: int, done: Done) -> Task | None:
         """Goes on with a trial after a rung, or gives it up."""
         import optuna
 
         (one,) = self._plan.objectives
         trial.report(value_of(one.name, done.figures, trial.params), self._plan.rungs[rung])
         if not trial.should_prune():
-            self._submit(trial, rung + 1)
-            return
+            return self._begin(trial, rung + 1)
         self._ended += 1
         self._study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+        return None
 
     def _complete(self, trial: optuna.Trial, done: Done) -> None:
         plan = self._plan

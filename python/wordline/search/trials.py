@@ -7,7 +7,6 @@ the search was stopped is none: its place is taken again.
 from __future__ import annotations
 
 import hashlib
-import os
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,26 +20,29 @@ if TYPE_CHECKING:
 
     import optuna
 
+    from wordline.search.journal import Lines
+
 JOURNAL = "trials.journal"
 PLACE, ERROR, DIGEST = "place", "error", "digest"
 PLAN = "plan"
 
 
-def opened(plan: Plan, folder: str | None) -> optuna.Study:
-    """The trials of a search, with those that its folder holds. Raises WordlineError if these are
+def opened(plan: Plan, lines: Lines | None) -> optuna.Study:
+    """The trials of a search, with those that its journal holds. Raises WordlineError if these are
     of another search."""
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     identity = plan.identity()
-    study = _study(plan, folder)
+    study = _study(plan, lines)
     known = study.user_attrs.get(PLAN)
     if known is None:
         study.set_user_attr(PLAN, identity)
     elif known != identity:
         other = [part for part, value in identity.items() if known.get(part) != value]
         raise WordlineError(
-            f"{folder}: holds another search (other {', '.join(other)}); name another folder"
+            f"{lines.path if lines else 'the journal'}: holds another search "
+            f"(other {', '.join(other)}); name another folder"
         )
     for trial in study.get_trials(deepcopy=False, states=[optuna.trial.TrialState.RUNNING]):
         study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
@@ -93,47 +95,46 @@ def _pruner(plan: Plan) -> optuna.pruners.BasePruner:
     return made[plan.pruner]()
 
 
-def _study(plan: Plan, folder: str | None) -> optuna.Study:
+def _study(plan: Plan, lines: Lines | None) -> optuna.Study:
     import optuna
 
     directions = optuna.study.StudyDirection
     ways = [directions.MAXIMIZE if one.maximise else directions.MINIMIZE for one in plan.objectives]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if folder is None:
+        if lines is None:
             return optuna.create_study(study_name="search", directions=ways, pruner=_pruner(plan))
-        output_folder.make(folder)
-        path = str(Path(folder) / JOURNAL)
-        _cut_torn_line(path)
-        return _kept(path, ways, _pruner(plan))
+        return _kept(lines, ways, _pruner(plan))
+
+
+def lines_in(folder: str) -> Lines:
+    """The journal of a search in its folder. Raises WordlineError if it is none."""
+    from wordline.search.journal import Lines
+
+    output_folder.make(folder)
+    path = str(Path(folder) / JOURNAL)
+    try:
+        return Lines(path)
+    except (OSError, ValueError) as fault:
+        raise _no_journal(path, fault) from fault
 
 
 def _kept(
-    path: str,
-    ways: list[optuna.study.StudyDirection],
-    pruner: optuna.pruners.BasePruner,
+    lines: Lines, ways: list[optuna.study.StudyDirection], pruner: optuna.pruners.BasePruner
 ) -> optuna.Study:
     """The study that a journal holds; a new one if it holds none. The directions are those of the
     plan that it knows, which `opened` compares."""
     import optuna
-    from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock, JournalStorage
+    from optuna.storages.journal import JournalStorage
 
     try:
-        storage = JournalStorage(JournalFileBackend(path, lock_obj=JournalFileOpenLock(path)))
+        storage = JournalStorage(lines)
         if storage.get_all_studies():
             return optuna.load_study(study_name="search", storage=storage, pruner=pruner)
     except (ValueError, KeyError, TypeError) as fault:
-        raise WordlineError(
-            f"{path}: is no journal of a search ({fault}); name another folder"
-        ) from fault
+        raise _no_journal(lines.path, fault) from fault
     return optuna.create_study(study_name="search", storage=storage, directions=ways, pruner=pruner)
 
 
-def _cut_torn_line(path: str) -> None:
-    """Leaves out the end of a journal that a power cut tore: what follows the last whole line."""
-    if not os.path.exists(path):  # noqa: PTH110
-        return
-    content = Path(path).read_bytes()
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
-        os.truncate(path, whole)
+def _no_journal(path: str, fault: Exception) -> WordlineError:
+    return WordlineError(f"{path}: is no journal of a search ({fault}); name another folder")

@@ -15,8 +15,10 @@ STUDIES = {
     "gc": "Garbage collection scheduling: collections in idle time, in advance and put off",
     "lcr": "Load-aware cache replacement: a buffer that knows which chips are busy",
     "nand": "A NAND package by itself: operation modes, latency variation, dies and planes",
+    "op-fcl": "OP-FCL: a flash cache that leaves space for collections, divided by a cost model",
     "palloc": "Page allocation strategies: 24 orders of channels, ways, dies and planes",
     "read-cache": "Flash as a read cache: suspected queues, and collections that move nothing",
+    "write-cache": "Flash as a write cache: a size that follows the locality of the writes",
     "paq": "Physically addressed queueing: schedulers that know where pages are",
 }
 

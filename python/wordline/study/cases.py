@@ -3,9 +3,8 @@
 from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
-import wordline
 from wordline import WordlineError
 from wordline.config import Value
 from wordline.study.figure import Setup
@@ -25,28 +24,48 @@ READING: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Case:
-    """A simulation: a load on a device, the name of a preset. Of a trace, at most `requests`. The
-    `seed` is that of all random choices, those of preconditioning too."""
+    """A simulation: a load on a device, the name of a preset. Of a trace, or of several played one
+    after the other, at most `requests`. The `seed` is that of all random choices, those of
+    preconditioning too. `by_disk` leaves each volume to its member of the array."""
 
     device: str
     label: str
     overrides: Mapping[str, Value]
-    trace: Path | None = None
+    trace: Path | Sequence[Path] | None = None
     requests: int | None = None
     seed: int = 1
+    by_disk: bool = False
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How its trace is read."""
+        return {key: value for key, value in READING.items()
+                if key != "volumes" or not self.by_disk}  # fmt: skip
 
 
-def result(setup: Setup, case: Case, *, requests: bool = True) -> wordline.Result:
-    """What comes of a case, with a row per request if wanted. Raises WordlineError."""
-    found = _result(case, requests)
-    setup.note(case.label, found.config)
+def latencies_us(run: Run) -> list[float]:
+    """Response times of the requests in order of arrival, of a run with the table `requests`."""
+    table = run.table("requests").sort("index")
+    return [ps / 1e6 for ps in table["latency_ps"].to_list()]
+
+
+def tabled(
+    setup: Setup, cases: Mapping[Key, Case], table: Literal["requests", "series"]
+) -> dict[Key, Run]:
+    """What came of cases, with a table beside the summaries. Raises WordlineError if one cannot be
+    simulated."""
+    runs = run_all(list(cases.values()), setup.runs, (table,))
+    found = dict(zip(cases, runs, strict=True))
+    for key, run in found.items():
+        if run.summary is None:
+            raise WordlineError(run.fault)
+        setup.note(cases[key].label, run.config)
     return found
 
 
-def latencies_us(result: wordline.Result) -> list[float]:
-    """Response times of the requests in order of arrival."""
-    table = result.requests.polars().sort("index")
-    return [ps / 1e6 for ps in table["latency_ps"].to_list()]
+def summary_of(run: Run) -> Summary:
+    """The summary of a run that came to its end."""
+    return cast("Summary", run.summary)
 
 
 def required(setup: Setup, cases: Mapping[Key, Case]) -> dict[Key, Summary]:
@@ -91,33 +110,23 @@ def completed(setup: Setup, cases: Mapping[Key, Case]) -> tuple[dict[Key, Summar
             faults[key] = run.fault
             continue
         setup.note(case.label, run.config)
-        found[key] = cast("Summary", run.summary)
+        found[key] = summary_of(run)
     return found, faults
 
 
-def _result(case: Case, requests: bool) -> wordline.Result:
-    return wordline.run(
-        case.device,
-        case.trace,
-        overrides=case.overrides,
-        requests=requests,
-        max_requests=case.requests,
-        seed=case.seed,
-        **READING,
-    )
-
-
-def run_all(cases: Sequence[Case], runs: Runs | None = None) -> list[Run]:
-    """Runs cases as a sweep does; the answers stand in their order. What `runs` knows is not run
-    again."""
+def run_all(
+    cases: Sequence[Case], runs: Runs | None = None, tables: tuple[str, ...] = ()
+) -> list[Run]:
+    """Runs cases as a sweep does, for these tables beside their summaries; the answers stand in
+    their order. What `runs` knows is not run again."""
     runs = runs or Runs()
-    known = Known()
+    known = Known(here=runs.here)
     found: list[str] = []
     tasks: dict[str, Task] = {}
     faults: dict[str, Run] = {}
     for index, case in enumerate(cases):
         try:
-            task = known.task(_point(index, case))
+            task = known.task(_point(index, case), tables)
         except WordlineError as fault:
             found.append(str(index))
             faults[str(index)] = Run(None, "", str(fault))
@@ -129,8 +138,15 @@ def run_all(cases: Sequence[Case], runs: Runs | None = None) -> list[Run]:
 
 
 def _point(index: int, case: Case) -> Point:
-    options: dict[str, Any] = {**READING}
+    options: dict[str, Any] = case.reading
     if case.requests is not None:
         options["max_requests"] = case.requests
-    trace = () if case.trace is None else (str(case.trace),)
-    return Point(index, case.device, trace, case.seed, dict(case.overrides), options, {})
+    return Point(
+        index, case.device, _paths(case.trace), case.seed, dict(case.overrides), options, {}
+    )
+
+
+def _paths(trace: Path | Sequence[Path] | None) -> tuple[str, ...]:
+    if trace is None:
+        return ()
+    return (str(trace),) if isinstance(trace, Path) else tuple(str(path) for path in trace)

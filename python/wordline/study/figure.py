@@ -15,6 +15,8 @@ from wordline.package import Package
 from wordline.study.runs import Runs
 
 Range: TypeAlias = tuple[float, float]
+POINTS = ("%", "points")
+"""Units whose differences are points."""
 
 
 @dataclass(frozen=True)
@@ -37,21 +39,21 @@ class Row:
 
     @property
     def difference(self) -> float | None:
-        """Ours less the published one: percentage points if both are per cent, else per cent of
+        """Ours less the published one: points if both are per cent or points, else per cent of
         the published one. Of a range, to its nearer end, and 0 within it."""
         if self.published is None or self.ours is None:
             return None
         value = self.published.value
         low, high = value if isinstance(value, tuple) else (value, value)
         nearest = min(max(self.ours, low), high)
-        if self.unit == "%":
+        if self.unit in POINTS:
             return self.ours - nearest
         return 100 * (self.ours - nearest) / nearest if nearest else None
 
     @property
     def difference_unit(self) -> str:
         """Of the difference."""
-        return "points" if self.unit == "%" else "%"
+        return "points" if self.unit in POINTS else "%"
 
 
 @dataclass(frozen=True)
@@ -59,12 +61,14 @@ class Claim:
     """What the document says about the figure, and whether it is so here.
 
     `because` says why it cannot be so in this model; such a claim is asserted not to hold.
+    `only_told` says why neither is asserted.
     """
 
     text: str
     holds: bool
     detail: str
     because: str = ""
+    only_told: str = ""
 
     @property
     def expected(self) -> bool:
@@ -74,7 +78,7 @@ class Claim:
     @property
     def passed(self) -> bool:
         """Whether it is as asserted."""
-        return self.holds == self.expected
+        return bool(self.only_told) or self.holds == self.expected
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import markupsafe
 
 import wordline
 from wordline import pages, units
-from wordline.study.figure import Published, Row
+from wordline.study.figure import POINTS, Published, Row
 from wordline.study.results import Results
 
 # A difference in per cent beyond which it is told as a ratio.
@@ -56,7 +56,7 @@ def difference(row: Row) -> str:
         return units.ABSENT
     if row.difference == 0:
         return "within" if isinstance(row.published and row.published.value, tuple) else "equal"
-    if row.unit != "%" and row.difference > MANY:
+    if row.unit not in POINTS and row.difference > MANY:
         return f"{1 + row.difference / 100:,.0f} times"
     return f"{row.difference:+.1f} {row.difference_unit}"
 

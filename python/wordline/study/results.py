@@ -126,6 +126,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "passed": claim.passed,
         "detail": claim.detail,
         "because": claim.because or None,
+        "only_told": claim.only_told or None,
     }
 
 

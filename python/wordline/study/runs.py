@@ -1,13 +1,17 @@
 """What a study has run: each case once, whichever figures are made of it."""
 
+import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Any, Self
 
-from wordline.sweep import SUMMARIES, run
-from wordline.sweep.engine import State
+from wordline.sweep import run
+from wordline.sweep.engine import SUMMARIES, State
 from wordline.sweep.journal import Journal
 from wordline.sweep.tasks import Task, share
 from wordline.sweep.work import Run
+from wordline.sweep.workers import Workers, here, workers_of
 
 
 class Runs:
@@ -23,22 +27,53 @@ class Runs:
         jobs: int | None = None,
         heard: Callable[[State], None] | None = None,
     ) -> None:
-        self._path = journal
+        self.here = here(on)
+        """Whether they run on this machine."""
+        self._heard = heard
         self._on = on
         self._jobs = jobs
-        self._heard = heard
-        with Journal(journal, Run) as before:
-            self.known = before.known
+        self._journal = Journal(journal, Run)
+        self._workers: Workers | None = None
+        self._open = ExitStack()
+        self.known = self._journal.known
+
+    def __enter__(self) -> Self:
+        """Keeps the processes, or the connection to a cluster, from one `run` to the next."""
+        self._open.enter_context(self._journal)
+        self._workers = self._open.enter_context(workers_of(self._on, self._jobs, sys.maxsize))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._workers = None
+        self._open.__exit__(kind, fault, trace)
 
     def run(self, tasks: Sequence[Task]) -> None:
         """Runs the tasks that are not known; those that fail are known by their faults."""
         fresh = [task for task in tasks if task.key not in self.known]
+        if not fresh:
+            return
         share(fresh)
-        with Journal(self._path, Run) as journal:
+        if self._workers is not None:
+            run(self._workers, fresh, SUMMARIES, self._over, heard=self._heard)
+            return
+        with self:
+            self.run(fresh)
 
-            def over(task: Task, done: Run) -> None:
-                self.known[task.key] = done
-                journal.add(task.key, done)
+    @property
+    def unwritten(self) -> str:
+        """Why no more points are kept, if so."""
+        return self._journal.unwritten
 
-            if fresh:
-                run(fresh, SUMMARIES, over, on=self._on, jobs=self._jobs, heard=self._heard)
+    @property
+    def kept(self) -> int:
+        """Points from which the same study goes on."""
+        return sum(not one.fault for one in self.known.values())
+
+    def _over(self, task: Task, done: Run) -> None:
+        self.known[task.key] = done
+        self._journal.add(task.key, done)

@@ -20,6 +20,7 @@ class Request:
     writes: bool
     first: int
     pages: int
+    volume: int = 0
 
 
 @contextmanager
@@ -38,7 +39,7 @@ def written(
 
 def _line(one: Request, page_bytes: int) -> str:
     op = "write" if one.writes else "read"
-    return f"{one.at},{op},{one.first * page_bytes},{one.pages * page_bytes},0\n"
+    return f"{one.at},{op},{one.first * page_bytes},{one.pages * page_bytes},{one.volume}\n"
 
 
 def recorded(setup: Setup, known: Mapping[str, Sequence[str]]) -> dict[str, Path]:

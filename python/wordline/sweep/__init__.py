@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
-from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import Executor
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,14 +11,14 @@ from wordline import output_folder, pickling
 from wordline._wordline import WordlineError
 from wordline.config import show
 from wordline.sweep import plan as plans
-from wordline.sweep import work
-from wordline.sweep.engine import Engine, State, Work
+from wordline.sweep.engine import FIGURES, Engine, State, Work
 from wordline.sweep.journal import Ended, Journal
-from wordline.sweep.local import Processes, job_count
+from wordline.sweep.local import job_count
 from wordline.sweep.plan import Plan, Point
 from wordline.sweep.table import write as write_table
 from wordline.sweep.tasks import Task, tasks
 from wordline.sweep.work import Done
+from wordline.sweep.workers import Workers, here, workers_of
 
 if TYPE_CHECKING:
     import polars
@@ -228,7 +224,7 @@ def carry_out(
     """Runs a plan. Raises as `sweep` does."""
     job_count(jobs)
     every = plans.points(plan)
-    todo = tasks(every)
+    todo = tasks(every, here=here(on))
     keys = {point.index: task.key for task in todo for point in task.points}
     ended: dict[str, Done] = {}
     place = None if out is None else output_folder.check(out, "sweep")
@@ -245,7 +241,8 @@ def carry_out(
         known = sum(len(task.points) for task in todo) - sum(len(task.points) for task in fresh)
         try:
             if fresh:
-                run(fresh, FIGURES, over, known, on=on, jobs=jobs, heard=heard)
+                with workers_of(on, jobs, len(fresh)) as who:
+                    run(who, fresh, FIGURES, over, known, heard)
         except KeyboardInterrupt:
             raise SweepInterrupted(_kept(plan, every, keys, ended, place)) from None
     kept = _kept(plan, every, keys, ended, place)
@@ -254,66 +251,18 @@ def carry_out(
     return kept
 
 
-FIGURES = Work(work.run, lambda fault: Done({}, "", fault))
-SUMMARIES = Work(work.summarise, lambda fault: work.Run(None, "", fault))
-
-
 def run(
+    who: Workers,
     todo: Sequence[Task],
     what: Work[T],
-    over: Callable[[Task, T], None],
+    over: Callable[[Task, T], Task | None],
     known: int = 0,
-    *,
-    on: Any = None,
-    jobs: int | None = None,
-    heard: Callable[[State], None] | None = None,
+    heard: Callable[[State], object] | None = None,
 ) -> None:
-    """Does some work with tasks on all cores, or where `on` says; `over` hears of each that has
-    ended."""
-    with _executor(on, jobs, todo) as (executor, slots, folder, moved):
-        heard = heard or (lambda _state: None)
-        Engine(executor, slots, folder, what, over, heard).run(moved, known)
-
-
-@contextmanager
-def _executor(
-    on: Any, jobs: int | None, todo: Sequence[Task]
-) -> Generator[tuple[Executor, int, str | None, Sequence[Task]]]:
-    """An executor, how many points it runs at a time, a folder that it sees for prepared devices,
-    and the tasks as it takes them."""
-    if isinstance(on, Executor):
-        yield on, job_count(jobs), None, todo
-        return
-    if on is not None:
-        yield from _on_cluster(on, todo)
-        return
-    folder = tempfile.mkdtemp(prefix="wordline-")
-    processes = Processes(min(job_count(jobs), len(todo)))
-    try:
-        yield processes, processes.slots, folder, todo
-        processes.shutdown()
-    except BaseException:
-        processes.shutdown(cancel_futures=True)
-        raise
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _on_cluster(
-    on: Any, todo: Sequence[Task]
-) -> Generator[tuple[Executor, int, str | None, Sequence[Task]]]:
-    from wordline.sweep import cluster
-
-    if isinstance(on, str) and not on.startswith(cluster.SCHEME):
-        raise WordlineError(f"--on {on}: name the scheduler as dask://HOST:PORT")
-    client = cluster.connect(on) if isinstance(on, str) else on
-    executor, slots = cluster.executor(client)
-    try:
-        yield executor, slots, None, cluster.ship(client, todo)
-    finally:
-        executor.shutdown(wait=False)
-        if isinstance(on, str):
-            client.close()
+    """Has workers do something with tasks; `over` hears of each that has ended. Raises
+    WordlineError."""
+    who.require_room(todo)
+    Engine(who, what, over, heard or (lambda _state: None)).run_all(todo, known)
 
 
 def _kept(

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Sequence
-from concurrent.futures import Executor
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from wordline import trace_input
 from wordline._wordline import WordlineError
-from wordline.sweep.tasks import Task
-from wordline.sweep.work import UPLOADED
+from wordline.sweep.work import Job
 
 SCHEME = "dask://"
+WAIT_S = 60
+"""How long the first worker may take to appear."""
 
 
 def connect(address: str) -> Any:
@@ -35,40 +38,73 @@ def connect(address: str) -> Any:
         ) from None
 
 
-def executor(client: Any) -> tuple[Executor, int]:
-    """The executor of a client, and how many points its workers run at a time. Raises WordlineError
-    if there are none."""
-    client.wait_for_workers(1, timeout=60)
-    slots = sum(client.nthreads().values())
-    # A run is no function of its arguments alone to Dask: equal points have been put together.
-    return client.get_executor(pure=False), slots
+def rooms(client: Any) -> list[float]:
+    """Bytes of memory that each worker may use. Raises WordlineError if there is none."""
+    try:
+        client.wait_for_workers(1, timeout=WAIT_S)
+    except TimeoutError:
+        address = client.scheduler.address
+        raise WordlineError(
+            f"the scheduler at {address} has had no worker for {WAIT_S} s; start some with "
+            f"`dask worker {address}`"
+        ) from None
+    told: dict[str, tuple[str, float | None, float]] = client.run(_room)
+    return _shared_by_host(list(told.values()))
 
 
-def ship(client: Any, tasks: Sequence[Task]) -> list[Task]:
-    """The same tasks with traces by paths that the workers see: those that they do not see are sent
-    to each of them once."""
-    traces = sorted({path for task in tasks for path in task.job.trace})
-    unseen = [path for path in traces if not all(client.run(_sees, os.path.abspath(path)).values())]  # noqa: PTH100
-    for path in unseen:
-        client.upload_file(path, load=False)
-    sent = set(unseen)
-    return [replace(task, job=_moved(task, sent)) for task in tasks]
+def _shared_by_host(told: list[tuple[str, float | None, float]]) -> list[float]:
+    """Bytes for each worker, of which are told the host, its own limit, if it has one, and what the
+    host has left. Those without a limit share what their host has."""
+    hosts = [host for host, limit, _ in told if not limit]
+    return [limit or left / hosts.count(host) for host, limit, left in told]
 
 
-def require_seen(client: Any, paths: Sequence[str]) -> None:
-    """Refuses files that a worker does not see."""
-    for path in paths:
-        if not all(client.run(_sees, path).values()):
-            raise WordlineError(f"{path}: not all workers see this file; put it where they do")
+def _room(dask_worker: Any) -> tuple[str, float | None, float]:
+    import socket
+
+    from wordline.sweep.workers import available
+
+    limit: float | None = dask_worker.memory_manager.memory_limit
+    return socket.gethostname(), limit, available()
 
 
-def _moved(task: Task, sent: set[str]) -> Any:
-    paths = tuple(
-        f"{UPLOADED}{os.path.basename(path)}" if path in sent else os.path.abspath(path)  # noqa: PTH100, PTH119
-        for path in task.job.trace
-    )
-    return replace(task.job, trace=paths)
+class Shipped:
+    """Traces at the workers of a client: those that they do not all see are sent to each of them,
+    once, under names of their own."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._names: dict[str, str] = {}
+
+    def moved(self, job: Job) -> Job:
+        """The same job with the names under which its traces were sent, and paths that do not
+        depend on a folder for the others."""
+        paths = tuple(os.path.abspath(path) for path in trace_input.paths(job.trace))  # noqa: PTH100
+        for path in paths:
+            if path not in self._names:
+                self._names[path] = self._name(path)
+        sent = {path: name for path in paths if (name := self._names[path])}
+        return replace(job, trace=paths, sent=sent)
+
+    def _name(self, path: str) -> str:
+        """Sends a trace; returns its name at the workers, empty if all see it where it is."""
+        digest = content(path)
+        if all(found == digest for found in self._client.run(content, path).values()):
+            return ""
+        name = f"{digest}{''.join(Path(path).suffixes)}"
+        if name not in self._names.values():
+            # Dask gives a file at its workers the name that it has here.
+            with tempfile.TemporaryDirectory(prefix="wordline-") as folder:
+                named = Path(folder, name)
+                named.symlink_to(path)
+                self._client.upload_file(str(named), load=False)
+        return name
 
 
-def _sees(path: str) -> bool:
-    return os.path.exists(path)  # noqa: PTH110
+def content(path: str) -> str:
+    """A hash of what is in a file; empty if there is none that can be read."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""

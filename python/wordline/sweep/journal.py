@@ -59,6 +59,7 @@ class Journal(Generic[T]):
         self._sync()
         if self._file:
             self._file.close()
+            self._file = None
 
     def add(self, key: str, done: T) -> None:
         """Keeps what came of a point, unless it failed: that is tried again."""

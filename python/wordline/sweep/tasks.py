@@ -13,8 +13,14 @@ from typing import Any
 import wordline
 from wordline import _wordline, config, trace_input
 from wordline._wordline import WordlineError
+from wordline.config import Overrides, Source
 from wordline.sweep.plan import Point
 from wordline.sweep.work import Job
+
+WORTH_SHARING = 0.1
+"""Random page writes of a preparation, as a multiple of the user pages, from which on it is made
+once for several points. To read the state of 64 GiB from its file (`d4` with 4,096 blocks a plane)
+takes 0.08 CPU s more than to fill it, as long as random writes of 0.04 of its pages."""
 
 
 @dataclass
@@ -25,6 +31,7 @@ class Task:
     job: Job
     points: list[Point]
     memory_bytes: int
+    """At most, estimated."""
     preparation: str | None
     """Name of the preparation that it shares with other tasks."""
     tried: int = field(default=0)
@@ -34,13 +41,15 @@ class Task:
 class _Device:
     resolved: str
     memory_bytes: int
+    refusal: str
     prepares: bool
+    """Whether that is worth sharing."""
 
 
-def tasks(points: Sequence[Point]) -> list[Task]:
+def tasks(points: Sequence[Point], *, here: bool = True) -> list[Task]:
     """The runs of points, in their order. Raises WordlineError about the first point that cannot be
-    run, with its key."""
-    known = Known()
+    run, with its key: `here` for want of memory too, of which other machines may have more."""
+    known = Known(here=here)
     found: dict[str, Task] = {}
     for point in points:
         try:
@@ -63,49 +72,62 @@ def share(tasks: Collection[Task]) -> None:
             task.preparation = None
 
 
-class Known:
-    """Devices and traces that were looked at: points have them in common."""
+def by_preparation(tasks: Sequence[Task]) -> list[Task]:
+    """The same tasks, those of one preparation after each other."""
+    places: dict[str | None, int] = {}
+    for task in tasks:
+        places.setdefault(task.preparation, len(places))
+    return sorted(tasks, key=lambda task: places[task.preparation])
 
-    def __init__(self) -> None:
+
+class Known:
+    """Devices and traces that were looked at: points have them in common. `here` says whether they
+    run on this machine."""
+
+    def __init__(self, *, here: bool = True) -> None:
+        self._here = here
+        self._sources: dict[str, Source] = {}
         self._devices: dict[str, _Device] = {}
         self._traces: dict[tuple[str, ...], str] = {}
 
-    def task(self, point: Point) -> Task:
-        """What has to be run for a point. Raises WordlineError if it cannot be."""
+    def task(self, point: Point, tables: tuple[str, ...] = ()) -> Task:
+        """What has to be run for a point, for these tables beside its summary. Raises WordlineError
+        if it cannot be."""
         trace_input.trace_options(**_reader(point.options))
+        if point.device not in self._sources:
+            self._sources[point.device] = Source(*config.read(point.device))
+        source = self._sources[point.device]
         text = json.dumps([point.device, point.overrides], default=str)
         if text not in self._devices:
-            self._devices[text] = _device(point)
+            self._devices[text] = _device(source, point.overrides)
         device = self._devices[text]
+        if device.refusal and self._here:
+            raise WordlineError(device.refusal)
         if point.trace not in self._traces:
             self._traces[point.trace] = identity(point.trace)
         parts = [
             device.resolved, self._traces[point.trace], point.seed, point.options,
-            wordline.__version__, _wordline.build(),
+            wordline.__version__, _wordline.build(), *tables,
         ]  # fmt: skip
         told = json.dumps(parts, sort_keys=True, default=str).encode()
         preparation = None
         if device.prepares and not point.options.get("power_cut_every"):
-            preparation = wordline.preparation(
-                point.device, overrides=point.overrides, seed=point.seed
-            )
+            preparation = wordline.preparation(source, overrides=point.overrides, seed=point.seed)
         return Task(
             hashlib.sha256(told).hexdigest()[:32],
-            Job(point.device, point.trace, point.seed, point.overrides, point.options),
+            Job(source, point.trace, point.seed, point.overrides, point.options, tables=tables),
             [point],
             device.memory_bytes,
             preparation,
         )
 
 
-def _device(point: Point) -> _Device:
-    config.check(point.device, point.overrides)
-    memory = config.memory(point.device, point.overrides)
-    if memory["refusal"]:
-        raise WordlineError(memory["refusal"])
-    prepares = wordline.preparation(point.device, overrides=point.overrides) is not None
-    resolved = config.show(point.device, point.overrides)
-    return _Device(resolved, memory["most_bytes"], prepares)
+def _device(source: Source, overrides: Overrides) -> _Device:
+    config.check(source, overrides)
+    memory = config.memory(source, overrides)
+    resolved = config.show(source, overrides)
+    prepares = memory["overwrite_ratio"] >= WORTH_SHARING
+    return _Device(resolved, memory["most_bytes"], memory["refusal"] or "", prepares)
 
 
 def _reader(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -39,7 +39,8 @@ def print_cache(summary: "CacheSummary", files: Sequence[Path]) -> None:
             title = _size(runs[own[0]])
             shown.print(_run_table(title, headings, [rows[place] for place in own], widths))
     if on_flash := summary["on_flash"]:
-        shown.print(_flash_table(summary, on_flash))
+        if any("flash" in run for run in runs):
+            shown.print(_flash_table(summary, on_flash))
         for note in on_flash["notes"]:
             shown.print(Text(f"Note: {note}", style="dim"))
     print_files(shown, files)

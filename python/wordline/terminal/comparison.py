@@ -1,6 +1,8 @@
 """Results side by side on the terminal."""
 
-from wordline.comparison import Comparison
+from collections.abc import Sequence
+
+from wordline.comparison import Comparison, Line
 from wordline.comparison_page import SAID, cell, per_cent, ranked
 from wordline.terminal.console import print_figures, print_rows
 from wordline.units import ABSENT
@@ -15,17 +17,8 @@ def print_comparison(found: Comparison) -> None:
     if keys:
         print_rows(["key", *names], ([key, *map(_word, own)] for key, own in keys.items()))
     lines = ranked(found)
-    rows: list[list[str]] = []
-    for line in lines[:MOST_ROWS]:
-        row = [line.figure, cell(line, 0)]
-        for place in range(1, len(names)):
-            row += [cell(line, place), per_cent(line, place), SAID[line.exceeds_noise(place)]]
-        rows.append(row)
-    titles = ["figure", names[0]]
-    for name in names[1:]:
-        titles += [name, "change", "noise"]
-    if rows:
-        print_figures(titles, rows, spare=0)
+    for place in range(1, len(names)):
+        _print_side(names[0], names[place], place, lines[:MOST_ROWS])
     equal = len(found.lines) - len(lines)
     more = f"; {len(lines) - MOST_ROWS} more differ" if len(lines) > MOST_ROWS else ""
     print(f"{len(lines)} figures differ, {equal} are equal{more}")
@@ -35,6 +28,19 @@ def print_comparison(found: Comparison) -> None:
     if len(versions) > 1:
         told = ", ".join(f"{side.name} {side.version}" for side in found.sides)
         print(f"The results are of different versions of Wordline: {told}")
+
+
+def _print_side(first: str, name: str, place: int, lines: Sequence[Line]) -> None:
+    """Prints the figures of a side beside those of the first."""
+    rows = [
+        (
+            line.figure, cell(line, 0), cell(line, place), per_cent(line, place),
+            SAID[line.exceeds_noise(place)],
+        )
+        for line in lines
+    ]  # fmt: skip
+    if rows:
+        print_figures(["figure", first, name, "change", "noise"], rows, spare=1)
 
 
 def _word(value: object) -> str:

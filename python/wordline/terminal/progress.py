@@ -1,6 +1,7 @@
 """Progress bars on standard error."""
 
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
@@ -37,6 +38,15 @@ class ProgressBar:
     def __exit__(self, *fault: object) -> None:
         with suppress(OSError):  # the terminal may be gone; the work is not
             self._progress.stop()
+
+    @contextmanager
+    def aside(self) -> Generator[None]:
+        """Takes it away while something else is printed."""
+        self._progress.stop()
+        try:
+            yield
+        finally:
+            self._progress.start()
 
     def _fill(self, fraction: float | None, phase: str, **fields: Any) -> None:
         self._progress.update(

@@ -226,6 +226,17 @@ def _add_cache(grid: Table, cache: Mapping[str, Any]) -> None:
             else ""
         ),
     )
+    written = cache["write_hits"] + cache["write_misses"]
+    if written:
+        destaged = cache["destaged_on_demand"] + cache["destaged_to_clean"]
+        grid.add_row(
+            "Written back",
+            f"{whole(written)} pages stayed in flash "
+            f"({share(cache['write_hit_ratio'])} were held), "
+            f"{whole(cache['writes_bypassed'])} passed by; "
+            f"{whole(destaged + cache['destaged_to_resize'])} destaged, "
+            f"{whole(cache['dirty_pages'])} newer than the disk at the end",
+        )
     if cache["pages_checked"] is not None:
         grid.add_row("Cache verified", f"{whole(cache['pages_checked'])} pages served from flash")
 

@@ -20,12 +20,12 @@ use crate::list::Lists;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lirs {
-    /// Share of HIR entries in the capacity, 0 to 1; rounded down, at least one entry.
+    /// Share of HIR entries in the capacity; rounded down, at least one entry.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub hir_ratio: f64,
     /// Evicted entries that are remembered at most, relative to the capacity; rounded down. With 2
     /// the stack has at most three times the capacity.
-    #[schemars(range(min = 0.0))]
+    #[schemars(range(min = 0.0, max = 1e6))]
     pub ghost_ratio: f64,
 }
 

@@ -20,10 +20,10 @@ use crate::list::Lists;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct S3Fifo {
-    /// Share of the small queue in the capacity, 0 to 1; rounded down, at least one entry.
+    /// Share of the small queue in the capacity; rounded down, at least one entry.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub small_ratio: f64,
-    /// Hits in the small queue, 1 to 3, from which on an entry moves to the main queue. Algorithm 1
+    /// Hits in the small queue, from which on an entry moves to the main queue. Algorithm 1
     /// says 2; 1 is in use too.
     #[schemars(range(min = 1, max = 3))]
     pub promotion_hits: u8,

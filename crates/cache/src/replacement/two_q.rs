@@ -22,7 +22,7 @@ pub struct TwoQ {
     #[schemars(range(min = 0.0, max = 1.0))]
     pub in_ratio: f64,
     /// Entries that A1out remembers (Kout), relative to the capacity; rounded down, at least one.
-    #[schemars(range(min = 0.0))]
+    #[schemars(range(min = 0.0, max = 1e6))]
     pub out_ratio: f64,
 }
 

@@ -1,18 +1,13 @@
 //! What the flash and the disk of a plan take, from their configurations.
 
 use serde::Serialize;
+use wordline_config::costs::{FlashCosts, of_disk, of_flash};
+use wordline_config::load;
 use wordline_config::plan::Store;
-use wordline_config::{Loaded, load};
 use wordline_disk::SECTOR_BYTES;
-use wordline_disk::extent::Extent;
-use wordline_disk::model::{Mechanism, Timed};
-use wordline_kernel::{Stream, Time};
-use wordline_nand::transaction::Operation;
+use wordline_disk::model::Timed;
 
 use crate::CacheError;
-
-/// Accesses from which the mean of a disk is taken.
-const PROBES: u64 = 1 << 14;
 
 /// A configuration as it was named.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,7 +50,7 @@ pub struct Disk {
     pub found_by: String,
 }
 
-fn loaded(device: &Device, option: &str) -> Result<(Loaded, Store), CacheError> {
+fn loaded(device: &Device, option: &str) -> Result<Store, CacheError> {
     let what = || format!("{option} {}", device.name);
     let wrong = |error: &dyn std::fmt::Display| {
         CacheError::argument(what(), error.to_string(), "correct it or name another")
@@ -63,13 +58,13 @@ fn loaded(device: &Device, option: &str) -> Result<(Loaded, Store), CacheError> 
     let loaded =
         load(&device.text, &device.name, &device.overrides).map_err(|error| wrong(&error))?;
     let plan = loaded.plan(0).map_err(|error| wrong(&error))?;
-    Ok((loaded, plan.store))
+    Ok(plan.store)
 }
 
 impl Flash {
     /// The flash of a configuration: of an SSD, or of a cache in front of a disk.
     pub fn of(device: &Device) -> Result<Self, CacheError> {
-        let (_, store) = loaded(device, "flash")?;
+        let store = loaded(device, "flash")?;
         let ssd = match store {
             Store::Ssd(ssd) => *ssd,
             Store::Cached(cached) => cached.ssd,
@@ -82,12 +77,13 @@ impl Flash {
             }
         };
         let (name, device, ftl) = (&device.name, &ssd.device, &ssd.device.ftl);
-        let (chains, per_block) = (&device.part.chains, ftl.layout.pages_per_block);
-        let mean = |operation| {
-            let of = |offset| chains.unloaded(operation, offset).as_us();
-            (0..per_block).map(of).sum::<f64>() / f64::from(per_block.max(1))
-        };
-        let (read_us, program_us) = (mean(Operation::Read), mean(Operation::Program));
+        let per_block = ftl.layout.pages_per_block;
+        let FlashCosts {
+            read_us,
+            program_us,
+            copy_us,
+            erase_us,
+        } = of_flash(device);
         let free = match ftl.start_pages {
             0 => ftl.start_blocks * per_block,
             pages => pages,
@@ -101,12 +97,8 @@ impl Flash {
             free_ratio: f64::from(free) / of_plane,
             read_us,
             program_us,
-            copy_us: if device.internal_data_move {
-                mean(Operation::Move)
-            } else {
-                read_us + program_us
-            },
-            erase_us: chains.unloaded(Operation::Erase, 0).as_us(),
+            copy_us,
+            erase_us,
             endurance_cycles: device.part.endurance_cycles,
         })
     }
@@ -115,7 +107,7 @@ impl Flash {
 impl Disk {
     /// The disk of a configuration, for pages of a size: the disk itself, or the one behind a cache.
     pub fn of(device: &Device, page_bytes: u64) -> Result<Self, CacheError> {
-        let (loaded, store) = loaded(device, "disk")?;
+        let store = loaded(device, "disk")?;
         let leaf = match store {
             Store::Disk(disk) => Some(disk),
             Store::Cached(cached) => match cached.backing {
@@ -124,7 +116,7 @@ impl Disk {
             },
             Store::Ssd(_) | Store::Array(_) => None,
         };
-        let (Some(disk), Some(config)) = (leaf, &loaded.config.disk) else {
+        let Some(disk) = leaf else {
             return Err(CacheError::argument(
                 format!("disk {}", device.name),
                 "it is not one disk",
@@ -140,15 +132,10 @@ impl Disk {
                 "name a larger one",
             ));
         }
-        let overhead = &config.overhead;
-        let (after_read, after_write) = (&overhead.after_read, &overhead.after_write);
-        let read = f64::midpoint(after_read.read_miss_us, after_write.read_miss_us);
-        let write = f64::midpoint(after_read.write_miss_us, after_write.write_miss_us);
-        let mean = |write| mean_us(disk.disk.model.clone(), places, sectors, write);
         Ok(Self {
             name: device.name.clone(),
-            read_us: mean(false) + read,
-            write_us: mean(true) + write,
+            read_us: of_disk(&disk.disk, page_bytes, false),
+            write_us: of_disk(&disk.disk, page_bytes, true),
             found_by: match disk.disk.model {
                 Timed::Constant(_) | Timed::Average(_) => "keys",
                 Timed::Positioned(_) => "random-accesses",
@@ -156,21 +143,4 @@ impl Disk {
             .to_owned(),
         })
     }
-}
-
-/// The mean over accesses at random places, some time after each other so that platters stand anywhere.
-fn mean_us(mut model: Timed, places: u64, sectors: u64, write: bool) -> f64 {
-    let mut random = Stream::new(0, "plan.disk");
-    let (mut now, mut busy) = (Time::ZERO, Time::ZERO);
-    for _ in 0..PROBES {
-        now += Time::from_us(random.below(1 << 14));
-        let extent = Extent {
-            lbn: random.below(places) * sectors,
-            sectors,
-        };
-        let took = model.access(now, extent, write, now).total();
-        now += took;
-        busy += took;
-    }
-    busy.as_us() / PROBES as f64
 }

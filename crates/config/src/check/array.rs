@@ -129,14 +129,6 @@ fn singles(array: &Array) -> Result<Vec<Single<'_>>, ConfigError> {
     let mut singles: Vec<Single<'_>> = Vec::new();
     for (place, said) in array.members.iter().enumerate() {
         let key = |key: &str| format!("array.members[{place}].{key}");
-        if !(1..=MOST_MEMBERS as u32).contains(&said.count) {
-            return Err(ConfigError::rule(
-                &key("count"),
-                said.count,
-                "out of range",
-                format!("give a whole number from 1 to {MOST_MEMBERS}"),
-            ));
-        }
         for number in 0..said.count {
             let name = match (said.name.as_str(), said.count) {
                 ("", _) if said.disk.is_some() => format!("disk{}", singles.len()),
@@ -195,7 +187,7 @@ fn check_stripe(array: &Array, single: &Single<'_>, store: &Store) -> Result<(),
     let pages = pages.map(|ssd| u64::from(ssd.geometry.page_bytes));
     let sectors = store.disks().into_iter().map(|_| SECTOR_BYTES);
     let mut pages = pages.chain(sectors);
-    let Some(page) = pages.find(|&page| stripe == 0 || !stripe.is_multiple_of(page)) else {
+    let Some(page) = pages.find(|&page| !stripe.is_multiple_of(page)) else {
         return Ok(());
     };
     let near = (stripe / page).max(1) * page;

@@ -1,12 +1,12 @@
 //! The `[cache]` and `[disk]` tables.
 
 use wordline_device::config::{Buffer, Host, Ssd as Wiring};
-
+use wordline_device::host::Interface;
 use wordline_ftl::gc::reclaim::Reclaiming;
 use wordline_ftl::mapping::Family;
 use wordline_store::cached;
 
-use super::range::from_schema;
+use crate::costs::costs;
 use crate::plan::{Cached, HardDisk, Precondition, Settle, Ssd, Store};
 use crate::{Config, ConfigError, Nand, Precondition as PreconditionTable};
 
@@ -16,7 +16,6 @@ pub(super) fn cached(
     table: &cached::Config,
     seed: u64,
 ) -> Result<Cached, ConfigError> {
-    from_schema(config, "")?;
     let backing = backing(config, seed)?;
     let mut ssd = Ssd::new(config, seed)?;
     if !matches!(config.ftl.mapping, Family::Page(_)) {
@@ -27,6 +26,14 @@ pub(super) fn cached(
             "set it to \"page\"",
         ));
     }
+    if !matches!(config.host.interface, Interface::Direct(_)) {
+        return Err(ConfigError::rule(
+            "host.interface",
+            config.host.interface.name(),
+            "the cache is in the controller and reaches the flash without an interface",
+            "set it to \"direct\"",
+        ));
+    }
     if ssd.device.buffer.is_some() {
         return Err(ConfigError::rule(
             "buffer.capacity_kib",
@@ -34,6 +41,19 @@ pub(super) fn cached(
             "a DRAM buffer behind a cache is not modelled",
             "set it to 0",
         ));
+    }
+    let destage = &table.destage;
+    if destage.low_ratio > destage.high_ratio {
+        return Err(ConfigError::rule(
+            "cache.destage.low_ratio",
+            destage.low_ratio,
+            "cleaning would stop before it begins",
+            format!(
+                "give at most cache.destage.high_ratio, {}",
+                destage.high_ratio
+            ),
+        )
+        .with(&["cache.destage.high_ratio"]));
     }
     if !cached::Plan::takes(&table.replacement) {
         return Err(ConfigError::rule(
@@ -43,13 +63,17 @@ pub(super) fn cached(
             "take another; `wordline cache` runs it over a trace",
         ));
     }
+    let disks = backing.disks();
+    let Some(disk) = disks.first().map(|leaf| leaf.disk) else {
+        unreachable!("there are disks behind a cache");
+    };
     ssd.precondition = Precondition {
         fill_pages: 0,
         overwrite_pages: 0,
         settle: Settle::No,
     };
     Ok(Cached {
-        cache: cached::Plan::new(table, &ssd.device),
+        cache: cached::Plan::new(table, &ssd.device, costs(&ssd.device, disk)),
         ssd,
         backing,
     })
@@ -90,7 +114,6 @@ pub(super) fn disk(
     config: &Config,
     table: &wordline_disk::Config,
 ) -> Result<HardDisk, ConfigError> {
-    from_schema(config, "")?;
     let flash = [
         ("nand", config.nand != Nand::default()),
         ("ssd", config.ssd != Wiring::default()),
@@ -119,7 +142,6 @@ pub(super) fn disk(
 
 /// An SSD that is no cache: its pages have no other copy, and it stands before nothing.
 pub(super) fn alone(config: &Config, seed: u64) -> Result<Ssd, ConfigError> {
-    let ssd = Ssd::new(config, seed)?;
     let gc = &config.ftl.gc;
     if !matches!(gc.reclaim, Reclaiming::Move(_)) {
         return Err(ConfigError::rule(
@@ -138,5 +160,5 @@ pub(super) fn alone(config: &Config, seed: u64) -> Result<Ssd, ConfigError> {
         )
         .with(&["ftl.mapping"]));
     }
-    Ok(ssd)
+    Ssd::new(config, seed)
 }

@@ -16,17 +16,35 @@ use observe::{observe, series};
 use replay::replay;
 
 use crate::plan::{Plan, Store};
-use crate::{Config, ConfigError};
+use crate::{Config, ConfigError, SCHEMA};
 
 pub(crate) use nand::part;
+
+/// A configuration of this version with its base taken in.
+fn complete(config: &Config) -> Result<(), ConfigError> {
+    if config.schema != SCHEMA {
+        return Err(ConfigError::schema(config.schema.into()));
+    }
+    if let Some(base) = &config.base {
+        return Err(ConfigError::rule(
+            "base",
+            format!("\"{base}\""),
+            "the base has not been taken in",
+            "read the file with load",
+        ));
+    }
+    Ok(())
+}
 
 impl Plan {
     /// Checks a configuration. The same configuration and seed give the same run.
     pub fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
+        complete(config)?;
+        range::ranges(config, None)?;
         let mut plan = Self {
             name: config.name.clone(),
             store: Store::new(config, seed)?,
-            replay: replay(&config.replay.mode)?,
+            replay: replay(&config.replay.mode),
             series: series(&config.series)?,
             observe: observe(&config.observe)?,
             workload: config.workload.clone(),

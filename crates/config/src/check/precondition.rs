@@ -1,24 +1,9 @@
 //! The `[precondition]` table.
 
-use super::range::{number, positive};
 use crate::plan::{Precondition, Settle};
 use crate::{ConfigError, Precondition as Table};
 
 pub(super) fn precondition(config: &Table, user_pages: u32) -> Result<Precondition, ConfigError> {
-    let most = 1000.0;
-    number("precondition.fill_ratio", config.fill_ratio, 0.0..=1.0)?;
-    number(
-        "precondition.overwrite_ratio",
-        config.overwrite_ratio,
-        0.0..=most,
-    )?;
-    let tolerance = config.settle_tolerance_ratio;
-    positive("precondition.settle_tolerance_ratio", tolerance, 1.0)?;
-    positive(
-        "precondition.settle_limit_ratio",
-        config.settle_limit_ratio,
-        most,
-    )?;
     let pages = |ratio: f64| (f64::from(user_pages) * ratio).floor() as u64;
     let fill_pages = (pages(config.fill_ratio) as u32).min(user_pages);
     let overwrites = config.settle || config.overwrite_ratio > 0.0;
@@ -32,7 +17,7 @@ pub(super) fn precondition(config: &Table, user_pages: u32) -> Result<Preconditi
     }
     let settle = if config.settle {
         Settle::Until {
-            tolerance_ratio: tolerance,
+            tolerance_ratio: config.settle_tolerance_ratio,
             limit_pages: pages(config.settle_limit_ratio),
         }
     } else {

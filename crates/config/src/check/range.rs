@@ -1,86 +1,86 @@
 //! The range of each number, and how a number is written in a fault.
 
-use std::fmt::Display;
-use std::ops::RangeInclusive;
+use std::sync::LazyLock;
 
 use serde_json::Value;
+use toml::Value as Toml;
 
-use crate::keys::{self, Kind};
+use crate::keys::{join, resolve};
+use crate::range::Range;
 use crate::{Config, ConfigError};
 
-/// The ranges that the keys of policies declare in their schema, of keys that begin so.
-pub(super) fn from_schema(config: &Config, start: &str) -> Result<(), ConfigError> {
-    let values = serde_json::to_value(config).unwrap_or_default();
-    let bounded = |key: &&keys::Key| key.path.starts_with(start) && key.range != (None, None);
-    for key in keys::all().iter().filter(bounded) {
-        let pointer = format!("/{}", key.path.replace('.', "/"));
-        let value = match values.pointer(&pointer) {
-            // What JSON has no number for: infinite, or none at all.
-            Some(Value::Null) if key.kind == Kind::Number => {
-                as_toml(config, &key.path).parse().unwrap_or(f64::NAN)
+static SCHEMA: LazyLock<Value> = LazyLock::new(crate::schema);
+
+/// Every number within the range that its field declares in the schema; with `table`, those of that table alone.
+pub(super) fn ranges(config: &Config, table: Option<&str>) -> Result<(), ConfigError> {
+    let mut values = toml::Table::try_from(config).map_err(|_| {
+        ConfigError::conflict(
+            "",
+            "a whole number is beyond what TOML holds",
+            "keep whole numbers below 2^63",
+        )
+    })?;
+    values.retain(|key, _| table.is_none_or(|table| key == table));
+    check(&SCHEMA, &Toml::Table(values), "")
+}
+
+/// A value and whatever it holds, against the schema of what may stand at its path.
+fn check(schema: &Value, value: &Toml, path: &str) -> Result<(), ConfigError> {
+    let schema = resolve(&SCHEMA, schema);
+    match value {
+        Toml::Integer(whole) => number(schema, path, *whole as f64, &whole.to_string())?,
+        Toml::Float(real) => number(schema, path, *real, &written(*real))?,
+        Toml::Table(table) => {
+            for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+                if let Some(value) = table.get(name) {
+                    check(property, value, &join(path, name))?;
+                }
             }
-            Some(Value::Number(number)) => number.as_f64().unwrap_or(f64::NAN),
-            _ => continue,
+        }
+        Toml::Array(elements) => list(schema, elements, path)?,
+        _ => {}
+    }
+    let kinds = ["anyOf", "oneOf"]
+        .iter()
+        .filter_map(|key| schema[key].as_array());
+    kinds
+        .flatten()
+        .try_for_each(|kind| check(kind, value, path))
+}
+
+/// The elements of a list; numbers go by the name of the list.
+fn list(schema: &Value, elements: &[Toml], path: &str) -> Result<(), ConfigError> {
+    for (place, element) in elements.iter().enumerate() {
+        let alike = schema.get("items");
+        let Some(kind) = schema["prefixItems"].get(place).or(alike) else {
+            continue;
         };
-        let least = key.range.0.unwrap_or(f64::NEG_INFINITY);
-        let most = key.range.1.unwrap_or(f64::INFINITY);
-        if !(least..=most).contains(&value) {
-            let remedy = match key.range {
-                (Some(least), Some(most)) => format!("give a number from {least} to {most}"),
-                (Some(least), None) => format!("give a number not below {least}"),
-                _ => format!("give a number not above {most}"),
-            };
-            return Err(ConfigError::rule(
-                &key.path,
-                written(value),
-                "out of range",
-                remedy,
-            ));
+        if matches!(element, Toml::Integer(_) | Toml::Float(_)) {
+            check(kind, element, path)?;
+        } else {
+            check(kind, element, &format!("{path}[{place}]"))?;
         }
     }
     Ok(())
 }
 
-pub(super) fn whole<N: Copy + PartialOrd + Display>(
-    key: &str,
-    value: N,
-    range: RangeInclusive<N>,
-) -> Result<(), ConfigError> {
-    if range.contains(&value) {
+fn number(schema: &Value, path: &str, value: f64, shown: &str) -> Result<(), ConfigError> {
+    let Some(range) = Range::of(schema).filter(|range| !range.contains(value)) else {
         return Ok(());
-    }
-    let (least, most) = range.into_inner();
-    let rule = if value < least {
-        "too small"
-    } else {
-        "too large"
     };
-    let remedy = format!("give a whole number from {least} to {most}");
-    Err(ConfigError::rule(key, value, rule, remedy))
-}
-
-pub(super) fn number(key: &str, value: f64, range: RangeInclusive<f64>) -> Result<(), ConfigError> {
-    let words = format!("from {} to {}", range.start(), range.end());
-    in_range(key, value, range.contains(&value), &words)
-}
-
-/// A number above zero.
-pub(super) fn positive(key: &str, value: f64, most: f64) -> Result<(), ConfigError> {
-    let words = format!("above 0 and up to {most}");
-    in_range(key, value, value > 0.0 && value <= most, &words)
-}
-
-fn in_range(key: &str, value: f64, fits: bool, range: &str) -> Result<(), ConfigError> {
-    if fits {
-        return Ok(());
-    }
-    let remedy = format!("give a number {range}");
-    Err(ConfigError::rule(
-        key,
-        written(value),
-        "out of range",
-        remedy,
-    ))
+    let whole = schema["type"] == "integer" || schema["type"][0] == "integer";
+    let rule = match range {
+        Range::OneOf(_) => "there is no such one",
+        Range::Between(..) if !whole => "out of range",
+        Range::Between(..) if range.is_above(value) => "too small",
+        Range::Between(..) => "too large",
+    };
+    let remedy = match (&range, whole) {
+        (Range::OneOf(_), _) => format!("give {range}"),
+        (_, true) => format!("give a whole number {range}"),
+        (_, false) => format!("give a number {range}"),
+    };
+    Err(ConfigError::rule(path, shown, rule, remedy))
 }
 
 /// A number as it would be written in TOML, in few digits.
@@ -92,16 +92,4 @@ pub(super) fn written(value: f64) -> String {
     } else {
         value.to_string()
     }
-}
-
-/// The value of a key as TOML has it, which knows numbers that are infinite or none.
-pub(super) fn as_toml(config: &Config, key: &str) -> String {
-    let table = toml::Table::try_from(config).map(toml::Value::Table);
-    let value = table.map(|table| {
-        let found = key
-            .split('.')
-            .try_fold(&table, |table, part| table.get(part));
-        found.map_or_else(String::new, ToString::to_string)
-    });
-    value.unwrap_or_default()
 }

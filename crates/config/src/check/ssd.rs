@@ -10,15 +10,15 @@ use wordline_nand::{Geometry, Layout};
 use super::buffer::buffer;
 use super::nand::{crowded, nand_tables, part_of};
 use super::precondition::precondition;
-use super::range::{as_toml, from_schema, whole, written};
+use super::range::written;
 use crate::plan::Ssd;
 use crate::{Config, ConfigError};
 
 impl Ssd {
     /// The device of a configuration, whatever array there is.
     pub(crate) fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
-        ranges(config)?;
         let Config { nand, ssd, .. } = config;
+        nand_tables(nand)?;
         let layout = layout(&nand.geometry, ssd)?;
         let dimensions = Dimensions {
             channels: ssd.channels,
@@ -53,15 +53,6 @@ impl Ssd {
             seed,
         })
     }
-}
-
-/// Every number by itself.
-fn ranges(config: &Config) -> Result<(), ConfigError> {
-    nand_tables(config)?;
-    whole("ssd.channels", config.ssd.channels, 1..=1024)?;
-    whole("ssd.ways", config.ssd.ways, 1..=1024)?;
-    whole("host.queue_depth", config.host.queue_depth, 1..=1_000_000)?;
-    from_schema(config, "")
 }
 
 /// The scheduler; one that builds commands of several planes needs a composition that lets them be.
@@ -119,12 +110,11 @@ fn ftl_fault(config: &Config, error: wordline_ftl::PlanError) -> ConfigError {
         Some(Value::Number(number)) if number.is_f64() => {
             written(number.as_f64().unwrap_or(f64::NAN))
         }
-        // What JSON has no number for.
-        None | Some(Value::Null) => as_toml(config, error.key),
-        Some(value) => value.to_string(),
+        value => value.unwrap_or(&Value::Null).to_string(),
     };
     ConfigError::rule(error.key, value, error.reason, error.remedy).with(&[
         "ftl.gc.start_free_ratio",
+        "ftl.gc.start_free_pages",
         "ftl.gc.hard_free_ratio",
         "nand.geometry.blocks_per_plane",
     ])

@@ -86,7 +86,7 @@ fn disk_of(stream: &Stream, plan: &Plan, place: usize) -> Result<Option<Disk>, C
 fn replay_of(config: &Config, place: usize) -> Result<Replay, ConfigError> {
     let stream = &config.streams[place];
     let Some(own) = &stream.replay else {
-        return replay(&config.replay.mode);
+        return Ok(replay(&config.replay.mode));
     };
     let key = format!("streams[{place}].replay");
     if stream.workload.is_some() {
@@ -96,7 +96,7 @@ fn replay_of(config: &Config, place: usize) -> Result<Replay, ConfigError> {
             "leave it out; the workload's arrival says when its requests are issued",
         ));
     }
-    replay(&own.mode).map_err(|error| error.inside(&format!("streams[{place}].")))
+    Ok(replay(&own.mode))
 }
 
 /// The generated workloads, by the rules of their generator.

@@ -84,10 +84,11 @@ impl<M: Mapping> Controller<M> {
             page,
             version,
             base,
+            label,
             ..
         } = *write;
         if let Some(journal) = &mut self.flash.journal {
-            self.ram.carried.carry_host(journal, slot, page);
+            self.ram.carried.carry_host(journal, slot, page, label);
         }
         if let Some(verification) = &mut self.verification {
             let content = verification.shadow.write(page, version, base, place);

@@ -6,6 +6,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use wordline_ftl::Lpn;
+use wordline_ftl::recovery::Label;
 use wordline_kernel::Time;
 use wordline_nand::Plane;
 
@@ -36,6 +37,8 @@ pub(super) struct PageWrite {
     /// For verification.
     pub version: Version,
     pub base: u64,
+    /// What its spare area is to say.
+    pub label: Label,
 }
 
 /// A write that has no place yet, and the writes of its page that came later.

@@ -16,7 +16,7 @@ impl<M: Mapping> Controller<M> {
     /// From now on the spare areas of all pages are kept, so that the power can fail. To be called
     /// on a pristine device.
     pub fn expect_power_cuts(&mut self) {
-        let journal = Journal::new(&self.layout, self.mapping.user_pages());
+        let journal = Journal::new(&self.layout, self.mapping.numbers());
         self.flash.journal = Some(Box::new(journal));
         self.follows = true;
     }
@@ -60,7 +60,11 @@ impl<M: Mapping> Controller<M> {
             let audited = mapping.audit();
             let checked = audited.and_then(|()| {
                 let place = |page| mapping.lookup(page);
-                verification.shadow.cut(now, mapping.user_pages(), place)
+                let (pages, shadow) = (mapping.user_pages(), &mut verification.shadow);
+                if mapping.is_owned() {
+                    return shadow.adopt(now, pages, place);
+                }
+                shadow.cut(now, pages, place)
             });
             checked.map_err(DeviceError::Verification)?;
         }

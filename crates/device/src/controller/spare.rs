@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_ftl::Lpn;
-use wordline_ftl::recovery::{Journal, Tag};
+use wordline_ftl::recovery::{Journal, Label, Tag};
 use wordline_nand::Ppn;
 
 use crate::slot::Slot;
@@ -33,13 +33,13 @@ impl Carried {
         self.0[slot] = says;
     }
     /// A transaction programs a page of the host.
-    pub fn carry_host(&mut self, journal: &mut Journal, slot: Slot, page: Lpn) {
-        let tag = journal.of_host(page);
+    pub fn carry_host(&mut self, journal: &mut Journal, slot: Slot, page: Lpn, label: Label) {
+        let tag = journal.of_host(page, label);
         self.carry(slot, Says::Tag(tag));
     }
     /// A transaction programs a page of metadata.
-    pub fn carry_metadata(&mut self, journal: &mut Journal, slot: Slot, label: u32) {
-        let tag = journal.of_own(label);
+    pub fn carry_metadata(&mut self, journal: &mut Journal, slot: Slot, number: u32, label: Label) {
+        let tag = journal.of_own(number, label);
         self.carry(slot, Says::Tag(tag));
     }
     /// A transaction programs a copy of a page.

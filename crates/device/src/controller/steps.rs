@@ -1,6 +1,6 @@
 //! The steps of the mapping's jobs on the flash, and what waits for their ends.
 
-use wordline_ftl::{Bulk, JobId, Mapping, Step};
+use wordline_ftl::{Bulk, JobId, Lpn, Mapping, Step};
 use wordline_nand::{Block, Ppn};
 
 use super::Controller;
@@ -10,6 +10,7 @@ use crate::backend::{Order, Purpose};
 use crate::error::Result;
 use crate::event::Context;
 use crate::observation::{Hears, Observation};
+use crate::shadow::METADATA;
 use crate::slot::Slot;
 
 impl<M: Mapping> Controller<M> {
@@ -160,7 +161,7 @@ impl<M: Mapping> Controller<M> {
             }
             Step::Wait | Step::Done => return false,
         };
-        self.issue_for_job(cx, &order, 0);
+        self.issue_for_job(cx, &order, METADATA);
         true
     }
 
@@ -186,7 +187,8 @@ impl<M: Mapping> Controller<M> {
                 Purpose::MoveProgram => carried.carry_copy(journal, slot, Ppn(order.tag)),
                 Purpose::Move => carried.carry_copy(journal, slot, order.place),
                 Purpose::MetadataProgram | Purpose::MapProgram => {
-                    carried.carry_metadata(journal, slot, order.tag);
+                    let label = self.mapping.label(Lpn(order.tag));
+                    carried.carry_metadata(journal, slot, order.tag, label);
                 }
                 _ => {}
             }

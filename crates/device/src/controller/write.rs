@@ -130,6 +130,7 @@ impl<M: Mapping> Controller<M> {
             since: cx.now,
             version,
             base,
+            label: self.mapping.label(page),
         };
         if self.ram.pending.queue_behind(&write) {
             return;
@@ -298,6 +299,7 @@ impl<M: Mapping> Controller<M> {
         self.observe_free_blocks(cx);
         let mut order = Order::new(Purpose::Write, place, write.owner, write.page.0);
         order.superseded = superseded;
+        self.mapping.placed(place, write.label);
         let slot = self.issue(cx, &order);
         if write.parts != PageParts::NONE {
             self.ram.backend.add_earlier(slot, &write.parts);

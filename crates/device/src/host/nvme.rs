@@ -27,10 +27,10 @@ pub struct Nvme {
     /// 128b/130b from the third on (PCI Express Base Specification 5.0). 1 to 5. The default is assumed.
     #[schemars(range(min = 1, max = 5))]
     pub generation: u32,
-    /// Lanes of the link. Count, 1 to 16; the standard has 1, 2, 4, 8, 12 and 16. The default is assumed.
+    /// Lanes of the link. Count; the standard has 1, 2, 4, 8, 12 and 16. The default is assumed.
     #[schemars(range(min = 1, max = 16))]
     pub lanes: u32,
-    /// The most data in a packet (Max_Payload_Size). Bytes, 128 to 4096. The default is assumed.
+    /// The most data in a packet (Max_Payload_Size). Bytes. The default is assumed.
     #[schemars(range(min = 128, max = 4096))]
     pub payload_bytes: u32,
     /// The most data that one read request of the device asks for (Max_Read_Request_Size). Bytes, 128 to
@@ -38,27 +38,27 @@ pub struct Nvme {
     #[schemars(range(min = 128, max = 4096))]
     pub read_request_bytes: u32,
     /// What a packet has beside its data: framing and sequence number 4, header of four double words 16,
-    /// checksum 4 (PCI Express Base Specification 5.0). Bytes, 0 to 64.
+    /// checksum 4 (PCI Express Base Specification 5.0). Bytes.
     #[schemars(range(min = 0, max = 64))]
     pub header_bytes: u32,
-    /// Entries of a submission queue; one stays empty (NVM Express 1.3, section 4.1). Count, 2 to 65536.
+    /// Entries of a submission queue; one stays empty (NVM Express 1.3, section 4.1). Count.
     /// The default is assumed.
     #[schemars(range(min = 2, max = 65_536))]
     pub queue_entries: u32,
     /// Whose command is fetched next.
     pub arbitration: Arbitration,
     /// Commands that are fetched from a queue in a row before another queue has its turn (Arbitration
-    /// Burst). Count, 1 to 65536; the standard has powers of 2 up to 64, and no limit. The default is
+    /// Burst). Count; the standard has powers of 2 up to 64, and no limit. The default is
     /// assumed.
     #[schemars(range(min = 1, max = 65_536))]
     pub burst: u32,
-    /// Commands of class `high` in a round, if weighted. Count, 1 to 256. The default is assumed.
+    /// Commands of class `high` in a round, if weighted. Count. The default is assumed.
     #[schemars(range(min = 1, max = 256))]
     pub high_weight: u32,
-    /// Commands of class `medium` in a round, if weighted. Count, 1 to 256. The default is assumed.
+    /// Commands of class `medium` in a round, if weighted. Count. The default is assumed.
     #[schemars(range(min = 1, max = 256))]
     pub medium_weight: u32,
-    /// Commands of class `low` in a round, if weighted. Count, 1 to 256. The default is assumed.
+    /// Commands of class `low` in a round, if weighted. Count. The default is assumed.
     #[schemars(range(min = 1, max = 256))]
     pub low_weight: u32,
     /// From the host's write of the doorbell until the device sees it, beside its packet on the link. ns,
@@ -66,7 +66,7 @@ pub struct Nvme {
     #[schemars(range(min = 0, max = 1_000_000))]
     pub doorbell_ns: u64,
     /// From a read request of the device until the host's memory answers, beside the packets on the link;
-    /// once for a command, and once more for the data of a write. ns, 0 to 1000000. Assumed; of the order
+    /// once for a command, and once more for the data of a write. ns. Assumed; of the order
     /// that Neugebauer et al. measured for 64 bytes (Understanding PCIe performance for end host
     /// networking, SIGCOMM 2018).
     #[schemars(range(min = 0, max = 1_000_000))]

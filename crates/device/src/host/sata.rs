@@ -21,12 +21,12 @@ use wordline_kernel::link::{Link, Rate};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sata {
-    /// Line rate. Ten bits carry a byte (8b/10b), so 6 Gbit/s are 600 MB/s. Gbit/s, 1 to 100; the
+    /// Line rate. Ten bits carry a byte (8b/10b), so 6 Gbit/s are 600 MB/s. Gbit/s; the
     /// standard has 1.5, 3 and 6.
     #[schemars(range(min = 1.0, max = 100.0))]
     pub gigabits_per_s: f64,
     /// Time of a frame beside its bytes, during which nothing else goes over the link: handshake before
-    /// and after, turning the link round. ns, 0 to 100000. Assumed.
+    /// and after, turning the link round. ns. Assumed.
     #[schemars(range(min = 0, max = 100_000))]
     pub frame_overhead_ns: u64,
 }

@@ -6,9 +6,12 @@ use wordline_kernel::{Stream, Time};
 use wordline_nand::{Block, Die, Geometry, Layout, Operation, PlaneRule, Ppn};
 
 use super::clump::{Clump, conflict};
+use super::in_order::Conflict;
 use super::pack::{LOOK, PackScope, pack};
 use super::sprinkler::widest;
-use super::{EntryId, IssueQueue, Load, View, Waiting, read_first};
+use super::{
+    Changed, EntryId, IssueQueue, Load, Schedule, Scheduler, Scheduling, View, Waiting, read_first,
+};
 
 const PACKAGES: u32 = 2;
 const BLOCKS: u32 = 3;
@@ -158,6 +161,110 @@ fn covers_most(bench: &Bench, view: &View<'_>, package: u32) -> Option<EntryId> 
     })
 }
 
+/// How many levels apart an operation is from all others that wait: 0 on a die with another, 3 on a channel of its own.
+fn apart(view: &View<'_>, id: EntryId) -> usize {
+    let queue = view.queue;
+    let die = queue.get(id).die;
+    let others: Vec<Die> = queue
+        .iter()
+        .filter(|other| *other != id)
+        .map(|id| queue.get(id).die)
+        .collect();
+    let levels: [&dyn Fn(Die) -> bool; 3] = [
+        &|other| other == die,
+        &|other| queue.package(other) == queue.package(die),
+        &|other| queue.channel(other) == queue.channel(die),
+    ];
+    let shared = levels
+        .iter()
+        .position(|shares| others.iter().any(|other| shares(*other)));
+    shared.unwrap_or(levels.len())
+}
+
+/// What a package gets that has no more than one command on its way, or none if it may not interleave.
+fn clumped(view: &View<'_>, package: u32, interleaves: bool) -> Option<EntryId> {
+    let serves = view.queue.dies_of_package(package).any(|die| {
+        let load = view.load(die);
+        load.committed() > 0 && !(interleaves && load.array_begun)
+    });
+    let head = able(view, package).min_by_key(|id| apart(view, *id));
+    head.filter(|_| !serves)
+}
+
+/// What waits of the first request in the queue, as far as it can be issued at once, if nothing is in its way; beside its
+/// reads what fits them.
+fn in_order(bench: &Bench, view: &View<'_>, conflict: Conflict, packs: bool) -> Vec<EntryId> {
+    let queue = view.queue;
+    let die = |id: EntryId| queue.get(id).die;
+    let shares = |one: Die, other: Die| match conflict {
+        Conflict::Die => one == other,
+        Conflict::Package => queue.package(one) == queue.package(other),
+        Conflict::Channel => queue.channel(one) == queue.channel(other),
+    };
+    let request = queue.iter().next().map(|head| queue.get(head).request);
+    let of_request = |id: &EntryId| Some(queue.get(*id).request) == request;
+    let own: Vec<EntryId> = queue.iter().take_while(of_request).collect();
+    let used = |id: &EntryId| {
+        let mut dies = (0..bench.layout.dies).map(Die);
+        dies.any(|other| view.load(other).committed() > 0 && shares(die(*id), other))
+    };
+    if own.iter().any(used) {
+        return Vec::new();
+    }
+    let mut group: Vec<EntryId> = Vec::new();
+    for id in own {
+        let joins =
+            |other: &EntryId| die(*other) != die(id) || (view.joins && fits(bench, *other, id));
+        if !group.iter().all(joins) {
+            break;
+        }
+        group.push(id);
+    }
+    let reads = |id: &EntryId| packs && queue.get(*id).operation == Operation::Read;
+    for id in group.clone().into_iter().filter(reads) {
+        for other in packed(bench, view, id, PackScope::Any) {
+            let plane = |id: EntryId| (die(id), queue.get(id).plane);
+            if !group.iter().any(|member| plane(*member) == plane(other)) {
+                group.push(other);
+            }
+        }
+    }
+    group
+}
+
+/// What a scheduler issues first, of all or of a package: its naive twin. Every one has to have one.
+fn twin(scheduler: &Scheduler, bench: &Bench, view: &View<'_>, package: u32) -> Vec<EntryId> {
+    let beside = |head: Option<EntryId>, scope| {
+        let packed = head.map(|head| packed(bench, view, head, scope));
+        head.into_iter()
+            .chain(packed.into_iter().flatten())
+            .collect()
+    };
+    #[allow(unreachable_patterns)] // a new scheduler has no twin yet
+    match scheduler {
+        Scheduler::Immediate(_) => Vec::new(),
+        Scheduler::Vaq(policy) => in_order(bench, view, policy.conflict, false),
+        Scheduler::Paq0(policy) => in_order(bench, view, policy.conflict, true),
+        Scheduler::Paq1(policy) => {
+            let head = clumped(view, package, policy.interleaves);
+            beside(head, PackScope::SameRequest)
+        }
+        Scheduler::Paq2(policy) => {
+            beside(clumped(view, package, policy.interleaves), PackScope::Any)
+        }
+        Scheduler::Sprinkler(policy) => {
+            let takes = view.committed(package) < policy.over_commitment;
+            let head = covers_most(bench, view, package).filter(|_| takes);
+            beside(head, PackScope::Any)
+        }
+        Scheduler::ReadFirst(_) => {
+            let writes = |id: &EntryId| view.queue.get(*id).operation != Operation::Read;
+            beside(able(view, package).min_by_key(writes), PackScope::Any)
+        }
+        other => panic!("{} has no naive twin: write one here", other.name()),
+    }
+}
+
 /// Lines on one die and on three dies a package, under both plane rules.
 fn on_random_lines(mut check: impl FnMut(&Bench, &mut Stream)) {
     let mut random = Stream::new(1, "lines");
@@ -241,4 +348,25 @@ fn the_same_covers_most_planes() {
             }
         }
     });
+}
+
+#[test]
+fn every_scheduler_issues_what_its_twin_does() {
+    for scheduler in Scheduler::defaults() {
+        let mut issued = 0;
+        on_random_lines(|bench, _| {
+            for joins in [true, false] {
+                let view = bench.view(joins);
+                for package in 0..PACKAGES {
+                    let (mut changed, mut group) = (Changed::from([package]), Vec::new());
+                    Scheduling::new(&scheduler).choose(&view, &mut changed, &mut group);
+                    let twin = twin(&scheduler, bench, &view, package);
+                    assert_eq!(group, twin, "{}", scheduler.name());
+                    issued += group.len();
+                }
+            }
+        });
+        let holds = Scheduling::new(&scheduler).holds(Operation::Read);
+        assert_eq!(issued > 1_000, holds, "{}: {issued}", scheduler.name());
+    }
 }

@@ -21,6 +21,7 @@ pub struct Paq0 {
     pub conflict: Conflict,
     /// Time to search the clump table, once for all that is committed together. Nanoseconds; 1,770
     /// for 64 packages on a processor of 72 MHz (section 6.6.3).
+    #[schemars(range(min = 0, max = 1_000_000))]
     pub search_ns: u32,
 }
 

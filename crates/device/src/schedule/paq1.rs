@@ -22,6 +22,7 @@ pub struct Paq1 {
     pub interleaves: bool,
     /// Time to search the clump table, once for each command. Nanoseconds; 1,770 for 64 packages on
     /// a processor of 72 MHz (section 6.6.3).
+    #[schemars(range(min = 0, max = 1_000_000))]
     pub search_ns: u32,
     /// Age from which a read goes to the queue of its die unconditionally, before all others of its
     /// package; 0: never. Microseconds.

@@ -19,7 +19,7 @@ pub struct Average {
     /// Positioning of a write. Milliseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub write_positioning_ms: f64,
-    /// Rate of the transfer, above 0. Million bytes a second.
+    /// Rate of the transfer. Million bytes a second.
     #[schemars(range(min = 0.001, max = 1_000_000))]
     pub megabytes_per_s: f64,
 }
@@ -48,25 +48,12 @@ pub struct Timed {
 }
 
 impl Timed {
+    #[allow(clippy::unnecessary_wraps)] // as the list of models demands
     pub(super) fn new(model: &Average) -> Result<Self, PlanError> {
-        let rate = model.megabytes_per_s;
-        if !(0.001..=1e6).contains(&rate) {
-            return Err(PlanError {
-                key: "disk.model.average.megabytes_per_s",
-                reason: format!("{rate} MB/s is no rate of a disk"),
-                remedy: "give a number from 0.001 to 1000000".into(),
-            });
-        }
         Ok(Self {
-            read: milliseconds(
-                "disk.model.average.read_positioning_ms",
-                model.read_positioning_ms,
-            )?,
-            write: milliseconds(
-                "disk.model.average.write_positioning_ms",
-                model.write_positioning_ms,
-            )?,
-            rate: (rate * 1e6).round() as u64,
+            read: milliseconds(model.read_positioning_ms),
+            write: milliseconds(model.write_positioning_ms),
+            rate: (model.megabytes_per_s * 1e6).round() as u64,
         })
     }
 }

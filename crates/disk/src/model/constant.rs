@@ -35,9 +35,10 @@ pub struct Timed {
 }
 
 impl Timed {
+    #[allow(clippy::unnecessary_wraps)] // as the list of models demands
     pub(super) fn new(model: &Constant) -> Result<Self, PlanError> {
         Ok(Self {
-            access: milliseconds("disk.model.constant.access_ms", model.access_ms)?,
+            access: milliseconds(model.access_ms),
         })
     }
 }

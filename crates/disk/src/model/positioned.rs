@@ -9,16 +9,16 @@ use super::{Access, Mechanism, milliseconds};
 use crate::error::PlanError;
 use crate::extent::Extent;
 use crate::geometry::{Geometry, Numbering, Place, Zone};
-use crate::seek::Curve;
+use crate::seek::{Curve, Point};
 
 /// The arm moves by a measured curve, the platter turns, sectors pass under the head at the rate of their zone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Positioned {
-    /// Speed of the platters. Revolutions a minute, 1 to 100000.
+    /// Speed of the platters. Revolutions a minute.
     #[schemars(range(min = 1, max = 100_000))]
     pub rpm: f64,
-    /// Surfaces with a head each. Count, 1 to 256.
+    /// Surfaces with a head each. Count.
     #[schemars(range(min = 1, max = 256))]
     pub heads: u32,
     /// Order of the sector numbers on the tracks of a zone.
@@ -26,7 +26,7 @@ pub struct Positioned {
     /// From the outermost inwards.
     pub zones: Vec<Zone>,
     /// Time of a seek by its distance: points of cylinders and milliseconds, the first of 1 cylinder, linear in between.
-    pub seek: Vec<(u32, f64)>,
+    pub seek: Vec<Point>,
     /// To go on with another head, while the arm moves. Milliseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub head_switch_ms: f64,
@@ -77,23 +77,12 @@ pub struct Timed {
 
 impl Timed {
     pub(super) fn new(model: &Positioned) -> Result<Self, PlanError> {
-        if !(1.0..=1e5).contains(&model.rpm) {
-            return Err(PlanError {
-                key: "disk.model.positioned.rpm",
-                reason: format!("{} revolutions a minute are no speed of a disk", model.rpm),
-                remedy: "give a number from 1 to 100000".into(),
-            });
-        }
-        let time = |key, value| milliseconds(key, value);
         Ok(Self {
             geometry: Geometry::new(&model.zones, model.heads, model.numbering)?,
             curve: Curve::new("disk.model.positioned.seek", &model.seek)?,
             revolution: Time((6e13 / model.rpm).round() as u64),
-            head_switch: time("disk.model.positioned.head_switch_ms", model.head_switch_ms)?,
-            write_settle: time(
-                "disk.model.positioned.write_settle_ms",
-                model.write_settle_ms,
-            )?,
+            head_switch: milliseconds(model.head_switch_ms),
+            write_settle: milliseconds(model.write_settle_ms),
             zero_latency: [model.zero_latency_reads, model.zero_latency_writes],
             cylinder: 0,
             head: 0,

@@ -12,7 +12,7 @@ use crate::extent::Extent;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sptf {
-    /// How long a request waits before it goes first; no bound, if 0. Milliseconds, up to 1000000.
+    /// How long a request waits before it goes first; no bound, if 0. Milliseconds.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub age_bound_ms: f64,
 }

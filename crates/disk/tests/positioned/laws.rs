@@ -49,8 +49,9 @@ fn the_mean_seek_of_uniform_reads_is_that_of_the_curve() {
     let curve = |distance: f64| {
         let next = model
             .seek
-            .partition_point(|(far, _)| f64::from(*far) < distance);
-        let ((near, below), (far, above)) = (model.seek[next.max(1) - 1], model.seek[next.max(1)]);
+            .partition_point(|point| f64::from(point.0) < distance);
+        let (nearer, farther) = (model.seek[next.max(1) - 1], model.seek[next.max(1)]);
+        let ((near, below), (far, above)) = ((nearer.0, nearer.1), (farther.0, farther.1));
         let (near, far) = (f64::from(near), f64::from(far));
         below + (above - below) * (distance - near) / (far - near)
     };

@@ -45,7 +45,7 @@ use collection::{BlockCollection, Need};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BlockMapping {
-    /// Replacement blocks of a plane that are in use at once. Count, 1 to 65,536.
+    /// Replacement blocks of a plane that are in use at once. Count.
     #[schemars(range(min = 1, max = 65_536))]
     pub open_blocks: u32,
 }

@@ -20,7 +20,7 @@ use crate::plan::{Plan, PlanError};
 #[serde(default, deny_unknown_fields)]
 pub struct Buffered {
     /// Share of a plane's blocks that make up the write buffer. They count as over-provisioning.
-    /// Ratio, above 0, below 1.
+    /// Ratio.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub buffer_ratio: f64,
     /// Which pages share a logical block: consecutive ones (block), or those of a plane (page).

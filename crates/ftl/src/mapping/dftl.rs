@@ -48,18 +48,22 @@ use crate::recovery::{Flash, Recovery};
 pub struct Dftl {
     /// Memory for the cache. A cached entry takes twice `entry_bytes`: for the logical page and its
     /// physical address. By default, the cache has room for one in 32 entries. Bytes.
+    #[schemars(range(min = 0, max = 1_000_000_000_000_000_000_u64))]
     pub cache_bytes: Option<u64>,
     /// Size of a map entry in a translation page. Bytes.
+    #[schemars(range(min = 1, max = 65_536))]
     pub entry_bytes: u32,
     /// Which entry leaves the cache: with 0 the least recently used one. Otherwise this share of the
     /// cache is for entries that have been used again since they came (segmented LRU), and the least
-    /// recently used one of the others leaves. Ratio, 0 to 1.
+    /// recently used one of the others leaves. Ratio.
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub protected_ratio: f64,
     /// Whether all changed entries in the cache that are in the same translation page are written
     /// when one of them leaves. If not, only those that leave.
     pub batch_update: bool,
     /// Room for translation pages beyond the current ones, as a share of these. A plane keeps as many
     /// blocks as both fill, rounded down, and two more. Ratio.
+    #[schemars(range(min = 0.0, max = 100.0))]
     pub spare_ratio: f64,
 }
 

@@ -19,10 +19,10 @@ use crate::plan::{Plan, PlanError};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hybrid {
-    /// Data blocks of a logical block (n). Count, 1 to 64.
+    /// Data blocks of a logical block (n). Count.
     #[schemars(range(min = 1, max = 64))]
     pub data_blocks: u32,
-    /// Update blocks that a logical block may have (m). Count, 1 to 64.
+    /// Update blocks that a logical block may have (m). Count.
     #[schemars(range(min = 1, max = 64))]
     pub update_blocks: u32,
     /// Which pages share a logical block: consecutive ones (block), or those of a plane (page).

@@ -25,7 +25,7 @@ pub use page::PageMap;
 use crate::job::{Collection, Cost, JobId, LogicalBlock, Step, Want};
 use crate::lpn::Lpn;
 use crate::plan::{Plan, PlanError};
-use crate::recovery::{Flash, Recovery};
+use crate::recovery::{Flash, Label, Recovery};
 
 /// What became of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +81,23 @@ pub trait Mapping {
     }
     /// Pages the host can address.
     fn user_pages(&self) -> u32;
+    /// Whether the pages are those of an owner, who gives them up as he likes: their numbers are no addresses, and after a power
+    /// cut it is for him to say what they hold.
+    fn is_owned(&self) -> bool {
+        false
+    }
+    /// Numbers below it are logical pages in spare areas, those above are metadata.
+    fn numbers(&self) -> u32 {
+        self.user_pages()
+    }
+    /// What the spare area of a page is to say beside whose program is submitted now.
+    #[inline]
+    fn label(&self, _page: Lpn) -> Label {
+        Label::NONE
+    }
+    /// A page that was submitted with a label has got its place.
+    #[inline]
+    fn placed(&mut self, _place: Ppn, _label: Label) {}
     /// Free blocks of the whole device; constant time.
     fn free_blocks(&self) -> u32;
     /// Free blocks of a plane; constant time.

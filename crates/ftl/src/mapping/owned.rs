@@ -3,6 +3,8 @@
 //! The logical pages are the owner's numbers, not addresses of a host, and grow with them. The owner is asked which
 //! pages are worth a move, and hears which are lost with a block.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use wordline_nand::{Block, Layout, Plane, Ppn};
 
@@ -12,7 +14,7 @@ use crate::job::{Collection, Cost, GcKind, JobId, Step};
 use crate::lpn::Lpn;
 use crate::owner::Owner;
 use crate::plan::Plan;
-use crate::recovery::{Flash, Recovery};
+use crate::recovery::{Flash, Label, Recovery};
 
 /// A page map and who owns its pages.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -20,6 +22,19 @@ pub struct OwnedMap<O> {
     pages: Pages,
     reclaim: Reclaiming,
     owner: O,
+    /// By plane: the page of the owner's metadata that its collection programs before it erases.
+    recording: Vec<Recording>,
+}
+
+/// How far a page of metadata is that a collection programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Recording {
+    /// There is none.
+    Nothing,
+    /// It has been handed out.
+    Program(Lpn),
+    /// It is waited for.
+    Wait(Lpn),
 }
 
 /// The pages, as their owner changes them.
@@ -91,7 +106,10 @@ impl Pages {
             if self.suspected[page.index()] == place.0 + 1 {
                 self.suspected[page.index()] = 0;
                 owner.lost(page);
-            } else if self.map.lookup(page) == Some(place) && !reclaim.moves(page, owner) {
+            } else if self.map.lookup(page) == Some(place)
+                && !owner.is_only_copy(page)
+                && !reclaim.moves(page, owner)
+            {
                 self.map.trim(page);
                 owner.lost(page);
                 dropped += 1;
@@ -113,14 +131,41 @@ impl<O: Owner> OwnedMap<O> {
             },
             reclaim: plan.config.gc.reclaim.clone(),
             owner,
+            recording: vec![Recording::Nothing; plan.layout.planes() as usize],
         }
     }
-    /// No page is anybody's, and from now on all are those of `owner`.
-    pub fn disown(&mut self, owner: O) {
-        for page in 0..self.pages.map.user_pages() {
-            self.pages.discard(Lpn(page));
+    fn pages_of(&self, block: Block) -> Range<u32> {
+        let first = self.pages.layout.page(block, 0).0;
+        first..first + self.pages.layout.pages_per_block
+    }
+    /// What comes before the erase of a plane's victim, all pages of which have been moved: the program of what the owner owes,
+    /// and the wait for it.
+    fn record(&mut self, plane: Plane) -> Option<Step> {
+        loop {
+            match self.recording[plane.index()] {
+                Recording::Nothing => {
+                    let block = self.pages.map.victim(plane)?;
+                    let page = self.owner.owes(self.pages_of(block))?;
+                    self.pages.reserve(page);
+                    let place = self.pages.map.append_metadata(plane, page);
+                    self.recording[plane.index()] = Recording::Program(page);
+                    return Some(Step::Program {
+                        place,
+                        label: page.0,
+                    });
+                }
+                Recording::Program(page) => {
+                    self.recording[plane.index()] = Recording::Wait(page);
+                    return Some(Step::Wait);
+                }
+                Recording::Wait(page) => {
+                    self.recording[plane.index()] = Recording::Nothing;
+                    for unneeded in self.owner.recorded(page) {
+                        self.pages.discard(unneeded);
+                    }
+                }
+            }
         }
-        self.owner = owner;
     }
     /// The owner.
     pub fn owner(&self) -> &O {
@@ -139,6 +184,21 @@ impl<O: Owner> OwnedMap<O> {
 impl<O: Owner> Mapping for OwnedMap<O> {
     fn user_pages(&self) -> u32 {
         self.pages.map.user_pages()
+    }
+    fn is_owned(&self) -> bool {
+        true
+    }
+    /// Numbers of pages grow with what their owner remembers, and there are no other metadata.
+    fn numbers(&self) -> u32 {
+        u32::MAX / 2
+    }
+    #[inline]
+    fn label(&self, page: Lpn) -> Label {
+        self.owner.label(page)
+    }
+    #[inline]
+    fn placed(&mut self, place: Ppn, label: Label) {
+        self.owner.placed(place, label);
     }
     #[inline]
     fn free_blocks(&self) -> u32 {
@@ -196,13 +256,22 @@ impl<O: Owner> Mapping for OwnedMap<O> {
     }
     #[inline]
     fn step(&mut self, job: JobId) -> Step {
+        let plane = Plane(job.0);
+        if self.pages.map.is_moved(plane)
+            && let Some(step) = self.record(plane)
+        {
+            return step;
+        }
         self.pages.map.step(job)
     }
     #[inline]
     fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn> {
-        self.pages.map.relocate(job, from)
+        let to = self.pages.map.relocate(job, from)?;
+        self.owner.copied(from, to);
+        Some(to)
     }
     fn erased(&mut self, block: Block, erases: u32) {
+        self.owner.erased(self.pages_of(block));
         self.pages.map.erased(block, erases);
     }
     fn delayed(&self, plane: Plane) -> Option<Want> {
@@ -217,11 +286,14 @@ impl<O: Owner> Mapping for OwnedMap<O> {
     fn cost(&self, want: Want) -> Cost {
         self.pages.map.cost(want)
     }
-    /// Whose pages were lost with the power is for the store to say: the suspected ones are, the others have the copies that the flash
-    /// holds.
+    /// What comes back is for the owner to say. Suspected pages do not.
     fn recover(&mut self, flash: &Flash<'_>) -> Recovery {
-        self.pages.suspected.fill(0);
-        self.pages.map.recover(flash)
+        self.recording.fill(Recording::Nothing);
+        let claims = self.owner.recover(flash);
+        let mut recovery = self.pages.map.rebuild_for(flash, &claims);
+        recovery.pages_read += claims.pages_read;
+        self.pages.suspected = vec![0; self.pages.map.map.len()];
+        recovery
     }
     /// The books of the map; and suspected pages are in blocks that hold them, with no other copy.
     fn audit(&self) -> Result<(), String> {

@@ -44,20 +44,7 @@ impl Build for Page {
         if demand.fits(plan) {
             return Ok(());
         }
-        let user = plan.user_pages.div_ceil(plan.layout.planes());
-        Err(PlanError {
-            key: "ftl.over_provisioning_ratio",
-            reason: format!(
-                "the {user} user pages of a plane fill {} of its {} blocks, and garbage collection \
-                 needs {} (threshold {}, active {})",
-                demand.filled,
-                plan.layout.blocks_per_plane,
-                demand.collection,
-                plan.start_blocks,
-                demand.active
-            ),
-            remedy: "raise it, lower ftl.gc.start_free_ratio, or give a plane more blocks".into(),
-        })
+        Err(demand.fault(plan))
     }
     fn memory(&self, plan: &Plan, fill: Fill) -> Vec<Table> {
         PageMap::memory(plan, 0, fill)

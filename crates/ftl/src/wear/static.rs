@@ -29,7 +29,7 @@ use super::{Pristine, Spend};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Static {
-    /// Difference of erases that is left alone. Count, 0 to 1,000,000.
+    /// Difference of erases that is left alone. Count.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub threshold_erases: u32,
 }

@@ -16,7 +16,7 @@ use wordline_ftl::mapping::dftl::Dftl;
 use wordline_ftl::mapping::hybrid::Hybrid;
 use wordline_ftl::mapping::log_block::LogBlock;
 use wordline_ftl::mapping::logical::shape::Stripe;
-use wordline_ftl::recovery::{Flash, Owner, Spare, Tag};
+use wordline_ftl::recovery::{Flash, Label, Owner, Spare, Tag};
 use wordline_ftl::wear::Wear;
 use wordline_ftl::{Collection, Config, JobId, Lpn, Map, Mapping, Plan, Step, Want, Written};
 use wordline_kernel::Stream;
@@ -866,6 +866,7 @@ impl Device {
             owner,
             sequence,
             order,
+            label: Label::NONE,
         };
         self.spare.write(place, tag);
     }

@@ -7,6 +7,7 @@ use wordline_ftl::allocate::{Allocate, Dimensions, Order};
 use wordline_ftl::config::Gc;
 use wordline_ftl::gc::victim::Victim;
 use wordline_ftl::gc::victim::d_choices::DChoices;
+use wordline_ftl::gc::victim::greedy::{Greedy, Ties};
 use wordline_ftl::wear::Wear;
 use wordline_ftl::{Config, Lpn, Mapping, Plan};
 use wordline_kernel::Stream;
@@ -85,6 +86,8 @@ pub fn allocations() -> Vec<Allocate> {
 pub fn victims() -> Vec<Victim> {
     let mut victims = Victim::defaults();
     victims.extend([1, 2].map(|d| Victim::DChoices(DChoices { d })));
+    let ties = Ties::Shortest;
+    victims.push(Victim::Greedy(Greedy { ties }));
     victims
 }
 

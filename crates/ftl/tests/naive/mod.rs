@@ -9,10 +9,12 @@ use std::collections::{HashMap, HashSet};
 
 use wordline_ftl::block::Phase;
 use wordline_ftl::gc::victim::Victim;
+use wordline_ftl::gc::victim::greedy::Ties;
 use wordline_ftl::recovery::{Flash, Recovery};
 use wordline_ftl::{
     Collection, Cost, GcKind, JobId, Lpn, Mapping, PageMap, Plan, Step, Want, Written,
 };
+use wordline_kernel::Stream;
 use wordline_nand::{Array, Block, Layout, Plane, Ppn};
 
 /// What a physical page holds.
@@ -234,22 +236,74 @@ impl Naive {
     }
 }
 
-/// What a victim policy promises of a choice, beside that it is a closed block of the plane. Called
-/// before the block leaves the closed ones.
-type Law = fn(&Naive, Plane, Block);
+/// What a victim selection chooses, found by looking at every page: its naive twin.
+#[derive(Clone, Debug)]
+enum Twin {
+    Greedy(Ties),
+    Fifo,
+    Drawn(Drawn),
+}
 
-/// The law of a policy; none where it has no other.
-fn law(victim: &Victim) -> Law {
-    match victim {
-        Victim::Greedy(_) => |naive, plane, victim| {
-            let rank = |block: &Block| (naive.current(*block), naive.changed[block.index()]);
-            let least = naive.closed(plane).map(|block| rank(&block)).min();
-            assert_eq!(Some(rank(&victim)), least, "greedy chose {victim:?}");
-        },
-        Victim::Fifo(_) => |naive, plane, victim| {
-            assert_eq!(naive.closed(plane).next(), Some(victim), "not the oldest");
-        },
-        _ => |_, _, _| {},
+/// Candidates that are drawn, as often as `draws` for a choice; the first of those with the fewest current pages is chosen.
+#[derive(Clone, Debug)]
+struct Drawn {
+    draws: u32,
+    random: Stream,
+    /// Full blocks by plane in the order in which they became full; the last takes the place of one that leaves.
+    candidates: HashMap<Plane, Vec<Block>>,
+}
+
+impl Drawn {
+    fn new(draws: u32, seed: u64, stream: &str) -> Twin {
+        Twin::Drawn(Self {
+            draws,
+            random: Stream::new(seed, stream),
+            candidates: HashMap::new(),
+        })
+    }
+    fn choose(&mut self, naive: &Naive, plane: Plane) -> Option<Block> {
+        let here = self.candidates.entry(plane).or_default();
+        let new: Vec<Block> = naive
+            .closed(plane)
+            .filter(|block| !here.contains(block))
+            .collect();
+        here.extend(new);
+        let draws = (0..self.draws).map(|_| self.random.below(here.len() as u64) as usize);
+        let best = draws.min_by_key(|&place| naive.current(here[place]))?;
+        Some(here.swap_remove(best))
+    }
+}
+
+impl Twin {
+    /// That of a selection; every one has to have one.
+    fn of(victim: &Victim, seed: u64) -> Self {
+        #[allow(unreachable_patterns)] // a new selection has no twin yet
+        match victim {
+            Victim::Greedy(policy) => Self::Greedy(policy.ties),
+            Victim::Fifo(_) => Self::Fifo,
+            Victim::Random(_) => Drawn::new(1, seed, "gc.victim.random"),
+            Victim::DChoices(policy) => Drawn::new(policy.d, seed, "gc.victim.d-choices"),
+            other => panic!("{} has no naive twin: write one here", other.name()),
+        }
+    }
+    /// The next victim of a plane with a full block, before it leaves the closed ones.
+    fn choose(&mut self, naive: &Naive, plane: Plane) -> Option<Block> {
+        match self {
+            Self::Greedy(ties) => {
+                let longest = |block: &Block| (naive.current(*block), naive.changed[block.index()]);
+                let least = naive.closed(plane).map(|block| naive.current(block)).min();
+                let fewest = naive
+                    .closed(plane)
+                    .filter(|block| Some(naive.current(*block)) == least);
+                match ties {
+                    Ties::Longest => fewest.min_by_key(longest),
+                    // Of blocks that changed at once, the one that was dealt with last.
+                    Ties::Shortest => fewest.max_by_key(longest),
+                }
+            }
+            Self::Fifo => naive.closed(plane).next(),
+            Self::Drawn(drawn) => drawn.choose(naive, plane),
+        }
     }
 }
 
@@ -258,7 +312,7 @@ fn law(victim: &Victim) -> Law {
 pub struct Beside {
     pub map: PageMap,
     pub naive: Naive,
-    law: Law,
+    twin: Twin,
 }
 
 impl Beside {
@@ -266,7 +320,7 @@ impl Beside {
         Self {
             map: PageMap::new(plan),
             naive: Naive::new(plan.layout),
-            law: law(&plan.config.gc.victim),
+            twin: Twin::of(&plan.config.gc.victim, plan.seed),
         }
     }
 }
@@ -314,7 +368,12 @@ impl Mapping for Beside {
         let victim = self.map.victim(plane);
         let victim = victim.unwrap_or_else(|| panic!("{collection:?} of no block"));
         assert_eq!(self.naive.layout.plane_of(victim), plane);
-        (self.law)(&self.naive, plane, victim);
+        assert_eq!(
+            self.twin.choose(&self.naive, plane),
+            Some(victim),
+            "{:?}",
+            self.twin
+        );
         self.naive.collect(victim);
         Some(collection)
     }

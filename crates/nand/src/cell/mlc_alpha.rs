@@ -13,7 +13,8 @@ use super::{LSB, MSB, PageTypes, half};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MlcAlpha {
-    /// Period of the grouping. Pages, 2 or 4.
+    /// Period of the grouping. Pages.
+    #[schemars(extend("enum" = [2, 4]))]
     pub lambda: u32,
 }
 

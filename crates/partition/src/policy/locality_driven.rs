@@ -51,7 +51,7 @@ pub enum Candidates {
 pub struct LocalityDriven {
     /// Writes of a window; 0 takes twice the flash, as the source has it for 4 GB (for 16 GB it has 2.5 times).
     /// Bytes.
-    #[schemars(range(min = 0))]
+    #[schemars(range(min = 0, max = 1_152_921_504_606_846_976_u64))]
     pub window_bytes: u64,
     /// How the miss-ratio curve of a window is found.
     pub curve: Method,
@@ -80,7 +80,7 @@ pub struct LocalityDriven {
     pub retrain_difference: f64,
     /// For `miniature`: windows that have to end between the end of a training and the beginning of the next. Count,
     /// 0 or more.
-    #[schemars(range(min = 0))]
+    #[schemars(range(min = 0, max = 1_000_000))]
     pub retrain_gap_windows: u32,
     /// Which sizes are compared.
     pub candidates: Candidates,

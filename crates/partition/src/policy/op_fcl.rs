@@ -17,11 +17,11 @@ use crate::space::{Kind, Sizes, Space};
 #[serde(default, deny_unknown_fields)]
 pub struct OpFcl {
     /// Requests after which the sizes are chosen anew, from these requests alone. Count, 1 or more.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 1_000_000_000_000_u64))]
     pub period_requests: u64,
     /// Segment of the lists in which hits are counted, and the step of the sizes that are compared; where that makes
     /// fewer than 16 segments, 16 are taken. Bytes.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 1_125_899_906_842_624_u64))]
     pub segment_bytes: u64,
     /// Segments of the flash; 0 takes as many as `segment_bytes` makes of it. Count, 0 to 1024.
     #[schemars(range(min = 0, max = 1024))]

@@ -155,6 +155,16 @@ impl Merge for CacheCounts {
     }
 }
 
+/// What the lists of a cache held when the last request of an interval began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheLists(pub Option<cached::Lists>);
+
+impl Merge for CacheLists {
+    fn merge(&mut self, later: &Self) {
+        self.0 = later.0.or(self.0);
+    }
+}
+
 /// What one interval of the series keeps.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Cell {
@@ -170,6 +180,8 @@ pub struct Cell {
     pub buffer: BufferCounts,
     /// The cache.
     pub cache: CacheCounts,
+    /// Its lists, where its space moves.
+    pub lists: CacheLists,
 }
 
 impl Merge for Cell {
@@ -182,6 +194,7 @@ impl Merge for Cell {
         self.flash.merge(&other.flash);
         self.buffer.merge(&other.buffer);
         self.cache.merge(&other.cache);
+        self.lists.merge(&other.lists);
     }
 }
 

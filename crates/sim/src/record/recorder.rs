@@ -1,7 +1,7 @@
 //! Hears a device and writes the record.
 
 use super::Record;
-use super::counts::{CacheCounts, Cell, Power};
+use super::counts::{CacheCounts, CacheLists, Cell, Power};
 use super::rows::{HEAD, ROW, Rows, rows};
 use super::served::Served;
 use serde::{Deserialize, Serialize};
@@ -124,6 +124,11 @@ impl Recorder {
     pub(crate) fn found(&mut self, now: Time, pages: cached::Pages) {
         let found = CacheCounts(pages);
         self.record.series.at(now).cache.merge(&found);
+    }
+    /// A request of a cache whose space moves has begun.
+    pub(crate) fn lists(&mut self, now: Time, lists: cached::Lists) {
+        let lists = CacheLists(Some(lists));
+        self.record.series.at(now).lists.merge(&lists);
     }
     /// Ends the record at `end`: what was recorded, and the rows of single requests if they were
     /// asked for.

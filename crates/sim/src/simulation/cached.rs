@@ -52,6 +52,7 @@ impl Probe<Observation<OfDisks>> for OfCache {
             )
             | Observation::Backing(_) => {}
             Observation::Flash(heard) => self.recorder.hear(now, heard),
+            Observation::Lists(lists) => self.recorder.lists(now, lists),
             Observation::Found(pages) => self.recorder.found(now, pages),
             Observation::Admitted { in_flight } => self.recorder.admitted(now, in_flight),
             Observation::Request {

@@ -6,9 +6,11 @@
 
 use std::fs::{self, File};
 use std::hash::Hasher;
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use postcard::Deserializer;
+use postcard::de_flavors::Flavor;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -43,8 +45,6 @@ pub struct Header {
     pub build: String,
     /// What the state is of (`kind`).
     pub kind: String,
-    /// Bytes of the state before compression.
-    pub bytes: u64,
     /// What else is said of it.
     pub content: Value,
 }
@@ -71,9 +71,9 @@ impl StateError {
     }
     fn unwritable(path: &Path, error: &io::Error) -> Self {
         let remedy = match error.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                "free some space, or name a file on another disk"
-            }
+            io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge => "free some space, or name a file on another disk",
             _ => "name a file that can be written",
         };
         Self::new(path, format!("cannot be written: {error}"), remedy)
@@ -114,12 +114,10 @@ pub(crate) fn write(
 }
 
 fn write_to(path: &Path, kind: &str, content: Value, state: &impl Serialize) -> io::Result<u64> {
-    let bytes = postcard::experimental::serialized_size(state).map_err(io::Error::other)?;
     let header = serde_json::to_vec(&Header {
         version: VERSION.to_owned(),
         build: BUILD.to_owned(),
         kind: kind.to_owned(),
-        bytes: bytes as u64,
         content,
     })?;
     let mut file = File::create(path)?;
@@ -128,9 +126,10 @@ fn write_to(path: &Path, kind: &str, content: Value, state: &impl Serialize) -> 
     file.write_all(&XxHash3_64::oneshot(&header).to_le_bytes())?;
     file.write_all(&header)?;
     let frame = zstd::Encoder::new(Hashed::new(&mut file), COMPRESSION)?;
-    let frame = BufWriter::with_capacity(BLOCK, frame);
-    let frame = postcard::to_io(state, frame).map_err(io::Error::other)?;
-    let frame = frame.into_inner().map_err(io::IntoInnerError::into_error)?;
+    let mut frame = Faults::of(BufWriter::with_capacity(BLOCK, frame));
+    let written = postcard::to_io(state, &mut frame).map(drop);
+    let frame = frame.checked(written)?.into_inner();
+    let frame = frame.map_err(io::IntoInnerError::into_error)?;
     let hash = frame.finish()?.hash.finish();
     file.write_all(&hash.to_le_bytes())?;
     file.sync_all()?;
@@ -158,6 +157,46 @@ impl<W: Write> Write for Hashed<W> {
     }
     fn flush(&mut self) -> io::Result<()> {
         self.inner.flush()
+    }
+}
+
+/// Passes bytes on, and keeps why they could not be written, which postcard does not say.
+struct Faults<W> {
+    inner: W,
+    fault: Option<io::Error>,
+}
+
+impl<W> Faults<W> {
+    fn of(inner: W) -> Self {
+        Self { inner, fault: None }
+    }
+    /// The writer, if all was written.
+    fn checked(self, written: postcard::Result<()>) -> io::Result<W> {
+        match (self.fault, written) {
+            (Some(fault), _) => Err(fault),
+            (None, Err(error)) => Err(io::Error::other(error)),
+            (None, Ok(())) => Ok(self.inner),
+        }
+    }
+    fn noted<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        done.map_err(|error| {
+            let kind = error.kind();
+            if kind != io::ErrorKind::Interrupted {
+                self.fault = Some(error);
+            }
+            kind.into()
+        })
+    }
+}
+
+impl<W: Write> Write for Faults<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let done = self.inner.write(bytes);
+        self.noted(done)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        let done = self.inner.flush();
+        self.noted(done)
     }
 }
 
@@ -191,32 +230,84 @@ pub(crate) fn read<T: DeserializeOwned>(
         ));
     }
     let damaged = |error: io::Error| StateError::damaged(path, error);
-    let mut packed = Vec::new();
-    file.read_to_end(&mut packed).map_err(damaged)?;
-    let whole = packed.split_last_chunk();
-    let whole = whole.filter(|(frame, hash)| XxHash3_64::oneshot(frame).to_le_bytes() == **hash);
-    let Some((frame, _)) = whole else {
+    // All of it is checked before any of it is obeyed: a length that is damaged may ask for any memory.
+    let length = frame_length(&mut file).map_err(damaged)?;
+    let Some(length) = length else {
         return Err(StateError::damaged(path, "it is not what was written"));
     };
-    let mut bytes = Vec::new();
-    // A file that is damaged so that it claims too much is refused, not obeyed.
-    if bytes.try_reserve_exact(header.bytes as usize).is_err() {
-        let reason = format!("its state takes {} bytes of memory", header.bytes);
-        return Err(StateError::new(
-            path,
-            reason,
-            "free some, or use another machine",
-        ));
-    }
-    let mut frame = zstd::Decoder::with_buffer(frame).map_err(damaged)?;
-    frame.read_to_end(&mut bytes).map_err(damaged)?;
-    match postcard::take_from_bytes(&bytes) {
-        Ok((state, [])) => Ok((header, state)),
-        Ok((_, rest)) => Err(StateError::damaged(
-            path,
-            format!("{} bytes are left", rest.len()),
-        )),
+    let frame = zstd::Decoder::with_buffer(file.take(length)).map_err(damaged)?;
+    let stream = Stream::of(BufReader::with_capacity(BLOCK, frame));
+    let mut states = Deserializer::from_flavor(stream);
+    let state = T::deserialize(&mut states).map_err(|error| StateError::damaged(path, error))?;
+    match states.finalize() {
+        Ok(true) => Ok((header, state)),
+        Ok(false) => Err(StateError::damaged(path, "more bytes are left")),
         Err(error) => Err(StateError::damaged(path, error)),
+    }
+}
+
+/// The bytes of the frame that begins here and goes on to the hash at the end of the file; none if that
+/// is another.
+fn frame_length(file: &mut BufReader<File>) -> io::Result<Option<u64>> {
+    let start = file.stream_position()?;
+    let rest = file.get_ref().metadata()?.len().saturating_sub(start);
+    let Some(length) = rest.checked_sub(size_of::<u64>() as u64) else {
+        return Ok(None);
+    };
+    let mut hashed = Hashed::new(io::sink());
+    io::copy(&mut file.by_ref().take(length), &mut hashed)?;
+    let mut hash = [0; size_of::<u64>()];
+    file.read_exact(&mut hash)?;
+    file.seek(SeekFrom::Start(start))?;
+    Ok((hashed.hash.finish().to_le_bytes() == hash).then_some(length))
+}
+
+/// What postcard reads, from a stream: of it no more is held than the longest text or bytes in it.
+struct Stream<R> {
+    reader: R,
+    taken: Vec<u8>,
+}
+
+impl<R> Stream<R> {
+    fn of(reader: R) -> Self {
+        let taken = Vec::new();
+        Self { reader, taken }
+    }
+}
+
+impl<'de, R: BufRead + 'de> Flavor<'de> for Stream<R> {
+    /// Whether nothing is left.
+    type Remainder = bool;
+    type Source = R;
+
+    fn pop(&mut self) -> postcard::Result<u8> {
+        let byte = self
+            .reader
+            .fill_buf()
+            .ok()
+            .and_then(|buffer| buffer.first());
+        let byte = *byte.ok_or(postcard::Error::DeserializeUnexpectedEnd)?;
+        self.reader.consume(1);
+        Ok(byte)
+    }
+    fn try_take_n(&mut self, _: usize) -> postcard::Result<&'de [u8]> {
+        Err(postcard::Error::WontImplement) // nothing here is borrowed from the file
+    }
+    fn try_take_n_temp<'a>(&'a mut self, count: usize) -> postcard::Result<&'a [u8]>
+    where
+        'de: 'a,
+    {
+        self.taken.clear();
+        let limit = self.reader.by_ref().take(count as u64);
+        match { limit }.read_to_end(&mut self.taken) {
+            Ok(found) if found == count => Ok(&self.taken),
+            _ => Err(postcard::Error::DeserializeUnexpectedEnd),
+        }
+    }
+    fn finalize(mut self) -> postcard::Result<bool> {
+        let left = self.reader.fill_buf();
+        left.map(<[u8]>::is_empty)
+            .map_err(|_| postcard::Error::DeserializeUnexpectedEnd)
     }
 }
 
@@ -302,6 +393,27 @@ mod tests {
                 read::<Vec<u32>>(&path, kind::DEVICE).is_err(),
                 "{end} bytes"
             );
+        }
+    }
+
+    #[test]
+    fn a_state_that_cannot_be_written_says_why() {
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        let expected = full.to_string();
+        let mut frame = Faults::of(Full(Some(full)));
+        let written = postcard::to_io(&[7_u8; 32], &mut frame).map(drop);
+        assert_eq!(frame.checked(written).err().unwrap().to_string(), expected);
+    }
+
+    /// A disk that is full.
+    struct Full(Option<io::Error>);
+
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.take().unwrap())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
         }
     }
 

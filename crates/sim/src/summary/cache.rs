@@ -11,8 +11,16 @@ use wordline_kernel::Time;
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Cache")]
 pub struct CacheSummary {
-    /// Pages that the cache can hold. Null, as all of these, without one.
+    /// Pages that the cache can hold, at the start where its space moves. Null, as all of these, without one.
     pub capacity_pages: u64,
+    /// All pages of its flash.
+    pub flash_pages: u64,
+    /// How often its space was divided anew.
+    pub divisions: u64,
+    /// Pages that the list of what was read held at the end; zero where there is one list for all.
+    pub read_list_pages: u64,
+    /// Pages that the list of what was written, or the only one, held at the end.
+    pub write_list_pages: u64,
     /// Pages that it held at the end.
     pub resident_pages: u64,
     /// Evicted pages that could still be read at the end (suspected queue).
@@ -45,8 +53,38 @@ pub struct CacheSummary {
     pub fills: u64,
     /// Pages programmed because they were written (write-through).
     pub updates: u64,
+    /// Pages of records programmed, which say what is dead in flash for the case that the power fails.
+    pub records: u64,
+    /// Pages of records of all pages programmed.
+    pub record_ratio: Option<f64>,
     /// Pages forgotten because they were written or trimmed.
     pub invalidated: u64,
+    /// Pages of reads that were newer than the disk: among the hits. Zero, as the figures of writes that follow, where all writes go to the disk.
+    pub written_hits: u64,
+    /// Pages of writes that stayed in flash and were held already.
+    pub write_hits: u64,
+    /// Pages of writes that stayed in flash and were not held.
+    pub write_misses: u64,
+    /// Pages of writes that went to the disk.
+    pub writes_bypassed: u64,
+    /// Pages of writes that were held already, of those that stayed in flash.
+    pub write_hit_ratio: Option<f64>,
+    /// Pages read from the disk because a write left a part of them.
+    pub rests: u64,
+    /// Pages that were newer than the disk at the end.
+    pub dirty_pages: u64,
+    /// Pages destaged because another page needed the room.
+    pub destaged_on_demand: u64,
+    /// Pages destaged in idle time because many were dirty.
+    pub destaged_to_clean: u64,
+    /// Pages destaged because their list shrank.
+    pub destaged_to_resize: u64,
+    /// Pages destaged by one write to the disk, on average.
+    pub destaged_per_write: Option<f64>,
+    /// Mean time from the first read of a group of pages that another page waited for to its last write.
+    pub destage_mean_us: Option<f64>,
+    /// Time of all groups that were destaged because their list shrank.
+    pub resize_destage_s: f64,
     /// Pages that left by the rule of the policy.
     pub evicted: u64,
     /// Pages that collections have dropped in place of moving them.
@@ -82,6 +120,7 @@ impl CacheSummary {
         let serial = outcome.plan.disks().iter().all(|leaf| leaf.disk.serial);
         let flash = outcome.record.flash();
         let device = &outcome.devices[0];
+        let [demand, clean, resize] = figures.destages;
         let hit = figures.resident_hits + figures.suspected_hits + figures.joined;
         let erases: u64 = device.erases.iter().map(|erases| u64::from(*erases)).sum();
         let endurance = u64::from(plan.ssd.device.part.endurance_cycles);
@@ -90,8 +129,12 @@ impl CacheSummary {
         let page_bytes = u64::from(plan.cache.page_bytes);
         Some(Self {
             capacity_pages: plan.cache.capacity.into(),
-            resident_pages: pages.0,
-            suspected_pages: pages.1,
+            flash_pages: plan.cache.space.total_pages.into(),
+            divisions: figures.divisions,
+            read_list_pages: pages.read_list,
+            write_list_pages: pages.resident - pages.read_list,
+            resident_pages: pages.resident,
+            suspected_pages: pages.suspected,
             suspected_pages_most: plan.cache.most_suspected.into(),
             pages_read: figures.pages_read(),
             resident_hits: figures.resident_hits,
@@ -106,7 +149,26 @@ impl CacheSummary {
             read_deviation_us: hits.all.deviation_us(),
             fills: figures.fills,
             updates: figures.updates,
+            records: figures.records,
+            record_ratio: ratio(figures.records, flash.page_programs()),
             invalidated: figures.invalidated,
+            written_hits: figures.written_hits,
+            write_hits: figures.write_hits,
+            write_misses: figures.write_misses,
+            writes_bypassed: figures.writes_bypassed,
+            write_hit_ratio: ratio(figures.write_hits, figures.pages_written()),
+            rests: figures.rests,
+            dirty_pages: pages.dirty,
+            destaged_on_demand: demand.pages,
+            destaged_to_clean: clean.pages,
+            destaged_to_resize: resize.pages,
+            destaged_per_write: ratio(
+                demand.pages + clean.pages + resize.pages,
+                demand.writes + clean.writes + resize.writes,
+            ),
+            destage_mean_us: (demand.groups > 0)
+                .then(|| demand.time.as_secs() * 1e6 / demand.groups as f64),
+            resize_destage_s: resize.time.as_secs(),
             evicted: counts.evicted,
             dropped: counts.dropped,
             suspected_lost: counts.suspected_lost,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use wordline_config::Plan;
 use wordline_config::plan::Ssd;
 
-/// The device that was simulated; of an array, sums over its members, and of the first what adds to nothing. Of hard disks, what counts flash is 0.
+/// The device that was simulated; of an array, sums over its members, and null what adds to nothing and is not the same in all of them. Of hard disks, what counts flash is 0.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[schemars(rename = "Device")]
 pub struct DeviceSummary {
@@ -15,12 +15,12 @@ pub struct DeviceSummary {
     pub capacity_bytes: u64,
     /// What the host can address: the capacity less over-provisioning.
     pub user_bytes: u64,
-    /// (capacity - user) / capacity, as configured; of an array that of its first member, as are the ways, the pages of a block and the bytes of a page.
+    /// (capacity - user) / capacity: of one SSD, and of the flash of a cache, as configured; of an array, of its sums.
     pub over_provisioning_ratio: f64,
     /// Channels.
     pub channels: u32,
     /// Packages on a channel.
-    pub ways: u32,
+    pub ways: Option<u32>,
     /// Dies of the whole device.
     pub dies: u32,
     /// Planes of the whole device.
@@ -28,16 +28,20 @@ pub struct DeviceSummary {
     /// Erase blocks of the whole device.
     pub blocks: u32,
     /// Pages in a block.
-    pub pages_per_block: u32,
+    pub pages_per_block: Option<u32>,
     /// User bytes in a page.
-    pub page_bytes: u32,
+    pub page_bytes: Option<u32>,
 }
 
 impl DeviceSummary {
-    /// A device; or an array, with sums over its members, and of its first what adds to nothing.
+    /// A device; or an array, with sums over its members, and what all of them have.
     pub(crate) fn new(plan: &Plan) -> Self {
         let sum = |of: fn(&Ssd) -> u32| plan.ssds().map(of).sum();
-        let like = plan.first().map(Self::of_ssd);
+        let common = |of: fn(&Ssd) -> u32| {
+            let mut all = plan.ssds().map(of);
+            let first = all.next().unwrap_or_default();
+            all.all(|other| other == first).then_some(first)
+        };
         Self {
             name: plan.name.clone(),
             capacity_bytes: plan.capacity_bytes(),
@@ -46,7 +50,10 @@ impl DeviceSummary {
             dies: sum(|ssd| ssd.device.part.layout.dies),
             planes: sum(|ssd| ssd.device.part.layout.planes()),
             blocks: sum(|ssd| ssd.device.part.layout.blocks()),
-            ..like.unwrap_or_default()
+            over_provisioning_ratio: over_provisioning(plan),
+            ways: common(|ssd| ssd.dimensions.ways),
+            pages_per_block: common(|ssd| ssd.device.part.layout.pages_per_block),
+            page_bytes: common(|ssd| ssd.geometry.page_bytes),
         }
     }
     pub(crate) fn of_ssd(plan: &Ssd) -> Self {
@@ -57,12 +64,25 @@ impl DeviceSummary {
             user_bytes: plan.user_bytes(),
             over_provisioning_ratio: plan.device.ftl.config.over_provisioning_ratio,
             channels: plan.dimensions.channels,
-            ways: plan.dimensions.ways,
+            ways: Some(plan.dimensions.ways),
             dies: layout.dies,
             planes: layout.planes(),
             blocks: layout.blocks(),
-            pages_per_block: layout.pages_per_block,
-            page_bytes: plan.geometry.page_bytes,
+            pages_per_block: Some(layout.pages_per_block),
+            page_bytes: Some(plan.geometry.page_bytes),
+        }
+    }
+}
+
+/// Share of the flash that the host cannot address; 0 where there is none.
+fn over_provisioning(plan: &Plan) -> f64 {
+    let mut ssds = plan.ssds();
+    match (ssds.next(), ssds.next()) {
+        (None, _) => 0.0,
+        (Some(only), None) => only.device.ftl.config.over_provisioning_ratio,
+        (Some(_), Some(_)) => {
+            let (capacity, user) = (plan.capacity_bytes(), plan.user_bytes());
+            capacity.saturating_sub(user) as f64 / capacity as f64
         }
     }
 }

@@ -24,6 +24,10 @@ pub struct PowerSummary {
     pub recovery_pages_read: u64,
     /// Blocks that the recoveries erased.
     pub recovery_blocks_erased: u64,
+    /// Pages of a cache that were newer than the disk then, and came back from the flash.
+    pub cache_pages_restored: u64,
+    /// Pages of a cache that were as on the disk then: the cache comes back without them.
+    pub cache_pages_dropped: u64,
     /// Mean time of a recovery: its reads and erases, spread over the dies.
     pub recovery_mean_ms: f64,
     /// The longest recovery.
@@ -43,6 +47,8 @@ impl PowerSummary {
             erases_torn: cost.erases_torn.into(),
             recovery_pages_read: cost.pages_read,
             recovery_blocks_erased: cost.blocks_erased.into(),
+            cache_pages_restored: cost.dirty_restored.into(),
+            cache_pages_dropped: cost.clean_dropped.into(),
             recovery_mean_ms: cost.time.as_secs() * 1e3 / power.cuts as f64,
             recovery_longest_ms: power.longest.as_secs() * 1e3,
         })

@@ -57,7 +57,7 @@ pub struct StreamInput {
     pub time_scale: Option<f64>,
     /// From the first to the last request that was issued, in the times of the recording, before they were scaled. Null for generated load, a trace without time stamps, and several streams, which have their own.
     pub recorded_s: Option<f64>,
-    /// Open loop: slots of the device queue; null where it takes as many as come. Closed loop: outstanding requests.
+    /// Open loop: slots of the device queue, of an array those of each member; null where it takes as many as come, or members differ. Closed loop: outstanding requests.
     pub queue_depth: Option<u32>,
     /// Read and write requests admitted to the device.
     pub requests: u64,

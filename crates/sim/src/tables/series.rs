@@ -199,7 +199,25 @@ fn cache_columns(cells: &Cells<'_>) -> Vec<Column> {
         let values = u64s(cells, |cell| count(cell.value));
         (Heading::new(name, "", description), values)
     };
-    columns.into_iter().map(column).collect()
+    let lists = [
+        (
+            Heading::new(
+                "cache_read_list",
+                "pages",
+                "Pages in the list of what was read, where the space of a cache moves",
+            ),
+            maybe(cells, |cell| Some(cell.value.lists.0?.reads.into())),
+        ),
+        (
+            Heading::new(
+                "cache_write_list",
+                "pages",
+                "Pages in the list of what was written, or in the only one",
+            ),
+            maybe(cells, |cell| Some(cell.value.lists.0?.writes.into())),
+        ),
+    ];
+    columns.into_iter().map(column).chain(lists).collect()
 }
 
 fn flash_columns(cells: &Cells<'_>) -> Vec<Column> {

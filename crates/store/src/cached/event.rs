@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use wordline_block::{BeyondEnd, Failure, Parts, PowerCut, Request};
+use wordline_block::{BeyondEnd, Failure, Member, Nested, Parts, PowerCut, Request};
 use wordline_device::DeviceError;
 use wordline_kernel::Digest;
+
+use crate::observation::Heard;
 
 /// An event of one of the two tiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +36,26 @@ impl<B: wordline_block::Event> wordline_block::Event for Event<B> {
     }
 }
 
+impl<B: wordline_block::Event> Nested for Event<B> {
+    type Outside = Member<Self>;
+    #[inline]
+    fn outside(self, member: u32, _members: u32) -> Member<Self> {
+        Member { member, of: self }
+    }
+    #[inline]
+    fn inside(event: Member<Self>, _members: u32) -> (u32, Self) {
+        (event.member, event.of)
+    }
+}
+
+impl<B: Copy> Heard for Observation<B> {
+    type Device = Self;
+    #[inline]
+    fn outside(self, member: u32, _members: u32) -> crate::Observation<Self> {
+        crate::Observation::Device(Member { member, of: self })
+    }
+}
+
 /// Pages of reads by what was found of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pages {
@@ -45,6 +67,15 @@ pub struct Pages {
     pub joined: u64,
     /// They are fetched, and maybe taken in.
     pub missed: u64,
+}
+
+/// Pages in the lists; all in that of writes if there is one only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lists {
+    /// Of what was read.
+    pub reads: u32,
+    /// Of what was written.
+    pub writes: u32,
 }
 
 /// Something that happened in a cached store.
@@ -61,6 +92,8 @@ pub enum Observation<B> {
     },
     /// A read has begun: what was found of its pages.
     Found(Pages),
+    /// A request has begun: what the lists hold.
+    Lists(Lists),
     /// A request is complete.
     Request {
         /// What was asked.
@@ -89,17 +122,19 @@ pub enum CachedError<E> {
     /// More pages are known than there are numbers.
     #[error("the cache knows too many pages: {0}; take larger pages or a smaller cache")]
     Full(wordline_cache::Full),
-    /// The flash held what the store below no longer does.
+    /// A tier held what is not the latest version.
     #[error(
-        "a read of page {page} was served with version {found} of it from flash, and version {written} was written: a fault of the simulator"
+        "a read of page {page} was served with version {found} of it from {tier}, and version {written} was written: a fault of the simulator"
     )]
     Stale {
         /// The page of the store below.
         page: u64,
-        /// What the flash held.
-        found: u32,
+        /// Who served it.
+        tier: &'static str,
+        /// What that held.
+        found: u64,
         /// What it had to hold.
-        written: u32,
+        written: u64,
     },
 }
 

@@ -1,6 +1,7 @@
 //! What a cache has done.
 
 use serde::{Deserialize, Serialize};
+use wordline_kernel::Time;
 
 /// Counts since the start, of pages of the cache if nothing else is said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +28,35 @@ pub struct Figures {
     pub updates: u64,
     /// Pages forgotten because they were written or trimmed.
     pub invalidated: u64,
+    /// Pages of records programmed: what is dead in flash, for the case that the power fails.
+    pub records: u64,
+    /// Pages of reads that were newer than the store below. They are among the hits.
+    pub written_hits: u64,
+    /// Pages of writes that stay in flash and were held already.
+    pub write_hits: u64,
+    /// Pages of writes that stay in flash and were not held.
+    pub write_misses: u64,
+    /// Pages of writes that passed by, where writes stay in flash.
+    pub writes_bypassed: u64,
+    /// Pages read from below because a write left a part of them.
+    pub rests: u64,
+    /// How often the space was divided anew.
+    pub divisions: u64,
+    /// What was destaged: because a page needed the room, because too many were dirty, because a list shrank.
+    pub destages: [Destaged; 3],
+}
+
+/// What was destaged for a purpose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Destaged {
+    /// Pages.
+    pub pages: u64,
+    /// Writes below.
+    pub writes: u64,
+    /// Groups.
+    pub groups: u64,
+    /// Time from the first read of a group to its last write, summed over the groups.
+    pub time: Time,
 }
 
 impl Figures {
@@ -38,6 +68,10 @@ impl Figures {
     pub(super) fn found(&self) -> [u64; 4] {
         let missed = self.misses + self.bypassed;
         [self.resident_hits, self.suspected_hits, self.joined, missed]
+    }
+    /// Pages of writes that stay in flash.
+    pub fn pages_written(&self) -> u64 {
+        self.write_hits + self.write_misses
     }
     /// Share of the pages of reads that nothing was read from below for; `None` before the first.
     pub fn hit_ratio(&self) -> Option<f64> {

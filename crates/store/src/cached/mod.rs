@@ -6,39 +6,49 @@
 
 pub mod admission;
 pub mod config;
+pub mod destage;
 pub mod event;
 pub mod figures;
+pub mod journal;
 pub mod plan;
 mod reads;
+mod records;
+mod recovery;
 mod requests;
 pub mod residents;
+mod resize;
 mod table;
 mod tier;
 mod versions;
+mod waiting;
 mod writes;
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Busy, Completion, Parts, PowerCut, Request, Ticket};
 use wordline_device::{Interface, Ssd};
-use wordline_ftl::OwnedMap;
+use wordline_ftl::{Lpn, OwnedMap};
 use wordline_kernel::{Context, EventQueue, Probe, Time};
 
 use admission::Filter;
 pub use config::Config;
-pub use event::{CachedError, Event, Observation, Pages};
+use destage::Destage;
+pub use event::{CachedError, Event, Lists, Observation, Pages};
 pub use figures::Figures;
 pub use plan::Plan;
 use reads::Fetch;
+use records::Demands;
 use requests::Open;
 pub use residents::Residents;
+use resize::Division;
 use table::Table;
 use tier::{Sub, Tier};
 use versions::Versions;
+use waiting::Waiting;
 
 /// The flash of a cache.
 pub type Flash = Ssd<OwnedMap<Residents>>;
@@ -51,6 +61,9 @@ pub struct Cached<B: BlockDevice> {
     flash: Flash,
     backing: B,
     filter: Filter,
+    division: Division,
+    /// What waits for records.
+    demands: Demands,
     in_flash: Tier,
     below: Tier,
     requests: Table<Open>,
@@ -61,6 +74,20 @@ pub struct Cached<B: BlockDevice> {
     writing: FxHashMap<u64, u32>,
     /// Requests that wait for the end of a write, in their order.
     blocked: VecDeque<Ticket>,
+    /// Groups of pages that are destaged.
+    destages: Table<Destage>,
+    /// The one that began last, if it is under way.
+    latest_destage: Option<u32>,
+    /// Those that no program waits for.
+    in_background: u32,
+    /// Whether pages are cleaned until few enough are dirty.
+    is_cleaning: bool,
+    /// Programs that wait.
+    waiting: Table<Waiting>,
+    /// Resident pages whose fill waits.
+    unfilled: FxHashSet<u64>,
+    /// Pages that are to be destaged and are still being written: their destage, and their copy.
+    stalled: FxHashMap<u64, (u32, Lpn)>,
     /// Requests that are done but for the collections that they have caused.
     held: Vec<Ticket>,
     completions: Vec<Completion>,
@@ -134,12 +161,21 @@ impl<B: BlockDevice> Cached<B> {
             flash: Ssd::new(device, map),
             backing,
             filter: Filter::new(&plan.admission, plan.capacity as usize),
+            division: Division::new(plan),
+            demands: Demands::default(),
             in_flash: Tier::default(),
             below: Tier::default(),
             requests: Table::default(),
             fetches: Table::default(),
             fetching: FxHashMap::default(),
             writing: FxHashMap::default(),
+            destages: Table::default(),
+            latest_destage: None,
+            in_background: 0,
+            is_cleaning: false,
+            waiting: Table::default(),
+            unfilled: FxHashSet::default(),
+            stalled: FxHashMap::default(),
             blocked: VecDeque::new(),
             held: Vec::new(),
             completions: Vec::new(),
@@ -176,7 +212,15 @@ impl<B: BlockDevice> Cached<B> {
     }
     /// What it has done so far.
     pub fn figures(&self) -> Figures {
-        self.figures
+        Figures {
+            divisions: self.division.changes,
+            records: self
+                .residents()
+                .journal
+                .as_ref()
+                .map_or(0, |journal| journal.programs()),
+            ..self.figures
+        }
     }
 
     /// Does something with the flash at this instant, and passes on what it schedules.
@@ -256,6 +300,15 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
+    /// The power has failed: what still waits in the store below was asked for by nobody.
+    fn withdraw_below(&mut self) {
+        for lost in self.backing.completions() {
+            self.below.done(lost.ticket);
+        }
+        for ticket in self.below.forget() {
+            self.backing.withdraw(ticket);
+        }
+    }
     /// Deals with all that the tiers have completed, and with what comes of that.
     #[inline]
     fn settle(
@@ -281,6 +334,8 @@ impl<B: BlockDevice> Cached<B> {
             }
             self.done = done;
             self.feed(cx)?;
+            self.clean(cx)?;
+            self.resize_in_idle_time(cx)?;
         }
         if !self.held.is_empty() && !self.flash.is_collecting() {
             self.release(cx);
@@ -311,7 +366,9 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
         cx.observe(Observation::Admitted {
             in_flight: self.requests.len() as u32,
         });
+        self.tell_request();
         self.begin(cx, ticket, &request)?;
+        self.divide(cx)?;
         self.settle(cx)?;
         Ok(ticket)
     }
@@ -337,23 +394,41 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
     fn has_completions(&self) -> bool {
         !self.completions.is_empty()
     }
-    /// Both tiers lose what they were at. The cache comes back empty: its map was in memory.
+    /// Both tiers lose what they were at. Dirty pages come back from flash, where there is a journal, and clean ones do not.
     fn cut_power(
         &mut self,
         now: Time,
         probe: &mut impl Probe<Self::Observation>,
     ) -> Result<PowerCut, B> {
+        let residents = self.residents();
+        let dirty = residents.dirty();
+        let held = residents.len() as u32 + residents.leaving();
         let mut of_flash = OfFlash(&mut *probe, PhantomData);
         let cut = self.flash.cut_power(now, &mut of_flash);
         let mut all = cut.map_err(CachedError::Flash)?;
         let cut = self.backing.cut_power(now, &mut OfBacking(&mut *probe));
         all.join(&cut.map_err(CachedError::Backing)?);
         self.flash.completions().for_each(drop);
-        self.backing.completions().for_each(drop);
+        self.withdraw_below();
         all.requests_lost = self.requests.len() as u32;
+        all.clean_dropped = held - dirty;
+        all.dirty_restored = self.residents().dirty();
+        let keeps = self.plan.journal.is_some();
+        all.pages_lost += if keeps { 0 } else { dirty };
         self.forget();
+        if let Some(versions) = &mut self.versions {
+            let restored = self.flash.mapping().owner();
+            let pages = restored.dirty_pages();
+            let pages = pages.map(|(page, copy)| (page, copy, restored.write_of(copy)));
+            versions.cut(pages, keeps)?;
+        }
         probe.observe(now, Observation::PowerCut(all));
         Ok(all)
+    }
+    /// None waits: a power cut loses all.
+    fn withdraw(&mut self, ticket: Ticket) {
+        self.blocked.retain(|blocked| *blocked != ticket);
+        self.requests.remove(ticket);
     }
     fn resume(
         &mut self,
@@ -369,6 +444,7 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
             reason = "a lifetime too many"
         )]
         self.with_backing(cx, |backing, cx| backing.resume(cx))?;
+        self.let_go(cx, 0)?;
         self.settle(cx)
     }
     fn chip_times(&self, times: &mut Vec<Time>) {

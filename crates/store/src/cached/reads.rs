@@ -9,6 +9,7 @@ use wordline_kernel::{Probe, Time};
 use super::admission::Admit;
 use super::config::Reply;
 use super::event::{CachedError, Observation, Pages};
+use super::residents::Held;
 use super::tier::{Sub, Task};
 use super::{Cached, Instant, Result};
 
@@ -46,7 +47,11 @@ impl<B: BlockDevice> Cached<B> {
         let pages = self.pages_of(request);
         // Until all pages are begun with, the request is not done.
         self.expect(ticket, 1, false);
+        let passes_by = self.filter.bypasses();
         for page in pages {
+            if !passes_by {
+                self.tell_page(page, false);
+            }
             if let Some(&fetch) = self.fetching.get(&page) {
                 self.join(cx.now, ticket, page, fetch)?;
                 continue;
@@ -56,13 +61,18 @@ impl<B: BlockDevice> Cached<B> {
                 continue;
             }
             missed = Some((missed.map_or(page, |(first, _)| first), page));
-            if self.filter.admits(page) {
+            self.check_below(page)?;
+            if self.plan.mode.takes_reads()
+                && self.division.takes(false)
+                && self.filter.admits(page)
+            {
                 self.figures.misses += 1;
                 taken.push(page);
             } else {
                 self.figures.bypassed += 1;
             }
         }
+        self.let_go(cx, request.stream)?;
         let after = self.figures.found();
         let [resident, suspected, joined, not] =
             [0, 1, 2, 3].map(|kind| after[kind] - before[kind]);
@@ -84,17 +94,22 @@ impl<B: BlockDevice> Cached<B> {
     #[inline]
     fn look_up(&mut self, page: u64) -> Result<Option<Lpn>, B> {
         let (residents, pages) = self.flash.mapping_mut().parts();
-        if residents.find(page).is_none() {
+        let Some((copy, held)) = residents.find(page) else {
             return Ok(None);
+        };
+        self.figures.written_hits += u64::from(residents.is_written(page));
+        if held == Held::Leaving {
+            self.figures.resident_hits += 1;
+            return Ok(Some(copy));
         }
-        let found = residents.access(page, pages);
-        let (copy, found) = found.map_err(CachedError::Full)?;
-        match found {
+        let accessed = residents.access(page, false, pages);
+        let accessed = accessed.map_err(CachedError::Full)?;
+        match accessed.found {
             Found::Resident => self.figures.resident_hits += 1,
             Found::Suspected => self.figures.suspected_hits += 1,
             Found::Nothing => {}
         }
-        Ok(Some(copy))
+        Ok(Some(accessed.copy))
     }
     #[inline]
     fn hit(
@@ -105,15 +120,7 @@ impl<B: BlockDevice> Cached<B> {
         page: u64,
         copy: Lpn,
     ) -> Result<(), B> {
-        if let Some(versions) = &mut self.versions
-            && let Err((found, written)) = versions.check(page, copy)
-        {
-            return Err(CachedError::Stale {
-                page,
-                found,
-                written,
-            });
-        }
+        self.check_flash(page, copy)?;
         self.expect(ticket, 1, false);
         let sub = Sub {
             request: self.at_copy(Op::Read, copy, request, cx.now),
@@ -136,8 +143,10 @@ impl<B: BlockDevice> Cached<B> {
     /// Another request asks for a page; nothing if the cache does not hold it.
     fn use_page(&mut self, page: u64) -> Result<(), B> {
         let (residents, pages) = self.flash.mapping_mut().parts();
-        if residents.find(page).is_some() {
-            residents.access(page, pages).map_err(CachedError::Full)?;
+        let held = residents.find(page);
+        if held.is_some_and(|(_, held)| held != Held::Leaving) {
+            let accessed = residents.access(page, false, pages);
+            accessed.map_err(CachedError::Full)?;
         }
         Ok(())
     }
@@ -198,13 +207,14 @@ impl<B: BlockDevice> Cached<B> {
         };
         let over = fills.is_empty();
         for page in fills {
+            self.evict_group(page, false);
             let (residents, pages) = self.flash.mapping_mut().parts();
-            let came = residents.access(page, pages);
-            let (copy, _) = came.map_err(CachedError::Full)?;
+            let came = residents.access(page, false, pages);
+            let copy = came.map_err(CachedError::Full)?.copy;
             self.figures.fills += 1;
             if let Some(versions) = &mut self.versions {
                 let version = versions.below(page);
-                versions.filled(copy, version);
+                versions.put(copy, version);
             }
             let sub = Sub {
                 request: self.at_copy(Op::Write, copy, request, cx.now),
@@ -212,13 +222,15 @@ impl<B: BlockDevice> Cached<B> {
                     fetch: number,
                     page,
                     copy,
+                    waited: None,
                 },
             };
-            self.ask_flash(cx, sub)?;
+            self.make_room(cx, sub, None)?;
         }
         for page in asked {
             self.use_page(page)?;
         }
+        self.let_go(cx, request.stream)?;
         if let Some(ticket) = owner {
             self.part_done(cx, ticket, Some((request.arrival, parts)));
         }
@@ -241,6 +253,20 @@ impl<B: BlockDevice> Cached<B> {
         fetch.left -= 1;
         if fetch.left == 0 {
             self.end_fetch(cx, number, parts);
+        }
+    }
+    /// Stops a verified run where the flash serves what is not the latest version of a page.
+    pub(super) fn check_flash(&mut self, page: u64, copy: Lpn) -> Result<(), B> {
+        match &mut self.versions {
+            Some(versions) => versions.check_flash(page, copy).map_err(Into::into),
+            None => Ok(()),
+        }
+    }
+    /// The same where the store below does.
+    pub(super) fn check_below(&mut self, page: u64) -> Result<(), B> {
+        match &mut self.versions {
+            Some(versions) => versions.check_below(page).map_err(Into::into),
+            None => Ok(()),
         }
     }
     fn end_fetch(

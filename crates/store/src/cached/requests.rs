@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Completion, Op, Parts, Request, Ticket};
-use wordline_ftl::{Lpn, OwnedMap};
+use wordline_ftl::Lpn;
 use wordline_kernel::{Probe, Time};
 
 use super::admission::Filter;
 use super::config::Reply;
 use super::event::Observation;
-use super::residents::Residents;
+use super::records::{Demands, Next};
 use super::tier::{Sub, Task};
 use super::{Cached, Instant, Result};
 
@@ -55,7 +55,8 @@ impl<B: BlockDevice> Cached<B> {
             ..*of
         }
     }
-    /// Begins with a request, unless a write of one of its pages is under way: then it waits.
+    /// Begins with a request, unless a write of one of its pages is under way, or it writes one that is being destaged: then
+    /// it waits.
     #[inline]
     pub(super) fn begin(
         &mut self,
@@ -76,7 +77,13 @@ impl<B: BlockDevice> Cached<B> {
     #[inline]
     fn conflicts(&self, request: &Request) -> bool {
         let mut pages = self.pages_of(request);
-        !self.writing.is_empty() && pages.any(|page| self.writing.contains_key(&page))
+        let destaging = request.op != Op::Read && !self.destages.is_empty();
+        if self.writing.is_empty() && !destaging {
+            return false;
+        }
+        pages.any(|page| {
+            self.writing.contains_key(&page) || (destaging && self.residents().is_destaging(page))
+        })
     }
     /// Begins with requests that waited for a write.
     pub(super) fn unblock(
@@ -113,23 +120,73 @@ impl<B: BlockDevice> Cached<B> {
         match sub.task {
             Task::Hit { ticket, .. } => self.part_done(cx, ticket, Some((begun, parts))),
             Task::Fetch { fetch } => self.arrived(cx, &sub.request, fetch, parts)?,
-            Task::Fill { fetch, page, copy } => {
+            Task::Fill {
+                fetch,
+                page,
+                copy,
+                waited,
+            } => {
                 self.drop_unowned(page, copy);
-                self.filled(cx, fetch, parts);
+                let parts = self.programmed(waited, parts);
+                self.filled(cx, fetch, &parts);
             }
+            Task::Write {
+                ticket,
+                page,
+                copy,
+                waited,
+            } => {
+                if let Some(versions) = &mut self.versions {
+                    versions.written_in_flash(page, copy);
+                }
+                let (residents, _) = self.flash.mapping_mut().parts();
+                residents.programmed(page, copy);
+                let parts = self.programmed(waited, parts);
+                self.write_over(cx, page)?;
+                self.part_done(cx, ticket, Some((cx.now - parts.total(), &parts)));
+                self.unblock(cx)?;
+            }
+            Task::Rest { waiting } => self.hasten(cx, waiting, parts)?,
+            Task::Victim { destage } => self.victim_read(cx, destage, parts)?,
+            Task::Destage {
+                destage,
+                first,
+                pages,
+            } => self.written_out(cx, destage, (first, pages), parts)?,
+            Task::Record { copy } => self.recorded(cx, copy, begun, parts)?,
             Task::Update { ticket, page, copy } => {
                 self.drop_unowned(page, copy);
-                self.write_over(page);
+                self.write_over(cx, page)?;
                 self.part_done(cx, ticket, Some((begun, parts)));
                 self.unblock(cx)?;
             }
-            Task::Below { ticket } => {
-                self.written(&sub.request);
-                self.part_done(cx, ticket, Some((begun, parts)));
-                self.unblock(cx)?;
+            Task::Below { .. } => {
+                let due = self.due_of(&sub.request);
+                if !due.is_empty()
+                    && let Some(versions) = &mut self.versions
+                {
+                    versions.reached_below(due.iter().map(|(page, _)| *page));
+                }
+                if !self.waits_for_records(cx, due, Next::Below(*sub), parts)? {
+                    self.below_done(cx, sub, parts)?;
+                }
             }
         }
         Ok(())
+    }
+    /// A write, a trim or a flush has ended below, and nothing is left to be recorded of it.
+    pub(super) fn below_done(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        sub: &Sub,
+        parts: &Parts,
+    ) -> Result<(), B> {
+        let Task::Below { ticket } = sub.task else {
+            return Ok(());
+        };
+        self.written_below(cx, &sub.request)?;
+        self.part_done(cx, ticket, Some((sub.request.arrival, parts)));
+        self.unblock(cx)
     }
     /// A part of a request is done that began at an instant and has been through `parts` since; `None` if it took no
     /// time.
@@ -152,11 +209,12 @@ impl<B: BlockDevice> Cached<B> {
         if open.left > 0 {
             return;
         }
-        if self.plan.reply == Reply::Collection
-            && open.missed
-            && open.request.op == Op::Read
-            && self.flash.is_collecting()
-        {
+        let programs = match open.request.op {
+            Op::Read => open.missed,
+            Op::Write => self.plan.mode.keeps_writes(),
+            Op::Trim | Op::Flush => false,
+        };
+        if programs && self.plan.reply == Reply::Collection && self.flash.is_collecting() {
             self.held.push(ticket);
             return;
         }
@@ -215,14 +273,20 @@ impl<B: BlockDevice> Cached<B> {
             });
         }
         self.fetches.drain().for_each(drop);
+        self.waiting.drain().for_each(drop);
+        self.destages.drain().for_each(drop);
+        self.stalled.clear();
+        self.unfilled.clear();
+        self.latest_destage = None;
+        self.in_background = 0;
+        self.is_cleaning = false;
         self.fetching.clear();
         self.writing.clear();
         self.blocked.clear();
         self.held.clear();
-        self.in_flash = super::Tier::default();
-        self.below = super::Tier::default();
+        self.in_flash.forget();
         self.filter = Filter::new(&self.plan.admission, self.plan.capacity as usize);
-        let residents = Residents::new(&self.plan);
-        OwnedMap::disown(self.flash.mapping_mut(), residents);
+        self.demands = Demands::default();
+        self.division.forget(&self.plan);
     }
 }

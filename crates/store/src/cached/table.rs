@@ -19,6 +19,10 @@ impl<T> Default for Table<T> {
 }
 
 impl<T> Table<T> {
+    /// The number that the next value gets.
+    pub fn next(&self) -> u32 {
+        self.vacant.last().copied().unwrap_or(self.all.len() as u32)
+    }
     pub fn add(&mut self, value: T) -> u32 {
         if let Some(number) = self.vacant.pop() {
             self.all[number as usize] = Some(value);
@@ -39,6 +43,9 @@ impl<T> Table<T> {
     }
     pub fn len(&self) -> usize {
         self.all.len() - self.vacant.len()
+    }
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
     /// Takes all of them out.
     pub fn drain(&mut self) -> impl Iterator<Item = (u32, T)> + use<T> {

@@ -18,14 +18,38 @@ pub(super) enum Task {
     /// The pages that a read missed, from below.
     Fetch { fetch: u32 },
     /// A page that was fetched, to flash.
-    Fill { fetch: u32, page: u64, copy: Lpn },
+    Fill {
+        fetch: u32,
+        page: u64,
+        copy: Lpn,
+        waited: Option<u32>,
+    },
     /// A write, a trim or a flush, below.
     Below { ticket: Ticket },
-    /// A page of a write, to flash.
+    /// A page of a write that also goes below, to flash.
     Update {
         ticket: Ticket,
         page: u64,
         copy: Lpn,
+    },
+    /// A page of a write, to flash only.
+    Write {
+        ticket: Ticket,
+        page: u64,
+        copy: Lpn,
+        waited: Option<u32>,
+    },
+    /// What a write leaves of a page, from below.
+    Rest { waiting: u32 },
+    /// A page of records, to flash.
+    Record { copy: Lpn },
+    /// A page that is destaged, from flash.
+    Victim { destage: u32 },
+    /// Pages of a group that is destaged, below: so many from one on.
+    Destage {
+        destage: u32,
+        first: u32,
+        pages: u32,
     },
 }
 
@@ -43,6 +67,7 @@ pub(super) struct Tier {
     pub line: VecDeque<Sub>,
     /// By the tier's ticket: those that it has.
     taken: Vec<Option<Sub>>,
+    under_way: u32,
 }
 
 impl Tier {
@@ -52,9 +77,24 @@ impl Tier {
             self.taken.resize(ticket + 1, None);
         }
         self.taken[ticket] = Some(sub);
+        self.under_way += 1;
     }
     /// The tier is done with a request: which.
     pub fn done(&mut self, ticket: Ticket) -> Option<Sub> {
-        self.taken[ticket as usize].take()
+        let sub = self.taken[ticket as usize].take();
+        self.under_way -= u32::from(sub.is_some());
+        sub
+    }
+    /// Forgets all that was asked of it: the tickets of what it has.
+    pub fn forget(&mut self) -> Vec<Ticket> {
+        let taken = std::mem::take(self).taken;
+        let tickets = (0..).zip(taken);
+        tickets
+            .filter_map(|(ticket, sub)| sub.map(|_| ticket))
+            .collect()
+    }
+    /// Whether nothing is asked of it.
+    pub fn is_idle(&self) -> bool {
+        self.under_way == 0 && self.line.is_empty()
     }
 }

@@ -1,13 +1,24 @@
-//! Writes, trims and flushes, which all go below, and what the cache makes of them.
+//! Writes, trims and flushes, and what the cache makes of them.
+
+use std::ops::Range;
 
 use wordline_block::{BlockDevice, Op, Request, Ticket};
-use wordline_cache::Found;
 use wordline_kernel::Probe;
 
-use super::config::Writes;
-use super::event::Observation;
+use super::admission::Admit;
+use super::config::Mode;
+use super::event::{CachedError, Observation};
+use super::residents::Held;
 use super::tier::{Sub, Task};
 use super::{Cached, Instant, Result};
+
+/// Where a page of a write goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Below,
+    Both,
+    Flash,
+}
 
 impl<B: BlockDevice> Cached<B> {
     pub(super) fn write(
@@ -17,54 +28,205 @@ impl<B: BlockDevice> Cached<B> {
         request: &Request,
     ) -> Result<(), B> {
         self.figures.writes += u64::from(request.op == Op::Write);
-        self.expect(ticket, 1, true);
-        let bytes = u64::from(self.plan.page_bytes);
+        if self.plan.mode.keeps_writes() && request.op == Op::Write {
+            self.filter.comes(request);
+        }
+        // Until all pages are begun with, the request is not done.
+        self.expect(ticket, 1, false);
+        let mut below: Option<Range<u64>> = None;
         for page in self.pages_of(request) {
             *self.writing.entry(page).or_default() += 1;
+            self.issue_version(page);
+        }
+        for page in self.pages_of(request) {
             if let Some(fetch) = self.fetching.remove(&page)
                 && let Some(fetch) = self.fetches.get_mut(fetch)
             {
                 fetch.pages.retain(|other| *other != page);
             }
-            let whole = request.offset <= page * bytes
-                && (page + 1) * bytes <= request.offset + request.bytes;
-            let through = self.plan.writes == Writes::Through && request.op == Op::Write && whole;
-            self.write_page(cx, ticket, request, page, through)?;
+            match self.way(request, page) {
+                Way::Flash => {
+                    if let Some(pages) = below.take() {
+                        self.write_below(cx, ticket, request, pages)?;
+                    }
+                    self.write_to_flash(cx, ticket, request, page)?;
+                    continue;
+                }
+                Way::Both => self.update(cx, ticket, request, page)?,
+                Way::Below => self.forget_clean(page),
+            }
+            below = Some(below.map_or(page, |pages| pages.start)..page + 1);
         }
-        self.ask_below_for(cx, ticket, request)?;
+        if let Some(pages) = below {
+            self.write_below(cx, ticket, request, pages)?;
+        }
         self.part_done(cx, ticket, None);
         Ok(())
     }
-    /// The cache forgets a page that is written, or takes it.
-    fn write_page(
+    pub(super) fn covers(&self, request: &Request, page: u64) -> bool {
+        let bytes = u64::from(self.plan.page_bytes);
+        let end = ((page + 1) * bytes).min(self.backing.user_bytes());
+        request.offset <= page * bytes && end <= request.offset + request.bytes
+    }
+    /// For verification: a write of a page is the next one.
+    fn issue_version(&mut self, page: u64) {
+        if let Some(versions) = &mut self.versions {
+            let (residents, _) = self.flash.mapping_mut().parts();
+            versions.issue(page, residents.next_write());
+        }
+    }
+    /// Where a page of a write or a trim goes.
+    fn way(&mut self, request: &Request, page: u64) -> Way {
+        let whole = self.covers(request, page);
+        if request.op == Op::Trim {
+            return Way::Below;
+        }
+        match self.plan.mode {
+            Mode::WriteAround | Mode::PassThrough => Way::Below,
+            Mode::WriteThrough => {
+                let map = self.flash.mapping();
+                let held = map.owner().find(page);
+                match held {
+                    Some((copy, Held::Resident)) if whole && map.pages().lookup(copy).is_some() => {
+                        Way::Both
+                    }
+                    _ => Way::Below,
+                }
+            }
+            Mode::WriteBack | Mode::WriteOnly => self.way_back(page, whole),
+        }
+    }
+    /// The same where writes stay in flash. What is dirty and only partly written cannot pass by.
+    fn way_back(&mut self, page: u64, whole: bool) -> Way {
+        let residents = self.residents();
+        let (held, dirty) = (residents.find(page).is_some(), residents.is_dirty(page));
+        let figures = &mut self.figures;
+        if self.filter.bypasses() && (whole || !dirty) {
+            figures.writes_bypassed += 1;
+            return Way::Below;
+        }
+        self.tell_page(page, true);
+        let figures = &mut self.figures;
+        if !self.division.takes(true) && (whole || !dirty) {
+            figures.writes_bypassed += 1;
+            return Way::Below;
+        }
+        if held {
+            figures.write_hits += 1;
+        } else if self.filter.admits(page) {
+            figures.write_misses += 1;
+        } else {
+            figures.writes_bypassed += 1;
+            return Way::Below;
+        }
+        Way::Flash
+    }
+    /// A page goes below: the cache forgets it at once, unless nothing else holds it as it is until then.
+    fn forget_clean(&mut self, page: u64) {
+        let (residents, pages) = self.flash.mapping_mut().parts();
+        if !residents.is_dirty(page) {
+            self.unfilled.remove(&page);
+            self.figures.invalidated += u64::from(residents.remove(page, pages));
+        }
+    }
+    /// A page that goes below goes to the flash, too.
+    fn update(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         ticket: Ticket,
         request: &Request,
         page: u64,
-        through: bool,
     ) -> Result<(), B> {
-        let (residents, pages) = self.flash.mapping_mut().parts();
-        let resident = residents.find(page);
-        if let Some((copy, Found::Resident)) = resident
-            && through
-            && pages.lookup(copy).is_some()
-        {
-            self.figures.updates += 1;
-            if let Some(versions) = &mut self.versions {
-                let next = versions.below(page) + 1;
-                versions.filled(copy, next);
-            }
-            self.expect(ticket, 1, true);
-            *self.writing.entry(page).or_default() += 1;
-            let sub = Sub {
-                request: self.at_copy(Op::Write, copy, request, cx.now),
-                task: Task::Update { ticket, page, copy },
-            };
-            return self.ask_flash(cx, sub);
+        let Some((copy, _)) = self.residents().find(page) else {
+            return Ok(());
+        };
+        self.figures.updates += 1;
+        if let Some(versions) = &mut self.versions {
+            versions.put_issued(page, copy);
         }
-        self.figures.invalidated += u64::from(residents.remove(page, pages));
-        Ok(())
+        self.expect(ticket, 1, true);
+        *self.writing.entry(page).or_default() += 1;
+        let sub = Sub {
+            request: self.at_copy(Op::Write, copy, request, cx.now),
+            task: Task::Update { ticket, page, copy },
+        };
+        self.ask_flash(cx, sub)
+    }
+    /// A page goes to the flash only; of one that is written in part and not held, the rest is read from below first.
+    fn write_to_flash(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        ticket: Ticket,
+        request: &Request,
+        page: u64,
+    ) -> Result<(), B> {
+        let whole = self.covers(request, page);
+        self.evict_group(page, true);
+        let (residents, pages) = self.flash.mapping_mut().parts();
+        let accessed = residents.access(page, true, pages);
+        let accessed = accessed.map_err(CachedError::Full)?;
+        let copy = accessed.copy;
+        if let Some(versions) = &mut self.versions {
+            versions.issue(page, residents.write_of(copy));
+        }
+        if accessed.was_leaving {
+            self.keep(cx, page)?;
+        }
+        let is_in_flash = !self.unfilled.remove(&page) && accessed.has_copy;
+        let rest = !whole && !is_in_flash;
+        self.expect(ticket, 1, rest);
+        let mut sub = Sub {
+            request: self.at_copy(Op::Write, copy, request, cx.now),
+            task: Task::Write {
+                ticket,
+                page,
+                copy,
+                waited: None,
+            },
+        };
+        if !whole && !rest {
+            self.narrow(&mut sub.request, request, page);
+        }
+        let waiting = if rest {
+            Some(self.read_rest(cx, page, sub)?)
+        } else {
+            None
+        };
+        self.make_room(cx, sub, waiting)
+    }
+    /// Only the bytes of a page that a request writes.
+    fn narrow(&self, to: &mut Request, request: &Request, page: u64) {
+        let bytes = u64::from(self.plan.page_bytes);
+        let begin = request.offset.max(page * bytes);
+        let end = (request.offset + request.bytes).min((page + 1) * bytes);
+        to.offset += begin - page * bytes;
+        to.bytes = end - begin;
+    }
+    /// Reads a page from below, of which a write leaves a part. The program that waits for it.
+    fn read_rest(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        page: u64,
+        sub: Sub,
+    ) -> Result<u32, B> {
+        self.check_below(page)?;
+        self.figures.rests += 1;
+        let waiting = self.hold(sub);
+        self.delay(waiting);
+        let bytes = u64::from(self.plan.page_bytes);
+        let end = ((page + 1) * bytes).min(self.backing.user_bytes());
+        let rest = Sub {
+            request: Request {
+                op: Op::Read,
+                offset: page * bytes,
+                bytes: end - page * bytes,
+                arrival: cx.now,
+                ..sub.request
+            },
+            task: Task::Rest { waiting },
+        };
+        self.ask_below(cx, rest)?;
+        Ok(waiting)
     }
     pub(super) fn pass_below(
         &mut self,
@@ -73,45 +235,89 @@ impl<B: BlockDevice> Cached<B> {
         request: &Request,
     ) -> Result<(), B> {
         self.expect(ticket, 1, true);
-        self.ask_below_for(cx, ticket, request)?;
+        self.ask_below_for(cx, ticket, *request)?;
         self.part_done(cx, ticket, None);
         Ok(())
+    }
+    /// The part of a request on some of its pages goes below.
+    fn write_below(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        ticket: Ticket,
+        request: &Request,
+        pages: Range<u64>,
+    ) -> Result<(), B> {
+        let bytes = u64::from(self.plan.page_bytes);
+        let begin = request.offset.max(pages.start * bytes);
+        let end = (request.offset + request.bytes).min(pages.end * bytes);
+        let part = Request {
+            offset: begin,
+            bytes: end - begin,
+            ..*request
+        };
+        self.ask_below_for(cx, ticket, part)
     }
     fn ask_below_for(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         ticket: Ticket,
-        request: &Request,
+        request: Request,
     ) -> Result<(), B> {
         self.expect(ticket, 1, true);
+        // What is recorded as dead has to be on the disk, not in its write cache.
+        let fua = request.fua || !self.due_of(&request).is_empty();
         let sub = Sub {
             request: Request {
                 arrival: cx.now,
-                ..*request
+                fua,
+                ..request
             },
             task: Task::Below { ticket },
         };
         self.ask_below(cx, sub)
     }
-    /// A write has ended below.
-    pub(super) fn written(&mut self, request: &Request) {
+    /// A write or a trim has ended below.
+    pub(super) fn written_below(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        request: &Request,
+    ) -> Result<(), B> {
         if request.op == Op::Flush {
-            return;
+            return Ok(());
         }
         for page in self.pages_of(request) {
-            self.write_over(page);
-            if let Some(versions) = &mut self.versions {
-                versions.written(page);
+            let whole = self.covers(request, page);
+            let mut newer = false;
+            if self.residents().is_dirty(page) {
+                newer = !whole;
+                if whole {
+                    self.keep(cx, page)?;
+                    let (residents, pages) = self.flash.mapping_mut().parts();
+                    self.figures.invalidated += u64::from(residents.remove(page, pages));
+                }
             }
+            if !newer && let Some(versions) = &mut self.versions {
+                versions.written_below(page);
+            }
+            self.write_over(cx, page)?;
         }
+        Ok(())
     }
     /// A write of a page has ended in one of the tiers.
-    pub(super) fn write_over(&mut self, page: u64) {
+    pub(super) fn write_over(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        page: u64,
+    ) -> Result<(), B> {
         if let Some(count) = self.writing.get_mut(&page) {
             *count -= 1;
             if *count == 0 {
                 self.writing.remove(&page);
+                if let Some((destage, copy)) = self.stalled.remove(&page) {
+                    self.read_victim(cx, destage, (page, copy))?;
+                }
             }
         }
+        Ok(())
     }
 }

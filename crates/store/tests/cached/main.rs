@@ -1,6 +1,7 @@
 //! A read cache before a disk: against one in plain words, and by its laws.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
+mod cuts;
 mod plain;
 
 use plain::{Collect, Counts, Plain, Policy};
@@ -12,6 +13,7 @@ use wordline_ftl::Mapping;
 use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::{Context, EventQueue, Probe, Stream, Time};
 use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
+use wordline_partition::Costs;
 use wordline_store::cached::{Cached, Config, Event, Figures, Observation, Plan};
 
 const PAGE: u64 = 4096;
@@ -78,7 +80,11 @@ fn cached(shape: &Shape, reclaim: &str, table: Value, disk_pages: u64) -> Cached
         ..wordline_disk::Config::default()
     };
     let disk = Disk::new(&wordline_disk::Plan::new(&disk).unwrap());
-    Cached::new(&Plan::new(&config, &device), &device, disk)
+    Cached::new(
+        &Plan::new(&config, &device, Costs::PUBLISHED),
+        &device,
+        disk,
+    )
 }
 
 /// Hears of moved pages and erased blocks.
@@ -133,6 +139,21 @@ impl Run {
         let cx = &mut Context::new(self.now, &mut self.queue, &mut self.heard);
         self.store.submit(cx, request).unwrap()
     }
+    /// A request for some bytes of some pages, in sectors of 512 bytes.
+    fn submit_part(&mut self, op: Op, page: u64, pages: u64, random: &mut Stream) {
+        let sectors = pages * PAGE / 512;
+        let first = random.below(sectors);
+        let request = Request {
+            stream: 0,
+            op,
+            fua: false,
+            offset: page * PAGE + first * 512,
+            bytes: 512 * (1 + random.below(sectors - first)),
+            arrival: self.now,
+        };
+        let cx = &mut Context::new(self.now, &mut self.queue, &mut self.heard);
+        self.store.submit(cx, request).unwrap();
+    }
     /// Deals with the next event, if there is one.
     fn step(&mut self) -> bool {
         let Some((now, event)) = self.queue.pop() else {
@@ -163,10 +184,20 @@ impl Run {
         let map = self.store.flash().mapping();
         map.audit().unwrap();
         let residents = self.store.residents();
-        assert_eq!(map.valid_pages(), residents.len() as u64);
+        assert_eq!(
+            map.valid_pages(),
+            (residents.len() + residents.records()) as u64
+        );
     }
 }
 
+const MODES: [&str; 5] = [
+    "write-around",
+    "write-through",
+    "write-back",
+    "write-only",
+    "pass-through",
+];
 const POLICIES: [(Policy, &str); 2] = [(Policy::Lru, "lru"), (Policy::Arc, "arc")];
 const COLLECTIONS: [(Collect, &str); 3] = [
     (Collect::Move, "move"),
@@ -261,6 +292,7 @@ fn compare(
             erases,
             dropped: residents.counts().dropped,
             evicted: residents.counts().evicted,
+            destaged: 0,
         };
         assert_eq!(counts, plain.counts, "{place}");
         evicted = counts.evicted;
@@ -309,6 +341,103 @@ fn compare_all(seeds: std::ops::Range<u64>, rounds: u32) {
     }
 }
 
+/// The same where writes stay in flash until they leave; requests of single pages.
+fn compare_back(shape: &Shape, which: (usize, usize), suspect: bool, seed: u64, rounds: u32) {
+    let ((policy, name), (collect, reclaim)) = (POLICIES[which.0], COLLECTIONS[which.1]);
+    let group = if policy == Policy::Lru {
+        1 + seed % 4
+    } else {
+        1
+    };
+    let table = json!({
+        "mode": "write-back",
+        "replacement": name,
+        "suspected_queue": suspect,
+        "reply": "collection",
+        "journal": "none",
+        "destage": {"group_pages": group},
+    });
+    let disk_pages = u64::from(shape.blocks * shape.pages_per_block) * 2;
+    let mut run = Run::new(cached(shape, reclaim, table, disk_pages));
+    run.store.verify();
+    let capacity = device(shape, reclaim).ftl.user_pages;
+    let total = shape.blocks * shape.pages_per_block;
+    let most = if suspect {
+        total - capacity - shape.threshold
+    } else {
+        0
+    };
+    let mut plain = Plain::new(
+        (policy, collect, true),
+        shape.own_block,
+        (shape.blocks as usize, shape.pages_per_block as usize),
+        capacity as usize,
+        most as usize,
+        shape.threshold as usize,
+    );
+    plain.group = group as usize;
+    let mut random = Stream::new(seed, "write-back");
+    let (mut hits, mut misses) = ([0_u64; 2], [0_u64; 2]);
+    for round in 0..rounds {
+        let page = skewed(&mut random, disk_pages);
+        let write = random.below(3) > 0;
+        let held = if write {
+            run.serve(Op::Write, page, 1);
+            plain.write_back(page)
+        } else {
+            run.serve(Op::Read, page, 1);
+            plain.read(page) != plain::Found::Nothing
+        };
+        hits[usize::from(write)] += u64::from(held);
+        misses[usize::from(write)] += u64::from(!held);
+        let figures = run.store.figures();
+        let place = format!("{shape:?} {name} {reclaim} {suspect} seed {seed} round {round}");
+        let reads = figures.resident_hits + figures.suspected_hits;
+        assert_eq!([reads, figures.write_hits], hits, "{place}");
+        assert_eq!([figures.misses, figures.write_misses], misses, "{place}");
+        let residents = run.store.residents();
+        let counts = Counts {
+            fills: figures.fills,
+            moves: run.heard.moves,
+            erases: run.heard.erases,
+            dropped: residents.counts().dropped,
+            evicted: residents.counts().evicted,
+            destaged: figures.destages[0].pages,
+        };
+        assert_eq!(counts, plain.counts, "{place}");
+        let held = (residents.len(), residents.suspected(), residents.dirty());
+        let told = (
+            plain.residents(),
+            plain.suspected(),
+            plain.dirty.len() as u32,
+        );
+        assert_eq!(held, told, "{place}");
+        run.audit();
+    }
+    assert!(plain.counts.destaged > 0 && run.heard.erases > 0);
+}
+
+fn compare_all_back(seeds: std::ops::Range<u64>, rounds: u32) {
+    for seed in seeds {
+        for shape in shapes() {
+            for which in (0..12).map(|n| (n % 2, n / 2 % 3, n / 6 == 1)) {
+                compare_back(&shape, (which.0, which.1), which.2, seed, rounds);
+            }
+        }
+    }
+}
+
+#[test]
+fn written_pages_stay_and_leave_as_in_plain_words() {
+    compare_all_back(0..4, 1_500);
+}
+
+#[test]
+#[ignore = "slow: 10^7 operations"]
+fn written_pages_stay_and_leave_as_in_plain_words_for_long() {
+    compare_all_back(4..40, 4_000);
+}
+
 #[test]
 fn the_cache_does_what_it_does_in_plain_words() {
     compare_all(0..3, 2_000);
@@ -321,7 +450,7 @@ fn the_cache_does_what_it_does_in_plain_words_for_long() {
 }
 
 /// Keeps `depth` requests of up to six pages under way; everything is served, and nothing stale.
-fn crowd(policy: &str, reclaim: &str, table: &Value, depth: u32, seed: u64) {
+fn crowd(policy: &str, reclaim: &str, table: &Value, depth: u32, seed: u64) -> Figures {
     let shape = Shape {
         blocks: 24,
         pages_per_block: 8,
@@ -342,7 +471,11 @@ fn crowd(policy: &str, reclaim: &str, table: &Value, depth: u32, seed: u64) {
                 _ => Op::Read,
             };
             let pages = 1 + random.below(6);
-            run.submit(op, page, pages);
+            if random.below(4) == 0 {
+                run.submit_part(op, page, pages, &mut random);
+            } else {
+                run.submit(op, page, pages);
+            }
             (left, under_way) = (left - 1, under_way + 1);
         }
         let done = run.store.completions().count() as u32;
@@ -358,6 +491,22 @@ fn crowd(policy: &str, reclaim: &str, table: &Value, depth: u32, seed: u64) {
     assert_eq!(served, 3_000);
     run.audit();
     assert!(run.store.checked() > Some(500), "{table}");
+    let (figures, residents) = (run.store.figures(), run.store.residents());
+    if table["mode"] == "write-back" || table["mode"] == "write-only" {
+        assert!(
+            figures.pages_written() > 0 && figures.destages[0].pages > 0,
+            "{table}"
+        );
+    } else {
+        assert_eq!((figures.pages_written(), residents.dirty()), (0, 0));
+    }
+    assert_eq!(residents.leaving(), 0);
+    let total = 24 * 8;
+    assert!(residents.len() <= total && residents.limits().sum::<usize>() < total);
+    if table["mode"] == "pass-through" {
+        assert!(residents.is_empty());
+    }
+    figures
 }
 
 #[test]
@@ -365,14 +514,23 @@ fn many_requests_at_once_are_all_served_and_none_is_stale() {
     let mut seed = 0;
     for policy in ["lru", "arc", "sieve", "two-q", "lirs", "s3-fifo"] {
         for (_, reclaim) in COLLECTIONS {
-            for writes in ["around", "through"] {
+            for mode in MODES {
                 for reply in ["data", "fill", "collection"] {
-                    for admission in ["always", "second-access"] {
+                    for admission in [
+                        json!("always"),
+                        json!("second-access"),
+                        json!({"sequential-bypass": {"cutoff_bytes": 16384}}),
+                    ] {
                         let table = json!({
                             "replacement": policy,
                             "suspected_queue": seed % 2 == 0,
                             "reply": reply,
-                            "writes": writes,
+                            "mode": mode,
+                            "destage": {
+                                "group_pages": 1 + seed % 5,
+                                "high_ratio": if seed % 2 == 0 { 1.0 } else { 0.6 },
+                                "low_ratio": 0.3,
+                            },
                             "admission": admission,
                         });
                         crowd(policy, reclaim, &table, 1 + seed as u32 % 33, seed);
@@ -381,6 +539,40 @@ fn many_requests_at_once_are_all_served_and_none_is_stale() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn space_moves_under_load_and_nothing_is_lost() {
+    let mut seed = 0;
+    let divisions = [
+        json!({"split": {"read_ratio": 0.3}}),
+        json!({"rw-fcl": {"period_requests": 300}}),
+        json!({"op-fcl": {"period_requests": 300}}),
+        json!({"op-fcl": {"period_requests": 64, "read_ratio": 0.0}}),
+        json!({"locality-driven": {"window_bytes": 2_000_000, "curve": "exact"}}),
+        json!({"locality-driven": {"window_bytes": 800_000, "utilisation": "miniature", "curve": "aet", "sample_ratio": 1.0}}),
+    ];
+    for division in divisions {
+        let mut moved = 0;
+        for policy in ["lru", "arc", "sieve"] {
+            for (_, reclaim) in COLLECTIONS {
+                for mode in ["write-back", "write-only"] {
+                    let table = json!({
+                        "replacement": policy,
+                        "partition": division,
+                        "suspected_queue": seed % 3 == 0,
+                        "mode": mode,
+                        "destage": {"group_pages": 1 + seed % 4},
+                    });
+                    let figures = crowd(policy, reclaim, &table, 1 + seed as u32 % 17, seed);
+                    moved += figures.divisions;
+                    seed += 1;
+                }
+            }
+        }
+        let stays = division.get("split").is_some();
+        assert_eq!(moved == 0, stays, "{division}");
     }
 }
 
@@ -402,7 +594,7 @@ fn figure_2_takes_three_misses_and_two_revivals() {
         let config: Config = serde_json::from_value(table).unwrap();
         let plan = Plan {
             most_suspected,
-            ..Plan::new(&config, &device)
+            ..Plan::new(&config, &device, Costs::PUBLISHED)
         };
         let disk = wordline_disk::Plan::new(&wordline_disk::Config::default()).unwrap();
         let mut run = Run::new(Cached::new(&plan, &device, Disk::new(&disk)));

@@ -1,9 +1,11 @@
-//! A read cache in plain words: one plane, one page after the other, lists that are searched from end to end.
+//! A cache in plain words: one plane, one page after the other, lists that are searched from end to end.
 //!
-//! Made from Xia 2017, chapters 2 and 3, and Megiddo and Modha 2003. Inside a miss, the order is: an entry leaves, the page is programmed,
+//! A cache in plain words that also keeps what is written, until it leaves: then it is destaged, and its copy is clean.
+//!
+//! Made from Xia 2017, chapters 2 to 4, and Megiddo and Modha 2003. Inside a miss, the order is: an entry leaves, the page is programmed,
 //! blocks are collected while free pages are few.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// What a page of the flash is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,6 +49,7 @@ pub struct Counts {
     pub erases: u64,
     pub dropped: u64,
     pub evicted: u64,
+    pub destaged: u64,
 }
 
 pub struct Plain {
@@ -67,6 +70,11 @@ pub struct Plain {
     b: [VecDeque<u64>; 2],
     sq: [VecDeque<u64>; 2],
     p: f64,
+    pub dirty: BTreeSet<u64>,
+    /// Pages that left dirty, with the queue and whether they become ghosts.
+    leaving: Vec<(u64, usize, bool)>,
+    /// Pages that leave together where one has to.
+    pub group: usize,
     pub counts: Counts,
 }
 
@@ -103,6 +111,9 @@ impl Plain {
             b: Default::default(),
             sq: Default::default(),
             p: 0.0,
+            dirty: BTreeSet::new(),
+            leaving: Vec::new(),
+            group: 1,
             counts: Counts::default(),
         }
     }
@@ -151,10 +162,13 @@ impl Plain {
                 self.t[to].push_front(page);
                 self.trim_ghosts();
                 self.set(page, Slot::Valid(page));
+                self.destage();
                 return Found::Suspected;
             }
         }
+        self.leave_together();
         self.miss(page);
+        self.destage();
         self.program(page, 0);
         self.counts.fills += 1;
         self.collect();
@@ -166,6 +180,40 @@ impl Plain {
             take(list, page);
         }
         self.set(page, Slot::Invalid);
+    }
+
+    /// A write of a whole page that stays in flash. Whether it was held.
+    pub fn write_back(&mut self, page: u64) -> bool {
+        let to = usize::from(self.policy == Policy::Arc);
+        let queued = (0..2).any(|queue| take(&mut self.t[queue], page));
+        let suspected = !queued && (0..2).any(|queue| take(&mut self.sq[queue], page));
+        if suspected {
+            self.make_room(false);
+            self.set(page, Slot::Valid(page)); // it is revived, and then superseded
+        }
+        if queued || suspected {
+            self.t[to].push_front(page);
+            self.trim_ghosts();
+        } else {
+            self.leave_together();
+            self.miss(page);
+        }
+        self.destage();
+        self.dirty.insert(page);
+        self.set(page, Slot::Invalid);
+        self.program(page, 0);
+        self.collect();
+        queued || suspected
+    }
+    /// A group leaves before a page comes in, where pages leave in groups.
+    fn leave_together(&mut self) {
+        if self.group > 1 && self.residents() == self.capacity {
+            for _ in 0..self.group {
+                if let Some(oldest) = self.t[0].pop_back() {
+                    self.leaves(oldest, 0, true);
+                }
+            }
+        }
     }
 
     fn miss(&mut self, page: u64) {
@@ -218,6 +266,21 @@ impl Plain {
     /// An entry has been evicted from a queue.
     fn leaves(&mut self, page: u64, queue: usize, ghost: bool) {
         self.counts.evicted += 1;
+        if self.dirty.remove(&page) {
+            self.leaving.push((page, queue, ghost));
+            return;
+        }
+        self.gives_up(page, queue, ghost);
+    }
+    /// What has left dirty is written to the disk, in the order of its pages, and then it is as what has left clean.
+    fn destage(&mut self) {
+        self.leaving.sort_unstable();
+        for (page, queue, ghost) in std::mem::take(&mut self.leaving) {
+            self.counts.destaged += 1;
+            self.gives_up(page, queue, ghost);
+        }
+    }
+    fn gives_up(&mut self, page: u64, queue: usize, ghost: bool) {
         if self.most_suspected == 0 {
             self.set(page, Slot::Invalid);
             if ghost {
@@ -320,11 +383,12 @@ impl Plain {
                     self.becomes_ghost(page, queue);
                 }
                 Slot::Valid(page) => {
-                    let keep = match self.collect {
-                        Collect::Move => true,
-                        Collect::Drop => false,
-                        Collect::DropCold => self.is_hot(page),
-                    };
+                    let keep = self.dirty.contains(&page)
+                        || match self.collect {
+                            Collect::Move => true,
+                            Collect::Drop => false,
+                            Collect::DropCold => self.is_hot(page),
+                        };
                     if keep {
                         moved.push(page);
                         continue;

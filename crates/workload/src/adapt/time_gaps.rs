@@ -89,7 +89,7 @@ pub(crate) struct Gaps {
     rule: TimeGaps,
     tick_ps: u64,
     /// The tick of the record before, in the file and as it was changed.
-    before: Option<(u64, u64)>,
+    before: Option<(i128, u64)>,
 }
 
 impl Gaps {
@@ -99,20 +99,31 @@ impl Gaps {
         Self {
             rule,
             tick_ps,
-            before: zero.map(|zero| (zero, zero)),
+            before: zero.map(|zero| (zero.into(), zero)),
         }
     }
 
-    /// Changes the records that are read next.
+    /// Changes the records that are read next; `far` has the ticks of those, by their place, that state more than a
+    /// record holds.
     #[inline]
-    pub(crate) fn pass(&mut self, records: &mut [Placed], counts: &mut Counts) {
+    pub(crate) fn pass(
+        &mut self,
+        records: &mut [Placed],
+        far: &[(usize, i128)],
+        counts: &mut Counts,
+    ) {
         if self.rule == TimeGaps::Keep || self.tick_ps == 0 {
             return;
         }
-        let stated = |placed: &&mut Placed| placed.record.ticks != UNSTATED;
-        for Placed { record, .. } in records.iter_mut().filter(stated) {
-            let (stated, changed) = self.before.unwrap_or((record.ticks, record.ticks));
-            let gap = i128::from(record.ticks) - i128::from(stated);
+        let mut far = far.iter().copied().peekable();
+        for (place, Placed { record, .. }) in records.iter_mut().enumerate() {
+            let ticks = match far.next_if(|(of, _)| *of == place) {
+                Some((_, ticks)) => ticks,
+                None if record.ticks == UNSTATED => continue,
+                None => record.ticks.into(),
+            };
+            let (stated, changed) = self.before.unwrap_or((ticks, record.ticks));
+            let gap = ticks - stated;
             let kept = self.kept(gap);
             if kept != gap {
                 counts.gaps_changed += 1;
@@ -125,9 +136,9 @@ impl Gaps {
                 };
                 *sum = sum.saturating_add(removed);
             }
-            let ticks = (i128::from(changed) + kept).clamp(0, i128::from(u64::MAX)) as u64;
-            self.before = Some((record.ticks, ticks));
-            record.ticks = ticks;
+            let kept = (i128::from(changed) + kept).clamp(0, i128::from(u64::MAX)) as u64;
+            self.before = Some((ticks, kept));
+            record.ticks = kept;
         }
     }
 

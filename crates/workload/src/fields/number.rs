@@ -82,6 +82,21 @@ fn parse_exponent(field: &[u8], places: u32) -> Result<u64, String> {
     }
 }
 
+/// A decimal number beyond 64 bits in units of 10^-`places`; what is finer is left out. None if it is none, or has more
+/// than 120 bits.
+#[cold]
+pub(crate) fn parse_far(field: &[u8], places: usize) -> Option<i128> {
+    let text = std::str::from_utf8(field).ok()?.trim();
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits: String = fraction
+        .chars()
+        .chain("0".repeat(places).chars())
+        .take(places)
+        .collect();
+    let value = format!("{whole}{digits}").parse::<u128>().ok()?;
+    i128::try_from(value).ok().filter(|value| *value < 1 << 120)
+}
+
 #[cold]
 fn not_decimal(field: &[u8]) -> String {
     format!("is {}, not a decimal number", shown(field))
@@ -116,6 +131,23 @@ mod tests {
                 Ok(expected),
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn far_numbers_are_exact() {
+        for (text, expected) in [
+            ("1700000000000000000", Some(1_700_000_000_000_000_000_000)),
+            (
+                "1700000000000000000.0259",
+                Some(1_700_000_000_000_000_000_025),
+            ),
+            ("1700000000000000000.5", Some(1_700_000_000_000_000_000_500)),
+            ("-5", None),
+            ("1e30", None),
+            ("9999999999999999999999999999999999999999", None),
+        ] {
+            assert_eq!(parse_far(text.as_bytes(), 3), expected, "{text}");
         }
     }
 

@@ -82,6 +82,10 @@ pub(crate) trait Line: Send {
     fn timed(&self) -> bool {
         true
     }
+    /// The ticks of a time stamp beyond 64 bits; none for the formats whose ticks reach further than their times.
+    fn far(_field: &[u8]) -> Option<i128> {
+        None
+    }
     /// What a line says; `None` if it is no request.
     fn parse(&mut self, fields: &mut Self::Fields<'_>) -> Result<Option<Record>, Fault>;
     /// What the line that was parsed last says beside that, behind it.
@@ -99,7 +103,7 @@ impl<L: Line> Reader for L {
         L::ORIGIN
     }
     fn read(&mut self, input: &mut Input, records: &mut Vec<Placed>) -> Result<(), Stop> {
-        let untimed = input.untimed;
+        let (untimed, keeps_far) = (input.untimed, input.keeps_far);
         while records.is_empty() || (records.len() < BATCH && input.holds_line()) {
             let Some(text) = input.text()? else {
                 break;
@@ -112,11 +116,23 @@ impl<L: Line> Reader for L {
                 let mut fields = L::Fields::at(text);
                 (self.parse(&mut fields), fields.length())
             };
+            let mut far = None;
             let parsed = match parsed {
-                Err(fault) if untimed => without_time(self, &text[..length], fault),
+                Err(fault) if untimed || keeps_far => {
+                    let line = &text[..length];
+                    far = far_time::<L>(line, &fault).filter(|_| keeps_far);
+                    if untimed || far.is_some() {
+                        without_time(self, line, fault)
+                    } else {
+                        Err(fault)
+                    }
+                }
                 parsed => parsed,
             };
             input.take_line(length);
+            if let Some(ticks) = far {
+                input.far.push((records.len(), ticks));
+            }
             let Some(record) = parsed? else {
                 input.ignored += 1;
                 continue;
@@ -127,6 +143,13 @@ impl<L: Line> Reader for L {
         }
         Ok(())
     }
+}
+
+/// The time of a line that is at fault for a time beyond 64 bits.
+#[cold]
+fn far_time<L: Line>(line: &[u8], fault: &Fault) -> Option<i128> {
+    let stamp = fault.stamp.filter(|stamp| stamp.beyond)?;
+    L::far(&line[stamp.start..stamp.start + stamp.length])
 }
 
 /// What a line says apart from its time, if only that is at fault.

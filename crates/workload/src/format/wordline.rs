@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use super::{Line, Origin, Probe, Reader, Record, Render, tick};
 use crate::error::{Fault, shown};
-use crate::fields::{Commas, Row};
+use crate::fields::{Commas, Row, parse_far};
 use crate::losses::Losses;
 use crate::{Op, Request};
 
@@ -44,6 +44,10 @@ impl Line for Wordline {
     const TICK_PS: u64 = tick::PS;
     const ORIGIN: Origin = Origin::Zero;
     type Fields<'a> = Commas<'a>;
+
+    fn far(field: &[u8]) -> Option<i128> {
+        parse_far(field, 3)
+    }
 
     #[inline]
     fn parse(&mut self, fields: &mut Commas<'_>) -> Result<Option<Record>, Fault> {

@@ -25,11 +25,14 @@ use sizes::Mix;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Requests to generate, at least 1.
+    /// Requests to generate.
+    #[schemars(range(min = 1, max = 1_000_000_000_000_000_u64))]
     pub requests: u64,
-    /// Share of reads, 0 to 1, among the requests that are not trims; the others are writes.
+    /// Share of reads, among the requests that are not trims; the others are writes.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub read_ratio: f64,
-    /// Share of all requests that trim, 0 to 1. Trims follow the access pattern, as writes do.
+    /// Share of all requests that trim. Trims follow the access pattern, as writes do.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub trim_ratio: f64,
     /// Size of a request in bytes, a multiple of 512; or a list of sizes with weights.
     pub request_bytes: Sizes,
@@ -42,24 +45,31 @@ pub struct Config {
     pub trim_bytes: Option<Sizes>,
     /// Requests begin at multiples of this many bytes from the start of the working set; itself a
     /// multiple of 512.
+    #[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))]
     pub align_bytes: u64,
-    /// Share of the writes that are durable on completion (FUA), 0 to 1. Without a DRAM buffer all
+    /// Share of the writes that are durable on completion (FUA). Without a DRAM buffer all
     /// writes are.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub fua_ratio: f64,
     /// Every how many requests one is a flush; 0: never. The others are those of a workload without
     /// flushes.
+    #[schemars(range(min = 0, max = 1_000_000_000_000_000_u64))]
     pub flush_every_requests: u64,
     /// Where requests go within the working set.
     pub pattern: Pattern,
-    /// Size of the working set as a share of the user capacity, above 0, up to 1.
+    /// Size of the working set as a share of the user capacity.
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub working_set_ratio: f64,
     /// Where the working set begins, in bytes from the start of the device; a multiple of 512.
+    #[schemars(range(min = 0, max = 1_000_000_000_000_000_000_u64))]
     pub offset_bytes: u64,
     /// When requests come.
     pub arrival: Arrival,
     /// After how many requests the host pauses; 0: never.
+    #[schemars(range(min = 0, max = 1_000_000_000_000_000_u64))]
     pub idle_every_requests: u64,
     /// How long such a pause lasts, in milliseconds.
+    #[schemars(range(min = 0.0, max = 1e9))]
     pub idle_ms: f64,
 }
 
@@ -95,15 +105,6 @@ pub(crate) fn fault<T>(
     Err(WorkloadError::new(Path::new(&key), reason, remedy))
 }
 
-/// Fails unless `value` is a number from `low` to `high`.
-pub(crate) fn within(key: &str, value: f64, low: f64, high: f64) -> Result<(), WorkloadError> {
-    if (low..=high).contains(&value) {
-        return Ok(());
-    }
-    let reason = format!("{value} is not between {low} and {high}");
-    fault(key, reason, "give a number in that range")
-}
-
 fn whole_sectors(key: &str, bytes: u64) -> Result<(), WorkloadError> {
     if bytes.is_multiple_of(SECTOR) {
         return Ok(());
@@ -131,19 +132,8 @@ impl Space {
 
 impl Config {
     fn space(&self, user_bytes: u64) -> Result<Space, WorkloadError> {
-        if self.align_bytes == 0 {
-            return fault("align_bytes", "0 is no alignment", "give a multiple of 512");
-        }
         whole_sectors("align_bytes", self.align_bytes)?;
         whole_sectors("offset_bytes", self.offset_bytes)?;
-        if self.working_set_ratio == 0.0 {
-            return fault(
-                "working_set_ratio",
-                "0 leaves no room",
-                "give a share above 0",
-            );
-        }
-        within("working_set_ratio", self.working_set_ratio, 0.0, 1.0)?;
         let length = (user_bytes as f64 * self.working_set_ratio) as u64;
         let length = length.min(user_bytes) / SECTOR * SECTOR;
         let end = self.offset_bytes.checked_add(length);
@@ -186,8 +176,6 @@ impl Config {
     }
 
     fn pause(&self) -> Result<Time, WorkloadError> {
-        const LONGEST_MS: f64 = 1e9;
-        within("idle_ms", self.idle_ms, 0.0, LONGEST_MS)?;
         if self.idle_every_requests == 0 || self.idle_ms == 0.0 {
             return Ok(Time::ZERO);
         }
@@ -237,14 +225,9 @@ pub struct Generator {
 impl Generator {
     /// A generator for a device of `user_bytes` bytes as the host sees it.
     ///
-    /// Errors name the key that is wrong, such as `workload.request_bytes`.
+    /// Every number of the config is in the range of its field; errors are of what ranges do not say, and name the key
+    /// that is wrong, such as `workload.request_bytes`.
     pub fn new(config: &Config, user_bytes: u64, seed: u64) -> Result<Self, WorkloadError> {
-        if config.requests == 0 {
-            return fault("requests", "0 requests are no workload", "give at least 1");
-        }
-        within("read_ratio", config.read_ratio, 0.0, 1.0)?;
-        within("trim_ratio", config.trim_ratio, 0.0, 1.0)?;
-        within("fua_ratio", config.fua_ratio, 0.0, 1.0)?;
         if config.flush_every_requests == 1 {
             return fault(
                 "flush_every_requests",

@@ -15,7 +15,7 @@ use crate::WorkloadError;
 )]
 pub enum Sizes {
     /// All requests have this many bytes.
-    One(u64),
+    One(#[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))] u64),
     /// Sizes drawn in proportion to their weights.
     Mix(Vec<Share>),
 }
@@ -25,8 +25,10 @@ pub enum Sizes {
 #[serde(deny_unknown_fields)]
 pub struct Share {
     /// Size in bytes, a multiple of 512.
+    #[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))]
     pub bytes: u64,
-    /// Weight beside the others, above 0.
+    /// Weight beside the others.
+    #[schemars(range(max = 1e12), extend("exclusiveMinimum" = 0.0))]
     pub weight: f64,
 }
 
@@ -63,16 +65,8 @@ impl Mix {
         let mut steps = Vec::new();
         let mut sum = 0.0;
         for Share { bytes, weight } in shares {
-            if bytes == 0 {
-                let remedy = "give a multiple of 512";
-                return fault(key, "0 bytes are no request", remedy);
-            }
             whole_sectors(key, bytes)?;
             sum += weight;
-            if !(weight > 0.0 && f64::is_finite(sum)) {
-                let reason = format!("the weight {weight} of {bytes} bytes is not above 0");
-                return fault(key, reason, "give a number above 0");
-            }
             steps.push((bytes, sum));
         }
         Ok(Self { steps })

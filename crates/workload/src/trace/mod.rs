@@ -375,7 +375,8 @@ impl Trace {
         while let Some(mut placed) = self.next_record()? {
             let place = placed.place;
             let record = &mut placed.record;
-            let untimed = self.options.time_order == TimeOrder::File;
+            let untimed =
+                self.options.time_order == TimeOrder::File || self.options.times_may_be_unknown;
             let arrival = self.arrival(record.ticks);
             let Some(arrival) = arrival.or_else(|| untimed.then_some(self.last)) else {
                 let reason = "the time is beyond the clock's 213 days from the start of the run";

@@ -3,7 +3,7 @@
 use super::TraceOptions;
 use crate::Op;
 use crate::WorkloadError;
-use crate::adapt::{Gaps, OnBadLine, TimeOrder};
+use crate::adapt::{Gaps, OnBadLine, TimeGaps, TimeOrder};
 use crate::counts::Counts;
 use crate::error::{Fault, Place};
 use crate::format::{self, Format, Origin, Placed, Probe, Reader, Record, UNSTATED};
@@ -25,6 +25,8 @@ pub(super) struct OpenFile {
     pub(super) tick_ps: u64,
     /// How many ticks the clock reaches.
     reach: u64,
+    /// Ticks of the last of the records that were read before.
+    latest: u64,
     /// Ticks from which the reach of the clock counts.
     first: Option<u64>,
     /// Ticks that mean the start of the file's clock.
@@ -67,7 +69,8 @@ impl OpenFile {
             }
         };
         let tick_ps = reader.tick_ps();
-        input.untimed = options.time_order == TimeOrder::File;
+        input.untimed = options.time_order == TimeOrder::File || options.times_may_be_unknown;
+        input.keeps_far = options.time_gaps != TimeGaps::Keep;
         let zero = (reader.origin() == Origin::Zero).then_some(0);
         Ok(Self {
             input,
@@ -80,6 +83,7 @@ impl OpenFile {
             gaps: Gaps::new(options.time_gaps, tick_ps, zero),
             tick_ps,
             reach: u64::MAX.checked_div(tick_ps).unwrap_or(u64::MAX),
+            latest: 0,
             first: zero,
             zero,
         })
@@ -124,13 +128,18 @@ impl OpenFile {
         counts: &mut Counts,
         first_skipped: &mut Option<WorkloadError>,
     ) -> Result<bool, WorkloadError> {
+        self.latest = self
+            .records
+            .last()
+            .map_or(self.latest, |last| last.record.ticks);
         self.records.clear();
+        self.input.far.clear();
         self.returned = 0;
         let read = match self.stop.take() {
             Some(stop) => Err(stop),
             None => self.reader.read(&mut self.input, &mut self.records),
         };
-        self.gaps.pass(&mut self.records, counts);
+        self.gaps.pass(&mut self.records, &self.input.far, counts);
         match read {
             Ok(()) if self.records.is_empty() => {
                 counts.lines_ignored += self.input.ignored;
@@ -182,9 +191,8 @@ impl OpenFile {
     fn overflow(&self, place: Place, fault: &Fault) -> WorkloadError {
         let reason = format!("{}: the clock reaches 213 days", fault.reason);
         let mut remedy = "subtract the time of the first request from all".to_owned();
-        if self.format == Format::Wordline {
-            remedy += ", or, if the clock was set, pass --time-gaps cut=1s \
-                       --columns time=1:ns,op=2,offset=3,bytes=4,volume=5";
+        if self.format == Format::Wordline && !self.input.keeps_far {
+            remedy += ", or, if the clock was set or for pauses, pass --time-gaps cut=1s";
         }
         WorkloadError::at(self.input.path(), place, fault.column, reason, remedy)
     }
@@ -197,7 +205,9 @@ impl OpenFile {
             return false;
         }
         match self.first {
-            Some(first) if record.ticks >= first => record.ticks - first <= self.reach,
+            Some(first) if record.ticks >= first => {
+                record.ticks != UNSTATED && record.ticks - first <= self.reach
+            }
             Some(first) => !self.input.untimed && first - record.ticks <= self.reach,
             None => self.begins(record.ticks),
         }
@@ -213,13 +223,15 @@ impl OpenFile {
 
     /// A record whose time cannot be known, in its place in the file.
     #[cold]
-    fn without_time(&self, placed: Placed) -> Placed {
-        let ticks = self.first.unwrap_or(0);
-        let record = Record {
-            ticks,
-            ..placed.record
-        };
-        Placed { record, ..placed }
+    fn without_time(&mut self, mut placed: Placed) -> Placed {
+        let this = self.returned - 1;
+        let before = this
+            .checked_sub(1)
+            .and_then(|before| self.records.get(before));
+        let ticks = before.map_or(self.latest, |before| before.record.ticks);
+        placed.record.ticks = ticks.max(self.first.unwrap_or(0));
+        self.records[this] = placed;
+        placed
     }
 
     /// What is wrong with a record that is not accepted; nothing if the clock does not reach it.

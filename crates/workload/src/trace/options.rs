@@ -16,6 +16,9 @@ pub struct TraceOptions {
     pub time_gaps: TimeGaps,
     /// What to do with time stamps that go back.
     pub time_order: TimeOrder,
+    /// Whether a request whose time the clock does not reach is kept in its place in the file; how long the trace took is
+    /// unknown then. Otherwise it is refused.
+    pub times_may_be_unknown: bool,
     /// What to do with requests that are no whole sectors.
     pub align: Align,
     /// What to do with several volumes.

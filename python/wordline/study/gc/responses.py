@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from wordline.study.cases import latencies_us, required, result
+from wordline.study.cases import latencies_us, required, summary_of, tabled
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
 from wordline.study.gc.charts import MARGIN_MS, in_order
 from wordline.study.gc.loads import duration_s, in_turn, of_disk
@@ -62,16 +61,16 @@ def figures(setup: Setup) -> list[Figure]:
         turn = Load(TURN, paths.pop(TURN), duration_s(setup), worn=setup.quick)
         turns = required(setup, {scheme: case(turn, scheme) for scheme in (L, BOTH)})
         found = {
-            name: {scheme: _run(setup, name, path, scheme) for scheme in STRATEGIES}
+            name: _responses(setup, Load(name, path, duration_s(setup), worn=setup.quick))
             for name, path in paths.items()
         }
     return [_low(found["SSD0"]), _high(found["SSD5"], turns)]
 
 
-def _run(setup: Setup, name: str, path: Path, scheme: str) -> Responses:
-    load = Load(name, path, duration_s(setup), worn=setup.quick)
-    found = result(setup, case(load, scheme))
-    return Responses(found.summary, latencies_us(found))
+def _responses(setup: Setup, load: Load) -> dict[str, Responses]:
+    """By scheme."""
+    runs = tabled(setup, {scheme: case(load, scheme) for scheme in STRATEGIES}, "requests")
+    return {scheme: Responses(summary_of(run), latencies_us(run)) for scheme, run in runs.items()}
 
 
 def _rows(found: Mapping[str, Responses]) -> list[Row]:

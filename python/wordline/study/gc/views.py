@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-import wordline
 from wordline.config import Value
 from wordline.report.views import views
-from wordline.study.cases import result
+from wordline.study.cases import Case, summary_of, tabled
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
 from wordline.study.gc.charts import MARGIN_MS, PUBLISHED
 from wordline.study.gc.loads import (
@@ -46,24 +45,23 @@ def _runs(
     setup: Setup, name: str, load: Sequence[Request], schemes: Sequence[str]
 ) -> tuple[dict[str, Summary], dict[str, pl.DataFrame]]:
     """Summaries, and what happened interval by interval. By scheme."""
-    summaries: dict[str, Summary] = {}
-    series: dict[str, pl.DataFrame] = {}
     end = load[-1].at / 1e9 + 1
     with written({name: load}) as paths:
-        for scheme in schemes:
-            found = _run(setup, Load(name, paths[name], end, worn=True), scheme)
-            summaries[scheme] = found.summary
-            rows = found.series.polars()
-            series[SCHEMES[scheme].title] = rows.filter(pl.col("start_s") < end)
-    return summaries, series
+        made = Load(name, paths[name], end, worn=True)
+        runs = tabled(setup, {scheme: _case(made, scheme) for scheme in schemes}, "series")
+    series = {
+        SCHEMES[scheme].title: run.table("series").filter(pl.col("start_s") < end)
+        for scheme, run in runs.items()
+    }
+    return {scheme: summary_of(run) for scheme, run in runs.items()}, series
 
 
-def _run(setup: Setup, load: Load, scheme: str) -> wordline.Result:
+def _case(load: Load, scheme: str) -> Case:
     more: dict[str, Value] = {
         "series.interval_ms": round(1000 * load.duration_s / INTERVALS, 3),
         "series.intervals": 4 * INTERVALS,
     }
-    return result(setup, case(load, scheme, more), requests=False)
+    return case(load, scheme, more)
 
 
 def _rows(found: dict[str, Summary]) -> list[Row]:

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from wordline import WordlineError
 from wordline.config import Value
-from wordline.study.cases import Case, result
+from wordline.study.cases import Case, by_load
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
 from wordline.study.measures import gain, iops
 from wordline.study.nand.modes import MLC, PUBLISHED, lines
@@ -29,21 +28,30 @@ DEPTH = 32
 
 def figure(setup: Setup) -> Figure:
     """Figure 2.20."""
-    found: dict[str, dict[str, list[float]]] = {}
-    skipped: list[str] = []
-    for name, path in recorded(setup, KNOWN).items():
-        try:
-            found[name] = {
-                f"{kind}, {places}": [_iops(setup, path, kind, places, n) for n in COUNTS]
-                for places in PLACES
-                for kind in ("dies", "planes")
-            }
-        except WordlineError as fault:
-            skipped.append(f"{name} was left out: {fault}")
+    traces = recorded(setup, KNOWN)
+    kinds = [(kind, places) for places in PLACES for kind in ("dies", "planes")]
+    cases = {
+        (name, _on(kind, places, count)): _case(setup, path, kind, places, count)
+        for name, path in traces.items()
+        for kind, places in kinds
+        for count in COUNTS
+    }
+    runs, skipped = by_load(setup, cases, traces)
+    found = {
+        name: {
+            f"{kind}, {places}": [iops(own[_on(kind, places, count)]) for count in COUNTS]
+            for kind, places in kinds
+        }
+        for name, own in runs.items()
+    }
     return _figure(found, skipped)
 
 
-def _iops(setup: Setup, path: Path, kind: str, places: str, count: int) -> float:
+def _on(kind: str, places: str, count: int) -> str:
+    return f"{count} {kind}, {places}"
+
+
+def _case(setup: Setup, path: Path, kind: str, places: str, count: int) -> Case:
     many_dies = kind == "dies"
     overrides: dict[str, Value] = {
         "nand.geometry.dies_per_package": count if many_dies else 1,
@@ -54,9 +62,8 @@ def _iops(setup: Setup, path: Path, kind: str, places: str, count: int) -> float
         "ftl.over_provisioning_ratio": 0.5,
         "replay.mode.closed-loop.queue_depth": DEPTH,
     }
-    label = f"{MLC} as an SSD, {count} {kind}, {places}"
-    case = Case(MLC, label, overrides, path, setup.requests(REQUESTS))
-    return iops(result(setup, case, requests=False).summary)
+    label = f"{MLC} as an SSD, {_on(kind, places, count)}"
+    return Case(MLC, label, overrides, path, setup.requests(REQUESTS))
 
 
 def _figure(found: dict[str, dict[str, list[float]]], skipped: list[str]) -> Figure:

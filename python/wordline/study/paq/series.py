@@ -1,12 +1,12 @@
 """Figure 6.13: latencies one by one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
 from wordline.config import Value
-from wordline.study.cases import latencies_us, result
+from wordline.study.cases import Case, latencies_us, tabled
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
 from wordline.study.measures import gain
 from wordline.study.paq.charts import dots
@@ -29,7 +29,7 @@ Series = dict[str, list[float]]
 def figure(setup: Setup) -> Figure:
     """Requests of sql3 in order, without and with a bound on their age."""
     with written([LOAD, LATE], REQUESTS) as paths:
-        found = {load: _series(setup, load, path) for load, path in paths.items()}
+        found = _series(setup, paths)
     series = found[LOAD]
     virtual, physical, bounded = series.values()
     faster = 100 * fmean(late < early for late, early in zip(physical, virtual, strict=True))
@@ -75,14 +75,27 @@ def figure(setup: Setup) -> Figure:
     )  # fmt: skip
 
 
-def _series(setup: Setup, load: str, path: Path) -> Series:
-    virtual = _latencies(setup, load, path, VAQ)
-    bound: dict[str, Value] = {"ssd.scheduler.paq2.age_bound_us": round(fmean(virtual))}
-    return {
-        "VAQ": virtual,
-        "PAQ2": _latencies(setup, load, path, BOTH),
-        BOUNDED: _latencies(setup, load, path, BOTH, bound),
+def _series(setup: Setup, paths: Mapping[str, Path]) -> dict[str, Series]:
+    """By load."""
+    free = {"VAQ": VAQ, "PAQ2": BOTH}
+    cases = {
+        (load, name): closed(load, path, scheduler)
+        for load, path in paths.items()
+        for name, scheduler in free.items()
     }
+    found = _latencies(setup, cases)
+    bounds: dict[str, dict[str, Value]] = {
+        load: {"ssd.scheduler.paq2.age_bound_us": round(fmean(found[load, "VAQ"]))}
+        for load in paths
+    }
+    found |= _latencies(
+        setup,
+        {
+            (load, BOUNDED): closed(load, path, BOTH, more=bounds[load])
+            for load, path in paths.items()
+        },
+    )
+    return {load: {name: found[load, name] for name in SCHEDULERS} for load in paths}
 
 
 def _rows(load: str, series: Series) -> list[Row]:
@@ -101,11 +114,14 @@ def _rows(load: str, series: Series) -> list[Row]:
 
 
 def _latencies(
-    setup: Setup, load: str, path: Path, scheduler: str, more: dict[str, Value] | None = None
-) -> list[float]:
-    """Of the requests in order. Microseconds."""
-    case = closed(load, path, scheduler, more=more)
-    return latencies_us(result(setup, replace(case, label=f"{case.label}, {REQUESTS} requests")))
+    setup: Setup, cases: Mapping[tuple[str, str], Case]
+) -> dict[tuple[str, str], list[float]]:
+    """By case, of the requests in order. Microseconds."""
+    named = {
+        key: replace(case, label=f"{case.label}, {REQUESTS} requests")
+        for key, case in cases.items()
+    }
+    return {key: latencies_us(run) for key, run in tabled(setup, named, "requests").items()}
 
 
 def _above(values: Sequence[float], others: Sequence[float]) -> float:

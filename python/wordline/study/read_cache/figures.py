@@ -1,13 +1,13 @@
-"""Figures 4 to 10 and table 4, of the same runs."""
+"""Figures 4 to 10 and tables 2 to 4, of the same runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 
 from wordline.plotly import Figure as Drawing
 from wordline.study.charts import bars
 from wordline.study.figure import Figure, Plot, Row, Setup
-from wordline.study.read_cache import claims
+from wordline.study.read_cache import claims, reasons, tables
 from wordline.study.read_cache.claims import BASE, FARC, FLRU
-from wordline.study.read_cache.loads import FITTED, TABLE, written
+from wordline.study.read_cache.loads import TABLE, written
 from wordline.study.read_cache.runs import (
     GB,
     OPS,
@@ -46,20 +46,30 @@ def figures(setup: Setup) -> list[Figure]:
     """All of them."""
     with written(part(setup)) as paths:
         cells = grid(setup, paths)
+        own, footprints = reasons.curves(setup, paths)
+        more = reasons.others(setup, paths)
+    times = part(setup)
     measured = (
-        f"Loads fitted to table 3 on flash of 3 to 6 GB, both 1/{part(setup)} of the document's; "
+        f"Loads fitted to table 3 on flash of 3 to 6 GB, both 1/{times} of the document's; "
         "blocks of 64 pages, one plane, greedy collection."
     )
     return [
+        tables.tables(setup, cells, footprints),
         _hits(cells, measured),
-        _erases(cells, measured),
+        _erases(cells, measured, times),
         _migration(cells, measured),
         _responses(cells, measured),
+        reasons.figure(setup, cells, own, more),
     ]
 
 
 def _hits(cells: Cells, measured: str) -> Figure:
     second = Point("websearch2", 3, 15)
+    grown = {
+        gb: {base: geometric_hit(cells, gb, 15, base) - geometric_hit(cells, 3, 15, base)
+             for base in PLAIN}
+        for gb in GB[1:]
+    }  # fmt: skip
     gains = {scheme: [claims.best_gain(cells, scheme, op) for op in OPS] for scheme in (FLRU, FARC)}
     return Figure(
         id="4-5",
@@ -80,16 +90,27 @@ def _hits(cells: Cells, measured: str) -> Figure:
         plots=[
             _plot("Hit ratio", "Geometric mean over the loads.", "%", SHOWN[:4],
                   lambda gb, op, scheme: geometric_hit(cells, gb, op, scheme)),
+            Plot("Gains from 3 GB on", "Geometric mean of the hit ratios at 15 % above that at 3 "
+                 "GB (figure 5b).",
+                 bars({f"{gb} GB": {str(base): grown for base, grown in one.items()}
+                       for gb, one in grown.items()}, COLOURS, "points")),
+            *_by_load("Hit ratio", "%", SHOWN[:4], lambda point, scheme: cells[point, scheme].hit),
         ],
         claims=claims.hits(cells),
-        explanation=[FITTED, *READING],
-        data=_data(cells, lambda cell: cell.hit),
+        explanation=list(READING),
+        data={
+            "hit_percent": _data(cells, lambda cell: cell.hit),
+            "grown_points": {f"{gb} GB": {str(base): value for base, value in one.items()}
+                             for gb, one in grown.items()},
+        },
     )  # fmt: skip
 
 
-def _erases(cells: Cells, measured: str) -> Figure:
+def _erases(cells: Cells, measured: str, times: int) -> Figure:
     second = Point("websearch2", 3, 15)
-    full = {scheme: cells[second, scheme].erases for scheme in PLAIN}
+    best = max(known(fewer(cells, Point(load, gb, 35), base, scheme)
+                     for load in TABLE for gb in GB for scheme, base in BASE.items()))  # fmt: skip
+    full = {scheme: float(cells[second, scheme].erases * times) for scheme in PLAIN}
     return Figure(
         id="6",
         title="Erases with suspected queues",
@@ -101,12 +122,15 @@ def _erases(cells: Cells, measured: str) -> Figure:
                               for load in TABLE for gb in GB)), "%",
                   PUBLISHED("6", f"{scheme}, {op} %") if op == 15 else None)
               for scheme, base in BASE.items() for op in OPS),
-            *(Row(f"websearch2, {scheme}, 3 GB, 15 %, times the part", float(count), "erases")
-              for scheme, count in full.items()),
+            *(Row(f"websearch2, {scheme}, 3 GB, 15 %, times {times} (published: {bound})", count,
+                  "erases", PUBLISHED("6", f"websearch2, {scheme}, 3 GB, 15 %"))
+              for (scheme, count), bound in zip(full.items(), ("fewer", "more"), strict=True)),
+            Row("fewer at 35 %, best cell", best, "%", PUBLISHED("6", "best, 35 %")),
         ],
         plots=[
             _plot("Erases", "Sum over the loads, against LRU's of the same cell.", "of LRU's",
                   SHOWN[:4], lambda gb, op, scheme: _share(cells, gb, op, scheme)),
+            *_by_load("Erases", "of LRU's", SHOWN[:4], _normalised(cells)),
         ],
         claims=claims.erases(cells),
         explanation=[
@@ -115,7 +139,7 @@ def _erases(cells: Cells, measured: str) -> Figure:
             "fitted load erases more with both, with a block of their own fewer; neither reading "
             "gives both numbers (see Readings).",
         ],
-        data=_data(cells, lambda cell: float(cell.erases)),
+        data={"erases": _data(cells, lambda cell: float(cell.erases))},
     )  # fmt: skip
 
 
@@ -146,18 +170,23 @@ def _migration(cells: Cells, measured: str) -> Figure:
             Row("fewer erases by both, best cell", best[True], "%", PUBLISHED("8", "best, both")),
             Row("hit ratio lost by zero-migration, worst mean", min(losses.values()), "points",
                 PUBLISHED("table 4", "worst")),
-            *(Row(f"hit ratio, {name}", value, "points") for name, value in losses.items()),
+            *(Row(f"hit ratio, {name}", value, "points", PUBLISHED("table 4", name))
+              for name, value in losses.items()),
         ],
         plots=[
             _plot("Erases", "Sum over the loads, against LRU's of the same cell.", "of LRU's", ALL,
                   lambda gb, op, scheme: _share(cells, gb, op, scheme)),
+            *_by_load("Erases", "of LRU's", ALL, _normalised(cells)),
         ],
         claims=claims.migration(cells),
         explanation=[
             "Conditional zero-migration moves the pages in the head halves of the queues, of T1 "
             "and T2 each, and drops the others.",
         ],
-        data={"lost_points": losses},
+        data={
+            "lost_points": losses,
+            "erases": _data(cells, lambda cell: float(cell.erases)),
+        },
     )  # fmt: skip
 
 
@@ -185,7 +214,10 @@ def _responses(cells: Cells, measured: str) -> Figure:
                   lambda gb, op, scheme: deviation_us(cells, gb, op, scheme)),
         ],
         claims=claims.responses(cells),
-        data={},
+        data={
+            "mean_us": _data(cells, lambda cell: cell.mean_us),
+            "deviation_us": _data(cells, lambda cell: cell.deviation_us),
+        },
     )  # fmt: skip
 
 
@@ -202,6 +234,26 @@ def _plot(
     }
     drawn: Drawing = bars(values, COLOURS, unit)
     return Plot(title, caption, drawn)
+
+
+def _by_load(
+    title: str, unit: str, schemes: Sequence[Scheme], value: Callable[[Point, Scheme], float]
+) -> list[Plot]:
+    """The same of each load by itself."""
+    return [
+        _plot(f"{title}: {load}", "This load alone.", unit, schemes,
+              lambda gb, op, scheme, load=load: value(Point(load, gb, op), scheme))
+        for load in TABLE
+    ]  # fmt: skip
+
+
+def _normalised(cells: Cells) -> Callable[[Point, Scheme], float]:
+    """Erases against LRU's of the same cell; 0 where it has none."""
+
+    def value(point: Point, scheme: Scheme) -> float:
+        return cells[point, scheme].erases / max(1, cells[point, PLAIN[0]].erases)
+
+    return value
 
 
 def _share(cells: Cells, gb: int, op: int, scheme: Scheme) -> float:

@@ -44,6 +44,9 @@ TABLE = {
     "devdivrelease": Load(7_418_675, 0, 0.30, web=False, eights=0.435),
     "msnfs": Load(4_980_736, 0, 0.64, web=False, eights=0.287),
 }
+UNIFORM = "uniform"
+OTHERS = {UNIFORM: Load(7_418_675, 0, 0.0, web=False, eights=0.435)}
+"""Loads of no table: one whose pages are all requested equally often."""
 MICROSOFT_PAGES = 2_500_000
 """Address space of the traces of Microsoft's: 20,000,000 sectors."""
 WEB = ("websearch1", "websearch2", "websearch3")
@@ -61,7 +64,7 @@ FITTED = (
 
 def requests(name: str, part: int) -> Iterator[Request]:
     """The reads of a load on a `part`th of its pages, the same every time."""
-    load = TABLE[name]
+    load = (TABLE | OTHERS)[name]
     random = Random(f"{name}/{part}")  # noqa: S311
     extents = _extents(load, random, part)
     random.shuffle(extents)

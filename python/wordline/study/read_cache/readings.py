@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import wordline
 from wordline.config import Value
@@ -11,6 +12,7 @@ from wordline.study.read_cache.loads import written
 from wordline.study.read_cache.runs import (
     BLOCK_PAGES,
     FULL_PAGES_PER_GB,
+    PUBLISHED,
     Cell,
     case,
     less_percent,
@@ -23,6 +25,7 @@ REQUESTS = 1_000_000
 """Of a recording, at most."""
 LOAD, GB, OP = "websearch2", 3, 15
 KNOWN = {"arc-p3": ("arc-p3",), "w106": ("w106",)}
+SHORT = "--quick takes too few requests to assert it"
 SHARES = {3: 0.46, 4: 0.62, 5: 0.77, 6: 0.93}
 """The document's gigabytes as shares of WebSearch2's footprint."""
 
@@ -78,8 +81,10 @@ def readings(setup: Setup) -> Figure:
             for (choice, scheme), cell in cells.items()
             for row in (
                 Row(f"{choice.title}, {scheme}: hit ratio", cell.hit, "%"),
-                Row(f"{choice.title}, {scheme}: erases times the part",
-                    float(cell.erases * part(setup)), "erases"),
+                Row(f"{choice.title}, {scheme}: erases times {part(setup)}",
+                    float(cell.erases * part(setup)), "erases",
+                    PUBLISHED("6", f"{LOAD}, {scheme}, {GB} GB, {OP} %")
+                    if scheme in PLAIN else None),
                 Row(f"{choice.title}, {scheme}: mean", cell.mean_us, "µs"),
             )
         ],
@@ -108,31 +113,44 @@ def _percents(values: Sequence[float]) -> str:
     return " and ".join(f"{value:+.1f} %" for value in values)
 
 
+def _footprint(path: Path, many: int | None) -> int:
+    """Pages that the first `many` requests of a recording ask for."""
+    found = wordline.cache(path, "lru", ["1p"], align="expand", max_requests=many)
+    return found.summary["input"]["distinct_pages"]
+
+
+def _flash(footprint: int, share: float) -> int:
+    """Pages of flash, in whole blocks."""
+    return round(footprint * share / BLOCK_PAGES) * BLOCK_PAGES
+
+
+def _kept(setup: Setup, name: str, path: Path) -> float | None:
+    """What zero-migration gains with ARC over all of a recording, at 3 GB and 15 %. Points; None if
+    it has to be quick. Of fewer requests most miss for the first time, and it gains nothing yet."""
+    if setup.quick:
+        return None
+    pages = _flash(_footprint(path, None), SHARES[3])
+    found = required(setup, {
+        scheme: case(f"{name}, all of it", path, pages, 15, scheme)
+        for scheme in (Scheme(ARC), Scheme(ARC, reclaim=ZM))
+    })  # fmt: skip
+    moved, dropped = (Cell.of(summary).hit for summary in found.values())
+    return dropped - moved
+
+
 def recordings(setup: Setup) -> Figure:
     """Every scheme on recorded loads."""
     paths = {
         name: path for name, path in recorded(setup, KNOWN).items() if not name.startswith("post")
     }
     many = None if setup.full else setup.requests(REQUESTS)
-    footprints = {
-        name: wordline.cache(path, "lru", ["1p"], align="expand", max_requests=many).summary[
-            "input"
-        ]["distinct_pages"]
-        for name, path in paths.items()
-    }
+    footprints = {name: _footprint(path, many) for name, path in paths.items()}
     ops = (15,) if setup.quick else (15, 25, 35)
     runs, faults = completed(
         setup,
         {
             (name, gb, op, scheme): replace(
-                case(
-                    name,
-                    path,
-                    round(footprints[name] * share / BLOCK_PAGES) * BLOCK_PAGES,
-                    op,
-                    scheme,
-                ),
-                requests=many,
+                case(name, path, _flash(footprints[name], share), op, scheme), requests=many
             )
             for name, path in paths.items()
             for gb, share in SHARES.items()
@@ -146,6 +164,7 @@ def recordings(setup: Setup) -> Figure:
     cells = {key: Cell.of(summary) for key, summary in runs.items()}
     lru, arc = PLAIN
     claims: list[Claim] = []
+    short = SHORT if setup.quick else ""
     for name in paths:
         at = {scheme: cells[name, 3, 15, scheme] for scheme in ALL}
         ratio = at[arc].erases / max(1, at[lru].erases)
@@ -153,17 +172,19 @@ def recordings(setup: Setup) -> Figure:
         if name.startswith("arc-p3"):
             claims += [
                 Claim("E5: on P3 ARC erases 1.2 times as much as LRU or more", ratio >= 1.2,
-                      f"{ratio:.2f}"),
+                      f"{ratio:.2f}", only_told=short),
                 Claim("Z1: on P3 zero-migration erases 60 to 80 % less with ARC",
-                      60 <= spared <= 80, f"{spared:.1f} %"),
+                      60 <= spared <= 80, f"{spared:.1f} %", only_told=short),
             ]  # fmt: skip
         else:
-            kept = at[Scheme(ARC, reclaim=ZM)].hit - at[arc].hit
+            kept = _kept(setup, name, paths[name])
+            if kept is None:
+                kept = at[Scheme(ARC, reclaim=ZM)].hit - at[arc].hit
             claims += [
                 Claim("Z1: on w106 zero-migration erases 60 to 80 % less with ARC",
-                      60 <= spared <= 80, f"{spared:.1f} %"),
-                Claim("T4: on w106 zero-migration gains hits with ARC", kept > 0,
-                      f"{kept:+.1f} points"),
+                      60 <= spared <= 80, f"{spared:.1f} %", only_told=short),
+                Claim("T4: on all of w106 zero-migration gains hits with ARC (0.3 points or more)",
+                      kept >= 0.3, f"{kept:+.1f} points", only_told=short),
             ]  # fmt: skip
     return Figure(
         id="recordings",

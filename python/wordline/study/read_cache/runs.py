@@ -43,6 +43,11 @@ class Cell:
     revived: int
     moved: int
     amplification: float
+    requests: int = 1
+    read_pages: int = 0
+    fills: int = 0
+    missed: int = 0
+    """Requests of which a page was missing."""
 
     @staticmethod
     def of(summary: Summary) -> "Cell":
@@ -57,6 +62,10 @@ class Cell:
             revived=cache["suspected_hits"],
             moved=flash["gc_pages_moved"],
             amplification=flash["write_amplification"] or 0.0,
+            requests=summary["input"]["requests"],
+            read_pages=cache["pages_read"],
+            fills=cache["fills"],
+            missed=summary["disks"][0]["reads"],
         )
 
 

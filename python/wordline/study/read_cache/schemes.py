@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from wordline.config import Value
 
 LRU, ARC = "lru", "arc"
+NAMES = {LRU: "LRU", ARC: "ARC", "fifo": "FIFO"}
 MOVE, ZM, CZM = "move", "zero-migration", "conditional"
 
 
@@ -18,9 +19,8 @@ class Scheme:
     reclaim: str = MOVE
 
     def __str__(self) -> str:
-        name = {LRU: "LRU", ARC: "ARC"}[self.policy]
         ending = {MOVE: "", ZM: "-ZM", CZM: "-CZM"}[self.reclaim]
-        return f"{'F' * self.aware}{name if not self.aware else self.policy.upper()}{ending}"
+        return f"{'F' * self.aware}{NAMES[self.policy]}{ending}"
 
     @property
     def overrides(self) -> dict[str, Value]:

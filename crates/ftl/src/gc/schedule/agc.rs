@@ -28,7 +28,7 @@ pub struct Agc {
     #[schemars(range(min = 0.0, max = 1e9))]
     pub long_idle_ms: f64,
     /// Blocks are compacted in long idle periods while less than this share of a plane's spare
-    /// blocks is free (free block threshold). Ratio, 0 to 1.
+    /// blocks is free (free block threshold). Ratio.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub compact_below_ratio: f64,
 }

@@ -16,7 +16,7 @@ pub struct Background {
     /// Idle time of the device before background collection begins, in milliseconds.
     #[schemars(range(min = 0.0, max = 1e9))]
     pub after_ms: f64,
-    /// Share of a plane's spare blocks that is to be free. Ratio, 0 to 1.
+    /// Share of a plane's spare blocks that is to be free. Ratio.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub free_ratio: f64,
 }

@@ -16,7 +16,7 @@ use crate::block::Blocks;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DChoices {
-    /// Blocks drawn for each choice. Count, 1 to 65536; 1 is random selection.
+    /// Blocks drawn for each choice. Count; 1 is random selection.
     #[schemars(range(min = 1, max = 65_536))]
     pub d: u32,
 }

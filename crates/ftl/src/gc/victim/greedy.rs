@@ -10,11 +10,26 @@ use super::Choose;
 use crate::block::Blocks;
 use crate::lists::Lists;
 
-/// The block with the fewest valid pages; among equals the one that has been so longest. Least
-/// work now, and the best choice under uniform load.
+/// The block with the fewest valid pages; among equals the one that `ties` names. Least work now,
+/// and the best choice under uniform load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Greedy {}
+pub struct Greedy {
+    /// Which of the blocks with equally few valid pages: the one that has had so many for the longest
+    /// time, or for the shortest.
+    pub ties: Ties,
+}
+
+/// Who is chosen among equals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ties {
+    /// Who has been at its count for the longest time.
+    #[default]
+    Longest,
+    /// Who has been at its count for the shortest time.
+    Shortest,
+}
 
 impl Cited for Greedy {
     const PAPER: &'static str = "W. Bux and I. Iliadis, Performance of greedy garbage collection in flash-based solid-state drives, Performance Evaluation 67(11), 2010";
@@ -30,6 +45,7 @@ pub struct State {
     lists: Lists,
     counts: usize,
     planes: Vec<PlaneLists>,
+    ties: Ties,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -54,7 +70,7 @@ impl State {
             fill.physical,
         )
     }
-    pub(super) fn new(_policy: &Greedy, layout: &Layout, _seed: u64) -> Self {
+    pub(super) fn new(policy: &Greedy, layout: &Layout, _seed: u64) -> Self {
         let counts = layout.pages_per_block as usize + 1;
         let planes = layout.planes() as usize;
         let plane = PlaneLists {
@@ -66,6 +82,16 @@ impl State {
             lists: Lists::new(planes * counts, layout.blocks() as usize),
             counts,
             planes: vec![plane; planes],
+            ties: policy.ties,
+        }
+    }
+    /// Who is chosen among the blocks of `plane` with `valid` valid pages.
+    #[inline]
+    fn first(&self, plane: Plane, valid: u32) -> Option<u32> {
+        let list = self.list(plane, valid);
+        match self.ties {
+            Ties::Longest => self.lists.front(list),
+            Ties::Shortest => self.lists.back(list),
         }
     }
     /// Lists of the same count are neighbours: blocks that are closed full, as those of a new device
@@ -141,7 +167,7 @@ impl Choose for State {
     fn choose(&mut self, plane: Plane, _blocks: &Blocks) -> Option<Block> {
         self.settle(plane);
         for valid in self.planes[plane.index()].lowest..self.counts as u32 {
-            if let Some(block) = self.lists.front(self.list(plane, valid)) {
+            if let Some(block) = self.first(plane, valid) {
                 self.planes[plane.index()].lowest = valid;
                 self.lists.remove(block);
                 return Some(Block(block));
@@ -171,17 +197,30 @@ mod tests {
     /// A block that may be chosen: what is valid of it, and since when.
     type Held = Option<(u32, u32)>;
 
-    /// Among the blocks of `plane`: fewest valid pages, then longest so.
-    fn naive(held: &[Held], plane: u32) -> Option<Block> {
+    /// Among the blocks of `plane`: fewest valid pages, then longest or shortest so.
+    fn naive(held: &[Held], plane: u32, ties: Ties) -> Option<Block> {
+        let since = |(valid, step): (u32, u32)| match ties {
+            Ties::Longest => (valid, step),
+            Ties::Shortest => (valid, u32::MAX - step),
+        };
         let of_plane = plane * 12..(plane + 1) * 12;
-        let held = of_plane.filter_map(|block| held[block as usize].map(|key| (key, block)));
+        let held = of_plane.filter_map(|block| held[block as usize].map(|key| (since(key), block)));
         held.min().map(|(_, block)| Block(block))
     }
 
     #[test]
     fn the_emptiest_block_is_chosen_and_of_equals_the_one_that_was_so_first() {
+        choices_are_those_of_the_naive_list(Ties::Longest);
+    }
+
+    #[test]
+    fn of_equals_the_one_that_became_so_last_if_ties_are_so() {
+        choices_are_those_of_the_naive_list(Ties::Shortest);
+    }
+
+    fn choices_are_those_of_the_naive_list(ties: Ties) {
         let mut random = Stream::new(5, "greedy");
-        let mut state = State::new(&Greedy::default(), &LAYOUT, 1);
+        let mut state = State::new(&Greedy { ties }, &LAYOUT, 1);
         let blocks = Blocks::new(LAYOUT);
         let mut held: Vec<Held> = vec![None; 24];
         let (mut last, mut chosen) = (0, 0);
@@ -210,7 +249,7 @@ mod tests {
                     state.withdraw(plane, block, valid);
                 }
                 Some(_) => {
-                    let expected = naive(&held, plane.0);
+                    let expected = naive(&held, plane.0, ties);
                     assert_eq!(state.choose(plane, &blocks), expected, "step {step}");
                     chosen += 1;
                     if let Some(block) = expected {

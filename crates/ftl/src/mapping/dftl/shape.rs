@@ -57,11 +57,11 @@ impl Dftl {
                 remedy,
             })
         };
-        if self.entry_bytes == 0 || self.entry_bytes > page_bytes {
+        if self.entry_bytes > page_bytes {
             return error(
                 "ftl.mapping.dftl.entry_bytes",
                 format!(
-                    "a map entry of {} bytes is none, or does not fit into a page of {page_bytes}",
+                    "a map entry of {} bytes does not fit into a page of {page_bytes}",
                     self.entry_bytes
                 ),
                 "give 4 or 8",
@@ -73,20 +73,6 @@ impl Dftl {
                 "ftl.mapping.dftl.cache_bytes",
                 format!("{bytes} bytes hold no entry, which takes {least}"),
                 "give more, or leave it out",
-            );
-        }
-        if !(0.0..1.0).contains(&self.protected_ratio) {
-            return error(
-                "ftl.mapping.dftl.protected_ratio",
-                "it is not a ratio".to_owned(),
-                "give a number from 0 up to, not including, 1",
-            );
-        }
-        if !(0.0..=100.0).contains(&self.spare_ratio) {
-            return error(
-                "ftl.mapping.dftl.spare_ratio",
-                "it is no share of the translation pages".to_owned(),
-                "give a number from 0 to 100",
             );
         }
         Ok(())

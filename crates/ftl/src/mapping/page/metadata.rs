@@ -45,6 +45,26 @@ impl PageMap {
         self.map[page as usize] = place.0 + 1;
         self.blocks.gain(self.layout.block_of(place), place);
     }
+    /// A page of metadata that has no place is programmed for the collection of a plane, among the pages that it moves. There is room if
+    /// the victim has a page that is not moved for each.
+    pub(in crate::mapping) fn append_metadata(&mut self, plane: Plane, page: Lpn) -> Ppn {
+        debug_assert_eq!(self.lookup(page), None, "page {} has a place", page.0);
+        let victim = self.planes[plane.index()].victim;
+        let writer = victim.map_or(self.collection, |victim| victim.writer);
+        if self.planes[plane.index()].active[writer as usize].is_full() {
+            self.open(plane, writer);
+        }
+        let active = &mut self.planes[plane.index()].active[writer as usize];
+        let (place, block) = (Ppn(active.next), active.block);
+        active.next += 1;
+        let is_full = active.is_full();
+        self.owners[place.index()] = page.0 + 1;
+        self.map[page.index()] = place.0 + 1;
+        if is_full {
+            self.close(plane, block);
+        }
+        place
+    }
     /// A block that held pages of metadata is erased, for the `erases`th time: it is kept
     /// again, or anyone's.
     pub(in crate::mapping) fn metadata_erased(&mut self, block: Block, erases: u32, kept: bool) {

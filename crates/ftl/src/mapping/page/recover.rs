@@ -5,6 +5,7 @@ use wordline_nand::{Block, Plane};
 use super::{PageMap, Writer};
 use crate::block::Phase;
 use crate::mapping::Mapping;
+use crate::owner::{Claim, Claims};
 use crate::recovery::{Flash, Latest, Owner, Recovery};
 use crate::wear::Spend;
 
@@ -18,6 +19,51 @@ impl PageMap {
             self.sort_blocks(flash, plane, 0);
         }
         recovery
+    }
+
+    /// The same where the pages have an owner: what he claims. Of blocks that hold nothing else, only those are erased that a plane is
+    /// short of; collections come to the others.
+    pub(in crate::mapping) fn rebuild_for(
+        &mut self,
+        flash: &Flash<'_>,
+        claims: &Claims,
+    ) -> Recovery {
+        *self = Self::new(&self.plan.clone());
+        self.grow(claims.numbers);
+        self.free_blocks = 0;
+        self.unwritten = self.user_pages();
+        let mut latest = Latest::new(self.map.len());
+        for Claim { page, place, tag } in &claims.copies {
+            self.owners[place.index()] = page.0 + 1;
+            latest.note(page.0, *place, *tag);
+        }
+        for (page, place, _) in latest.decide(flash) {
+            self.map[page as usize] = place.0 + 1;
+            self.blocks.gain(self.layout.block_of(place), place);
+        }
+        let mut recovery = Recovery::default();
+        for plane in (0..self.layout.planes()).map(Plane) {
+            let mut lacks = self.start_blocks;
+            for block in self.blocks_of(plane) {
+                let programmed = flash.array.programmed(block);
+                recovery.pages_read += u64::from(programmed.max(1));
+                lacks = lacks.saturating_sub(u32::from(programmed == 0));
+            }
+            for block in self.blocks_of(plane) {
+                let spent = flash.array.programmed(block) > 0 && self.blocks.valid(block) == 0;
+                if spent && lacks > 0 {
+                    lacks -= 1;
+                    self.blocks.enter(block, Phase::Victim);
+                    recovery.erase.push(block);
+                }
+            }
+            self.sort_blocks(flash, plane, 0);
+        }
+        recovery
+    }
+    fn blocks_of(&self, plane: Plane) -> impl Iterator<Item = Block> + use<> {
+        let layout = self.layout;
+        (0..layout.blocks_per_plane).map(move |block| layout.block(plane, block))
     }
 
     /// Takes in what the spare areas say: each page is where its latest copy is. Returns, by page,

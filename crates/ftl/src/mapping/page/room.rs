@@ -7,7 +7,7 @@ pub(in crate::mapping) struct Demand {
     /// Filled by its share of the user pages.
     pub filled: u32,
     /// Active blocks.
-    pub active: u32,
+    active: u32,
     /// For garbage collection: active ones, and free ones as the threshold asks for.
     pub collection: u64,
     /// For metadata.
@@ -48,5 +48,33 @@ impl Demand {
     pub fn fits(&self, plan: &Plan) -> bool {
         let kept = u64::from(self.filled) + self.collection + u64::from(self.metadata);
         kept <= u64::from(plan.layout.blocks_per_plane)
+    }
+    /// That a plane of page mapping has too few blocks, of the key that asks for the most.
+    pub fn fault(&self, plan: &Plan) -> PlanError {
+        let user = plan.user_pages.div_ceil(plan.layout.planes());
+        let (key, remedy) = if plan.start_pages > 0 {
+            (
+                "ftl.gc.start_free_pages",
+                "lower it, raise ftl.over_provisioning_ratio",
+            )
+        } else {
+            (
+                "ftl.over_provisioning_ratio",
+                "raise it, lower ftl.gc.start_free_ratio",
+            )
+        };
+        PlanError {
+            key,
+            reason: format!(
+                "the {user} user pages of a plane fill {} of its {} blocks, and garbage collection \
+                 needs {} (threshold {}, active {})",
+                self.filled,
+                plan.layout.blocks_per_plane,
+                self.collection,
+                plan.start_blocks,
+                self.active
+            ),
+            remedy: format!("{remedy}, or give a plane more blocks"),
+        }
     }
 }

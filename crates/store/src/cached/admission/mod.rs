@@ -10,6 +10,10 @@ use wordline_block::Request;
 pub trait Admit {
     /// A request comes, whatever it will find.
     fn comes(&mut self, _request: &Request) {}
+    /// Whether the request passes by whatever the cache holds, but for what only the cache holds.
+    fn bypasses(&self) -> bool {
+        false
+    }
     /// Whether a page that the request has missed is taken in.
     fn admits(&mut self, page: u64) -> bool;
 }
@@ -39,6 +43,10 @@ macro_rules! members {
             #[inline]
             fn comes(&mut self, request: &Request) {
                 match self { $(Self::$Variant(state) => state.comes(request)),+ }
+            }
+            #[inline]
+            fn bypasses(&self) -> bool {
+                match self { $(Self::$Variant(state) => state.bypasses()),+ }
             }
             #[inline]
             fn admits(&mut self, page: u64) -> bool {

@@ -70,6 +70,9 @@ impl Admit for State {
             .push_back((request.offset + request.bytes, bytes));
         self.bypasses = bytes > self.cutoff;
     }
+    fn bypasses(&self) -> bool {
+        self.bypasses
+    }
     fn admits(&mut self, _page: u64) -> bool {
         !self.bypasses
     }

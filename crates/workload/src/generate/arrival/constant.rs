@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 use wordline_kernel::{Stream, Time};
 
-use super::check_rate;
 use crate::WorkloadError;
 
 /// Requests arrive at fixed intervals, whatever the device does. The first arrives at 0; rates are
@@ -13,7 +12,8 @@ use crate::WorkloadError;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Constant {
-    /// Requests a second, 0.001 to 10^9.
+    /// Requests a second.
+    #[schemars(range(min = 1e-3, max = 1e9))]
     pub iops: f64,
 }
 
@@ -41,8 +41,8 @@ pub(crate) struct State {
 }
 
 impl State {
+    #[allow(clippy::unnecessary_wraps)] // as the list of arrivals demands
     pub(super) fn new(parameters: &Constant) -> Result<Self, WorkloadError> {
-        check_rate("arrival.constant.iops", parameters.iops)?;
         let millihertz = (parameters.iops * 1000.0).round().max(1.0) as u128;
         Ok(Self {
             millihertz,

@@ -6,7 +6,7 @@ use wordline_kernel::slot::Cited;
 use wordline_kernel::{Stream, Time};
 
 use crate::WorkloadError;
-use crate::generate::{fault, within};
+use crate::generate::fault;
 
 const PS_PER_US: f64 = 1e6;
 const PS_PER_S: f64 = 1e12;
@@ -21,18 +21,24 @@ const PS_PER_S: f64 = 1e12;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct IdleMix {
-    /// Share of requests that arrive at the same time as the previous one, 0 to 1.
+    /// Share of requests that arrive at the same time as the previous one.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub back_to_back_ratio: f64,
-    /// Share of requests that come after a long gap, 0 to 1; what is left of the shares comes after a
+    /// Share of requests that come after a long gap; what is left of the shares comes after a
     /// short one.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub long_ratio: f64,
-    /// The shortest short gap in microseconds, at least 10^-6.
+    /// The shortest short gap in microseconds.
+    #[schemars(range(min = 1e-6, max = 1e13))]
     pub short_from_us: f64,
     /// The longest short gap in microseconds.
+    #[schemars(range(min = 1e-6, max = 1e13))]
     pub short_until_us: f64,
     /// The threshold in seconds: long gaps are longer, short ones are not.
+    #[schemars(range(min = 1e-6, max = 1e7))]
     pub long_from_s: f64,
-    /// Mean of the long gaps in seconds, from the threshold to 10^7.
+    /// Mean of the long gaps in seconds, not below the threshold.
+    #[schemars(range(min = 1e-6, max = 1e7))]
     pub long_mean_s: f64,
 }
 
@@ -60,30 +66,35 @@ impl IdleMix {
     }
 
     fn check(&self) -> Result<(), WorkloadError> {
-        const LEAST_US: f64 = 1e-6;
-        const MOST_S: f64 = 1e7;
         const ROUNDING: f64 = 1e-9;
         let threshold_us = self.long_from_s * PS_PER_S / PS_PER_US;
-        let limits = [
-            ("back_to_back_ratio", self.back_to_back_ratio, 0.0, 1.0),
-            ("long_ratio", self.long_ratio, 0.0, 1.0),
-            ("long_from_s", self.long_from_s, LEAST_US, MOST_S),
+        for (key, value, most, other) in [
             (
                 "short_until_us",
                 self.short_until_us,
-                LEAST_US,
                 threshold_us,
+                "long_from_s",
             ),
             (
                 "short_from_us",
                 self.short_from_us,
-                LEAST_US,
                 self.short_until_us,
+                "short_until_us",
             ),
-            ("long_mean_s", self.long_mean_s, self.long_from_s, MOST_S),
-        ];
-        for (key, value, low, high) in limits {
-            within(&format!("arrival.idle-mix.{key}"), value, low, high)?;
+            (
+                "long_from_s",
+                self.long_from_s,
+                self.long_mean_s,
+                "long_mean_s",
+            ),
+        ] {
+            if value > most {
+                return fault(
+                    &format!("arrival.idle-mix.{key}"),
+                    format!("{value} is above the {most} of {other}"),
+                    format!("lower it, or raise workload.arrival.idle-mix.{other}"),
+                );
+            }
         }
         let sum = self.back_to_back_ratio + self.long_ratio;
         if sum > 1.0 + ROUNDING {

@@ -13,7 +13,6 @@ pub use poisson::Poisson;
 use wordline_kernel::{Stream, Time};
 
 use crate::WorkloadError;
-use crate::generate::fault;
 
 macro_rules! arrivals {
     ($($tag:literal => $Variant:ident in $file:ident),+ $(,)?) => {
@@ -59,15 +58,4 @@ arrivals! {
     "poisson" => Poisson in poisson,
     "constant" => Constant in constant,
     "idle-mix" => IdleMix in idle_mix,
-}
-
-/// Requests a second must be a number above 0, up to 10^9.
-fn check_rate(key: &str, iops: f64) -> Result<(), WorkloadError> {
-    const LOWEST: f64 = 1e-3;
-    const HIGHEST: f64 = 1e9;
-    if (LOWEST..=HIGHEST).contains(&iops) {
-        return Ok(());
-    }
-    let reason = format!("{iops} requests a second are not between {LOWEST} and {HIGHEST}");
-    fault(key, reason, "give a number in that range")
 }

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 use wordline_kernel::{Stream, Time};
 
-use super::check_rate;
 use crate::WorkloadError;
 
 /// Requests arrive independently of each other and of the device: interarrival times are
@@ -13,7 +12,8 @@ use crate::WorkloadError;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Poisson {
-    /// Requests a second on average, 0.001 to 10^9.
+    /// Requests a second on average.
+    #[schemars(range(min = 1e-3, max = 1e9))]
     pub iops: f64,
 }
 
@@ -41,8 +41,8 @@ pub(crate) struct State {
 }
 
 impl State {
+    #[allow(clippy::unnecessary_wraps)] // as the list of arrivals demands
     pub(super) fn new(parameters: &Poisson) -> Result<Self, WorkloadError> {
-        check_rate("arrival.poisson.iops", parameters.iops)?;
         Ok(Self {
             mean_ps: 1e12 / parameters.iops,
             now: Time::ZERO,

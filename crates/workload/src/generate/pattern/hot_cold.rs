@@ -7,7 +7,7 @@ use wordline_kernel::slot::Cited;
 
 use super::{Places, Space};
 use crate::WorkloadError;
-use crate::generate::{fault, within};
+use crate::generate::fault;
 
 /// A part of the working set, at its start, gets more than its share of the requests. Within each of
 /// the two parts all places are equally likely. The classic 80/20 rule is a space of 0.2 and an access
@@ -15,9 +15,11 @@ use crate::generate::{fault, within};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HotCold {
-    /// Share of the working set that is hot, above 0, below 1.
+    /// Share of the working set that is hot.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub hot_space_ratio: f64,
-    /// Share of the requests that go there, 0 to 1.
+    /// Share of the requests that go there.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub hot_access_ratio: f64,
 }
 
@@ -48,18 +50,6 @@ impl State {
             hot_space_ratio,
             hot_access_ratio,
         } = *parameters;
-        within(
-            "pattern.hot-cold.hot_space_ratio",
-            hot_space_ratio,
-            0.0,
-            1.0,
-        )?;
-        within(
-            "pattern.hot-cold.hot_access_ratio",
-            hot_access_ratio,
-            0.0,
-            1.0,
-        )?;
         let places = space.places;
         let hot_places = ((places as f64 * hot_space_ratio).round() as u64).min(places);
         if hot_places == 0 || hot_places == places {

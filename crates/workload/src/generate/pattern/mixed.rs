@@ -7,14 +7,14 @@ use wordline_kernel::slot::Cited;
 
 use super::{Places, Space};
 use crate::WorkloadError;
-use crate::generate::within;
 
 /// A share of the requests goes anywhere, as with `uniform`; each of the others begins where the
 /// request before it ended, rounded up to the alignment, as with `sequential`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mixed {
-    /// Share of requests that go anywhere, 0 to 1.
+    /// Share of requests that go anywhere.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub random_ratio: f64,
 }
 
@@ -35,13 +35,8 @@ pub(crate) struct State {
 }
 
 impl State {
+    #[allow(clippy::unnecessary_wraps)] // as the list of patterns demands
     pub(super) fn new(parameters: &Mixed, _: &Space) -> Result<Self, WorkloadError> {
-        within(
-            "pattern.mixed.random_ratio",
-            parameters.random_ratio,
-            0.0,
-            1.0,
-        )?;
         Ok(Self {
             random_ratio: parameters.random_ratio,
             next: 0,

@@ -7,8 +7,8 @@ use wordline_kernel::slot::Cited;
 
 use super::{Places, Space};
 use crate::WorkloadError;
+use crate::generate::fault;
 use crate::generate::scatter::Scatter;
-use crate::generate::{fault, within};
 
 const MOST_PLACES: u64 = 1 << 32;
 
@@ -18,7 +18,8 @@ const MOST_PLACES: u64 = 1 << 32;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Zipf {
-    /// Skew, 0 (uniform) to 10; 1 is Zipf's law proper.
+    /// Skew; 0 is uniform, 1 is Zipf's law proper.
+    #[schemars(range(min = 0.0, max = 10.0))]
     pub theta: f64,
     /// Whether popular places are scattered over the working set.
     pub scatter: bool,
@@ -46,7 +47,6 @@ pub(crate) struct State {
 
 impl State {
     pub(super) fn new(parameters: &Zipf, space: &Space) -> Result<Self, WorkloadError> {
-        within("pattern.zipf.theta", parameters.theta, 0.0, 10.0)?;
         let places = space.places;
         if places > MOST_PLACES {
             let reason = format!("the working set has {places} places, more than 2^32");

@@ -1,0 +1,82 @@
+//! What single operations of flash and disks take, for models that weigh one against the other.
+
+use wordline_disk::SECTOR_BYTES;
+use wordline_disk::extent::Extent;
+use wordline_disk::model::Mechanism;
+use wordline_kernel::{Stream, Time};
+use wordline_nand::transaction::Operation;
+use wordline_partition::Costs;
+
+/// Accesses from which the mean of a disk is taken.
+const PROBES: u64 = 1 << 12;
+
+/// What operations of a flash device take while it is idle, with its bus: means over the pages of a block. Microseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct FlashCosts {
+    pub read_us: f64,
+    pub program_us: f64,
+    /// A collection moves a page: by copyback where it may.
+    pub copy_us: f64,
+    pub erase_us: f64,
+}
+
+/// Of a flash device.
+pub fn of_flash(flash: &wordline_device::Plan) -> FlashCosts {
+    let (chains, per_block) = (&flash.part.chains, flash.part.layout.pages_per_block);
+    let mean = |operation| {
+        let of = |offset| chains.unloaded(operation, offset).as_us();
+        (0..per_block).map(of).sum::<f64>() / f64::from(per_block.max(1))
+    };
+    let (read_us, program_us) = (mean(Operation::Read), mean(Operation::Program));
+    FlashCosts {
+        read_us,
+        program_us,
+        copy_us: if flash.internal_data_move {
+            mean(Operation::Move)
+        } else {
+            read_us + program_us
+        },
+        erase_us: chains.unloaded(Operation::Erase, 0).as_us(),
+    }
+}
+
+/// Of a flash device and of an idle disk, with its controller, for pages of the flash.
+pub fn costs(flash: &wordline_device::Plan, disk: &wordline_disk::Plan) -> Costs {
+    let FlashCosts {
+        read_us,
+        program_us,
+        copy_us,
+        erase_us,
+    } = of_flash(flash);
+    let page_bytes = u64::from(flash.page_bytes);
+    Costs {
+        read_us,
+        program_us,
+        copy_us,
+        erase_us,
+        disk_read_us: of_disk(disk, page_bytes, false),
+        disk_write_us: of_disk(disk, page_bytes, true),
+    }
+}
+
+/// The mean time in which an idle disk reads or writes a page, with what its controller takes: over accesses at random places,
+/// some time after each other, so that platters stand anywhere. Microseconds.
+pub fn of_disk(disk: &wordline_disk::Plan, page_bytes: u64, write: bool) -> f64 {
+    let mut model = disk.model.clone();
+    let sectors = page_bytes.div_ceil(SECTOR_BYTES);
+    let places = (disk.capacity_bytes / SECTOR_BYTES / sectors).max(1);
+    let mut random = Stream::new(0, "costs.disk");
+    let (mut now, mut busy) = (Time::ZERO, Time::ZERO);
+    for _ in 0..PROBES {
+        now = now + Time::from_us(random.below(1 << 14));
+        let extent = Extent {
+            lbn: random.below(places) * sectors,
+            sectors,
+        };
+        let took = model.access(now, extent, write, now).total();
+        now = now + took;
+        busy = busy + took;
+    }
+    busy.as_us() / PROBES as f64 + disk.command_us(write)
+}

@@ -1,0 +1,334 @@
+//! Destaging: dirty pages are read from flash and written below, in ascending order, those next to each other at once.
+
+use serde::{Deserialize, Serialize};
+use wordline_block::{BlockDevice, Op, Parts, Request};
+use wordline_ftl::Lpn;
+use wordline_kernel::{Probe, Time};
+
+use super::event::Observation;
+use super::records::Next;
+use super::tier::{Sub, Task};
+use super::{Cached, Instant, Result};
+
+/// Why pages are destaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Purpose {
+    /// A page needs their room.
+    Demand,
+    /// Too many are dirty.
+    Clean,
+    /// Their list shrinks.
+    Resize,
+}
+
+/// Pages on their way from flash to the store below.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Destage {
+    purpose: Purpose,
+    /// Ascending.
+    pages: Vec<(u64, Lpn)>,
+    stream: u32,
+    /// Reads, and then writes, that are not done.
+    left: u32,
+    begun: Time,
+    /// Where the time of the last read, and then of the last write, went.
+    parts: Parts,
+    /// Programs that wait for the room, and since when.
+    waiting: Vec<(u32, Time)>,
+}
+
+impl<B: BlockDevice> Cached<B> {
+    /// A page is to come into a list. Where pages leave in groups and the list is full, a group leaves before.
+    pub(super) fn evict_group(&mut self, page: u64, write: bool) {
+        let group = self.plan.group_pages as usize;
+        if group < 2 {
+            return;
+        }
+        let (residents, pages) = self.flash.mapping_mut().parts();
+        let list = residents.list(write);
+        if residents.find(page).is_none() && residents.is_full(list) {
+            residents.evict(list, group, pages);
+        }
+    }
+    /// A page has come into the list of reads or writes, and others may have left for it: its program begins when they are
+    /// destaged, and when all has come that it is `waiting` for besides.
+    pub(super) fn make_room(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        sub: Sub,
+        waiting: Option<u32>,
+    ) -> Result<(), B> {
+        let Some(destage) = self.room_from(cx, sub.request.stream)? else {
+            return match waiting {
+                Some(_) => Ok(()),
+                None => self.ask_flash(cx, sub),
+            };
+        };
+        let waiting = waiting.unwrap_or_else(|| self.hold(sub));
+        self.delay(waiting);
+        if let Some(destage) = self.destages.get_mut(destage) {
+            destage.waiting.push((waiting, cx.now));
+        }
+        Ok(())
+    }
+    /// Destages what has left for a page that takes no program, as one that is revived.
+    pub(super) fn let_go(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        stream: u32,
+    ) -> Result<(), B> {
+        let (residents, _) = self.flash.mapping_mut().parts();
+        let mut victims = Vec::new();
+        residents.victims(&mut victims);
+        if !victims.is_empty() {
+            self.destage(cx, Purpose::Demand, stream, victims)?;
+        }
+        Ok(())
+    }
+    /// The destage that the room for another page comes from, if there is none at once.
+    fn room_from(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        stream: u32,
+    ) -> Result<Option<u32>, B> {
+        let (residents, _) = self.flash.mapping_mut().parts();
+        let leaving = residents.leaving() as usize;
+        if leaving == 0 {
+            return Ok(None);
+        }
+        let mut victims = Vec::new();
+        residents.victims(&mut victims);
+        if victims.is_empty() {
+            let is_full = residents.len() + leaving > residents.limits().sum();
+            return Ok(self.latest_destage.filter(|_| is_full));
+        }
+        let destage = self.destage(cx, Purpose::Demand, stream, victims)?;
+        Ok(Some(destage))
+    }
+    /// Begins to destage pages that the flash holds.
+    pub(super) fn destage(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        purpose: Purpose,
+        stream: u32,
+        mut pages: Vec<(u64, Lpn)>,
+    ) -> Result<u32, B> {
+        pages.sort_unstable_by_key(|(page, _)| *page);
+        let number = self.destages.add(Destage {
+            purpose,
+            pages: pages.clone(),
+            stream,
+            left: pages.len() as u32,
+            begun: cx.now,
+            parts: Parts::default(),
+            waiting: Vec::new(),
+        });
+        self.latest_destage = Some(number);
+        self.in_background += u32::from(purpose != Purpose::Demand);
+        for (page, copy) in pages {
+            if self.writing.contains_key(&page) {
+                self.stalled.insert(page, (number, copy));
+            } else {
+                self.read_victim(cx, number, (page, copy))?;
+            }
+        }
+        Ok(number)
+    }
+    /// A page that was to be destaged, and waits for a write of the same request, is held again.
+    pub(super) fn keep(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        page: u64,
+    ) -> Result<(), B> {
+        let Some((number, _)) = self.stalled.remove(&page) else {
+            return Ok(());
+        };
+        if let Some(destage) = self.destages.get_mut(number) {
+            destage.pages.retain(|(other, _)| *other != page);
+        }
+        self.victim_read(cx, number, &Parts::default())
+    }
+    pub(super) fn read_victim(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        destage: u32,
+        (page, copy): (u64, Lpn),
+    ) -> Result<(), B> {
+        self.check_flash(page, copy)?;
+        let stream = self
+            .destages
+            .get_mut(destage)
+            .map_or(0, |destage| destage.stream);
+        let request = Request {
+            stream,
+            op: Op::Read,
+            fua: false,
+            offset: 0,
+            bytes: 0,
+            arrival: cx.now,
+        };
+        let sub = Sub {
+            request: self.at_copy(Op::Read, copy, &request, cx.now),
+            task: Task::Victim { destage },
+        };
+        self.ask_flash(cx, sub)
+    }
+    /// A page of a group has been read from flash; with the last one, all are written below.
+    pub(super) fn victim_read(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        number: u32,
+        parts: &Parts,
+    ) -> Result<(), B> {
+        let Some(destage) = self.destages.get_mut(number) else {
+            return Ok(());
+        };
+        destage.left -= 1;
+        if destage.left > 0 {
+            return Ok(());
+        }
+        destage.parts = *parts;
+        let stream = destage.stream;
+        let runs = runs(&destage.pages);
+        if runs.is_empty() {
+            return self.end_destage(cx, number);
+        }
+        destage.left = runs.len() as u32;
+        let bytes = u64::from(self.plan.page_bytes);
+        // What is recorded as dead has to be on the disk, not in its write cache.
+        let is_recorded = self.plan.journal.is_some();
+        for (first, page, pages) in runs {
+            let end = ((page + u64::from(pages)) * bytes).min(self.backing.user_bytes());
+            let sub = Sub {
+                request: Request {
+                    stream,
+                    op: Op::Write,
+                    fua: is_recorded,
+                    offset: page * bytes,
+                    bytes: end - page * bytes,
+                    arrival: cx.now,
+                },
+                task: Task::Destage {
+                    destage: number,
+                    first,
+                    pages,
+                },
+            };
+            self.ask_below(cx, sub)?;
+        }
+        Ok(())
+    }
+    /// Pages of a group have been written below. They give up their room when what is dead besides them is few enough, or recorded.
+    pub(super) fn written_out(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        number: u32,
+        (first, count): (u32, u32),
+        parts: &Parts,
+    ) -> Result<(), B> {
+        let mut due = Vec::new();
+        let Some(destage) = self.destages.get_mut(number) else {
+            return Ok(());
+        };
+        let pages = &destage.pages[first as usize..(first + count) as usize];
+        if let Some(versions) = &mut self.versions {
+            for (page, copy) in pages {
+                versions.destaged(*page, *copy);
+            }
+        }
+        if let Some(journal) = &self.flash.mapping().owner().journal
+            && !journal.bears(count as usize)
+        {
+            due.extend(pages.iter().filter_map(|(page, _)| journal.due(*page)));
+        }
+        if !self.waits_for_records(cx, due, Next::Destage(number, (first, count)), parts)? {
+            self.destaged(cx, number, (first, count), parts)?;
+        }
+        Ok(())
+    }
+    /// The same when they do.
+    pub(super) fn destaged(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        number: u32,
+        (first, count): (u32, u32),
+        parts: &Parts,
+    ) -> Result<(), B> {
+        let Some(destage) = self.destages.get_mut(number) else {
+            return Ok(());
+        };
+        let (residents, pages) = self.flash.mapping_mut().parts();
+        let of_purpose = &mut self.figures.destages[destage.purpose as usize];
+        of_purpose.writes += 1;
+        of_purpose.pages += u64::from(count);
+        for &(_, copy) in &destage.pages[first as usize..(first + count) as usize] {
+            residents.destaged(copy, pages);
+        }
+        destage.left -= 1;
+        if destage.left > 0 {
+            return Ok(());
+        }
+        destage.parts.add(parts);
+        self.end_destage(cx, number)
+    }
+    fn end_destage(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        number: u32,
+    ) -> Result<(), B> {
+        let Some(destage) = self.destages.remove(number) else {
+            return Ok(());
+        };
+        let of_purpose = &mut self.figures.destages[destage.purpose as usize];
+        of_purpose.groups += 1;
+        of_purpose.time += cx.now - destage.begun;
+        self.in_background -= u32::from(destage.purpose != Purpose::Demand);
+        self.latest_destage = self.latest_destage.filter(|latest| *latest != number);
+        for (waiting, since) in destage.waiting {
+            let behind = Parts {
+                disk_queue: cx.now - since,
+                ..Parts::default()
+            };
+            let is_first = since == destage.begun;
+            self.hasten(cx, waiting, if is_first { &destage.parts } else { &behind })?;
+        }
+        self.unblock(cx)
+    }
+    /// Cleans pages in the idle time of the store below, while more are dirty than may be.
+    pub(super) fn clean(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+    ) -> Result<(), B> {
+        let (high, low) = self.plan.marks;
+        if high >= 1.0 || self.in_background > 0 || !self.below.is_idle() {
+            return Ok(());
+        }
+        let writing = &self.writing;
+        let (residents, _) = self.flash.mapping_mut().parts();
+        let most = residents.limits().last().unwrap_or_default() as f64;
+        let dirty = f64::from(residents.dirty());
+        self.is_cleaning = dirty > if self.is_cleaning { low } else { high } * most;
+        if !self.is_cleaning {
+            return Ok(());
+        }
+        let mut pages = Vec::new();
+        let count = self.plan.group_pages as usize;
+        residents.dirty_residents(count, |page| !writing.contains_key(&page), &mut pages);
+        if !pages.is_empty() {
+            self.destage(cx, Purpose::Clean, 0, pages)?;
+        }
+        Ok(())
+    }
+}
+
+/// Rows of pages next to each other: the place of the first, the page there, and how many.
+fn runs(pages: &[(u64, Lpn)]) -> Vec<(u32, u64, u32)> {
+    let mut runs: Vec<(u32, u64, u32)> = Vec::new();
+    for (place, (page, _)) in (0..).zip(pages) {
+        match runs.last_mut() {
+            Some((_, first, count)) if *first + u64::from(*count) == *page => *count += 1,
+            _ => runs.push((place, *page, 1)),
+        }
+    }
+    runs
+}

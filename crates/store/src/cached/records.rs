@@ -1,0 +1,144 @@
+//! Records that have to be in flash before something goes on: see [`super::journal`].
+
+use serde::{Deserialize, Serialize};
+use wordline_block::{BlockDevice, Op, Parts, Request};
+use wordline_ftl::Lpn;
+use wordline_kernel::{Probe, Time};
+
+use super::event::Observation;
+use super::tier::{Sub, Task};
+use super::{Cached, Instant, Result};
+
+/// What goes on behind a record.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Next {
+    /// A write or a trim that has ended below is done.
+    Below(Sub),
+    /// So many pages of a group, from one on, have been written below.
+    Destage(u32, (u32, u32)),
+}
+
+/// Something that waits for records.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Demand {
+    records: Vec<(u64, u64)>,
+    /// Those of them that have been put into a page.
+    begun: usize,
+    next: Next,
+    since: Time,
+    parts: Parts,
+}
+
+/// What waits for records, first come, first served.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Demands {
+    all: std::collections::VecDeque<Demand>,
+    /// Whether a page is on its way.
+    is_programming: bool,
+}
+
+impl<B: BlockDevice> Cached<B> {
+    /// What is to be recorded of pages that were written below, or are being: all but those that stay dirty.
+    pub(super) fn due_of(&self, request: &Request) -> Vec<(u64, u64)> {
+        let residents = self.residents();
+        let Some(journal) = &residents.journal else {
+            return Vec::new();
+        };
+        if request.op == Op::Flush {
+            return Vec::new();
+        }
+        let pages = self.pages_of(request);
+        let gone = pages.filter(|page| self.covers(request, *page) || !residents.is_dirty(*page));
+        gone.filter_map(|page| journal.due(page)).collect()
+    }
+    /// Whether something has to wait for records; it does, if it has.
+    pub(super) fn waits_for_records(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        records: Vec<(u64, u64)>,
+        next: Next,
+        parts: &Parts,
+    ) -> Result<bool, B> {
+        if records.is_empty() {
+            return Ok(false);
+        }
+        self.demands.all.push_back(Demand {
+            records,
+            begun: 0,
+            next,
+            since: cx.now,
+            parts: *parts,
+        });
+        self.program_records(cx)?;
+        Ok(true)
+    }
+    fn program_records(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+    ) -> Result<(), B> {
+        if self.demands.is_programming || self.demands.all.is_empty() {
+            return Ok(());
+        }
+        let (residents, pages) = self.flash.mapping_mut().parts();
+        let Some(journal) = &mut residents.journal else {
+            return Ok(());
+        };
+        let mut records = Vec::new();
+        for demand in &mut self.demands.all {
+            let left = &demand.records[demand.begun..];
+            let taken = left.len().min(journal.per_page() - records.len());
+            records.extend_from_slice(&left[..taken]);
+            demand.begun += taken;
+        }
+        let copy = journal.begin(records);
+        pages.reserve(copy);
+        self.demands.is_programming = true;
+        let request = Request {
+            stream: 0,
+            op: Op::Write,
+            fua: false,
+            offset: 0,
+            bytes: 0,
+            arrival: cx.now,
+        };
+        let sub = Sub {
+            request: self.at_copy(Op::Write, copy, &request, cx.now),
+            task: Task::Record { copy },
+        };
+        self.ask_flash(cx, sub)
+    }
+    /// A page of records has been programmed, which was asked for at an instant: what waited for it goes on.
+    pub(super) fn recorded(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        copy: Lpn,
+        asked: Time,
+        parts: &Parts,
+    ) -> Result<(), B> {
+        let (residents, pages) = self.flash.mapping_mut().parts();
+        if let Some(journal) = &mut residents.journal {
+            for unneeded in journal.recorded(copy) {
+                pages.discard(unneeded);
+            }
+        }
+        let demands = &mut self.demands.all;
+        let over = demands
+            .iter()
+            .position(|demand| demand.begun < demand.records.len());
+        let over = over.unwrap_or(demands.len());
+        let behind = demands.split_off(over);
+        let over = std::mem::replace(demands, behind);
+        // What goes on may ask for more, which is to join those that are left.
+        for demand in over {
+            let mut all = demand.parts;
+            all.disk_queue += asked - demand.since;
+            all.add(parts);
+            match demand.next {
+                Next::Below(sub) => self.below_done(cx, &sub, &all)?,
+                Next::Destage(destage, pages) => self.destaged(cx, destage, pages, &all)?,
+            }
+        }
+        self.demands.is_programming = false;
+        self.program_records(cx)
+    }
+}

@@ -1,0 +1,179 @@
+//! Space that moves between reads, writes and over-provisioning.
+//!
+//! A list that shrinks gives up its least recent pages, one for a request of the host, and more while the store below is idle;
+//! what is dirty is destaged. A list grows only by what all lists together have given up, so that collections always find what
+//! they were promised.
+
+use serde::{Deserialize, Serialize};
+use wordline_block::BlockDevice;
+use wordline_kernel::Probe;
+use wordline_partition::{Divide, Kind, Partition, Partitioning, Sizes};
+
+use super::destage::Purpose;
+use super::event::{Lists, Observation};
+use super::plan::Plan;
+use super::{Cached, Instant, Result};
+
+/// Who divides the flash, and what it wants.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Division {
+    /// None where the sizes stay.
+    policy: Option<Box<Partitioning>>,
+    /// Pages that the lists are to hold.
+    targets: Vec<usize>,
+    /// Whether the limits are those.
+    is_settled: bool,
+    /// How often other sizes were wanted.
+    pub changes: u64,
+}
+
+fn targets(sizes: Sizes, is_split: bool) -> Vec<usize> {
+    if is_split {
+        vec![sizes.read as usize, sizes.write as usize]
+    } else {
+        vec![sizes.pages() as usize]
+    }
+}
+
+impl Division {
+    pub fn new(plan: &Plan) -> Self {
+        let policy = Partitioning::new(&plan.partition, &plan.space, plan.seed);
+        let stays = matches!(plan.partition, Partition::Unified(_) | Partition::Split(_));
+        Self {
+            targets: targets(policy.start(), policy.is_split()),
+            policy: (!stays).then(|| Box::new(policy)),
+            is_settled: true,
+            changes: 0,
+        }
+    }
+    /// The power has failed: all is as at the start, but for what was counted.
+    pub fn forget(&mut self, plan: &Plan) {
+        *self = Self {
+            changes: self.changes,
+            ..Self::new(plan)
+        };
+    }
+    /// Whether the list of reads, or that of writes, is to hold anything.
+    pub fn takes(&self, write: bool) -> bool {
+        let list = usize::from(write).min(self.targets.len() - 1);
+        self.targets[list] > 0
+    }
+}
+
+impl<B: BlockDevice> Cached<B> {
+    /// A request of the host begins.
+    #[inline]
+    pub(super) fn tell_request(&mut self) {
+        if let Some(policy) = &mut self.division.policy {
+            policy.request();
+        }
+    }
+    /// One of its pages does not pass by. Whether the list that it belongs to held it.
+    #[inline]
+    pub(super) fn tell_page(&mut self, page: u64, write: bool) {
+        if self.division.policy.is_none() {
+            return;
+        }
+        let is_written = self.residents().is_written(page);
+        let (kind, hit) = match (write, is_written) {
+            (true, held) => (Kind::Write, held),
+            (false, true) => (Kind::ReadOfWritten, true),
+            (false, false) => (Kind::Read, self.residents().find(page).is_some()),
+        };
+        if let Some(policy) = &mut self.division.policy {
+            policy.page(page, kind, hit);
+        }
+    }
+    /// A request has been told of: other sizes may be wanted, and a list that is too long gives up a page.
+    #[inline]
+    pub(super) fn divide(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+    ) -> Result<(), B> {
+        let Some(policy) = &mut self.division.policy else {
+            return Ok(());
+        };
+        if let Some(sizes) = policy.decide() {
+            self.division.targets = targets(sizes, policy.is_split());
+            self.division.is_settled = false;
+            self.division.changes += 1;
+        }
+        if !self.division.is_settled {
+            self.resize(cx)?;
+        }
+        self.tell_lists(cx);
+        Ok(())
+    }
+    fn tell_lists(&self, cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>) {
+        let mut lens = self.residents().lens();
+        let first = lens.next().unwrap_or_default() as u32;
+        let lists = match lens.next() {
+            Some(writes) => Lists {
+                reads: first,
+                writes: writes as u32,
+            },
+            None => Lists {
+                reads: 0,
+                writes: first,
+            },
+        };
+        cx.observe(Observation::Lists(lists));
+    }
+    /// The same while the store below is idle.
+    pub(super) fn resize_in_idle_time(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+    ) -> Result<(), B> {
+        while !self.division.is_settled
+            && self.in_background == 0
+            && self.below.is_idle()
+            && self.resize(cx)?
+        {}
+        Ok(())
+    }
+    /// The list that is longest beyond its size gives up a page, if one is; lists that are too short get what room there is.
+    /// Whether a page was given up.
+    fn resize(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+    ) -> Result<bool, B> {
+        let targets = &self.division.targets;
+        let (residents, pages) = self.flash.mapping_mut().parts();
+        let lens: Vec<usize> = residents.lens().collect();
+        let mut limits: Vec<usize> = residents.limits().collect();
+        let excess = |list: &usize| lens[*list].saturating_sub(targets[*list].max(1));
+        let longest = (0..lens.len()).max_by_key(excess);
+        let longest = longest.filter(|list| excess(list) > 0);
+        for list in 0..lens.len() {
+            let target = targets[list].max(1);
+            let limit = if Some(list) == longest {
+                lens[list] - 1
+            } else {
+                limits[list].min(lens[list].max(target))
+            };
+            if limit != limits[list] {
+                residents.resize(list, limit, pages);
+                limits[list] = limit;
+            }
+        }
+        let all: usize = targets.iter().map(|target| (*target).max(1)).sum();
+        let held = limits.iter().sum::<usize>() + residents.leaving() as usize;
+        let mut room = all.saturating_sub(held);
+        for (list, target) in targets.iter().enumerate() {
+            let more = target.saturating_sub(limits[list]).min(room);
+            if more > 0 {
+                room -= more;
+                limits[list] += more;
+                residents.resize(list, limits[list], pages);
+            }
+        }
+        self.division.is_settled =
+            (targets.iter().zip(&limits)).all(|(target, limit)| (*target).max(1) == *limit);
+        let mut victims = Vec::new();
+        residents.victims(&mut victims);
+        if !victims.is_empty() {
+            self.destage(cx, Purpose::Resize, 0, victims)?;
+        }
+        Ok(longest.is_some())
+    }
+}

@@ -1,0 +1,87 @@
+//! Programs that wait: for room that pages give up which are being destaged, or for what a write leaves of its page.
+
+use serde::{Deserialize, Serialize};
+use wordline_block::{BlockDevice, Parts};
+use wordline_kernel::Probe;
+
+use super::event::Observation;
+use super::residents::Held;
+use super::tier::{Sub, Task};
+use super::{Cached, Instant, Result};
+
+/// A program that waits, and then one that has waited until it is done.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Waiting {
+    sub: Sub,
+    /// What it waits for.
+    left: u32,
+    /// Where the time of what it waited for last went.
+    parts: Parts,
+}
+
+impl<B: BlockDevice> Cached<B> {
+    /// A program that waits for nothing yet.
+    pub(super) fn hold(&mut self, mut sub: Sub) -> u32 {
+        let number = self.waiting.next();
+        if let Task::Fill { page, .. } = sub.task {
+            self.unfilled.insert(page);
+        }
+        if let Task::Fill { waited, .. } | Task::Write { waited, .. } = &mut sub.task {
+            *waited = Some(number);
+        }
+        self.waiting.add(Waiting {
+            sub,
+            left: 0,
+            parts: Parts::default(),
+        })
+    }
+    /// It waits for one thing more.
+    pub(super) fn delay(&mut self, number: u32) {
+        if let Some(waiting) = self.waiting.get_mut(number) {
+            waiting.left += 1;
+        }
+    }
+    /// One of the things that it waited for has come.
+    pub(super) fn hasten(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        number: u32,
+        parts: &Parts,
+    ) -> Result<(), B> {
+        let Some(waiting) = self.waiting.get_mut(number) else {
+            return Ok(());
+        };
+        waiting.left -= 1;
+        waiting.parts = *parts;
+        if waiting.left > 0 {
+            return Ok(());
+        }
+        let mut sub = waiting.sub;
+        sub.request.arrival = cx.now;
+        if let Task::Fill {
+            fetch, page, copy, ..
+        } = sub.task
+        {
+            if !self.is_wanted(fetch, page, copy) {
+                self.waiting.remove(number);
+                self.filled(cx, fetch, parts);
+                return Ok(());
+            }
+            self.unfilled.remove(&page);
+        }
+        self.ask_flash(cx, sub)
+    }
+    /// Whether a page that was fetched still is to be programmed: it has not been written, and has not left.
+    fn is_wanted(&mut self, fetch: u32, page: u64, copy: wordline_ftl::Lpn) -> bool {
+        let fetch = self.fetches.get_mut(fetch);
+        fetch.is_some_and(|fetch| fetch.pages.contains(&page))
+            && self.residents().find(page) == Some((copy, Held::Resident))
+    }
+    /// A program is done: where its time went, with what it waited for.
+    pub(super) fn programmed(&mut self, waited: Option<u32>, parts: &Parts) -> Parts {
+        let waiting = waited.and_then(|number| self.waiting.remove(number));
+        let mut all = waiting.map_or_else(Parts::default, |waiting| waiting.parts);
+        all.add(parts);
+        all
+    }
+}

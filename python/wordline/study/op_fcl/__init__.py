@@ -1,0 +1,19 @@
+"""OP-FCL: a flash cache before a disk that keeps space for collections."""
+
+from wordline.study.figure import Study
+from wordline.study.op_fcl import figures, readings, sensitivity
+
+STUDY = Study(
+    name="op-fcl",
+    title="Caching less for better performance: reads, writes and over-provisioning",
+    source="Y. Oh, J. Choi, D. Lee, S. H. Noh, Caching less for better performance: Balancing "
+    "cache size and update cost of flash memory cache in hybrid storage systems, FAST 2012",
+    figures=(
+        figures.model_figures,
+        figures.figures,
+        sensitivity.sensitivity,
+        readings.readings,
+        readings.recordings,
+    ),
+    shortened=True,
+)

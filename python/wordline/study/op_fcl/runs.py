@@ -1,0 +1,164 @@
+"""Loads on flash of which a share is cached, fixed or divided by the cost model."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from wordline.config import Value
+from wordline.study.cases import Case, required
+from wordline.study.figure import Numbers, Setup
+from wordline.study.op_fcl.loads import TABLE, Load
+from wordline.summary import Summary
+
+PUBLISHED = Numbers("wordline.study.op_fcl")
+FP, RW, OP = "FP-FCL", "RW-FCL", "OP-FCL"
+FIXED = (FP, RW)
+COLOURS = {FP: "#8b929c", RW: "#3b86c6", OP: "#d9701a"}
+PERCENTS = (30, 40, 50, 60, 70, 80, 90, 95)
+QUICK_PERCENTS = (40, 50, 60, 70, 80, 90, 95)
+INITIAL_PERCENT = 95
+BLOCKS = 16_384
+PERIOD = 1 << 16
+PART, FULL_PART, QUICK_PART = 8, 4, 32
+GROUP_PAGES = 32
+"""Destaged together (section 5: several, by the elevator); the number is not given."""
+CHARGED: dict[str, Value] = {"replay.mode.closed-loop.queue_depth": 1, "cache.reply": "fill"}
+"""A request waits for its fill, and for what the one before left to do."""
+ALONE: dict[str, Value] = {"replay.mode": "open-loop", "cache.reply": "data"}
+"""Fills and collections after the reply; requests come so far apart that none waits for them."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What came of a run. Milliseconds, seconds, per cent; erases a block."""
+
+    mean_ms: float
+    gc_s: float
+    hit: float
+    erases: float
+    capacity: int
+    resize_s: float = 0.0
+
+    @staticmethod
+    def of(summary: Summary) -> "Cell":
+        """What a summary has of it. Hits are those of reads and writes together."""
+        cache, flash = summary["cache"], summary["flash"]
+        assert cache is not None
+        reads = cache["pages_read"]
+        writes = cache["write_hits"] + cache["write_misses"] + cache["writes_bypassed"]
+        hits = reads * (cache["hit_ratio"] or 0.0) + cache["write_hits"]
+        return Cell(
+            mean_ms=(summary["latency"]["all"]["mean_us"] or 0.0) / 1000,
+            gc_s=flash["gc_time_s"],
+            hit=100 * hits / max(1, reads + writes),
+            erases=flash["erases_per_block_mean"],
+            capacity=cache["capacity_pages"],
+            resize_s=cache["resize_destage_s"],
+        )
+
+
+Curve = dict[str, dict[int, Cell]]
+"""By scheme and per cent cached; OP-FCL under `INITIAL_PERCENT`."""
+
+
+def part(setup: Setup) -> int:
+    """The small store and its loads are this part of the document's; the large ones a quarter of
+    it."""
+    return QUICK_PART if setup.quick else FULL_PART if setup.full else PART
+
+
+def percents(setup: Setup) -> tuple[int, ...]:
+    """Shares of the flash that are cached."""
+    return QUICK_PERCENTS if setup.quick else PERCENTS
+
+
+def divided(scheme: str, period: int, segments: int) -> dict[str, Value]:
+    """The keys of a scheme."""
+    if scheme == FP:
+        return {"cache.partition": "unified"}
+    name = {RW: "rw-fcl", OP: "op-fcl"}[scheme]
+    return {f"cache.partition.{name}.period_requests": period,
+            f"cache.partition.{name}.segments": segments}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Store:
+    """The flash and the disks of a load, scaled."""
+
+    device: str
+    blocks: int
+    period: int
+    segments: int
+    large: bool
+
+    @staticmethod
+    def of(load: Load, part: int) -> "Store":
+        """That of a load of table 1, of which the `part`th of the small store is taken."""
+        own = load.part(part)
+        return Store("opfcl-large" if load.large else "opfcl-small", BLOCKS // own, PERIOD // own,
+                     64 if load.large else 16, load.large)  # fmt: skip
+
+
+def case(
+    name: str,
+    trace: Path,
+    store: Store,
+    scheme: str,
+    percent: int,
+    more: Mapping[str, Value] | None = None,
+) -> Case:
+    """A load on a store, one request at a time."""
+    settings: dict[str, Value] = {
+        "nand.geometry.blocks_per_plane": store.blocks,
+        "ftl.over_provisioning_ratio": (100 - percent) / 100,
+        "cache.destage.group_pages": GROUP_PAGES,
+        **CHARGED,
+        **divided(scheme, store.period, store.segments),
+        **(more or {}),
+    }
+    told = [f"{key} = {value}" for key, value in (more or {}).items()]
+    label = ", ".join([name, scheme, f"{store.blocks} blocks", f"{percent} %", *told])
+    return Case(store.device, label, settings, trace, by_disk=store.large)
+
+
+def points(wanted: Iterable[int]) -> list[tuple[str, int]]:
+    """Both fixed schemes at every share, and OP-FCL."""
+    fixed = [(scheme, percent) for scheme in FIXED for percent in wanted]
+    return [*fixed, (OP, INITIAL_PERCENT)]
+
+
+def curves(
+    setup: Setup,
+    paths: Mapping[str, Path],
+    loads: Mapping[str, Load],
+    wanted: Iterable[int],
+    more: Mapping[str, Value] | None = None,
+) -> dict[str, Curve]:
+    """Every load under every scheme at every share."""
+    shares = tuple(wanted)
+    cases = {
+        (name, scheme, percent): case(
+            name, paths[name], Store.of(load, part(setup)), scheme, percent, more
+        )
+        for name, load in loads.items()
+        for scheme, percent in points(shares)
+    }
+    found: dict[str, Curve] = {}
+    for (name, scheme, percent), summary in required(setup, cases).items():
+        found.setdefault(name, {}).setdefault(scheme, {})[percent] = Cell.of(summary)
+    return found
+
+
+def best(curve: Mapping[int, Cell]) -> int:
+    """The share of the least service time."""
+    return min(curve, key=lambda percent: curve[percent].mean_ms)
+
+
+def least_ms(curve: Mapping[int, Cell]) -> float:
+    """The least service time."""
+    return curve[best(curve)].mean_ms
+
+
+def title(name: str) -> str:
+    """Of a load."""
+    return TABLE[name].title

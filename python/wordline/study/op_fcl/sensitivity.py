@@ -1,0 +1,68 @@
+"""Figure 15: the sequential unit and the period."""
+
+from dataclasses import replace
+
+from wordline.config import Value
+from wordline.study.cases import Case, required
+from wordline.study.charts import lines
+from wordline.study.figure import Figure, Plot, Row, Setup
+from wordline.study.op_fcl import claims
+from wordline.study.op_fcl.loads import TABLE, named, written
+from wordline.study.op_fcl.runs import INITIAL_PERCENT, OP, Cell, Store, case, part, title
+
+UNITS = (4, 16, 32, 64, 128, 512)
+"""Kilobytes."""
+EXPONENTS = (12, 14, 16, 18, 20)
+"""Of two: requests of a period, of the whole document."""
+COLOURS = dict(zip(TABLE, ("#3b86c6", "#12a07b", "#d9701a", "#c0457e", "#8b929c"), strict=True))
+
+
+def sensitivity(setup: Setup) -> Figure:
+    """OP-FCL against itself at 128 KB and 2^16 requests."""
+    loads = named(TABLE)
+    with written(loads, part(setup)) as paths:
+        cases: dict[tuple[str, str, int], Case] = {}
+        for name, load in loads.items():
+            store = Store.of(load, part(setup))
+            for unit in UNITS:
+                cut: dict[str, Value] = {
+                    "cache.admission.sequential-bypass.cutoff_bytes": unit * 1024
+                }
+                cases[name, "unit", unit] = case(name, paths[name], store, OP, INITIAL_PERCENT, cut)
+            for exponent in EXPONENTS:
+                other = replace(store, period=max(1, (1 << exponent) // load.part(part(setup))))
+                cases[name, "period", exponent] = replace(
+                    case(name, paths[name], other, OP, INITIAL_PERCENT),
+                    label=f"{name}, {OP}, period of 2^{exponent}",
+                )
+        found = {key: Cell.of(summary).mean_ms for key, summary in required(setup, cases).items()}
+    units, periods = (
+        {name: {at: 100 * (found[name, what, at] / found[name, what, base] - 1) for at in points}
+         for name in loads}
+        for what, base, points in (("unit", 128, UNITS), ("period", 16, EXPONENTS))
+    )  # fmt: skip
+    colours = {title(name): colour for name, colour in COLOURS.items()}
+    return Figure(
+        id="15",
+        title="Sequential unit and period",
+        section="figure 15, 6.4",
+        measured="Service time of OP-FCL against that at 128 KB and 2^16 requests; periods are "
+        "scaled as the flash.",
+        rows=[
+            *(Row(f"{title(name)}, {unit} KB", value, "% more")
+              for name, one in units.items() for unit, value in one.items()),
+            *(Row(f"{title(name)}, 2^{exponent} requests", value, "% more")
+              for name, one in periods.items() for exponent, value in one.items()),
+        ],
+        plots=[
+            Plot(heading, caption,
+                 lines({title(name): {str(at): value for at, value in one.items()}
+                        for name, one in values.items()}, colours, x_title, "% more",
+                       category=True))
+            for heading, caption, values, x_title in (
+                ("Sequential unit", "Against 128 KB.", units, "KB"),
+                ("Period", "Against 2^16 requests.", periods, "exponent of two"),
+            )
+        ],
+        claims=[*claims.sequential(units), *claims.periods(periods)],
+    )  # fmt: skip

@@ -1,0 +1,37 @@
+"""Formulas 4.2 to 4.5: what a page write takes, by its miss ratio and by how full victims are."""
+
+from collections.abc import Mapping
+from math import exp, log
+
+READ_US, PROGRAM_US, ERASE_US, DISK_US, BLOCK_PAGES = 25.0, 200.0, 1500.0, 5000.0, 64
+
+
+def collection_us(victims: float) -> float:
+    """Cost_gc, of a block (4.2)."""
+    return victims * BLOCK_PAGES * (READ_US + PROGRAM_US) + ERASE_US
+
+
+def latency_us(victims: float, miss_ratio: float) -> float:
+    """Of a page write (4.5). `victims` is below 1."""
+    gained = (1 - victims) * BLOCK_PAGES
+    program = PROGRAM_US + collection_us(victims) / gained
+    return program + miss_ratio * (READ_US + DISK_US)
+
+
+def choice(known: Mapping[int, tuple[float, float]]) -> int:
+    """The first over-provisioning of the least latency. Victims and miss ratios by it."""
+    return min(known, key=lambda op: latency_us(*known[op]))
+
+
+def equation(op: int, kept: float = 0.05) -> float:
+    """U by the static equation: the root below 1 of u = (u' - 1) / ln u', where u is the cached
+    share of what is not kept free."""
+    used = min((1 - op / 100) / (1 - kept), 1 - 1e-9)
+    low, high = exp(-1 / used), 1 - 1e-12
+    for _ in range(64):
+        middle = (low + high) / 2
+        if (middle - 1) / log(middle) < used:
+            low = middle
+        else:
+            high = middle
+    return low

@@ -1,0 +1,56 @@
+"""The static allocations, the dynamic one, and what the text leaves open of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wordline.config import Value
+
+OPS = (15, 25, 35, 45, 55, 65, 75, 85)
+"""Over-provisionings of the static caches. Per cent."""
+START = 35
+"""That of the dynamic one until its first choice (section 4.4)."""
+CLEAR, KEEP, HALF = "clear", "keep", "half"
+TRACKERS = (CLEAR, KEEP, HALF)
+GIVEN, ANALYTIC, MINIATURE = "given", "analytic", "miniature"
+RATIOS = (1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0)
+"""Windows of figure 16 in capacities of the flash: 4 to 16 GB on 4 GB, 16 to 64 GB on 16 GB."""
+COLOURS = {
+    "static": "#8b929c", CLEAR: "#d9701a", KEEP: "#3b86c6", HALF: "#12a07b",
+    "a = 0.6": "#7a5ec2", "a = 0.9": "#3b86c6", "a = 1.1": "#d9701a",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Dynamic:
+    """A cache whose size follows the locality: a window in capacities of the flash, what the window
+    knows of the writes before it, and from where it is known how full victims are."""
+
+    window: float
+    tracker: str = CLEAR
+    utilisation: str = GIVEN
+
+    def __str__(self) -> str:
+        ending = "" if self.utilisation == GIVEN else f", {self.utilisation}"
+        return f"dynamic, window {self.window:g}, {self.tracker}{ending}"
+
+    def pages(self, capacity: int) -> int:
+        """T, on a flash of so many pages."""
+        return round(self.window * capacity)
+
+    def overrides(self, capacity: int, victims: Sequence[float]) -> dict[str, Value]:
+        """The keys of a device. The shares of valid pages in victims are those at `OPS`."""
+        table: dict[str, Value] = {
+            "window_bytes": self.pages(capacity) * 4096,
+            "curve": "exact",
+            "tracker": self.tracker,
+            "utilisation": self.utilisation,
+        }
+        if self.utilisation == GIVEN:
+            table["victim_utilisations"] = [min(max(0.0, one), 0.999) for one in victims]
+        return {"ftl.over_provisioning_ratio": START / 100,
+                "cache.partition": {"locality-driven": table}}  # fmt: skip
+
+
+def static(op: int) -> dict[str, Value]:
+    """The keys of a device whose cache never changes its size."""
+    return {"ftl.over_provisioning_ratio": op / 100, "cache.partition": "unified"}

@@ -1,0 +1,145 @@
+"""The study of OP-FCL: its model, its loads, and its claims."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+from math import isclose, log
+from pathlib import Path
+
+import pytest
+
+import wordline.study as studies
+from wordline.study import Setup
+from wordline.study.op_fcl import claims, model
+from wordline.study.op_fcl.loads import (
+    TABLE,
+    distinct,
+    extents_of,
+    requests,
+    spread,
+)
+from wordline.study.op_fcl.runs import FP, OP, PERCENTS, RW, Cell, Curve, Store, best, divided
+from wordline.study.results import run
+
+PART = 64
+GB = 262_144
+
+
+@pytest.mark.slow
+def test_every_claim_is_as_asserted(tmp_path: Path) -> None:
+    place = tmp_path / "op-fcl"
+    run(studies.load("op-fcl"), Setup()).write(place)
+    told = json.loads((place / "study.json").read_text())
+    found = [claim for figure in told["figures"] for claim in figure["claims"]]
+    assert [claim["text"] for claim in found if not claim["passed"]] == []
+
+
+@pytest.mark.parametrize(
+    ("worst", "average"),
+    [(0.5, 0.2032), (0.64, 0.3789), (0.8, 0.6286), (0.92, 0.8444), (0.95, 0.9017)],
+)
+def test_victims_have_the_average_of_the_worst_case(worst: float, average: float) -> None:
+    found = model.victim(worst)
+    assert abs(found - average) < 5e-5
+    assert isclose((found - 1) / log(found), worst, rel_tol=1e-9)
+
+
+def test_a_page_costs_what_equation_4_says() -> None:
+    assert abs(model.page_write_us(0.64) - 475.0) < 0.05
+
+
+def test_hit_ratios_of_a_cut_zipf_law() -> None:
+    hit = model.zipf(1.0, 2)
+    assert [hit(share) for share in (0.0, 0.005, 0.01, 0.015, 0.02, 1.0)] == pytest.approx(
+        [0, 1 / 3, 2 / 3, 5 / 6, 1, 1]
+    )
+
+
+def test_the_figures_of_the_cost_model() -> None:
+    assert all(claim.passed for claim in (*claims.figure_3(), *claims.figure_4()))
+    cost, utilisation, ratio = model.optimum(model.FIGURE_4, 100)
+    assert (round(cost, 2), utilisation, ratio) == (945.14, 0.65, 0.31)
+
+
+def test_distinct_extents_of_a_uniform_law() -> None:
+    assert abs(distinct(1000, 0.0, 500) - 1000 * (1 - (1 - 1e-3) ** 500)) < 1e-6
+
+
+def test_distinct_extents_in_groups_are_as_one_by_one() -> None:
+    whole = sum(1 / rank for rank in range(1, 20_001))
+    singly = sum(1 - (1 - 1 / (rank * whole)) ** 5_000 for rank in range(1, 20_001))
+    assert abs(distinct(20_000, 1.0, 5_000) / singly - 1) < 1e-4
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_loads_are_those_of_the_table(name: str) -> None:
+    load = TABLE[name]
+    part = load.part(PART)
+    many = list(requests(name, load, part))
+    pages = Counter[bool]()
+    sets: dict[bool, set[int]] = {False: set(), True: set()}
+    for one in many:
+        pages[one.writes] += one.pages
+        sets[one.writes].update(range(one.first, one.first + one.pages))
+    for writes, own in ((False, load.reads), (True, load.writes)):
+        few = 0.001 * GB / part
+        assert abs(pages[writes] * part / GB / own.amount_gb - 1) < 0.12 or own.amount_gb < 0.01
+        assert abs(len(sets[writes]) - own.set_gb * GB / part) < 0.03 * own.set_gb * GB / part + few
+    whole = len(sets[False] | sets[True]) * part / GB
+    assert abs(whole / load.total_gb - 1) < 0.03
+    assert min(one.first for one in many) >= 0
+    assert {one.volume for one in many} == ({0, 1, 2} if load.large else {0})
+
+
+def test_loads_are_the_same_every_time() -> None:
+    load = TABLE["financial"]
+    assert list(requests("financial", load, 512)) == list(requests("financial", load, 512))
+
+
+def test_a_spread_load_keeps_its_pages_apart() -> None:
+    load = TABLE["financial"]
+    near = list(requests("financial", load, 512))
+    far = list(spread(load, 512, near))
+    assert len({one.first for one in far}) == len({one.first for one in near})
+    assert max(one.first for one in far) > 100 * max(one.first for one in near)
+
+
+def test_extents_are_as_many_as_the_working_set_needs() -> None:
+    one = TABLE["financial"].writes
+    count = extents_of(one, PART)
+    wanted = one.set_gb * GB / PART / one.pages
+    assert abs(distinct(count, one.exponent, one.requests(PART)) / wanted - 1) < 2e-3
+
+
+def test_stores_are_scaled_alike() -> None:
+    small, large = Store.of(TABLE["home"], 8), Store.of(TABLE["msn"], 8)
+    assert (small.blocks, small.period, small.segments) == (2048, 8192, 16)
+    assert (large.blocks, large.period, large.segments) == (512, 2048, 64)
+    assert divided(FP, 1, 1) == {"cache.partition": "unified"}
+    assert divided(OP, 7, 16)["cache.partition.op-fcl.period_requests"] == 7
+
+
+def _curve(cell: Cell) -> Curve:
+    fixed = {percent: replace(cell, mean_ms=cell.mean_ms + abs(percent - 60)) for percent in
+             PERCENTS}  # fmt: skip
+    return {FP: dict(fixed), RW: dict(fixed), OP: {95: cell}}
+
+
+def test_claims_can_fail_and_hold() -> None:
+    curve = _curve(Cell(2.0, 10.0, 50.0, 4.0, 1000))
+    charged = dict.fromkeys(TABLE, curve)
+    assert best(curve[FP]) == 60
+    told = {claim.text: claim for claim in claims.times(charged, curve)}
+    assert told["O3: Financial is best with FP-FCL at 60 % and RW-FCL at 60 % (within 10 points)"
+                ].holds  # fmt: skip
+    assert not told["O5: Search Engine falls continuously to 95 % with both (fills after the "
+                    "reply)"].holds  # fmt: skip
+    assert not any(claim.holds for claim in claims.lifetimes(charged))
+    worn = {**curve, FP: {percent: replace(cell, erases=16.0) for percent, cell in
+                          curve[FP].items()}}  # fmt: skip
+    assert all(claim.holds for claim in claims.lifetimes(dict.fromkeys(TABLE, worn)))
+
+
+def test_the_course_is_read_after_a_third() -> None:
+    course = claims.Course([1, 2, 3], [9.0, 1.0, 1.0], [9.0, 1.0, 2.0], 4.0)
+    assert course.settled() == (1.0, 1.5)

@@ -1,0 +1,81 @@
+"""Studies are sweeps: the same numbers wherever their points run, and after they were stopped."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import wordline
+import wordline.study as studies
+from wordline import cli
+from wordline.study import Figure, Setup, Study
+from wordline.study.cases import READING, Case, latencies_us, tabled
+from wordline.study.paq import series
+from wordline.study.results import run
+from wordline.study.runs import Runs
+from wordline.sweep.engine import State
+
+ONE = Study("one", "Latencies one by one", "The study paq", (series.figure,))
+POINTS = 6
+
+
+@pytest.fixture(scope="module")
+def straight() -> dict[str, Any]:
+    """The study on this machine, without a stop."""
+    return told()
+
+
+def told(runs: Runs | None = None) -> dict[str, Any]:
+    with runs or Runs() as opened:
+        return run(ONE, Setup(quick=True, runs=opened)).to_json()
+
+
+def test_rows_of_a_case_are_those_of_its_run(trace: str, tiny: str) -> None:
+    case = Case(tiny, "tiny", {"replay.mode.closed-loop.queue_depth": 4}, Path(trace), 300)
+    straight = wordline.run(tiny, trace, overrides=case.overrides, max_requests=300, **READING)
+    found = tabled(Setup(), {"one": case}, "requests")["one"]
+    expected = straight.requests.polars().sort("index")["latency_ps"].to_list()
+    assert latencies_us(found) == [ps / 1e6 for ps in expected]
+    by_interval = tabled(Setup(), {"one": case}, "series")["one"]
+    assert by_interval.table("series").equals(straight.series.polars())
+
+
+def test_a_study_that_was_stopped_goes_on(straight: dict[str, Any], tmp_path: Path) -> None:
+    def stop(state: State) -> None:
+        if state.done >= 2:
+            raise KeyboardInterrupt
+
+    journal = str(tmp_path / "points.jsonl")
+    stopped = Runs(journal, heard=stop)
+    with pytest.raises(KeyboardInterrupt):
+        told(stopped)
+    assert 2 <= stopped.kept < POINTS
+    again = Runs(journal)
+    assert again.kept == stopped.kept
+    assert told(again) == straight
+    assert again.kept == POINTS
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_gives_the_same_study(straight: dict[str, Any], cluster: Any) -> None:
+    on = cluster.scheduler_address.replace("tcp", "dask")
+    assert told(Runs(on=on)) == straight
+
+
+def test_ctrl_c_says_what_is_kept(
+    trace: str, tiny: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = Case(tiny, "tiny", {}, Path(trace), 100)
+
+    def figure(setup: Setup) -> Figure:
+        tabled(setup, {"one": case}, "requests")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(studies, "load", lambda _: Study("test", "A test", "Nobody", (figure,)))
+    assert cli.main(["study", "test", "--out", "here", "--progress"]) == 130
+    said = (
+        f"error: interrupted; {Path('here').resolve()} keeps 1 point, and the same command goes on "
+        "from there"
+    )
+    assert said in capsys.readouterr().err.splitlines()
+    assert len(Path("here/points.jsonl").read_text().splitlines()) == 1

@@ -1,0 +1,124 @@
+"""Flash in front of a disk that keeps what is written, as a person runs it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+
+import wordline as package
+
+ROOT = Path(__file__).parents[2]
+TRACE = str(ROOT / "traces" / "postgresql-mixed.csv.gz")
+STORE = "demo-store"
+FEW = 40_000
+MODES = ("write-around", "write-through", "write-back", "write-only", "pass-through")
+DIVISIONS: dict[str, Any] = {
+    "unified": "unified",
+    "split": "split",
+    "rw-fcl": {"rw-fcl": {"period_requests": 4_000}},
+    "op-fcl": {"op-fcl": {"period_requests": 4_000}},
+    "locality-driven": {"locality-driven": {"window_bytes": 50_000_000, "curve": "exact"}},
+}
+
+Command = Callable[..., CompletedProcess[str]]
+
+
+def run(overrides: dict[str, Any] | None = None, **options: Any) -> package.Result:
+    return package.run(
+        STORE, trace=TRACE, overrides=overrides or {}, max_requests=FEW, requests=False, **options
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_mode_keeps_what_it_says(mode: str):
+    summary = run({"cache.mode": mode, "cache.partition": "unified"}, verify=True).summary
+    cache, given = summary["cache"], summary["input"]
+    assert cache is not None
+    assert summary["error"] is None
+    (disk,) = summary["disks"]
+    kept = cache["write_hits"] + cache["write_misses"]
+    if mode in ("write-back", "write-only"):
+        assert kept > 0
+        assert disk["writes"] < given["writes"]
+        assert cache["destaged_on_demand"] > 0
+        assert cache["dirty_pages"] > 0
+    else:
+        assert (kept, cache["dirty_pages"]) == (0, 0)
+        assert disk["writes"] == given["writes"]
+    assert (cache["fills"] > 0) == (mode not in ("write-only", "pass-through"))
+    total = sum(value for value in summary["breakdown"]["all"].values() if value)
+    assert total == pytest.approx(summary["latency"]["all"]["mean_us"], rel=1e-9)
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_space_moves_where_the_policy_moves_it(name: str):
+    result = run({"cache.partition": DIVISIONS[name]}, verify=True)
+    cache = result.summary["cache"]
+    assert cache is not None
+    moves = name not in ("unified", "split")
+    assert (cache["divisions"] > 0) == moves
+    held = cache["read_list_pages"] + cache["write_list_pages"]
+    assert held == cache["resident_pages"] < cache["flash_pages"]
+    series = result.series.polars()
+    lists = series["cache_write_list"].drop_nulls()
+    assert (len(lists) > 0) == moves
+    assert "Where the flash went" in result.html() if moves else True
+
+
+def test_groups_leave_in_fewer_writes():
+    one, many = (
+        run({"cache.partition": "unified", "cache.destage.group_pages": pages}).summary["cache"]
+        for pages in (1, 64)
+    )
+    assert one is not None
+    assert many is not None
+    assert one["destaged_per_write"] == 1
+    assert many["destaged_per_write"] > 1.5
+
+
+def test_cleaning_in_idle_time_spares_waiting():
+    lazy, eager = (
+        run({"cache.partition": "unified", **marks}).summary["cache"]
+        for marks in (
+            {},
+            {"cache.destage.high_ratio": 0.3, "cache.destage.low_ratio": 0.1},
+        )
+    )
+    assert lazy is not None
+    assert eager is not None
+    assert lazy["destaged_to_clean"] == 0 < eager["destaged_to_clean"]
+    assert eager["destaged_on_demand"] < lazy["destaged_on_demand"]
+    assert eager["dirty_pages"] < lazy["dirty_pages"]
+
+
+def test_a_stopped_run_goes_on_as_if_nothing_had_been(wordline: Command, place: Path):
+    arguments = ("run", STORE, "--trace", TRACE, "--max-requests", str(FEW), "--no-report")
+    whole = wordline(*arguments, "--out", "whole")
+    assert whole.returncode == 0, whole.stderr
+    kept = wordline(*arguments, "--out", "kept", "--checkpoint-every", "0.01s")
+    assert kept.returncode == 0, kept.stderr
+    one, other = (
+        json.loads((place / name / "summary.json").read_text()) for name in ("whole", "kept")
+    )
+    assert one["digest"] == other["digest"]
+    assert one["cache"] == other["cache"]
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("cache.mode=write-behind", "write-back"),
+        ("cache.destage.group_pages=0", "cache.destage.group_pages"),
+        ("cache.destage.high_ratio=0.5", "cleaning would stop before it begins"),
+        ("cache.partition=op-fc", "op-fcl"),
+        ("cache.partition.split.read_ratio=1.5", "read_ratio"),
+    ],
+)
+def test_what_is_wrong_is_said(wordline: Command, key: str, words: str):
+    done = wordline("run", STORE, "--trace", TRACE, "--set", key)
+    assert done.returncode == 2, done.stdout
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
