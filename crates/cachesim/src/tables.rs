@@ -177,27 +177,31 @@ pub fn curve_table(curves: &[CurveOf]) -> Result<Table, ObserveError> {
     ])
 }
 
+/// A column of answers: its name, its unit, what it holds, and that of an answer.
+type Described<T> = (&'static str, &'static str, &'static str, fn(&Answer) -> T);
+
 /// A row for each policy and size of a plan.
 pub fn plan_table(plan: &CachePlan) -> Result<Table, ObserveError> {
     let rows: Vec<&Answer> = plan.sizes.iter().flat_map(|size| &size.answers).collect();
     let names: Vec<String> = rows.iter().map(|row| row.policy.clone()).collect();
-    type Figure = fn(&Answer) -> Option<f64>;
-    let pages: [(&'static str, &'static str, fn(&Answer) -> u64); 3] = [
-        ("flash_pages", "All pages of the flash", |row| {
+    let pages: [Described<u64>; 3] = [
+        ("flash_pages", "pages", "All pages of the flash", |row| {
             row.flash_pages
         }),
         (
             "read_pages",
+            "pages",
             "Cached pages for reads; 0 in one list",
             |row| row.read_pages.unwrap_or(0),
         ),
         (
             "write_pages",
+            "pages",
             "Cached pages for writes, or of the one list",
             |row| row.write_pages,
         ),
     ];
-    let figures: [(&'static str, &'static str, &'static str, Figure); 9] = [
+    let figures: [Described<Option<f64>>; 9] = [
         (
             "over_provisioning_ratio",
             "ratio",
@@ -254,9 +258,9 @@ pub fn plan_table(plan: &CachePlan) -> Result<Table, ObserveError> {
         Heading::new("policy", "", "How the flash is divided"),
         names.into(),
     )];
-    for (name, words, of) in pages {
+    for (name, unit, words, of) in pages {
         let values: Vec<u64> = rows.iter().map(|row| of(row)).collect();
-        columns.push((Heading::new(name, "pages", words), Values::from(values)));
+        columns.push((Heading::new(name, unit, words), Values::from(values)));
     }
     for (name, unit, words, of) in figures {
         let values: Vec<Option<f64>> = rows.iter().map(|row| of(row)).collect();
