@@ -395,6 +395,22 @@ class Buffer(TypedDict):
     flush_max_us: float | None
 
 
+class Tiers(TypedDict):
+    """Response times of requests by what served them."""
+
+    read_flash: Latency
+    read_disk: Latency
+    write_flash: Latency
+    write_disk: Latency
+
+
+class CurvePoint(TypedDict):
+    """A point of a miss-ratio curve."""
+
+    size_pages: float
+    miss_ratio: float
+
+
 class Cache(TypedDict):
     """Flash in front of a disk. Pages are pages of the flash."""
 
@@ -417,6 +433,7 @@ class Cache(TypedDict):
     hit_mean_us: float | None
     miss_mean_us: float | None
     read_deviation_us: float | None
+    by_tier: Tiers
     fills: int
     updates: int
     records: int
@@ -442,8 +459,11 @@ class Cache(TypedDict):
     lifetime_years: float | None
     disk_requests: int
     disk_utilisation: float | None
+    disk_utilisation_without: float | None
     disk_read_savings: float | None
     pages_checked: int | None
+    lru_miss_ratio: float | None
+    miss_ratio_curve: list[CurvePoint]
 
 
 class SeekDistance(TypedDict):
