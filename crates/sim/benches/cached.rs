@@ -48,9 +48,9 @@ fn ceiling(instructions: u64) -> LibraryBenchmarkConfig {
 }
 
 #[library_benchmark]
-#[bench::lru(args = (job("lru")), config = ceiling(4_570))]
-#[bench::arc(args = (job("arc")), config = ceiling(4_570))]
-#[bench::back(args = (back()), config = ceiling(5_430))]
+#[bench::lru(args = (job("lru")), config = ceiling(4_780))]
+#[bench::arc(args = (job("arc")), config = ceiling(4_780))]
+#[bench::back(args = (back()), config = ceiling(5_450))]
 fn run(job: RunSpec) -> Done {
     let done = job.run(&mut |_| true);
     done.unwrap_or_else(|error| unreachable!("{error}"))

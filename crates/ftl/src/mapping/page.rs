@@ -158,6 +158,8 @@ pub struct PageMap {
     /// [`Bulk::fill`] has reached. Whoever else writes opens a block first, and then it is the end
     /// of the map.
     unwritten: u32,
+    /// Whether pages may lie on other planes than those that the allocator has for them: their owner has numbered them anew.
+    scattered: bool,
     /// The page that was prefetched last, until its copy is, too; no state, and not written.
     #[serde(skip)]
     ahead: Option<Lpn>,
@@ -201,6 +203,7 @@ impl PageMap {
             chooser: Chooser::new(&plan.config.gc.victim, &layout, plan.seed),
             free: FreeBlocks::new(&plan.config.wear, &layout),
             unwritten: 0,
+            scattered: false,
             ahead: None,
             plan: Box::new(plan.clone()),
         }

@@ -30,6 +30,7 @@ impl PageMap {
     ) -> Recovery {
         *self = Self::new(&self.plan.clone());
         self.grow(claims.numbers);
+        self.scattered = true;
         self.free_blocks = 0;
         self.unwritten = self.user_pages();
         let mut latest = Latest::new(self.map.len());

@@ -76,7 +76,7 @@ impl PageMap {
     #[inline(always)]
     pub(super) fn plane_for(&mut self, page: Lpn) -> Option<(Plane, bool)> {
         if let Some(home) = self.allocator.home(page) {
-            return Some((home, true));
+            return Some((home, !self.scattered));
         }
         let (planes, reserve) = (&self.planes, self.reserve_blocks);
         let shared = self.collection == Writer::Host;
