@@ -83,7 +83,7 @@ impl Probe<Observation<wordline_disk::Observation>> for Heard {
         use wordline_device::Observation as OfFlash;
         match heard {
             Observation::Flash(OfFlash::PagesWritten { pages }) => {
-                self.programs += u64::from(pages)
+                self.programs += u64::from(pages);
             }
             Observation::Flash(OfFlash::Collected { moved, erased, .. }) => {
                 self.programs += u64::from(moved);

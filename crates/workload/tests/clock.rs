@@ -64,14 +64,9 @@ fn gaps_are_changed_in_all_formats_alike() {
         1_800_000_000_000_000_000_u64,
         11,
     ];
-    let csv: String = times
-        .iter()
-        .map(|time| format!("{time}.5,read,0,512,0\n"))
-        .collect();
-    let mqsim: String = times
-        .iter()
-        .map(|time| format!("{time} 0 0 1 1\n"))
-        .collect();
+    let lines = |of: fn(&u64) -> String| times.iter().map(of).collect::<Vec<_>>().concat();
+    let csv = lines(|time| format!("{time}.5,read,0,512,0\n"));
+    let mqsim = lines(|time| format!("{time} 0 0 1 1\n"));
     let arrivals = |text: &str, words: &[(&str, &str)]| -> Vec<u64> {
         let mut trace = Trace::from_bytes("t", text.as_bytes(), &options(words)).unwrap();
         std::iter::from_fn(|| trace.next_request().unwrap())

@@ -254,7 +254,7 @@ struct Drawn {
 }
 
 impl Drawn {
-    fn new(draws: u32, seed: u64, stream: &str) -> Twin {
+    fn twin(draws: u32, seed: u64, stream: &str) -> Twin {
         Twin::Drawn(Self {
             draws,
             random: Stream::new(seed, stream),
@@ -281,8 +281,8 @@ impl Twin {
         match victim {
             Victim::Greedy(policy) => Self::Greedy(policy.ties),
             Victim::Fifo(_) => Self::Fifo,
-            Victim::Random(_) => Drawn::new(1, seed, "gc.victim.random"),
-            Victim::DChoices(policy) => Drawn::new(policy.d, seed, "gc.victim.d-choices"),
+            Victim::Random(_) => Drawn::twin(1, seed, "gc.victim.random"),
+            Victim::DChoices(policy) => Drawn::twin(policy.d, seed, "gc.victim.d-choices"),
             other => panic!("{} has no naive twin: write one here", other.name()),
         }
     }
