@@ -69,14 +69,14 @@ pub fn of_disk(disk: &wordline_disk::Plan, page_bytes: u64, write: bool) -> f64 
     let mut random = Stream::new(0, "costs.disk");
     let (mut now, mut busy) = (Time::ZERO, Time::ZERO);
     for _ in 0..PROBES {
-        now = now + Time::from_us(random.below(1 << 14));
+        now += Time::from_us(random.below(1 << 14));
         let extent = Extent {
             lbn: random.below(places) * sectors,
             sectors,
         };
         let took = model.access(now, extent, write, now).total();
-        now = now + took;
-        busy = busy + took;
+        now += took;
+        busy += took;
     }
     busy.as_us() / PROBES as f64 + disk.command_us(write)
 }

@@ -177,9 +177,9 @@ fn describe(path: &str, property: &Value, target: &Value) -> Key {
 
 /// The range of a number, of one kind of value that may be a number, or of the numbers of a list.
 fn range(schema: &Value) -> Option<Range> {
-    let kinds = schema["anyOf"].as_array().into_iter().flatten();
+    let mut kinds = schema["anyOf"].as_array().into_iter().flatten();
     Range::of(schema)
-        .or_else(|| kinds.filter_map(Range::of).next())
+        .or_else(|| kinds.find_map(Range::of))
         .or_else(|| Range::of(schema.get("items")?))
 }
 
