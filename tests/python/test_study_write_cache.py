@@ -181,7 +181,7 @@ def test_a_dynamic_cache_starts_with_the_load(
     cell = dynamics(Setup(), {"load": (on, path)}, {"load": victims(cells)}, {"load": [one]})
     found = cell["load"][one]
     assert found.pages == 100_000
-    # A page takes 25 us of an idle flash and 5 ms of the disk; behind programs and collections it takes longer.
+    # A page takes 25 us of an idle flash and 5 ms of the disk, behind programs more.
     assert found.resize_us >= found.resized * 5025 > 0
 
 
