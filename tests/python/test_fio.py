@@ -143,9 +143,45 @@ def test_mixes_directions_and_rates(tmp_path: Path) -> None:
     flushed = workload("rw=write\nfsync=4\nsync=1\nnumber_ios=100\nsize=1m")
     assert (flushed["flush_every_requests"], flushed["requests"]) == (5, 125)
     assert flushed["fua_ratio"] == 1.0
-    timed = "time_based\nruntime=2m\nrate_iops=50"
-    (one,) = streams(tmp_path, f"[a]\n{timed}\n").streams
-    assert one["workload"]["requests"] == 6000
+
+
+def test_what_ends_a_job(tmp_path: Path) -> None:
+    """As fio's manual has it: the first of size and runtime; with time_based the runtime, or number_ios."""
+
+    def end(text: str) -> tuple[int, float | None]:
+        (one,) = streams(tmp_path, f"[a]\nsize=4m\n{text}\n").streams
+        return one["workload"]["requests"], one["workload"].get("duration_s")
+
+    assert end("") == (1024, None)
+    assert end("loops=3") == (3072, None)
+    assert end("runtime=2m") == (1024, 120.0)
+    assert end("runtime=500ms\nnumber_ios=9") == (9, 0.5)
+    assert end("time_based\nruntime=1h") == (10**15, 3600.0)
+    assert end("time_based\nruntime=60\nnumber_ios=10000") == (10_000, 60.0)
+    assert end("time_based\nruntime=2m\nrate_iops=50") == (10**15, 120.0)
+
+
+def test_jobs_that_end_by_time_end_then(tmp_path: Path) -> None:
+    """A closed loop, a rate, and both beside each other, each for its own time."""
+    text = """[global]
+time_based
+size=10%
+[loop]
+rw=randread
+runtime=20ms
+[rate]
+rw=randwrite
+rate_iops=1000
+runtime=50ms
+"""
+    asked = {"streams": streams(tmp_path, text).streams, "precondition.fill_ratio": 1.0}
+    rows = wordline.run("d4", overrides=asked, requests=True).requests.polars()
+    loop, rate = (rows.filter(pl.col("stream") == stream) for stream in (0, 1))
+    assert rate.height == 50
+    (last,) = (
+        loop.tail(1).select("arrival_ps", end=pl.col("arrival_ps") + pl.col("latency_ps")).rows()
+    )
+    assert last[0] < 20 * 10**9 <= last[1]
 
 
 @pytest.mark.parametrize(
@@ -199,7 +235,8 @@ def test_an_engine_without_a_queue_has_one_request_at_a_time(tmp_path: Path) -> 
         ("[a]\nbsrange=4k-1g", "job.fio:2: bsrange=4k-1g: holds more than 256 sizes; raise the "),
         ("[a]\nbssplit=4k/60:8k/50", "job.fio:2: bssplit=4k/60:8k/50: the shares do not add up"),
         ("[a]\nbssplit=4k/60:8k/30", "job.fio:2: bssplit=4k/60:8k/30: the shares do not add up"),
-        ("[a]\ntime_based\nruntime=60", "job.fio:2: time_based=1: a load ends by its requests, "),
+        ("[a]\ntime_based", "job.fio:2: time_based=1: without a runtime, the job has no end; give "),
+        ("[a]\nruntime=1\nramp_time=5", "job.fio:3: ramp_time: the option is not modelled; "),
         ("[a]\n[b]\nstonewall", "job.fio:3: stonewall=1: jobs that wait for others are not one "
          "load; run them one by one: --fio-section with one of a, b"),
         ("[a]\nrw=randrw\nfsync=1", "job.fio:3: fsync=1: counts writes, among which are reads"),

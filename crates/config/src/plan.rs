@@ -311,10 +311,10 @@ impl Plan {
         self.ssds().any(|ssd| ssd.device.buffer.is_some())
     }
 
-    /// Whether the requests of a stream are generated.
-    pub fn is_generated(&self, stream: usize) -> bool {
+    /// What the requests of a stream are generated from, if they are.
+    pub fn load(&self, stream: usize) -> Option<&generate::Config> {
         let load = self.streams.get(stream).map(|stream| &stream.workload);
-        load.unwrap_or(&self.workload).is_some()
+        load.unwrap_or(&self.workload).as_ref()
     }
 
     /// All pages of its flash, or all sectors of disks without flash. Bytes.

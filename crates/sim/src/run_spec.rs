@@ -20,6 +20,7 @@ use crate::summary::Reference;
 use crate::timeline::TimelineOptions;
 use wordline_config::plan::Replay;
 use wordline_config::{ConfigError, Plan, load};
+use wordline_kernel::Time;
 
 /// What a user says of a run.
 #[derive(Clone, Debug, Default)]
@@ -193,6 +194,12 @@ impl Source for Feed {
             Self::Load(_) | Self::Nothing => None,
         }
     }
+    fn until(&self) -> Time {
+        match self {
+            Self::Load(generator) => generator.until(),
+            Self::Recording(_) | Self::Nothing => Time::MAX,
+        }
+    }
 }
 
 /// A source and when its requests are issued.
@@ -219,6 +226,9 @@ impl Source for StreamSource {
     }
     fn read_digest(&self) -> Option<u64> {
         self.feed.read_digest()
+    }
+    fn until(&self) -> Time {
+        self.feed.until()
     }
 }
 

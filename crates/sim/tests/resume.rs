@@ -266,6 +266,16 @@ fn everything_else(rounds: u64) {
         ),
         ("chip load", spec(&whole, &[chip_load])),
         (
+            "ends by time",
+            spec(
+                &whole,
+                &[
+                    ("workload.arrival", "{ closed-loop = { queue_depth = 8 } }"),
+                    ("workload.duration_s", "0.02"),
+                ],
+            ),
+        ),
+        (
             "write through",
             spec(&buffered, &[("buffer.write_through", "true")]),
         ),

@@ -57,6 +57,11 @@ pub trait Source {
     fn read_digest(&self) -> Option<u64> {
         None
     }
+
+    /// From when on the host issues none of its requests, in simulated time.
+    fn until(&self) -> Time {
+        Time::MAX
+    }
 }
 
 impl<S: Source + ?Sized> Source for Box<S> {
@@ -71,5 +76,8 @@ impl<S: Source + ?Sized> Source for Box<S> {
     }
     fn read_digest(&self) -> Option<u64> {
         (**self).read_digest()
+    }
+    fn until(&self) -> Time {
+        (**self).until()
     }
 }

@@ -30,6 +30,7 @@ DIRECTIONS: dict[str, tuple[bool, float | None]] = {
 }  # fmt: skip
 SLOWEST, FASTEST = Fraction(1, 1000), 10**9  # requests a second
 DEEPEST = 65_536
+MOST_REQUESTS = 10**15  # of a job that ends by time
 MOST_SIZES = 256  # of a range
 NAME = 64  # longest name of a stream
 
@@ -69,7 +70,7 @@ class Clones:
         load: dict[str, Any] = {}
         reads, writes, trims = map(_given, sizes)
         mean = _mean(sizes, read_ratio)
-        load["requests"] = self.requests(length, mean)
+        load |= self.end(length, mean)
         if read_ratio is None:
             load["trim_ratio"] = 1.0
             reads = trims
@@ -204,33 +205,22 @@ class Clones:
             self.job.fault(name, reason, "lower it, or give a share of the device as in size=50%")
         return start, length // SECTOR * SECTOR
 
-    def requests(self, length: int, mean: Fraction) -> int:
-        """How many requests the job makes."""
+    def end(self, length: int, mean: Fraction) -> dict[str, Any]:
+        """The `requests` and, if the job ends by time, the `duration_s` of the workload."""
         job = self.job
         timed = job.text("time_based", "0") not in ("0", "")
+        duration = self.seconds("runtime") if "runtime" in job.options else 0.0
+        if timed and not duration:
+            job.fault("time_based", "without a runtime, the job has no end", "give runtime=SECONDS")
         amount = self.bytes("io_size", job.text("io_size", "0"))
         amount = amount or self.part("size", length, SECTOR) or length
         if job.text("io_size", "").endswith("%"):
             amount = self.part("io_size", length, SECTOR)
-        requests = int(amount * self.count("loops", 1) / mean)
+        requests = MOST_REQUESTS if timed else int(amount * self.count("loops", 1) / mean)
         if "number_ios" in job.options:
-            most = self.count("number_ios", 1)
-            return max(1, most if timed else min(most, requests))
-        if not timed:
-            if "runtime" in job.options:
-                self.notes.append(
-                    f"[{job.name}]: runtime is not followed: the load ends with its {requests:,} "
-                    "requests; number_ios makes them fewer"
-                )
-            return max(1, requests)
-        rate = self.rate(mean)
-        if rate is None or "runtime" not in job.options:
-            job.fault(
-                "time_based",
-                "a load ends by its requests, and without a rate nobody knows how many a time is",
-                "give number_ios=N, or rate_iops=N with runtime",
-            )
-        return max(1, int(rate * self.seconds("runtime")))
+            requests = min(requests, self.count("number_ios", 1))
+        end: dict[str, Any] = {"requests": max(1, requests)}
+        return end | ({"duration_s": float(duration)} if duration else {})
 
     def rate(self, mean: Fraction) -> Fraction | None:
         """Requests a second, if the job has a rate."""

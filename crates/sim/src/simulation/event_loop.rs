@@ -275,7 +275,7 @@ where
                 if looks_ahead {
                     host.look_ahead(cx, store);
                 }
-                host.completed(ended.now, store);
+                host.completed(ended.now, store, cx.probe.recorder());
                 if watcher.is_due(1) && !goes_on(store, host, cx, watcher, &ended, cuts.as_ref()) {
                     ended.stop = Some(Stop::Interrupted);
                     return ended;
@@ -305,7 +305,7 @@ where
             ended.stop = Some(Stop::of(&error));
             return ended;
         }
-        host.completed(now, store);
+        host.completed(now, store, cx.probe.recorder());
         if ended.events.ends() {
             ended.events.begin();
             if let Some(cuts) = &mut cuts
@@ -372,7 +372,7 @@ pub(super) fn cut_power<S: BlockDevice>(
     host.lost(ended.now, store);
     let resumed = store.resume(cx);
     resumed.map_err(|error| Stop::of(&error))?;
-    host.completed(ended.now, store);
+    host.completed(ended.now, store, cx.probe.recorder());
     if store.tags() > 0 {
         host.look_ahead(cx, store);
     }

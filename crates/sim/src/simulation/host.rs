@@ -205,15 +205,27 @@ impl<'a> Host<'a> {
         }
     }
     #[inline(always)]
-    pub(super) fn completed(&mut self, now: Time, store: &mut impl BlockDevice) {
+    pub(super) fn completed(
+        &mut self,
+        now: Time,
+        store: &mut impl BlockDevice,
+        recorder: &Recorder,
+    ) {
         if store.has_completions() {
-            self.hear_completed(now, store);
+            self.hear_completed(now, store, recorder);
         }
     }
-    pub(super) fn hear_completed(&mut self, now: Time, store: &mut impl BlockDevice) {
+    pub(super) fn hear_completed(
+        &mut self,
+        now: Time,
+        store: &mut impl BlockDevice,
+        recorder: &Recorder,
+    ) {
         self.soonest = Time::ZERO;
         for done in store.completions() {
-            self.intakes[done.stream as usize].completed(now);
+            if self.intakes[done.stream as usize].completed(now) {
+                self.contention.end(now, recorder);
+            }
         }
     }
     /// The power has failed: what was under way is lost, and closed loops go on with the next.
@@ -246,7 +258,7 @@ impl<'a> Host<'a> {
             phase: Phase::Run,
             now,
             done: self.issued(),
-            fraction: self.fraction(),
+            fraction: self.fraction(now),
         }
     }
     /// Requests issued.
@@ -257,8 +269,8 @@ impl<'a> Host<'a> {
             .sum()
     }
     /// Share of the input consumed, if all sources know it: their mean.
-    pub(super) fn fraction(&self) -> Option<f64> {
-        let fractions = self.intakes.iter().map(|intake| intake.source.fraction());
+    pub(super) fn fraction(&self, now: Time) -> Option<f64> {
+        let fractions = self.intakes.iter().map(|intake| intake.fraction(now));
         let sum = fractions.sum::<Option<f64>>()?;
         Some(sum / self.intakes.len() as f64)
     }

@@ -4,6 +4,7 @@ use crate::error::SimulationError;
 use crate::outcome::{InputCounts, Issued};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use std::path::Path;
 use wordline_block::{Op, Request};
 use wordline_config::plan::Replay;
 use wordline_kernel::Time;
@@ -24,9 +25,14 @@ pub(super) struct Intake<'a> {
     /// Whether flushes are issued; without a buffer they change nothing.
     flushes: bool,
     replay: Replay,
+    /// When a closed loop stops.
+    until: Time,
     pub(super) error: Option<WorkloadError>,
     pub(super) at: Position,
 }
+
+/// Completions at one instant above which a closed loop that stops at a time is taken to go on for ever.
+const MOST_AT_ONCE: u64 = 4_000_000;
 
 /// How far a stream has come.
 #[derive(Debug, Serialize, Deserialize)]
@@ -49,6 +55,8 @@ pub(super) struct Position {
     beyond: VecDeque<Request>,
     /// Closed loop: when the next requests are issued.
     tokens: VecDeque<Time>,
+    /// The latest completion of a closed loop that stops at a time, and how many there were at that instant.
+    at_once: (Time, u64),
 }
 
 impl Position {
@@ -70,6 +78,7 @@ impl Position {
             ahead: None,
             beyond: VecDeque::new(),
             tokens,
+            at_once: (Time::ZERO, 0),
         }
     }
     /// Requests taken from the source.
@@ -87,6 +96,7 @@ impl<'a> Intake<'a> {
     pub(super) fn new(input: Input<'a>, stream: u32, flushes: bool) -> Self {
         let Input { source, replay } = input;
         Self {
+            until: source.until(),
             source,
             stream,
             flushes,
@@ -175,12 +185,48 @@ impl<'a> Intake<'a> {
     pub(super) fn waits(&self) -> bool {
         matches!(self.replay, Replay::ClosedLoop { .. }) && self.at.tokens.is_empty()
     }
-    /// A request has completed.
+    /// A request has completed: a closed loop issues the next one, or stops. Whether it does.
     #[inline]
-    pub(super) fn completed(&mut self, now: Time) {
-        if let Replay::ClosedLoop { .. } = self.replay {
+    pub(super) fn completed(&mut self, now: Time) -> bool {
+        let Replay::ClosedLoop { .. } = self.replay else {
+            return false;
+        };
+        if self.until == Time::MAX {
             self.at.tokens.push_back(now);
+            return false;
         }
+        self.completed_before_end(now)
+    }
+    #[inline(never)]
+    fn completed_before_end(&mut self, now: Time) -> bool {
+        let (instant, completions) = &mut self.at.at_once;
+        if now > *instant {
+            (*instant, *completions) = (now, 0);
+        }
+        *completions += 1;
+        if now < self.until && *completions <= MOST_AT_ONCE {
+            self.at.tokens.push_back(now);
+            return false;
+        }
+        if now < self.until {
+            self.error = Some(WorkloadError::new(
+                Path::new("workload.duration_s"),
+                format!(
+                    "at {} s {MOST_AT_ONCE} requests took no time: the end never comes",
+                    now.as_secs()
+                ),
+                "reads and trims of pages that were never written take none; raise precondition.fill_ratio, \
+                 or set workload.requests in its place",
+            ));
+        }
+        let open = self.at.ahead.is_some() || self.at.open;
+        self.close();
+        open
+    }
+    /// Share of the input consumed at `now`, if the source knows it, or of the time after which it stops.
+    pub(super) fn fraction(&self, now: Time) -> Option<f64> {
+        let of_time = now.0 as f64 / self.until.0 as f64;
+        Some(self.source.fraction()?.max(of_time).min(1.0))
     }
     pub(super) fn issued_so_far(&self) -> Issued {
         Issued {

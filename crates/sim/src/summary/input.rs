@@ -49,7 +49,7 @@ pub(super) fn input_summary(outcome: &Outcome, flash: &FlashCounts) -> InputSumm
         [single] => Some(single),
         _ => None,
     };
-    let generated = outcome.plan.is_generated(0);
+    let generated = outcome.plan.load(0).is_some();
     let of = StreamInput {
         replay: if alike { replay } else { "mixed" },
         time_scale: single.and_then(Issued::time_scale),

@@ -69,7 +69,17 @@ pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
         if own.is_some() && issued.counts.requests() == 0 {
             notes.push(said("no read or write was issued."));
         }
-        let generated = plan.is_generated(place);
+        let generated = plan.load(place).is_some();
+        if let Some(load) = plan.load(place)
+            && load.duration_s > 0.0
+            && issued.counts.issued() + issued.counts.flushes_ignored == load.requests
+        {
+            notes.push(said(&format!(
+                "The load ended with its {} requests, before its {} s: raise workload.requests to have it end by time.",
+                grouped(load.requests),
+                load.duration_s
+            )));
+        }
         if !generated && issued.time_scale().is_none() && issued.recorded.is_some() {
             notes.push(said(STAMPS_IGNORED));
         }

@@ -88,7 +88,7 @@ pub struct StreamInput {
 pub struct Fairness {
     /// When every stream with requests had issued its first one.
     pub contest_from_s: Option<f64>,
-    /// When a stream had issued its last one.
+    /// When a stream had issued its last one, or stopped at its time.
     pub contest_until_s: Option<f64>,
     /// Jain's index of the bytes served to each stream in between, (sum x)^2 / (n sum x^2): 1 if
     /// all got equal shares, 1/n if one got everything (Jain, Chiu and Hawe 1984, A Quantitative

@@ -28,6 +28,10 @@ pub struct Config {
     /// Requests to generate.
     #[schemars(range(min = 1, max = 1_000_000_000_000_000_u64))]
     pub requests: u64,
+    /// When the load ends, after its first instant, if its requests have not run out by then; 0: when they have.
+    /// What is under way is completed. Seconds.
+    #[schemars(range(min = 0.0, max = 8_640_000.0))]
+    pub duration_s: f64,
     /// Share of reads, among the requests that are not trims; the others are writes.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub read_ratio: f64,
@@ -77,6 +81,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             requests: 100_000,
+            duration_s: 0.0,
             read_ratio: 0.5,
             trim_ratio: 0.0,
             request_bytes: Sizes::One(4096),
@@ -175,6 +180,13 @@ impl Config {
         ]
     }
 
+    fn until(&self) -> Time {
+        if self.duration_s == 0.0 {
+            return Time::MAX;
+        }
+        Time::from_ps((self.duration_s * 1e12).round() as u64)
+    }
+
     fn pause(&self) -> Result<Time, WorkloadError> {
         if self.idle_every_requests == 0 || self.idle_ms == 0.0 {
             return Ok(Time::ZERO);
@@ -197,6 +209,7 @@ impl Config {
 pub struct Generator {
     requests: u64,
     generated: u64,
+    until: Time,
     read_ratio: f64,
     /// Whether a request reads, if that is certain.
     certain: Option<bool>,
@@ -241,6 +254,7 @@ impl Generator {
         Ok(Self {
             requests: config.requests,
             generated: 0,
+            until: config.until(),
             read_ratio: config.read_ratio,
             certain: match config.read_ratio {
                 0.0 => Some(false),
@@ -317,6 +331,20 @@ impl Source for Generator {
             self.requests = self.generated;
             return fault("requests", reason, "generate fewer, or at a higher rate");
         };
+        if arrival >= self.until {
+            self.requests = self.generated;
+            if self.generated > 0 {
+                return Ok(None);
+            }
+            return fault(
+                "duration_s",
+                format!(
+                    "the first request comes after it, at {} s",
+                    arrival.as_secs()
+                ),
+                "raise it, or the rate of workload.arrival",
+            );
+        }
         self.generated += 1;
         if self.flush_every > 0 && self.generated.is_multiple_of(self.flush_every) {
             return Ok(Some(Request {
@@ -353,5 +381,9 @@ impl Source for Generator {
 
     fn timed(&self) -> bool {
         self.queue_depth.is_none()
+    }
+
+    fn until(&self) -> Time {
+        self.until
     }
 }
