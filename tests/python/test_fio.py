@@ -146,7 +146,7 @@ def test_mixes_directions_and_rates(tmp_path: Path) -> None:
 
 
 def test_what_ends_a_job(tmp_path: Path) -> None:
-    """As fio's manual has it: the first of size and runtime; with time_based the runtime, or number_ios."""
+    """As in fio's manual: the first of size and runtime; with time_based, only the runtime."""
 
     def end(text: str) -> tuple[int, float | None]:
         (one,) = streams(tmp_path, f"[a]\nsize=4m\n{text}\n").streams
@@ -235,7 +235,7 @@ def test_an_engine_without_a_queue_has_one_request_at_a_time(tmp_path: Path) -> 
         ("[a]\nbsrange=4k-1g", "job.fio:2: bsrange=4k-1g: holds more than 256 sizes; raise the "),
         ("[a]\nbssplit=4k/60:8k/50", "job.fio:2: bssplit=4k/60:8k/50: the shares do not add up"),
         ("[a]\nbssplit=4k/60:8k/30", "job.fio:2: bssplit=4k/60:8k/30: the shares do not add up"),
-        ("[a]\ntime_based", "job.fio:2: time_based=1: without a runtime, the job has no end; give "),
+        ("[a]\ntime_based", "job.fio:2: time_based=1: without a runtime, the job has no end; "),
         ("[a]\nruntime=1\nramp_time=5", "job.fio:3: ramp_time: the option is not modelled; "),
         ("[a]\n[b]\nstonewall", "job.fio:3: stonewall=1: jobs that wait for others are not one "
          "load; run them one by one: --fio-section with one of a, b"),

@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import Any, get_type_hints, is_typeddict
 
+import duckdb
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -109,6 +111,8 @@ def test_arrow_libraries_agree(result: wordline.Result) -> None:
         read = pa.table(table)
         assert read.num_rows == table.polars().height
         assert table.polars().equals(pl.DataFrame(table))
+        assert table.polars().equals(pl.DataFrame(pd.DataFrame.from_arrow(table)))
+        assert table.polars().equals(duckdb.from_arrow(table).pl())
         assert table.name in repr(table)
         assert "<table" in table._repr_html_()
 
