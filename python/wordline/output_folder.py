@@ -55,6 +55,7 @@ FILES: dict[str, dict[str, str]] = {
         "report.html": "which needs no network",
     },
     "study": {"index.html": "which needs no network", "study.json": "all numbers"},
+    "study all": {"index.html": "which needs no network", "studies.json": "all claims"},
     "sweep": {
         "points.parquet": "a row for each point",
         "sweep.toml": "the plan",
@@ -80,6 +81,7 @@ ALWAYS = {
     "mrc": {"summary.json", "curve.parquet"},
     "plan-cache": {"summary.json", "plan.parquet"},
     "study": {"index.html", "study.json"},
+    "study all": {"index.html", "studies.json"},
     "sweep": {"points.jsonl"},
     "search": {"trials.journal"},
     "growth": {"index.html", "growth.json", "growth.csv"},
@@ -89,6 +91,7 @@ ALWAYS = {
 UNFINISHED = {
     "run": {"checkpoint.wls", "checkpoint.wls.part"},
     "study": {"points.jsonl"},
+    "study all": {"points.jsonl"},
 }
 
 REMEDIES = {

@@ -46,18 +46,19 @@ def calls(
             "grid",
         ),
         "study": lambda out: cli.main(["study", "test", "--out", out]),
-        "growth": _growth,
+        "growth": lambda out: _without_measuring(out, "growth"),
+        "study all": lambda out: _without_measuring(out, "study all"),
     }
 
 
-def _growth(out: str) -> int:
-    """Its files, without the minutes of measuring."""
+def _without_measuring(out: str, command: str) -> int:
+    """The files of a command, without its minutes of measuring."""
     writers = {
         name: lambda part: output_folder.write_text(part, "")
-        for name in output_folder.FILES["growth"]
+        for name in output_folder.FILES[command]
     }
     try:
-        output_folder.write(out, writers, "growth")
+        output_folder.write(out, writers, command)
     except WordlineError:
         return 2
     return 0
@@ -96,7 +97,7 @@ def test_any_choice_of_optional_files_is_replaced(command: str, place: Path) -> 
 
 @pytest.mark.parametrize("command", list(output_folder.FILES))
 def test_help_names_every_file(wordline: Command, command: str) -> None:
-    page = wordline(command, "--help").stdout
+    page = wordline(*command.split(), "--help").stdout
     assert not [name for name in output_folder.FILES[command] if name not in page]
 
 

@@ -14,6 +14,7 @@ import wordline.study as studies
 from wordline import WordlineError, cli
 from wordline.pages import charts_of
 from wordline.study import Claim, Figure, Published, Row, Setup, Study
+from wordline.study.cases import Case, run_all
 from wordline.study.results import run
 from wordline.study.terminal import Progress
 from wordline.sweep.engine import State
@@ -148,6 +149,88 @@ def test_nothing_is_left_of_a_study_that_breaks_off(
     made = Study("test", "A test", "Nobody", (broken,))
     assert call(monkeypatch, made) == 2
     assert list(place.iterdir()) == []
+
+
+def every(monkeypatch: pytest.MonkeyPatch, made: dict[str, Study], *more: str) -> int:
+    monkeypatch.setattr(studies, "STUDIES", dict.fromkeys(made, ""))
+    monkeypatch.setattr(studies, "load", made.__getitem__)
+    return cli.main(["study", "all", *more])
+
+
+def test_all_studies_in_one_go(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = replace(study(HOLDS, DIFFERS, TOLD), name="one")
+    two = replace(study(HOLDS, HOLDS), name="two", title="Two & more", source="Somebody")
+    assert every(monkeypatch, {"one": one, "two": two}) == 0
+    assert "3 of 4 claims hold, 1 differ as documented, 0 are not as asserted; 1 only told." in (
+        capsys.readouterr().out
+    )
+    assert {path.name for path in (place / "out").iterdir()} == {
+        "study-one",
+        "study-two",
+        "studies",
+    }
+    told = json.loads((place / "out" / "studies" / "studies.json").read_text())
+    assert told["counts"] == {"holds": 3, "differs": 1, "failed": 0, "told": 1}
+    assert [len(one["claims"]) for one in told["studies"]] == [3, 2]
+    page = (place / "out" / "studies" / "index.html").read_text()
+    links = re.findall('href="([^"#]+)', page)
+    assert {(place / "out" / "studies" / link).resolve() for link in links} == {
+        place.resolve() / "out" / f"study-{name}" / "index.html" for name in ("one", "two")
+    }
+    assert "Two &amp; more" in page
+    assert page.index("Nobody") < page.index("Somebody")
+    assert "the model says so" in page
+    assert "too few requests" in page
+
+
+def test_a_study_that_cannot_be_run_does_not_keep_the_others(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(_: Setup) -> Figure:
+        raise WordlineError("no room")
+
+    made = {
+        "one": Study("one", "One", "Nobody", (broken,)),
+        "two": replace(study(FAILS), name="two"),
+        "three": replace(study(HOLDS), name="three"),
+    }
+    assert every(monkeypatch, made, "--out", "there") == 1
+    assert "one: no room" in capsys.readouterr().err
+    assert not (place / "there" / "study-one").exists()
+    told = json.loads((place / "there" / "studies" / "studies.json").read_text())
+    assert told["faults"] == {"one": "no room"}
+    assert told["counts"] == {"holds": 1, "differs": 0, "failed": 1, "told": 0}
+
+
+def test_all_studies_go_on_where_they_were(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Points of one study that the next one asks for, and all points after a stop."""
+    case = Case("d4", "d4", {"workload.requests": 100})
+    ran: list[int] = []
+
+    def counted(setup: Setup) -> Figure:
+        before = len(setup.runs.known)
+        run_all([case], setup.runs)
+        ran.append(len(setup.runs.known) - before)
+        return figure(HOLDS)
+
+    def stopped(_: Setup) -> Figure:
+        raise KeyboardInterrupt
+
+    one = Study("one", "One", "Nobody", (counted,))
+    for last in (stopped, counted):
+        made = {"one": one, "two": Study("two", "Two", "Nobody", (counted, last))}
+        every(monkeypatch, made, "--jobs", "1")
+    assert ran == [1, 0, 0, 0, 0]
+    assert (
+        "studies keeps 1 point, and the same command goes on from there" in capsys.readouterr().err
+    )
+    assert {path.name for path in (place / "out" / "studies").iterdir()} == {
+        "index.html", "studies.json",
+    }  # fmt: skip
 
 
 def test_an_unknown_study_is_named_with_those_there_are(wordline: Command) -> None:

@@ -42,6 +42,6 @@ def load(name: str) -> Study:
         near = difflib.get_close_matches(name, STUDIES, 1)
         hint = f"did you mean '{near[0]}'? " if near else ""
         raise WordlineError(
-            f"no study is called '{name}'; {hint}the studies are {', '.join(STUDIES)}"
+            f"no study is called '{name}'; {hint}the studies are {', '.join(STUDIES)}, and `all`"
         )
     return cast("Study", import_module(f"wordline.study.{name.replace('-', '_')}").STUDY)

@@ -7,13 +7,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import wordline
 from wordline.config import Device, Value
 from wordline.package import Package
 from wordline.study.runs import Runs
 
+Verdict: TypeAlias = Literal["holds", "differs", "failed", "told"]
+"""Of a claim: it holds; differs, with its reason; is not as asserted; is not asserted."""
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 Range: TypeAlias = tuple[float, float]
 POINTS = ("%", "points")
 """Units whose differences are points."""
@@ -79,6 +82,15 @@ class Claim:
     def passed(self) -> bool:
         """Whether it is as asserted."""
         return bool(self.only_told) or self.holds == self.expected
+
+    @property
+    def verdict(self) -> Verdict:
+        """What became of it."""
+        if self.only_told:
+            return "told"
+        if not self.passed:
+            return "failed"
+        return "holds" if self.holds else "differs"
 
 
 @dataclass(frozen=True)

@@ -30,13 +30,14 @@ def render(results: Results) -> str:
         configs=sorted(results.setup.configs.items()),
         quick=results.setup.quick,
         claims=claims,
+        counts=results.counts,
         failed=results.failed,
         missing=results.missing,
         version=wordline.__version__,
         published=published,
         ours=ours,
         difference=difference,
-        code=_code,
+        code=code,
     )
 
 
@@ -72,7 +73,7 @@ def _plain(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) else units.figures(value)
 
 
-def _code(text: str) -> markupsafe.Markup:
+def code(text: str) -> markupsafe.Markup:
     """Text with what stands in backquotes set as code."""
     escaped = str(markupsafe.escape(text))
     return markupsafe.Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped))  # noqa: S704

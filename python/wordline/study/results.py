@@ -1,6 +1,7 @@
 """Running a study, and what is left of it: a page, a JSON file."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 
 import wordline
 from wordline import output_folder, units
-from wordline.study.figure import Claim, Figure, Row, Setup, Study
+from wordline.study.figure import VERDICTS, Claim, Figure, Row, Setup, Study, Verdict
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,12 @@ class Results:
     study: Study
     setup: Setup
     figures: Sequence[Figure]
+
+    @property
+    def counts(self) -> dict[Verdict, int]:
+        """How many claims came out how."""
+        found = Counter(claim.verdict for figure in self.figures for claim in figure.claims)
+        return {verdict: found[verdict] for verdict in VERDICTS}
 
     @property
     def failed(self) -> list[tuple[Figure, Claim]]:
@@ -124,6 +131,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "holds": claim.holds,
         "expected": claim.expected,
         "passed": claim.passed,
+        "verdict": claim.verdict,
         "detail": claim.detail,
         "because": claim.because or None,
         "only_told": claim.only_told or None,

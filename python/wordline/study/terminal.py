@@ -11,7 +11,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from wordline.study.figure import Claim, Figure
+from wordline.study.figure import VERDICTS, Claim, Figure, Study, Verdict
+from wordline.study.overview import Overview
 from wordline.study.page import difference, ours, published
 from wordline.study.results import Results
 from wordline.sweep.engine import State
@@ -65,6 +66,11 @@ class Shown:
         if self._lines:
             self._lines.heard(state)
 
+    def study(self, study: Study) -> None:
+        """Prints which study begins, of several."""
+        with self._line.aside() if self._line else nullcontext():
+            console().rule(Text(f"{study.name}: {study.title}"), align="left")
+
     def figure(self, figure: Figure) -> None:
         """Prints a figure, above the line."""
         with self._line.aside() if self._line else nullcontext():
@@ -98,19 +104,35 @@ def print_figure(figure: Figure) -> None:
 def print_end(results: Results, files: list[Path]) -> None:
     """Where the page is, and how the claims fared."""
     shown = console()
-    claims = [claim for figure in results.figures for claim in figure.claims]
-    asserted = [claim for claim in claims if not claim.only_told]
-    told = len(claims) - len(asserted)
-    held = sum(claim.holds for claim in asserted)
-    shown.print(
-        f"\n{held} of {len(asserted)} claims hold, "
-        f"{sum(not claim.holds and claim.passed for claim in asserted)} differ as documented, "
-        f"{len(results.failed)} are not as asserted" + (f"; {told} only told." if told else ".")
-    )
+    shown.print(f"\n{_counted(results.counts)}")
     if missing := results.missing:
         shown.print(missing, soft_wrap=True)
     for path in files:
         shown.print(Text(f"Wrote {path}"), soft_wrap=True)
+
+
+def print_overview(overview: Overview, files: list[Path]) -> None:
+    """What became of the claims of all studies, and where the pages are."""
+    shown = console()
+    table = Table("study", *VERDICTS, box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for study in overview.studies:
+        table.add_row(study.study.name, *(str(study.counts[verdict]) for verdict in VERDICTS))
+    shown.print(table)
+    shown.print(_counted(overview.counts))
+    for name, fault in overview.faults.items():
+        shown.print(Text(f"{name} did not come to its end: {fault}"), soft_wrap=True)
+    for path in files:
+        shown.print(Text(f"Wrote {path}"), soft_wrap=True)
+
+
+def _counted(counts: Mapping[Verdict, int]) -> str:
+    held, differs, failed, told = (counts[verdict] for verdict in VERDICTS)
+    return (
+        f"{held} of {held + differs + failed} claims hold, {differs} differ as documented, "
+        f"{failed} are not as asserted" + (f"; {told} only told." if told else ".")
+    )
 
 
 def _claim(claim: Claim) -> Text:

@@ -222,6 +222,12 @@ impl<'a> Host<'a> {
         recorder: &Recorder,
     ) {
         self.soonest = Time::ZERO;
+        if let [single] = self.intakes.as_mut_slice() {
+            for _ in store.completions() {
+                single.completed(now);
+            }
+            return;
+        }
         for done in store.completions() {
             if self.intakes[done.stream as usize].completed(now) {
                 self.contention.end(now, recorder);

@@ -197,7 +197,7 @@ impl<'a> Intake<'a> {
         }
         self.completed_before_end(now)
     }
-    #[inline(never)]
+    #[cold]
     fn completed_before_end(&mut self, now: Time) -> bool {
         let (instant, completions) = &mut self.at.at_once;
         if now > *instant {
