@@ -10,9 +10,9 @@ import pytest
 import wordline
 from wordline import Package, WordlineError, _wordline
 
-# Of jung2013-slc, in picoseconds: 25 ns a cycle, 2,112 bytes at 40 MB/s.
+# Of jung2013-slc, in picoseconds: 25 ns a cycle, 2,048 bytes at 40 MB/s.
 CYCLE = 25_000
-DATA = 2112 * CYCLE
+DATA = 2048 * CYCLE
 READ, PROGRAM = 25_000_000, 250_000_000
 
 

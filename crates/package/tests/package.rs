@@ -29,6 +29,9 @@ scheduler = "{scheduler}"
 dies_per_package = {dies}
 planes_per_die = {planes}
 blocks_per_plane = 64
+[nand.timing]
+transfer_spare = true
+plane_busy_ns = {PLANE_BUSY}
 "#
     )
 }

@@ -24,8 +24,9 @@ def table(setup: Setup) -> Figure:
         claims=[Claim("The presets have the values of the table", same, "every row is equal")],
         explanation=[
             "What the table leaves open is assumed, and named in the presets: two planes a die, an "
-            "asynchronous bus of 8 bits and 25 ns a cycle on which the spare bytes travel too "
-            "(2,112 bytes take 52.8 µs), the grouping of fast and slow pages, currents. The bus "
+            "asynchronous bus of 8 bits and 25 ns a cycle on which the 2,048 bytes of a page take "
+            "51.2 µs (the table names no spare, and the stages of section 2.7.1 are without a busy "
+            "time between planes), the grouping of fast and slow pages, currents. The bus "
             "is the parameter that matters most for reads; with it, reads of one die spend 51 % "
             "of their time on the bus, the share that the document gives (figure 2.16)."
         ],

@@ -28,7 +28,7 @@ Operation = Literal["program", "read"]
 Curves = dict[str, dict[str, list[float]]]
 
 # Bandwidth of one die of one plane, by bytes and times: what the figures are explained with.
-TRANSFER_US, PROGRAM_US = 52.8, 1194.53
+TRANSFER_US, PROGRAM_US = 51.2, 1194.53
 
 
 def _page(kib: int) -> dict[str, Value]:
@@ -145,11 +145,11 @@ def _planes(found: Curves) -> Figure:
         explanation=[
             "With n planes a row takes n transfers and one array operation, so n pages come in "
             "n (T + B) / (T + n B) times less time, T being the array's time and B a transfer's. "
-            "For reads (50 and 52.8 µs) that is 1.74 for 8 planes, 1.72 with the commands that "
+            "For reads (50 and 51.2 µs) that is 1.76 for 8 planes, 1.755 with the commands that "
             "address planes; published is 1.755. For writes with the mean of MLC1 "
             f"({PROGRAM_US:,.1f} µs) it is "
             f"{8 * (PROGRAM_US + TRANSFER_US) / (PROGRAM_US + 8 * TRANSFER_US):.2f}. The "
-            "published 4.61 would need programs of 450 µs, or larger pages. The document's figure "
+            "published 4.61 would need programs of 436 µs, or larger pages. The document's figure "
             "varies the page unit and does not say which its numbers belong to; the mean over "
             "pages of 2 to 16 KiB, looked at because 2 KiB did not agree, is near it for writes "
             "and far from it for reads.",
@@ -212,14 +212,14 @@ def _dies(found: Curves, ends: Curves) -> Figure:
             ),
         ],
         explanation=[
-            "Eight dies take the bus for 8 x 52.8 = 422 µs of every 1,247 µs, so writes of 2 KiB "
+            "Eight dies take the bus for 8 x 51.2 = 410 µs of every 1,246 µs, so writes of 2 KiB "
             "are hardly held back: eight times the throughput would be +700 %. Larger pages fill "
             "the bus. As in figure 2.18, the mean over page sizes was looked at because 2 KiB did "
             "not agree; it is near the published number for writes, while reads agree with 2 KiB. "
             "Which pages the document means it does not say, so that neither is confirmed.",
             "Reads: eight dies fall into step under first come first served. All send data "
             "out in turn, all get their next command, and the bus waits for the array once a "
-            "round: n (T + B) / (T + n B) again, +74 %, near the published +76 %. Cache mode and "
+            "round: n (T + B) / (T + n B) again, +76 %, as published. Cache mode and "
             '`nand.arbitration = "commands-first"` fill that gap.',
         ],
         data={"dies": list(COUNTS), "bandwidth_mb_per_s": found},
@@ -278,7 +278,7 @@ def _doubling(planes: Curves, dies: Curves, sizes: Curves) -> Figure:
         ],
         explanation=[
             "For reads the three are the same: n pages of data out for one array read that is not "
-            "hidden, 2 (T + 4 B) / (T + 8 B) = 1.105 with T = 50 and B = 52.8 µs.",
+            "hidden, 2 (T + 4 B) / (T + 8 B) = 1.109 with T = 50 and B = 51.2 µs.",
         ],
         data={"reads_percent": list(reads), "writes_percent": list(writes)},
     )
@@ -321,7 +321,7 @@ def page_size(setup: Setup) -> Figure:
         ],
         explanation=[
             "Bytes per array operation double, and so do bytes on the bus. Writes have the array "
-            "to gain from until the bus is full (39.7 MB/s here); reads have not, and cache "
+            "to gain from until the bus is full (40 MB/s); reads have not, and cache "
             "reads are at that roof with 2 KiB pages already.",
         ],
         data={"kib": list(KIB), "bandwidth_mb_per_s": found},

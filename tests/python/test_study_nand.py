@@ -1,0 +1,46 @@
+"""Why two claims of figure 2.15 do not hold, and what the choices of the study decide."""
+
+import pytest
+
+import wordline
+from wordline.config import Value
+from wordline.package import MigrateMode
+
+
+def ms(blocks: int, mode: MigrateMode, more: dict[str, Value] | None = None) -> float:
+    overrides: dict[str, Value] = {"nand.geometry.planes_per_die": 2, **(more or {})}
+    return wordline.package("jung2013-mlc1", overrides).migrate(blocks, mode)["elapsed_ps"] / 1e9
+
+
+def test_an_internal_move_saves_two_transfers_and_nothing_else() -> None:
+    """A page: read 50, program 1,194.5 on average, 51.2 out and 51.2 in, a 128th of two erases."""
+    erases = 2 * 2500 / 128
+    nominal = ms(16, "legacy") / ms(16, "move")
+    assert nominal == pytest.approx((1244.5 + erases + 102.4) / (1244.5 + erases), abs=0.003)
+    fast: dict[str, Value] = {"nand.timing.program_ns": [250_000, 250_000]}
+    fastest = ms(16, "legacy", fast) / ms(16, "move", fast)
+    assert fastest == pytest.approx((300 + erases + 102.4) / (300 + erases), abs=0.003)
+
+
+def test_it_would_halve_the_time_on_a_bus_as_slow_as_the_array() -> None:
+    """2,048 bytes out and in in 1,244.5 us: 3.3 MB/s."""
+    slow: dict[str, Value] = {"nand.timing.bus_mt_per_s": 2 * 2048 / 1244.5}
+    moved = ms(16, "legacy", slow) / ms(16, "move", slow)
+    assert moved == pytest.approx(2, abs=0.05)
+
+
+def test_two_planes_and_twice_as_fast_as_two_planes_exclude_each_other() -> None:
+    """2x doubles the throughput of legacy (section 2.8.2): twice as fast as legacy is as fast."""
+    legacy, two = ms(16, "legacy"), ms(16, "multi-plane")
+    internal = ms(16, "multi-plane-move")
+    assert legacy / internal == pytest.approx(2, abs=0.2)
+    assert two / internal < 1.2
+
+
+def test_a_second_source_parts_the_modes() -> None:
+    """With one source there is no block for another plane; with two, two planes halve the time."""
+    modes: tuple[MigrateMode, ...] = ("legacy", "multi-plane-move")
+    one = [ms(1, mode) for mode in modes]
+    two = [ms(2, mode) for mode in modes]
+    assert one[0] / one[1] < 1.1
+    assert two[0] / two[1] > 1.8
