@@ -1,6 +1,10 @@
 //! What a probe hears of an array.
 
+use std::convert::Infallible;
+
 use wordline_block::{Member, Parts, Request};
+
+use crate::cached;
 
 /// Something that happened in an array of devices that `T` is heard of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +20,8 @@ pub enum Observation<T> {
         parts: Parts,
         /// The member that the last part went to.
         member: u32,
-        /// The array: 0 is the one that the host talks to, 1 one that is a member of it, and so on.
+        /// The array: 0 is the one that the host talks to, 1 one that is a member of it or behind a cache that the host talks to, and
+        /// so on.
         depth: u32,
     },
 }
@@ -44,10 +49,30 @@ impl Heard for wordline_disk::Observation {
     }
 }
 
+/// Something that happened in a device of a store of any shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfDevice {
+    /// In an SSD.
+    Ssd(wordline_device::Observation),
+    /// In a disk.
+    Disk(wordline_disk::Observation),
+    /// In a cache. What is heard of the store behind it is said by the devices there.
+    Cache(cached::Observation<Infallible>),
+}
+
 impl<T: Copy> Heard for Observation<T> {
     type Device = T;
     #[inline]
     fn outside(self, member: u32, members: u32) -> Self {
+        self.behind(member, members)
+    }
+}
+
+impl<T> Observation<T> {
+    /// The same of a member of something else.
+    #[inline]
+    #[must_use]
+    pub fn behind(self, member: u32, members: u32) -> Self {
         match self {
             Self::Device(Member { member: inner, of }) => Self::Device(Member {
                 member: member + members * inner,
