@@ -201,14 +201,9 @@ fn complete_members(array: &mut Table, enclosing: &Table) -> Result<(), ConfigEr
         let Value::Table(member) = member else {
             continue;
         };
-        let mut own = Table::new();
-        disk::rebase(&mut own, member).map_err(|error| error.at_member(place))?;
         let mut enclosing = enclosing.clone();
-        if !own.is_empty() {
+        if complete_disk(member).map_err(|error| error.at_member(place))? {
             enclosing.remove(DISK);
-            let said = member.remove("disk").map(|said| ("disk".to_owned(), said));
-            merge(&mut own, said.into_iter().collect());
-            member.extend(own);
         }
         match base(member, place)? {
             None => complete_member(member, &enclosing, false),
@@ -250,8 +245,22 @@ fn base(member: &mut Table, place: usize) -> Result<Option<Table>, ConfigError> 
     let preset = presets::text(&name).map_err(|error| error.at_member(place))?;
     member.remove("base");
     let mut table = preset.parse::<Table>().unwrap_or_default();
+    complete_disk(&mut table).map_err(|error| error.at_member(place))?;
     complete(&mut table)?;
     Ok(Some(tables(&table, &STORE)))
+}
+
+/// Lays the disk of a store on top of that of the preset that it names. Whether it names one.
+fn complete_disk(store: &mut Table) -> Result<bool, ConfigError> {
+    let mut whole = Table::new();
+    disk::rebase(&mut whole, store)?;
+    if whole.is_empty() {
+        return Ok(false);
+    }
+    let said = store.remove(DISK).map(|said| (DISK.to_owned(), said));
+    merge(&mut whole, said.into_iter().collect());
+    store.extend(whole);
+    Ok(true)
 }
 
 /// Lays the member's tables on top of those of `under`: all of them, or those that it has.

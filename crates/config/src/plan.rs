@@ -409,6 +409,19 @@ impl Store {
         }
     }
 
+    /// Whether it completes writes that it may lose with the power, if they are neither FUA nor flushed.
+    pub(crate) fn is_volatile(&self) -> bool {
+        match self {
+            Self::Ssd(ssd) => {
+                let buffer = ssd.device.buffer.as_ref();
+                buffer.is_some_and(|buffer| !buffer.write_through && !buffer.capacitors)
+            }
+            Self::Disk(disk) => disk.disk.buffer.write_cache,
+            Self::Cached(cached) => cached.backing.is_volatile(),
+            Self::Array(array) => array.members.iter().any(|one| one.store.is_volatile()),
+        }
+    }
+
     fn volumes(&self) -> &[Disk] {
         match self {
             Self::Array(array) => &array.disks,

@@ -69,7 +69,10 @@ pub(super) fn cached(
         settle: Settle::No,
     };
     Ok(Cached {
-        cache: cached::Plan::new(table, &ssd.device, of_tiers(&ssd.device, &backing)),
+        cache: cached::Plan {
+            is_backing_volatile: backing.is_volatile(),
+            ..cached::Plan::new(table, &ssd.device, of_tiers(&ssd.device, &backing))
+        },
         ssd,
         backing,
     })

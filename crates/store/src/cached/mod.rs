@@ -198,6 +198,16 @@ impl<B: BlockDevice> Cached<B> {
     pub fn expect_power_cuts(&mut self) {
         self.flash.expect_power_cuts();
     }
+    /// The power fails, and again while the flash recovers: behind so many erases of that recovery, during the next of them, if there are
+    /// so many. To be followed by [`BlockDevice::cut_power`]; whether there were.
+    pub fn cut_recovery(&mut self, now: Time, erases: usize) -> Result<bool, B> {
+        let cut = self.flash.cut_recovery(now, erases);
+        cut.map_err(CachedError::Flash)
+    }
+    /// Whether its lists have other sizes than are wanted.
+    pub fn is_resizing(&self) -> bool {
+        !self.division.is_settled()
+    }
     /// The flash, to look at.
     pub fn flash(&self) -> &Flash {
         &self.flash
