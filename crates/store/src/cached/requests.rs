@@ -164,8 +164,9 @@ impl<B: BlockDevice> Cached<B> {
                 let due = self.due_of(&sub.request);
                 let held = self.durability(cx.now, &sub.request);
                 if let Some(versions) = &mut self.versions {
-                    due.iter()
-                        .for_each(|(page, _)| versions.reached_below(*page, held));
+                    for (page, _) in &due {
+                        versions.reached_below(*page, held);
+                    }
                 }
                 if !self.waits_for_records(cx, due, Next::Below(*sub), parts)? {
                     self.below_done(cx, sub, parts)?;
