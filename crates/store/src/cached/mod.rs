@@ -32,7 +32,9 @@ use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Busy, Completion, Parts, PowerCut, Request, Ticket};
 use wordline_device::{Interface, Ssd};
 use wordline_ftl::{Lpn, OwnedMap};
+use wordline_kernel::memory::Table as MemoryTable;
 use wordline_kernel::{Context, EventQueue, Probe, Time};
+use wordline_partition::Partitioning;
 
 use admission::Filter;
 pub use config::Config;
@@ -184,6 +186,12 @@ impl<B: BlockDevice> Cached<B> {
             scheduled: Scheduled::default(),
             done: Vec::new(),
         }
+    }
+    /// What it takes of memory beside its flash and the store behind it.
+    pub fn memory(plan: &Plan) -> Vec<MemoryTable> {
+        let mut tables = Residents::memory(plan);
+        tables.extend(Partitioning::memory(&plan.partition, &plan.space));
+        tables
     }
     /// From now on, every page that is served, from flash or from below, is compared with what was written.
     pub fn verify(&mut self) {
