@@ -845,7 +845,7 @@ fn stores_of_all_kinds_stand_in_arrays_and_behind_caches() {
         assert_eq!(again.plan(1).unwrap(), plan, "{}", loaded.resolved_toml);
         plan
     };
-    let devices = |plan: &wordline_config::Plan| -> Vec<(String, &str, u32, bool)> {
+    let devices = |plan: &Plan| -> Vec<(String, &str, u32, bool)> {
         let leaves = plan.leaves().into_iter().map(|leaf| {
             let kind = match leaf.of {
                 Device::Ssd(_) => "ssd",
@@ -919,4 +919,25 @@ fn stores_of_all_kinds_stand_in_arrays_and_behind_caches() {
     assert_eq!(beside.own_ssds()[0].1.dimensions.channels, 2);
     let single = plan("schema = 1\nbase = \"demo-store\"\n");
     assert_eq!(single.shape(), Shape::CachedDisks);
+}
+
+/// What the how-to pages show can be run.
+#[test]
+fn the_stores_of_the_how_to_pages_can_be_planned() {
+    let pages = [
+        include_str!("../../../docs/how-to/array.md"),
+        include_str!("../../../docs/how-to/flash-cache.md"),
+    ];
+    let blocks = pages
+        .iter()
+        .flat_map(|page| page.split("```toml\n").skip(1));
+    let blocks = blocks.map(|block| block.split("```").next().unwrap());
+    let mut planned = 0;
+    for text in blocks.filter(|text| text.starts_with("schema = 1")) {
+        let loaded = wordline_config::load(text, "page.toml", &[]);
+        let plan = loaded.and_then(|loaded| loaded.plan(1));
+        assert!(plan.is_ok(), "{:?}\n{text}", plan.unwrap_err());
+        planned += 1;
+    }
+    assert!(planned >= 6, "{planned} found");
 }

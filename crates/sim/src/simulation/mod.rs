@@ -430,13 +430,13 @@ mod tests {
 
     /// Hears of every hold that is over, and distributes it over intervals.
     #[derive(serde::Serialize)]
-    struct Told {
+    struct Heard {
         recorder: Recorder,
         buses: Vec<Intervals<Time>>,
         dies: Vec<Intervals<Time>>,
     }
 
-    impl Told {
+    impl Heard {
         fn new(plan: &Plan) -> Self {
             let lanes = |lanes: u32| {
                 let lane = || Intervals::new(Grid::growing(Time::from_us(1), INTERVALS));
@@ -450,7 +450,7 @@ mod tests {
         }
     }
 
-    impl Probe<Observation> for Told {
+    impl Probe<Observation> for Heard {
         fn observe(&mut self, now: Time, observation: Observation) {
             self.recorder.hear(now, observation);
             let (lane, from) = match observation {
@@ -462,7 +462,7 @@ mod tests {
         }
     }
 
-    impl Observer<Observation> for Told {
+    impl Observer<Observation> for Heard {
         fn recorder(&self) -> &Recorder {
             &self.recorder
         }
@@ -493,7 +493,7 @@ mod tests {
         };
         let mut ssds = pristine(&plan, &options).unwrap();
         devices::prepare(&plan, &mut ssds, |_, _| true).unwrap();
-        let mut told = Told::new(&plan);
+        let mut told = Heard::new(&plan);
         let mut go_on = |_: &Progress| power_cut_every.is_some();
         let mut watcher = Watcher::new(&mut go_on);
         watcher.last -= BETWEEN_REPORTS;
