@@ -10,5 +10,5 @@ pub mod store;
 pub use address_map::{AddressMap, Extent};
 pub use array::Array;
 pub use error::{ArrayError, StoreError};
-pub use observation::{Heard, Observation, OfDevice};
-pub use store::{DeviceEvent, Leaf, Store};
+pub use observation::{Heard, Observation};
+pub use store::{DeviceEvent, Leaf, OfDevice, Store};

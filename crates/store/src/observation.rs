@@ -1,10 +1,6 @@
 //! What a probe hears of an array.
 
-use std::convert::Infallible;
-
 use wordline_block::{Member, Parts, Request};
-
-use crate::cached;
 
 /// Something that happened in an array of devices that `T` is heard of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,17 +43,6 @@ impl Heard for wordline_disk::Observation {
     fn outside(self, member: u32, _members: u32) -> Observation<Self> {
         Observation::Device(Member { member, of: self })
     }
-}
-
-/// Something that happened in a device of a store of any shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OfDevice {
-    /// In an SSD.
-    Ssd(wordline_device::Observation),
-    /// In a disk.
-    Disk(wordline_disk::Observation),
-    /// In a cache. What is heard of the store behind it is said by the devices there.
-    Cache(cached::Observation<Infallible>),
 }
 
 impl<T: Copy> Heard for Observation<T> {

@@ -1,5 +1,7 @@
 //! A store of any shape: an SSD, a disk, flash in front of a store, an array of stores.
 
+use std::convert::Infallible;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Busy, Completion, Member, Nested, PowerCut, Request, Ticket};
@@ -11,7 +13,7 @@ use wordline_kernel::{Context, Digest, EventQueue, Probe, Time};
 use crate::array::Array;
 use crate::cached::{self, Cached};
 use crate::error::StoreError;
-use crate::observation::{Observation, OfDevice};
+use crate::observation::Observation;
 
 /// A store whose shape is known only when it is built. Where all devices of a store are of one kind, [`Array`] and [`Cached`] by
 /// themselves are faster.
@@ -39,6 +41,17 @@ pub enum Leaf<'a> {
     Disk(&'a Disk),
     /// The cache before another store.
     Cached(&'a Cached<Store>),
+}
+
+/// Something that happened in a device of a store of any shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfDevice {
+    /// In an SSD.
+    Ssd(wordline_device::Observation),
+    /// In a disk.
+    Disk(wordline_disk::Observation),
+    /// In a cache. What is heard of the store behind it is said by the devices there.
+    Cache(cached::Observation<Infallible>),
 }
 
 /// An event of a device of any kind.
