@@ -278,123 +278,6 @@ class Flash(TypedDict):
     free_blocks: int
 
 
-class Collections(TypedDict):
-    """Collections of one kind that were started for the same reason."""
-
-    kind: str
-    trigger: str
-    runs: int
-    pages_moved: int
-    blocks_erased: int
-    time_s: float
-    longest_ms: float
-
-
-class Commands(TypedDict):
-    """Commands of the flash, by the parallelism inside a package that they use."""
-
-    total: int
-    plain: int
-    planes_shared: int
-    dies_interleaved: int
-    dies_interleaved_planes_shared: int
-    pages_per_command: float | None
-
-
-class Utilisation(TypedDict):
-    """Share of the simulated time in which the hardware was busy, 0 to 1."""
-
-    channel_mean: float
-    channel_max: float
-    die_mean: float
-    die_max: float
-
-
-class Execution(TypedDict):
-    """What the dies did with their time. Shares, sum 1."""
-
-    bus_active: float
-    bus_contention: float
-    cell_active: float
-    idle: float
-
-
-class Energy(TypedDict):
-    """What the flash took, from the first arrival to the last event."""
-
-    read_mj: float
-    program_mj: float
-    erase_mj: float
-    bus_mj: float
-    standby_mj: float
-    total_mj: float
-
-
-class Precondition(TypedDict):
-    """What happened before the measurement and is in none of the other numbers."""
-
-    pages_filled: int
-    pages_overwritten: int
-    pages_moved: int
-    write_amplification: float | None
-    erases: int
-
-
-class Member(TypedDict):
-    """A device of an array. Its requests are the parts of the array's that went to it."""
-
-    name: str
-    disks: list[int]
-    device: Device
-    input: MemberInput
-    busy_s: float
-    latency: LatencyByOp
-    breakdown: BreakdownByOp
-    worst_case: WorstCase
-    excess: ExcessOfByOp
-    throughput: Throughput
-    bytes_share: float | None
-    flash: Flash
-    collections: list[Collections]
-    commands: Commands
-    utilisation: Utilisation
-    execution: Execution
-    energy: Energy
-    precondition: Precondition
-
-
-class MapCache(TypedDict):
-    """Look-ups in maps of which a cache is in memory."""
-
-    hits: int
-    misses: int
-    hit_ratio: float | None
-    evictions: int
-    dirty_evictions: int
-
-
-class Buffer(TypedDict):
-    """The DRAM buffer. Hits and misses are of pages."""
-
-    read_hits: int
-    read_misses: int
-    write_hits: int
-    write_misses: int
-    hit_ratio: float | None
-    read_hit_ratio: float | None
-    write_hit_ratio: float | None
-    clean_evictions: int
-    dirty_evictions: int
-    clean_eviction_ratio: float | None
-    pages_destaged: int
-    pages_destaged_partial: int
-    write_amplification: float | None
-    dirty_pages_left: int
-    flushes: int
-    flush_mean_us: float | None
-    flush_max_us: float | None
-
-
 class Tiers(TypedDict):
     """Response times of requests by what served them."""
 
@@ -466,6 +349,125 @@ class Cache(TypedDict):
     miss_ratio_curve: list[CurvePoint]
 
 
+class Collections(TypedDict):
+    """Collections of one kind that were started for the same reason."""
+
+    kind: str
+    trigger: str
+    runs: int
+    pages_moved: int
+    blocks_erased: int
+    time_s: float
+    longest_ms: float
+
+
+class Commands(TypedDict):
+    """Commands of the flash, by the parallelism inside a package that they use."""
+
+    total: int
+    plain: int
+    planes_shared: int
+    dies_interleaved: int
+    dies_interleaved_planes_shared: int
+    pages_per_command: float | None
+
+
+class Utilisation(TypedDict):
+    """Share of the simulated time in which the hardware was busy, 0 to 1."""
+
+    channel_mean: float
+    channel_max: float
+    die_mean: float
+    die_max: float
+
+
+class Execution(TypedDict):
+    """What the dies did with their time. Shares, sum 1."""
+
+    bus_active: float
+    bus_contention: float
+    cell_active: float
+    idle: float
+
+
+class Energy(TypedDict):
+    """What the flash took, from the first arrival to the last event."""
+
+    read_mj: float
+    program_mj: float
+    erase_mj: float
+    bus_mj: float
+    standby_mj: float
+    total_mj: float
+
+
+class Precondition(TypedDict):
+    """What happened before the measurement and is in none of the other numbers."""
+
+    pages_filled: int
+    pages_overwritten: int
+    pages_moved: int
+    write_amplification: float | None
+    erases: int
+
+
+class Member(TypedDict):
+    """A device of a store of several. Its requests are the parts of the host's that went to it;
+    behind a cache, those of the cache."""
+
+    name: str
+    disks: list[int]
+    device: Device
+    input: MemberInput
+    busy_s: float
+    latency: LatencyByOp
+    breakdown: BreakdownByOp
+    worst_case: WorstCase
+    excess: ExcessOfByOp
+    throughput: Throughput
+    bytes_share: float | None
+    flash: Flash
+    cache: Cache | None
+    collections: list[Collections]
+    commands: Commands
+    utilisation: Utilisation
+    execution: Execution
+    energy: Energy
+    precondition: Precondition
+
+
+class MapCache(TypedDict):
+    """Look-ups in maps of which a cache is in memory."""
+
+    hits: int
+    misses: int
+    hit_ratio: float | None
+    evictions: int
+    dirty_evictions: int
+
+
+class Buffer(TypedDict):
+    """The DRAM buffer. Hits and misses are of pages."""
+
+    read_hits: int
+    read_misses: int
+    write_hits: int
+    write_misses: int
+    hit_ratio: float | None
+    read_hit_ratio: float | None
+    write_hit_ratio: float | None
+    clean_evictions: int
+    dirty_evictions: int
+    clean_eviction_ratio: float | None
+    pages_destaged: int
+    pages_destaged_partial: int
+    write_amplification: float | None
+    dirty_pages_left: int
+    flushes: int
+    flush_mean_us: float | None
+    flush_max_us: float | None
+
+
 class SeekDistance(TypedDict):
     """Accesses after seeks of a range of distances."""
 
@@ -475,7 +477,7 @@ class SeekDistance(TypedDict):
 
 
 class Disk(TypedDict):
-    """A hard disk: the store itself, a member of an array of disks, or one behind a cache."""
+    """A hard disk, wherever it stands in the store."""
 
     name: str
     disks: list[int]

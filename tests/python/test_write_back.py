@@ -53,6 +53,24 @@ def test_a_mode_keeps_what_it_says(mode: str):
     assert total == pytest.approx(summary["latency"]["all"]["mean_us"], rel=1e-9)
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_power_cuts_lose_nothing_that_was_acknowledged(wordline: Command, mode: str, place: Path):
+    arguments = ("--trace", TRACE, "--max-requests", str(FEW), "--set", f"cache.mode={mode}")
+    cut = ("--verify", "--power-cut-every", "400", "--no-report", "--out", "cut")
+    done = wordline("run", STORE, *arguments, *cut)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads((place / "cut" / "summary.json").read_text())
+    assert summary["error"] is None
+    assert summary["power"]["cuts"] > 50
+    assert summary["cache"]["pages_checked"] > FEW / 2
+    power, kept = summary["power"], mode in ("write-back", "write-only")
+    assert (power["cache_pages_restored"] > 0) == kept
+    # The disk has a write cache, which writes that pass by may be in, and destages are not.
+    assert (power["pages_lost"] == 0) == kept
+    ended = summary["latency"]["all"]["count"] + power["requests_lost"]
+    assert ended >= summary["input"]["requests"]
+
+
 @pytest.mark.parametrize("name", DIVISIONS)
 def test_space_moves_where_the_policy_moves_it(name: str, tmp_path: Path):
     result = run({"cache.partition": DIVISIONS[name]}, verify=True)

@@ -2,7 +2,7 @@
 
 /// Bytes of a table with room for `keys` entries: a power of two of places of which seven in eight are
 /// used, each an entry and a byte of its hash, as the standard library builds them.
-pub(crate) fn bytes<T>(keys: u64) -> u64 {
+pub fn bytes<T>(keys: u64) -> u64 {
     if keys == 0 {
         return 0;
     }

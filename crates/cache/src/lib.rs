@@ -19,7 +19,7 @@ pub mod ghost;
 pub mod halves;
 pub mod heap;
 pub mod index;
-mod keyed;
+pub mod keyed;
 pub mod list;
 pub mod replacement;
 pub mod suspected;

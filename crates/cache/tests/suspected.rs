@@ -8,14 +8,14 @@ use wordline_kernel::Stream;
 
 /// What the owner of the copies knows from what it hears.
 #[derive(Default)]
-struct Told {
+struct Heard {
     residents: HashSet<Entry>,
     suspected: HashSet<Entry>,
     /// Entries whose numbers are given.
     known: HashSet<Entry>,
 }
 
-impl Copies for Told {
+impl Copies for Heard {
     fn evicted(&mut self, entry: Entry, suspect: bool) -> bool {
         assert!(self.residents.remove(&entry), "{entry:?} was no resident");
         if suspect {
@@ -50,7 +50,7 @@ const CAPACITY: usize = 20;
 fn run(policy: &Replacement, most: usize, ghost: bool, seed: u64) {
     let mut random = Stream::new(seed, "suspected");
     let mut cache = Suspecting::new(Replacing::new(policy, CAPACITY), most, true);
-    let mut told = Told::default();
+    let mut told = Heard::default();
     let mut revived = 0;
     for step in 0..20_000 {
         let entry = Entry((random.below(60) * random.below(60) / 60) as u32);
@@ -108,7 +108,7 @@ fn without_a_queue_nothing_differs_from_the_policy() {
         let mut random = Stream::new(9, "plain");
         let mut plain = Replacing::new(&policy, CAPACITY);
         let mut cache = Suspecting::new(Replacing::new(&policy, CAPACITY), 0, false);
-        let mut told = Told::default();
+        let mut told = Heard::default();
         for _ in 0..20_000 {
             let entry = Entry((random.below(60) * random.below(60) / 60) as u32);
             let hit = plain.access(entry, false, &mut ());
@@ -127,7 +127,7 @@ fn the_queue_of_lru_is_the_same_with_suspected_entries_behind_it() {
     let lru = Replacement::default();
     let mut plain = Replacing::new(&lru, CAPACITY);
     let mut cache = Suspecting::new(Replacing::new(&lru, CAPACITY), 15, false);
-    let mut told = Told::default();
+    let mut told = Heard::default();
     let mut revived = 0;
     for step in 0..50_000 {
         let entry = Entry((random.below(80) * random.below(80) / 80) as u32);

@@ -6,7 +6,7 @@ use toml::{Table, Value};
 use wordline_device::config::{Buffer, Host, Ssd};
 
 use super::merge::merge;
-use super::{ConfigError, Nand, Precondition, disk, presets};
+use super::{Config, ConfigError, Nand, Precondition, disk, presets};
 
 /// Where the requests of an array go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -19,7 +19,7 @@ pub enum ArrayLayout {
     ByDisk,
 }
 
-/// Several devices in place of one (`[array]`), which the host sees as a single device.
+/// Several stores in place of one (`[array]`), which the host sees as a single device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Array {
@@ -28,7 +28,7 @@ pub struct Array {
     /// Length of a stripe; a multiple of the page of every member. Bytes.
     #[schemars(range(min = 512, max = 1_000_000_000_000_000_000_u64))]
     pub stripe_bytes: u64,
-    /// The devices, or arrays of them.
+    /// The members: SSDs, hard disks, caches, arrays.
     pub members: Vec<Member>,
 }
 
@@ -43,16 +43,17 @@ impl Default for Array {
 }
 
 /// A member of an array, or several equal ones. It is the device that the tables at the top of the file
-/// describe, or that of a preset, with what its own tables say on top.
+/// describe, or that of a preset, with what its own tables say on top. A member that says nothing but what its disk is like is a hard
+/// disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Member {
-    /// Its name, of which there is one only: up to 64 letters, digits, `-` and `_`. Several equal ones are numbered behind it, from 0; an empty name is `ssd` and its place in the array.
+    /// Its name, of which there is one only: up to 64 letters, digits, `-` and `_`. Several equal ones are numbered behind it, from 0; an empty name is `ssd`, `disk` or `cache` and its place in the array.
     pub name: String,
     /// How many of this kind there are. Count.
     #[schemars(range(min = 1, max = 256))]
     pub count: u32,
-    /// Preset whose device or array it is, in place of the device of this file.
+    /// Preset whose device, array or cached store it is, in place of the device of this file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
     /// Layout `by-disk`: the numbers of the disks of a trace that it holds, one behind the other in this order; left out, the number of its place in the array.
@@ -63,7 +64,7 @@ pub struct Member {
     #[schemars(inner(range(min = 512, max = 1_000_000_000_000_000_000_u64)))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disk_bytes: Vec<u64>,
-    /// The array that it is itself, as in `[array]`; its tables then describe the devices of that array.
+    /// The array that it is itself, or that stands behind its cache, as in `[array]`. Without a cache its tables describe the devices of that array.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<Array>,
     /// Its flash packages, as in `[nand]`.
@@ -81,7 +82,10 @@ pub struct Member {
     /// Its translation layer, as in `[ftl]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ftl: Option<wordline_ftl::Config>,
-    /// The hard disk that it is, as in `[disk]`.
+    /// That it is flash in front of its disk or its array, as in `[cache]`; its other tables then describe the flash of the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<wordline_store::cached::Config>,
+    /// The hard disk that it is, or that stands behind its cache, as in `[disk]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disk: Option<wordline_disk::Config>,
     /// What happens to it before the run, as in `[precondition]`.
@@ -103,6 +107,7 @@ impl Default for Member {
             host: None,
             buffer: None,
             ftl: None,
+            cache: None,
             disk: None,
             precondition: None,
         }
@@ -136,10 +141,12 @@ const DEVICE: [&str; 7] = [
     "precondition",
 ];
 const ARRAY: &str = "array";
+const CACHE: &str = "cache";
 const DISK: &str = "disk";
 /// The tables that describe a store.
-const STORE: [&str; 8] = [
+const STORE: [&str; 9] = [
     ARRAY,
+    CACHE,
     "nand",
     "ssd",
     "host",
@@ -150,6 +157,16 @@ const STORE: [&str; 8] = [
 ];
 
 impl Member {
+    /// Whether it says itself what flash is like.
+    pub(super) fn has_flash(&self) -> bool {
+        let tables = DEVICE.iter().filter(|table| **table != DISK);
+        tables.into_iter().any(|table| self.has_own(table))
+    }
+    /// Whether it has flash in an array in `config`: all but a hard disk have.
+    pub(super) fn is_flash(&self, config: &Config) -> bool {
+        let is_more = self.cache.is_some() || self.array.is_some();
+        is_more || (self.disk.is_none() && (config.disk.is_none() || self.has_flash()))
+    }
     /// Whether it says itself what the table of `key` holds.
     pub(super) fn has_own(&self, key: &str) -> bool {
         match key.split('.').next().unwrap_or_default() {
@@ -159,6 +176,7 @@ impl Member {
             "host" => self.host.is_some(),
             "buffer" => self.buffer.is_some(),
             "ftl" => self.ftl.is_some(),
+            "cache" => self.cache.is_some(),
             "disk" => self.disk.is_some(),
             "precondition" => self.precondition.is_some(),
             _ => false,
@@ -169,7 +187,7 @@ impl Member {
 /// Completes the tables of members in a configuration: below what a member says of a table goes what
 /// its base says, or the configuration around it. A member that says nothing of a table has none.
 pub(super) fn complete(config: &mut Table) -> Result<(), ConfigError> {
-    let enclosing = tables(config, &DEVICE);
+    let enclosing = around_members(config, &Table::new());
     let Some(Value::Table(array)) = config.get_mut("array") else {
         return Ok(());
     };
@@ -183,26 +201,31 @@ fn complete_members(array: &mut Table, enclosing: &Table) -> Result<(), ConfigEr
         let Value::Table(member) = member else {
             continue;
         };
-        let mut own = Table::new();
-        disk::rebase(&mut own, member).map_err(|error| error.at_member(place))?;
         let mut enclosing = enclosing.clone();
-        if !own.is_empty() {
+        if complete_disk(member).map_err(|error| error.at_member(place))? {
             enclosing.remove(DISK);
-            let said = member.remove("disk").map(|said| ("disk".to_owned(), said));
-            merge(&mut own, said.into_iter().collect());
-            member.extend(own);
         }
         match base(member, place)? {
             None => complete_member(member, &enclosing, false),
             Some(base) => complete_member(member, &base, true),
         }
-        let mut around = enclosing;
-        around.extend(tables(member, &DEVICE));
+        let around = around_members(member, &enclosing);
         if let Some(Value::Table(array)) = member.get_mut("array") {
             complete_members(array, &around).map_err(|error| error.at_member(place))?;
         }
     }
     Ok(())
+}
+
+/// What is around the members of an array: the tables of the store that has it, and those around that. Where there is a cache,
+/// tables of flash describe the cache, and no member.
+fn around_members(store: &Table, enclosing: &Table) -> Table {
+    let mut around = enclosing.clone();
+    around.extend(tables(store, &DEVICE));
+    if store.contains_key(CACHE) {
+        around.retain(|table, _| table == DISK);
+    }
+    around
 }
 
 /// Those of the tables of a configuration.
@@ -222,16 +245,22 @@ fn base(member: &mut Table, place: usize) -> Result<Option<Table>, ConfigError> 
     let preset = presets::text(&name).map_err(|error| error.at_member(place))?;
     member.remove("base");
     let mut table = preset.parse::<Table>().unwrap_or_default();
-    if table.contains_key("cache") {
-        return Err(ConfigError::conflict(
-            "array.members.base",
-            format!("{name} is flash in front of a disk, which is no member of an array yet"),
-            "name a preset of an SSD or of an array",
-        )
-        .at_member(place));
-    }
+    complete_disk(&mut table).map_err(|error| error.at_member(place))?;
     complete(&mut table)?;
     Ok(Some(tables(&table, &STORE)))
+}
+
+/// Lays the disk of a store on top of that of the preset that it names. Whether it names one.
+fn complete_disk(store: &mut Table) -> Result<bool, ConfigError> {
+    let mut whole = Table::new();
+    disk::rebase(&mut whole, store)?;
+    if whole.is_empty() {
+        return Ok(false);
+    }
+    let said = store.remove(DISK).map(|said| (DISK.to_owned(), said));
+    merge(&mut whole, said.into_iter().collect());
+    store.extend(whole);
+    Ok(true)
 }
 
 /// Lays the member's tables on top of those of `under`: all of them, or those that it has.
@@ -239,7 +268,7 @@ fn complete_member(member: &mut Table, under: &Table, all: bool) {
     for table in STORE {
         let own = member.remove(table);
         let below = under.get(table).cloned();
-        if own.is_none() && (!all || ([ARRAY, DISK].contains(&table) && below.is_none())) {
+        if own.is_none() && (!all || ([ARRAY, CACHE, DISK].contains(&table) && below.is_none())) {
             continue;
         }
         let below = below.unwrap_or_else(|| Value::Table(Table::new()));

@@ -7,6 +7,8 @@ use wordline_kernel::{Stream, Time};
 use wordline_nand::transaction::Operation;
 use wordline_partition::Costs;
 
+use crate::plan::Store;
+
 /// Accesses from which the mean of a disk is taken.
 const PROBES: u64 = 1 << 12;
 
@@ -41,22 +43,44 @@ pub fn of_flash(flash: &wordline_device::Plan) -> FlashCosts {
     }
 }
 
+/// Of the flash of a cache and of what lies behind it: of the first disk there, or of the first SSD where there is none.
+pub(crate) fn of_tiers(flash: &wordline_device::Plan, backing: &Store) -> Costs {
+    if let Some(leaf) = backing.disks().first() {
+        return costs(flash, leaf.disk);
+    }
+    let below = backing.ssds().first().map(|ssd| of_flash(&ssd.device));
+    let of_below = |us: fn(&FlashCosts) -> f64| below.as_ref().map_or(0.0, us);
+    before(
+        flash,
+        of_below(|below| below.read_us),
+        of_below(|below| below.program_us),
+    )
+}
+
 /// Of a flash device and of an idle disk, with its controller, for pages of the flash.
 pub fn costs(flash: &wordline_device::Plan, disk: &wordline_disk::Plan) -> Costs {
+    let page_bytes = u64::from(flash.page_bytes);
+    before(
+        flash,
+        of_disk(disk, page_bytes, false),
+        of_disk(disk, page_bytes, true),
+    )
+}
+
+fn before(flash: &wordline_device::Plan, disk_read_us: f64, disk_write_us: f64) -> Costs {
     let FlashCosts {
         read_us,
         program_us,
         copy_us,
         erase_us,
     } = of_flash(flash);
-    let page_bytes = u64::from(flash.page_bytes);
     Costs {
         read_us,
         program_us,
         copy_us,
         erase_us,
-        disk_read_us: of_disk(disk, page_bytes, false),
-        disk_write_us: of_disk(disk, page_bytes, true),
+        disk_read_us,
+        disk_write_us,
     }
 }
 

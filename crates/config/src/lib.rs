@@ -69,7 +69,7 @@ pub struct Config {
     pub host: Host,
     /// The flash translation layer.
     pub ftl: wordline_ftl::Config,
-    /// Flash in front of a disk: what the tables above describe is the flash of the cache, which starts empty.
+    /// Flash in front of a disk or of an array: what the tables above describe is the flash of the cache, which starts empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<wordline_store::cached::Config>,
     /// A hard disk: the store itself, or what lies behind `[cache]`.

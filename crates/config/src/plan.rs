@@ -36,10 +36,25 @@ pub enum Store {
     Ssd(Box<Ssd>),
     /// A hard disk.
     Disk(Box<HardDisk>),
-    /// Flash in front of disks.
+    /// Flash in front of another store.
     Cached(Box<Cached>),
-    /// Several stores as one: SSDs at any depth, or hard disks.
+    /// Several stores as one.
     Array(Array),
+}
+
+/// What a store is made of, as far as a run depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// One SSD.
+    Ssd,
+    /// An array of SSDs, at any depth.
+    Ssds,
+    /// A hard disk, or an array of them.
+    Disks,
+    /// Flash in front of a hard disk, or of an array of them.
+    CachedDisks,
+    /// Anything else: devices of several kinds, caches in arrays and behind caches.
+    Mixed,
 }
 
 /// A hard disk.
@@ -51,14 +66,14 @@ pub struct HardDisk {
     pub disk: wordline_disk::Plan,
 }
 
-/// Flash in front of disks.
+/// Flash in front of another store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cached {
     /// The flash of the cache.
     pub ssd: Ssd,
     /// The cache.
     pub cache: wordline_store::cached::Plan,
-    /// What lies behind it: a disk, or an array of disks.
+    /// What lies behind it: a disk, or an array.
     pub backing: Store,
 }
 
@@ -71,6 +86,20 @@ pub struct DiskLeaf<'a> {
     pub volumes: &'a [u32],
     /// What it is.
     pub disk: &'a wordline_disk::Plan,
+}
+
+impl<'a> DiskLeaf<'a> {
+    /// None of what is no disk.
+    fn of(leaf: Leaf<'a>) -> Option<Self> {
+        match leaf.of {
+            Device::Disk(disk) => Some(Self {
+                name: leaf.name,
+                volumes: leaf.disks,
+                disk: &disk.disk,
+            }),
+            Device::Ssd(_) | Device::Cached(_) => None,
+        }
+    }
 }
 
 /// A solid-state disk.
@@ -215,39 +244,37 @@ impl Plan {
         }
     }
 
-    /// The array of SSDs, if the store is one.
-    pub fn array_of_ssds(&self) -> Option<&Array> {
-        self.array().filter(|array| !array.is_of_disks())
+    /// What the store is made of.
+    pub fn shape(&self) -> Shape {
+        let is_ssd = |leaf: &Leaf<'_>| matches!(leaf.of, Device::Ssd(_));
+        match &self.store {
+            Store::Ssd(_) => Shape::Ssd,
+            Store::Array(_) if self.leaves().iter().all(is_ssd) => Shape::Ssds,
+            store if store.is_disks() => Shape::Disks,
+            Store::Cached(cached) if cached.backing.is_disks() => Shape::CachedDisks,
+            _ => Shape::Mixed,
+        }
+    }
+
+    /// Whether its devices are told of one by one.
+    pub fn has_members(&self) -> bool {
+        matches!(self.shape(), Shape::Ssds | Shape::Mixed)
     }
 
     /// Where the disks of a trace (its volumes) lie in the addresses of the store, if requests go by them.
     pub fn volumes(&self) -> &[Disk] {
-        match &self.store {
-            Store::Array(array) => &array.disks,
-            Store::Cached(cached) => match &cached.backing {
-                Store::Array(array) => &array.disks,
-                _ => &[],
-            },
-            Store::Ssd(_) | Store::Disk(_) => &[],
-        }
+        self.store.volumes()
     }
 
     /// Its hard disks, in the order in which the store numbers them.
     pub fn disks(&self) -> Vec<DiskLeaf<'_>> {
-        self.store.disks()
+        self.leaves().into_iter().filter_map(DiskLeaf::of).collect()
     }
 
-    /// Requests that the store holds at once, of an array each of its devices; none where it takes as many as come, and
-    /// where the devices of an array differ.
+    /// Requests that the store holds at once, of an array each of its members; none where it takes as many as come, and
+    /// where the members of an array differ.
     pub fn slots(&self) -> Option<u32> {
-        if let Store::Cached(cached) = &self.store {
-            return Some(cached.cache.queue_depth).filter(|depth| *depth < u32::MAX);
-        }
-        let (ssds, disks) = (self.ssds(), self.disks());
-        let of_disks = disks.iter().map(|leaf| leaf.disk.queue_depth);
-        let mut depths = ssds.map(|ssd| ssd.device.queue_depth).chain(of_disks);
-        let first = depths.next().filter(|depth| *depth < u32::MAX)?;
-        depths.all(|other| other == first).then_some(first)
+        self.store.queue_depth().filter(|depth| *depth < u32::MAX)
     }
 
     /// Whether a flush changes anything: whether a device holds acknowledged data that is not durable.
@@ -286,24 +313,35 @@ impl Plan {
         bytes(|ssd| ssd.precondition.fill_pages) as f64 / user.max(1) as f64
     }
 
-    /// The SSDs as the run tells of them.
+    /// The devices as the run tells of them, in the order in which the store numbers them.
     pub fn leaves(&self) -> Vec<Leaf<'_>> {
-        match &self.store {
-            Store::Ssd(ssd) => vec![Leaf {
-                name: self.name.clone(),
-                disks: &[],
-                number: 0,
-                ssd,
-            }],
-            Store::Cached(cached) => vec![Leaf {
-                name: self.name.clone(),
-                disks: &[],
-                number: 0,
-                ssd: &cached.ssd,
-            }],
-            Store::Disk(_) => Vec::new(),
-            Store::Array(array) => array.leaves(),
+        let mut leaves = self.store.leaves();
+        let is_in_array = |store: &Store| matches!(store, Store::Array(_));
+        let alone = match &self.store {
+            Store::Cached(cached) if !is_in_array(&cached.backing) => leaves.len(),
+            store => usize::from(!is_in_array(store)),
+        };
+        // What stands in no array has the name of the store.
+        for leaf in leaves.iter_mut().take(alone) {
+            leaf.name.clone_from(&self.name);
         }
+        leaves
+    }
+
+    /// The SSDs that are no caches: those that are in a state when the run begins.
+    pub fn own_ssds(&self) -> Vec<(Leaf<'_>, &Ssd)> {
+        let own = self.leaves().into_iter().filter_map(|leaf| match leaf.of {
+            Device::Ssd(ssd) => Some((leaf, ssd)),
+            Device::Cached(_) | Device::Disk(_) => None,
+        });
+        own.collect()
+    }
+
+    /// The SSDs in it, and the flash of caches, each with the place of its device ([`Plan::leaves`]).
+    pub fn flash(&self) -> Vec<(u32, &Ssd)> {
+        let leaves = (0..).zip(self.leaves());
+        let flash = leaves.filter_map(|(place, leaf)| Some((place, leaf.of.ssd()?)));
+        flash.collect()
     }
 
     /// Whether a device has a DRAM buffer.
@@ -317,12 +355,19 @@ impl Plan {
         load.unwrap_or(&self.workload).as_ref()
     }
 
-    /// All pages of its flash, or all sectors of disks without flash. Bytes.
+    /// All pages of its flash, and all sectors of disks that stand behind none. Bytes.
     pub fn capacity_bytes(&self) -> u64 {
         if self.first().is_none() {
             return self.user_bytes();
         }
-        self.ssds().map(Ssd::capacity_bytes).sum()
+        let leaves = self.leaves().into_iter();
+        let sizes = leaves.map(|leaf| match leaf.of {
+            Device::Disk(disk) if !leaf.is_behind => disk.disk.capacity_bytes,
+            Device::Disk(_) => 0,
+            Device::Ssd(ssd) => ssd.capacity_bytes(),
+            Device::Cached(cached) => cached.ssd.capacity_bytes(),
+        });
+        sizes.sum()
     }
 
     /// What the host can address. Bytes.
@@ -344,62 +389,146 @@ impl Store {
 
     /// The hard disks in it.
     pub fn disks(&self) -> Vec<DiskLeaf<'_>> {
+        let leaves = self.leaves().into_iter();
+        leaves.filter_map(DiskLeaf::of).collect()
+    }
+
+    /// The SSDs in it, and the flash of caches.
+    pub fn ssds(&self) -> Vec<&Ssd> {
+        let leaves = self.leaves().into_iter();
+        leaves.filter_map(|leaf| leaf.of.ssd()).collect()
+    }
+
+    /// Whether it is a disk, or an array of disks and of nothing else.
+    fn is_disks(&self) -> bool {
+        let is_disk = |member: &Member| matches!(member.store, Self::Disk(_));
         match self {
-            Self::Ssd(_) => Vec::new(),
-            Self::Disk(disk) => vec![DiskLeaf {
-                name: disk.name.clone(),
-                volumes: &[],
-                disk: &disk.disk,
-            }],
-            Self::Cached(cached) => cached.backing.disks(),
+            Self::Disk(_) => true,
+            Self::Array(array) => array.members.iter().all(is_disk),
+            Self::Ssd(_) | Self::Cached(_) => false,
+        }
+    }
+
+    /// Whether it completes writes that it may lose with the power, if they are neither FUA nor flushed.
+    pub(crate) fn is_volatile(&self) -> bool {
+        match self {
+            Self::Ssd(ssd) => {
+                let buffer = ssd.device.buffer.as_ref();
+                buffer.is_some_and(|buffer| !buffer.write_through && !buffer.capacitors)
+            }
+            Self::Disk(disk) => disk.disk.buffer.write_cache,
+            Self::Cached(cached) => cached.backing.is_volatile(),
+            Self::Array(array) => array.members.iter().any(|one| one.store.is_volatile()),
+        }
+    }
+
+    fn volumes(&self) -> &[Disk] {
+        match self {
+            Self::Array(array) => &array.disks,
+            Self::Cached(cached) => cached.backing.volumes(),
+            Self::Ssd(_) | Self::Disk(_) => &[],
+        }
+    }
+
+    /// Requests that it holds at once; of an array each of its members, none if they differ.
+    fn queue_depth(&self) -> Option<u32> {
+        match self {
+            Self::Ssd(ssd) => Some(ssd.device.queue_depth),
+            Self::Disk(disk) => Some(disk.disk.queue_depth),
+            Self::Cached(cached) => Some(cached.cache.queue_depth),
             Self::Array(array) => {
-                let members = array.members.iter();
-                let disks = members.filter_map(|member| match &member.store {
-                    Self::Disk(disk) => Some(DiskLeaf {
-                        name: member.name.clone(),
-                        volumes: &member.disks,
-                        disk: &disk.disk,
-                    }),
-                    _ => None,
-                });
-                disks.collect()
+                let mut depths = array.members.iter().map(|one| one.store.queue_depth());
+                let first = depths.next()?;
+                depths.all(|other| other == first).then_some(first)?
             }
         }
     }
 
-    /// The SSDs in it.
-    pub fn ssds(&self) -> Vec<&Ssd> {
+    /// How many numbers its devices have at most ([`wordline_store::Store`]); some may have none.
+    pub(crate) fn numbers(&self) -> u64 {
         match self {
-            Self::Ssd(ssd) => vec![ssd],
-            Self::Disk(_) => Vec::new(),
-            Self::Cached(cached) => vec![&cached.ssd],
+            Self::Ssd(_) | Self::Disk(_) => 1,
+            Self::Cached(cached) => cached.backing.numbers().saturating_mul(2),
             Self::Array(array) => {
-                let members = array.members.iter();
-                members.flat_map(|member| member.store.ssds()).collect()
+                let most = array.members.iter().map(|member| member.store.numbers());
+                let most = most.max().unwrap_or_default();
+                most.saturating_mul(array.members.len() as u64)
             }
+        }
+    }
+
+    /// Its devices; what is in no array has no name.
+    fn leaves(&self) -> Vec<Leaf<'_>> {
+        let alone = |of| Leaf {
+            name: String::new(),
+            disks: &[],
+            number: 0,
+            is_behind: false,
+            of,
+        };
+        match self {
+            Self::Ssd(ssd) => vec![alone(Device::Ssd(ssd))],
+            Self::Disk(disk) => vec![alone(Device::Disk(disk))],
+            Self::Cached(cached) => {
+                let behind = cached.backing.leaves().into_iter().map(|leaf| Leaf {
+                    name: if leaf.name.is_empty() {
+                        BEHIND.to_owned()
+                    } else {
+                        leaf.name
+                    },
+                    number: 1 + 2 * leaf.number,
+                    is_behind: true,
+                    ..leaf
+                });
+                let own = std::iter::once(alone(Device::Cached(cached)));
+                own.chain(behind).collect()
+            }
+            Self::Array(array) => array.leaves(),
         }
     }
 }
 
-/// An SSD, wherever it stands in a store.
+/// What a device is called that stands behind a cache without an array.
+const BEHIND: &str = "disk";
+
+/// A device, wherever it stands in a store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leaf<'a> {
     /// Its name, and before it those of the arrays that it stands in: `mirror.ssd0`.
     pub name: String,
     /// The disks of a trace that it holds, all of each or its part of them.
     pub disks: &'a [u32],
-    /// How the outermost array numbers it ([`wordline_block::Member`]).
+    /// How the store numbers it ([`wordline_store::Store`]).
     pub number: u32,
+    /// Whether it stands behind a cache.
+    pub is_behind: bool,
     /// What it is.
-    pub ssd: &'a Ssd,
+    pub of: Device<'a>,
+}
+
+/// What has no members.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Device<'a> {
+    /// An SSD.
+    Ssd(&'a Ssd),
+    /// A hard disk.
+    Disk(&'a HardDisk),
+    /// A cache, with its flash.
+    Cached(&'a Cached),
+}
+
+impl<'a> Device<'a> {
+    /// Its flash, if it has any.
+    pub fn ssd(self) -> Option<&'a Ssd> {
+        match self {
+            Self::Ssd(ssd) => Some(ssd),
+            Self::Cached(cached) => Some(&cached.ssd),
+            Self::Disk(_) => None,
+        }
+    }
 }
 
 impl Array {
-    /// Whether its members are hard disks.
-    pub fn is_of_disks(&self) -> bool {
-        let mut members = self.members.iter();
-        members.any(|member| matches!(member.store, Store::Disk(_)))
-    }
     /// Whether a member is an array itself.
     pub fn is_nested(&self) -> bool {
         let mut members = self.members.iter();
@@ -407,28 +536,20 @@ impl Array {
     }
 
     fn leaves(&self) -> Vec<Leaf<'_>> {
-        let mut leaves = Vec::new();
-        for (place, Member { name, disks, store }) in (0..).zip(&self.members) {
-            let outside = |number: u32| place + self.members.len() as u32 * number;
-            match store {
-                Store::Cached(_) | Store::Disk(_) => {}
-                Store::Ssd(ssd) => leaves.push(Leaf {
-                    name: name.clone(),
-                    disks,
-                    number: outside(0),
-                    ssd,
-                }),
-                Store::Array(array) => {
-                    leaves.extend(array.leaves().into_iter().map(|inner| Leaf {
-                        name: format!("{name}.{}", inner.name),
-                        disks,
-                        number: outside(inner.number),
-                        ssd: inner.ssd,
-                    }));
-                }
-            }
-        }
-        leaves
+        let members = (0..).zip(&self.members);
+        let leaves = members.flat_map(|(place, Member { name, disks, store })| {
+            store.leaves().into_iter().map(move |inner| Leaf {
+                name: if inner.name.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{name}.{}", inner.name)
+                },
+                disks,
+                number: place + self.members.len() as u32 * inner.number,
+                ..inner
+            })
+        });
+        leaves.collect()
     }
 }
 

@@ -673,7 +673,8 @@ fn whatever_a_slot_names_is_cited() {
         let idle = family == "nand.scheduler"; // of a package by itself
         assert_eq!(cited(&text).contains(&(family, name)), !idle, "{slot}");
         let (tables, inner) = match family.split('.').next() {
-            Some("cache" | "disk") => continue, // no tables of a member
+            Some("cache") => ("array.members", "disk = {}\n"),
+            Some("disk") => ("array.members", ""),
             Some("workload" | "replay") => ("streams", "name = \"a\"\n"),
             _ => ("array.members", "buffer.capacity_kib = 64\n"),
         };
@@ -718,14 +719,29 @@ fn a_cache_says_what_it_cannot_be() {
             "add [cache]",
         ),
         (
-            "schema = 1\n[cache]\n[[array.members]]\nname = \"a\"\nbase = \"d4\"\n",
-            "cache",
-            "SSDs",
+            "schema = 1\n[nand]\npartial_programs = 2\n[[array.members]]\ndisk = {}\n",
+            "nand",
+            "describes flash",
         ),
         (
-            "schema = 1\n[[array.members]]\nbase = \"d4\"\n[[array.members]]\nbase = \"atlas-iii\"\n",
-            "array.members",
-            "both",
+            "schema = 1\n[[array.members]]\n[[array.members]]\ndisk = {}\nhost = { queue_depth = 3 }\n",
+            "array.members[1].host",
+            "add [cache]",
+        ),
+        (
+            "schema = 1\n[[array.members]]\ncache = {}\n",
+            "array.members[0].cache",
+            "nothing behind",
+        ),
+        (
+            "schema = 1\n[[array.members]]\ncache = {}\ndisk = {}\nftl = { mapping = \"dftl\" }\n",
+            "array.members[0].ftl.mapping",
+            "page by page",
+        ),
+        (
+            "schema = 1\n[cache]\n[array]\nstripe_bytes = 6144\n[[array.members]]\ncache = {}\ndisk = {}\n",
+            "array.stripe_bytes",
+            "a multiple of 4096",
         ),
     ];
     for (text, key, words) in cases {
@@ -816,4 +832,112 @@ fn disks_are_stores_members_and_what_lies_behind_a_cache() {
     assert_eq!(behind.user_bytes(), several.user_bytes());
     assert_eq!(behind.volumes(), several.volumes());
     assert_eq!(behind.ssds().count(), 1);
+}
+
+/// Stores nest as they do in the program: devices by kind and name, each with its number.
+#[test]
+fn stores_of_all_kinds_stand_in_arrays_and_behind_caches() {
+    use wordline_config::plan::{Device, Shape};
+    let plan = |text: &str| {
+        let loaded = wordline_config::load(text, "nested.toml", &[]).unwrap();
+        let again = wordline_config::load(&loaded.resolved_toml, "nested.toml", &[]).unwrap();
+        let plan = loaded.plan(1).unwrap();
+        assert_eq!(again.plan(1).unwrap(), plan, "{}", loaded.resolved_toml);
+        plan
+    };
+    let devices = |plan: &Plan| -> Vec<(String, &str, u32, bool)> {
+        let leaves = plan.leaves().into_iter().map(|leaf| {
+            let kind = match leaf.of {
+                Device::Ssd(_) => "ssd",
+                Device::Disk(_) => "disk",
+                Device::Cached(_) => "cache",
+            };
+            (leaf.name, kind, leaf.number, leaf.is_behind)
+        });
+        leaves.collect()
+    };
+    let row = |name: &str, kind, number, behind| (name.to_owned(), kind, number, behind);
+
+    let caches = plan(
+        "schema = 1\n[nand]\npartial_programs = 2\n[disk]\nbase = \"nearline-7200\"\n\
+         [array]\n[[array.members]]\ncount = 2\ncache = { mode = \"write-back\" }\n",
+    );
+    assert_eq!(caches.shape(), Shape::Mixed);
+    assert_eq!(
+        devices(&caches),
+        [
+            row("cache0", "cache", 0, false),
+            row("cache0.disk", "disk", 2, true),
+            row("cache1", "cache", 1, false),
+            row("cache1.disk", "disk", 3, true),
+        ]
+    );
+    assert!(
+        caches
+            .ssds()
+            .all(|ssd| ssd.device.part.partial_programs == 2)
+    );
+    assert_eq!(caches.own_ssds().len(), 0);
+
+    let tiers = plan(
+        "schema = 1\nname = \"top\"\n[nand]\npartial_programs = 3\n[cache]\n[disk]\nbase = \"nearline-7200\"\n\
+         [[array.members]]\nname = \"a\"\ncache = {}\nnand = { partial_programs = 2 }\n\
+         [[array.members]]\nname = \"b\"\n\
+         [[array.members]]\nname = \"c\"\nbase = \"demo\"\n",
+    );
+    assert_eq!(
+        devices(&tiers),
+        [
+            row("top", "cache", 0, false),
+            row("a", "cache", 1, true),
+            row("a.disk", "disk", 7, true),
+            row("b", "disk", 3, true),
+            row("c", "ssd", 5, true),
+        ]
+    );
+    let programs: Vec<u32> = tiers
+        .ssds()
+        .map(|ssd| ssd.device.part.partial_programs)
+        .collect();
+    assert_eq!(programs, [3, 2, 1], "what is around a cache is no member's");
+
+    let beside = plan(
+        "schema = 1\n[ssd]\nchannels = 2\n[array]\nlayout = \"by-disk\"\n[[array.members]]\nname = \"fast\"\n\
+         [[array.members]]\nname = \"slow\"\ndisk = { base = \"nearline-7200\" }\n\
+         [[array.members]]\nname = \"tiers\"\narray = { members = [{ base = \"demo-store\", name = \"x\" }] }\n",
+    );
+    assert_eq!(
+        devices(&beside),
+        [
+            row("fast", "ssd", 0, false),
+            row("slow", "disk", 1, false),
+            row("tiers.x", "cache", 2, false),
+            row("tiers.x.disk", "disk", 5, true),
+        ]
+    );
+    assert_eq!(beside.volumes().len(), 3);
+    assert_eq!(beside.own_ssds()[0].1.dimensions.channels, 2);
+    let single = plan("schema = 1\nbase = \"demo-store\"\n");
+    assert_eq!(single.shape(), Shape::CachedDisks);
+}
+
+/// What the how-to pages show can be run.
+#[test]
+fn the_stores_of_the_how_to_pages_can_be_planned() {
+    let pages = [
+        include_str!("../../../docs/how-to/array.md"),
+        include_str!("../../../docs/how-to/flash-cache.md"),
+    ];
+    let blocks = pages
+        .iter()
+        .flat_map(|page| page.split("```toml\n").skip(1));
+    let blocks = blocks.map(|block| block.split("```").next().unwrap());
+    let mut planned = 0;
+    for text in blocks.filter(|text| text.starts_with("schema = 1")) {
+        let loaded = wordline_config::load(text, "page.toml", &[]);
+        let plan = loaded.and_then(|loaded| loaded.plan(1));
+        assert!(plan.is_ok(), "{:?}\n{text}", plan.unwrap_err());
+        planned += 1;
+    }
+    assert!(planned >= 6, "{planned} found");
 }

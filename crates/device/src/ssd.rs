@@ -93,6 +93,11 @@ impl<M: Mapping> Ssd<M> {
     pub fn expect_power_cuts(&mut self) {
         self.controller.expect_power_cuts();
     }
+    /// The power fails, and again while the device recovers: behind so many erases of that recovery, during the next of them, if there
+    /// are so many. To be followed by [`BlockDevice::cut_power`]; whether there were.
+    pub fn cut_recovery(&mut self, now: Time, erases: usize) -> Result<bool> {
+        self.controller.cut_recovery(now, &self.plan, erases)
+    }
     /// From now on, every read is checked against a shadow store.
     pub fn verify(&mut self) {
         self.controller.verify();

@@ -1,6 +1,6 @@
 //! Small devices on the edge of full, under every combination of policies, with reads and writes of
 //! parts of pages, whole pages and several pages under way at once: every read is right, every
-//! request is served, the books agree.
+//! request is served, the counts agree.
 #![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
 
 mod shared;

@@ -13,7 +13,7 @@ use crate::extent::{Extent, SECTOR_BYTES};
 use crate::figures::Figures;
 use crate::model::{Access, Mechanism};
 use crate::plan::Plan;
-use crate::queue::{Order, Queue, Waiting, Work};
+use crate::queue::{Operation, Order, Queue, Waiting};
 
 /// Sectors that count as a page where lost data is told.
 const SECTORS_PER_PAGE: u64 = 8;
@@ -23,7 +23,7 @@ const MOST_RETRIED: usize = 256;
 
 /// A request that the disk holds.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Held {
+struct Command {
     request: Request,
     /// When it came in.
     since: Time,
@@ -31,7 +31,7 @@ struct Held {
     parts: Parts,
 }
 
-impl Held {
+impl Command {
     fn extent(&self) -> Extent {
         let Request { offset, bytes, .. } = self.request;
         let lbn = offset / SECTOR_BYTES;
@@ -47,7 +47,7 @@ impl Held {
 pub struct Disk {
     plan: Plan,
     /// By ticket; none is vacant.
-    held: Vec<Option<Held>>,
+    held: Vec<Option<Command>>,
     vacant: Vec<Ticket>,
     /// What waits for the mechanism.
     queue: Queue,
@@ -110,7 +110,7 @@ impl Disk {
         (self.held.len() - self.vacant.len()) as u32
     }
 
-    fn issue(&mut self, held: Held) -> Ticket {
+    fn issue(&mut self, held: Command) -> Ticket {
         if let Some(ticket) = self.vacant.pop() {
             self.held[ticket as usize] = Some(held);
             return ticket;
@@ -145,7 +145,7 @@ impl Disk {
                 } else if self.segments.has_dirty(extent) {
                     self.stalled.push_back(ticket);
                 } else {
-                    self.enqueue(Work::Request(ticket), extent, false, cx.now);
+                    self.enqueue(Operation::Request(ticket), extent, false, cx.now);
                 }
             }
             Op::Write => self.begin_write(cx, ticket, &held.request, extent),
@@ -165,7 +165,7 @@ impl Disk {
             if self.segments.has_dirty(extent) {
                 self.stalled.push_back(ticket);
             } else {
-                self.enqueue(Work::Request(ticket), extent, true, cx.now);
+                self.enqueue(Operation::Request(ticket), extent, true, cx.now);
             }
             return;
         }
@@ -185,7 +185,7 @@ impl Disk {
         if !segment.queued && !segment.destaging {
             segment.queued = true;
             let extent = segment.extent();
-            self.enqueue(Work::Destage(place as u32), extent, true, cx.now);
+            self.enqueue(Operation::Destage(place as u32), extent, true, cx.now);
         }
     }
     /// Sends the data of a request over the bus, without the mechanism; when it is complete.
@@ -216,10 +216,10 @@ impl Disk {
         cx.schedule(done, Event::Complete(ticket));
         done
     }
-    fn enqueue(&mut self, work: Work, extent: Extent, write: bool, now: Time) {
+    fn enqueue(&mut self, operation: Operation, extent: Extent, write: bool, now: Time) {
         self.came += 1;
         self.queue.push(Waiting {
-            work,
+            operation,
             extent,
             write,
             since: now,
@@ -259,10 +259,10 @@ impl Disk {
                 self.busy_since = cx.now;
             }
             self.at_work += 1;
-            match next.work {
-                Work::Request(ticket) if next.write => self.write(cx, ticket),
-                Work::Request(ticket) => self.read(cx, ticket),
-                Work::Destage(segment) => self.destage(cx, segment),
+            match next.operation {
+                Operation::Request(ticket) if next.write => self.write(cx, ticket),
+                Operation::Request(ticket) => self.read(cx, ticket),
+                Operation::Destage(segment) => self.destage(cx, segment),
             }
         }
     }
@@ -361,7 +361,7 @@ impl Disk {
         &mut self,
         cx: Instant<'_, '_, impl Probe<Observation>>,
         ticket: Ticket,
-        held: Held,
+        held: Command,
         overhead: Time,
         access: &Access,
         tail: Time,
@@ -375,7 +375,7 @@ impl Disk {
             transfer: access.transfer + tail,
             ..Parts::default()
         };
-        self.held[ticket as usize] = Some(Held { parts, ..held });
+        self.held[ticket as usize] = Some(Command { parts, ..held });
         let over = cx.now + overhead + access.total();
         if tail == Time::ZERO {
             cx.schedule(over, Event::Served(ticket));
@@ -403,7 +403,7 @@ impl Disk {
         if segment.end > written {
             (segment.start, segment.queued) = (written, true);
             let extent = segment.extent();
-            self.enqueue(Work::Destage(number), extent, true, cx.now);
+            self.enqueue(Operation::Destage(number), extent, true, cx.now);
         } else {
             segment.dirty = false;
         }
@@ -432,7 +432,7 @@ impl Disk {
             return;
         };
         self.vacant.push(ticket);
-        let Held {
+        let Command {
             request,
             since,
             mut parts,
@@ -475,7 +475,7 @@ impl BlockDevice for Disk {
     ) -> Result<Ticket, DiskError> {
         request.fit(self.plan.capacity_bytes)?;
         self.count_held(cx.now);
-        let ticket = self.issue(Held {
+        let ticket = self.issue(Command {
             request,
             since: cx.now,
             parts: Parts::default(),

@@ -67,7 +67,7 @@ impl Blocks {
             valid: vec![0; layout.pages().div_ceil(u64::BITS) as usize],
         }
     }
-    /// What the books take of memory.
+    /// What the counts take of memory.
     pub fn memory(layout: &Layout, fill: Fill) -> [Table; 2] {
         let (blocks, words) = (layout.blocks(), layout.pages().div_ceil(u64::BITS));
         [
@@ -97,7 +97,7 @@ impl Blocks {
         self.states[block.index()] = self.valid(block) | ((phase as u32) << PHASE_SHIFT);
     }
     /// The pages of `block` from `next` on and before `end` will be programmed one after the other:
-    /// books them as valid all at once, which spares the books of each program.
+    /// counts them as valid all at once, which spares counting each program.
     pub(crate) fn expect(&mut self, block: Block, next: Ppn, end: Ppn) {
         self.states[block.index()] += end.0 - next.0;
         for (word, bits) in words(next, end) {

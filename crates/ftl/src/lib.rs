@@ -1,6 +1,6 @@
 //! The flash translation layer: mapping, allocation, garbage collection and wear levelling.
 //!
-//! Nothing here has a clock. A mapping decides and keeps the books; the device carries out what it
+//! Nothing here has a clock. A mapping decides and keeps the counts; the device carries out what it
 //! decides, in simulated time ([`Mapping`]) or at once ([`instant`]).
 
 pub mod allocate;

@@ -294,7 +294,7 @@ fn random_writes_cost_between_half_a_block_and_a_whole_one() {
     }
 }
 
-/// Between the writes of a few random rounds the power fails; nothing is lost, and the books go on.
+/// Between the writes of a few random rounds the power fails; nothing is lost, and the counts go on.
 #[test]
 fn after_a_power_cut_replacement_blocks_are_gone_on_with() {
     let mut bench = Bench::new(2);

@@ -1,4 +1,4 @@
-//! The devices of a run: the single one, or the members of the array.
+//! The SSDs of a run: the single one, those of an array, the flash of caches.
 
 use wordline_device::precondition::{self, Preconditioned};
 use wordline_device::{Precondition, Ssd, Usage};
@@ -50,11 +50,11 @@ impl Device {
     }
 }
 
-/// The pristine devices of a plan, in their order.
+/// The pristine SSDs of a plan that are no caches, in their order.
 pub(crate) fn pristine(plan: &Plan) -> Vec<Ssd<Map>> {
     let streams = &plan.streams;
-    plan.ssds()
-        .map(|ssd| Ssd::new(&ssd.device(streams), Map::new(&ssd.device.ftl)))
+    let own = plan.own_ssds().into_iter();
+    own.map(|(_, ssd)| Ssd::new(&ssd.device(streams), Map::new(&ssd.device.ftl)))
         .collect()
 }
 
@@ -69,10 +69,11 @@ pub(crate) fn prepare(
     let pages = |device: &plan::Ssd| {
         u64::from(device.precondition.fill_pages) + device.precondition.overwrite_pages
     };
-    let total: u64 = plan.ssds().map(pages).sum();
+    let own = plan.own_ssds();
+    let total: u64 = own.iter().map(|(_, ssd)| pages(ssd)).sum();
     let mut all = vec![Preconditioned::default(); ssds.len()];
     let mut before = 0;
-    for (place, (device, ssd)) in plan.ssds().zip(ssds).enumerate() {
+    for (place, ((leaf, device), ssd)) in own.iter().zip(ssds).enumerate() {
         let prepared = ssd.precondition(&precondition(device), |pages| {
             let done = before + pages;
             go_on(
@@ -80,12 +81,14 @@ pub(crate) fn prepare(
                 (total > 0).then(|| (done as f64 / total as f64).min(1.0)),
             )
         });
-        all[place] = prepared.map_err(|error| match plan.array() {
-            Some(_) => SimulationError::Array(wordline_store::ArrayError::Member {
-                name: plan.leaves()[place].name.clone(),
-                error,
-            }),
-            None => SimulationError::Device(error),
+        all[place] = prepared.map_err(|error| {
+            if plan.has_members() {
+                return SimulationError::Array(wordline_store::ArrayError::Member {
+                    name: leaf.name.clone(),
+                    error,
+                });
+            }
+            SimulationError::Device(error)
         })?;
         if all[place].stopped {
             break;

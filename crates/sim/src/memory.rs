@@ -1,11 +1,13 @@
 //! What a run will take of memory, told before anything is built.
 
 use wordline_config::Plan;
-use wordline_config::plan::{self, Settle};
+use wordline_config::plan::{self, Device, Settle};
 use wordline_device::Ssd;
+use wordline_disk::Disk;
 use wordline_ftl::Map;
 use wordline_kernel::memory::{Fill, Table};
 use wordline_memory::{Estimate, GEOMETRY};
+use wordline_store::cached::Cached;
 
 use crate::record::Recorder;
 
@@ -25,6 +27,11 @@ pub fn estimate(plan: &Plan, checks: Checks) -> Estimate {
     let mut estimate = Estimate::of(&[]);
     for device in plan.ssds() {
         add_device(&mut estimate, device, plan, checks);
+    }
+    for leaf in plan.leaves() {
+        if let Device::Cached(cached) = leaf.of {
+            estimate.add(Cached::<Disk>::memory(&cached.cache), GEOMETRY);
+        }
     }
     let rows = Recorder::memory(plan, checks.rows);
     estimate.add(rows, "series.intervals, --requests");

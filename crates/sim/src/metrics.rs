@@ -26,7 +26,7 @@ pub fn schema() -> Value {
 /// one entry.
 pub fn all() -> Vec<Metric> {
     let schema = schema();
-    let mut told = Told {
+    let mut told = Walk {
         schema: &schema,
         tables: Vec::new(),
         metrics: Vec::new(),
@@ -46,14 +46,14 @@ fn properties(schema: &Value) -> Option<&Map<String, Value>> {
     schema.get("properties")?.as_object()
 }
 
-struct Told<'a> {
+struct Walk<'a> {
     schema: &'a Value,
     /// The tables of the whole run.
     tables: Vec<&'a Map<String, Value>>,
     metrics: Vec<Metric>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> Walk<'a> {
     /// What a property holds, passing by references and by the null of something optional.
     fn resolve(&self, property: &'a Value) -> &'a Value {
         if let Some(name) = property["$ref"].as_str() {

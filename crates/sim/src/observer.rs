@@ -1,16 +1,18 @@
 //! Who hears what a device or an array does.
 
 use serde::{Deserialize, Serialize};
+use std::convert::Infallible;
 use std::ops::Range;
 
-use wordline_block::Member as Of;
+use wordline_block::{Member as Of, Parts, PowerCut, Request};
+use wordline_config::Plan;
+use wordline_config::plan::Device;
 use wordline_device::Observation;
 use wordline_kernel::{Probe, Time};
-use wordline_store::Observation as Heard;
+use wordline_store::{Observation as Heard, OfDevice, cached};
 
-use crate::record::{Lanes, Recorder};
+use crate::record::{Hits, Lanes, Recorder};
 use crate::timeline::Timeline;
-use wordline_config::Plan;
 
 /// Hears a run, looks at it from time to time, and knows what was recorded so far of the host's requests.
 pub(crate) trait Observer<O>: Probe<O> {
@@ -67,13 +69,17 @@ impl Probe<Observation> for Drawn {
     }
 }
 
-/// What is recorded of a member of an array.
+/// What is recorded of a device of a store.
 #[derive(Serialize, Deserialize)]
 struct Member {
     recorder: Recorder,
     /// Its channels and dies among those of all.
     channels: Range<usize>,
     dies: Range<usize>,
+    /// Whether it stands behind a cache, so that its requests are none of the host's.
+    is_behind: bool,
+    /// Of a cache: what it has served.
+    hits: Option<Hits>,
 }
 
 impl Member {
@@ -84,20 +90,39 @@ impl Member {
             dies: &all.dies[self.dies.clone()],
         }
     }
+    /// A request is done. A member by itself does not tell streams apart.
+    fn request(&mut self, now: Time, request: Request, parts: &Parts) {
+        let request = Request {
+            stream: 0,
+            ..request
+        };
+        self.recorder.left(now);
+        self.recorder.request(now, &request, parts, 0);
+    }
 }
 
-/// Hears an array: all of it as one, and each member by itself.
+/// Hears a store of several devices: all of it as one, and each device by itself.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Several {
     whole: Recorder,
     members: Vec<Member>,
     /// By the number of a member: its place in `members`.
     places: Vec<u32>,
+    /// Whether the host talks to the first of them, which is a cache.
+    is_cached: bool,
     /// A run that draws one is not written as a state.
     #[serde(skip)]
     timeline: Option<Box<Timeline>>,
-    /// Parts of requests in the members.
+    /// Parts of requests in the members that the host's requests go to.
     serving: u32,
+}
+
+/// What was recorded of all and of each member, and what each cache among them has served.
+pub(crate) struct Recorded {
+    pub whole: Recorder,
+    pub members: Vec<Recorder>,
+    pub hits: Vec<Hits>,
+    pub timeline: Option<Box<Timeline>>,
 }
 
 impl Several {
@@ -110,12 +135,19 @@ impl Several {
             places[leaf.number as usize] = place;
         }
         let members = leaves.iter().map(|leaf| {
-            let ssd = leaf.ssd;
-            let (channels, dies) = (ssd.dimensions.channels, ssd.device.part.layout.dies);
+            let (channels, dies) = match leaf.of.ssd() {
+                Some(ssd) => (ssd.dimensions.channels, ssd.device.part.layout.dies),
+                None => (0, 1),
+            };
             let here = Member {
-                recorder: Recorder::of_ssd(plan, ssd),
+                recorder: Recorder::of_device(plan, leaf.of),
                 channels: channel..channel + channels as usize,
                 dies: die..die + dies as usize,
+                is_behind: leaf.is_behind,
+                hits: match leaf.of {
+                    Device::Cached(cached) => Some(Hits::new(plan, cached.cache.page_bytes)),
+                    Device::Ssd(_) | Device::Disk(_) => None,
+                },
             };
             (channel, die) = (here.channels.end, here.dies.end);
             here
@@ -124,43 +156,145 @@ impl Several {
             members: members.collect(),
             places,
             whole,
+            is_cached: plan.cached().is_some(),
             timeline,
             serving: 0,
         }
     }
-    /// The record of the whole, and those of the members.
-    pub fn into_parts(self) -> (Recorder, Vec<Recorder>, Option<Box<Timeline>>) {
-        let members = self.members.into_iter().map(|member| member.recorder);
-        (self.whole, members.collect(), self.timeline)
-    }
-
-    /// The whole is busy while any of the members is.
-    fn hear(&mut self, now: Time, observation: Observation) {
-        match observation {
-            Observation::Admitted { .. } => {
-                self.serving += 1;
-                self.whole.admitted(now, self.serving);
-            }
-            Observation::Request { .. } => {
-                self.serving -= 1;
-                self.whole.left(now);
-            }
-            Observation::PowerCut(_) => {
-                self.serving = 0;
-                self.whole.hear(now, observation);
-            }
-            other => self.whole.hear(now, other),
+    pub fn into_parts(self) -> Recorded {
+        let (mut members, mut hits) = (Vec::new(), Vec::new());
+        for member in self.members {
+            members.push(member.recorder);
+            hits.extend(member.hits);
+        }
+        Recorded {
+            whole: self.whole,
+            members,
+            hits,
+            timeline: self.timeline,
         }
     }
-}
 
-impl Observer<Heard<Observation>> for Several {
-    fn recorder(&self) -> &Recorder {
-        &self.whole
+    /// A part of a request has come to a member: the whole is busy while any of those that the host's requests go to is.
+    fn admitted(&mut self, now: Time, place: usize) {
+        if !self.members[place].is_behind {
+            self.serving += 1;
+            self.whole.admitted(now, self.serving);
+        }
     }
-    fn recorder_mut(&mut self) -> &mut Recorder {
-        &mut self.whole
+    fn left(&mut self, now: Time, place: usize) {
+        if !self.members[place].is_behind {
+            self.serving -= 1;
+            self.whole.left(now);
+        }
     }
+    /// A cache tells what the cut has cost behind it, too.
+    fn power_cut(&mut self, now: Time, place: usize, cut: &PowerCut) {
+        if !self.members[place].is_behind {
+            self.serving = 0;
+            self.whole.power_cut(now, cut);
+        }
+    }
+
+    fn hear_ssd(&mut self, now: Time, place: usize, observation: Observation) {
+        match observation {
+            Observation::Admitted { .. } => self.admitted(now, place),
+            Observation::Request { .. } => self.left(now, place),
+            Observation::PowerCut(cut) => self.power_cut(now, place, &cut),
+            other => self.whole.hear(now, other),
+        }
+        if let Some(timeline) = &mut self.timeline {
+            timeline.observe(place as u32, now, observation);
+        }
+        let recorder = &mut self.members[place].recorder;
+        recorder.hear(now, of_one_stream(observation));
+    }
+    fn hear_disk(&mut self, now: Time, place: usize, observation: wordline_disk::Observation) {
+        use wordline_disk::Observation as Of;
+        let member = &mut self.members[place];
+        match observation {
+            Of::Admitted { held } => {
+                member.recorder.admitted(now, held);
+                self.admitted(now, place);
+            }
+            Of::Request { request, parts } => {
+                member.request(now, request, &parts);
+                self.left(now, place);
+            }
+            Of::PowerCut(cut) => {
+                member.recorder.power_cut(now, &cut);
+                self.power_cut(now, place, &cut);
+            }
+        }
+    }
+    fn hear_cache(&mut self, now: Time, place: usize, heard: cached::Observation<Infallible>) {
+        use cached::Observation as Of;
+        let is_first = self.is_cached && place == 0;
+        let member = &mut self.members[place];
+        match heard {
+            // Requests of the cache to its flash are no requests of the host.
+            Of::Flash(
+                Observation::Admitted { .. }
+                | Observation::Request { .. }
+                | Observation::PowerCut(_),
+            ) => {}
+            Of::Flash(heard) => {
+                member.recorder.hear(now, heard);
+                self.whole.hear(now, heard);
+            }
+            Of::Backing(never) => match never {},
+            Of::Lists(lists) => {
+                member.recorder.lists(now, lists);
+                if is_first {
+                    self.whole.lists(now, lists);
+                }
+            }
+            Of::Found(pages) => {
+                member.recorder.found(now, pages);
+                if !member.is_behind {
+                    self.whole.found(now, pages);
+                }
+            }
+            Of::Admitted { in_flight } => {
+                member.recorder.admitted(now, in_flight);
+                self.admitted(now, place);
+            }
+            Of::Request {
+                request,
+                parts,
+                hit,
+            } => {
+                member.request(now, request, &parts);
+                if let Some(hits) = &mut member.hits {
+                    hits.request(&request, hit, now - request.arrival);
+                }
+                self.left(now, place);
+                if is_first {
+                    self.whole.request(now, &request, &parts, 0);
+                }
+            }
+            Of::PowerCut(cut) => {
+                member.recorder.power_cut(now, &cut);
+                self.power_cut(now, place, &cut);
+            }
+        }
+    }
+    fn place(&self, number: u32) -> usize {
+        self.places[number as usize] as usize
+    }
+    /// A request of an array is done.
+    fn array_done(
+        &mut self,
+        now: Time,
+        request: &Request,
+        parts: &Parts,
+        (member, depth): (u32, u32),
+    ) {
+        if depth == 0 {
+            self.whole.request(now, request, parts, member);
+        }
+    }
+
     fn next_look(&self) -> Time {
         let members = self.members.iter();
         let first = members.map(|member| member.recorder.next_look()).min();
@@ -182,25 +316,60 @@ impl Observer<Heard<Observation>> for Several {
     }
 }
 
+macro_rules! observes {
+    ($($of:ty),*) => {$(
+        impl Observer<Heard<$of>> for Several {
+            fn recorder(&self) -> &Recorder {
+                &self.whole
+            }
+            fn recorder_mut(&mut self) -> &mut Recorder {
+                &mut self.whole
+            }
+            fn next_look(&self) -> Time {
+                self.next_look()
+            }
+            fn look(&mut self, until: Time, lanes: Lanes<'_>) {
+                self.look(until, lanes);
+            }
+            fn break_off(&mut self, now: Time, lanes: Lanes<'_>) {
+                self.break_off(now, lanes);
+            }
+        }
+    )*};
+}
+observes!(Observation, OfDevice);
+
 impl Probe<Heard<Observation>> for Several {
     fn observe(&mut self, now: Time, observation: Heard<Observation>) {
         match observation {
+            Heard::Device(Of { member, of }) => self.hear_ssd(now, self.place(member), of),
+            Heard::Request {
+                request,
+                parts,
+                member,
+                depth,
+            } => self.array_done(now, &request, &parts, (member, depth)),
+        }
+    }
+}
+
+impl Probe<Heard<OfDevice>> for Several {
+    fn observe(&mut self, now: Time, observation: Heard<OfDevice>) {
+        match observation {
             Heard::Device(Of { member, of }) => {
-                self.hear(now, of);
-                let member = self.places[member as usize];
-                if let Some(timeline) = &mut self.timeline {
-                    timeline.observe(member, now, of);
+                let place = self.place(member);
+                match of {
+                    OfDevice::Ssd(of) => self.hear_ssd(now, place, of),
+                    OfDevice::Disk(of) => self.hear_disk(now, place, of),
+                    OfDevice::Cache(of) => self.hear_cache(now, place, of),
                 }
-                let recorder = &mut self.members[member as usize].recorder;
-                recorder.hear(now, of_one_stream(of));
             }
             Heard::Request {
                 request,
                 parts,
                 member,
-                depth: 0,
-            } => self.whole.request(now, &request, &parts, member),
-            Heard::Request { .. } => {}
+                depth,
+            } => self.array_done(now, &request, &parts, (member, depth)),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::chip_load::ChipLoads;
 use crate::devices::Device;
 use crate::record::{Hits, Record};
 use wordline_config::Plan;
-use wordline_config::plan::{Replay, Ssd};
+use wordline_config::plan::{self, Leaf, Replay, Ssd};
 
 /// What the loop hands over.
 #[derive(Debug)]
@@ -21,16 +21,16 @@ pub struct Outcome {
     pub plan: Plan,
     /// What was recorded.
     pub record: Record,
-    /// What was recorded of each member of the array, whose requests are parts of those above.
+    /// What was recorded of each device of several, whose requests are parts of those above, or come from a cache.
     pub members: Vec<Record>,
     /// The load of the dies, if it was looked at.
     pub chip_loads: Option<ChipLoads>,
-    /// The devices at the end: the single one, or the members.
+    /// The flash at the end: the single SSD, the members, the flash of caches.
     pub devices: Vec<Device>,
     /// What each disk has done: the single one, the members, or those behind the cache.
     pub disks: Vec<wordline_disk::Figures>,
-    /// What the cache has done, if the store is flash in front of a disk.
-    pub cache: Option<CacheOutcome>,
+    /// What each cache has done, in the order of the devices.
+    pub caches: Vec<CacheOutcome>,
     /// What was issued of each stream; one of no name if the plan has no streams.
     pub streams: Vec<Issued>,
     /// The time in which all streams issued, if there was one.
@@ -75,13 +75,40 @@ impl Outcome {
     /// Each device with what was planned and recorded of it.
     pub(crate) fn ssds(&self) -> impl Iterator<Item = SsdOutcome<'_>> {
         let single = self.members.is_empty().then_some(&self.record);
-        let records = self.members.iter().chain(single);
+        let members = self.plan.leaves().into_iter().zip(&self.members);
+        let members = members.filter_map(|(leaf, record)| leaf.of.ssd().map(|_| record));
+        let records = members.chain(single);
         let devices = self.plan.ssds().zip(&self.devices).zip(records);
         devices.map(|((plan, device), record)| SsdOutcome {
             plan,
             record,
             device,
         })
+    }
+    /// Each device of several with what was planned and recorded of it.
+    pub(crate) fn leaves(&self) -> Vec<LeafOutcome<'_>> {
+        let (mut devices, mut caches) = (self.devices.iter(), self.caches.iter());
+        let mut disks = &self.disks[..];
+        let leaves = self.plan.leaves().into_iter().zip(&self.members);
+        let leaves = leaves.map(|(leaf, record)| {
+            let mut of = LeafOutcome {
+                record,
+                device: leaf.of.ssd().and_then(|_| devices.next()),
+                cache: None,
+                disks: &[],
+                leaf,
+            };
+            match of.leaf.of {
+                plan::Device::Disk(_) => (of.disks, disks) = disks.split_at(1),
+                plan::Device::Cached(cached) => {
+                    of.cache = caches.next();
+                    of.disks = &disks[..cached.backing.disks().len()];
+                }
+                plan::Device::Ssd(_) => {}
+            }
+            of
+        });
+        leaves.collect()
     }
     /// When the first request was issued.
     pub fn first_arrival(&self) -> Time {
@@ -136,6 +163,18 @@ impl CacheOutcome {
             checked: store.checked(),
         }
     }
+}
+
+/// A device among several.
+pub(crate) struct LeafOutcome<'a> {
+    pub leaf: Leaf<'a>,
+    pub record: &'a Record,
+    /// Its flash, if it has any.
+    pub device: Option<&'a Device>,
+    /// What it has done, if it is a cache.
+    pub cache: Option<&'a CacheOutcome>,
+    /// The disk that it is, or those behind it.
+    pub disks: &'a [wordline_disk::Figures],
 }
 
 /// A device of a run.

@@ -141,7 +141,7 @@ impl Results {
     pub fn tables(&self) -> Vec<&'static str> {
         let has = |name: &&str| match *name {
             "requests" => self.rows.is_some(),
-            "members" => self.outcome.plan.array_of_ssds().is_some(),
+            "members" => self.outcome.plan.has_members(),
             "chip_load" => self.outcome.chip_loads.is_some(),
             "latency_by" => self.has_several(),
             "dies" | "blocks" | "wear" => self.has_flash(),
@@ -155,9 +155,7 @@ impl Results {
             "dies" | "blocks" | "wear" if !self.has_flash() => None,
             "requests" => self.rows.clone().map(Ok),
             "series" => Some(tables::series(&self.outcome.record)),
-            "members" if self.outcome.plan.array_of_ssds().is_some() => {
-                Some(tables::members(&self.outcome.members))
-            }
+            "members" if self.outcome.plan.has_members() => Some(tables::members(&self.outcome)),
             "latency" => Some(tables::latency(&self.outcome.record)),
             "latency_by" if self.has_several() => Some(tables::latency_by(&self.outcome)),
             "dies" => Some(tables::dies(&self.outcome)),

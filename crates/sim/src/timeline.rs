@@ -73,8 +73,8 @@ impl Timeline {
         let window = options.window()?;
         let file = TimelineFile::create(&options.path, window, MOST_EVENTS);
         let mut file = file.map_err(|error| SimulationError::Timeline(error.to_string()))?;
-        let leaves = plan.leaves().into_iter();
-        let devices = leaves.map(|leaf| Tracks::new(&leaf.name, leaf.ssd, &mut file));
+        let own = plan.own_ssds().into_iter();
+        let devices = own.map(|(leaf, ssd)| Tracks::new(&leaf.name, ssd, &mut file));
         Ok(Self {
             devices: devices.collect(),
             file,

@@ -146,7 +146,16 @@ fn arrays_and_devices_stand_beside_each_other() {
     let channels: Vec<_> = plan.ssds().map(|ssd| ssd.dimensions.channels).collect();
     assert_eq!(channels, [2, 2, 1, 2]);
     assert_eq!(
-        leaves[3].ssd.device.ftl.config.gc.victim.name(),
+        leaves[3]
+            .of
+            .ssd()
+            .unwrap()
+            .device
+            .ftl
+            .config
+            .gc
+            .victim
+            .name(),
         "d-choices"
     );
     let again = wordline_config::load(&loaded.resolved_toml, "again.toml", &[]).unwrap();

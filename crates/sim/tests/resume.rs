@@ -285,7 +285,10 @@ fn everything_else(rounds: u64) {
         ),
     ];
     let spindles = "[array]\nstripe_bytes = 16384\nmembers = [{ name = \"a\", count = 3 }]\n";
+    let mixed = "[array]\nstripe_bytes = 16384\n[[array.members]]\n[[array.members]]\ndisk = { capacity_bytes = 67_108_864 }\n\
+         [[array.members]]\ncache = { mode = \"write-back\" }\nhost.interface = \"direct\"\ndisk = { capacity_bytes = 67_108_864 }\n";
     let disks = [
+        ("mixed", format!("{DEVICE}{mixed}{LOAD}"), true),
         ("disk", format!("{DISK}{LOAD}"), false),
         ("array of disks", format!("{DISK}{spindles}{LOAD}"), false),
         ("streams of a disk", format!("{DISK}{STREAMS}"), false),

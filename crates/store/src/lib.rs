@@ -1,4 +1,4 @@
-//! What is built of block devices: arrays, in one event queue.
+//! What is built of block devices, in one event queue: arrays, flash in front of another store, and any of them in any other.
 
 pub mod address_map;
 pub mod array;
@@ -9,6 +9,6 @@ pub mod store;
 
 pub use address_map::{AddressMap, Extent};
 pub use array::Array;
-pub use error::ArrayError;
+pub use error::{ArrayError, StoreError};
 pub use observation::{Heard, Observation};
-pub use store::Store;
+pub use store::{DeviceEvent, Leaf, OfDevice, Store};

@@ -16,7 +16,8 @@ pub enum Observation<T> {
         parts: Parts,
         /// The member that the last part went to.
         member: u32,
-        /// The array: 0 is the one that the host talks to, 1 one that is a member of it, and so on.
+        /// The array: 0 is the one that the host talks to, 1 one that is a member of it or behind a cache that the host talks to, and
+        /// so on.
         depth: u32,
     },
 }
@@ -48,6 +49,15 @@ impl<T: Copy> Heard for Observation<T> {
     type Device = T;
     #[inline]
     fn outside(self, member: u32, members: u32) -> Self {
+        self.behind(member, members)
+    }
+}
+
+impl<T> Observation<T> {
+    /// The same of a member of something else.
+    #[inline]
+    #[must_use]
+    pub fn behind(self, member: u32, members: u32) -> Self {
         match self {
             Self::Device(Member { member: inner, of }) => Self::Device(Member {
                 member: member + members * inner,

@@ -1,179 +1,399 @@
-//! A store of any shape: an array whose members are devices, or stores themselves.
+//! A store of any shape: an SSD, a disk, flash in front of a store, an array of stores.
 
+use std::convert::Infallible;
+
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Busy, Completion, Member, Nested, PowerCut, Request, Ticket};
-use wordline_kernel::{Context, Probe, Time};
+use wordline_device::Ssd;
+use wordline_disk::Disk;
+use wordline_ftl::Map;
+use wordline_kernel::{Context, Digest, EventQueue, Probe, Time};
 
-use crate::address_map::AddressMap;
 use crate::array::Array;
-use crate::error::ArrayError;
-use crate::observation::{Heard, Observation};
+use crate::cached::{self, Cached};
+use crate::error::StoreError;
+use crate::observation::Observation;
 
-/// Devices in arrays at any depth. A device that stands beside an array is an array of one.
+/// A store whose shape is known only when it is built. Where all devices of a store are of one kind, [`Array`] and [`Cached`] by
+/// themselves are faster.
+///
+/// Its devices are numbered: the members of an array as [`Member`] says, and in a cached store the flash is member 0 of two and the
+/// store behind it is member 1.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Store<D>
-where
-    D: BlockDevice<Event: Nested<Outside = Member<D::Event>>, Observation: Heard>,
-{
-    /// An array of devices.
-    OfDevices(Array<D>),
-    /// An array of stores.
-    OfStores(Array<Self>),
+pub enum Store {
+    /// A solid-state disk.
+    Ssd(Box<Device<Ssd<Map>>>),
+    /// A hard disk.
+    Disk(Box<Device<Disk>>),
+    /// Flash in front of another store.
+    Cached(Box<Device<Cached<Store>>>),
+    /// Several stores as one.
+    Array(Box<Array<Store>>),
 }
 
-/// A probe of any kind: what hears an array in an array in an array is one type.
-struct Heeds<'a, O>(&'a mut dyn FnMut(Time, O));
+/// A device of a store.
+#[derive(Clone, Copy, Debug)]
+pub enum Leaf<'a> {
+    /// A solid-state disk.
+    Ssd(&'a Ssd<Map>),
+    /// A hard disk.
+    Disk(&'a Disk),
+    /// The cache before another store.
+    Cached(&'a Cached<Store>),
+}
 
-impl<O> Probe<O> for Heeds<'_, O> {
+/// Something that happened in a device of a store of any shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfDevice {
+    /// In an SSD.
+    Ssd(wordline_device::Observation),
+    /// In a disk.
+    Disk(wordline_disk::Observation),
+    /// In a cache. What is heard of the store behind it is said by the devices there.
+    Cache(cached::Observation<Infallible>),
+}
+
+/// An event of a device of any kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DeviceEvent {
+    /// Of an SSD, or of the flash of a cache.
+    Flash(wordline_device::Event),
+    /// Of a disk.
+    Disk(wordline_disk::Event),
+}
+
+impl Default for DeviceEvent {
+    fn default() -> Self {
+        Self::Flash(wordline_device::Event::default())
+    }
+}
+
+impl wordline_block::Event for DeviceEvent {
+    fn mix(self, digest: &mut Digest) {
+        match self {
+            Self::Flash(event) => event.mix(digest),
+            Self::Disk(event) => event.mix(digest),
+        }
+    }
+}
+
+/// What a store schedules.
+type Event = Member<DeviceEvent>;
+
+/// The places of the two tiers of a cached store among its devices, and how many there are.
+const FLASH: u32 = 0;
+const BACKING: u32 = 1;
+const TIERS: u32 = 2;
+
+/// What is not an array: what it schedules, tells of and fails with, as a store says it.
+pub trait Part: BlockDevice<Event: Copy + Default> {
+    /// An event of its own.
+    fn outside(event: Self::Event) -> Event;
+    /// Back again; `None` if the event is none of its own.
+    fn inside(event: Event) -> Option<Self::Event>;
+    /// What is heard of it.
+    fn heard(observation: Self::Observation) -> Observation<OfDevice>;
+    /// How it fails.
+    fn fault(error: Self::Error) -> StoreError;
+}
+
+fn only<T>(of: T) -> Member<T> {
+    Member { member: 0, of }
+}
+
+impl Part for Ssd<Map> {
+    fn outside(event: Self::Event) -> Event {
+        only(DeviceEvent::Flash(event))
+    }
+    fn inside(event: Event) -> Option<Self::Event> {
+        match event.of {
+            DeviceEvent::Flash(event) => Some(event),
+            DeviceEvent::Disk(_) => None,
+        }
+    }
+    fn heard(observation: Self::Observation) -> Observation<OfDevice> {
+        Observation::Device(only(OfDevice::Ssd(observation)))
+    }
+    fn fault(error: Self::Error) -> StoreError {
+        StoreError::Ssd(error)
+    }
+}
+
+impl Part for Disk {
+    fn outside(event: Self::Event) -> Event {
+        only(DeviceEvent::Disk(event))
+    }
+    fn inside(event: Event) -> Option<Self::Event> {
+        match event.of {
+            DeviceEvent::Disk(event) => Some(event),
+            DeviceEvent::Flash(_) => None,
+        }
+    }
+    fn heard(observation: Self::Observation) -> Observation<OfDevice> {
+        Observation::Device(only(OfDevice::Disk(observation)))
+    }
+    fn fault(error: Self::Error) -> StoreError {
+        StoreError::Disk(error)
+    }
+}
+
+impl Part for Cached<Store> {
+    fn outside(event: Self::Event) -> Event {
+        match event {
+            cached::Event::Flash(event) => only(DeviceEvent::Flash(event)).outside(FLASH, TIERS),
+            cached::Event::Backing(event) => event.outside(BACKING, TIERS),
+        }
+    }
+    fn inside(event: Event) -> Option<Self::Event> {
+        let (tier, event) = Event::inside(event, TIERS);
+        match (tier, event.of) {
+            (FLASH, DeviceEvent::Flash(event)) => Some(cached::Event::Flash(event)),
+            (FLASH, DeviceEvent::Disk(_)) => None,
+            _ => Some(cached::Event::Backing(event)),
+        }
+    }
+    fn heard(observation: Self::Observation) -> Observation<OfDevice> {
+        use cached::Observation as Of;
+        let own = |own| Observation::Device(only(OfDevice::Cache(own)));
+        match observation {
+            Of::Backing(heard) => heard.behind(BACKING, TIERS),
+            Of::Flash(heard) => own(Of::Flash(heard)),
+            Of::Admitted { in_flight } => own(Of::Admitted { in_flight }),
+            Of::Found(pages) => own(Of::Found(pages)),
+            Of::Lists(lists) => own(Of::Lists(lists)),
+            Of::Request {
+                request,
+                parts,
+                hit,
+            } => own(Of::Request {
+                request,
+                parts,
+                hit,
+            }),
+            Of::PowerCut(cut) => own(Of::PowerCut(cut)),
+        }
+    }
+    fn fault(error: Self::Error) -> StoreError {
+        StoreError::Cached(Box::new(error))
+    }
+}
+
+/// A probe of any kind: what hears a store in a store in a store is one type.
+struct AnyProbe<'a, O>(&'a mut dyn FnMut(Time, O));
+
+impl<O> Probe<O> for AnyProbe<'_, O> {
     fn observe(&mut self, now: Time, observation: O) {
         (self.0)(now, observation);
     }
 }
 
-/// Does the same to either array.
+/// What is not an array, with what it has scheduled and its owner does not know yet.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "D: Serialize + DeserializeOwned, D::Event: Copy + Default")]
+pub struct Device<D: BlockDevice> {
+    device: D,
+    #[serde(skip)]
+    scheduled: EventQueue<D::Event>,
+}
+
+impl<D: Part> Device<D> {
+    fn boxed(device: D) -> Box<Self> {
+        Box::new(Self {
+            device,
+            scheduled: EventQueue::default(),
+        })
+    }
+    /// Does something with the device at this instant, and passes on what it schedules.
+    fn act<T>(
+        &mut self,
+        cx: &mut Context<'_, Event, impl Probe<Observation<OfDevice>>>,
+        act: impl FnOnce(
+            &mut D,
+            &mut Context<'_, D::Event, AnyProbe<'_, D::Observation>>,
+        ) -> Result<T, D::Error>,
+    ) -> Result<T, StoreError> {
+        let mut hear = |now, heard| cx.probe.observe(now, D::heard(heard));
+        let mut probe = AnyProbe(&mut hear);
+        let mut within = Context::new(cx.now, &mut self.scheduled, &mut probe);
+        let done = act(&mut self.device, &mut within).map_err(D::fault)?;
+        while let Some((at, event)) = self.scheduled.pop() {
+            cx.queue.schedule(at, D::outside(event));
+        }
+        Ok(done)
+    }
+    fn handle(
+        &mut self,
+        cx: &mut Context<'_, Event, impl Probe<Observation<OfDevice>>>,
+        event: Event,
+    ) -> Result<(), StoreError> {
+        let Some(event) = D::inside(event) else {
+            unreachable!("a device gets its own events");
+        };
+        self.act(cx, |device, cx| device.handle(cx, event))
+    }
+    fn cut_power(
+        &mut self,
+        now: Time,
+        probe: &mut impl Probe<Observation<OfDevice>>,
+    ) -> Result<PowerCut, StoreError> {
+        let mut hear = |now, heard| probe.observe(now, D::heard(heard));
+        let cut = self.device.cut_power(now, &mut AnyProbe(&mut hear));
+        cut.map_err(D::fault)
+    }
+}
+
+impl From<Ssd<Map>> for Store {
+    fn from(ssd: Ssd<Map>) -> Self {
+        Self::Ssd(Device::boxed(ssd))
+    }
+}
+
+impl From<Disk> for Store {
+    fn from(disk: Disk) -> Self {
+        Self::Disk(Device::boxed(disk))
+    }
+}
+
+impl From<Cached<Store>> for Store {
+    fn from(cached: Cached<Self>) -> Self {
+        Self::Cached(Device::boxed(cached))
+    }
+}
+
+impl From<Array<Store>> for Store {
+    fn from(array: Array<Self>) -> Self {
+        Self::Array(Box::new(array))
+    }
+}
+
+impl Store {
+    /// The devices: of a cached store the cache, and then what lies behind it; of an array those of its members in their order.
+    pub fn leaves(&self) -> Vec<Leaf<'_>> {
+        match self {
+            Self::Ssd(ssd) => vec![Leaf::Ssd(&ssd.device)],
+            Self::Disk(disk) => vec![Leaf::Disk(&disk.device)],
+            Self::Cached(cached) => {
+                let behind = cached.device.backing().leaves();
+                [vec![Leaf::Cached(&cached.device)], behind].concat()
+            }
+            Self::Array(array) => array.members().flat_map(Self::leaves).collect(),
+        }
+    }
+}
+
+/// Does the same to a store of any shape: to what is not an array as `$device`, to an array.
 macro_rules! either {
-    ($store:expr, $array:ident => $done:expr) => {
+    ($store:expr, $device:ident => $done:expr, $array:ident => $of_array:expr) => {
         match $store {
-            Self::OfDevices($array) => $done,
-            Self::OfStores($array) => $done,
+            Self::Ssd($device) => $done,
+            Self::Disk($device) => $done,
+            Self::Cached($device) => $done,
+            Self::Array($array) => $of_array,
         }
     };
 }
 
-/// The fault of a member at any depth, under the names of all arrays around it.
-trait Flat<E> {
-    fn flat(self) -> ArrayError<E>;
-}
-
-impl<E> Flat<E> for ArrayError<E> {
-    fn flat(self) -> Self {
-        self
-    }
-}
-
-impl<E> Flat<E> for ArrayError<ArrayError<E>> {
-    fn flat(self) -> ArrayError<E> {
-        match self {
-            Self::BeyondEnd(error)
-            | Self::Member {
-                error: ArrayError::BeyondEnd(error),
-                ..
-            } => ArrayError::BeyondEnd(error),
-            Self::Member {
-                name,
-                error: ArrayError::Member { name: inner, error },
-            } => ArrayError::Member {
-                name: if inner.is_empty() {
-                    name
-                } else {
-                    format!("{name}.{inner}")
-                },
-                error,
-            },
-        }
-    }
-}
-
-impl<D> Store<D>
-where
-    D: BlockDevice<Event: Nested<Outside = Member<D::Event>>, Observation: Heard>,
-{
-    /// A device that stands beside an array.
-    pub fn of_one(device: D) -> Self {
-        let map = AddressMap::concatenated(&[device.user_bytes()]);
-        Self::OfDevices(Array::new(map, [(String::new(), device)]))
-    }
-    /// The devices, in the order of the members.
-    pub fn devices(&self) -> Vec<&D> {
-        match self {
-            Self::OfDevices(array) => array.members().collect(),
-            Self::OfStores(array) => array.members().flat_map(Self::devices).collect(),
-        }
-    }
-}
-
-impl<D> BlockDevice for Store<D>
-where
-    D: BlockDevice<Event: Nested<Outside = Member<D::Event>>, Observation: Heard>,
-{
-    type Event = Member<D::Event>;
-    type Observation = Observation<<D::Observation as Heard>::Device>;
-    type Error = ArrayError<D::Error>;
+impl BlockDevice for Store {
+    type Event = Event;
+    type Observation = Observation<OfDevice>;
+    type Error = StoreError;
 
     fn user_bytes(&self) -> u64 {
-        either!(self, array => array.user_bytes())
+        either!(self, one => one.device.user_bytes(), array => array.user_bytes())
     }
     fn takes(&self, stream: u32) -> bool {
-        either!(self, array => array.takes(stream))
+        either!(self, one => one.device.takes(stream), array => array.takes(stream))
     }
     fn tags(&self) -> u32 {
-        either!(self, array => array.tags())
+        either!(self, one => one.device.tags(), array => array.tags())
     }
     fn look_ahead(
         &mut self,
-        cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
+        cx: &mut Context<'_, Event, impl Probe<Self::Observation>>,
         upcoming: &[Request],
     ) {
-        let mut told = |now, heard| cx.probe.observe(now, heard);
-        let mut probe = Heeds(&mut told);
-        let cx = &mut Context::new(cx.now, cx.queue, &mut probe);
-        either!(self, array => array.look_ahead(cx, upcoming));
+        either!(self, one => {
+            let told = one.act(cx, |device, cx| {
+                device.look_ahead(cx, upcoming);
+                Ok(())
+            });
+            debug_assert!(told.is_ok(), "looking ahead cannot fail");
+        }, array => {
+            let mut hear = |now, heard| cx.probe.observe(now, heard);
+            let mut probe = AnyProbe(&mut hear);
+            array.look_ahead(&mut Context::new(cx.now, cx.queue, &mut probe), upcoming);
+        });
     }
     fn submit(
         &mut self,
-        cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
+        cx: &mut Context<'_, Event, impl Probe<Self::Observation>>,
         request: Request,
-    ) -> Result<Ticket, Self::Error> {
-        let mut told = |now, heard| cx.probe.observe(now, heard);
-        let mut probe = Heeds(&mut told);
-        let cx = &mut Context::new(cx.now, cx.queue, &mut probe);
-        either!(self, array => array.submit(cx, request).map_err(Flat::flat))
+    ) -> Result<Ticket, StoreError> {
+        either!(self, one => one.act(cx, |device, cx| device.submit(cx, request)), array => {
+            let mut hear = |now, heard| cx.probe.observe(now, heard);
+            let mut probe = AnyProbe(&mut hear);
+            let cx = &mut Context::new(cx.now, cx.queue, &mut probe);
+            Ok(array.submit(cx, request)?)
+        })
     }
     fn handle(
         &mut self,
-        cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
-        event: Self::Event,
-    ) -> Result<(), Self::Error> {
-        let mut told = |now, heard| cx.probe.observe(now, heard);
-        let mut probe = Heeds(&mut told);
-        let cx = &mut Context::new(cx.now, cx.queue, &mut probe);
-        either!(self, array => array.handle(cx, event).map_err(Flat::flat))
+        cx: &mut Context<'_, Event, impl Probe<Self::Observation>>,
+        event: Event,
+    ) -> Result<(), StoreError> {
+        either!(self, one => one.handle(cx, event), array => {
+            let mut hear = |now, heard| cx.probe.observe(now, heard);
+            let mut probe = AnyProbe(&mut hear);
+            let cx = &mut Context::new(cx.now, cx.queue, &mut probe);
+            Ok(array.handle(cx, event)?)
+        })
     }
     fn completions(&mut self) -> impl Iterator<Item = Completion> + '_ {
-        let told: Box<dyn Iterator<Item = Completion>> = match self {
-            Self::OfDevices(array) => Box::new(array.completions()),
-            Self::OfStores(array) => Box::new(array.completions()),
-        };
-        told
+        let done: Box<dyn Iterator<Item = Completion>> = either!(self,
+            one => Box::new(one.device.completions()),
+            array => Box::new(array.completions())
+        );
+        done
     }
     fn has_completions(&self) -> bool {
-        either!(self, array => array.has_completions())
+        either!(self, one => one.device.has_completions(), array => array.has_completions())
     }
     fn cut_power(
         &mut self,
         now: Time,
         probe: &mut impl Probe<Self::Observation>,
-    ) -> Result<PowerCut, Self::Error> {
-        let mut told = |now, heard| probe.observe(now, heard);
-        let probe = &mut Heeds(&mut told);
-        either!(self, array => array.cut_power(now, probe).map_err(Flat::flat))
+    ) -> Result<PowerCut, StoreError> {
+        either!(self, one => one.cut_power(now, probe), array => {
+            let mut hear = |now, heard| probe.observe(now, heard);
+            Ok(array.cut_power(now, &mut AnyProbe(&mut hear))?)
+        })
     }
     fn withdraw(&mut self, ticket: Ticket) {
-        either!(self, array => array.withdraw(ticket));
+        either!(self, one => one.device.withdraw(ticket), array => array.withdraw(ticket));
     }
+    #[allow(clippy::redundant_closure_for_method_calls)] // a path names one lifetime, not any
     fn resume(
         &mut self,
-        cx: &mut Context<'_, Self::Event, impl Probe<Self::Observation>>,
-    ) -> Result<(), Self::Error> {
-        let mut told = |now, heard| cx.probe.observe(now, heard);
-        let mut probe = Heeds(&mut told);
-        let cx = &mut Context::new(cx.now, cx.queue, &mut probe);
-        either!(self, array => array.resume(cx).map_err(Flat::flat))
+        cx: &mut Context<'_, Event, impl Probe<Self::Observation>>,
+    ) -> Result<(), StoreError> {
+        either!(self, one => one.act(cx, |device, cx| device.resume(cx)), array => {
+            let mut hear = |now, heard| cx.probe.observe(now, heard);
+            let mut probe = AnyProbe(&mut hear);
+            Ok(array.resume(&mut Context::new(cx.now, cx.queue, &mut probe))?)
+        })
     }
     fn chip_times(&self, times: &mut Vec<Time>) {
-        either!(self, array => array.chip_times(times));
+        either!(self, one => one.device.chip_times(times), array => array.chip_times(times));
+        if let Self::Cached(cached) = self {
+            cached.device.backing().chip_times(times);
+        }
     }
+    /// Of all devices in their order ([`Store::leaves`]).
     fn busy(&self, busy: &mut Busy) {
-        either!(self, array => array.busy(busy));
+        either!(self, one => one.device.busy(busy), array => array.busy(busy));
+        if let Self::Cached(cached) = self {
+            cached.device.backing().busy(busy);
+        }
     }
 }

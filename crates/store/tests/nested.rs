@@ -3,14 +3,16 @@
 
 use serde_json::json;
 use wordline_block::{BlockDevice, Op, Request};
+use wordline_device::Ssd;
 use wordline_device::{Composition, Interface, Scheduler};
 use wordline_disk::Disk;
+use wordline_ftl::Map;
 use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::{Context, EventQueue, Stream, Time};
 use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
 use wordline_partition::Costs;
 use wordline_store::cached::{Cached, Config, Plan};
-use wordline_store::{AddressMap, Array};
+use wordline_store::{AddressMap, Array, Leaf, Store};
 
 const PAGE: u64 = 4096;
 const DISK_PAGES: u64 = 200;
@@ -57,6 +59,7 @@ fn disk() -> Disk {
     Disk::new(&wordline_disk::Plan::new(&disk).unwrap())
 }
 
+/// A verified write-back cache.
 fn before<B: BlockDevice>(backing: B) -> Cached<B> {
     let config: Config = serde_json::from_value(json!({"mode": "write-back"})).unwrap();
     let device = flash();
@@ -137,4 +140,55 @@ fn caches_stand_in_arrays_and_before_arrays_of_caches() {
     assert!(tiers.checked() > Some(0));
     let inner = tiers.backing().members().map(Cached::figures);
     assert!(inner.map(|figures| figures.pages_written()).sum::<u64>() > 0);
+}
+
+fn ssd() -> Ssd<Map> {
+    let plan = flash();
+    let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
+    ssd.verify();
+    ssd
+}
+
+/// A store of any shape is the same as the one of one kind: the same requests end at the same time.
+#[test]
+fn a_store_of_any_shape_does_what_its_devices_do() {
+    assert_eq!(serve(&mut Store::from(disk())), serve(&mut disk()));
+    assert_eq!(serve(&mut Store::from(ssd())), serve(&mut ssd()));
+    let alone = serve(&mut before(disk()));
+    assert_eq!(serve(&mut Store::from(before(disk().into()))), alone);
+    let sizes = [DISK_PAGES * PAGE; 3];
+    let map = AddressMap::striped(8 * PAGE, &sizes);
+    let caches = || named((0..3).map(|_| before(disk())).collect());
+    let plain = serve(&mut before(Array::new(map.clone(), caches())));
+    let members = (0..3).map(|_| Store::from(before(disk().into()))).collect();
+    let array = Store::from(Array::new(map, named(members)));
+    let mut any = Store::from(before(array));
+    assert_eq!(serve(&mut any), plain);
+    let kinds: Vec<&str> = any
+        .leaves()
+        .into_iter()
+        .map(|leaf| match leaf {
+            Leaf::Ssd(_) => "ssd",
+            Leaf::Disk(_) => "disk",
+            Leaf::Cached(cached) => {
+                assert!(cached.checked() > Some(0));
+                "cache"
+            }
+        })
+        .collect();
+    assert_eq!(
+        kinds,
+        ["cache", "cache", "disk", "cache", "disk", "cache", "disk"]
+    );
+}
+
+#[test]
+fn devices_of_all_kinds_stand_beside_each_other() {
+    let members: Vec<Store> = vec![ssd().into(), disk().into(), before(ssd().into()).into()];
+    let sizes: Vec<u64> = members.iter().map(Store::user_bytes).collect();
+    let mut store = Store::from(Array::new(
+        AddressMap::striped(PAGE, &sizes),
+        named(members),
+    ));
+    assert_eq!(serve(&mut store).0, 3_000);
 }

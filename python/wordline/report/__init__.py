@@ -243,8 +243,12 @@ def _charts(summary: Mapping[str, Any], tables: Tables) -> list[Chart]:
 
 
 def _of_members(summary: Mapping[str, Any], parts: str) -> dict[str, int]:
-    """How many channels or dies each device of an array has, by its name; empty for one device."""
-    return {member["name"]: member["device"][parts] for member in summary["members"]}
+    """How many channels or dies each device of an array has, by its name; empty for one device. The
+    mechanism of a hard disk counts as a die."""
+    counts = {member["name"]: member["device"][parts] for member in summary["members"]}
+    if parts == "dies":
+        counts = {name: count or 1 for name, count in counts.items()}
+    return {name: count for name, count in counts.items() if count}
 
 
 def _of_disks(summary: Mapping[str, Any]) -> dict[str, int]:

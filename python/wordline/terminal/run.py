@@ -153,7 +153,10 @@ def _members(members: Sequence[Mapping[str, Any]]) -> Table:
     for member in members:
         table.add_row(member["name"], *_disks(member) * by_disk, *_member(member))
     table.caption_justify = "left"
-    table.caption = Text("requests: the parts that went to a member", style="dim")
+    caption = "requests: the parts that went to a member"
+    if any(member["cache"] for member in members):
+        caption += "; behind a cache, what it asked for"
+    table.caption = Text(caption, style="dim")
     return table
 
 

@@ -151,7 +151,7 @@ pub fn plan_cache(
         };
         let answers = Answers::of(&sampled, &space, question.steps, &mut goes_on);
         let answers = answers.map_err(|Stopped| CacheError::Interrupted)?;
-        let told = Told {
+        let case = Case {
             input,
             flash: &flash,
             seconds,
@@ -160,7 +160,7 @@ pub fn plan_cache(
             flash_pages: flash_pages.into(),
             flash_bytes: u64::from(flash_pages) * input.page_bytes,
             footprint_ratio: f64::from(flash_pages) / pages.footprint().max(1) as f64,
-            answers: answers.all(&told),
+            answers: answers.all(&case),
             map: answers.map(),
         });
     }
@@ -181,8 +181,8 @@ pub fn plan_cache(
     })
 }
 
-/// What answers are told of a trace and the flash.
-struct Told<'a> {
+/// What an answer is about: a trace and the flash.
+struct Case<'a> {
     input: &'a Input,
     flash: &'a Flash,
     seconds: Option<f64>,

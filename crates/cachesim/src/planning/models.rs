@@ -8,7 +8,7 @@ use wordline_partition::policy::locality_driven::Trained;
 use wordline_partition::utilisation::victims;
 
 use super::stacks::{Sampled, Stopped, Unified, Writes, split};
-use super::{Answer, Map, Told};
+use super::{Answer, Case, Map};
 
 /// How often the division and what its write list serves are found from each other.
 const ROUNDS: u32 = 8;
@@ -101,7 +101,7 @@ impl<'a> Answers<'a> {
         })
     }
     /// The answers of all policies.
-    pub(super) fn all(&self, told: &Told) -> Vec<Answer> {
+    pub(super) fn all(&self, case: &Case) -> Vec<Answer> {
         let own = f64::from(self.space.first_pages()) / self.total();
         let least = |best: f64, other: f64| {
             if self.unified_us(other) < self.unified_us(best) {
@@ -112,10 +112,10 @@ impl<'a> Answers<'a> {
         };
         let cheapest = self.utilisations().reduce(least).unwrap_or(own);
         let mut answers = vec![
-            told.answer("unified", self.space, &self.one_list(own)),
-            told.answer("unified-best", self.space, &self.one_list(cheapest)),
-            told.answer("rw-fcl", self.space, &self.two_lists(&self.rw)),
-            told.answer("op-fcl", self.space, &self.two_lists(&self.op)),
+            case.answer("unified", self.space, &self.one_list(own)),
+            case.answer("unified-best", self.space, &self.one_list(cheapest)),
+            case.answer("rw-fcl", self.space, &self.two_lists(&self.rw)),
+            case.answer("op-fcl", self.space, &self.two_lists(&self.op)),
         ];
         let bearable = |percent: &u32| {
             latency::cached_pages(ratio(*percent), self.space.total_pages) <= self.space.most_pages
@@ -126,7 +126,7 @@ impl<'a> Answers<'a> {
             |op| 1.0 - self.write_hits(latency::cached_pages(op, self.space.total_pages).into());
         let model = latency::Model::of(self.space);
         if let Some((op, _)) = model.best(candidates, victims, misses) {
-            answers.push(told.answer("locality-driven", self.space, &self.write_list(op)));
+            answers.push(case.answer("locality-driven", self.space, &self.write_list(op)));
         }
         answers
     }
@@ -304,7 +304,7 @@ fn rounded(us: f64) -> f64 {
     (us * 100.0).round() / 100.0
 }
 
-impl Told<'_> {
+impl Case<'_> {
     fn answer(&self, policy: &str, space: &Space, found: &Outcome) -> Answer {
         let pages = self.input.page_requests as f64;
         let requests = (self.input.reads + self.input.writes).max(1) as f64;

@@ -5,7 +5,7 @@ use wordline_kernel::Stream;
 use wordline_store::AddressMap;
 use wordline_workload::Disk;
 
-use super::cached::{alone, cached, disk};
+use super::cached::{alone, cached, disk, without_flash};
 use super::name;
 use crate::array::{Array, ArrayLayout, Member};
 use crate::plan::{self, Store};
@@ -43,12 +43,18 @@ fn array(config: &Config, array: &Array, seed: u64) -> Result<plan::Array, Confi
             0 => seed,
             _ => Stream::new(seed, &format!("array.{number}")).bits(),
         };
-        let store = Store::new(&store_of(config, single.said), seed).map_err(|error| {
-            if single.said.has_own(&error.key) {
+        let said = single.said;
+        let place = |error: ConfigError| {
+            if said.has_own(&error.key) {
                 return error.at_member(single.place);
             }
             error
-        })?;
+        };
+        let of_member = store_of(config, said);
+        let store = Store::new(&of_member, seed).map_err(place)?;
+        if said.has_flash() && store.ssds().is_empty() {
+            without_flash(&of_member).map_err(place)?;
+        }
         check_stripe(array, single, &store)?;
         members.push(plan::Member {
             name: single.name.clone(),
@@ -56,7 +62,6 @@ fn array(config: &Config, array: &Array, seed: u64) -> Result<plan::Array, Confi
             store,
         });
     }
-    check_kinds(&members)?;
     let sizes: Vec<u64> = members
         .iter()
         .map(|member| member.store.user_bytes())
@@ -80,48 +85,29 @@ fn array(config: &Config, array: &Array, seed: u64) -> Result<plan::Array, Confi
         ArrayLayout::Striped => Vec::new(),
         ArrayLayout::ByDisk => disks(&singles, &members)?,
     };
-    Ok(plan::Array {
+    let array = plan::Array {
         layout,
         disks,
         members,
-    })
+    };
+    check_depth(&array)?;
+    Ok(array)
 }
 
-/// An array has either flash or disks.
-fn check_kinds(members: &[plan::Member]) -> Result<(), ConfigError> {
-    let kind = |disks: bool| {
-        let mut of_kind = members.iter().filter(|member| {
-            let is_disk = matches!(member.store, Store::Disk(_));
-            let is_array_of_disks = !is_disk && !member.store.disks().is_empty();
-            if disks {
-                is_disk
-            } else {
-                !is_disk || is_array_of_disks
-            }
-        });
-        of_kind.next().map(|member| member.name.clone())
-    };
-    if let (Some(disk), Some(other)) = (kind(true), kind(false)) {
-        return Err(ConfigError::conflict(
-            "array.members",
-            format!("{disk} is a hard disk and {other} is none: an array of both is not modelled"),
-            "give all members a disk, or none of them",
-        ));
+/// Most numbers of devices: a bound on memory, of which each takes 4 bytes.
+const MOST_NUMBERS: u64 = 1 << 24;
+
+/// Devices of stores are numbered through.
+fn check_depth(array: &plan::Array) -> Result<(), ConfigError> {
+    let numbers = Store::Array(array.clone()).numbers();
+    if numbers <= MOST_NUMBERS {
+        return Ok(());
     }
-    let nested = members
-        .iter()
-        .find(|member| matches!(member.store, Store::Array(_)) && !member.store.disks().is_empty());
-    if let Some(member) = nested {
-        return Err(ConfigError::conflict(
-            "array.members",
-            format!(
-                "{} is an array of hard disks in an array, which is not modelled",
-                member.name
-            ),
-            "name all disks in one array",
-        ));
-    }
-    Ok(())
+    Err(ConfigError::conflict(
+        "array.members",
+        format!("the store nests so deeply that its devices would need {numbers} numbers"),
+        "nest fewer arrays and caches",
+    ))
 }
 
 /// Each member by itself, with its name.
@@ -131,6 +117,7 @@ fn singles(array: &Array) -> Result<Vec<Single<'_>>, ConfigError> {
         let key = |key: &str| format!("array.members[{place}].{key}");
         for number in 0..said.count {
             let name = match (said.name.as_str(), said.count) {
+                ("", _) if said.cache.is_some() => format!("cache{}", singles.len()),
                 ("", _) if said.disk.is_some() => format!("disk{}", singles.len()),
                 ("", _) => format!("ssd{}", singles.len()),
                 (name, 1) => name.to_owned(),
@@ -153,32 +140,41 @@ fn singles(array: &Array) -> Result<Vec<Single<'_>>, ConfigError> {
     ))
 }
 
-/// The configuration of a member as if it were alone; what is asked of the array is left out.
+/// The configuration of a member as if it were alone; what is asked of the array is left out. Of the tables around it, a disk takes
+/// those of disks, an SSD those of flash, and a cache or an array both.
 fn store_of(config: &Config, member: &Member) -> Config {
-    let mut store = Config {
-        array: member.array.clone(),
-        workload: None,
-        streams: Vec::new(),
-        ..config.clone()
-    };
     let Member {
         nand,
         ssd,
         host,
         buffer,
         ftl,
+        cache,
         disk,
+        array,
         precondition,
         ..
     } = member.clone();
-    store.nand = nand.unwrap_or(store.nand);
-    store.ssd = ssd.unwrap_or(store.ssd);
-    store.host = host.unwrap_or(store.host);
-    store.buffer = buffer.unwrap_or(store.buffer);
-    store.ftl = ftl.unwrap_or(store.ftl);
-    store.disk = disk.or(store.disk);
-    store.precondition = precondition.unwrap_or(store.precondition);
-    store
+    let around = if member.is_flash(config) {
+        config.clone()
+    } else {
+        Config::default()
+    };
+    let is_ssd = cache.is_none() && array.is_none() && member.has_flash();
+    Config {
+        nand: nand.unwrap_or(around.nand),
+        ssd: ssd.unwrap_or(around.ssd),
+        host: host.unwrap_or(around.host),
+        buffer: buffer.unwrap_or(around.buffer),
+        ftl: ftl.unwrap_or(around.ftl),
+        precondition: precondition.unwrap_or(around.precondition),
+        disk: disk.or_else(|| config.disk.clone().filter(|_| !is_ssd)),
+        cache,
+        array,
+        workload: None,
+        streams: Vec::new(),
+        ..config.clone()
+    }
 }
 
 fn check_stripe(array: &Array, single: &Single<'_>, store: &Store) -> Result<(), ConfigError> {

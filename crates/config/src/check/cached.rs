@@ -6,11 +6,11 @@ use wordline_ftl::gc::reclaim::Reclaiming;
 use wordline_ftl::mapping::Family;
 use wordline_store::cached;
 
-use crate::costs::costs;
+use crate::costs::of_tiers;
 use crate::plan::{Cached, HardDisk, Precondition, Settle, Ssd, Store};
 use crate::{Config, ConfigError, Nand, Precondition as PreconditionTable};
 
-/// Flash in front of disks. The flash starts empty and is reached through the cache alone.
+/// Flash in front of another store. The flash starts empty and is reached through the cache alone.
 pub(super) fn cached(
     config: &Config,
     table: &cached::Config,
@@ -63,23 +63,22 @@ pub(super) fn cached(
             "take another; `wordline cache` runs it over a trace",
         ));
     }
-    let disks = backing.disks();
-    let Some(disk) = disks.first().map(|leaf| leaf.disk) else {
-        unreachable!("there are disks behind a cache");
-    };
     ssd.precondition = Precondition {
         fill_pages: 0,
         overwrite_pages: 0,
         settle: Settle::No,
     };
     Ok(Cached {
-        cache: cached::Plan::new(table, &ssd.device, costs(&ssd.device, disk)),
+        cache: cached::Plan {
+            is_backing_volatile: backing.is_volatile(),
+            ..cached::Plan::new(table, &ssd.device, of_tiers(&ssd.device, &backing))
+        },
         ssd,
         backing,
     })
 }
 
-/// What lies behind a cache: the disk, or the array of disks.
+/// What lies behind a cache: the disk, or the array.
 fn backing(config: &Config, seed: u64) -> Result<Store, ConfigError> {
     let behind = Config {
         cache: None,
@@ -98,22 +97,11 @@ fn backing(config: &Config, seed: u64) -> Result<Store, ConfigError> {
             "describe the disk that it stands before in [disk], such as disk.model = \"constant\", or several in [array]",
         ));
     }
-    let store = Store::new(&behind, seed)?;
-    if store.disks().is_empty() {
-        return Err(ConfigError::conflict(
-            "cache",
-            "a cache stands before hard disks, and the members of this array are SSDs",
-            "give the members a disk, such as disk = { base = \"nearline-7200\" }, or leave [cache] out",
-        ));
-    }
-    Ok(store)
+    Store::new(&behind, seed)
 }
 
-/// A hard disk by itself.
-pub(super) fn disk(
-    config: &Config,
-    table: &wordline_disk::Config,
-) -> Result<HardDisk, ConfigError> {
+/// Refuses tables of flash where there is none.
+pub(super) fn without_flash(config: &Config) -> Result<(), ConfigError> {
     let flash = [
         ("nand", config.nand != Nand::default()),
         ("ssd", config.ssd != Wiring::default()),
@@ -132,6 +120,15 @@ pub(super) fn disk(
             "add [cache] to put the flash before the disk, or leave this out",
         ));
     }
+    Ok(())
+}
+
+/// A hard disk by itself.
+pub(super) fn disk(
+    config: &Config,
+    table: &wordline_disk::Config,
+) -> Result<HardDisk, ConfigError> {
+    without_flash(config)?;
     let disk = wordline_disk::Plan::new(table)
         .map_err(|error| ConfigError::conflict(error.key, error.reason, error.remedy))?;
     Ok(HardDisk {

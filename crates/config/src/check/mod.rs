@@ -12,6 +12,7 @@ mod replay;
 mod ssd;
 mod streams;
 
+use cached::without_flash;
 use observe::{observe, series};
 use replay::replay;
 
@@ -41,9 +42,13 @@ impl Plan {
     pub fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
         complete(config)?;
         range::ranges(config, None)?;
+        let store = Store::new(config, seed)?;
+        if store.ssds().is_empty() {
+            without_flash(config)?;
+        }
         let mut plan = Self {
             name: config.name.clone(),
-            store: Store::new(config, seed)?,
+            store,
             replay: replay(&config.replay.mode),
             series: series(&config.series)?,
             observe: observe(&config.observe)?,

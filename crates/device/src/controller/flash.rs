@@ -37,7 +37,7 @@ impl<M: Mapping> Controller<M> {
                 let array = &self.flash.array;
                 let mut next = self.ram.backend.bus_done::<F>(cx, channel, array);
                 if F::SCHEDULE && self.ram.issue.is_some() {
-                    self.stir(cx);
+                    self.take_load_change(cx);
                 }
                 while let Some(slot) = next {
                     let joined = || self.ram.backend.joined(slot);

@@ -174,7 +174,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// A die that has done something with the last hold of a bus may take more.
-    pub(super) fn stir(&mut self, cx: &mut Context<impl Hears>) {
+    pub(super) fn take_load_change(&mut self, cx: &mut Context<impl Hears>) {
         let Some(die) = self.ram.backend.load_changed() else {
             return;
         };

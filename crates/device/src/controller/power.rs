@@ -1,9 +1,9 @@
 //! The power fails: what is left is the flash, from which the map is built anew.
 
 use wordline_ftl::Mapping;
-use wordline_ftl::recovery::Journal;
+use wordline_ftl::recovery::{Journal, Recovery};
 use wordline_kernel::Time;
-use wordline_nand::{Operation, Ppn};
+use wordline_nand::{Block, Operation, Ppn};
 
 use super::Controller;
 use super::state::Volatile;
@@ -31,21 +31,10 @@ impl<M: Mapping> Controller<M> {
             requests_lost: self.ram.requests.serving(),
             ..PowerCut::default()
         };
-        for (operation, place) in self.ram.backend.under_way() {
-            self.tear(now, operation, place, &mut journal, &mut cut)?;
-        }
-        self.forget(now, plan);
-        let flash = journal.flash(&self.flash.array, self.layout);
-        let recovery = self.mapping.recover(&flash);
+        let recovery = self.read_anew(now, plan, &mut journal, &mut cut)?;
         self.flash.journal = Some(journal);
         for block in &recovery.erase {
-            let erased = self.flash.array.erase(*block);
-            erased.map_err(|violation| DeviceError::Violation { at: now, violation })?;
-            if let Some(verification) = &mut self.verification {
-                verification.shadow.erase(self.layout.page(*block, 0));
-            }
-            let erases = self.flash.array.erases()[block.index()];
-            self.mapping.erased(*block, erases);
+            self.erase_unclaimed(now, *block)?;
         }
         self.ram.free_blocks = self.mapping.free_blocks();
         cut.pages_read = recovery.pages_read;
@@ -69,6 +58,54 @@ impl<M: Mapping> Controller<M> {
             checked.map_err(DeviceError::Verification)?;
         }
         Ok(cut)
+    }
+
+    /// The power fails, and again while the device recovers: behind so many erases of that recovery and during the next of them, if
+    /// there are so many. To be followed by [`Controller::cut_power`]; whether there were.
+    pub fn cut_recovery(&mut self, now: Time, plan: &Plan, erases: usize) -> Result<bool> {
+        let Some(mut journal) = self.flash.journal.take() else {
+            return Err(DeviceError::NoSpares);
+        };
+        let mut cut = PowerCut::default();
+        let recovery = self.read_anew(now, plan, &mut journal, &mut cut)?;
+        let torn = recovery.erase.get(erases).copied();
+        if let Some(block) = torn {
+            let place = self.layout.page(block, 0);
+            self.tear(now, Operation::Erase, place, &mut journal, &mut cut)?;
+        }
+        self.flash.journal = Some(journal);
+        for block in recovery.erase.iter().take(erases) {
+            self.erase_unclaimed(now, *block)?;
+        }
+        Ok(torn.is_some())
+    }
+
+    /// What was under way is torn, all memory is lost, and the mapping reads the spare areas.
+    fn read_anew(
+        &mut self,
+        now: Time,
+        plan: &Plan,
+        journal: &mut Journal,
+        cut: &mut PowerCut,
+    ) -> Result<Recovery> {
+        for (operation, place) in self.ram.backend.under_way() {
+            self.tear(now, operation, place, journal, cut)?;
+        }
+        self.forget(now, plan);
+        let flash = journal.flash(&self.flash.array, self.layout);
+        Ok(self.mapping.recover(&flash))
+    }
+
+    /// The recovery erases a block that holds nothing.
+    fn erase_unclaimed(&mut self, now: Time, block: Block) -> Result<()> {
+        let erased = self.flash.array.erase(block);
+        erased.map_err(|violation| DeviceError::Violation { at: now, violation })?;
+        if let Some(verification) = &mut self.verification {
+            verification.shadow.erase(self.layout.page(block, 0));
+        }
+        let erases = self.flash.array.erases()[block.index()];
+        self.mapping.erased(block, erases);
+        Ok(())
     }
 
     /// What the array was at when the power failed cannot be read.

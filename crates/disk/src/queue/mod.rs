@@ -14,7 +14,7 @@ use crate::extent::Extent;
 
 /// What the mechanism can be needed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Work {
+pub enum Operation {
     /// A request.
     Request(Ticket),
     /// Data of a segment of the on-board buffer that is to be written.
@@ -25,7 +25,7 @@ pub enum Work {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// What for.
-    pub work: Work,
+    pub operation: Operation,
     /// What it touches.
     pub extent: Extent,
     /// Whether it writes.

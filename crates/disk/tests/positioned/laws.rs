@@ -4,7 +4,7 @@ use serde_json::json;
 use wordline_block::{BlockDevice, Op, Request};
 use wordline_disk::extent::Extent;
 use wordline_disk::model::Mechanism;
-use wordline_disk::queue::{Order, Policy, Queue, Waiting, Work};
+use wordline_disk::queue::{Operation, Order, Policy, Queue, Waiting};
 use wordline_disk::{Config, Disk, Event, Plan};
 use wordline_kernel::{Context, EventQueue, Stream, Time};
 
@@ -223,7 +223,7 @@ fn every_queue_does_what_it_does_in_plain_words() {
             let cost = |w: &Waiting| Time((w.extent.lbn * 7919 + place) % 997);
             if random.below(2) == 0 {
                 let waiting = Waiting {
-                    work: Work::Request(place as u32),
+                    operation: Operation::Request(place as u32),
                     extent: Extent {
                         lbn: random.below(64),
                         sectors: 1 + random.below(4),

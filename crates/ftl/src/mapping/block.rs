@@ -390,7 +390,7 @@ impl BlockMap {
             return Ok(());
         }
         Err(format!(
-            "plane {}: free blocks and open logical blocks are {:?}, the books say {:?}",
+            "plane {}: free blocks and open logical blocks are {:?}, the counts say {:?}",
             plane.0,
             [free, open],
             [state.free, state.open]
@@ -500,7 +500,7 @@ impl Mapping for BlockMap {
         let free: u32 = self.planes.iter().map(|plane| plane.free).sum();
         if free != self.free_blocks {
             return Err(format!(
-                "the planes have {free} free blocks, the books say {}",
+                "the planes have {free} free blocks, the counts say {}",
                 self.free_blocks
             ));
         }

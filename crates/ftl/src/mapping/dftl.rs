@@ -410,7 +410,7 @@ impl DftlMap {
         let found = blocks.filter(|block| self.is_of_map(*block)).count() as u32;
         if found != area.blocks() {
             return Err(format!(
-                "plane {}: {found} blocks hold translation pages, the books say {}",
+                "plane {}: {found} blocks hold translation pages, the counts say {}",
                 plane.0,
                 area.blocks()
             ));

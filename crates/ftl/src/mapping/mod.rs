@@ -171,9 +171,9 @@ pub trait Mapping {
     /// What a collection would cost now.
     fn cost(&self, want: Want) -> Cost;
 
-    /// Builds the books anew from what the flash holds, after the memory has been lost.
+    /// Builds the counts anew from what the flash holds, after the memory has been lost.
     fn recover(&mut self, flash: &Flash<'_>) -> Recovery;
-    /// Checks the books against each other; for tests and verification. Linear in the pages.
+    /// Checks the counts against each other; for tests and verification. Linear in the pages.
     fn audit(&self) -> Result<(), String>;
 }
 

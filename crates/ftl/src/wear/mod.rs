@@ -49,7 +49,7 @@ macro_rules! members {
         pub enum FreeBlocks { $($Variant($file::State)),+ }
 
         impl FreeBlocks {
-            /// What the books take of memory.
+            /// What the counts take of memory.
             pub fn memory(policy: &Wear, layout: &Layout, fill: Fill) -> Table {
                 match policy { $(Wear::$Variant(_) => $file::State::memory(layout, fill)),+ }
             }

@@ -46,13 +46,13 @@ struct Sampled {
 const MOST_LOOKED_AT: f64 = 1.0 / 16.0;
 
 impl Hits {
-    /// Before the first request.
-    pub(crate) fn new(plan: &Plan) -> Self {
+    /// Before the first request to a cache of pages so long.
+    pub(crate) fn new(plan: &Plan, page_bytes: u32) -> Self {
         let sampled = || {
             let room = plan.observe.miss_ratio_pages?;
             let rate = Rate::new(MOST_LOOKED_AT).unwrap_or(Rate::ALL);
             Some(Sampled {
-                page_bytes: plan.cached()?.cache.page_bytes.into(),
+                page_bytes: page_bytes.into(),
                 pages: ShardsSize::beginning_at(rate, room, plan.seed),
             })
         };

@@ -7,7 +7,7 @@ use super::served::Served;
 use serde::{Deserialize, Serialize};
 use wordline_block::{Parts, PowerCut, Request};
 use wordline_config::Plan;
-use wordline_config::plan::{Observe, Series, Ssd};
+use wordline_config::plan::{Device, Observe, Series, Shape, Ssd};
 use wordline_device::Observation;
 use wordline_kernel::memory;
 use wordline_kernel::{BusyTime, Probe, Time};
@@ -54,17 +54,19 @@ impl Recorder {
     pub fn new(plan: &Plan, requests: bool) -> Self {
         let ssds: Vec<_> = plan.ssds().collect();
         let rows = requests.then(|| Rows::new(plan.array().is_some()));
-        // A cache tells the busy times of its flash alone.
-        let disks = if plan.cached().is_some() {
-            0
-        } else {
-            plan.disks().len()
+        // A cache before disks tells the busy times of its flash alone.
+        let disks = match plan.shape() {
+            Shape::CachedDisks => 0,
+            _ => plan.disks().len(),
         };
         Self::of(plan, &ssds, disks, plan.streams.len().max(1), rows)
     }
-    /// An empty record of one of the SSDs of a run, which does not tell streams apart.
-    pub fn of_ssd(plan: &Plan, ssd: &Ssd) -> Self {
-        Self::of(plan, &[ssd], 0, 1, None)
+    /// An empty record of one of the devices of a run, which does not tell streams apart.
+    pub fn of_device(plan: &Plan, device: Device<'_>) -> Self {
+        match device.ssd() {
+            Some(ssd) => Self::of(plan, &[ssd], 0, 1, None),
+            None => Self::of(plan, &[], 1, 1, None),
+        }
     }
     /// A record of SSDs, and of disks, whose mechanisms count as dies.
     pub(super) fn of(

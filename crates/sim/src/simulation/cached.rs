@@ -93,7 +93,7 @@ pub(super) fn run(
     }
     let mut observer = OfCache {
         recorder: Recorder::new(plan, options.requests),
-        hits: Hits::new(plan),
+        hits: Hits::new(plan, cached.cache.page_bytes),
     };
     let chip_loads = plan.observe.chip_load_interval.map(ChipLoads::every);
     let state = LoopState::start(watcher, cuts, chip_loads);
@@ -116,6 +116,6 @@ pub(super) fn left(
         timeline: None,
         devices: vec![Device::of(store.flash(), Preconditioned::default())],
         disks: store.backing().members().map(Disk::figures).collect(),
-        cache: Some(CacheOutcome::of(store, observer.hits)),
+        caches: vec![CacheOutcome::of(store, observer.hits)],
     }
 }

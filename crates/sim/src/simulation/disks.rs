@@ -110,6 +110,6 @@ pub(super) fn left(
         timeline: None,
         devices: Vec::new(),
         disks: store.members().map(Disk::figures).collect(),
-        cache: None,
+        caches: Vec::new(),
     }
 }

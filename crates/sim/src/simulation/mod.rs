@@ -40,7 +40,7 @@ use std::time::Instant;
 use twox_hash::XxHash3_64;
 use wordline_cache::replacement::foreign::Maker;
 use wordline_config::Plan;
-use wordline_config::plan::Store;
+use wordline_config::plan::{self, Shape, Store};
 use wordline_device::Ssd;
 use wordline_device::precondition::Preconditioned;
 use wordline_ftl::Map;
@@ -205,9 +205,12 @@ impl<'a> Run<'a> {
             timeline,
             chip_loads: plan.observe.chip_load_interval.map(ChipLoads::every),
         };
-        let left = match plan.array() {
-            None => run.on_one(&mut host, watcher, cuts),
-            Some(array) => run.on_array(plan, array, &mut host, watcher, cuts),
+        let left = match &plan.store {
+            Store::Ssd(_) => run.on_one(&mut host, watcher, cuts),
+            Store::Array(array) if is_flat(plan, array) => {
+                run.on_array(plan, array, &mut host, watcher, cuts)
+            }
+            _ => run.on_store(plan, options, &mut host, watcher, cuts),
         };
         Ok(Self {
             host,
@@ -235,7 +238,7 @@ impl<'a> Run<'a> {
             timeline,
             devices,
             disks,
-            cache,
+            caches,
         } = left;
         let mut error = ended.stop.as_ref().map(ToString::to_string);
         if error.is_none() {
@@ -269,7 +272,7 @@ impl<'a> Run<'a> {
             members: members.collect(),
             devices,
             disks,
-            cache,
+            caches,
             streams: issued,
             contention: host.contention.window(),
             digest: ended.digest.value(),
@@ -286,23 +289,30 @@ impl<'a> Run<'a> {
     }
 }
 
-/// How a run on disks, or on flash before them, goes; none on SSDs.
+/// How a run on disks, or on flash before them, goes; none where there are SSDs to be brought into a state, or devices of several
+/// kinds.
 #[allow(clippy::type_complexity)] // it stands here once
 fn with_disks(plan: &Plan) -> Option<fn(&Plan, &Options, &mut Host<'_>, &mut Watcher<'_>) -> Left> {
-    match plan.store {
-        Store::Cached(_) => Some(cached::run),
-        _ if plan.disks().is_empty() => None,
-        _ => Some(disks::run),
+    match plan.shape() {
+        Shape::CachedDisks => Some(cached::run),
+        Shape::Disks => Some(disks::run),
+        Shape::Ssd | Shape::Ssds | Shape::Mixed => None,
     }
+}
+
+/// Whether the members of an array are SSDs.
+fn is_flat(plan: &Plan, array: &plan::Array) -> bool {
+    plan.shape() == Shape::Ssds && !array.is_nested()
 }
 
 /// Refuses what is asked of a run beside that its store cannot do.
 fn refuse(plan: &Plan, options: &Options) -> Result<(), SimulationError> {
-    let (is_cached, has_disks) = (plan.cached().is_some(), !plan.disks().is_empty());
-    let store = if is_cached {
-        "flash in front of a disk"
-    } else {
-        "a hard disk"
+    let shape = plan.shape();
+    let (store, has_state) = match shape {
+        Shape::Ssd | Shape::Ssds => return Ok(()),
+        Shape::Disks => ("a hard disk", false),
+        Shape::CachedDisks => ("flash in front of a disk", false),
+        Shape::Mixed => ("devices of several kinds", !plan.own_ssds().is_empty()),
     };
     let refused = [
         (
@@ -311,22 +321,22 @@ fn refuse(plan: &Plan, options: &Options) -> Result<(), SimulationError> {
             "--timeline",
         ),
         (
-            options.prepared.is_some(),
+            options.prepared.is_some() && !has_state,
             "nothing is prepared for",
             "--from",
         ),
         (
-            options.buffer_policy.is_some(),
+            options.buffer_policy.is_some() && !plan.has_buffer(),
             "no policy of the caller's is taken by",
             "the policy",
         ),
         (
-            options.verify && !is_cached,
+            options.verify && shape == Shape::Disks,
             "no data is followed through",
             "--verify",
         ),
     ];
-    match refused.iter().find(|(asked, _, _)| *asked && has_disks) {
+    match refused.iter().find(|(asked, _, _)| *asked) {
         None => Ok(()),
         Some((_, what, option)) => Err(SimulationError::Unsupported(format!(
             "{what} {store}; leave {option} out"
@@ -361,7 +371,7 @@ pub fn prepare(
     command: &Value,
     watch: Watch<'_>,
 ) -> Result<Option<u64>, SimulationError> {
-    if !plan.disks().is_empty() {
+    if plan.own_ssds().is_empty() {
         return Err(SimulationError::Unsupported(
             "a disk, and flash in front of one, starts empty: there is nothing to prepare; run it"
                 .into(),
@@ -420,13 +430,13 @@ mod tests {
 
     /// Hears of every hold that is over, and distributes it over intervals.
     #[derive(serde::Serialize)]
-    struct Told {
+    struct Heard {
         recorder: Recorder,
         buses: Vec<Intervals<Time>>,
         dies: Vec<Intervals<Time>>,
     }
 
-    impl Told {
+    impl Heard {
         fn new(plan: &Plan) -> Self {
             let lanes = |lanes: u32| {
                 let lane = || Intervals::new(Grid::growing(Time::from_us(1), INTERVALS));
@@ -440,7 +450,7 @@ mod tests {
         }
     }
 
-    impl Probe<Observation> for Told {
+    impl Probe<Observation> for Heard {
         fn observe(&mut self, now: Time, observation: Observation) {
             self.recorder.hear(now, observation);
             let (lane, from) = match observation {
@@ -452,7 +462,7 @@ mod tests {
         }
     }
 
-    impl Observer<Observation> for Told {
+    impl Observer<Observation> for Heard {
         fn recorder(&self) -> &Recorder {
             &self.recorder
         }
@@ -483,7 +493,7 @@ mod tests {
         };
         let mut ssds = pristine(&plan, &options).unwrap();
         devices::prepare(&plan, &mut ssds, |_, _| true).unwrap();
-        let mut told = Told::new(&plan);
+        let mut told = Heard::new(&plan);
         let mut go_on = |_: &Progress| power_cut_every.is_some();
         let mut watcher = Watcher::new(&mut go_on);
         watcher.last -= BETWEEN_REPORTS;

@@ -7,7 +7,7 @@ use super::power_cuts::PowerCuts;
 use super::watch::Watcher;
 use crate::chip_load::ChipLoads;
 use crate::devices::{self, Device};
-use crate::observer::{Drawn, Several};
+use crate::observer::{Drawn, Recorded, Several};
 use crate::outcome::CacheOutcome;
 use crate::record::Recorder;
 use crate::timeline::Timeline;
@@ -15,8 +15,10 @@ use wordline_config::Plan;
 use wordline_config::plan::{self};
 use wordline_device::precondition::Preconditioned;
 use wordline_device::{DeviceError, Ssd};
+use wordline_disk::Disk;
 use wordline_ftl::Map;
-use wordline_store::Array;
+use wordline_store::cached::Cached;
+use wordline_store::{Array, Leaf, Store};
 
 pub(super) fn resident_bytes() -> u64 {
     memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem as u64)
@@ -49,14 +51,14 @@ pub(super) struct Left {
     /// Before anything was summed up.
     pub(super) resident_bytes: u64,
     pub(super) recorder: Recorder,
-    /// What was recorded of each member of an array.
+    /// What was recorded of each device of several.
     pub(super) members: Vec<Recorder>,
     pub(super) timeline: Option<Box<Timeline>>,
     pub(super) devices: Vec<Device>,
     /// What each disk has done.
     pub(super) disks: Vec<wordline_disk::Figures>,
-    /// What a cache has done, if the store is one.
-    pub(super) cache: Option<CacheOutcome>,
+    /// What each cache has done.
+    pub(super) caches: Vec<CacheOutcome>,
 }
 
 impl PreparedRun {
@@ -93,6 +95,7 @@ impl PreparedRun {
         Left::of_one(ended, recorder, timeline, &ssd, &self.preconditioned)
     }
 
+    /// On an array of SSDs, none of which is an array.
     pub(super) fn on_array(
         mut self,
         plan: &Plan,
@@ -111,17 +114,79 @@ impl PreparedRun {
             let ended = Ended::new(Some(Stop::Interrupted));
             return Left::of_several(ended, observer, self.ssds.iter(), done);
         }
-        let mut ssds = self.ssds.into_iter();
-        if array.is_nested() {
-            let mut store = store_of(array, &mut ssds);
-            let state = LoopState::start(watcher, cuts, self.chip_loads);
-            let ended = simulate(&mut store, host, &mut observer, watcher, state);
-            return Left::of_several(ended, observer, store.devices(), done);
-        }
-        let mut store = array_of(array, &mut ssds);
+        let names = array.members.iter().map(|member| member.name.clone());
+        let mut store = Array::new(array.layout.clone(), names.zip(self.ssds));
         let state = LoopState::start(watcher, cuts, self.chip_loads);
         let ended = simulate(&mut store, host, &mut observer, watcher, state);
         Left::of_several(ended, observer, store.members(), done)
+    }
+
+    /// On a store of any shape.
+    pub(super) fn on_store(
+        mut self,
+        plan: &Plan,
+        options: &Options,
+        host: &mut Host<'_>,
+        watcher: &mut Watcher<'_>,
+        cuts: Option<PowerCuts>,
+    ) -> Left {
+        let stopped = self.is_stopped();
+        if let Some(timeline) = &mut self.timeline {
+            timeline.begin(&self.ssds);
+        }
+        let mut observer = Several::new(plan, self.recorder, self.timeline);
+        let mut store = Builder {
+            plan,
+            options,
+            ssds: self.ssds.into_iter(),
+        }
+        .build(&plan.store);
+        let ended = if stopped {
+            Ended::new(Some(Stop::Interrupted))
+        } else {
+            let state = LoopState::start(watcher, cuts, self.chip_loads);
+            simulate(&mut store, host, &mut observer, watcher, state)
+        };
+        Left::of_store(ended, observer, &store, &self.preconditioned)
+    }
+}
+
+/// Builds a store of any shape.
+struct Builder<'a> {
+    plan: &'a Plan,
+    options: &'a Options,
+    /// The SSDs that are no caches, in their order.
+    ssds: std::vec::IntoIter<Ssd<Map>>,
+}
+
+impl Builder<'_> {
+    fn build(&mut self, store: &plan::Store) -> Store {
+        match store {
+            plan::Store::Ssd(_) => match self.ssds.next() {
+                Some(ssd) => ssd.into(),
+                None => unreachable!("there is an SSD for each"),
+            },
+            plan::Store::Disk(disk) => Disk::new(&disk.disk).into(),
+            plan::Store::Cached(cached) => {
+                let device = cached.ssd.device(&self.plan.streams);
+                let backing = self.build(&cached.backing);
+                let mut store = Cached::new(&cached.cache, &device, backing);
+                if self.options.power_cut_every.is_some() {
+                    store.expect_power_cuts();
+                }
+                if self.options.verify {
+                    store.verify();
+                }
+                store.into()
+            }
+            plan::Store::Array(array) => {
+                let members = array.members.iter();
+                let members: Vec<_> = members
+                    .map(|member| (member.name.clone(), self.build(&member.store)))
+                    .collect();
+                Array::new(array.layout.clone(), members).into()
+            }
+        }
     }
 }
 
@@ -141,7 +206,7 @@ impl Left {
             timeline,
             devices: vec![Device::of(ssd, preconditioned[0])],
             disks: Vec::new(),
-            cache: None,
+            caches: Vec::new(),
         }
     }
     pub(super) fn of_several<'a>(
@@ -152,45 +217,52 @@ impl Left {
     ) -> Self {
         let resident_bytes = resident_bytes();
         let devices = ssds.into_iter().zip(preconditioned);
-        let (recorder, members, timeline) = observer.into_parts();
+        let Recorded {
+            whole,
+            members,
+            timeline,
+            ..
+        } = observer.into_parts();
         Self {
             ended,
             resident_bytes,
-            recorder,
+            recorder: whole,
             members,
             timeline,
             devices: devices.map(|(ssd, done)| Device::of(ssd, *done)).collect(),
             disks: Vec::new(),
-            cache: None,
+            caches: Vec::new(),
         }
     }
-}
-
-/// An array of SSDs, which are next in `ssds`.
-pub(super) fn array_of(
-    array: &plan::Array,
-    ssds: &mut dyn Iterator<Item = Ssd<Map>>,
-) -> Array<Ssd<Map>> {
-    let names = array.members.iter().map(|member| member.name.clone());
-    Array::new(array.layout.clone(), names.zip(ssds))
-}
-
-/// An array of SSDs, which are next in `ssds`, and of further arrays.
-pub(super) fn store_of(
-    array: &plan::Array,
-    ssds: &mut dyn Iterator<Item = Ssd<Map>>,
-) -> wordline_store::Store<Ssd<Map>> {
-    use wordline_store::Store;
-    if !array.is_nested() {
-        return Store::OfDevices(array_of(array, ssds));
+    pub(super) fn of_store(
+        ended: Ended,
+        observer: Several,
+        store: &Store,
+        preconditioned: &[Preconditioned],
+    ) -> Self {
+        let resident_bytes = resident_bytes();
+        let recorded = observer.into_parts();
+        let (mut devices, mut disks, mut caches) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut done, mut hits) = (preconditioned.iter(), recorded.hits.into_iter());
+        for leaf in store.leaves() {
+            match leaf {
+                Leaf::Ssd(ssd) => devices.extend(done.next().map(|done| Device::of(ssd, *done))),
+                Leaf::Disk(disk) => disks.push(disk.figures()),
+                Leaf::Cached(cached) => {
+                    devices.push(Device::of(cached.flash(), Preconditioned::default()));
+                    caches.extend(hits.next().map(|hits| CacheOutcome::of(cached, hits)));
+                }
+            }
+        }
+        Self {
+            ended,
+            resident_bytes,
+            recorder: recorded.whole,
+            members: recorded.members,
+            timeline: recorded.timeline,
+            devices,
+            disks,
+            caches,
+        }
     }
-    let members = array.members.iter().filter_map(|member| {
-        let store = match &member.store {
-            plan::Store::Ssd(_) => Store::of_one(ssds.next()?),
-            plan::Store::Cached(_) | plan::Store::Disk(_) => return None,
-            plan::Store::Array(array) => store_of(array, ssds),
-        };
-        Some((member.name.clone(), store))
-    });
-    Store::OfStores(Array::new(array.layout.clone(), members))
 }

@@ -6,10 +6,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wordline_block::BlockDevice;
 use wordline_config::Plan;
+use wordline_config::plan::Shape;
 use wordline_device::Ssd;
 use wordline_device::precondition::Preconditioned;
 use wordline_ftl::Map;
-use wordline_store::{Array, Store};
+use wordline_store::Array;
 
 use super::checkpoint::{Before, Checkpoints, RunState};
 use super::event_loop::{Ended, simulate};
@@ -53,20 +54,18 @@ impl<'a> Run<'a> {
             watcher,
             clocks,
         };
-        let (host, left, before) = match plan.array_of_ssds() {
-            None if plan.cached().is_some() => run.go_on(cached::left),
-            None if !plan.disks().is_empty() => run.go_on(disks::left),
-            None => run.go_on(|ended, recorder: Recorder, ssd: &Ssd<Map>, done| {
+        let (host, left, before) = match (plan.shape(), plan.array()) {
+            (Shape::CachedDisks, _) => run.go_on(cached::left),
+            (Shape::Disks, _) => run.go_on(disks::left),
+            (Shape::Ssd, _) => run.go_on(|ended, recorder: Recorder, ssd: &Ssd<Map>, done| {
                 Left::of_one(ended, recorder, None, ssd, done)
             }),
-            Some(array) if array.is_nested() => {
-                run.go_on(|ended, heard: Several, store: &Store<Ssd<Map>>, done| {
-                    Left::of_several(ended, heard, store.devices(), done)
+            (Shape::Ssds, Some(array)) if !array.is_nested() => {
+                run.go_on(|ended, heard: Several, array: &Array<Ssd<Map>>, done| {
+                    Left::of_several(ended, heard, array.members(), done)
                 })
             }
-            Some(_) => run.go_on(|ended, heard: Several, array: &Array<Ssd<Map>>, done| {
-                Left::of_several(ended, heard, array.members(), done)
-            }),
+            (Shape::Ssds | Shape::Mixed, _) => run.go_on(Left::of_store),
         }?;
         Ok(Self {
             host,

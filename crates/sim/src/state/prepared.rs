@@ -18,32 +18,33 @@ use super::file::{self, Header, StateError, kind};
 /// What a preparation depends on, the seed apart: an entry for each SSD, as the keys of its configuration
 /// have it.
 fn basis(plan: &Plan) -> Value {
-    plan.ssds()
-        .map(|ssd| {
-            let ftl = &ssd.device.ftl;
-            let part = &ssd.device.part;
-            json!({
-                "ftl": ftl.config,
-                "ssd": ftl.dimensions,
-                "nand": {
-                    "geometry": {"layout": ftl.layout, "page_bytes": ftl.page_bytes},
-                    "endurance_cycles": part.endurance_cycles,
-                    "partial_programs": part.partial_programs,
-                },
-                "precondition": {
-                    "fill_pages": ssd.precondition.fill_pages,
-                    "overwrite_pages": ssd.precondition.overwrite_pages,
-                    "settle": format!("{:?}", ssd.precondition.settle),
-                },
-            })
+    let own = plan.own_ssds().into_iter();
+    own.map(|(_, ssd)| {
+        let ftl = &ssd.device.ftl;
+        let part = &ssd.device.part;
+        json!({
+            "ftl": ftl.config,
+            "ssd": ftl.dimensions,
+            "nand": {
+                "geometry": {"layout": ftl.layout, "page_bytes": ftl.page_bytes},
+                "endurance_cycles": part.endurance_cycles,
+                "partial_programs": part.partial_programs,
+            },
+            "precondition": {
+                "fill_pages": ssd.precondition.fill_pages,
+                "overwrite_pages": ssd.precondition.overwrite_pages,
+                "settle": format!("{:?}", ssd.precondition.settle),
+            },
         })
-        .collect()
+    })
+    .collect()
 }
 
 /// A name of what a preparation of `plan` leaves: equal for plans whose preparations are equal.
 pub fn key(plan: &Plan, spare_areas: bool) -> String {
     let mut hash = XxHash3_64::new();
-    let seeds: Vec<u64> = plan.ssds().map(|ssd| ssd.seed).collect();
+    let own = plan.own_ssds().into_iter();
+    let seeds: Vec<u64> = own.map(|(_, ssd)| ssd.seed).collect();
     hash.write(format!("{} {seeds:?} {spare_areas}", basis(plan)).as_bytes());
     format!("{:016x}", hash.finish())
 }

@@ -2,11 +2,14 @@
 
 use super::figures::ratio;
 use super::latency::LatencySummary;
-use crate::outcome::{CacheOutcome, Outcome};
-use crate::record::Hits;
+use crate::devices::Device as Flash;
+use crate::outcome::{CacheOutcome, LeafOutcome, Outcome};
+use crate::record::{Hits, Record};
 use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_cache::curve::{Axis, Curve};
+use wordline_config::plan::{Cached, Device};
+use wordline_disk::Figures;
 use wordline_kernel::Time;
 
 /// Flash in front of a disk. Pages are pages of the flash.
@@ -164,20 +167,54 @@ impl TiersSummary {
 }
 
 impl CacheSummary {
-    /// None without a cache; `span` is the simulated time from the first arrival on.
-    pub(crate) fn new(outcome: &Outcome, span: Time) -> Option<Self> {
-        let plan = outcome.plan.cached()?;
+    /// Of the cache that the host talks to, if the store is one; `span` is the simulated time from the first arrival on.
+    pub(crate) fn of_store(outcome: &Outcome, span: Time) -> Option<Self> {
+        outcome.plan.cached()?;
+        if let Some(first) = outcome.leaves().first() {
+            return Self::of_member(first, span);
+        }
+        Some(Self::new(
+            outcome.plan.cached()?,
+            outcome.caches.first()?,
+            &outcome.record,
+            outcome.devices.first()?,
+            &outcome.disks,
+            span,
+        ))
+    }
+    /// Of a device, if it is a cache.
+    pub(crate) fn of_member(member: &LeafOutcome<'_>, span: Time) -> Option<Self> {
+        let Device::Cached(plan) = member.leaf.of else {
+            return None;
+        };
+        let (record, disks) = (member.record, member.disks);
+        Some(Self::new(
+            plan,
+            member.cache?,
+            record,
+            member.device?,
+            disks,
+            span,
+        ))
+    }
+    /// Of a cache with its flash and the disks behind it.
+    fn new(
+        plan: &Cached,
+        cache: &CacheOutcome,
+        record: &Record,
+        device: &Flash,
+        disks: &[Figures],
+        span: Time,
+    ) -> Self {
         let CacheOutcome {
             figures,
             counts,
             pages,
             hits,
             checked,
-        } = outcome.cache.as_ref()?;
-        let disks = || outcome.disks.iter();
-        let serial = outcome.plan.disks().iter().all(|leaf| leaf.disk.serial);
-        let flash = outcome.record.flash();
-        let device = &outcome.devices[0];
+        } = cache;
+        let serial = plan.backing.disks().iter().all(|leaf| leaf.disk.serial);
+        let flash = record.flash();
         let [demand, clean, resize] = figures.destages;
         let hit = figures.resident_hits + figures.suspected_hits + figures.joined;
         let erases: u64 = device.erases.iter().map(|erases| u64::from(*erases)).sum();
@@ -186,13 +223,13 @@ impl CacheSummary {
         let years = span.as_secs() / (365.25 * 24.0 * 3600.0);
         let page_bytes = u64::from(plan.cache.page_bytes);
         let curve = hits.curve();
-        let served: u64 = disks().map(|disk| disk.reads + disk.writes).sum();
-        let utilisation = (serial && span > Time::ZERO).then(|| {
-            let busy: f64 = disks().map(|disk| disk.busy().as_secs()).sum();
-            busy / span.as_secs() / outcome.disks.len() as f64
+        let served: u64 = disks.iter().map(|disk| disk.reads + disk.writes).sum();
+        let utilisation = (serial && span > Time::ZERO && !disks.is_empty()).then(|| {
+            let busy: f64 = disks.iter().map(|disk| disk.busy().as_secs()).sum();
+            busy / span.as_secs() / disks.len() as f64
         });
         let asked = hits.reads.all().count() + hits.writes.all().count();
-        Some(Self {
+        Self {
             capacity_pages: plan.cache.capacity.into(),
             flash_pages: plan.cache.space.total_pages.into(),
             divisions: figures.divisions,
@@ -247,13 +284,13 @@ impl CacheSummary {
                 .map(|busy| busy * asked as f64 / served as f64),
             disk_read_savings: ratio(
                 figures.pages_read() * page_bytes,
-                disks().map(|disk| disk.bytes_read).sum(),
+                disks.iter().map(|disk| disk.bytes_read).sum(),
             ),
             pages_checked: *checked,
             lru_miss_ratio: curve
                 .as_ref()
                 .map(|curve| curve.miss_ratio(plan.cache.capacity.into())),
             miss_ratio_curve: curve.as_ref().map(points).unwrap_or_default(),
-        })
+        }
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_config::Plan;
-use wordline_config::plan::Ssd;
+use wordline_config::plan::{Device, Shape, Ssd};
 
 /// The device that was simulated; of an array, sums over its members, and null what adds to nothing and is not the same in all of them. Of hard disks, what counts flash is 0.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
@@ -11,11 +11,11 @@ use wordline_config::plan::Ssd;
 pub struct DeviceSummary {
     /// Name of the configuration.
     pub name: String,
-    /// All pages of the device; of all members of an array.
+    /// All pages of the device; of all members of an array, with the sectors of disks that stand behind no cache.
     pub capacity_bytes: u64,
     /// What the host can address: the capacity less over-provisioning.
     pub user_bytes: u64,
-    /// (capacity - user) / capacity: of one SSD, and of the flash of a cache, as configured; of an array, of its sums.
+    /// (capacity - user) / capacity: of one SSD, and of the flash of a cache, as configured; of an array, of its sums; of devices of several kinds, of the sums of their flash.
     pub over_provisioning_ratio: f64,
     /// Channels.
     pub channels: u32,
@@ -56,7 +56,23 @@ impl DeviceSummary {
             page_bytes: common(|ssd| ssd.geometry.page_bytes),
         }
     }
-    pub(crate) fn of_ssd(plan: &Ssd) -> Self {
+    /// Of a device among several.
+    pub(crate) fn of_device(plan: Device<'_>) -> Self {
+        match plan {
+            Device::Ssd(ssd) => Self::of_ssd(ssd),
+            Device::Cached(cached) => Self {
+                user_bytes: cached.backing.user_bytes(),
+                ..Self::of_ssd(&cached.ssd)
+            },
+            Device::Disk(disk) => Self {
+                name: disk.name.clone(),
+                capacity_bytes: disk.disk.capacity_bytes,
+                user_bytes: disk.disk.capacity_bytes,
+                ..Self::default()
+            },
+        }
+    }
+    fn of_ssd(plan: &Ssd) -> Self {
         let layout = &plan.device.part.layout;
         Self {
             name: plan.name.clone(),
@@ -81,7 +97,13 @@ fn over_provisioning(plan: &Plan) -> f64 {
         (None, _) => 0.0,
         (Some(only), None) => only.device.ftl.config.over_provisioning_ratio,
         (Some(_), Some(_)) => {
-            let (capacity, user) = (plan.capacity_bytes(), plan.user_bytes());
+            let (capacity, user) = match plan.shape() {
+                Shape::Mixed => (
+                    plan.ssds().map(Ssd::capacity_bytes).sum(),
+                    plan.ssds().map(Ssd::user_bytes).sum(),
+                ),
+                _ => (plan.capacity_bytes(), plan.user_bytes()),
+            };
             capacity.saturating_sub(user) as f64 / capacity as f64
         }
     }

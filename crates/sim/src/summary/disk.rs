@@ -7,7 +7,7 @@ use wordline_kernel::Time;
 
 use crate::outcome::Outcome;
 
-/// A hard disk: the store itself, a member of an array of disks, or one behind a cache.
+/// A hard disk, wherever it stands in the store.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Disk")]
 pub struct DiskSummary {

@@ -1,22 +1,23 @@
-//! The members of an array beside each other: what each did of what was asked of the whole.
+//! The devices of a store of several beside each other: what each did of what was asked of the whole.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_kernel::Time;
 
-use crate::outcome::{Outcome, SsdOutcome};
+use crate::outcome::{LeafOutcome, Outcome, SsdOutcome};
 use crate::record::{FlashCounts, Record, Served};
 use crate::summary::{
-    Breakdown, ByOp, CollectionSummary, CommandSummary, DeviceSummary, EnergySummary, Execution,
-    FlashSummary, LatencySummary, PreconditionSummary, Throughput, Utilisation, sum_of_dies,
+    Breakdown, ByOp, CacheSummary, CollectionSummary, CommandSummary, DeviceSummary, EnergySummary,
+    Execution, FlashSummary, LatencySummary, PreconditionSummary, Throughput, Utilisation,
+    sum_of_dies,
 };
 use crate::summary::{ExcessOf, WorstCase};
 
-/// A device of an array. Its requests are the parts of the array's that went to it.
+/// A device of a store of several. Its requests are the parts of the host's that went to it; behind a cache, those of the cache.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Member")]
 pub struct MemberSummary {
-    /// Name of a member of the array; `members` is empty without one.
+    /// Name of the device, behind those of the arrays that it stands in; `members` is empty for a store of one device.
     pub name: String,
     /// Disks of the trace that it holds, if requests go by disk.
     pub disks: Vec<u32>,
@@ -26,7 +27,7 @@ pub struct MemberSummary {
     pub input: MemberInput,
     /// Simulated time in which the member held a part of a request.
     pub busy_s: f64,
-    /// Response times of the parts, as `latency`: from the arrival of the request at the array.
+    /// Response times of the parts, as `latency`: from the arrival of the request at the array, or at the cache's store behind it.
     pub latency: ByOp<LatencySummary>,
     /// Where their time went, as `breakdown`; the wait for a slot of the member is host queue.
     pub breakdown: ByOp<Breakdown>,
@@ -40,6 +41,8 @@ pub struct MemberSummary {
     pub bytes_share: Option<f64>,
     /// Its flash operations, as `flash`.
     pub flash: FlashSummary,
+    /// What it has done as a cache, as `cache`; null if it is none.
+    pub cache: Option<CacheSummary>,
     /// Its collections, as `collections`.
     pub collections: Vec<CollectionSummary>,
     /// The commands of its dies, as `commands`.
@@ -73,32 +76,32 @@ pub struct MemberInput {
     pub unwritten_pages_read: u64,
 }
 
-/// The members of the array of a run; none if there is no array.
+/// The devices of a run on several; none on one.
 pub(crate) fn members(outcome: &Outcome) -> Vec<MemberSummary> {
-    if outcome.plan.array_of_ssds().is_none() {
-        return Vec::new();
-    }
     let all: u64 = outcome.record.total.bytes.iter().sum();
-    let leaves = outcome.plan.leaves().into_iter().zip(outcome.ssds());
+    let leaves = outcome.leaves().into_iter();
     leaves
-        .map(|(leaf, ssd)| MemberSummary {
-            name: leaf.name,
-            disks: leaf.disks.to_vec(),
-            ..summary(&ssd, outcome, all)
-        })
+        .map(|member| summary(&member, outcome, all))
         .collect()
 }
 
-fn summary(ssd: &SsdOutcome<'_>, outcome: &Outcome, all: u64) -> MemberSummary {
-    let SsdOutcome { record, device, .. } = *ssd;
+fn summary(member: &LeafOutcome<'_>, outcome: &Outcome, all: u64) -> MemberSummary {
+    let LeafOutcome { record, device, .. } = *member;
     let (flash, served) = (record.flash(), &record.total);
     let from = outcome.first_arrival();
     let span: Time = outcome.end.since(from);
     let bytes: u64 = served.bytes.iter().sum();
+    let ssd = member.leaf.of.ssd().zip(device);
+    let ssd = ssd.map(|(plan, device)| SsdOutcome {
+        plan,
+        record,
+        device,
+    });
+    let preconditioned = device.map(|device| device.preconditioned);
     MemberSummary {
-        name: String::new(),
-        disks: Vec::new(),
-        device: DeviceSummary::of_ssd(ssd.plan),
+        name: member.leaf.name.clone(),
+        disks: member.leaf.disks.to_vec(),
+        device: DeviceSummary::of_device(member.leaf.of),
         input: input(served, &flash),
         busy_s: record.busy().as_secs(),
         latency: LatencySummary::by_op(served),
@@ -107,13 +110,14 @@ fn summary(ssd: &SsdOutcome<'_>, outcome: &Outcome, all: u64) -> MemberSummary {
         excess: ExcessOf::by_op(served),
         throughput: Throughput::new(served, from),
         bytes_share: (all > 0).then(|| bytes as f64 / all as f64),
-        flash: FlashSummary::new(&flash, std::slice::from_ref(device)),
+        flash: FlashSummary::new(&flash, device.map_or(&[], std::slice::from_ref)),
+        cache: CacheSummary::of_member(member, span),
         collections: collections(record),
         commands: CommandSummary::new(record.commands, &flash),
         utilisation: Utilisation::new(record, span),
-        execution: Execution::new(&device.usage, span),
-        energy: sum_of_dies(ssd, span),
-        precondition: PreconditionSummary::new(&device.preconditioned),
+        execution: Execution::new(device.map_or(&[][..], |device| &device.usage), span),
+        energy: ssd.map_or_else(EnergySummary::default, |ssd| sum_of_dies(&ssd, span)),
+        precondition: PreconditionSummary::new(&preconditioned.unwrap_or_default()),
     }
 }
 

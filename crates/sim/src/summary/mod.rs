@@ -89,7 +89,7 @@ pub struct Summary {
     pub streams: Vec<StreamSummary>,
     /// How the streams shared the device; null with one stream.
     pub fairness: Option<Fairness>,
-    /// The members of the array; empty without one.
+    /// The devices of a store of several: SSDs, caches, hard disks; empty for one SSD, for hard disks alone, and for one cache before them.
     pub members: Vec<MemberSummary>,
     /// What happened to the flash.
     pub flash: FlashSummary,
@@ -97,9 +97,9 @@ pub struct Summary {
     pub map_cache: Option<MapCacheSummary>,
     /// The DRAM buffer; null without one.
     pub buffer: Option<BufferSummary>,
-    /// The cache; null unless the store is flash in front of a disk.
+    /// The cache; null unless the store is flash in front of another.
     pub cache: Option<CacheSummary>,
-    /// The hard disks: the store itself, its members, or those behind the cache; empty without one.
+    /// The hard disks, wherever they stand in the store; empty without one.
     pub disks: Vec<DiskSummary>,
     /// The load of the dies; null if it was not looked at.
     pub chip_load: Option<ChipLoadSummary>,
@@ -191,7 +191,7 @@ impl Summary {
             flash: FlashSummary::new(&flash, devices),
             map_cache: MapCacheSummary::new(devices),
             buffer: BufferSummary::new(&outcome.plan, record, devices),
-            cache: CacheSummary::new(outcome, span),
+            cache: CacheSummary::of_store(outcome, span),
             disks: DiskSummary::all(outcome, span),
             chip_load: outcome.chip_loads.as_ref().map(ChipLoadSummary::new),
             collections: record

@@ -24,6 +24,8 @@ pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
         ));
     } else if outcome.plan.cached().is_some() {
         notes.push("The cache was empty at the start: its first reads miss.".into());
+    } else if !outcome.caches.is_empty() {
+        notes.push("The caches were empty at the start: their first reads miss.".into());
     } else if outcome.plan.first().is_some() {
         notes.push("The device was empty at the start (precondition.fill_ratio = 0).".into());
     }

@@ -63,8 +63,9 @@ pub fn blocks(outcome: &Outcome) -> Result<Table, ObserveError> {
             runs.most.into(),
         ),
     ];
-    if outcome.plan.array().is_some() {
-        let members = (0..).zip(rows());
+    if outcome.plan.has_members() {
+        let members = outcome.plan.flash().into_iter();
+        let members = members.map(|(member, _)| member).zip(rows());
         let of_rows = |(member, rows)| repeat_n(member, rows);
         columns.insert(0, of_member(members.flat_map(of_rows)));
     }

@@ -20,8 +20,10 @@ pub fn dies(outcome: &Outcome) -> Result<Table, ObserveError> {
         .iter()
         .flat_map(|device| &device.usage)
         .collect();
-    let places: Vec<(u32, Dimensions, u32)> = (0..)
-        .zip(outcome.plan.ssds())
+    let places: Vec<(u32, Dimensions, u32)> = outcome
+        .plan
+        .flash()
+        .into_iter()
         .flat_map(|(member, plan)| {
             (0..plan.device.part.layout.dies).map(move |die| (member, plan.dimensions, die))
         })
@@ -40,7 +42,8 @@ pub fn dies(outcome: &Outcome) -> Result<Table, ObserveError> {
                 .collect::<Vec<f64>>(),
         )
     };
-    let occupied = outcome.record.dies.totals().into_iter().take(places.len());
+    let records: Vec<_> = outcome.ssds().map(|ssd| ssd.record).collect();
+    let occupied = records.into_iter().flat_map(|record| record.dies.totals());
     let mut columns = vec![
         (
             Heading::new("channel", "", "Channel"),
@@ -88,7 +91,7 @@ pub fn dies(outcome: &Outcome) -> Result<Table, ObserveError> {
         ),
     ];
     columns.extend(energy_columns(&energy));
-    if outcome.plan.array().is_some() {
+    if outcome.plan.has_members() {
         columns.insert(0, of_member(places.iter().map(|(member, ..)| *member)));
     }
     Table::new(columns)

@@ -1,6 +1,7 @@
 //! Time series: what happened in each interval.
 
 use super::{Cells, Column, f64s, maybe, of_member, requests, seconds, u64s, us};
+use crate::outcome::Outcome;
 use crate::record::{Cell, Record};
 use crate::summary::ratio;
 use std::iter::repeat_n;
@@ -8,7 +9,8 @@ use wordline_observe::{Busy, Heading, ObserveError, Table, Values};
 
 /// A row for each member of an array and interval of simulated time. Intervals of members can differ
 /// in width.
-pub fn members(records: &[Record]) -> Result<Table, ObserveError> {
+pub fn members(outcome: &Outcome) -> Result<Table, ObserveError> {
+    let records = &outcome.members[..];
     let of = |record: &Record| record.series.iter().count();
     let rows = (0..)
         .zip(records)
@@ -21,6 +23,9 @@ pub fn members(records: &[Record]) -> Result<Table, ObserveError> {
     columns.extend(host_columns(&cells));
     columns.extend(flash_columns(&cells));
     columns.extend(buffer_columns(&cells));
+    if !outcome.caches.is_empty() {
+        columns.extend(cache_columns(&cells));
+    }
     Table::new(columns)
 }
 

@@ -222,18 +222,20 @@ impl<B: BlockDevice> Cached<B> {
     pub(super) fn written_out(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        request: &Request,
         number: u32,
         (first, count): (u32, u32),
         parts: &Parts,
     ) -> Result<(), B> {
         let mut due = Vec::new();
+        let held = self.durability(cx.now, request);
         let Some(destage) = self.destages.get_mut(number) else {
             return Ok(());
         };
         let pages = &destage.pages[first as usize..(first + count) as usize];
         if let Some(versions) = &mut self.versions {
             for (page, copy) in pages {
-                versions.destaged(*page, *copy);
+                versions.destaged(*page, *copy, held);
             }
         }
         if let Some(journal) = &self.flash.mapping().owner().journal

@@ -19,6 +19,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use wordline_ftl::Lpn;
 use wordline_ftl::recovery::Label;
+use wordline_kernel::memory::Table;
 use wordline_nand::Ppn;
 
 /// Bytes of a record: the number of a page, and that of a write.
@@ -155,6 +156,14 @@ pub(super) struct Journal {
 }
 
 impl Journal {
+    /// What it takes of memory, for a flash of so many pages of which so many can be dirty.
+    pub fn memory(pages: u32, dirty: u64) -> [Table; 2] {
+        let known = wordline_cache::keyed::bytes::<(u64, Known)>(dirty);
+        [
+            Table::zeroed::<[u32; 5]>("places of dirty copies", pages.into(), 0.0),
+            Table::grown::<u8>("dirty pages", known),
+        ]
+    }
     pub fn new(plan: JournalPlan, pages: u32) -> Self {
         Self {
             plan,

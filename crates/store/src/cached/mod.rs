@@ -32,7 +32,9 @@ use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Busy, Completion, Parts, PowerCut, Request, Ticket};
 use wordline_device::{Interface, Ssd};
 use wordline_ftl::{Lpn, OwnedMap};
+use wordline_kernel::memory::Table as MemoryTable;
 use wordline_kernel::{Context, EventQueue, Probe, Time};
+use wordline_partition::Partitioning;
 
 use admission::Filter;
 pub use config::Config;
@@ -185,6 +187,12 @@ impl<B: BlockDevice> Cached<B> {
             done: Vec::new(),
         }
     }
+    /// What it takes of memory beside its flash and the store behind it.
+    pub fn memory(plan: &Plan) -> Vec<MemoryTable> {
+        let mut tables = Residents::memory(plan);
+        tables.extend(Partitioning::memory(&plan.partition, &plan.space));
+        tables
+    }
     /// From now on, every page that is served, from flash or from below, is compared with what was written.
     pub fn verify(&mut self) {
         self.flash.verify();
@@ -197,6 +205,16 @@ impl<B: BlockDevice> Cached<B> {
     /// From now on the power can fail; to be called before the first request.
     pub fn expect_power_cuts(&mut self) {
         self.flash.expect_power_cuts();
+    }
+    /// The power fails, and again while the flash recovers: behind so many erases of that recovery, during the next of them, if there are
+    /// so many. To be followed by [`BlockDevice::cut_power`]; whether there were.
+    pub fn cut_recovery(&mut self, now: Time, erases: usize) -> Result<bool, B> {
+        let cut = self.flash.cut_recovery(now, erases);
+        cut.map_err(CachedError::Flash)
+    }
+    /// Whether its lists have other sizes than are wanted.
+    pub fn is_resizing(&self) -> bool {
+        !self.division.is_settled()
     }
     /// The flash, to look at.
     pub fn flash(&self) -> &Flash {

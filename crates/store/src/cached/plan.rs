@@ -41,6 +41,8 @@ pub struct Plan {
     pub marks: (f64, f64),
     /// How dead pages are recorded, if writes stay in flash and that is done.
     pub journal: Option<JournalPlan>,
+    /// Whether the store behind it completes writes that it may lose with the power: one that has a write cache.
+    pub is_backing_volatile: bool,
     /// Requests that the store holds at once.
     pub queue_depth: u32,
     /// Size of a page.
@@ -97,6 +99,7 @@ impl Plan {
             group_pages: config.destage.group_pages,
             marks: (marks.high_ratio, marks.low_ratio),
             journal,
+            is_backing_volatile: false,
             queue_depth: device.queue_depth,
             page_bytes: ftl.page_bytes,
         }

@@ -137,7 +137,7 @@ impl<B: BlockDevice> Cached<B> {
                 waited,
             } => {
                 if let Some(versions) = &mut self.versions {
-                    versions.written_in_flash(page, copy);
+                    versions.written_in_flash(page, copy, self.plan.journal.is_some());
                 }
                 let (residents, _) = self.flash.mapping_mut().parts();
                 residents.programmed(page, copy);
@@ -152,7 +152,7 @@ impl<B: BlockDevice> Cached<B> {
                 destage,
                 first,
                 pages,
-            } => self.written_out(cx, destage, (first, pages), parts)?,
+            } => self.written_out(cx, &sub.request, destage, (first, pages), parts)?,
             Task::Record { copy } => self.recorded(cx, copy, begun, parts)?,
             Task::Update { ticket, page, copy } => {
                 self.drop_unowned(page, copy);
@@ -162,10 +162,11 @@ impl<B: BlockDevice> Cached<B> {
             }
             Task::Below { .. } => {
                 let due = self.due_of(&sub.request);
-                if !due.is_empty()
-                    && let Some(versions) = &mut self.versions
-                {
-                    versions.reached_below(due.iter().map(|(page, _)| *page));
+                let held = self.durability(cx.now, &sub.request);
+                if let Some(versions) = &mut self.versions {
+                    for (page, _) in &due {
+                        versions.reached_below(*page, held);
+                    }
                 }
                 if !self.waits_for_records(cx, due, Next::Below(*sub), parts)? {
                     self.below_done(cx, sub, parts)?;

@@ -11,6 +11,7 @@ use wordline_ftl::Lpn;
 use wordline_ftl::mapping::owned::Pages;
 use wordline_ftl::owner::{Claims, Owner};
 use wordline_ftl::recovery::{Flash, Label};
+use wordline_kernel::memory::Table;
 use wordline_nand::Ppn;
 
 use super::journal::{Journal, Kind};
@@ -139,6 +140,26 @@ struct InFlash<'a> {
 
 fn lpn(entry: Entry) -> Lpn {
     Lpn(entry.0)
+}
+
+impl Residents {
+    /// What the pages of a cache take of memory, as far as they are known: residents, suspected ones, ghosts as many as residents.
+    pub(super) fn memory(plan: &Plan) -> Vec<Table> {
+        let lists: u64 = plan.lists().into_iter().map(u64::from).sum();
+        let room = lists.max(plan.space.most_pages.into());
+        let suspected = u64::from(plan.most_suspected);
+        let known = room.saturating_mul(2).saturating_add(suspected);
+        let mut tables = vec![
+            Index::memory("pages known to the cache", known),
+            // A node in the list of the policy, and one in that of the suspected.
+            Table::grown::<[u64; 2]>("lists of the cache", known),
+            Table::grown::<(u64, u32, u8)>("state of the cache's pages", known),
+        ];
+        if plan.journal.is_some() {
+            tables.extend(Journal::memory(plan.space.total_pages, room));
+        }
+        tables
+    }
 }
 
 impl Copies for InFlash<'_> {

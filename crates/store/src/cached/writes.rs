@@ -3,13 +3,14 @@
 use std::ops::Range;
 
 use wordline_block::{BlockDevice, Op, Request, Ticket};
-use wordline_kernel::Probe;
+use wordline_kernel::{Probe, Time};
 
 use super::admission::Admit;
 use super::config::Mode;
 use super::event::{CachedError, Observation};
 use super::residents::Held;
 use super::tier::{Sub, Task};
+use super::versions::Durability;
 use super::{Cached, Instant, Result};
 
 /// Where a page of a write goes.
@@ -276,6 +277,13 @@ impl<B: BlockDevice> Cached<B> {
         };
         self.ask_below(cx, sub)
     }
+    /// For verification: whether what a request has written below is there after a power cut.
+    pub(super) fn durability(&self, now: Time, request: &Request) -> Durability {
+        if request.fua || !self.plan.is_backing_volatile {
+            return Durability::Durable;
+        }
+        Durability::Volatile(now)
+    }
     /// A write or a trim has ended below.
     pub(super) fn written_below(
         &mut self,
@@ -283,8 +291,12 @@ impl<B: BlockDevice> Cached<B> {
         request: &Request,
     ) -> Result<(), B> {
         if request.op == Op::Flush {
+            if let Some(versions) = &mut self.versions {
+                versions.flushed(request.arrival);
+            }
             return Ok(());
         }
+        let held = self.durability(cx.now, request);
         for page in self.pages_of(request) {
             let whole = self.covers(request, page);
             let mut newer = false;
@@ -297,7 +309,7 @@ impl<B: BlockDevice> Cached<B> {
                 }
             }
             if !newer && let Some(versions) = &mut self.versions {
-                versions.written_below(page);
+                versions.written_below(page, held);
             }
             self.write_over(cx, page)?;
         }

@@ -24,7 +24,7 @@ pub trait Choose {
     /// A page of `block`, which may be chosen, is valid again; `valid` pages are. Of no interest to a choice that
     /// does not count them.
     fn revived(&mut self, _plane: Plane, _block: Block, _valid: u32) {}
-    /// A page of `block` may become invalid soon: brings the books on the block into the caches of the
+    /// A page of `block` may become invalid soon: brings the counts on the block into the caches of the
     /// processor.
     #[inline]
     fn prefetch(&self, _block: Block) {}

@@ -186,14 +186,14 @@ impl Cache {
             }
         }
     }
-    /// Checks the books against each other.
+    /// Checks the counts against each other.
     pub fn audit(&self) -> Result<(), String> {
         let cached = |state: &&u8| **state & CACHED != 0;
         let found = self.states.iter().filter(cached).count() as u32;
         let listed = self.lru.in_order().count() as u32;
         if (found, listed) != (self.cached, self.cached) {
             return Err(format!(
-                "{found} map entries are cached and {listed} are in order, the books say {}",
+                "{found} map entries are cached and {listed} are in order, the counts say {}",
                 self.cached
             ));
         }

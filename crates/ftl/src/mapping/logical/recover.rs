@@ -222,7 +222,7 @@ impl LogicalMap {
         }
     }
 
-    /// Checks the books against each other.
+    /// Checks the counts against each other.
     pub(super) fn check(&self) -> Result<(), String> {
         let mut valid = vec![0_u32; self.layout.blocks() as usize];
         let mut of_logical = vec![0_u32; self.logical.len()];
@@ -246,7 +246,7 @@ impl LogicalMap {
             if booked != count {
                 let block = self.layout.describe_block(block);
                 return Err(format!(
-                    "{block} holds {count} valid pages, the books say {booked}"
+                    "{block} holds {count} valid pages, the counts say {booked}"
                 ));
             }
         }
@@ -265,7 +265,7 @@ impl LogicalMap {
         if found != booked {
             return Err(format!(
                 "logical block {}: valid pages, those outside the buffer, and blocks are {found:?}, \
-                 the books say {booked:?}",
+                 the counts say {booked:?}",
                 logical.0
             ));
         }
@@ -289,7 +289,7 @@ impl LogicalMap {
             return Ok(());
         }
         Err(format!(
-            "plane {}: {free} blocks are free, the books say {booked}",
+            "plane {}: {free} blocks are free, the counts say {booked}",
             plane.0
         ))
     }

@@ -33,14 +33,14 @@ impl PageMap {
             if valid != count || (phase == Phase::Free && count > 0) {
                 let block = self.layout.describe_block(block);
                 return Err(format!(
-                    "{block} holds {count} valid pages, the books say {valid} and {phase:?}"
+                    "{block} holds {count} valid pages, the counts say {valid} and {phase:?}"
                 ));
             }
         }
         let free: u32 = self.planes.iter().map(|plane| plane.free).sum();
         if free != self.free_blocks {
             return Err(format!(
-                "the planes have {free} free blocks, the books say {}",
+                "the planes have {free} free blocks, the counts say {}",
                 self.free_blocks
             ));
         }
@@ -74,7 +74,7 @@ impl PageMap {
         }
         Err(format!(
             "plane {}: free blocks, active blocks, victims and invalid pages in closed blocks are \
-             {found:?}, the books say {booked:?}",
+             {found:?}, the counts say {booked:?}",
             plane.0
         ))
     }

@@ -14,10 +14,10 @@ use super::Admit;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SequentialBypass {
-    /// Length from which on a stream passes by. Bytes.
-    #[schemars(range(min = 1))]
+    /// Length from which on a stream passes by; none does where it is that of the store. Bytes.
+    #[schemars(range(min = 1, max = 1_000_000_000_000_000_000_u64))]
     pub cutoff_bytes: u64,
-    /// Streams that are followed at once; the one that goes on first is forgotten last. Count, 1 to 65536.
+    /// Streams that are followed at once; the one that goes on first is forgotten last. Count.
     #[schemars(range(min = 1, max = 65536))]
     pub streams: u32,
 }
