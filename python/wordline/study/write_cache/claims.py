@@ -7,7 +7,7 @@ from itertools import pairwise
 from wordline.study.figure import Claim
 from wordline.study.write_cache.loads import FITS, Fit
 from wordline.study.write_cache.model import latency_us
-from wordline.study.write_cache.runs import Curve, Fitted, Statics, best
+from wordline.study.write_cache.runs import Curve, Fitted, Statics, best, over
 from wordline.study.write_cache.schemes import (
     CLEAR,
     HALF,
@@ -36,10 +36,20 @@ FIRST = (
     "MSNFS is 1.85 windows long and has one choice; the pages that a cleared window sees for the "
     "first time count as misses of every size, so that it stays at 35 %"
 )
+MIXED = (
+    "what is moved lies among what is written and soon written again, so that victims are fuller "
+    "the more skewed the writes are (46 % valid at 45 % here), and more space to spare pays"
+)
+COARSE = (
+    "half a window does not reach the distances between 45 and 55 %, and takes the smaller cache "
+    "where victims at 45 % are as full as one frontier makes them; with a frontier of their own "
+    "for moved pages the same window of Homes at a = 0.9 chooses 45 %, and is within 5 %"
+)
 FREE = "a cache that grows below 35 % collects more often than the one it is compared with"
 
 
-def _told(values: Mapping[str, float], digits: int = 1) -> str:
+def told(values: Mapping[str, float], digits: int = 1) -> str:
+    """Values by their names."""
     return "; ".join(f"{name}: {value:.{digits}f}" for name, value in values.items())
 
 
@@ -89,20 +99,23 @@ def _within_step(found: Fitted, fits: Iterable[Fit], published: Iterable[int]) -
 
 
 def _bests(found: Fitted, fits: Iterable[Fit]) -> str:
-    return _told({str(fit): found.best(fit) for fit in fits}, 0)
+    return told({str(fit): found.best(fit) for fit in fits}, 0)
 
 
 def hits(found: Fitted) -> list[Claim]:
     """Figure 14, section 4.5.1."""
     below = {str(fit): found.static[fit][15].hit for fit in found.fits}
+    whole = [fit for fit in found.fits if 100 * found.first[fit] >= 0.97 * COMPULSORY[fit.name]]
     return [
         Claim("X1: the hit ratio never rises with over-provisioning",
               all(never_rises(cells) for cells in found.static.values()),
               f"{len(found.fits)} loads"),
-        Claim("no hit ratio exceeds what the first writes of pages leave (87.5, 92.5, 82.3 and "
-              "68.9 %; 3 points for the fit)",
-              all(found.static[fit][15].hit <= 103 - COMPULSORY[fit.name] for fit in found.fits),
-              _told(below)),
+        Claim("no hit ratio exceeds what the first writes of pages leave by the table (87.5, 92.5, "
+              "82.3 and 68.9 %; loads that reach their working set, 0.3 points for the fit)",
+              all(below[str(fit)] <= 100.3 - COMPULSORY[fit.name] for fit in whole), told(below)),
+        Claim("nor what those of the load itself leave",
+              all(below[str(fit)] <= 100 * (1 - found.first[fit]) for fit in found.fits),
+              told({str(fit): 100 * (1 - one) for fit, one in found.first.items()})),
     ]  # fmt: skip
 
 
@@ -118,8 +131,9 @@ def responses(found: Fitted) -> list[Claim]:
     return [
         Claim("X3: response times fall to one minimum and rise after it (1 % slack)", not turns,
               f"not so: {', '.join(turns) or 'none'}"),
-        Claim("X5: the best static cache of Homes is at 35 % (one step; a = 0.9, 1.1)",
-              _within_step(found, homes, [35]), _bests(found, homes)),
+        Claim("X5: the best static cache of Homes is at 35 % (one step; a = 0.9)",
+              _within_step(found, found.of("Homes", 0.9), [35]), _bests(found, homes)),
+        *_skewed_homes(found),
         Claim("X6: that of Exchange at 45 or 35 % (one step; a = 0.9, 1.1)",
               _within_step(found, exchange, [35, 45]), _bests(found, exchange)),
         Claim("X7: that of MSNFS at 25 % (one step; a = 0.6, 0.9)",
@@ -128,9 +142,22 @@ def responses(found: Fitted) -> list[Claim]:
                  len(bests) >= 3, ", ".join(map(str, bests)))]
           if len(found.fits) == len(FITS) else []),
         Claim("X12: a page of Exchange takes less than 2 ms at 65 % (a = 0.9, 1.1)",
-              max(at65.values()) <= 2000, _told(at65, 0)),
+              max(at65.values()) <= 2000, told(at65, 0)),
         Claim("formula 4.5 with measured victims and misses agrees within 1 % on loads of more "
-              "than ten fills of the flash (Homes)", max(long) <= 1, _told(laws, 2)),
+              "than ten fills of the flash (Homes)", max(long) <= 1, told(laws, 2)),
+    ]  # fmt: skip
+
+
+def _skewed_homes(found: Fitted) -> list[Claim]:
+    fits = found.of("Homes", 1.1)
+    if not fits:
+        return []
+    static, _ = found.own[fits[0]]
+    above = 100 * (static[45].mean_us / static[best(static)].mean_us - 1)
+    return [
+        Claim("X5: and at a = 1.1", _within_step(found, fits, [35]), _bests(found, fits), MIXED),
+        Claim("X5: with a frontier of their own for moved pages, 45 % takes at most 1 % longer "
+              "than the best (a = 1.1)", above <= 1, f"{above:.2f} %, best {best(static)} %"),
     ]  # fmt: skip
 
 
@@ -145,7 +172,8 @@ def dynamic(found: Fitted) -> list[Claim]:
         for tracker in TRACKERS
     }
     short = set(found.of("Financial1", 0.6, 0.9))
-    half = {fit: value for fit, value in above[HALF].items() if fit not in short}
+    mixed = set(found.of("Homes", 0.9, 1.1))
+    half = {fit: value for fit, value in above[HALF].items() if fit not in short | mixed}
     long_half = {fit: above[HALF][fit] for fit in found.fits if fit in short}
     charged = {
         fit: found.over(fit, _main(fit, CLEAR), charged=True) for fit in found.fits
@@ -155,8 +183,11 @@ def dynamic(found: Fitted) -> list[Claim]:
               max(above[CLEAR].values()) <= 15, _by_fit(above[CLEAR])),
         Claim("X9: within 5 % if the pages of former windows are kept",
               max(above[KEEP].values()) <= 5, _by_fit(above[KEEP])),
-        Claim("X9: within 5 % if half a window comes first, but for Financial1 at a = 0.6 and 0.9",
-              max(half.values()) <= 5, _by_fit(half)),
+        Claim("X9: within 5 % if half a window comes first, but for Financial1 at a = 0.6 and 0.9 "
+              "and Homes at 0.9 and 1.1", max(half.values()) <= 5, _by_fit(half)),
+        Claim("X9: and Homes", max(above[HALF][fit] for fit in mixed) <= 5,
+              _by_fit({fit: above[HALF][fit] for fit in mixed}), COARSE),
+        *_own(found),
         Claim("X9: and Financial1 at a = 0.6 and 0.9", max(long_half.values()) <= 5,
               _by_fit(long_half), SHORT),
         Claim("X9: as printed and charged with the destages of shrinking, within 15 %",
@@ -165,8 +196,24 @@ def dynamic(found: Fitted) -> list[Claim]:
     ]  # fmt: skip
 
 
+def _own(found: Fitted) -> list[Claim]:
+    """Homes with a frontier of its own for moved pages: victims of the independent model are 78 and
+    47 % valid at 15 and 35 %."""
+    (fit,) = found.of("Homes", 0.9)
+    static, cells = found.own[fit]
+    above = {one.tracker: over(cell, static) for one, cell in cells.items()}
+    victims = {str(op): 100 * static[op].victims for op in (15, 35)}
+    return [
+        Claim("with a frontier of their own for moved pages, victims of Homes at a = 0.9 are those "
+              "of the independent model (78 and 47 %; 2 points)",
+              abs(victims["15"] - 78) <= 2 and abs(victims["35"] - 47) <= 2, told(victims)),
+        Claim("X9: and so are the responses (Homes, a = 0.9: within 15 % as printed, 5 % with half "
+              "or kept)", above[CLEAR] <= 15 and max(above[HALF], above[KEEP]) <= 5, told(above)),
+    ]  # fmt: skip
+
+
 def _by_fit(values: Mapping[Fit, float]) -> str:
-    return _told({str(fit): value for fit, value in values.items()})
+    return told({str(fit): value for fit, value in values.items()})
 
 
 def _msnfs(found: Fitted) -> list[Claim]:
@@ -179,7 +226,7 @@ def _msnfs(found: Fitted) -> list[Claim]:
     }
     return [
         Claim("X10: on MSNFS (a = 0.6) the dynamic cache is better than the best static one where "
-              "it chooses 25 %", bool(at25) and max(at25.values()) < 0, _told(at25)),
+              "it chooses 25 %", bool(at25) and max(at25.values()) < 0, told(at25)),
         Claim("X10: and as printed, with a window of 40 GB", found.over(fit, printed) < 0,
               f"{found.over(fit, printed):+.1f} %, at {found.ended(fit, printed)} %", FIRST),
     ]  # fmt: skip
@@ -214,9 +261,9 @@ def erases(found: Fitted) -> list[Claim]:
               all(erases_fall(cells) for cells in found.static.values()),
               f"{len(found.fits)} loads"),
         Claim("X11: the dynamic cache erases less than that of 35 % where it chooses more",
-              bool(larger) and max(larger.values()) < 0, _told(larger, 0)),
+              bool(larger) and max(larger.values()) < 0, told(larger, 0)),
         Claim("X11: and where it chooses 35 % or less",
-              bool(others) and max(others.values()) < 0, _told(others, 0), FREE),
+              bool(others) and max(others.values()) < 0, told(others, 0), FREE),
     ]  # fmt: skip
 
 

@@ -1,0 +1,205 @@
+"""From where it is known how full victims are: static runs, small flashes, the cache itself in
+line, an equation; and 1 % steps between what is known."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from wordline.study.charts import lines
+from wordline.study.figure import Claim, Figure, Plot, Row, Setup
+from wordline.study.write_cache.claims import told
+from wordline.study.write_cache.loads import Fit, Folder
+from wordline.study.write_cache.model import equation
+from wordline.study.write_cache.runs import (
+    Fitted,
+    Loads,
+    cold_dynamic,
+    device,
+    dynamics,
+    optima,
+    part,
+    partial,
+    victims,
+)
+from wordline.study.write_cache.schemes import (
+    ANALYTIC,
+    CLEAR,
+    MINIATURE,
+    OPS,
+    PERCENT,
+    Dynamic,
+)
+
+FILLS = 2
+"""Fills of the flash that an over-provisioning is trained for: one brings the flash into its
+state."""
+NEAR, SMALL_NEAR, SMALL = 5.0, 8.0, 20.0
+"""Points between a small flash's victims and true ones, and the same where true ones hold fewer
+valid pages than the third."""
+COLOURS = {"measured": "#3b86c6", "small flash": "#d9701a", "equation": "#8b929c"}
+
+
+@dataclass(frozen=True)
+class InLine:
+    """A load whose cache is configured with one over-provisioning after the other, for two fills
+    each, as long as the load lasts."""
+
+    trained: float
+    above: float
+    one_fill: float
+    two_fills: float
+    whole: float
+
+
+def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
+    """U by all of them, and what is chosen by it."""
+    fits = [fit for fit in found.fits if fit.exponent == 0.9 or not setup.quick]
+    on = device(setup, traces)
+    paths = {str(fit): (on, traces.load(fit, part(setup))) for fit in fits}
+    shares = {str(fit): victims(found.static[fit]) for fit in fits}
+    small, percent = (
+        {fit: Dynamic(fit.row.window, CLEAR, utilisation=MINIATURE) for fit in fits},
+        {fit: Dynamic(fit.row.window, CLEAR, candidates=PERCENT) for fit in fits},
+    )
+    usual = {fit: Dynamic(fit.row.window) for fit in fits}
+    stepped = dynamics(setup, paths, shares, {str(fit): [percent[fit]] for fit in fits})
+    empty = cold_dynamic(
+        setup, paths, shares, {str(fit): [small[fit], usual[fit]] for fit in fits}
+    )  # fmt: skip
+    by_small = {
+        fit: 100 * (empty[str(fit)][small[fit]].mean_us / empty[str(fit)][usual[fit]].mean_us - 1)
+        for fit in fits
+    }
+    by_percent = {
+        fit: 100 * (stepped[str(fit)][percent[fit]].mean_us
+                    / found.dynamic[fit][usual[fit]].mean_us - 1)
+        for fit in fits
+    }  # fmt: skip
+    tables = {fit: empty[str(fit)][small[fit]].trained for fit in fits}
+    off = {fit: _off(table, shares[str(fit)]) for fit, table in tables.items()}
+    timed = [
+        fit for fit in fits if fit.exponent == 0.9 and (not setup.quick or fit.name != "Homes")
+    ]
+    in_line = {fit: _in_line(setup, paths, found, fit) for fit in timed}
+    return Figure(
+        id="4.4 training",
+        title="How full victims are",
+        section="4.3, 4.4",
+        measured="U of the eight static runs, as given to the caches of the other figures; of "
+        "flashes of an eighth of the blocks inside the policy, which see an eighth of the pages, "
+        "chosen by their hash, and look at them during their second fill; of the static equation. "
+        "In line: from the start of the load on, two fills of the flash at 15 %, two at 25 %, and "
+        "so on.",
+        rows=[
+            *(row for fit in fits for row in _rows(found, fit, off[fit])),
+            *(Row(f"{fit}: response time with small flashes, against the measured table", value,
+                  "%") for fit, value in by_small.items()),
+            *(Row(f"{fit}: response time with steps of 1 %, against the eight", value, "%")
+              for fit, value in by_percent.items()),
+            *(row for fit, one in in_line.items() for row in _in_line_rows(fit, one)),
+        ],
+        plots=[
+            Plot(f"{fit}", "Share of valid pages in victims, by over-provisioning.",
+                 lines({"measured": dict(zip(map(str, OPS), (100 * u for u in shares[str(fit)]),
+                                             strict=True)),
+                        "small flash": dict(zip(map(str, OPS), (100 * u for u in tables[fit]),
+                                                strict=True)),
+                        "equation": {str(op): 100 * equation(op) for op in OPS}},
+                       COLOURS, "over-provisioning, %", "%", category=True, height=260))
+            for fit in fits if fit.exponent == 0.9
+        ],
+        claims=[*_claims(found, off, by_small), *_in_line_claims(in_line)],
+        explanation=[
+            "The text says that a static equation can not work (X18, report only). The one here is "
+            "u = (u' - 1) / ln u', with u the cached share of the 95 % that is not kept free: too "
+            "high where victims of a write cache are empty, which changes few choices.",
+            "What fills a cache before the load would train the small flashes, too: caches that "
+            "have them are empty at the start, and so are those they are compared with.",
+            "In line, all training is charged to the host: each piece of the load runs on a cache "
+            "that has had its size from the start, which is less than a change of size costs.",
+            "Steps of 1 % lie on straight lines between trained points; that is ours, the text "
+            "has the eight.",
+            optima(found),
+        ],
+        data={str(fit): {"measured": shares[str(fit)], "small flash": list(tables[fit])}
+              for fit in fits},
+    )  # fmt: skip
+
+
+def _off(table: tuple[float, ...], measured: list[float]) -> dict[int, float]:
+    return {
+        op: 100 * (one - true) for op, one, true in zip(OPS, table, measured, strict=True)
+    }  # fmt: skip
+
+
+def _rows(found: Fitted, fit: Fit, off: Mapping[int, float]) -> list[Row]:
+    table = found.dynamic[fit][Dynamic(fit.row.window)]
+    by_equation = found.dynamic[fit][Dynamic(fit.row.window, CLEAR, ANALYTIC)]
+    return [
+        Row(f"{fit}: small flashes, farthest from measured", max(map(abs, off.values())), "points"),
+        Row(f"{fit}: equation, farthest from measured (report only)",
+            max(abs(100 * (equation(op) - found.static[fit][op].victims)) for op in OPS),
+            "points"),
+        Row(f"{fit}: response time with the equation, against the measured table (report only)",
+            100 * (by_equation.mean_us / table.mean_us - 1), "%"),
+    ]  # fmt: skip
+
+
+def _claims(
+    found: Fitted, off: Mapping[Fit, Mapping[int, float]], above: Mapping[Fit, float]
+) -> list[Claim]:
+    far = [
+        f"{fit}, {op} %: {value:+.1f}"
+        for fit, by_op in off.items()
+        for op, value in by_op.items()
+        if abs(value) > (SMALL_NEAR if 100 * found.static[fit][op].victims < SMALL else NEAR)
+    ]
+    return [
+        Claim("victims of small flashes are within 5 points of measured ones, within 8 where fewer "
+              "than 20 % of the pages are valid", not far, "; ".join(far) or "all"),
+        Claim("what is chosen by small flashes answers as soon as what is chosen by measured "
+              "victims (5 %, caches that are empty at the start)",
+              max(map(abs, above.values())) <= 5,
+              told({str(fit): value for fit, value in above.items()})),
+    ]  # fmt: skip
+
+
+def _in_line(setup: Setup, paths: Loads, found: Fitted, fit: Fit) -> InLine:
+    on, trace = paths[str(fit)]
+    writes, fills = fit.writes(part(setup)), FILLS * on.pages
+    phases = [(op, place * fills, min((place + 1) * fills, writes))
+              for place, op in enumerate(OPS) if place * fills < writes]  # fmt: skip
+    wanted = [(op, at) for op, first, last in phases for at in (first, last) if at]
+    cells = partial(setup, str(fit), on, trace, [*wanted, (OPS[0], on.pages)])
+    spent = sum(
+        cells[op, last].response_us - (cells[op, first].response_us if first else 0.0)
+        for op, first, last in phases
+    )
+    mean_us = spent / phases[-1][2]
+    return InLine(
+        trained=min(len(OPS), writes / fills),
+        above=100 * (mean_us / found.static[fit][found.best(fit)].mean_us - 1),
+        one_fill=100 * cells[OPS[0], on.pages].victims,
+        two_fills=100 * cells[OPS[0], fills].victims,
+        whole=100 * found.static[fit][OPS[0]].victims,
+    )
+
+
+def _in_line_rows(fit: Fit, one: InLine) -> list[Row]:
+    return [
+        Row(f"{fit}: over-provisionings trained in line before the load is over", one.trained, ""),
+        Row(f"{fit}: a page write while training in line, above the best static", one.above, "%"),
+        Row(f"{fit}: victims at 15 % in one fill of the flash", one.one_fill, "%"),
+        Row(f"{fit}: in two", one.two_fills, "%"),
+        Row(f"{fit}: in the whole load", one.whole, "%"),
+    ]
+
+
+def _in_line_claims(found: Mapping[Fit, InLine]) -> list[Claim]:
+    left = {str(fit): one.trained for fit, one in found.items() if fit.name != "Homes"}
+    return [
+        Claim("training in line, two fills for each of eight over-provisionings, is not over when "
+              "Financial1, Exchange and MSNFS are", max(left.values()) < len(OPS), told(left)),
+        Claim("one fill shows victims emptier than they are by 10 points or more (15 %)",
+              min(one.whole - one.one_fill for one in found.values()) >= 10,
+              told({str(fit): one.whole - one.one_fill for fit, one in found.items()})),
+    ]  # fmt: skip
