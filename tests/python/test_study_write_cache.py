@@ -1,8 +1,9 @@
 """The study of write caches: its loads, its caches, and its claims."""
 
 import json
+from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
@@ -38,7 +39,15 @@ from wordline.study.write_cache.runs import (
     statics,
     victims,
 )
-from wordline.study.write_cache.schemes import CLEAR, OPS, START, TRACKERS, Dynamic
+from wordline.study.write_cache.schemes import (
+    CLEAR,
+    HALF,
+    KEEP,
+    OPS,
+    START,
+    TRACKERS,
+    Dynamic,
+)
 
 PART = 64
 FLASH = 128 * BLOCK_PAGES
@@ -169,6 +178,94 @@ def test_an_independent_model_agrees(loaded: tuple[Device, Path, list[int]], op:
     assert cell.pages - cell.hits == twin.misses - before[0]
     assert cell.erases == pytest.approx(twin.erases - before[1], rel=0.02)
     assert cell.moved == pytest.approx(twin.moved - before[2], rel=0.04)
+
+
+class Recent:
+    """Pages by their last write."""
+
+    def __init__(self) -> None:
+        self.last: dict[int, int] = {}
+        self.places: list[int] = []
+        self.at = 0
+
+    def write(self, page: int) -> int | None:
+        """Distinct pages written since its last write, without it; None if there is none."""
+        distance = None
+        if page in self.last:
+            place = bisect_left(self.places, self.last[page])
+            distance = len(self.places) - 1 - place
+            del self.places[place]
+        self.places.append(self.at)
+        self.last[page] = self.at
+        self.at += 1
+        return distance
+
+
+class Moving(Twin):
+    """The same, whose list takes another size after every window, a page a write."""
+
+    def __init__(self, flash: int, tracker: str, table: Sequence[float]) -> None:
+        super().__init__(flash, START)
+        self.flash, self.tracker, self.table = flash, tracker, table
+        self.target = self.most
+        self.recent = Recent()
+        self.distances: list[int | None] = []
+        self.seen = self.evicted = self.resized = 0
+
+    def write(self, page: int) -> None:
+        self.evicted += page not in self.entries and len(self.entries) == self.most
+        super().write(page)
+        self.distances.append(self.recent.write(page))
+        self.seen += 1
+        if self.tracker == HALF and self.seen == self.flash:
+            self.distances = []
+        if self.seen == 2 * self.flash:
+            self.choose()
+        if len(self.entries) > self.target:
+            old, block = self.entries.popitem(last=False)
+            self.blocks[block].discard(old)
+            self.resized += 1
+        self.most = max(self.target, len(self.entries))
+
+    def choose(self) -> None:
+        """By formula 4.5; the first of the least."""
+        costs: dict[int, float] = {}
+        for op, valid in zip(OPS, self.table, strict=True):
+            size = cached(op, self.flash)
+            hits = sum(one is not None and one < size for one in self.distances)
+            costs[op] = latency_us(valid, 1 - hits / len(self.distances))
+        self.target = cached(min(OPS, key=lambda op: costs[op]), self.flash)
+        self.seen, self.distances = 0, []
+        if self.tracker != KEEP:
+            self.recent = Recent()
+
+    @property
+    def spent_us(self) -> float:
+        """Of evictions and collections, without the destages of a smaller list."""
+        return self.erases * 1500 + self.moved * 225 + self.evicted * 5025
+
+
+@pytest.mark.parametrize("tracker", TRACKERS)
+def test_an_independent_model_of_the_dynamic_cache_agrees(
+    loaded: tuple[Device, Path, list[int]], tracker: str
+) -> None:
+    """It chooses the same sizes: hits, erases and response times are alike."""
+    on, path, written = loaded
+    table = [equation(op) for op in OPS]
+    one = Dynamic(2.0, tracker)
+    cell = dynamics(Setup(), {"load": (on, path)}, {"load": table}, {"load": [one]})["load"][one]
+    twin = Moving(FLASH, tracker, table)
+    for index in range(2 * FLASH):
+        twin.write(10**9 + index % cached(START, FLASH))
+    before = (twin.misses, twin.erases, twin.spent_us)
+    for page in written:
+        twin.write(page)
+    assert cell.held == len(twin.entries)
+    assert cell.resized == pytest.approx(twin.resized, rel=0.02)
+    assert cell.pages - cell.hits == pytest.approx(twin.misses - before[0], rel=0.01)
+    assert cell.erases == pytest.approx(twin.erases - before[1], rel=0.03)
+    spent = twin.spent_us - before[2] + 200 * len(written)
+    assert cell.response_us == pytest.approx(spent, rel=0.01)
 
 
 @pytest.mark.parametrize("tracker", TRACKERS)

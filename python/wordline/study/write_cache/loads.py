@@ -84,7 +84,7 @@ class Fit:
         return round(self.row.working_set_gb * GB_PAGES / self.part(part))
 
 
-FITS = tuple(Fit(name, exponent) for exponent in EXPONENTS for name in TABLE)
+FITS = tuple(Fit(name, exponent) for name in TABLE for exponent in EXPONENTS)
 QUICK = tuple(fit for fit in FITS if fit.exponent == 0.9 or fit == Fit("MSNFS", 0.6))
 """Those that are run if it has to be quick. Locality depends on how much smaller a load is made, so
 that these are no smaller than the others."""
