@@ -1,7 +1,7 @@
 """Loads on caches that are full at the start, static and dynamic."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import wordline
@@ -147,6 +147,11 @@ class Device:
         return Case(DEVICE, f"{label}, {blocks} blocks", settings, traces, requests)
 
 
+def seeds(setup: Setup) -> range:
+    """Of hashes that choose what is sampled."""
+    return range(1, 5 if setup.quick else 11)
+
+
 def part(setup: Setup) -> int:
     """The loads of 4 GB and their flash are this part of the document's."""
     return FULL_PART if setup.full else PART
@@ -240,11 +245,19 @@ def cold_dynamic(
     loads: Loads,
     victims: Mapping[str, Sequence[float]],
     schemes: Mapping[str, Iterable[Dynamic]],
+    seed: int = 1,
 ) -> dict[str, dict[Dynamic, Cell]]:
-    """Loads on dynamic caches that are empty at the start. By load."""
+    """Loads on dynamic caches that are empty at the start. By load. The seed is that of the hash
+    which chooses what is sampled."""
+    told = f", hash {seed}" if seed > 1 else ""
     cases = {
-        (load, one): on.case(
-            f"{one}, {load}, empty at the start", one.overrides(on.pages, victims[load]), [trace]
+        (load, one): replace(
+            on.case(
+                f"{one}, {load}, empty at the start{told}",
+                one.overrides(on.pages, victims[load]),
+                [trace],
+            ),
+            seed=seed,
         )
         for load, (on, trace) in loads.items()
         for one in schemes[load]

