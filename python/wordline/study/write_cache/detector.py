@@ -1,11 +1,10 @@
 """Shifts of the locality: what the largest difference of two windows' miss ratios (D8) says, and
 what it is worth to train anew."""
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from random import Random
 from statistics import median
 
 from wordline.study.figure import Claim, Figure, Row, Setup
@@ -30,6 +29,7 @@ from wordline.study.write_cache.schemes import CLEAR, MINIATURE, OPS, Dynamic
 
 LIMIT = 0.10
 """D8 above which is trained anew."""
+MASK = (1 << 64) - 1
 KEPT = 1 / 62
 """Of the pages, in the comparison of raw distances."""
 WINDOW = 2.0
@@ -58,7 +58,10 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
         for name, pair in pairs.items()
         for samples in SAMPLES
     }
-    raw = {name: _raw(pairs[name]) for name in ("steady", "hot pages move")}
+    raw = {
+        name: max(_raw(pairs[name], seed) for seed in seeds(setup))
+        for name in ("steady", "hot pages move")
+    }
     fired = {name: _fired(traces, name, written) for name, written in _recorded(setup).items()}
     trainings, stale = _retrained(setup, traces)
     return Figure(
@@ -132,26 +135,24 @@ def _shifts(
     ]
 
 
-def _raw(pair: Pair) -> float:
+def _raw(pair: Pair, seed: int) -> float:
     """The largest difference of two cumulative distributions of sampled reuse distances."""
-    one, other = (sorted(_distances(_sampled(pages))) for pages in (pair.before, pair.after))
+    one, other = (
+        sorted(_distances(page for page in written if _is_taken(page, seed)))
+        for written in (pair.before, pair.after)
+    )
     return max(
-        abs(_below(one, at) / len(one) - _below(other, at) / len(other)) for at in (*one, *other)
+        abs(bisect_right(one, at) / len(one) - bisect_right(other, at) / len(other))
+        for at in (*one, *other)
     )
 
 
-def _below(values: Sequence[int], at: int) -> int:
-    return bisect_left(values, at + 1)
-
-
-def _sampled(written: Iterable[int]) -> Iterator[int]:
-    """The writes of pages that a hash takes."""
-    taken: dict[int, bool] = {}
-    for page in written:
-        if page not in taken:
-            taken[page] = Random(f"sampled/{page}").random() < KEPT  # noqa: S311
-        if taken[page]:
-            yield page
+def _is_taken(page: int, seed: int) -> bool:
+    """Whether a hash takes a page: the finaliser of SplitMix64."""
+    word = (page + 1) * 0x9E3779B97F4A7C15 + seed * 0xD1B54A32D192ED03 & MASK
+    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 & MASK
+    word = (word ^ word >> 27) * 0x94D049BB133111EB & MASK
+    return word ^ word >> 31 < KEPT * MASK
 
 
 def _distances(written: Iterable[int]) -> Iterator[int]:
@@ -163,7 +164,7 @@ def _distances(written: Iterable[int]) -> Iterator[int]:
             place = bisect_left(places, last[page])
             yield len(places) - 1 - place
             del places[place]
-        insort(places, at)
+        places.append(at)
         last[page] = at
 
 
