@@ -362,8 +362,8 @@ def _found() -> Fitted:
     return Fitted(
         FLASH,
         dict.fromkeys(QUICK, static),
-        {fit: dict.fromkeys(schemes(fit), static[START]) for fit in QUICK},
-        {fit: (static, dict.fromkeys(schemes(fit), static[START])) for fit in QUICK},
+        {fit: dict.fromkeys(schemes(fit, Setup()), static[START]) for fit in QUICK},
+        {fit: (static, dict.fromkeys(schemes(fit, Setup()), static[START])) for fit in QUICK},
         {fit: claims.COMPULSORY[fit.name] / 100 for fit in QUICK},
     )
 
@@ -402,5 +402,7 @@ def test_two_turns_are_not_one() -> None:
 
 def test_the_schemes_of_a_load_have_its_window() -> None:
     for fit in FITS:
-        assert Dynamic(fit.row.window, CLEAR) in schemes(fit)
-        assert len(set(schemes(fit))) == len(schemes(fit))
+        for setup in (Setup(), Setup(quick=True)):
+            found = schemes(fit, setup)
+            assert Dynamic(fit.row.window, CLEAR) in found
+            assert len(set(found)) == len(found)

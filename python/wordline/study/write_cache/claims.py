@@ -308,5 +308,6 @@ def _gained(found: Fitted, fit: Fit, tracker: str) -> float:
 
 def _later(found: Fitted, fit: Fit) -> float:
     eight = found.dynamic[fit][Dynamic(2.0, CLEAR)].mean_us
-    others = [found.dynamic[fit][Dynamic(one, CLEAR)].mean_us for one in RATIOS if one > 2]
-    return max(abs(100 * (one / eight - 1)) for one in others)
+    others = [found.dynamic[fit][Dynamic(one, CLEAR)] for one in windows(found, fit, CLEAR)
+              if one > 2]  # fmt: skip
+    return max(abs(100 * (one.mean_us / eight - 1)) for one in others)

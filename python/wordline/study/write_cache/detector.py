@@ -82,7 +82,7 @@ def figure(setup: Setup, traces: Folder, found: Fitted) -> Figure:
               for name, count in trainings.items()),
             *(Row(f"{name}", one, "%") for name, one in stale.items()),
         ],
-        claims=_claims(values, trainings, fired),
+        claims=_claims(values, trainings, fired, raw),
         explanation=[
             "The text gives no detector. That of the policy (`retrain_difference`) is D8 above "
             "0.10, which needs 1,000 sampled writes a window: with 150, some hashes have more on a "
@@ -233,6 +233,7 @@ def _claims(
     values: Mapping[tuple[str, str], Sequence[float]],
     trainings: Mapping[str, int],
     fired: Mapping[str, tuple[int, int]],
+    raw: Mapping[str, float],
 ) -> list[Claim]:
     steady = {samples: values["steady", samples] for samples in SAMPLES}
     quiet = {
@@ -256,6 +257,9 @@ def _claims(
         Claim("small flashes are trained once on a steady load, and again on one that shifts",
               trainings["steady"] == 1 and trainings["a from 1.1 to 0.4"] >= 2,
               told({name: float(count) for name, count in trainings.items()}, 0)),
+        Claim("a test of raw sampled distances (R = 1/62) takes hot pages that move for a shift, "
+              "with some hash by more than a true one (0.20 or more)",
+              raw["hot pages move"] >= 0.20, told(raw, 2)),
         *([Claim("recordings are not steady: D8 calls at least every third window shifted",
                  min(shares.values()) >= 1 / 3, told(shares, 2))] if shares else []),
     ]  # fmt: skip

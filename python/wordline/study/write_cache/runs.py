@@ -374,7 +374,7 @@ def fitted(setup: Setup, folder: Folder) -> Fitted:
     paths = {str(fit): (on, folder.load(fit, part(setup))) for fit in fits}
     static = statics(setup, paths)
     shares = {load: victims(cells) for load, cells in static.items()}
-    dynamic = dynamics(setup, paths, shares, {str(fit): schemes(fit) for fit in fits})
+    dynamic = dynamics(setup, paths, shares, {str(fit): schemes(fit, setup) for fit in fits})
     return Fitted(
         on.pages,
         {fit: static[str(fit)] for fit in fits},
@@ -404,13 +404,14 @@ def _with_own_frontier(
     return {fit: (static[str(fit)], dynamic[str(fit)]) for fit in paths}
 
 
-def schemes(fit: Fit) -> list[Dynamic]:
-    """The dynamic caches of a fitted load, without repeats."""
+def schemes(fit: Fit, setup: Setup) -> list[Dynamic]:
+    """The dynamic caches of a fitted load, without repeats. Every other window if it has to be
+    quick."""
     window = fit.row.window
     found = [*(Dynamic(window, one) for one in TRACKERS), Dynamic(window, CLEAR, ANALYTIC)]
     for tracker, fits in SWEPT.items():
         if (fit.name, fit.exponent) in fits:
-            found += [Dynamic(one, tracker) for one in RATIOS]
+            found += [Dynamic(one, tracker) for one in RATIOS[:: 2 if setup.quick else 1]]
     return list(dict.fromkeys(found))
 
 
