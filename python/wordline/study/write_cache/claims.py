@@ -44,7 +44,7 @@ MIXED = (
 COARSE = (
     "half a window does not reach the longer distances, and takes a cache a step or two too small; "
     "by how much that is too slow depends on how full victims are: with a frontier of their own "
-    "for moved pages the same windows choose 25 and 45 %, and are within 5 %"
+    "for moved pages the same windows choose larger caches, and are within 5 %"
 )
 FREE = "a cache that grows below 35 % collects more often than the one it is compared with"
 
@@ -139,7 +139,7 @@ def responses(found: Fitted) -> list[Claim]:
               _within_step(found, exchange, [35, 45]), _bests(found, exchange)),
         Claim("X7: that of MSNFS at 25 % (one step; a = 0.6, 0.9)",
               _within_step(found, msnfs, [25]), _bests(found, msnfs)),
-        *([Claim("X8: the best static caches differ between loads (3 values or more)",
+        *([Claim("X8: the best static caches differ between loads and exponents (3 values or more)",
                  len(bests) >= 3, ", ".join(map(str, bests)))]
           if len(found.fits) == len(FITS) else []),
         Claim("X12: a page of Exchange takes less than 2 ms at 65 % (a = 0.9, 1.1)",

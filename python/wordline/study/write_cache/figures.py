@@ -52,7 +52,8 @@ FRONTIERS = (
 AFTERWARDS = (
     "Chosen after seeing results: that caches are full at the start (formula 4.4 has no other); "
     "the trackers keep and half, which repair what a cleared window gets wrong; the exponents, "
-    "which table 6 leaves open; and that of MSNFS with `--quick`, 0.6."
+    "which table 6 leaves open; that of MSNFS with `--quick`, 0.6; and which loads a claim "
+    "excepts, whose reasons are tested."
 )
 
 
@@ -248,7 +249,7 @@ def _optima(found: Fitted) -> list[Plot]:
     if len(EXPONENTS) > len(found.of("Homes", *EXPONENTS)):
         return []
     return [
-        Plot("Best static over-provisioning", "By Zipf's exponent a of the load, per cent.",
+        Plot("Best static over-provisioning", "By Zipf's exponent a, per cent. Loads with the same optima lie on one line.",
              lines({name: {f"{fit.exponent:g}": float(found.best(fit))
                            for fit in found.of(name, *EXPONENTS)} for name in TABLE},
                    COLOURS, "a", "%", category=True, height=300)),

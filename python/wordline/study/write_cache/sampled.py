@@ -252,7 +252,7 @@ def _accuracy_claims(
 
 
 FEW = (
-    "8 GB of writes at R = 0.0001 are 210 looked at, whose curves are up to 13 points off; next "
+    "8 GB of writes at R = 0.0001 are 210 looked at, whose curves are up to 22 points off; next "
     "to the size that the exact curve chooses lies one that is 11 % slower, and the cleared "
     "window, in which first writes are misses of every size, makes it look 3 % slower"
 )
