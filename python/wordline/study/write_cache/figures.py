@@ -249,7 +249,8 @@ def _optima(found: Fitted) -> list[Plot]:
     if len(EXPONENTS) > len(found.of("Homes", *EXPONENTS)):
         return []
     return [
-        Plot("Best static over-provisioning", "By Zipf's exponent a, per cent. Loads with the same optima lie on one line.",
+        Plot("Best static over-provisioning",
+             "By Zipf's exponent a, per cent. Loads with the same optima lie on one line.",
              lines({name: {f"{fit.exponent:g}": float(found.best(fit))
                            for fit in found.of(name, *EXPONENTS)} for name in TABLE},
                    COLOURS, "a", "%", category=True, height=300)),

@@ -364,7 +364,10 @@ def optima(found: Fitted) -> str:
         f"{', '.join(f'{fit.exponent:g}' for fit in fits)}"
         for name, fits in by_name.items()
     )
-    return f"Best static over-provisioning by the exponent a: {told}."
+    alike = {(fit.exponent, found.best(fit)) for fit in found.fits}
+    apart = len(alike) > len({fit.exponent for fit in found.fits})
+    ending = "" if apart else " It is the exponent that decides, and not which load it is."
+    return f"Best static over-provisioning by the exponent a: {told}.{ending}"
 
 
 def fitted(setup: Setup, folder: Folder) -> Fitted:
