@@ -51,10 +51,13 @@ class MrcSize(TypedDict):
 class MrcCurve(TypedDict):
     """A curve: `sizes` are those asked for, `points` its corners; between two of them it is
     straight where sizes are drawn by their logarithm, within 0.0005. `distinct_pages` is an
-    estimate where pages were sampled."""
+    estimate where pages were sampled; `sampled_pages` were looked at at the end, and take
+    `sample_bytes`."""
 
     method: str
     distinct_pages: int
+    sampled_pages: int | None
+    sample_bytes: int | None
     sizes: list[MrcSize]
     points: list[MrcPoint]
 

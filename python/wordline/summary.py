@@ -300,6 +300,8 @@ class Cache(TypedDict):
     capacity_pages: int
     flash_pages: int
     divisions: int
+    trainings: int
+    victim_utilisations: list[float]
     read_list_pages: int
     write_list_pages: int
     resident_pages: int

@@ -73,6 +73,25 @@ def test_sampling_alone_finds_the_same_as_beside_others() -> None:
     assert other["points"] != beside["points"]
 
 
+def test_what_a_sample_takes_is_told(tmp_path: Path) -> None:
+    """2^21 pages, each once: a 1024th is 2,048 but for the chance of a sample (7 % are three
+    deviations). A number of pages is never exceeded; what takes no sample has nothing to tell."""
+    path = tmp_path / "distinct.csv"
+    rows = [f"0,write,{one << 30},{1 << 30},0" for one in range(8)]
+    path.write_text("\n".join(["time_ns,op,offset_bytes,size_bytes,volume", *rows, ""]))
+    result = package.mrc(path, ["exact", "shards"], rate=1 / 1024, samples=2000)
+    exact, by_rate, by_size = result.curves
+    assert exact["sampled_pages"] is None
+    assert exact["sample_bytes"] is None
+    assert by_rate["sampled_pages"] == pytest.approx(2048, rel=0.07)
+    assert by_size["sampled_pages"] == 2000
+    for one in (by_rate, by_size):
+        pages, taken = one["sampled_pages"], one["sample_bytes"]
+        assert pages is not None
+        assert taken is not None
+        assert taken >= 12 * pages
+
+
 def test_trims_are_left_out_and_said() -> None:
     (note,) = package.mrc(BUNDLED).summary["input"]["notes"]
     assert "trims were left out" in note

@@ -53,6 +53,10 @@ pub struct CurveOf {
     pub method: String,
     /// An estimate where pages were sampled.
     pub distinct_pages: u64,
+    /// Pages that were looked at, at the end; none where all are.
+    pub sampled_pages: Option<u64>,
+    /// What the sample takes of memory at the end.
+    pub sample_bytes: Option<u64>,
     /// At the sizes asked for.
     pub sizes: Vec<CurveAt>,
     /// The corners of the curve.
@@ -125,6 +129,8 @@ pub fn mrc(paging: &Paging, methods: &Methods, watch: &mut Watch<'_>) -> Result<
         input.notes.push(note);
     }
     let estimated: Vec<Curve> = sinks.estimators.iter().map(Estimator::curve).collect();
+    let taken = sinks.estimators.iter().map(Estimator::taken);
+    let taken: Vec<Taken> = taken.collect();
     if let Some(share) = methods.shards_rate
         && estimated
             .first()
@@ -140,24 +146,25 @@ pub fn mrc(paging: &Paging, methods: &Methods, watch: &mut Watch<'_>) -> Result<
         .numbering
         .map(|numbering| numbering.finish(Input::default()));
     let requests = pages.map(|pages| pages.requests).unwrap_or_default();
-    let mut found: Vec<(String, Curve)> = Vec::new();
+    let mut found: Vec<(String, Curve, Option<Taken>)> = Vec::new();
     let exact = if methods.exact || methods.hashes > 0 {
         Some(exact(&requests, watch)?)
     } else {
         None
     };
     if let Some(curve) = exact.as_ref().filter(|_| methods.exact) {
-        found.push(("exact".to_owned(), curve.clone()));
+        found.push(("exact".to_owned(), curve.clone(), None));
     }
     let names = sampled.iter().map(Method::to_string);
-    found.extend(names.zip(estimated));
+    let sampled_curves = names.zip(estimated).zip(taken);
+    found.extend(sampled_curves.map(|((name, curve), taken)| (name, curve, Some(taken))));
     if methods.aet {
-        found.push((Method::Aet.to_string(), aet(&requests, watch)?));
+        found.push((Method::Aet.to_string(), aet(&requests, watch)?, None));
         sampled.push(Method::Aet);
     }
     input.distinct_pages = match found.first() {
         _ if whole => requests.footprint().into(),
-        first => first.map_or(0, |(_, curve)| curve.footprint()),
+        first => first.map_or(0, |(_, curve, _)| curve.footprint()),
     };
     input.footprint_bytes = input.distinct_pages.saturating_mul(input.page_bytes);
     if !whole {
@@ -166,7 +173,7 @@ pub fn mrc(paging: &Paging, methods: &Methods, watch: &mut Watch<'_>) -> Result<
     }
     let curves = found
         .iter()
-        .map(|(name, curve)| tell(name, curve, &methods.sizes, &input));
+        .map(|(name, curve, taken)| tell(name, curve, *taken, &methods.sizes, &input));
     let curves = curves.collect::<Result<_, _>>()?;
     let accuracy = match &exact {
         Some(exact) if methods.hashes > 0 => {
@@ -217,6 +224,13 @@ impl Sink for Sinks {
     }
 }
 
+/// What a sample holds at the end.
+#[derive(Clone, Copy)]
+struct Taken {
+    pages: u64,
+    bytes: u64,
+}
+
 /// A curve in the making from a sample of the pages.
 enum Estimator {
     Rate(ShardsRate),
@@ -235,6 +249,16 @@ impl Estimator {
         match self {
             Self::Rate(shards) => shards.extend(keys.iter().copied()),
             Self::Size(shards) => shards.extend(keys.iter().copied()),
+        }
+    }
+    fn taken(&self) -> Taken {
+        let (pages, bytes) = match self {
+            Self::Rate(shards) => (shards.keys(), shards.bytes()),
+            Self::Size(shards) => (shards.keys(), shards.bytes()),
+        };
+        Taken {
+            pages: pages as u64,
+            bytes,
         }
     }
     fn curve(&self) -> Curve {
@@ -284,7 +308,13 @@ fn each(
     Ok(())
 }
 
-fn tell(name: &str, curve: &Curve, sizes: &[Size], input: &Input) -> Result<CurveOf, CacheError> {
+fn tell(
+    name: &str,
+    curve: &Curve,
+    taken: Option<Taken>,
+    sizes: &[Size],
+    input: &Input,
+) -> Result<CurveOf, CacheError> {
     let at = |size: &Size| {
         let pages = size.pages(input.page_bytes, input.distinct_pages)?;
         Ok(CurveAt {
@@ -309,6 +339,8 @@ fn tell(name: &str, curve: &Curve, sizes: &[Size], input: &Input) -> Result<Curv
     Ok(CurveOf {
         method: name.to_owned(),
         distinct_pages: curve.footprint(),
+        sampled_pages: taken.map(|taken| taken.pages),
+        sample_bytes: taken.map(|taken| taken.bytes),
         sizes: at,
         points: points.collect(),
     })

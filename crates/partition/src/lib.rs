@@ -32,5 +32,5 @@ pub mod space;
 pub mod utilisation;
 pub mod window;
 
-pub use policy::{Divide, Partition, Partitioning};
+pub use policy::{Divide, Learned, Partition, Partitioning};
 pub use space::{Costs, Kind, Sizes, Space};

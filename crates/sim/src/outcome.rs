@@ -129,6 +129,9 @@ pub struct CacheOutcome {
     pub hits: Hits,
     /// Pages served that were compared, if the run was verified.
     pub checked: Option<u64>,
+    /// How often it was learned how full victims are, and how full they are taken to be at over-provisionings of 15, 25, ... 85 %,
+    /// where space is divided by that.
+    pub learned: Option<(u64, [f64; 8])>,
 }
 
 /// Pages in flash in front of a disk.
@@ -161,6 +164,9 @@ impl CacheOutcome {
             },
             hits,
             checked: store.checked(),
+            learned: store
+                .learned()
+                .map(|learned| (learned.trainings.into(), learned.victims)),
         }
     }
 }

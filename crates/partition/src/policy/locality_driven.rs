@@ -129,6 +129,15 @@ impl Trained {
     }
 }
 
+/// What a policy knows of collections.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Learned {
+    /// The mean share of valid pages in victims at over-provisionings of 15, 25, ... 85 %.
+    pub victims: [f64; 8],
+    /// How often that was learned from small flashes.
+    pub trainings: u32,
+}
+
 /// How full victims are at an over-provisioning by the equation, of the pages that collections do not keep free.
 fn analytic(space: &Space, over_provisioning: f64) -> f64 {
     let total = f64::from(space.total_pages);
@@ -151,6 +160,8 @@ struct Training {
     gap: u32,
     /// Windows since the last training.
     rested: u32,
+    /// How often they have seen enough.
+    trainings: u32,
 }
 
 impl Training {
@@ -164,6 +175,7 @@ impl Training {
             difference: policy.retrain_difference,
             gap: policy.retrain_gap_windows,
             rested: 0,
+            trainings: 0,
         };
         training.begin(space);
         training
@@ -197,6 +209,7 @@ impl Training {
         if let Some(miniature) = self.miniature.take_if(|miniature| miniature.is_trained()) {
             self.reference = Some(ratios);
             self.rested = 0;
+            self.trainings += 1;
             return Some(learned(&miniature, space));
         }
         self.rested = self.rested.saturating_add(1);
@@ -285,6 +298,14 @@ impl State {
     /// How full victims are taken to be.
     pub fn trained(&self) -> Trained {
         self.table
+    }
+    /// The same with how often it was learned from small flashes.
+    pub fn learned(&self) -> Learned {
+        let training = self.training.as_ref();
+        Learned {
+            victims: self.table.0,
+            trainings: training.map_or(0, |training| training.trainings),
+        }
     }
     /// Whether small flashes are being trained.
     pub fn is_training(&self) -> bool {

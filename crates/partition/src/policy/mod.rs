@@ -9,6 +9,7 @@ pub mod unified;
 use wordline_kernel::memory::Table;
 
 use crate::space::{Kind, Sizes, Space};
+pub use locality_driven::Learned;
 
 /// How the flash is divided, with what is known of the requests until now. The engine tells of them and moves the
 /// borders; when and how fast, is its business.
@@ -83,6 +84,16 @@ members! {
     "rw-fcl" => RwFcl(rw_fcl),
     "op-fcl" => OpFcl(op_fcl),
     "locality-driven" => LocalityDriven(locality_driven),
+}
+
+impl Partitioning {
+    /// How full it takes victims to be, if it chooses by that.
+    pub fn learned(&self) -> Option<Learned> {
+        match self {
+            Self::LocalityDriven(state) => Some(state.learned()),
+            _ => None,
+        }
+    }
 }
 
 impl Default for Partition {

@@ -22,6 +22,11 @@ pub struct CacheSummary {
     pub flash_pages: u64,
     /// How often its space was divided anew.
     pub divisions: u64,
+    /// How often it was learned from small flashes how full the victims of collections are.
+    pub trainings: u64,
+    /// The mean share of valid pages that victims are taken to have at over-provisionings of 15, 25, ... 85 %, at the end; empty where
+    /// the space is not divided by that.
+    pub victim_utilisations: Vec<f64>,
     /// Pages that the list of what was read held at the end; zero where there is one list for all.
     pub read_list_pages: u64,
     /// Pages that the list of what was written, or the only one, held at the end.
@@ -212,6 +217,7 @@ impl CacheSummary {
             pages,
             hits,
             checked,
+            learned,
         } = cache;
         let serial = plan.backing.disks().iter().all(|leaf| leaf.disk.serial);
         let flash = record.flash();
@@ -233,6 +239,8 @@ impl CacheSummary {
             capacity_pages: plan.cache.capacity.into(),
             flash_pages: plan.cache.space.total_pages.into(),
             divisions: figures.divisions,
+            trainings: learned.map_or(0, |(trainings, _)| trainings),
+            victim_utilisations: learned.map_or_else(Vec::new, |(_, victims)| victims.to_vec()),
             read_list_pages: pages.read_list,
             write_list_pages: pages.resident - pages.read_list,
             resident_pages: pages.resident,

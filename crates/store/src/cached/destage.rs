@@ -51,14 +51,16 @@ impl<B: BlockDevice> Cached<B> {
         }
     }
     /// A page has come into the list of reads or writes, and others may have left for it: its program begins when they are
-    /// destaged, and when all has come that it is `waiting` for besides.
+    /// destaged, and when all has come that it is `waiting` for besides. One that `replaces` a copy needs no room of its own,
+    /// and waits for none that others give up.
     pub(super) fn make_room(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         sub: Sub,
         waiting: Option<u32>,
+        replaces: bool,
     ) -> Result<(), B> {
-        let Some(destage) = self.room_from(cx, sub.request.stream)? else {
+        let Some(destage) = self.room_from(cx, sub.request.stream, replaces)? else {
             return match waiting {
                 Some(_) => Ok(()),
                 None => self.ask_flash(cx, sub),
@@ -85,11 +87,13 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
-    /// The destage that the room for another page comes from, if there is none at once.
+    /// The destage that the room for another page comes from, if there is none at once: that of pages that have left for it,
+    /// or, if it needs room of its own, the latest.
     fn room_from(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         stream: u32,
+        replaces: bool,
     ) -> Result<Option<u32>, B> {
         let (residents, _) = self.flash.mapping_mut().parts();
         let leaving = residents.leaving() as usize;
@@ -100,7 +104,7 @@ impl<B: BlockDevice> Cached<B> {
         residents.victims(&mut victims);
         if victims.is_empty() {
             let is_full = residents.len() + leaving > residents.limits().sum();
-            return Ok(self.latest_destage.filter(|_| is_full));
+            return Ok(self.latest_destage.filter(|_| is_full && !replaces));
         }
         let destage = self.destage(cx, Purpose::Demand, stream, victims)?;
         Ok(Some(destage))

@@ -228,6 +228,10 @@ impl<B: BlockDevice> Cached<B> {
     pub fn residents(&self) -> &Residents {
         self.flash.mapping().owner()
     }
+    /// What decides of its space by how full victims are knows of them, if anything does.
+    pub fn learned(&self) -> Option<wordline_partition::Learned> {
+        self.division.learned()
+    }
     /// What it has done so far.
     pub fn figures(&self) -> Figures {
         Figures {

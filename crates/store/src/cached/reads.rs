@@ -227,7 +227,7 @@ impl<B: BlockDevice> Cached<B> {
                     waited: None,
                 },
             };
-            self.make_room(cx, sub, None)?;
+            self.make_room(cx, sub, None, false)?;
         }
         for page in asked {
             self.use_page(page)?;

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 use wordline_block::BlockDevice;
 use wordline_kernel::Probe;
-use wordline_partition::{Divide, Kind, Partition, Partitioning, Sizes};
+use wordline_partition::{Divide, Kind, Learned, Partition, Partitioning, Sizes};
 
 use super::destage::Purpose;
 use super::event::{Lists, Observation};
@@ -57,6 +57,10 @@ impl Division {
     #[inline]
     pub fn is_told(&self) -> bool {
         self.policy.is_some()
+    }
+    /// What the policy knows of collections, if it chooses by that.
+    pub fn learned(&self) -> Option<Learned> {
+        self.policy.as_ref()?.learned()
     }
     /// Whether the lists have the sizes that are wanted.
     #[inline]

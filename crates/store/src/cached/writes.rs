@@ -164,6 +164,11 @@ impl<B: BlockDevice> Cached<B> {
         let whole = self.covers(request, page);
         self.evict_group(page, true);
         let (residents, pages) = self.flash.mapping_mut().parts();
+        // A suspected copy takes no room of its own until it is revived.
+        let has_room = matches!(
+            residents.find(page),
+            Some((_, Held::Resident | Held::Leaving))
+        );
         let accessed = residents.access(page, true, pages);
         let accessed = accessed.map_err(CachedError::Full)?;
         let copy = accessed.copy;
@@ -193,7 +198,7 @@ impl<B: BlockDevice> Cached<B> {
         } else {
             None
         };
-        self.make_room(cx, sub, waiting)
+        self.make_room(cx, sub, waiting, has_room && is_in_flash)
     }
     /// Only the bytes of a page that a request writes.
     fn narrow(&self, to: &mut Request, request: &Request, page: u64) {

@@ -576,6 +576,45 @@ fn space_moves_under_load_and_nothing_is_lost() {
     }
 }
 
+/// A list that shrinks under writes of pages that it keeps. Each replaces its copy, which takes no room: the host waits for the flash, of which a
+/// destage takes a read, and never for the disk.
+#[test]
+fn writes_of_held_pages_do_not_wait_for_destages_of_a_shrinking_list() {
+    let shape = Shape {
+        blocks: 20,
+        pages_per_block: 16,
+        spare_ratio: 0.35,
+        threshold: 16,
+        own_block: false,
+    };
+    let table = json!({
+        "mode": "write-only",
+        "journal": "none",
+        "partition": {"locality-driven": {"window_bytes": 1000 * PAGE, "curve": "exact"}},
+    });
+    let mut run = Run::new(cached(&shape, "move", table, 1 << 20));
+    for page in 100..300 {
+        run.serve(Op::Write, page, 1);
+    }
+    for round in 0..1500 {
+        run.submit(Op::Write, round % 20, 1);
+        let parts = loop {
+            if let Some(done) = run.store.completions().next() {
+                break done.parts;
+            }
+            assert!(run.step(), "it is served");
+        };
+        if round >= 20 {
+            let disk = parts.disk_queue + parts.seek + parts.transfer;
+            assert_eq!(disk, Time::ZERO, "write {round}: {parts:?}");
+        }
+    }
+    while run.step() {}
+    let [demand, _, resize] = run.store.figures().destages;
+    assert_eq!((demand.pages, resize.pages), (12, 208 - 48));
+    run.audit();
+}
+
 /// Xia 2017, figure 2: four blocks of four pages, a queue of twelve. LPN 0 lies at PPN 3 and LPN 1 at PPN 6; both are the
 /// least recent. Reads of 15, 23, 12, 0, 1. Three blocks more stand behind them, which page mapping keeps for collections; the suspected
 /// queue is that of four blocks, 4 pages long without a threshold and 3 with one of 5 %.

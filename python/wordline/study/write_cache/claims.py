@@ -4,10 +4,11 @@ independent model of the cache."""
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
+from wordline import units
 from wordline.study.figure import Claim
 from wordline.study.write_cache.loads import FITS, Fit
 from wordline.study.write_cache.model import latency_us
-from wordline.study.write_cache.runs import Curve, Fitted, Statics, best
+from wordline.study.write_cache.runs import Curve, Fitted, Statics, best, over
 from wordline.study.write_cache.schemes import (
     CLEAR,
     HALF,
@@ -36,10 +37,20 @@ FIRST = (
     "MSNFS is 1.85 windows long and has one choice; the pages that a cleared window sees for the "
     "first time count as misses of every size, so that it stays at 35 %"
 )
+MIXED = (
+    "what is moved lies among what is written and soon written again, so that victims are fuller "
+    "the more skewed the writes are (46 % valid at 45 % here), and more space to spare pays"
+)
+COARSE = (
+    "half a window does not reach the longer distances, and takes a cache a step or two too small; "
+    "by how much that is too slow depends on how full victims are: with a frontier of their own "
+    "for moved pages the same windows choose larger caches, and are within 5 %"
+)
 FREE = "a cache that grows below 35 % collects more often than the one it is compared with"
 
 
-def _told(values: Mapping[str, float], digits: int = 1) -> str:
+def told(values: Mapping[str, float], digits: int = 1) -> str:
+    """Values by their names."""
     return "; ".join(f"{name}: {value:.{digits}f}" for name, value in values.items())
 
 
@@ -49,7 +60,7 @@ def diminishing(by_load: Mapping[Fit, Curve]) -> Claim:
         curve[low] <= curve[high] for curve in by_load.values() for low, high in pairwise(OPS)
     )
     return Claim("the miss ratio never rises with the size of the cache", falls,
-                 f"{len(by_load)} loads")  # fmt: skip
+                 units.many(len(by_load), "load"))  # fmt: skip
 
 
 def never_rises(cells: Statics) -> bool:
@@ -89,20 +100,23 @@ def _within_step(found: Fitted, fits: Iterable[Fit], published: Iterable[int]) -
 
 
 def _bests(found: Fitted, fits: Iterable[Fit]) -> str:
-    return _told({str(fit): found.best(fit) for fit in fits}, 0)
+    return told({str(fit): found.best(fit) for fit in fits}, 0)
 
 
 def hits(found: Fitted) -> list[Claim]:
     """Figure 14, section 4.5.1."""
     below = {str(fit): found.static[fit][15].hit for fit in found.fits}
+    whole = [fit for fit in found.fits if 100 * found.first[fit] >= 0.97 * COMPULSORY[fit.name]]
     return [
         Claim("X1: the hit ratio never rises with over-provisioning",
               all(never_rises(cells) for cells in found.static.values()),
-              f"{len(found.fits)} loads"),
-        Claim("no hit ratio exceeds what the first writes of pages leave (87.5, 92.5, 82.3 and "
-              "68.9 %; 3 points for the fit)",
-              all(found.static[fit][15].hit <= 103 - COMPULSORY[fit.name] for fit in found.fits),
-              _told(below)),
+              units.many(len(found.fits), "load")),
+        Claim("no hit ratio exceeds what the first writes of pages leave by the table (87.5, 92.5, "
+              "82.3 and 68.9 %; loads that reach their working set, 0.3 points for the fit)",
+              all(below[str(fit)] <= 100.3 - COMPULSORY[fit.name] for fit in whole), told(below)),
+        Claim("nor what those of the load itself leave",
+              all(below[str(fit)] <= 100 * (1 - found.first[fit]) for fit in found.fits),
+              told({str(fit): 100 * (1 - one) for fit, one in found.first.items()})),
     ]  # fmt: skip
 
 
@@ -118,19 +132,33 @@ def responses(found: Fitted) -> list[Claim]:
     return [
         Claim("X3: response times fall to one minimum and rise after it (1 % slack)", not turns,
               f"not so: {', '.join(turns) or 'none'}"),
-        Claim("X5: the best static cache of Homes is at 35 % (one step; a = 0.9, 1.1)",
-              _within_step(found, homes, [35]), _bests(found, homes)),
+        Claim("X5: the best static cache of Homes is at 35 % (one step; a = 0.9)",
+              _within_step(found, found.of("Homes", 0.9), [35]), _bests(found, homes)),
+        *_skewed_homes(found),
         Claim("X6: that of Exchange at 45 or 35 % (one step; a = 0.9, 1.1)",
               _within_step(found, exchange, [35, 45]), _bests(found, exchange)),
         Claim("X7: that of MSNFS at 25 % (one step; a = 0.6, 0.9)",
               _within_step(found, msnfs, [25]), _bests(found, msnfs)),
-        *([Claim("X8: the best static caches differ between loads (3 values or more)",
+        *([Claim("X8: the best static caches differ between loads and exponents (3 values or more)",
                  len(bests) >= 3, ", ".join(map(str, bests)))]
           if len(found.fits) == len(FITS) else []),
         Claim("X12: a page of Exchange takes less than 2 ms at 65 % (a = 0.9, 1.1)",
-              max(at65.values()) <= 2000, _told(at65, 0)),
+              max(at65.values()) <= 2000, told(at65, 0)),
         Claim("formula 4.5 with measured victims and misses agrees within 1 % on loads of more "
-              "than ten fills of the flash (Homes)", max(long) <= 1, _told(laws, 2)),
+              "than ten fills of the flash (Homes)", max(long) <= 1, told(laws, 2)),
+    ]  # fmt: skip
+
+
+def _skewed_homes(found: Fitted) -> list[Claim]:
+    fits = found.of("Homes", 1.1)
+    if not fits:
+        return []
+    static, _ = found.own[fits[0]]
+    above = 100 * (static[45].mean_us / static[best(static)].mean_us - 1)
+    return [
+        Claim("X5: and at a = 1.1", _within_step(found, fits, [35]), _bests(found, fits), MIXED),
+        Claim("X5: with a frontier of their own for moved pages, 45 % takes at most 1 % longer "
+              "than the best (a = 1.1)", above <= 1, f"{above:.2f} %, best {best(static)} %"),
     ]  # fmt: skip
 
 
@@ -145,7 +173,8 @@ def dynamic(found: Fitted) -> list[Claim]:
         for tracker in TRACKERS
     }
     short = set(found.of("Financial1", 0.6, 0.9))
-    half = {fit: value for fit, value in above[HALF].items() if fit not in short}
+    mixed = set(found.of("Homes", 0.6, 0.9))
+    half = {fit: value for fit, value in above[HALF].items() if fit not in short | mixed}
     long_half = {fit: above[HALF][fit] for fit in found.fits if fit in short}
     charged = {
         fit: found.over(fit, _main(fit, CLEAR), charged=True) for fit in found.fits
@@ -155,8 +184,11 @@ def dynamic(found: Fitted) -> list[Claim]:
               max(above[CLEAR].values()) <= 15, _by_fit(above[CLEAR])),
         Claim("X9: within 5 % if the pages of former windows are kept",
               max(above[KEEP].values()) <= 5, _by_fit(above[KEEP])),
-        Claim("X9: within 5 % if half a window comes first, but for Financial1 at a = 0.6 and 0.9",
-              max(half.values()) <= 5, _by_fit(half)),
+        Claim("X9: within 5 % if half a window comes first, but for Financial1 at a = 0.6 and 0.9 "
+              "and Homes at the same", max(half.values()) <= 5, _by_fit(half)),
+        Claim("X9: and Homes at a = 0.6 and 0.9", max(above[HALF][fit] for fit in mixed) <= 5,
+              _by_fit({fit: above[HALF][fit] for fit in mixed}), COARSE),
+        *_own(found),
         Claim("X9: and Financial1 at a = 0.6 and 0.9", max(long_half.values()) <= 5,
               _by_fit(long_half), SHORT),
         Claim("X9: as printed and charged with the destages of shrinking, within 15 %",
@@ -165,8 +197,31 @@ def dynamic(found: Fitted) -> list[Claim]:
     ]  # fmt: skip
 
 
+def _own(found: Fitted) -> list[Claim]:
+    """Homes with a frontier of its own for moved pages."""
+    (main,) = found.of("Homes", 0.9)
+    victims = {str(op): 100 * found.own[main][0][op].victims for op in (15, 35)}
+    above = {
+        tracker: {
+            fit: over(cells[_main(fit, tracker)], static)
+            for fit, (static, cells) in found.own.items()
+            if fit.exponent < 1
+        }
+        for tracker in TRACKERS
+    }
+    close = {fit: max(above[HALF][fit], above[KEEP][fit]) for fit in above[HALF]}
+    return [
+        Claim("with a frontier of their own for moved pages, victims of Homes at a = 0.9 are those "
+              "of the independent model (78 and 47 % valid at 15 and 35 %; 2 points)",
+              abs(victims["15"] - 78) <= 2 and abs(victims["35"] - 47) <= 2, told(victims)),
+        Claim("X9: with it, Homes at a = 0.6 and 0.9 is within 15 % as printed, within 5 % with "
+              "half or kept", max(above[CLEAR].values()) <= 15 and max(close.values()) <= 5,
+              f"clear: {_by_fit(above[CLEAR])}; others: {_by_fit(close)}"),
+    ]  # fmt: skip
+
+
 def _by_fit(values: Mapping[Fit, float]) -> str:
-    return _told({str(fit): value for fit, value in values.items()})
+    return told({str(fit): value for fit, value in values.items()})
 
 
 def _msnfs(found: Fitted) -> list[Claim]:
@@ -179,7 +234,7 @@ def _msnfs(found: Fitted) -> list[Claim]:
     }
     return [
         Claim("X10: on MSNFS (a = 0.6) the dynamic cache is better than the best static one where "
-              "it chooses 25 %", bool(at25) and max(at25.values()) < 0, _told(at25)),
+              "it chooses 25 %", bool(at25) and max(at25.values()) < 0, told(at25)),
         Claim("X10: and as printed, with a window of 40 GB", found.over(fit, printed) < 0,
               f"{found.over(fit, printed):+.1f} %, at {found.ended(fit, printed)} %", FIRST),
     ]  # fmt: skip
@@ -212,11 +267,11 @@ def erases(found: Fitted) -> list[Claim]:
     return [
         Claim("X2: erases fall or stay as over-provisioning rises (1 % slack)",
               all(erases_fall(cells) for cells in found.static.values()),
-              f"{len(found.fits)} loads"),
+              units.many(len(found.fits), "load")),
         Claim("X11: the dynamic cache erases less than that of 35 % where it chooses more",
-              bool(larger) and max(larger.values()) < 0, _told(larger, 0)),
+              bool(larger) and max(larger.values()) < 0, told(larger, 0)),
         Claim("X11: and where it chooses 35 % or less",
-              bool(others) and max(others.values()) < 0, _told(others, 0), FREE),
+              bool(others) and max(others.values()) < 0, told(others, 0), FREE),
     ]  # fmt: skip
 
 
@@ -253,5 +308,6 @@ def _gained(found: Fitted, fit: Fit, tracker: str) -> float:
 
 def _later(found: Fitted, fit: Fit) -> float:
     eight = found.dynamic[fit][Dynamic(2.0, CLEAR)].mean_us
-    others = [found.dynamic[fit][Dynamic(one, CLEAR)].mean_us for one in RATIOS if one > 2]
-    return max(abs(100 * (one / eight - 1)) for one in others)
+    others = [found.dynamic[fit][Dynamic(one, CLEAR)] for one in windows(found, fit, CLEAR)
+              if one > 2]  # fmt: skip
+    return max(abs(100 * (one.mean_us / eight - 1)) for one in others)

@@ -26,6 +26,7 @@ GOLDEN = (5**0.5 - 1) / 2
 """Its multiples fall evenly between whole numbers."""
 MOST = 32
 """Objects are at most so many times those of the working set."""
+HEADER = "time_ns,op,offset_bytes,size_bytes,volume\n"
 RUN_RATIO = 1.02
 """Of the last to the first rank of those that a sum over ranks takes as equal."""
 
@@ -83,7 +84,7 @@ class Fit:
         return round(self.row.working_set_gb * GB_PAGES / self.part(part))
 
 
-FITS = tuple(Fit(name, exponent) for exponent in EXPONENTS for name in TABLE)
+FITS = tuple(Fit(name, exponent) for name in TABLE for exponent in EXPONENTS)
 QUICK = tuple(fit for fit in FITS if fit.exponent == 0.9 or fit == Fit("MSNFS", 0.6))
 """Those that are run if it has to be quick. Locality depends on how much smaller a load is made, so
 that these are no smaller than the others."""
@@ -183,6 +184,12 @@ def unrelated(count: int, among: int) -> Iterator[int]:
     return (OUTSIDE + index % among for index in range(count))
 
 
+def uniform(count: int, among: int) -> Iterator[int]:
+    """So many writes of pages that are equally hot."""
+    random = Random("uniform")  # noqa: S311
+    return (random.randrange(among) for _ in range(count))
+
+
 @dataclass(frozen=True)
 class Fills:
     """What fills caches on a flash of so many pages. `static` are distinct pages, as many as the
@@ -204,6 +211,14 @@ class Folder:
         if name not in self._paths:
             self._paths[name] = self._folder / f"{len(self._paths)}.csv"
             write(self._paths[name], written)
+        return self._paths[name]
+
+    def extents(self, name: str, count: int, pages: int) -> Path:
+        """A trace of writes of so many pages each, one behind the other."""
+        if name not in self._paths:
+            self._paths[name] = self._folder / f"{len(self._paths)}.csv"
+            rows = (f"0,write,{one * pages << 12},{pages << 12},0\n" for one in range(count))
+            self._paths[name].write_text(HEADER + "".join(rows), encoding="utf-8")
         return self._paths[name]
 
     def load(self, fit: Fit, part: int) -> Path:
@@ -232,26 +247,36 @@ def folder() -> Generator[Folder]:
 def write(path: Path, written: Iterable[int]) -> None:
     """A trace of writes of single pages of 4 KiB."""
     with path.open("w", encoding="utf-8") as file:
-        file.write("time_ns,op,offset_bytes,size_bytes,volume\n")
+        file.write(HEADER)
         file.writelines(f"0,write,{page << 12},4096,0\n" for page in written)
 
 
-KNOWN = {"desktop mayun2": ("mayun2",), "hplajw": ("hplajw",)}
-"""Recordings with enough writes to the same pages, and the words that mark their files."""
+KNOWN = {
+    "desktop mayun2": ("mayun2",),
+    "hplajw": ("hplajw",),
+    "cloudphysics-io": ("cloudphysics-io",),
+}
+"""Recordings with enough writes, and the words that mark their files."""
 SHARES = {"desktop mayun2": (0.8, 0.1), "hplajw": (0.8,)}
 """Capacities of the flash in pages that the recording writes."""
 
 
-def recordings(setup: Setup) -> dict[str, list[int]]:
-    """The pages that recordings write, one after the other; the setup notes what is not there."""
-    found: dict[str, list[int]] = {}
-    for name, words in KNOWN.items():
+def files(setup: Setup, names: Iterable[str]) -> dict[str, Path]:
+    """Recordings of these names; the setup notes what is not there."""
+    found: dict[str, Path] = {}
+    for name in names:
+        words = KNOWN[name]
         named = [path for path in setup.traces if any(word in path.name.lower() for word in words)]
-        if not named:
+        if named:
+            found[name] = max(named, key=lambda path: (path.stat().st_size, path.name))
+        else:
             setup.miss(name)
-            continue
-        found[name] = _written(max(named, key=lambda path: (path.stat().st_size, path.name)))
     return found
+
+
+def recordings(setup: Setup, names: Iterable[str]) -> dict[str, list[int]]:
+    """The pages that recordings write, one after the other."""
+    return {name: _written(path) for name, path in files(setup, names).items()}
 
 
 def _written(path: Path) -> list[int]:

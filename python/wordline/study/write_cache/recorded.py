@@ -5,7 +5,6 @@ from wordline.study.traces import missing
 from wordline.study.write_cache.claims import erases_fall, never_rises, one_turn
 from wordline.study.write_cache.loads import (
     BLOCK_PAGES,
-    KNOWN,
     SHARES,
     Folder,
     folder,
@@ -30,7 +29,7 @@ FEWEST_BLOCKS = 200
 
 def figure(setup: Setup) -> Figure:
     """Those that there are."""
-    found = recordings(setup)
+    found = recordings(setup, SHARES)
     with folder() as traces:
         loads = {
             f"{name}, {share} of its pages": (_device(traces, written, share),
@@ -76,7 +75,7 @@ def figure(setup: Setup) -> Figure:
             "Financial1 and MSNFS are too short for the published optima.",
             "On flash of fewer than 200 blocks the threshold of 5 % is mostly rounding, and erases "
             "are not compared.",
-            *missing(KNOWN, [f"{name} (" for name in found]),
+            *missing(SHARES, [f"{name} (" for name in found]),
         ],
         data={load: {str(op): cell.erases for op, cell in cells.items()}
               for load, cells in static.items()},

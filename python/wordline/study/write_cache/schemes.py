@@ -12,10 +12,13 @@ START = 35
 CLEAR, KEEP, HALF = "clear", "keep", "half"
 TRACKERS = (CLEAR, KEEP, HALF)
 GIVEN, ANALYTIC, MINIATURE = "given", "analytic", "miniature"
+EXACT, BY_RATE, BY_SIZE, AET = "exact", "shards-rate", "shards-size", "aet"
+EIGHT, PERCENT = "eight", "percent"
 RATIOS = (1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0)
 """Windows of figure 16 in capacities of the flash: 4 to 16 GB on 4 GB, 16 to 64 GB on 16 GB."""
 COLOURS = {
     "static": "#8b929c", CLEAR: "#d9701a", KEEP: "#3b86c6", HALF: "#12a07b",
+    "Financial1": "#c0457e", "Homes": "#3b86c6", "Exchange": "#12a07b", "MSNFS": "#d9701a",
     "a = 0.6": "#7a5ec2", "a = 0.9": "#3b86c6", "a = 1.1": "#d9701a",
 }  # fmt: skip
 
@@ -23,14 +26,25 @@ COLOURS = {
 @dataclass(frozen=True)
 class Dynamic:
     """A cache whose size follows the locality: a window in capacities of the flash, what the window
-    knows of the writes before it, and from where it is known how full victims are."""
+    knows of the writes before it, from where it is known how full victims are, how the curve of the
+    window is found, by which share or number of its pages, and which sizes are compared."""
 
     window: float
     tracker: str = CLEAR
     utilisation: str = GIVEN
+    curve: str = EXACT
+    sampled: float = 0.0
+    candidates: str = EIGHT
 
     def __str__(self) -> str:
-        ending = "" if self.utilisation == GIVEN else f", {self.utilisation}"
+        usual = Dynamic(self.window, self.tracker)
+        others = (
+            (self.utilisation, usual.utilisation),
+            (self.curve, usual.curve),
+            (f"{self.sampled:g}", f"{usual.sampled:g}"),
+            (self.candidates, usual.candidates),
+        )
+        ending = "".join(f", {one}" for one, other in others if one != other)
         return f"dynamic, window {self.window:g}, {self.tracker}{ending}"
 
     def pages(self, capacity: int) -> int:
@@ -41,10 +55,15 @@ class Dynamic:
         """The keys of a device. The shares of valid pages in victims are those at `OPS`."""
         table: dict[str, Value] = {
             "window_bytes": self.pages(capacity) * 4096,
-            "curve": "exact",
+            "curve": self.curve,
             "tracker": self.tracker,
             "utilisation": self.utilisation,
+            "candidates": self.candidates,
         }
+        if self.curve == BY_SIZE:
+            table["sample_pages"] = int(self.sampled)
+        elif self.curve != EXACT:
+            table["sample_ratio"] = self.sampled
         if self.utilisation == GIVEN:
             table["victim_utilisations"] = [min(max(0.0, one), 0.999) for one in victims]
         return {"ftl.over_provisioning_ratio": START / 100,
