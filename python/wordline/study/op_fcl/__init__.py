@@ -14,8 +14,8 @@ STUDY = Study(
         sensitivity.sensitivity,
         reasons.reasons,
         readings.readings,
-        beyond.beyond,
         readings.recordings,
+        beyond.beyond,
     ),
     shortened=True,
 )

@@ -183,6 +183,8 @@ def _trade_off(measured: str, charged: Mapping[str, Curve]) -> Figure:
               for name, curve in charged.items()),
         ],
         claims=claims.trade_off(charged),
+        explanation=["A write to a page of the list of reads counts as a hit here and as a miss in "
+                     "the document: at most some points, with two lists only."],
         data={"gc_s": _data(charged, lambda cell: cell.gc_s),
               "hit_percent": _data(charged, lambda cell: cell.hit)},
     )  # fmt: skip

@@ -38,13 +38,13 @@ from wordline.study.traces import missing, recorded
 
 EXPONENTS = {
     "financial": (0.5, 0.8, 1.0, 1.2),
-    "home": (0.8, 1.0, 1.1, 1.2),
+    "home": (0.8, 1.1, 1.2),
     "exchange": (0.5, 0.8, 1.0),
     "msn": (0.5, 0.8, 1.0),
 }
 """Of the writes, by load."""
 QUICK_EXPONENTS = {"financial": (0.5, 1.2)}
-SHARES = (40, 50, 60, 70, 80, 90)
+SHARES = (40, 50, 60, 70, 80)
 PALETTE = ("#3b86c6", "#12a07b", "#d9701a", "#c0457e", "#8b929c", "#7a5bc0", "#b08d2f", "#4b5563")
 UNMAPPED: dict[str, Value] = {
     "nand.geometry.pages_per_block": BLOCK_PAGES,
@@ -69,7 +69,7 @@ def readings(setup: Setup) -> list[Figure]:
     }
     with written(loads, smaller(setup)) as paths:
         skewed = curves(setup, paths, loads, SHARES, scale=smaller(setup))
-    small = named(["financial"] if setup.quick else ["financial", "home", "search", "exchange"])
+    small = named(["financial"] if setup.quick else ["financial", "search", "exchange"])
     with written(small, smaller(setup)) as paths:
         grouped = curves(setup, paths, named(name for name in small if name != "search"), SHARES,
                          {"cache.destage.group_pages": 1}, smaller(setup))  # fmt: skip
