@@ -111,7 +111,7 @@ def times(charged: Curves, alone: Curve, *, quick: bool = False) -> list[Claim]:
         *_separate(charged),
         Claim("O7: FP-FCL and RW-FCL are the same on Search Engine (within 4 %, fills after the "
               "reply)", all(abs(one) <= 4 for one in _apart(alone)), _list(_apart(alone))),
-        *(_offline(name, charged[name]) for name in charged),
+        *told_only([_offline(name, charged[name]) for name in charged], quick),
         *_large(charged, quick),
     ]  # fmt: skip
     return found
@@ -216,11 +216,12 @@ def erases(charged: Curves, *, quick: bool = False) -> list[Claim]:
         for scheme in FIXED:
             at = {percent: cell.erases for percent, cell in charged[name][scheme].items()}
             slopes = [(at[80] - at[70]) / 10, (at[90] - at[80]) / 10, (at[95] - at[90]) / 5]
-            found.append(
-                Claim(f"O15: {title(name)}, {scheme}: erases rise sharply beyond 70 % (at 95 % "
-                      "twice as many or more, and ever more steeply)",
-                      at[95] >= 2 * at[70] and _rise(slopes),
-                      ", ".join(f"{percent}: {one:.1f}" for percent, one in at.items()))
+            found += told_only(
+                [Claim(f"O15: {title(name)}, {scheme}: erases rise sharply beyond 70 % (at 95 % "
+                       "twice as many or more, and ever more steeply)",
+                       at[95] >= 2 * at[70] and _rise(slopes),
+                       ", ".join(f"{percent}: {one:.1f}" for percent, one in at.items()))],
+                quick and name == "financial",
             )  # fmt: skip
     for scheme in FIXED:
         at = {percent: cell.erases for percent, cell in charged["search"][scheme].items()}
