@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from wordline.study.figure import Claim
 from wordline.study.op_fcl import model
+from wordline.study.op_fcl.loads import TABLE
 from wordline.study.op_fcl.runs import FIXED, FP, OP, RW, Cell, Curve, best, least_ms, title
 
 Curves = Mapping[str, Curve]
@@ -42,8 +43,8 @@ FEW = (
     "quarter of the scale it is worse (figure Reasons)"
 )
 STEADY = (
-    "the source's reason is that the load changes; the fitted one does not: the second and the "
-    "third third of the run have the same sizes (figures 9, 13)"
+    "the source's reason is that the load changes; the fitted one hardly does: its sizes change by "
+    "less than a step in so long a period (figures 9, 13)"
 )
 FILL = (
     "a fill that is charged to the read costs more with every collection that it causes; the same "
@@ -129,8 +130,8 @@ def _large(charged: Curves, quick: bool) -> list[Claim]:
               best(exchange[RW]) >= best(exchange[FP]),
               f"{best(exchange[RW])} and {best(exchange[FP])} %"),
         _optimum("msn", msn),
-        Claim("O10: FP-FCL and RW-FCL are the same on MSN (within 4 %) up to 80 %",
-              all(abs(one) <= 4 for one in low), _list(low)),
+        *told_only([Claim("O10: FP-FCL and RW-FCL are the same on MSN (within 4 %) up to 80 %",
+                          all(abs(one) <= 4 for one in low), _list(low))], quick),
         Claim("O10: and beyond", all(abs(one) <= 4 for one in high), _list(high), SWINGS),
     ]  # fmt: skip
 
@@ -280,7 +281,16 @@ class Course:
         return sum(reads) / len(reads), sum(writes) / len(writes)
 
 
-def courses(found: Mapping[str, Course]) -> list[Claim]:
+def _steady(course: Course) -> Claim:
+    load = TABLE["exchange"]
+    periods = (load.reads.requests(1) + load.writes.requests(1)) / (1 << 20)
+    a_period = course.drift_percent() / (periods / 3)
+    return Claim("O19, why: Exchange's lists change by less than a step of their sizes (1.6 %) a "
+                 "period of 2^20, from the second third of the run to the last",
+                 abs(a_period) < 100 / 64, f"{a_period:+.1f} %")  # fmt: skip
+
+
+def courses(found: Mapping[str, Course], *, quick: bool = False) -> list[Claim]:
     """Figures 9 and 13."""
 
     def told(name: str) -> tuple[float, float]:
@@ -295,9 +305,7 @@ def courses(found: Mapping[str, Course]) -> list[Claim]:
               f"{home:.2f} GB"),
         Claim("O14: Search Engine most of it (0.8 or more), nearly all for reads (0.9 or more)",
               search >= 0.8 * 4 and ratio >= 0.9, f"{search:.2f} GB, {ratio:.2f} of it reads"),
-        Claim("O19, why: Exchange's lists are as long in the last third of the run as in the one "
-              "before (within 5 %)", abs(found["exchange"].drift_percent()) <= 5,
-              f"{found['exchange'].drift_percent():+.1f} %"),
+        *told_only([_steady(found["exchange"])], quick),
     ]  # fmt: skip
 
 

@@ -108,7 +108,7 @@ def figures(setup: Setup) -> list[Figure]:
         _times(setup, measured, charged, alone),
         _trade_off(measured, charged),
         _erases(setup, measured, charged),
-        _courses(measured, found),
+        _courses(setup, measured, found),
     ]
 
 
@@ -229,7 +229,7 @@ def _course(setup: Setup, name: str, path: Path) -> Course:
     )
 
 
-def _courses(measured: str, found: Mapping[str, Course]) -> Figure:
+def _courses(setup: Setup, measured: str, found: Mapping[str, Course]) -> Figure:
     return Figure(
         id="9-13",
         title="Sizes that OP-FCL gives",
@@ -245,7 +245,7 @@ def _courses(measured: str, found: Mapping[str, Course]) -> Figure:
             )
         ],
         plots=[_course_plot(name, course) for name, course in found.items()],
-        claims=claims.courses(found),
+        claims=claims.courses(found, quick=setup.quick),
     )  # fmt: skip
 
 
