@@ -7,18 +7,39 @@ from math import isclose, log
 from pathlib import Path
 
 import pytest
+from hybrid_store import Log
+from hybrid_store import Store as Written
 
 import wordline.study as studies
+from wordline import WordlineError
+from wordline.config import Value
 from wordline.study import Setup
+from wordline.study.cases import required
 from wordline.study.op_fcl import claims, model
 from wordline.study.op_fcl.loads import (
     TABLE,
     distinct,
     extents_of,
+    named,
     requests,
     spread,
+    with_exponents,
+    written,
 )
-from wordline.study.op_fcl.runs import FP, OP, PERCENTS, RW, Cell, Curve, Store, best, divided
+from wordline.study.op_fcl.runs import (
+    BLOCK_PAGES,
+    DATA_PAGES,
+    FP,
+    OP,
+    PERCENTS,
+    RW,
+    Cell,
+    Curve,
+    Store,
+    best,
+    case,
+    divided,
+)
 from wordline.study.results import run
 
 PART = 64
@@ -111,6 +132,42 @@ def test_extents_are_as_many_as_the_working_set_needs() -> None:
     assert abs(distinct(count, one.exponent, one.requests(PART)) / wanted - 1) < 2e-3
 
 
+def test_a_law_that_is_too_steep_is_refused() -> None:
+    with pytest.raises(WordlineError, match=r"exponent 1\.4 has 74\.12 GB"):
+        extents_of(with_exponents(TABLE["exchange"], 1.4, 0.8).reads, 1024)
+
+
+@pytest.mark.parametrize(
+    ("group", "percent", "shares"),
+    [(1, 60, ()), (32, 60, ()), (32, 90, ()), (32, 70, (0.25, 0.75))],
+)
+def test_a_store_written_from_the_text_does_the_same(
+    group: int, percent: int, shares: tuple[float, ...]
+) -> None:
+    load, store = TABLE["financial"], Store.of(TABLE["financial"], PART)
+    more: dict[str, Value] = {
+        "cache.destage.group_pages": group,
+        "cache.reply": "collection",
+        **({"cache.partition": {"split": {"read_ratio": shares[0]}}} if shares else {}),
+    }
+    with written(named(["financial"]), PART) as paths:
+        one = case("financial", paths["financial"], store, FP, percent, more)
+        summary = required(Setup(), {"": one})[""]
+    cache = summary["cache"]
+    assert cache is not None
+    assert cache["capacity_pages"] == int(store.blocks * BLOCK_PAGES * percent / 100)
+    twin = Written(Log(store.blocks, DATA_PAGES, 2), cache["capacity_pages"], group, shares)
+    twin.play((one.writes, one.first, one.pages) for one in requests("financial", load, PART))
+    cell = Cell.of(summary)
+    assert abs(1000 * cell.work_ms / twin.mean_us - 1) < 2e-3
+    # Of a request's destages one may be read while another is written.
+    assert 0.97 < 1000 * cell.mean_ms / twin.mean_us < 1.001
+    assert abs(cell.erases * store.blocks / twin.log.erases - 1) < 2e-3
+    assert abs(cache["destaged_on_demand"] / twin.destaged - 1) < 3e-3
+    # A write to what the list of reads holds is a miss in the text.
+    assert abs(cell.hit - 100 * twin.hits / twin.pages) < (2 if shares else 1e-2)
+
+
 def test_stores_are_scaled_alike() -> None:
     small, large = Store.of(TABLE["home"], 8), Store.of(TABLE["msn"], 8)
     assert (small.blocks, small.period, small.segments) == (2048, 8192, 16)
@@ -135,6 +192,8 @@ def test_claims_can_fail_and_hold() -> None:
     assert not told["O5: Search Engine falls continuously to 95 % with both (fills after the "
                     "reply)"].holds  # fmt: skip
     assert not any(claim.holds for claim in claims.lifetimes(charged))
+    assert {claim.only_told for claim in claims.times(charged, curve, quick=True)} == {
+        "", claims.PREVIEW}  # fmt: skip
     worn = {**curve, FP: {percent: replace(cell, erases=16.0) for percent, cell in
                           curve[FP].items()}}  # fmt: skip
     assert all(claim.holds for claim in claims.lifetimes(dict.fromkeys(TABLE, worn)))
@@ -143,3 +202,12 @@ def test_claims_can_fail_and_hold() -> None:
 def test_the_course_is_read_after_a_third() -> None:
     course = claims.Course([1, 2, 3], [9.0, 1.0, 1.0], [9.0, 1.0, 2.0], 4.0)
     assert course.settled() == (1.0, 1.5)
+    assert isclose(course.drift_percent(), 50)
+
+
+def test_claims_of_periods_know_their_loads() -> None:
+    alike = {name: dict.fromkeys((12, 14, 16, 18, 20), 0.0) for name in TABLE}
+    alike["search"][20] = alike["msn"][12] = 20.0
+    assert all(claim.passed for claim in claims.periods(alike))
+    alike["financial"][14] = -13.0
+    assert sum(not claim.passed for claim in claims.periods(alike)) == 1

@@ -1,11 +1,85 @@
 //! What a period of requests says of read and write caches of every size (OP-FCL's workload tracker).
 
+use std::num::NonZeroU32;
+
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wordline_cache::Ghosts;
+use wordline_cache::curve::ShardsSize;
+use wordline_cache::{Ghosts, Index};
 use wordline_kernel::memory::Table;
 
 use crate::cost::Load;
 use crate::space::{Kind, Space};
+
+/// Counts of a sampled stack by distance: 8,192 exact ones and 4,096 for each doubling behind, at twice their number when they grow.
+const DISTANCES_BYTES: u64 = 2 * 8 * (8_192 + 51 * 4_096);
+
+/// How hits in lists of every size are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counting {
+    /// In ghost lists, each as long as the whole flash. As in the source, with about 1 % of the flash in memory.
+    #[default]
+    Ghosts,
+    /// SHARDS: in stacks of at most `sample_pages` pages that are known from period to period. A page that is written stays in the
+    /// stack of reads.
+    Shards,
+}
+
+/// A stack whose hits are counted by depth.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum Stack {
+    Ghosts(Ghosts),
+    Shards(Box<ShardsSize>),
+}
+
+impl Stack {
+    /// A page is asked for, and is the most recent. One more than can be numbered is not remembered.
+    #[inline]
+    fn touch(&mut self, page: u64) {
+        match self {
+            Self::Ghosts(ghosts) => {
+                ghosts.touch(page).ok();
+            }
+            Self::Shards(shards) => shards.extend([page]),
+        }
+    }
+    /// A page is no longer in the list that the stack is of.
+    fn forget(&mut self, page: u64) {
+        if let Self::Ghosts(ghosts) = self {
+            ghosts.forget(page);
+        }
+    }
+    fn forget_hits(&mut self) {
+        match self {
+            Self::Ghosts(ghosts) => ghosts.forget_hits(),
+            Self::Shards(shards) => shards.forget_requests(),
+        }
+    }
+    fn bytes(&self) -> u64 {
+        match self {
+            Self::Ghosts(ghosts) => ghosts.bytes(),
+            Self::Shards(shards) => shards.bytes(),
+        }
+    }
+    /// Hits in lists of no segment, of one, and so on to all.
+    fn hits(&self, segments: u32, segment_pages: u32) -> Vec<u64> {
+        match self {
+            Self::Ghosts(ghosts) => {
+                let ends = ghosts.hits().scan(0, |sum, hits| {
+                    *sum += hits;
+                    Some(*sum)
+                });
+                std::iter::once(0).chain(ends).collect()
+            }
+            Self::Shards(shards) => {
+                let curve = shards.curve();
+                let at = |segment| curve.hits(u64::from(segment) * u64::from(segment_pages));
+                std::iter::once(0).chain((1..=segments).map(at)).collect()
+            }
+        }
+    }
+}
 
 /// Two LRU stacks, one of reads and one of writes, each as long as the whole flash, in segments whose hits are
 /// counted; and what else the cost model asks for.
@@ -14,8 +88,9 @@ use crate::space::{Kind, Space};
 /// counts, and moves its page, in the stack of writes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Period {
-    reads: Ghosts,
-    writes: Ghosts,
+    reads: Stack,
+    writes: Stack,
+    segments: u32,
     segment_pages: u32,
     total_pages: u32,
     requests: u64,
@@ -76,15 +151,28 @@ impl HitCurve {
     }
 }
 
+fn segment_pages(space: &Space, segments: u32) -> u32 {
+    space.total_pages.div_ceil(segments.max(1)).max(1)
+}
+
 impl Period {
     /// Nothing has been requested. The flash is `segments` long.
     pub fn new(space: &Space, segments: u32) -> Self {
-        let segment_pages = space.total_pages.div_ceil(segments.max(1)).max(1);
-        let stack = || Ghosts::new(segments as usize, segment_pages as usize);
+        let segment_pages = segment_pages(space, segments);
+        let stack = || Stack::Ghosts(Ghosts::new(segments as usize, segment_pages as usize));
+        Self::of(space, segments, [stack(), stack()])
+    }
+    /// The same with stacks of a sample of the pages, `pages` each at most; which, depends on the seed.
+    pub fn sampled(space: &Space, segments: u32, pages: NonZeroU32, seed: u64) -> Self {
+        let stack = || Stack::Shards(Box::new(ShardsSize::new(pages, seed)));
+        Self::of(space, segments, [stack(), stack()])
+    }
+    fn of(space: &Space, segments: u32, [reads, writes]: [Stack; 2]) -> Self {
         Self {
-            reads: stack(),
-            writes: stack(),
-            segment_pages,
+            reads,
+            writes,
+            segments: segments.max(1),
+            segment_pages: segment_pages(space, segments),
             total_pages: space.total_pages,
             requests: 0,
             counts: Counts::default(),
@@ -94,6 +182,17 @@ impl Period {
     pub fn memory(space: &Space) -> [Table; 2] {
         let stack = |name| Ghosts::memory(name, space.total_pages.into());
         [stack("ghosts of reads"), stack("ghosts of writes")]
+    }
+    /// What it takes at most where each stack is a sample of so many pages: a hash, a number and a place on the stack by
+    /// page, and distances in buckets.
+    pub fn memory_of_sample(pages: NonZeroU32) -> [Table; 2] {
+        let pages = u64::from(pages.get());
+        let stack = |name| {
+            let numbers = Index::memory(name, pages).most;
+            let by_page = 6 * size_of::<u64>() as u64;
+            Table::grown::<u8>(name, numbers + pages * by_page + DISTANCES_BYTES)
+        };
+        [stack("sample of reads"), stack("sample of writes")]
     }
     /// Bytes that it takes now.
     pub fn bytes(&self) -> u64 {
@@ -116,17 +215,17 @@ impl Period {
         match kind {
             Kind::Read => {
                 self.counts.reads += 1;
-                self.reads.touch(page).ok();
+                self.reads.touch(page);
             }
             Kind::ReadOfWritten => {
                 self.counts.reads_of_written += 1;
-                self.writes.touch(page).ok();
+                self.writes.touch(page);
             }
             Kind::Write => {
                 self.counts.writes += 1;
                 self.counts.write_hits += u64::from(hit);
                 self.reads.forget(page);
-                self.writes.touch(page).ok();
+                self.writes.touch(page);
             }
         }
     }
@@ -135,9 +234,12 @@ impl Period {
         self.reads.forget(page);
         self.writes.forget(page);
     }
-    /// The segment of the stack of writes that a page is in, if it is in one.
+    /// The segment of the stack of writes that a page is in, if it is in one. None of a sample.
     pub fn written(&self, page: u64) -> Option<usize> {
-        self.writes.segment(page)
+        match &self.writes {
+            Stack::Ghosts(writes) => writes.segment(page),
+            Stack::Shards(_) => None,
+        }
     }
     /// Pages of the flash that it was told of.
     pub fn total_pages(&self) -> u32 {
@@ -152,13 +254,9 @@ impl Period {
         let requests = self.counts.writes + self.counts.reads_of_written;
         self.curve(&self.writes, requests)
     }
-    fn curve(&self, stack: &Ghosts, requests: u64) -> HitCurve {
-        let ends = stack.hits().scan(0, |sum, hits| {
-            *sum += hits;
-            Some(*sum)
-        });
+    fn curve(&self, stack: &Stack, requests: u64) -> HitCurve {
         HitCurve {
-            hits: std::iter::once(0).chain(ends).collect(),
+            hits: stack.hits(self.segments, self.segment_pages),
             requests,
             segment_pages: self.segment_pages,
             total_pages: self.total_pages,

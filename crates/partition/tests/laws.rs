@@ -5,8 +5,10 @@
 mod zipf;
 
 use std::collections::VecDeque;
+use std::num::NonZeroU32;
 
 use wordline_kernel::Stream;
+use wordline_partition::period::Period;
 use wordline_partition::{Costs, Divide, Kind, Partition, Partitioning, Sizes, Space};
 
 /// Members with other parameters than the default ones.
@@ -15,6 +17,7 @@ const VARIANTS: &[&str] = &[
     r#"{"rw-fcl": {"period_requests": 150, "segments": 7, "read_ratio": 0.1}}"#,
     r#"{"op-fcl": {"period_requests": 100}}"#,
     r#"{"op-fcl": {"period_requests": 300, "segments": 64}}"#,
+    r#"{"op-fcl": {"period_requests": 500, "hits": "shards", "sample_pages": 300}}"#,
     r#"{"locality-driven": {"window_bytes": 4096000, "curve": "exact"}}"#,
     r#"{"locality-driven": {"window_bytes": 1, "curve": "exact"}}"#,
     r#"{"locality-driven": {"window_bytes": 2048000, "curve": "aet", "sample_ratio": 0.5, "tracker": "keep", "candidates": "percent"}}"#,
@@ -236,6 +239,67 @@ fn reads_of_the_same_pages_have_a_cache_for_them() {
         sizes.read >= 1_000 && sizes.read - 1_000 < 1_300 / 16 + 1,
         "{sizes:?}"
     );
+}
+
+/// With room for all pages a sample is none. Nothing is read that was written, which ghosts of reads forget.
+#[test]
+fn a_sample_of_all_pages_divides_as_ghosts_do() {
+    let space = space(0);
+    let mut ghosts = policy(r#"{"op-fcl": {"period_requests": 1500}}"#, &space);
+    let mut shards = policy(
+        r#"{"op-fcl": {"period_requests": 1500, "hits": "shards", "sample_pages": 4096}}"#,
+        &space,
+    );
+    let mut stream = Stream::new(7, "op-fcl");
+    let mut changes = 0;
+    for _ in 0..20_000 {
+        let (page, write) = (
+            (stream.unit().powi(3) * 2_000.0) as u64,
+            stream.unit() < 0.6,
+        );
+        let (page, kind) = if write {
+            (page, Kind::Write)
+        } else {
+            (page + 10_000, Kind::Read)
+        };
+        for policy in [&mut ghosts, &mut shards] {
+            policy.request();
+            policy.page(page, kind, false);
+        }
+        let found = ghosts.decide();
+        changes += u32::from(found.is_some());
+        assert_eq!(shards.decide(), found);
+    }
+    assert!(changes > 3, "{changes} divisions");
+}
+
+/// A sample of 500 pages of a skewed load estimates hits to about one part in the root of 500 (SHARDS, section 4.2).
+#[test]
+fn a_sample_estimates_hits() {
+    let space = Space {
+        total_pages: 1 << 14,
+        ..space(0)
+    };
+    let pages = NonZeroU32::new(500).unwrap();
+    let mut periods = [
+        Period::new(&space, 16),
+        Period::sampled(&space, 16, pages, 3),
+    ];
+    let mut stream = Stream::new(9, "op-fcl");
+    for _ in 0..200_000 {
+        let page = (stream.unit().powi(2) * 20_000.0) as u64;
+        for period in &mut periods {
+            period.request();
+            period.page(page, Kind::Write, false);
+        }
+    }
+    let [exact, sampled] = periods.map(|period| period.writes());
+    let apart = (1..=16).map(|segment| {
+        let pages = f64::from(segment * (1 << 10));
+        (exact.hit_ratio(pages) - sampled.hit_ratio(pages)).abs()
+    });
+    let most = apart.fold(0.0, f64::max);
+    assert!(most < 0.06 && most > 0.0, "{most}");
 }
 
 #[test]

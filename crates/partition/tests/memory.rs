@@ -1,6 +1,8 @@
 //! What trackers take of memory.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // outside test functions too, this file is a test
 
+use std::num::NonZeroU32;
+
 use wordline_partition::period::Period;
 use wordline_partition::{Costs, Kind, Partition, Partitioning, Space};
 
@@ -35,6 +37,28 @@ fn ghosts_take_what_is_declared() {
     );
     assert!(period.bytes() <= declared + 4096, "{bytes} of {declared}");
     assert!((0.01..0.015).contains(&(bytes / flash)), "about 1 %");
+}
+
+/// A stack of a sample is as large for any flash.
+#[test]
+fn samples_take_what_is_declared_and_a_small_part_of_ghosts() {
+    let (space, pages) = (space(1 << 20), NonZeroU32::new(2048).unwrap());
+    let mut period = Period::sampled(&space, 16, pages, 1);
+    for page in (0..u64::from(space.total_pages)).cycle().take(3 << 20) {
+        period.page(page, Kind::Write, false);
+        period.page(page + (1 << 32), Kind::Read, false);
+    }
+    let declared = Period::memory_of_sample(pages);
+    let declared: u64 = declared.iter().map(|table| table.most).sum();
+    let ghosts: u64 = Period::memory(&space).iter().map(|table| table.most).sum();
+    println!(
+        "{} KiB, declared {}, ghosts {}",
+        period.bytes() >> 10,
+        declared >> 10,
+        ghosts >> 10
+    );
+    assert!(period.bytes() <= declared);
+    assert!(period.bytes() * 20 < ghosts);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Reads, writes and over-provisioning share the flash by what pages cost.
 
+use std::num::NonZeroU32;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::Table;
@@ -7,7 +9,7 @@ use wordline_kernel::slot::Cited;
 
 use super::{Divide, OP_FCL, SEGMENT_BYTES, bearable, segments};
 use crate::cost::Model;
-use crate::period::Period;
+use crate::period::{Counting, Period};
 use crate::space::{Kind, Sizes, Space};
 
 /// A list for what was read and one for what was written, whose sizes are chosen after every period by the cost model
@@ -30,6 +32,12 @@ pub struct OpFcl {
     /// 1.
     #[schemars(range(min = 0, max = 1))]
     pub read_ratio: f64,
+    /// How hits in lists of every size are counted: `ghosts` or `shards`.
+    pub hits: Counting,
+    /// For `shards`: pages of each stack at most. A period should have some hundred requests for them. Count, 1 or
+    /// more.
+    #[schemars(range(min = 1, max = 16_777_216))]
+    pub sample_pages: u32,
 }
 
 impl Default for OpFcl {
@@ -39,12 +47,18 @@ impl Default for OpFcl {
             segment_bytes: SEGMENT_BYTES,
             segments: 0,
             read_ratio: 0.5,
+            hits: Counting::default(),
+            sample_pages: 2048,
         }
     }
 }
 
 impl Cited for OpFcl {
     const PAPER: &'static str = OP_FCL;
+}
+
+fn sample(policy: &OpFcl) -> NonZeroU32 {
+    NonZeroU32::new(policy.sample_pages).unwrap_or(NonZeroU32::MIN)
 }
 
 /// The period, and the sizes that hold.
@@ -60,7 +74,7 @@ pub struct State {
 }
 
 impl State {
-    pub(super) fn new(policy: &OpFcl, space: &Space, _seed: u64) -> Self {
+    pub(super) fn new(policy: &OpFcl, space: &Space, seed: u64) -> Self {
         let segments = segments(space, policy.segments, policy.segment_bytes);
         let sizes = Sizes::split(space.first_pages(), policy.read_ratio);
         Self {
@@ -68,13 +82,19 @@ impl State {
             most_pages: space.most_pages,
             segments,
             length: policy.period_requests.max(1),
-            period: Period::new(space, segments),
+            period: match policy.hits {
+                Counting::Ghosts => Period::new(space, segments),
+                Counting::Shards => Period::sampled(space, segments, sample(policy), seed),
+            },
             sizes,
             start: sizes,
         }
     }
-    pub(super) fn memory(_policy: &OpFcl, space: &Space) -> Vec<Table> {
-        Period::memory(space).to_vec()
+    pub(super) fn memory(policy: &OpFcl, space: &Space) -> Vec<Table> {
+        match policy.hits {
+            Counting::Ghosts => Period::memory(space).to_vec(),
+            Counting::Shards => Period::memory_of_sample(sample(policy)).to_vec(),
+        }
     }
 }
 

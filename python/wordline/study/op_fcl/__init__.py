@@ -1,7 +1,7 @@
 """OP-FCL: a flash cache before a disk that keeps space for collections."""
 
 from wordline.study.figure import Study
-from wordline.study.op_fcl import figures, readings, sensitivity
+from wordline.study.op_fcl import beyond, figures, readings, reasons, sensitivity
 
 STUDY = Study(
     name="op-fcl",
@@ -12,8 +12,10 @@ STUDY = Study(
         figures.model_figures,
         figures.figures,
         sensitivity.sensitivity,
+        reasons.reasons,
         readings.readings,
         readings.recordings,
+        beyond.beyond,
     ),
     shortened=True,
 )

@@ -8,6 +8,7 @@ from math import ceil, exp, floor, log1p
 from pathlib import Path
 from random import Random
 
+from wordline import WordlineError
 from wordline.study import traces
 from wordline.study.traces import Request
 
@@ -21,6 +22,7 @@ DRIVE_PAGES = 140 * 1_000_000_000 // 4096
 SPREAD_PAGES = 64
 CHUNK_PAGES = 1024
 """Of the large store the volumes, one a disk, have such parts of the addresses in turn."""
+MOST_EXTENTS = 1 << 40
 EXACT_RANKS = 512
 """Ranks of a Zipf law that are summed one by one; those behind are summed in groups."""
 
@@ -107,7 +109,10 @@ def _groups(extents: int) -> Iterator[tuple[float, int]]:
 
 
 def extents_of(one: Class, part: int) -> int:
-    """As many as let the expected working set be that of the table. At least those that it has."""
+    """As many as let the expected working set be that of the table. At least those that it has.
+
+    Raises WordlineError if the law is too steep for so many to be drawn.
+    """
     draws = one.requests(part)
     wanted = one.set_gb * PAGES_PER_GB / part / one.pages
     low = max(1, floor(wanted))
@@ -115,6 +120,11 @@ def extents_of(one: Class, part: int) -> int:
         return max(low, draws)
     high = 2 * low
     while distinct(high, one.exponent, draws) < wanted:
+        if high > MOST_EXTENTS:
+            raise WordlineError(
+                f"no Zipf law of exponent {one.exponent:g} has {one.set_gb:g} GB of different "
+                f"extents in {one.amount_gb:g} GB of requests; choose a smaller exponent"
+            )
         high *= 2
     while high - low > max(1, low // 1000):
         middle = (low + high) // 2

@@ -7,6 +7,7 @@ from pathlib import Path
 from wordline.config import Value
 from wordline.study.cases import Case, required
 from wordline.study.figure import Numbers, Setup
+from wordline.study.op_fcl import model
 from wordline.study.op_fcl.loads import TABLE, Load
 from wordline.summary import Summary
 
@@ -22,6 +23,14 @@ PERIOD = 1 << 16
 PART, FULL_PART, QUICK_PART = 8, 4, 32
 GROUP_PAGES = 32
 """Destaged together (section 5: several, by the elevator); the number is not given."""
+BLOCK_PAGES, DATA_PAGES = 64, 63
+"""The last page of a block holds the map (section 5)."""
+ERASE_NS, PROGRAM_NS = 1_500_000, 300_000
+MAPPED: dict[str, Value] = {
+    "nand.geometry.pages_per_block": DATA_PAGES,
+    "nand.timing.erase_ns": ERASE_NS + PROGRAM_NS,
+}
+"""Blocks without their page of the map, whose program, one a block, is charged to the erase."""
 CHARGED: dict[str, Value] = {"replay.mode.closed-loop.queue_depth": 1, "cache.reply": "fill"}
 """A request waits for its fill, and for what the one before left to do."""
 ALONE: dict[str, Value] = {"replay.mode": "open-loop", "cache.reply": "data"}
@@ -38,12 +47,19 @@ class Cell:
     erases: float
     capacity: int
     resize_s: float = 0.0
+    work_ms: float = 0.0
+    held: float = 0.0
+    resized: float = 0.0
+    reads: float = 0.0
 
     @staticmethod
-    def of(summary: Summary) -> "Cell":
-        """What a summary has of it. Hits are those of reads and writes together."""
+    def of(summary: Summary, disks: int = 1) -> "Cell":
+        """What a summary has of it. Hits are those of reads and writes together; work is what flash
+        and disks do for a request, waited for or not; held is how full the lists are at the end,
+        `reads` of them 0 to 1 for reads, resized the share of destages that no page waited for."""
         cache, flash = summary["cache"], summary["flash"]
         assert cache is not None
+        destaged = cache["destaged_on_demand"] + cache["destaged_to_resize"]
         reads = cache["pages_read"]
         writes = cache["write_hits"] + cache["write_misses"] + cache["writes_bypassed"]
         hits = reads * (cache["hit_ratio"] or 0.0) + cache["write_hits"]
@@ -54,7 +70,22 @@ class Cell:
             erases=flash["erases_per_block_mean"],
             capacity=cache["capacity_pages"],
             resize_s=cache["resize_destage_s"],
+            work_ms=1000 * work_s(summary, disks) / max(1, summary["input"]["requests"]),
+            held=100 * cache["resident_pages"] / cache["capacity_pages"],
+            reads=cache["read_list_pages"] / max(1, cache["resident_pages"]),
+            resized=100 * cache["destaged_to_resize"] / max(1, destaged),
         )
+
+
+def work_s(summary: Summary, disks: int) -> float:
+    """Seconds that dies, buses and disks are at work, one after the other."""
+    cache, flash = summary["cache"], summary["flash"]
+    assert cache is not None
+    reads = flash["page_reads"] - flash["gc_pages_moved"]
+    programs = flash["page_programs"] - flash["gc_pages_moved"]
+    of_disks = (cache["disk_utilisation"] or 0.0) * summary["time"]["busy_s"] * disks
+    of_flash = (reads * model.READ_US + programs * model.PROGRAM_US) / 1e6
+    return of_disks + of_flash + flash["gc_die_time_s"]
 
 
 Curve = dict[str, dict[int, Cell]]
@@ -110,12 +141,15 @@ def case(
     """A load on a store, one request at a time."""
     settings: dict[str, Value] = {
         "nand.geometry.blocks_per_plane": store.blocks,
-        "ftl.over_provisioning_ratio": (100 - percent) / 100,
+        **MAPPED,
         "cache.destage.group_pages": GROUP_PAGES,
         **CHARGED,
         **divided(scheme, store.period, store.segments),
         **(more or {}),
     }
+    pages = settings["nand.geometry.pages_per_block"]
+    assert isinstance(pages, int)
+    settings["ftl.over_provisioning_ratio"] = 1 - percent / 100 * BLOCK_PAGES / pages
     told = [f"{key} = {value}" for key, value in (more or {}).items()]
     label = ", ".join([name, scheme, f"{store.blocks} blocks", f"{percent} %", *told])
     return Case(store.device, label, settings, trace, by_disk=store.large)
@@ -133,19 +167,21 @@ def curves(
     loads: Mapping[str, Load],
     wanted: Iterable[int],
     more: Mapping[str, Value] | None = None,
+    scale: int = 0,
 ) -> dict[str, Curve]:
-    """Every load under every scheme at every share."""
-    shares = tuple(wanted)
+    """Every load under every scheme at every share, at a `scale`th or as the setup says."""
+    shares, scale = tuple(wanted), scale or part(setup)
     cases = {
         (name, scheme, percent): case(
-            name, paths[name], Store.of(load, part(setup)), scheme, percent, more
+            name, paths[name], Store.of(load, scale), scheme, percent, more
         )
         for name, load in loads.items()
         for scheme, percent in points(shares)
     }
     found: dict[str, Curve] = {}
     for (name, scheme, percent), summary in required(setup, cases).items():
-        found.setdefault(name, {}).setdefault(scheme, {})[percent] = Cell.of(summary)
+        disks = 3 if loads[name].large else 1
+        found.setdefault(name, {}).setdefault(scheme, {})[percent] = Cell.of(summary, disks)
     return found
 
 

@@ -64,5 +64,5 @@ def sensitivity(setup: Setup) -> Figure:
                 ("Period", "Against 2^16 requests.", periods, "exponent of two"),
             )
         ],
-        claims=[*claims.sequential(units), *claims.periods(periods)],
+        claims=[*claims.sequential(units), *claims.periods(periods, quick=setup.quick)],
     )  # fmt: skip

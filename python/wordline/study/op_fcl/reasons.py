@@ -1,0 +1,199 @@
+"""Why claims do not hold: each reason tested, with the number that it explains."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from wordline.config import Value
+from wordline.study.cases import Case, required
+from wordline.study.figure import Claim, Figure, Row, Setup
+from wordline.study.op_fcl import claims
+from wordline.study.op_fcl.loads import TABLE, named, written
+from wordline.study.op_fcl.runs import (
+    FIXED,
+    FP,
+    INITIAL_PERCENT,
+    OP,
+    RW,
+    Cell,
+    Curve,
+    Store,
+    best,
+    case,
+    curves,
+    part,
+)
+
+ONE_BY_ONE: dict[str, Value] = {"cache.destage.group_pages": 1}
+SHARES = (60, 70, 80, 90)
+SWUNG = (90, 95)
+WORN = 90
+SHORT, LONG = 12, 20
+"""Exponents of two of periods."""
+
+Found = tuple[list[Row], list[Claim]]
+
+
+def reasons(setup: Setup) -> Figure:
+    """All of them."""
+    with written(named(TABLE), part(setup)) as paths:
+        parts = [
+            _grouped(setup, paths),
+            _swings(setup, paths),
+            _filled(setup, paths),
+            _one_period(setup, paths),
+        ]
+        if not setup.quick:
+            parts.append(_few(setup, paths))
+    return Figure(
+        id="reasons",
+        title="Reasons",
+        section="6",
+        measured="As figures 6 to 15, but for one choice each.",
+        rows=[row for rows, _ in parts for row in rows],
+        claims=claims.told_only([claim for _, found in parts for claim in found], setup.quick),
+    )
+
+
+def _cells(setup: Setup, cases: Mapping[str, Case], disks: int = 1) -> dict[str, Cell]:
+    return {name: Cell.of(summary, disks) for name, summary in required(setup, cases).items()}
+
+
+def _grouped(setup: Setup, paths: Mapping[str, Path]) -> Found:
+    """O9: destages one by one."""
+    curve = curves(setup, paths, named(["exchange"]), SHARES, ONE_BY_ONE)["exchange"]
+    rows = [Row(f"O9: Exchange, pages destaged one by one, {scheme}: best share",
+                float(best(curve[scheme])), "%") for scheme in FIXED]  # fmt: skip
+    return rows, [
+        Claim("O9, why: with pages destaged one by one Exchange is best with FP-FCL at 70 % and "
+              "RW-FCL at 80 % (within 10 points)", claims.near(curve, "exchange"), told(curve))
+    ]  # fmt: skip
+
+
+def told(curve: Curve) -> str:
+    """Its response times."""
+    return "; ".join(
+        f"{scheme} " + ", ".join(f"{percent}: {cell.mean_ms:.3f}"
+                                 for percent, cell in curve[scheme].items())
+        for scheme in FIXED
+    )  # fmt: skip
+
+
+def _swings(setup: Setup, paths: Mapping[str, Path]) -> Found:
+    """O10: a border that stays where RW-FCL leaves it, and periods of eight times the length."""
+    load, path = TABLE["msn"], paths["msn"]
+    store = Store.of(load, part(setup))
+    rw = _cells(setup, {str(percent): case("msn", path, store, RW, percent) for percent in SWUNG})
+    fixed: dict[str, Case] = {}
+    for percent in SWUNG:
+        border: dict[str, Value] = {
+            "cache.partition": {"split": {"read_ratio": round(rw[str(percent)].reads, 2)}}
+        }
+        fixed[f"FP {percent}"] = case("msn", path, store, FP, percent)
+        fixed[f"border {percent}"] = case("msn", path, store, FP, percent, border)
+        fixed[f"long {percent}"] = case(
+            "msn", path, replace(store, period=8 * store.period), RW, percent
+        )
+    found = _cells(setup, fixed)
+
+    def above(what: str, percent: int) -> float:
+        return 100 * (found[f"{what} {percent}"].mean_ms / found[f"FP {percent}"].mean_ms - 1)
+
+    rows = [
+        row
+        for percent in SWUNG
+        for row in (
+            Row(f"O10: MSN, {percent} %: RW-FCL above FP-FCL",
+                100 * (rw[str(percent)].mean_ms / found[f"FP {percent}"].mean_ms - 1), "%"),
+            Row("O10: with periods eight times as long", above("long", percent), "%"),
+            Row("O10: with a border that stays", above("border", percent), "%"),
+            Row(f"O10: MSN, {percent} %: how full RW-FCL's lists are", rw[str(percent)].held, "%"),
+            Row("O10: share of destages that no page waits for", rw[str(percent)].resized, "%"),
+        )
+    ]  # fmt: skip
+    return rows, [
+        Claim("O10, why: with a border that stays MSN takes as long as FP-FCL (within 4 % at "
+              f"{SWUNG[0]} %)", abs(above("border", SWUNG[0])) <= 4,
+              f"{above('border', SWUNG[0]):+.1f} %"),
+        Claim("O10, why: RW-FCL's lists are not full at the end (less than 95 %)",
+              all(cell.held < 95 for cell in rw.values()),
+              ", ".join(f"{cell.held:.0f} %" for cell in rw.values())),
+    ]  # fmt: skip
+
+
+def _filled(setup: Setup, paths: Mapping[str, Path]) -> Found:
+    """O17: the second time that Financial is played."""
+    store = Store.of(TABLE["financial"], part(setup))
+    cases: dict[str, Case] = {}
+    for scheme, percent in ((FP, WORN), (OP, INITIAL_PERCENT)):
+        once = case("financial", paths["financial"], store, scheme, percent)
+        cases[f"{scheme} once"] = once
+        cases[f"{scheme} twice"] = replace(
+            once, trace=[paths["financial"]] * 2, label=f"{once.label}, twice"
+        )
+    found = _cells(setup, cases)
+    first = found[f"{FP} once"].erases / found[f"{OP} once"].erases
+    second, other = (found[f"{scheme} twice"].erases - found[f"{scheme} once"].erases
+                     for scheme in (FP, OP))  # fmt: skip
+    rows = [
+        Row(f"O17: Financial, erases of FP-FCL at {WORN} % over OP-FCL's", first, "times"),
+        Row("O17: the same of a second time", second / other, "times"),
+    ]
+    return rows, [
+        Claim(f"O17, why: played a second time Financial wears the flash more than twice as much "
+              f"at {WORN} % of FP-FCL", second / other > 2, f"{second / other:.2f}"),
+    ]  # fmt: skip
+
+
+def _one_period(setup: Setup, paths: Mapping[str, Path]) -> Found:
+    """O19: all of the cache for reads until the first period ends."""
+    load = TABLE["search"]
+    store = Store.of(load, part(setup))
+    long = replace(store, period=max(1, (1 << LONG) // load.part(part(setup))))
+    reads: dict[str, Value] = {"cache.partition.op-fcl.read_ratio": 1.0}
+    found = _cells(setup, {
+        "base": case("search", paths["search"], store, OP, INITIAL_PERCENT),
+        "half": case("search", paths["search"], long, OP, INITIAL_PERCENT),
+        "reads": case("search", paths["search"], long, OP, INITIAL_PERCENT, reads),
+    })  # fmt: skip
+    half, all_reads = (100 * (found[name].mean_ms / found["base"].mean_ms - 1)
+                       for name in ("half", "reads"))  # fmt: skip
+    periods = load.reads.requests(1) / (1 << LONG)
+    rows = [
+        Row("O19: Search Engine, periods of 2^20 in the run", periods, ""),
+        Row("O19: Search Engine, 2^20 above 2^16", half, "%"),
+        Row("O19: the same, which begins for reads", all_reads, "%"),
+    ]
+    return rows, [
+        Claim("O19, why: begun with all of it for reads, Search Engine takes as long at 2^20 "
+              "(within 12 %)", abs(all_reads) <= 12, f"{all_reads:+.1f} %"),
+    ]  # fmt: skip
+
+
+def _few(setup: Setup, paths: Mapping[str, Path]) -> Found:
+    """O19: the shortest period at a quarter of the scale."""
+    load = TABLE["msn"]
+    smaller = 4 * part(setup)
+    with written(named(["msn"]), smaller) as small:
+        cases: dict[str, Case] = {}
+        for name, path, scale in (("here", paths["msn"], part(setup)), ("less", small["msn"],
+                                                                      smaller)):  # fmt: skip
+            store = Store.of(load, scale)
+            short = max(1, (1 << SHORT) // load.part(scale))
+            cases[f"{name} base"] = case("msn", path, store, OP, INITIAL_PERCENT)
+            cases[f"{name} short"] = case(
+                "msn", path, replace(store, period=short), OP, INITIAL_PERCENT
+            )
+        found = _cells(setup, cases)
+    here, less = (100 * (found[f"{name} short"].mean_ms / found[f"{name} base"].mean_ms - 1)
+                  for name in ("here", "less"))  # fmt: skip
+    rows = [
+        Row("O19: requests of MSN in a period of 2^12, scaled",
+            float((1 << SHORT) // load.part(part(setup))), ""),
+        Row("O19: MSN, 2^12 above 2^16", here, "%"),
+        Row("O19: the same at a quarter of the scale", less, "%"),
+    ]  # fmt: skip
+    return rows, [
+        Claim("O19, why: at a quarter of the scale 2^12 costs MSN half as much again or more",
+              less >= 1.5 * here, f"{less:+.1f} and {here:+.1f} %"),
+    ]  # fmt: skip
