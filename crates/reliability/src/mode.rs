@@ -1,10 +1,12 @@
 //! How a page is programmed.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a page is programmed: how finely, and so how long that takes, how long its reads take, and how much it wears
 /// the cells (Li et al., table 1). The names are those of the cost of the write.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum ProgramMode {
     /// Medium cost: the part's usual program step.

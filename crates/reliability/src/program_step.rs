@@ -43,6 +43,14 @@ pub struct Step {
     pub voltage: f64,
 }
 
+impl Step {
+    /// Of a medium write.
+    pub const MEDIUM: Self = Self {
+        step: 1.0,
+        voltage: 1.0,
+    };
+}
+
 /// The raw bit error rate of each mode, given that of a medium write of the same age: the noise that explains the one
 /// gives the others. In steps of a twelfth of an octave, and between them on a straight line of logarithms.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -12,7 +12,7 @@ use crate::mode::ProgramMode;
 use crate::program_step::Step;
 
 /// What operations on a page take that is programmed in a mode.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModeCost {
     /// Sensing of a read: the die is held.
     pub sense: Time,
@@ -24,8 +24,6 @@ pub struct ModeCost {
     pub wear: u32,
     /// The first level of the decoder's ladder that a read tries.
     pub level: u8,
-    /// Step and voltage that explain these.
-    pub step: Step,
 }
 
 impl ModeCost {
@@ -36,7 +34,7 @@ impl ModeCost {
 }
 
 /// Costs of all modes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModeCosts(pub [ModeCost; 4]);
 
 impl ModeCosts {
@@ -51,6 +49,10 @@ impl ModeCosts {
 pub trait Price {
     /// The costs of all modes; none if every page is programmed alike, with the times of its part.
     fn costs(&self) -> Result<Option<ModeCosts>, Fault>;
+    /// Steps and voltages that explain them.
+    fn steps(&self) -> [Step; 4] {
+        [Step::MEDIUM; 4]
+    }
     /// How far states lie apart, in medium program steps.
     fn distance(&self) -> f64 {
         DISTANCE
@@ -73,6 +75,9 @@ macro_rules! members {
         impl Price for Programming {
             fn costs(&self) -> Result<Option<ModeCosts>, Fault> {
                 match self { $(Self::$Variant(model) => model.costs()),+ }
+            }
+            fn steps(&self) -> [Step; 4] {
+                match self { $(Self::$Variant(model) => model.steps()),+ }
             }
             fn distance(&self) -> f64 {
                 match self { $(Self::$Variant(model) => model.distance()),+ }

@@ -105,7 +105,6 @@ impl StepSize {
             write: us(self.write_us * step.voltage / step.step),
             wear: thousandths(step.voltage),
             level: level as u8,
-            step,
         })
     }
 }
@@ -128,6 +127,9 @@ impl Price for StepSize {
             .into_iter()
             .collect();
         Ok(costs?.try_into().ok().map(ModeCosts))
+    }
+    fn steps(&self) -> [Step; 4] {
+        ProgramMode::ALL.map(|mode| self.step(mode))
     }
     fn distance(&self) -> f64 {
         self.distance

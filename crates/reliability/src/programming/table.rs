@@ -76,7 +76,6 @@ impl Table {
 }
 
 impl Price for Table {
-    /// A write takes as many steps as voltage goes into step: the step follows from its time, the voltage from its wear.
     fn costs(&self) -> Result<Option<ModeCosts>, Fault> {
         let mut costs = Vec::new();
         for mode in ProgramMode::ALL {
@@ -101,12 +100,18 @@ impl Price for Table {
                     ProgramMode::Medium => 1,
                     ProgramMode::Low | ProgramMode::Reduced => 2,
                 },
-                step: Step {
-                    step: self.medium.write_us / cost.write_us * cost.wear,
-                    voltage: cost.wear,
-                },
             });
         }
         Ok(costs.try_into().ok().map(ModeCosts))
+    }
+    /// A write takes as many steps as its voltage needs: the voltage follows from its wear, the step from its time.
+    fn steps(&self) -> [Step; 4] {
+        ProgramMode::ALL.map(|mode| {
+            let (_, cost) = self.of(mode);
+            Step {
+                step: self.medium.write_us / cost.write_us * cost.wear,
+                voltage: cost.wear,
+            }
+        })
     }
 }
