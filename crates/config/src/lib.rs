@@ -28,6 +28,7 @@ use wordline_device::config::{Buffer, Host, Ssd};
 use wordline_device::{Composition, Interface};
 use wordline_kernel::slot::Member;
 use wordline_nand::{Arbitration, Cell, Energy, Geometry, PlaneRule, Scheduler, Suspend, Timing};
+use wordline_reliability::Programming;
 use wordline_workload::generate;
 
 pub use array::Array;
@@ -149,6 +150,8 @@ pub struct Nand {
     pub geometry: Geometry,
     /// How long its operations take.
     pub timing: Timing,
+    /// What programs and the reads after them cost, where pages are not all programmed alike.
+    pub programming: Programming,
     /// Who gets the bus of a channel.
     pub arbitration: Arbitration,
     /// Whether a standalone package spreads a stream over its dies or its planes first; an SSD has
@@ -171,6 +174,7 @@ impl Default for Nand {
             cell: Cell::default(),
             geometry: Geometry::default(),
             timing: Timing::default(),
+            programming: Programming::default(),
             arbitration: Arbitration::default(),
             scheduler: Scheduler::default(),
             internal_data_move: false,
@@ -284,6 +288,7 @@ pub fn schema() -> serde_json::Value {
 pub fn policies() -> Vec<Member> {
     [
         Cell::members(),
+        Programming::members(),
         Arbitration::members(),
         Scheduler::members(),
         Composition::members(),
@@ -296,6 +301,7 @@ pub fn policies() -> Vec<Member> {
         wordline_ftl::gc::reclaim::Reclaiming::members(),
         wordline_ftl::gc::schedule::Scheduling::members(),
         wordline_ftl::wear::Wear::members(),
+        wordline_ftl::regulate::Regulation::members(),
         wordline_store::cached::admission::Admission::members(),
         wordline_partition::Partition::members(),
         wordline_disk::Model::members(),

@@ -14,6 +14,7 @@ mod start;
 mod suspension;
 mod table;
 mod transaction;
+mod waiting;
 
 use std::collections::VecDeque;
 
@@ -25,6 +26,8 @@ pub(crate) use finish::ArrayDone;
 use serde::{Deserialize, Serialize};
 use table::TransactionTable;
 pub(crate) use transaction::{Order, Purpose, Transaction};
+use waiting::Waiting;
+use wordline_block::Ticket;
 use wordline_kernel::{BusyTime, Stream, Time};
 use wordline_nand::{Channels, Die, Layout, Operation, PlaneRule, Ppn};
 
@@ -65,6 +68,10 @@ pub(crate) struct BackEnd {
     is_basic: bool,
     /// A die whose load has changed with the last hold of a bus.
     load_changed: Option<Die>,
+    /// Whether operations take what the modes of their pages say.
+    is_graded: bool,
+    /// Operations that wait, where somebody asks.
+    waiting: Option<Box<Waiting>>,
 }
 
 impl BackEnd {
@@ -111,7 +118,19 @@ impl BackEnd {
             is_scheduled: plan.is_scheduled(),
             is_basic: plan.has_basic_dies(),
             load_changed: None,
+            is_graded: plan.is_graded(),
+            waiting: None,
         }
+    }
+
+    /// From now on, what waits is counted by request.
+    pub fn count_waiting(&mut self) {
+        self.waiting = Some(Box::default());
+    }
+    /// Whether an operation of another request than this waits for its die, or for the scheduler; if that is counted.
+    pub fn others_wait(&self, ticket: Ticket) -> bool {
+        let waiting = self.waiting.as_ref();
+        waiting.is_some_and(|waiting| waiting.of_others(ticket))
     }
 
     /// Where array times are drawn from.

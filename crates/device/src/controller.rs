@@ -10,6 +10,7 @@ mod job;
 mod pending;
 mod power;
 mod read;
+mod regulate;
 mod requests;
 mod spare;
 mod state;
@@ -20,6 +21,7 @@ mod write;
 use std::collections::VecDeque;
 
 pub use die_loads::DieLoad;
+pub use regulate::GradeCounts;
 pub(crate) use requests::Done;
 use serde::{Deserialize, Serialize};
 use state::{NonVolatile, Volatile};
@@ -29,7 +31,7 @@ use wordline_ftl::recovery::{Journal, Spare};
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{BusyTime, Stream};
-use wordline_nand::{Array, Layout};
+use wordline_nand::{Array, Layout, PageModes};
 
 use crate::backend::{BackEnd, Usage};
 use crate::error::Result;
@@ -60,8 +62,10 @@ pub(crate) struct Controller<M> {
     flash: NonVolatile,
     ram: Volatile,
     verification: Option<Box<Verification>>,
-    /// Whether pages are followed: for verification, or in spare areas.
+    /// Whether pages are followed: for verification, in spare areas, or by how they are programmed.
     follows: bool,
+    /// Whether they are by how they are programmed.
+    is_graded: bool,
 }
 
 /// The map, the array and, if the power may fail, the spare areas.
@@ -82,7 +86,8 @@ impl<M: Mapping> Controller<M> {
             ram: Volatile::new(plan, BackEnd::new(plan, draws), mapping.free_blocks()),
             mapping,
             verification: None,
-            follows: false,
+            follows: plan.is_graded(),
+            is_graded: plan.is_graded(),
         }
     }
     /// Requests that are done with since this was last cleared, in the order in which they were.
@@ -94,6 +99,10 @@ impl<M: Mapping> Controller<M> {
     pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
         let layout = &plan.part.layout;
         let mut tables = Array::memory(layout, plan.part.partial_programs, fill);
+        if plan.is_graded() {
+            tables.extend(PageModes::memory(layout, fill));
+            tables.extend(plan.ftl.config.regulation.memory(plan.ftl.user_pages, fill));
+        }
         let blocks = u64::from(layout.blocks());
         tables.push(Table::zeroed::<u16>(
             "programs under way of blocks",
@@ -135,8 +144,9 @@ impl<M: Mapping> Controller<M> {
         (&self.mapping, array, journal.as_deref())
     }
     /// Brings a pristine device into the state that one of an equal plan was in.
-    pub fn prepare(&mut self, (mapping, array, journal): Prepared<M>) {
+    pub fn prepare(&mut self, (mapping, mut array, journal): Prepared<M>) {
         self.mapping = mapping;
+        array.take_modes(&mut self.flash.array);
         self.flash.array = array;
         self.flash.journal = journal;
         self.ram.free_blocks = self.mapping.free_blocks();
@@ -190,6 +200,10 @@ impl<M: Mapping> Controller<M> {
     pub fn dies_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
         self.ram.backend.dies_busy()
     }
+    /// What was done of each mode, where pages are not all programmed alike.
+    pub fn graded(&self) -> Option<&GradeCounts> {
+        self.is_graded.then_some(&self.flash.graded)
+    }
     /// The shadow store, if the run is verified.
     pub fn shadow(&self) -> Option<&Shadow> {
         self.verification
@@ -220,6 +234,9 @@ impl<M: Mapping> Controller<M> {
         let first = request.offset / self.page_bytes;
         let last = (end - 1) / self.page_bytes;
         self.expect(ticket, (last - first) as u32 + 1);
+        if let Some(regulation) = &mut self.ram.regulation {
+            regulation.begins(request.op);
+        }
         let mut page = first;
         if request.op == Op::Write {
             page = self.write_rows(cx, ticket, request);
@@ -255,6 +272,9 @@ impl<M: Mapping> Controller<M> {
         request: &PageRequest,
     ) -> Result<()> {
         self.expect(ticket, 1);
+        if let Some(regulation) = &mut self.ram.regulation {
+            regulation.begins(Op::Read);
+        }
         let all = Span {
             from: 0,
             bytes: self.page_bytes as u32,

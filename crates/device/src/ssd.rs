@@ -17,7 +17,7 @@ use wordline_nand::{Array, Die};
 
 use crate::backend::Usage;
 use crate::buffered::Buffered;
-use crate::controller::{Controller, DieLoad, Done, Prepared};
+use crate::controller::{Controller, DieLoad, Done, GradeCounts, Prepared};
 use crate::error::{DeviceError, Result};
 use crate::event::{Context, Event, Kind};
 use crate::host::{Command, Connect, Connection};
@@ -153,6 +153,10 @@ impl<M: Mapping> Ssd<M> {
     /// What each die has been used for.
     pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
         self.controller.usage()
+    }
+    /// What was done of each mode, where pages are not all programmed alike.
+    pub fn graded(&self) -> Option<&GradeCounts> {
+        self.controller.graded()
     }
     /// The shadow store, if the run is verified.
     pub fn shadow(&self) -> Option<&Shadow> {

@@ -113,6 +113,10 @@ impl Array {
     pub fn keep_modes(&mut self, costs: &ModeCosts, preloaded: ProgramMode) {
         self.modes = Some(Box::new(PageModes::new(&self.layout, costs, preloaded)));
     }
+    /// Keeps the modes, if any, that `other` keeps: of an array in whose place this one comes.
+    pub fn take_modes(&mut self, other: &mut Self) {
+        self.modes = other.modes.take();
+    }
     /// How pages were programmed, where not all are alike.
     #[inline]
     pub fn modes(&self) -> Option<&PageModes> {

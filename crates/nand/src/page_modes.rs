@@ -22,6 +22,8 @@ pub struct PageModes {
     wear: Vec<u64>,
     /// By mode: wear of a program.
     weights: [u32; 4],
+    /// Programs so far.
+    programs: u64,
 }
 
 impl PageModes {
@@ -32,6 +34,7 @@ impl PageModes {
             tags: vec![0; layout.pages().div_ceil(PER_BYTE) as usize],
             wear: vec![0; layout.blocks() as usize],
             weights: costs.0.map(|cost| cost.wear),
+            programs: 0,
         }
     }
     /// What they take of memory.
@@ -60,7 +63,12 @@ impl PageModes {
     /// A page of a block has been programmed.
     #[inline]
     pub fn programmed(&mut self, block: Block, mode: ProgramMode) {
+        self.programs += 1;
         self.wear[block.index()] += u64::from(self.weights[mode.index()]);
+    }
+    /// Programs so far, which have worn.
+    pub fn programs(&self) -> u64 {
+        self.programs
     }
     /// Wear of every block, in thousandths of a medium program: the sum over its programs.
     pub fn wear(&self) -> &[u64] {

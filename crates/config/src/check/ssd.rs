@@ -5,7 +5,9 @@ use wordline_device::compose::Compose;
 use wordline_device::config::{Host, Ssd as Wiring};
 use wordline_device::schedule::{Schedule, Scheduler, Scheduling};
 use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::regulate::Regulation;
 use wordline_nand::{Geometry, Layout};
+use wordline_reliability::Programming;
 
 use super::buffer::buffer;
 use super::nand::{crowded, nand_tables, part_of};
@@ -19,6 +21,7 @@ impl Ssd {
     pub(crate) fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
         let Config { nand, ssd, .. } = config;
         nand_tables(nand)?;
+        regulation(config)?;
         let layout = layout(&nand.geometry, ssd)?;
         let dimensions = Dimensions {
             channels: ssd.channels,
@@ -100,6 +103,32 @@ fn internal_data_move(config: &Config) -> Result<bool, ConfigError> {
         "set nand.internal_data_move to true, or this to false",
     )
     .with(&["nand.internal_data_move"]))
+}
+
+/// Regulation of costs, where there is a choice of them. Who owns the pages of a cache counts on where they lie.
+fn regulation(config: &Config) -> Result<(), ConfigError> {
+    let regulation = &config.ftl.regulation;
+    if regulation.is_plain() {
+        return Ok(());
+    }
+    let rule = |reason, remedy| {
+        let name = regulation.name();
+        let rule = ConfigError::rule("ftl.regulation", name, reason, remedy);
+        Err(rule.with(&["nand.programming", "ftl.regulation"]))
+    };
+    if config.nand.programming == Programming::default() {
+        return rule(
+            "all pages are programmed alike",
+            "set nand.programming to \"table\" or \"step-size\"",
+        );
+    }
+    if config.cache.is_some() && !matches!(regulation, Regulation::Fixed(_)) {
+        return rule(
+            "pages of a cache are not written again",
+            "set it to \"fixed\"",
+        );
+    }
+    Ok(())
 }
 
 /// A fault of the translation layer, with the value of the key it names.

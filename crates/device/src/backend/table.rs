@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 use wordline_nand::{Die, Features, Operation};
+use wordline_reliability::ProgramMode;
 
 use super::die::{DieCommand, DieState};
 use super::transaction::{Order, Transaction, Wait};
@@ -24,6 +25,8 @@ pub(super) struct TransactionTable {
     came: u64,
     /// By transaction that is late: what its request had been through before it waited for the die.
     pub(super) earlier: Vec<PageParts>,
+    /// By transaction, where pages are not all alike: how its page was, or is to be, programmed.
+    modes: Vec<ProgramMode>,
 }
 
 impl TransactionTable {
@@ -60,6 +63,18 @@ impl TransactionTable {
     pub(super) fn number(&mut self, slot: Slot) {
         self.came += 1;
         self.transactions[slot as usize].number = self.came;
+    }
+    /// Notes how the page of a transaction was, or is to be, programmed.
+    pub(super) fn grade(&mut self, slot: Slot, mode: ProgramMode) {
+        let place = slot as usize;
+        if self.modes.len() <= place {
+            self.modes.resize(place + 1, ProgramMode::Medium);
+        }
+        self.modes[place] = mode;
+    }
+    /// What was noted of it.
+    pub(super) fn mode(&self, slot: Slot) -> ProgramMode {
+        self.modes.get(slot as usize).copied().unwrap_or_default()
     }
     /// A place more.
     #[cold]

@@ -6,6 +6,7 @@ use wordline_nand::{Basic, Block, Die, Event as Flash, Features, Full, Operation
 
 use super::Controller;
 use super::pending::PageWrite;
+use super::regulate::Rewrite;
 use crate::backend::{ArrayDone, Purpose};
 use crate::error::{DeviceError, Result};
 use crate::event::Context;
@@ -42,7 +43,11 @@ impl<M: Mapping> Controller<M> {
                 while let Some(slot) = next {
                     let joined = || self.ram.backend.joined(slot);
                     next = F::MULTI_PLANE.then(joined).flatten();
-                    self.finish(cx, slot)?;
+                    if F::MULTI_PLANE && self.ram.regulation.is_some() {
+                        self.finish_regulated(cx, slot)?;
+                    } else {
+                        self.finish(cx, slot)?;
+                    }
                 }
             }
             Flash::Ready(die) => {
@@ -70,6 +75,9 @@ impl<M: Mapping> Controller<M> {
                 Operation::Erase => self.flash.array.erase(self.layout.block_of(place)),
             };
             applied.map_err(|violation| DeviceError::Violation { at: now, violation })?;
+            if F::MULTI_PLANE && self.is_graded && operation == Operation::Program {
+                self.flash.array.wear(target);
+            }
             if self.follows {
                 self.follow(slot, operation, place, target);
             }
@@ -111,7 +119,7 @@ impl<M: Mapping> Controller<M> {
 
     /// A transaction has left the back end.
     #[inline(always)]
-    fn finish(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
+    pub(super) fn finish(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
         let transaction = self.ram.backend.get(slot);
         let (purpose, place, owner) = (transaction.purpose, transaction.place, transaction.owner);
         let tag = transaction.tag;
@@ -158,6 +166,17 @@ impl<M: Mapping> Controller<M> {
                 self.ram.backend.release(slot);
                 self.block_erased(cx, place, JobId(owner));
                 self.step_done(cx, JobId(owner))?;
+            }
+            Purpose::RewriteRead => {
+                self.ram.backend.release(slot);
+                self.rewrite_page_read(cx, slot, Rewrite::of(tag, owner), place);
+            }
+            Purpose::Rewrite => {
+                if superseded != 0 {
+                    self.is_superseded(cx, Block(superseded - 1));
+                }
+                self.ram.backend.release(slot);
+                self.rewritten(cx, owner);
             }
             Purpose::MetadataRead
             | Purpose::MetadataProgram

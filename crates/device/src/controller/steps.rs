@@ -184,7 +184,9 @@ impl<M: Mapping> Controller<M> {
         if let Some(journal) = &mut self.flash.journal {
             let carried = &mut self.ram.carried;
             match order.purpose {
-                Purpose::MoveProgram => carried.carry_copy(journal, slot, Ppn(order.tag)),
+                Purpose::MoveProgram | Purpose::Rewrite => {
+                    carried.carry_copy(journal, slot, Ppn(order.tag));
+                }
                 Purpose::Move => carried.carry_copy(journal, slot, order.place),
                 Purpose::MetadataProgram | Purpose::MapProgram => {
                     let label = self.mapping.label(Lpn(order.tag));

@@ -106,6 +106,10 @@ pub trait Mapping {
     fn valid_pages(&self) -> u64;
     /// Where the current copy of a page is, if it was ever written.
     fn lookup(&self, page: Lpn) -> Option<Ppn>;
+    /// Whose copy is in a place, be it that it is no longer current; `None` where the mapping does not know, or of metadata.
+    fn page_at(&self, _place: Ppn) -> Option<Lpn> {
+        None
+    }
     /// `page` will be asked for soon: brings what is looked at then into the caches of the processor.
     /// Changes no answer; without it everything is the same, but slower where the map is large.
     #[inline]
@@ -317,6 +321,9 @@ impl Mapping for Map {
     #[inline]
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
         page_first!(self, map => map.lookup(page))
+    }
+    fn page_at(&self, place: Ppn) -> Option<Lpn> {
+        each!(self, map => map.page_at(place))
     }
     #[inline]
     fn prefetch(&mut self, page: Lpn) {

@@ -13,6 +13,7 @@ mod latency;
 mod members;
 mod notes;
 mod power;
+mod regulation;
 mod speed;
 mod streams;
 mod tail_latency;
@@ -38,6 +39,7 @@ pub(crate) use self::members::members;
 pub use self::members::{MemberInput, MemberSummary};
 use self::notes::notes;
 pub use self::power::PowerSummary;
+pub use self::regulation::{ByMode, RegulationSummary};
 pub use self::speed::SpeedSummary;
 use self::speed::pages_touched;
 pub(crate) use self::streams::streams;
@@ -95,6 +97,8 @@ pub struct Summary {
     pub flash: FlashSummary,
     /// Look-ups in the part of the map that is in memory; null if the whole map is.
     pub map_cache: Option<MapCacheSummary>,
+    /// What was done of each cost; null where all pages are programmed alike.
+    pub regulation: Option<RegulationSummary>,
     /// The DRAM buffer; null without one.
     pub buffer: Option<BufferSummary>,
     /// The cache; null unless the store is flash in front of a disk.
@@ -190,6 +194,7 @@ impl Summary {
             members: members(outcome),
             flash: FlashSummary::new(&flash, devices),
             map_cache: MapCacheSummary::new(devices),
+            regulation: RegulationSummary::new(devices),
             buffer: BufferSummary::new(&outcome.plan, record, devices),
             cache: CacheSummary::new(outcome, span),
             disks: DiskSummary::all(outcome, span),
