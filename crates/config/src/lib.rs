@@ -19,6 +19,7 @@ pub mod plan;
 pub mod presets;
 pub mod range;
 pub mod reference;
+pub mod reliability;
 pub mod replay;
 pub mod streams;
 
@@ -38,6 +39,7 @@ pub use explain::nearest;
 pub use load::{Loaded, load};
 pub use origin::{Origin, Place};
 pub use plan::Plan;
+pub use reliability::Reliability;
 pub use streams::Stream;
 
 /// The version of the format that this program reads.
@@ -152,6 +154,8 @@ pub struct Nand {
     pub timing: Timing,
     /// What programs and the reads after them cost, where pages are not all programmed alike.
     pub programming: Programming,
+    /// How reads err.
+    pub reliability: Reliability,
     /// Who gets the bus of a channel.
     pub arbitration: Arbitration,
     /// Whether a standalone package spreads a stream over its dies or its planes first; an SSD has
@@ -175,6 +179,7 @@ impl Default for Nand {
             geometry: Geometry::default(),
             timing: Timing::default(),
             programming: Programming::default(),
+            reliability: Reliability::default(),
             arbitration: Arbitration::default(),
             scheduler: Scheduler::default(),
             internal_data_move: false,
@@ -289,11 +294,13 @@ pub fn policies() -> Vec<Member> {
     [
         Cell::members(),
         Programming::members(),
+        wordline_reliability::Errors::members(),
         Arbitration::members(),
         Scheduler::members(),
         Composition::members(),
         Interface::members(),
         wordline_device::Scheduler::members(),
+        wordline_reliability::Ecc::members(),
         wordline_cache::Replacement::members(),
         wordline_ftl::mapping::Family::members(),
         wordline_ftl::allocate::Allocate::members(),

@@ -25,11 +25,12 @@ use die::{DieCommand, DieState, GcClock};
 pub(crate) use finish::ArrayDone;
 use serde::{Deserialize, Serialize};
 use table::TransactionTable;
-pub(crate) use transaction::{Order, Purpose, Transaction};
+pub(crate) use transaction::{Grade, Order, Purpose, Transaction};
 use waiting::Waiting;
 use wordline_block::Ticket;
 use wordline_kernel::{BusyTime, Stream, Time};
 use wordline_nand::{Channels, Die, Layout, Operation, PlaneRule, Ppn};
+use wordline_reliability::{Code, ModeCosts};
 
 use crate::compose::{Compose, Composition};
 use crate::observation::PageParts;
@@ -70,6 +71,8 @@ pub(crate) struct BackEnd {
     load_changed: Option<Die>,
     /// Whether operations take what the modes of their pages say.
     is_graded: bool,
+    /// What corrects errors, where there are any.
+    code: Option<Box<Code>>,
     /// Operations that wait, where somebody asks.
     waiting: Option<Box<Waiting>>,
 }
@@ -119,10 +122,22 @@ impl BackEnd {
             is_basic: plan.has_basic_dies(),
             load_changed: None,
             is_graded: plan.is_graded(),
+            code: part
+                .reader
+                .as_ref()
+                .map(|reader| Box::new(reader.code.clone())),
             waiting: None,
         }
     }
 
+    /// What operations take by the modes of their pages, where not all are alike.
+    pub fn costs(&self) -> Option<&ModeCosts> {
+        self.channels.chains().costs()
+    }
+    /// What there is to know of the page of a transaction.
+    pub fn graded(&self, slot: Slot) -> Grade {
+        self.table.graded(slot)
+    }
     /// From now on, what waits is counted by request.
     pub fn count_waiting(&mut self) {
         self.waiting = Some(Box::default());

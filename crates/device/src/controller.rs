@@ -3,6 +3,7 @@
 mod audit;
 mod collect;
 mod die_loads;
+mod errors;
 mod flash;
 mod idle;
 mod issue;
@@ -21,6 +22,7 @@ mod write;
 use std::collections::VecDeque;
 
 pub use die_loads::DieLoad;
+pub use errors::ErrorCounts;
 pub use regulate::GradeCounts;
 pub(crate) use requests::Done;
 use serde::{Deserialize, Serialize};
@@ -31,7 +33,7 @@ use wordline_ftl::recovery::{Journal, Spare};
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{BusyTime, Stream};
-use wordline_nand::{Array, Layout, PageModes};
+use wordline_nand::{Array, Health, Layout, PageModes};
 
 use crate::backend::{BackEnd, Usage};
 use crate::error::Result;
@@ -45,6 +47,7 @@ use crate::slot::Slot;
 use wordline_block::Ticket;
 use wordline_block::{Op, Request};
 use wordline_buffer::{PageOp, PageRequest, Span};
+use wordline_reliability::Reader;
 
 /// The controller of a disk and the flash behind it, over a mapping family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -64,8 +67,10 @@ pub(crate) struct Controller<M> {
     verification: Option<Box<Verification>>,
     /// Whether pages are followed: for verification, in spare areas, or by how they are programmed.
     follows: bool,
-    /// Whether they are by how they are programmed.
+    /// Whether operations take what modes and errors of their pages say.
     is_graded: bool,
+    /// How reads err, if they do.
+    reader: Option<Box<Reader>>,
 }
 
 /// The map, the array and, if the power may fail, the spare areas.
@@ -88,6 +93,7 @@ impl<M: Mapping> Controller<M> {
             verification: None,
             follows: plan.is_graded(),
             is_graded: plan.is_graded(),
+            reader: plan.part.reader.clone(),
         }
     }
     /// Requests that are done with since this was last cleared, in the order in which they were.
@@ -99,7 +105,10 @@ impl<M: Mapping> Controller<M> {
     pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
         let layout = &plan.part.layout;
         let mut tables = Array::memory(layout, plan.part.partial_programs, fill);
-        if plan.is_graded() {
+        if plan.part.reader.is_some() {
+            tables.extend(Health::memory(layout, fill));
+        }
+        if plan.part.chains.costs().is_some() {
             tables.extend(PageModes::memory(layout, fill));
             tables.extend(plan.ftl.config.regulation.memory(plan.ftl.user_pages, fill));
         }
@@ -146,7 +155,7 @@ impl<M: Mapping> Controller<M> {
     /// Brings a pristine device into the state that one of an equal plan was in.
     pub fn prepare(&mut self, (mapping, mut array, journal): Prepared<M>) {
         self.mapping = mapping;
-        array.take_modes(&mut self.flash.array);
+        array.take_books(&mut self.flash.array);
         self.flash.array = array;
         self.flash.journal = journal;
         self.ram.free_blocks = self.mapping.free_blocks();
@@ -202,7 +211,17 @@ impl<M: Mapping> Controller<M> {
     }
     /// What was done of each mode, where pages are not all programmed alike.
     pub fn graded(&self) -> Option<&GradeCounts> {
-        self.is_graded.then_some(&self.flash.graded)
+        let modes = self.flash.array.modes();
+        modes.map(|_| &self.flash.graded)
+    }
+    /// What reads have found, where they err.
+    pub fn read_errors(&self) -> Option<&ErrorCounts> {
+        self.reader.as_ref().map(|_| &self.flash.errors)
+    }
+    /// Whether a request that is done could not be served: data of it cannot be read. Once for each.
+    #[inline]
+    pub fn take_failed(&mut self, ticket: Ticket) -> bool {
+        !self.ram.failed.is_empty() && self.ram.failed.remove(&ticket)
     }
     /// The shadow store, if the run is verified.
     pub fn shadow(&self) -> Option<&Shadow> {

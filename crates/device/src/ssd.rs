@@ -17,7 +17,7 @@ use wordline_nand::{Array, Die};
 
 use crate::backend::Usage;
 use crate::buffered::Buffered;
-use crate::controller::{Controller, DieLoad, Done, GradeCounts, Prepared};
+use crate::controller::{Controller, DieLoad, Done, ErrorCounts, GradeCounts, Prepared};
 use crate::error::{DeviceError, Result};
 use crate::event::{Context, Event, Kind};
 use crate::host::{Command, Connect, Connection};
@@ -154,6 +154,10 @@ impl<M: Mapping> Ssd<M> {
     pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
         self.controller.usage()
     }
+    /// What reads have found, where they err.
+    pub fn read_errors(&self) -> Option<&ErrorCounts> {
+        self.controller.read_errors()
+    }
     /// What was done of each mode, where pages are not all programmed alike.
     pub fn graded(&self) -> Option<&GradeCounts> {
         self.controller.graded()
@@ -201,6 +205,7 @@ impl<M: Mapping> Ssd<M> {
                 ticket,
                 stream: outstanding.request.stream,
                 parts: Parts::default(),
+                failed: false,
             }));
         self.outstanding = 0;
     }
@@ -275,6 +280,7 @@ impl<M: Mapping> Ssd<M> {
             ticket,
             stream: request.stream,
             parts,
+            failed: self.controller.take_failed(ticket),
         });
         cx.observe(Observation::Request { request, parts });
     }

@@ -6,7 +6,7 @@ use thiserror::Error;
 use wordline_kernel::memory::{Fill, Table};
 use wordline_reliability::{ModeCosts, ProgramMode};
 
-use crate::{Block, Layout, PageModes, Ppn};
+use crate::{Block, Health, Layout, PageModes, Ppn};
 
 /// An operation that a NAND part forbids.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
@@ -73,6 +73,8 @@ pub struct Array {
     again: Vec<u8>,
     /// How pages were programmed, where not all are alike.
     modes: Option<Box<PageModes>>,
+    /// What ages data, where it errs.
+    health: Option<Box<Health>>,
 }
 
 impl Array {
@@ -87,6 +89,7 @@ impl Array {
             erases: vec![0; blocks],
             again: Vec::new(),
             modes: None,
+            health: None,
         }
     }
     /// The same pristine array with pages that bear `programs` programs between two erases of their
@@ -113,9 +116,24 @@ impl Array {
     pub fn keep_modes(&mut self, costs: &ModeCosts, preloaded: ProgramMode) {
         self.modes = Some(Box::new(PageModes::new(&self.layout, costs, preloaded)));
     }
-    /// Keeps the modes, if any, that `other` keeps: of an array in whose place this one comes.
-    pub fn take_modes(&mut self, other: &mut Self) {
+    /// From now on, what ages data is kept.
+    pub fn keep_health(&mut self) {
+        self.health = Some(Box::new(Health::new(&self.layout)));
+    }
+    /// What ages data, where it is kept.
+    #[inline]
+    pub fn health(&self) -> Option<&Health> {
+        self.health.as_deref()
+    }
+    /// The same, to tell it something.
+    #[inline]
+    pub fn health_mut(&mut self) -> Option<&mut Health> {
+        self.health.as_deref_mut()
+    }
+    /// Keeps what `other` keeps of modes and ages: of an array in whose place this one comes.
+    pub fn take_books(&mut self, other: &mut Self) {
         self.modes = other.modes.take();
+        self.health = other.health.take();
     }
     /// How pages were programmed, where not all are alike.
     #[inline]

@@ -12,6 +12,7 @@ pub mod mode;
 pub mod normal;
 pub mod program_step;
 pub mod programming;
+pub mod reader;
 
 pub use ecc::{Code, Ecc, Level};
 pub use errors::{Age, Errors};
@@ -19,3 +20,4 @@ pub use fault::Fault;
 pub use mode::ProgramMode;
 pub use program_step::Shift;
 pub use programming::{ModeCost, ModeCosts, Programming};
+pub use reader::{Found, Read, Reader};

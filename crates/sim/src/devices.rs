@@ -1,7 +1,7 @@
 //! The devices of a run: the single one, or the members of the array.
 
 use wordline_device::precondition::{self, Preconditioned};
-use wordline_device::{GradeCounts, Precondition, Ssd, Usage};
+use wordline_device::{ErrorCounts, GradeCounts, Precondition, Ssd, Usage};
 use wordline_ftl::{Map, MapCache, Mapping};
 
 use crate::error::SimulationError;
@@ -27,6 +27,8 @@ pub struct Device {
     pub dirty_pages: u64,
     /// What became of look-ups during the run, if part of the map is in flash.
     pub map_cache: Option<MapCache>,
+    /// What reads have found, where they err.
+    pub read_errors: Option<ErrorCounts>,
     /// What was done of each mode, where pages are not all programmed alike.
     pub graded: Option<GradedDevice>,
     /// Page reads compared with the shadow store, and page writes followed, if the run was verified.
@@ -69,6 +71,7 @@ impl Device {
             free_blocks: ssd.mapping().free_blocks(),
             dirty_pages: ssd.dirty_pages().into(),
             map_cache: map_cache.map(|counts| counts.since(before)),
+            read_errors: ssd.read_errors().copied(),
             graded: GradedDevice::of(ssd),
             verified: shadow.map(|shadow| (shadow.reads_checked, shadow.writes_followed)),
         }

@@ -57,7 +57,7 @@ fn programming(nand: &Nand) -> Result<(), ConfigError> {
              remedy,
          }| {
             let value = nand.programming.name();
-            ConfigError::rule(format!("{key}.{parameter}"), value, reason, remedy)
+            ConfigError::rule(&format!("{key}.{parameter}"), value, reason, remedy)
         },
     )?;
     let Some(costs) = costs else {

@@ -93,7 +93,7 @@ impl BackEnd {
     /// Whether two transactions of different planes can be one command: all pages of a command are programmed alike.
     fn belongs(&self, head: Slot, other_slot: Slot) -> bool {
         let (one, other) = (self.get(head), self.get(other_slot));
-        if self.table.mode(head) != self.table.mode(other_slot) {
+        if self.table.graded(head).mode != self.table.graded(other_slot).mode {
             return false;
         }
         let operation = one.purpose.operation();

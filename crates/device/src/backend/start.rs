@@ -1,11 +1,13 @@
 //! Operations that are put into the queues of their dies, and commands that begin.
 
 use wordline_kernel::Time;
-use wordline_nand::{Array, Basic, Die, Features, Full, Operation, Ppn, Transaction as Command};
+use wordline_nand::{
+    Array, Basic, Chains, Die, Features, Full, Operation, Ppn, Step, Transaction as Command,
+};
 
 use super::die::DieCommand;
 use super::listener::ChannelListener;
-use super::transaction::{Order, Purpose, Wait};
+use super::transaction::{Grade, Order, Purpose, Wait};
 use super::{BackEnd, MOST_PLANES};
 use crate::event::{Context, Kind};
 use crate::observation::{Hears, PageParts};
@@ -25,7 +27,7 @@ impl BackEnd {
     /// What is noted of an operation beside, where dies are not basic.
     fn admitted(&mut self, slot: Slot, order: &Order) {
         if self.is_graded {
-            self.table.grade(slot, order.mode);
+            self.table.grade(slot, order.grade);
         }
         if let Some(waiting) = &mut self.waiting
             && order.purpose.is_scheduled()
@@ -283,8 +285,9 @@ impl BackEnd {
         } else {
             0
         };
+        let retries = self.retries(head, operation);
         let (draws, layout) = (&mut self.draws, &self.layout);
-        let mode = self.table.mode(head);
+        let mode = self.table.graded(head).mode;
         let command = Command {
             operation,
             pages: &places[..count],
@@ -299,9 +302,53 @@ impl BackEnd {
         self.channels.load(die, |chains, steps| {
             chains.build(layout, &command, draws, steps);
             chains.price(mode, draws, steps);
+            retries.push(chains, steps);
         });
         let none = &mut ();
         let mut listener = ChannelListener::<_, Full>::new(&self.table, cx.queue, none);
         self.channels.start(cx.now, die, &mut listener);
+    }
+}
+
+/// Further reads of the pages of a command: sensing, with the decoding that has failed before it, and transfer.
+#[derive(Default)]
+struct Retries(Vec<(Time, Time)>);
+
+impl Retries {
+    fn push(&self, chains: &Chains, steps: &mut Vec<Step>) {
+        for (sense, transfer) in &self.0 {
+            chains.push_retry(*sense, *transfer, steps);
+        }
+    }
+}
+
+impl BackEnd {
+    /// Those of a command that begins with `head`, page by page.
+    fn retries(&self, head: Slot, operation: Operation) -> Retries {
+        let mut retries = Retries::default();
+        let Some(code) = &self.code else {
+            return retries;
+        };
+        if operation != Operation::Read {
+            return retries;
+        }
+        let mut slot = head;
+        while slot != NONE {
+            let Grade {
+                first,
+                retries: more,
+                ..
+            } = self.table.graded(slot);
+            let offset = self.layout.page_in_block(self.get(slot).place);
+            for level in usize::from(first)..usize::from(first + more) {
+                let (failed, next) = (&code.ladder[level], &code.ladder[level + 1]);
+                let own = self.channels.chains().latencies().read(offset);
+                let sense = next.sense.unwrap_or(own) + failed.decode;
+                let transfer = self.channels.chains().data() * u64::from(next.bits);
+                retries.0.push((sense, transfer));
+            }
+            slot = self.get(slot).next;
+        }
+        retries
     }
 }

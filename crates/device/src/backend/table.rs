@@ -3,10 +3,9 @@
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 use wordline_nand::{Die, Features, Operation};
-use wordline_reliability::ProgramMode;
 
 use super::die::{DieCommand, DieState};
-use super::transaction::{Order, Transaction, Wait};
+use super::transaction::{Grade, Order, Transaction, Wait};
 use crate::observation::{Hears, Observation, PageParts};
 use crate::slot::{NONE, Slot};
 
@@ -25,8 +24,8 @@ pub(super) struct TransactionTable {
     came: u64,
     /// By transaction that is late: what its request had been through before it waited for the die.
     pub(super) earlier: Vec<PageParts>,
-    /// By transaction, where pages are not all alike: how its page was, or is to be, programmed.
-    modes: Vec<ProgramMode>,
+    /// By transaction, where pages are not all alike: how its page was, or is to be, programmed, and what its read finds.
+    grades: Vec<Grade>,
 }
 
 impl TransactionTable {
@@ -64,17 +63,17 @@ impl TransactionTable {
         self.came += 1;
         self.transactions[slot as usize].number = self.came;
     }
-    /// Notes how the page of a transaction was, or is to be, programmed.
-    pub(super) fn grade(&mut self, slot: Slot, mode: ProgramMode) {
+    /// Notes what there is to know of the page of a transaction.
+    pub(super) fn grade(&mut self, slot: Slot, grade: Grade) {
         let place = slot as usize;
-        if self.modes.len() <= place {
-            self.modes.resize(place + 1, ProgramMode::Medium);
+        if self.grades.len() <= place {
+            self.grades.resize(place + 1, Grade::default());
         }
-        self.modes[place] = mode;
+        self.grades[place] = grade;
     }
     /// What was noted of it.
-    pub(super) fn mode(&self, slot: Slot) -> ProgramMode {
-        self.modes.get(slot as usize).copied().unwrap_or_default()
+    pub(super) fn graded(&self, slot: Slot) -> Grade {
+        self.grades.get(slot as usize).copied().unwrap_or_default()
     }
     /// A place more.
     #[cold]

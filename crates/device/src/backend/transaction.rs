@@ -128,6 +128,19 @@ pub(crate) struct Transaction {
     pub(super) number: u64,
 }
 
+/// What there is to know of the page of an operation, where not all are alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Grade {
+    /// How the page was programmed that is read, or is to be.
+    pub mode: ProgramMode,
+    /// The level of the decoder's ladder that the read begins with.
+    pub first: u8,
+    /// How many more it needs.
+    pub retries: u8,
+    /// Whether none was enough.
+    pub failed: bool,
+}
+
 /// An operation for [`BackEnd::enqueue`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Order {
@@ -137,8 +150,7 @@ pub(crate) struct Order {
     pub owner: u32,
     pub tag: u32,
     pub superseded: u32,
-    /// How the page was programmed that is read, or is to be.
-    pub mode: ProgramMode,
+    pub grade: Grade,
 }
 
 impl Transaction {
@@ -180,7 +192,12 @@ impl Order {
             owner,
             tag,
             superseded: 0,
-            mode: ProgramMode::Medium,
+            grade: Grade {
+                mode: ProgramMode::Medium,
+                first: 0,
+                retries: 0,
+                failed: false,
+            },
         }
     }
 }

@@ -75,8 +75,13 @@ impl<M: Mapping> Controller<M> {
                 Operation::Erase => self.flash.array.erase(self.layout.block_of(place)),
             };
             applied.map_err(|violation| DeviceError::Violation { at: now, violation })?;
-            if F::MULTI_PLANE && self.is_graded && operation == Operation::Program {
-                self.flash.array.wear(target);
+            if F::MULTI_PLANE && self.is_graded {
+                if operation == Operation::Program {
+                    self.flash.array.wear(target);
+                }
+                if self.reader.is_some() {
+                    self.age(now, operation, place, target);
+                }
             }
             if self.follows {
                 self.follow(slot, operation, place, target);
@@ -126,7 +131,12 @@ impl<M: Mapping> Controller<M> {
         let superseded = transaction.superseded;
         match purpose {
             Purpose::Read => {
-                if let Some(verification) = &mut self.verification {
+                if self.is_graded && self.ram.backend.graded(slot).failed {
+                    self.fail(owner);
+                    if let Some(verification) = &mut self.verification {
+                        verification.shadow.end_read(Lpn(tag));
+                    }
+                } else if let Some(verification) = &mut self.verification {
                     verification.check_read(cx.now, slot, Lpn(tag), place)?;
                 }
                 self.transaction_done(cx, owner, slot);
@@ -146,6 +156,11 @@ impl<M: Mapping> Controller<M> {
                 let write = self.ram.pending.get_mut(tag);
                 write.parts = self.ram.backend.parts(slot);
                 write.since = cx.now;
+                write.lost = self.is_graded && self.ram.backend.graded(slot).failed;
+                if write.lost {
+                    self.fail(owner);
+                }
+                let write = self.ram.pending.get_mut(tag);
                 if let Some(verification) = &self.verification {
                     write.base = verification.contents[slot as usize];
                 }

@@ -106,7 +106,7 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     fn issue_graded(&mut self, cx: &mut Context<impl Hears>, order: &Order) -> Slot {
         let mut order = *order;
-        self.grade(&mut order);
+        self.grade(cx.now, &mut order);
         if self.ram.issue.is_none() {
             let die = self.layout.die_of_page(order.place);
             return self.ram.backend.enqueue(cx, die, &order);

@@ -44,6 +44,8 @@ pub(super) struct PageWrite {
     pub label: Label,
     /// What its page is used for, where that is told.
     pub found: Characteristic,
+    /// Whether the rest of its page could not be read.
+    pub lost: bool,
 }
 
 /// A write that has no place yet, and the writes of its page that came later.

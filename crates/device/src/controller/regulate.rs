@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use wordline_block::Op;
 use wordline_ftl::regulate::{Characteristic, Graded, Regulator, Rewriting, Storage};
 use wordline_ftl::{Lpn, Mapping};
+use wordline_kernel::Time;
 use wordline_nand::{Die, Operation, Ppn};
 use wordline_reliability::ProgramMode;
 
@@ -138,17 +139,21 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Says of an operation how its page was programmed, or notes how it is to be.
-    pub(super) fn grade(&mut self, order: &mut Order) {
+    pub(super) fn grade(&mut self, now: Time, order: &mut Order) {
         match order.purpose {
             Purpose::Erase => return,
-            Purpose::Move => order.mode = self.mode_of(order.place),
-            Purpose::MoveProgram => order.mode = self.mode_of_copy(Ppn(order.tag), order.target),
+            Purpose::Move => order.grade.mode = self.mode_of(order.place),
+            Purpose::MoveProgram => {
+                order.grade.mode = self.mode_of_copy(Ppn(order.tag), order.target)
+            }
             Purpose::Write | Purpose::Rewrite => {}
-            Purpose::MetadataProgram | Purpose::MapProgram => order.mode = ProgramMode::Medium,
-            _ => order.mode = self.mode_of(order.place),
+            Purpose::MetadataProgram | Purpose::MapProgram => {
+                order.grade.mode = ProgramMode::Medium
+            }
+            _ => order.grade.mode = self.mode_of(order.place),
         }
         let counts = &mut self.flash.graded;
-        let mode = order.mode.index();
+        let mode = order.grade.mode.index();
         match order.purpose {
             Purpose::Read => counts.reads[mode] += 1,
             Purpose::Write => counts.writes[mode] += 1,
@@ -156,7 +161,10 @@ impl<M: Mapping> Controller<M> {
             _ => {}
         }
         if order.purpose.operation() != Operation::Read {
-            self.flash.array.set_mode(order.target, order.mode);
+            self.flash.array.set_mode(order.target, order.grade.mode);
+        }
+        if matches!(order.purpose.operation(), Operation::Read | Operation::Move) {
+            self.find_errors(now, order);
         }
     }
 
@@ -185,7 +193,7 @@ impl<M: Mapping> Controller<M> {
         let queued = regulation.asks_for_queue && waits();
         let policy = regulation.regulator.policy();
         let Graded { mode, rewrite } = policy.write(page, found, queued);
-        order.mode = mode;
+        order.grade.mode = mode;
         if rewrite {
             self.queue_rewrite(page, order.place);
         }
@@ -305,6 +313,10 @@ impl<M: Mapping> Controller<M> {
         let Rewrite { page, queue } = rewrite;
         let content = self.verification.as_ref();
         let content = content.map_or(0, |verification| verification.contents[slot as usize]);
+        if self.ram.backend.graded(slot).failed {
+            self.skip_rewrite(rewrite);
+            return;
+        }
         if self.mapping.lookup(page) != Some(from) || self.ram.pending.has(page) {
             if queue == NO_QUEUE {
                 self.skip_rewrite(rewrite);
@@ -329,7 +341,7 @@ impl<M: Mapping> Controller<M> {
         let mut order = Order::new(Purpose::Rewrite, place, queue, from.0);
         order.superseded = superseded;
         if let Some(regulation) = &mut self.ram.regulation {
-            order.mode = regulation.rewritten;
+            order.grade.mode = regulation.rewritten;
             regulation.queued.remove(&page);
         }
         self.flash.graded.rewrites += 1;
@@ -338,7 +350,7 @@ impl<M: Mapping> Controller<M> {
         self.look_at_free_blocks(cx, plane, page);
     }
 
-    /// A page is not written again: it is so already, is gone, is about to be superseded, or has no room.
+    /// A page is not written again: it is so already, is gone, is about to be superseded, cannot be read, or has no room.
     fn skip_rewrite(&mut self, rewrite: Rewrite) {
         self.flash.graded.rewrites_skipped += 1;
         if let Some(regulation) = &mut self.ram.regulation {

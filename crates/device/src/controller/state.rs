@@ -1,11 +1,15 @@
 //! The state of a device in two parts: what the flash keeps when the power fails, and what is lost.
 
+use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
+use wordline_block::Ticket;
 use wordline_ftl::recovery::Journal;
 use wordline_ftl::regulate::Regulator;
-use wordline_nand::Array;
+use wordline_kernel::Stream;
+use wordline_nand::{Array, Ppn};
 
 use super::die_loads::DieLoads;
+use super::errors::ErrorCounts;
 use super::idle::Idling;
 use super::issue::IssueStage;
 use super::job::Jobs;
@@ -26,6 +30,10 @@ pub(super) struct NonVolatile {
     pub usage: Vec<Usage>,
     /// What was done of each mode.
     pub graded: GradeCounts,
+    /// What reads have found.
+    pub errors: ErrorCounts,
+    /// Pages that hold what could not be read when it was copied.
+    pub lost: FxHashSet<Ppn>,
 }
 
 /// A pristine array.
@@ -36,6 +44,9 @@ fn array(plan: &Plan) -> Array {
     if let Some(costs) = part.chains.costs() {
         let regulator = Regulator::new(&plan.ftl.config.regulation, 0);
         array.keep_modes(costs, regulator.policy().preloaded());
+    }
+    if part.reader.is_some() {
+        array.keep_health();
     }
     array
 }
@@ -53,6 +64,8 @@ impl NonVolatile {
                     .storage(),
                 ..GradeCounts::default()
             },
+            errors: ErrorCounts::default(),
+            lost: FxHashSet::default(),
             usage: vec![Usage::default(); part.layout.dies as usize],
         }
     }
@@ -84,6 +97,10 @@ pub(super) struct Volatile {
     pub free_blocks: u32,
     /// Who decides how pages are programmed, where not all are alike.
     pub regulation: Option<Box<Regulation>>,
+    /// Requests of which a page could not be read, until they are done.
+    pub failed: FxHashSet<Ticket>,
+    /// Where errors are drawn from.
+    pub error_draws: Stream,
 }
 
 impl Volatile {
@@ -108,6 +125,8 @@ impl Volatile {
             carried: Carried::default(),
             free_blocks,
             regulation,
+            failed: FxHashSet::default(),
+            error_draws: Stream::new(plan.part.seed, "nand.errors"),
         }
     }
 }

@@ -143,6 +143,7 @@ impl<M: Mapping> Controller<M> {
             base,
             label: self.mapping.label(page),
             found,
+            lost: false,
         };
         if self.ram.pending.queue_behind(&write) {
             return;
@@ -318,6 +319,9 @@ impl<M: Mapping> Controller<M> {
         self.mapping.placed(place, write.label);
         if self.ram.regulation.is_some() {
             self.grade_write(&mut order, write);
+        }
+        if write.lost {
+            self.lose(place);
         }
         let slot = self.issue(cx, &order);
         if write.parts != PageParts::NONE {

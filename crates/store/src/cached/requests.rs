@@ -256,6 +256,7 @@ impl<B: BlockDevice> Cached<B> {
             ticket,
             stream: request.stream,
             parts,
+            failed: false,
         });
         cx.observe(Observation::Request {
             request,
@@ -270,6 +271,7 @@ impl<B: BlockDevice> Cached<B> {
                 ticket,
                 stream: open.request.stream,
                 parts: Parts::default(),
+                failed: false,
             });
         }
         self.fetches.drain().for_each(drop);
