@@ -8,7 +8,7 @@ use shared::{Load, at, closed_loop, play};
 use wordline_block::{BlockDevice, Op};
 use wordline_device::{Composition, Event, Plan, Precondition, Ssd};
 use wordline_ftl::allocate::Dimensions;
-use wordline_ftl::{Config, Map};
+use wordline_ftl::{Config, Map, Mapping};
 use wordline_kernel::{Context, EventQueue, Time};
 use wordline_nand::{Cell, Chains, Geometry, PerLevel, Timing};
 use wordline_reliability::binomial::{page_fails, rate_for};
@@ -65,6 +65,8 @@ fn plan(errors: Errors, code: Code) -> Plan {
         retention_days: 0.0,
         acceleration: 1.0,
         expected: false,
+        read_limit: 0,
+        refresh_days: 0.0,
     }));
     plan
 }
@@ -238,4 +240,64 @@ fn data_ages_with_time_and_with_reads() {
         ssd.array().health().unwrap().reads().iter().max(),
         Some(&100)
     );
+}
+
+/// Blocks that were read too often, or whose data is too old, are moved: every read stays right, no block is read much more
+/// often than its limit, and what a block holds is gone before it is erased (the map asserts it).
+#[test]
+fn blocks_move_before_their_data_is_too_old() {
+    let load = Load {
+        requests: 4000,
+        read_ratio: 1.0,
+        grain_bytes: PAGE,
+        most_bytes: PAGE,
+        footprint_ratio: 0.1,
+    };
+    let code = Bch::default().code().unwrap();
+    for family in wordline_ftl::mapping::Family::defaults() {
+        if !["page", "dftl"].contains(&family.name()) {
+            continue;
+        }
+        let run = |read_limit, refresh_days| {
+            let mut plan = plan(constant(1e-6), code.clone());
+            plan.ftl.config.mapping = family.clone();
+            if let Some(reader) = &mut plan.part.reader {
+                reader.read_limit = read_limit;
+                reader.refresh_days = refresh_days;
+                reader.retention_days = 10.0;
+            }
+            let (mapping, fill) = (Map::new(&plan.ftl), plan.ftl.user_pages);
+            let (tally, _, ssd) = closed_loop(&plan, mapping, load, fill, true).unwrap();
+            ssd.mapping().audit().unwrap();
+            (tally, ssd)
+        };
+        let (tally, _) = run(0, 0.0);
+        assert_eq!(tally.collections, 0, "{}", family.name());
+        let (tally, ssd) = run(100, 0.0);
+        // Each refresh comes after at least a hundred reads of its block.
+        assert!(
+            tally.collections > 10 && tally.collections <= 40,
+            "{}",
+            tally.collections
+        );
+        // Moved data changes the map: with part of it in flash, blocks of that are erased, too.
+        assert!(
+            tally.erased >= tally.collections,
+            "{} of {}",
+            tally.erased,
+            tally.collections
+        );
+        assert!(family.name() != "page" || tally.erased == tally.collections);
+        let most = ssd.array().health().unwrap().reads().iter().max();
+        // Reads that were under way when it came due, those of the move, and those of an open block.
+        assert!(*most.unwrap() < 100 + 16 + 8 + 100, "{most:?}");
+        // All blocks that are read are ten days old, and each is moved once.
+        let (tally, _) = run(0, 5.0);
+        let blocks = (load.footprint_ratio * f64::from(ssd.mapping().user_pages()) / 8.0) as u64;
+        assert!(
+            tally.collections >= blocks && tally.collections < blocks + 8,
+            "{}",
+            tally.collections
+        );
+    }
 }

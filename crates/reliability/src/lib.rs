@@ -20,4 +20,4 @@ pub use fault::Fault;
 pub use mode::ProgramMode;
 pub use program_step::Shift;
 pub use programming::{ModeCost, ModeCosts, Programming};
-pub use reader::{Found, Read, Reader};
+pub use reader::{Due, Found, Read, Reader};

@@ -31,6 +31,19 @@ pub struct Reader {
     pub acceleration: f64,
     /// Whether the errors of a read are those expected, instead of drawn.
     pub expected: bool,
+    /// Reads of a block after which its data moves; 0 for never.
+    pub read_limit: u32,
+    /// Age of data at which it moves, at the temperature of the model; 0 for never. Days.
+    pub refresh_days: f64,
+}
+
+/// Why the data of a block moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Due {
+    /// It was read too often since its erase.
+    Reads,
+    /// Its data is too old.
+    Age,
 }
 
 /// A block that is read.
@@ -60,15 +73,26 @@ pub struct Found {
 }
 
 impl Reader {
-    /// The raw bit error rate of a page that was programmed in `mode`.
-    pub fn rate(&self, read: &Read, mode: ProgramMode) -> Rate {
+    /// How long the data of a block has lain, at the temperature of the model. Days.
+    fn age_days(&self, read: &Read) -> f64 {
         let lain = read.lain.map_or_else(
             || self.retention_days + read.now.as_secs() / DAY,
             |lain| lain.as_secs() / DAY,
         );
+        lain * self.acceleration
+    }
+    /// Whether the data of a block is to move, and why.
+    pub fn due(&self, read: &Read) -> Option<Due> {
+        if self.read_limit > 0 && read.reads >= self.read_limit {
+            return Some(Due::Reads);
+        }
+        (self.refresh_days > 0.0 && self.age_days(read) >= self.refresh_days).then_some(Due::Age)
+    }
+    /// The raw bit error rate of a page that was programmed in `mode`.
+    pub fn rate(&self, read: &Read, mode: ProgramMode) -> Rate {
         let age = Age {
             cycles: self.cycles + f64::from(read.erases),
-            retention_days: lain * self.acceleration,
+            retention_days: self.age_days(read),
             reads: f64::from(read.reads),
             pages: read.pages,
         };

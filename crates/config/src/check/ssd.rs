@@ -121,6 +121,8 @@ fn reader(config: &Config) -> Result<Option<Box<Reader>>, ConfigError> {
         reference_c,
         activation_ev,
         expected,
+        read_limit,
+        refresh_days,
     } = &nand.reliability;
     let code = ssd
         .ecc
@@ -156,6 +158,8 @@ fn reader(config: &Config) -> Result<Option<Box<Reader>>, ConfigError> {
         retention_days: *retention_days,
         acceleration: acceleration(*activation_ev, *temperature_c, *reference_c),
         expected: *expected,
+        read_limit: *read_limit,
+        refresh_days: *refresh_days,
     })))
 }
 

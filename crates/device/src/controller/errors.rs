@@ -2,11 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_ftl::Mapping;
+use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::Time;
 use wordline_nand::{Block, Operation, Ppn};
+use wordline_reliability::Due;
 
 use super::Controller;
 use crate::backend::{Order, Purpose};
+use crate::event::Context;
+use crate::observation::Hears;
 
 /// What reads of the device have found, for whatever purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +45,11 @@ impl<M: Mapping> Controller<M> {
             return;
         };
         let read = health.of(now, block, array.erases()[block.index()]);
+        if let Some(due) = reader.due(&read)
+            && !self.ram.due.iter().any(|(other, _)| *other == block)
+        {
+            self.ram.due.push((block, due));
+        }
         let mode = order.grade.mode;
         let costs = self.ram.backend.costs();
         let levels = reader.code.ladder.len();
@@ -62,6 +71,35 @@ impl<M: Mapping> Controller<M> {
         counts.limited += u64::from(found.rate.is_limited);
         if order.purpose == Purpose::Move && order.grade.failed {
             self.lose(order.target);
+        }
+    }
+
+    /// Starts to move the data of blocks that were read too often or are too old, where the mapping can now. One that was erased
+    /// meanwhile is let be; the others are looked at again.
+    #[cold]
+    pub(super) fn refresh_due(&mut self, cx: &mut Context<impl Hears>) {
+        let mut place = 0;
+        while let Some(&(block, due)) = self.ram.due.get(place) {
+            let plane = self.layout.plane_of(block);
+            let is_due = self.reader.as_ref().zip(self.flash.array.health());
+            let erases = self.flash.array.erases()[block.index()];
+            let is_due = is_due.is_some_and(|(reader, health)| {
+                reader.due(&health.of(cx.now, block, erases)).is_some()
+            });
+            if !is_due {
+                self.ram.due.swap_remove(place);
+            } else if self.ram.jobs.collects(plane) {
+                place += 1;
+            } else if let Some(collection) = self.mapping.refresh(block) {
+                self.ram.due.swap_remove(place);
+                let trigger = match due {
+                    Due::Reads => Trigger::ReadDisturb,
+                    Due::Age => Trigger::Retention,
+                };
+                self.begin_collection(cx, plane, collection, trigger);
+            } else {
+                place += 1;
+            }
         }
     }
 

@@ -43,8 +43,8 @@ impl<M: Mapping> Controller<M> {
                 while let Some(slot) = next {
                     let joined = || self.ram.backend.joined(slot);
                     next = F::MULTI_PLANE.then(joined).flatten();
-                    if F::MULTI_PLANE && self.ram.regulation.is_some() {
-                        self.finish_regulated(cx, slot)?;
+                    if F::MULTI_PLANE && self.is_graded {
+                        self.finish_graded(cx, slot)?;
                     } else {
                         self.finish(cx, slot)?;
                     }

@@ -235,18 +235,19 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// A transaction has left the back end where there is a regulator: if its die has nothing more to do for the host, a page is written
-    /// again.
-    pub(super) fn finish_regulated(
-        &mut self,
-        cx: &mut Context<impl Hears>,
-        slot: Slot,
-    ) -> Result<()> {
+    /// A transaction has left the back end where pages are not all alike: if its die has nothing more to do for the host, a page is
+    /// written again; and blocks whose data is to move are looked at.
+    pub(super) fn finish_graded(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
         let transaction = self.ram.backend.get(slot);
         let (place, target) = (transaction.place, transaction.target);
         self.finish(cx, slot)?;
-        for place in [place, target] {
-            self.use_idle_die(cx, self.layout.die_of_page(place));
+        if self.ram.regulation.is_some() {
+            for place in [place, target] {
+                self.use_idle_die(cx, self.layout.die_of_page(place));
+            }
+        }
+        if !self.ram.due.is_empty() {
+            self.refresh_due(cx);
         }
         Ok(())
     }

@@ -6,7 +6,8 @@ use wordline_block::Ticket;
 use wordline_ftl::recovery::Journal;
 use wordline_ftl::regulate::Regulator;
 use wordline_kernel::Stream;
-use wordline_nand::{Array, Ppn};
+use wordline_nand::{Array, Block, Ppn};
+use wordline_reliability::Due;
 
 use super::die_loads::DieLoads;
 use super::errors::ErrorCounts;
@@ -99,6 +100,8 @@ pub(super) struct Volatile {
     pub regulation: Option<Box<Regulation>>,
     /// Requests of which a page could not be read, until they are done.
     pub failed: FxHashSet<Ticket>,
+    /// Blocks whose data is to move, and why; each once.
+    pub due: Vec<(Block, Due)>,
     /// Where errors are drawn from.
     pub error_draws: Stream,
 }
@@ -126,6 +129,7 @@ impl Volatile {
             free_blocks,
             regulation,
             failed: FxHashSet::default(),
+            due: Vec::new(),
             error_draws: Stream::new(plan.part.seed, "nand.errors"),
         }
     }

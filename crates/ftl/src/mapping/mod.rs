@@ -136,6 +136,11 @@ pub trait Mapping {
     /// Starts a collection, unless one is in progress on the plane or nothing can be gained. Not for
     /// [`Want::Anywhere`]: ask plane by plane.
     fn collect(&mut self, want: Want) -> Option<Collection>;
+    /// Starts a collection that moves what a block holds for the sake of its data. None while its plane is being collected or
+    /// has no block to spare, if the block takes programs or holds none, and where the mapping cannot.
+    fn refresh(&mut self, _block: Block) -> Option<Collection> {
+        None
+    }
     /// Whether a job whose steps are all done has none left.
     fn is_over(&self, job: JobId) -> bool;
     /// The next step of a job; it has one at least. After [`Step::Wait`], ask again when all steps before it are done.
@@ -355,6 +360,9 @@ impl Mapping for Map {
     #[inline]
     fn collect(&mut self, want: Want) -> Option<Collection> {
         each!(self, map => map.collect(want))
+    }
+    fn refresh(&mut self, block: Block) -> Option<Collection> {
+        each!(self, map => map.refresh(block))
     }
     #[inline]
     fn is_over(&self, job: JobId) -> bool {

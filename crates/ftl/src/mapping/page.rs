@@ -317,6 +317,9 @@ impl Mapping for PageMap {
     fn collect(&mut self, want: Want) -> Option<Collection> {
         self.start(want)
     }
+    fn refresh(&mut self, block: Block) -> Option<Collection> {
+        self.start_refresh(block)
+    }
     fn is_over(&self, job: JobId) -> bool {
         self.planes[job.index()].victim.is_none()
     }

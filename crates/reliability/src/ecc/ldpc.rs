@@ -20,14 +20,17 @@ pub struct Ldpc {
     #[schemars(range(min = 8, max = 1_048_576))]
     pub data_bits: u32,
     /// Reference voltages of each level, the hard decision first.
+    #[schemars(inner(range(min = 1, max = 4096)))]
     pub voltages: Vec<u32>,
     /// The share of errors of a codeword that each level corrects. The defaults are thresholds of a (4,36)-regular code of
     /// rate 8/9: hard decision by Gallager B, then sum-product with 3 and 7 levels a boundary.
+    #[schemars(inner(range(min = 0.0, max = 0.5)))]
     pub correctable: Vec<f64>,
     /// Sensing at a reference voltage (alpha). Microseconds.
     #[schemars(range(max = 1e6), extend("exclusiveMinimum" = 0.0))]
     pub sense_us: f64,
     /// Decoding of a page at each level. Microseconds. Assumed.
+    #[schemars(inner(range(min = 0.0, max = 1e6)))]
     pub decode_us: Vec<f64>,
 }
 

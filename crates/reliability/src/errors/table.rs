@@ -13,12 +13,16 @@ use crate::fault::Fault;
 #[serde(default, deny_unknown_fields)]
 pub struct Table {
     /// Program/erase cycles of the points, in rising order.
+    #[schemars(inner(range(min = 0.0, max = 10_000_000.0)))]
     pub cycles: Vec<f64>,
     /// Raw bit error rate at each of them, of data just written. Ratio.
+    #[schemars(inner(range(min = 0.0, max = 0.5)))]
     pub rates: Vec<f64>,
     /// What a day of retention adds at each of them; nothing where the list is empty. Ratio a day.
+    #[schemars(inner(range(min = 0.0, max = 0.5)))]
     pub per_day: Vec<f64>,
     /// What a read of the block adds at each of them; nothing where the list is empty. Ratio a read.
+    #[schemars(inner(range(min = 0.0, max = 0.5)))]
     pub per_read: Vec<f64>,
 }
 

@@ -41,9 +41,11 @@ pub struct StepSize {
     #[schemars(range(min = 0.0, max = 1e6))]
     pub transfer_us: f64,
     /// Reference voltages of each level of the decoder's ladder.
+    #[schemars(inner(range(min = 1, max = 4096)))]
     pub voltages: Vec<u32>,
     /// The raw bit error rate that each level corrects. The defaults are thresholds of a (4,36)-regular LDPC code: hard
     /// decision by Gallager B, then sum-product with 3 and 7 levels a boundary.
+    #[schemars(inner(range(min = 0.0, max = 0.5)))]
     pub correctable: Vec<f64>,
 }
 
