@@ -291,7 +291,9 @@ impl<M: Mapping> Controller<M> {
         request: &PageRequest,
     ) -> Result<()> {
         self.expect(ticket, 1);
-        if let Some(regulation) = &mut self.ram.regulation {
+        if let Some(regulation) = &mut self.ram.regulation
+            && !matches!(request.op, PageOp::Trim)
+        {
             regulation.begins(Op::Read);
         }
         let all = Span {
