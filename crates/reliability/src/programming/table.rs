@@ -12,52 +12,77 @@ use crate::program_step::Step;
 /// Programs of three costs, and one of medium cost that wears less; what a read takes follows from the last program of
 /// its page. The times are those of whole operations and replace `read_ns` and `program_ns` of `nand.timing`; the defaults
 /// are those of table 1.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Table {
     /// Low-cost writes.
-    pub low: Cost,
+    pub low: Low,
     /// Medium-cost writes.
-    pub medium: Cost,
+    pub medium: Medium,
     /// High-cost writes.
-    pub high: Cost,
+    pub high: High,
     /// Medium-cost writes with reduced wear.
-    pub reduced: Cost,
+    pub reduced: Reduced,
 }
 
-/// What a write costs, and the reads of its page.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Cost {
-    /// A read of the page, sensing and transfer. Microseconds.
-    #[schemars(range(max = 1e6), extend("exclusiveMinimum" = 0.0))]
-    pub read_us: f64,
-    /// Of that the transfer, which holds the channel, too. Microseconds.
-    #[schemars(range(min = 0.0, max = 1e6))]
-    pub transfer_us: f64,
-    /// A write, with the way of its data over the channel. Microseconds.
-    #[schemars(range(max = 1e6), extend("exclusiveMinimum" = 0.0))]
-    pub write_us: f64,
-    /// Wear of a program, in those of a medium one. Ratio.
-    #[schemars(range(min = 0.0, max = 100.0))]
-    pub wear: f64,
-}
-
-impl Default for Table {
-    fn default() -> Self {
-        let cost = |read_us, transfer_us, write_us, wear| Cost {
-            read_us,
-            transfer_us,
-            write_us,
-            wear,
-        };
-        Self {
-            low: cost(310.0, 100.0, 450.0, 1.0),
-            medium: cost(170.0, 80.0, 600.0, 1.0),
-            high: cost(70.0, 40.0, 800.0, 1.0),
-            reduced: cost(310.0, 100.0, 600.0, 0.8),
+/// A mode's keys, whose defaults differ from mode to mode.
+macro_rules! costs {
+    ($($Mode:ident: $name:literal, $read:literal, $transfer:literal, $write:literal, $wear:literal;)+) => {$(
+        #[doc = concat!("What a ", $name, " costs, and the reads of its page.")]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $Mode {
+            /// A read of the page, sensing and transfer. Microseconds.
+            #[schemars(range(max = 1e6), extend("exclusiveMinimum" = 0.0))]
+            pub read_us: f64,
+            /// Of that the transfer, which holds the channel, too. Microseconds.
+            #[schemars(range(min = 0.0, max = 1e6))]
+            pub transfer_us: f64,
+            /// A write, with the way of its data over the channel. Microseconds.
+            #[schemars(range(max = 1e6), extend("exclusiveMinimum" = 0.0))]
+            pub write_us: f64,
+            /// Wear of a program, in those of a medium one. Ratio.
+            #[schemars(range(min = 0.0, max = 100.0))]
+            pub wear: f64,
         }
-    }
+
+        impl Default for $Mode {
+            fn default() -> Self {
+                Self {
+                    read_us: $read,
+                    transfer_us: $transfer,
+                    write_us: $write,
+                    wear: $wear,
+                }
+            }
+        }
+
+        impl From<&$Mode> for Cost {
+            fn from(keys: &$Mode) -> Self {
+                Self {
+                    read_us: keys.read_us,
+                    transfer_us: keys.transfer_us,
+                    write_us: keys.write_us,
+                    wear: keys.wear,
+                }
+            }
+        }
+    )+};
+}
+
+costs! {
+    Low: "low-cost write", 310.0, 100.0, 450.0, 1.0;
+    Medium: "medium-cost write", 170.0, 80.0, 600.0, 1.0;
+    High: "high-cost write", 70.0, 40.0, 800.0, 1.0;
+    Reduced: "write with reduced wear", 310.0, 100.0, 600.0, 0.8;
+}
+
+/// The same of any mode.
+struct Cost {
+    read_us: f64,
+    transfer_us: f64,
+    write_us: f64,
+    wear: f64,
 }
 
 impl Cited for Table {
@@ -65,12 +90,12 @@ impl Cited for Table {
 }
 
 impl Table {
-    fn of(&self, mode: ProgramMode) -> (&'static str, &Cost) {
+    fn of(&self, mode: ProgramMode) -> (&'static str, Cost) {
         match mode {
-            ProgramMode::Medium => ("medium.transfer_us", &self.medium),
-            ProgramMode::Low => ("low.transfer_us", &self.low),
-            ProgramMode::High => ("high.transfer_us", &self.high),
-            ProgramMode::Reduced => ("reduced.transfer_us", &self.reduced),
+            ProgramMode::Medium => ("medium.transfer_us", (&self.medium).into()),
+            ProgramMode::Low => ("low.transfer_us", (&self.low).into()),
+            ProgramMode::High => ("high.transfer_us", (&self.high).into()),
+            ProgramMode::Reduced => ("reduced.transfer_us", (&self.reduced).into()),
         }
     }
 }
