@@ -448,6 +448,45 @@ class MapCache(TypedDict):
     dirty_evictions: int
 
 
+class ReadErrors(TypedDict):
+    """What reads have found, for the host and for the device itself, where they err
+    (`nand.reliability`)."""
+
+    page_reads: int
+    page_reads_retried: int
+    retries: int
+    worst_codeword_mean: float | None
+    uncorrectable: int
+    uncorrectable_bit_error_rate: float | None
+    pages_lost: int
+    reads_beyond_model: int
+
+
+class ByMode(TypedDict):
+    """Pages by the mode in which they were, or had been, programmed (`nand.programming`)."""
+
+    medium: int
+    low: int
+    high: int
+    reduced: int
+
+
+class Regulation(TypedDict):
+    """What was done of each cost, where pages are not all programmed alike (`nand.programming`,
+    `ftl.regulation`)."""
+
+    host_reads: ByMode
+    host_writes: ByMode
+    moves: ByMode
+    rewrites: int
+    rewrites_skipped: int
+    rewrite_ratio: float | None
+    wear: float
+    wear_per_program: float | None
+    wear_per_block_max: float
+    storage_bits: int
+
+
 class Buffer(TypedDict):
     """The DRAM buffer. Hits and misses are of pages."""
 
@@ -584,6 +623,8 @@ class Summary(TypedDict):
     members: list[Member]
     flash: Flash
     map_cache: MapCache | None
+    read_errors: ReadErrors | None
+    regulation: Regulation | None
     buffer: Buffer | None
     cache: Cache | None
     disks: list[Disk]

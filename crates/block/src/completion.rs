@@ -16,4 +16,6 @@ pub struct Completion {
     pub stream: u32,
     /// Where its time went. Of a request that a power cut lost, nothing is known: all parts are zero.
     pub parts: Parts,
+    /// Whether data of it could not be read: it is lost, and what was read is no data.
+    pub failed: bool,
 }

@@ -19,6 +19,7 @@ pub mod plan;
 pub mod presets;
 pub mod range;
 pub mod reference;
+pub mod reliability;
 pub mod replay;
 pub mod streams;
 
@@ -28,6 +29,7 @@ use wordline_device::config::{Buffer, Host, Ssd};
 use wordline_device::{Composition, Interface};
 use wordline_kernel::slot::Member;
 use wordline_nand::{Arbitration, Cell, Energy, Geometry, PlaneRule, Scheduler, Suspend, Timing};
+use wordline_reliability::Programming;
 use wordline_workload::generate;
 
 pub use array::Array;
@@ -37,6 +39,7 @@ pub use explain::nearest;
 pub use load::{Loaded, load};
 pub use origin::{Origin, Place};
 pub use plan::Plan;
+pub use reliability::Reliability;
 pub use streams::Stream;
 
 /// The version of the format that this program reads.
@@ -149,6 +152,10 @@ pub struct Nand {
     pub geometry: Geometry,
     /// How long its operations take.
     pub timing: Timing,
+    /// What programs and the reads after them cost, where pages are not all programmed alike.
+    pub programming: Programming,
+    /// How reads err.
+    pub reliability: Reliability,
     /// Who gets the bus of a channel.
     pub arbitration: Arbitration,
     /// Whether a standalone package spreads a stream over its dies or its planes first; an SSD has
@@ -171,6 +178,8 @@ impl Default for Nand {
             cell: Cell::default(),
             geometry: Geometry::default(),
             timing: Timing::default(),
+            programming: Programming::default(),
+            reliability: Reliability::default(),
             arbitration: Arbitration::default(),
             scheduler: Scheduler::default(),
             internal_data_move: false,
@@ -284,11 +293,14 @@ pub fn schema() -> serde_json::Value {
 pub fn policies() -> Vec<Member> {
     [
         Cell::members(),
+        Programming::members(),
+        wordline_reliability::Errors::members(),
         Arbitration::members(),
         Scheduler::members(),
         Composition::members(),
         Interface::members(),
         wordline_device::Scheduler::members(),
+        wordline_reliability::Ecc::members(),
         wordline_cache::Replacement::members(),
         wordline_ftl::mapping::Family::members(),
         wordline_ftl::allocate::Allocate::members(),
@@ -296,6 +308,7 @@ pub fn policies() -> Vec<Member> {
         wordline_ftl::gc::reclaim::Reclaiming::members(),
         wordline_ftl::gc::schedule::Scheduling::members(),
         wordline_ftl::wear::Wear::members(),
+        wordline_ftl::regulate::Regulation::members(),
         wordline_store::cached::admission::Admission::members(),
         wordline_partition::Partition::members(),
         wordline_disk::Model::members(),

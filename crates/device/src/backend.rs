@@ -14,6 +14,7 @@ mod start;
 mod suspension;
 mod table;
 mod transaction;
+mod waiting;
 
 use std::collections::VecDeque;
 
@@ -24,9 +25,12 @@ use die::{DieCommand, DieState, GcClock};
 pub(crate) use finish::ArrayDone;
 use serde::{Deserialize, Serialize};
 use table::TransactionTable;
-pub(crate) use transaction::{Order, Purpose, Transaction};
+pub(crate) use transaction::{Grade, Order, Purpose, Transaction};
+use waiting::Waiting;
+use wordline_block::Ticket;
 use wordline_kernel::{BusyTime, Stream, Time};
 use wordline_nand::{Channels, Die, Layout, Operation, PlaneRule, Ppn};
+use wordline_reliability::{Code, ModeCosts};
 
 use crate::compose::{Compose, Composition};
 use crate::observation::PageParts;
@@ -65,6 +69,12 @@ pub(crate) struct BackEnd {
     is_basic: bool,
     /// A die whose load has changed with the last hold of a bus.
     load_changed: Option<Die>,
+    /// Whether operations take what the modes of their pages say.
+    is_graded: bool,
+    /// What corrects errors, where there are any.
+    code: Option<Box<Code>>,
+    /// Operations that wait, where somebody asks.
+    waiting: Option<Box<Waiting>>,
 }
 
 impl BackEnd {
@@ -111,7 +121,31 @@ impl BackEnd {
             is_scheduled: plan.is_scheduled(),
             is_basic: plan.has_basic_dies(),
             load_changed: None,
+            is_graded: plan.is_graded(),
+            code: part
+                .reader
+                .as_ref()
+                .map(|reader| Box::new(reader.code.clone())),
+            waiting: None,
         }
+    }
+
+    /// What operations take by the modes of their pages, where not all are alike.
+    pub fn costs(&self) -> Option<&ModeCosts> {
+        self.channels.chains().costs()
+    }
+    /// What there is to know of the page of a transaction.
+    pub fn graded(&self, slot: Slot) -> Grade {
+        self.table.graded(slot)
+    }
+    /// From now on, what waits is counted by request.
+    pub fn count_waiting(&mut self) {
+        self.waiting = Some(Box::default());
+    }
+    /// Whether an operation of another request than this waits for its die, or for the scheduler; if that is counted.
+    pub fn others_wait(&self, ticket: Ticket) -> bool {
+        let waiting = self.waiting.as_ref();
+        waiting.is_some_and(|waiting| waiting.of_others(ticket))
     }
 
     /// Where array times are drawn from.

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use wordline_cache::Replacement;
+use wordline_reliability::Ecc;
 
 use crate::compose::Composition;
 use crate::host::Interface;
@@ -23,6 +24,8 @@ pub struct Ssd {
     pub composition: Composition,
     /// Which flash operations of the host go to their dies next.
     pub scheduler: Scheduler,
+    /// What corrects the errors of pages (`nand.reliability`).
+    pub ecc: Ecc,
 }
 
 impl Default for Ssd {
@@ -32,6 +35,7 @@ impl Default for Ssd {
             ways: 4,
             composition: Composition::default(),
             scheduler: Scheduler::default(),
+            ecc: Ecc::default(),
         }
     }
 }

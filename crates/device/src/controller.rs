@@ -3,6 +3,7 @@
 mod audit;
 mod collect;
 mod die_loads;
+mod errors;
 mod flash;
 mod idle;
 mod issue;
@@ -10,6 +11,7 @@ mod job;
 mod pending;
 mod power;
 mod read;
+mod regulate;
 mod requests;
 mod spare;
 mod state;
@@ -20,6 +22,8 @@ mod write;
 use std::collections::VecDeque;
 
 pub use die_loads::DieLoad;
+pub use errors::ErrorCounts;
+pub use regulate::GradeCounts;
 pub(crate) use requests::Done;
 use serde::{Deserialize, Serialize};
 use state::{NonVolatile, Volatile};
@@ -29,7 +33,7 @@ use wordline_ftl::recovery::{Journal, Spare};
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{BusyTime, Stream};
-use wordline_nand::{Array, Layout};
+use wordline_nand::{Array, Health, Layout, PageModes};
 
 use crate::backend::{BackEnd, Usage};
 use crate::error::Result;
@@ -43,6 +47,7 @@ use crate::slot::Slot;
 use wordline_block::Ticket;
 use wordline_block::{Op, Request};
 use wordline_buffer::{PageOp, PageRequest, Span};
+use wordline_reliability::Reader;
 
 /// The controller of a disk and the flash behind it, over a mapping family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -60,8 +65,12 @@ pub(crate) struct Controller<M> {
     flash: NonVolatile,
     ram: Volatile,
     verification: Option<Box<Verification>>,
-    /// Whether pages are followed: for verification, or in spare areas.
+    /// Whether pages are followed: for verification, in spare areas, or by how they are programmed.
     follows: bool,
+    /// Whether operations take what modes and errors of their pages say.
+    is_graded: bool,
+    /// How reads err, if they do.
+    reader: Option<Box<Reader>>,
 }
 
 /// The map, the array and, if the power may fail, the spare areas.
@@ -82,7 +91,9 @@ impl<M: Mapping> Controller<M> {
             ram: Volatile::new(plan, BackEnd::new(plan, draws), mapping.free_blocks()),
             mapping,
             verification: None,
-            follows: false,
+            follows: plan.is_graded(),
+            is_graded: plan.is_graded(),
+            reader: plan.part.reader.clone(),
         }
     }
     /// Requests that are done with since this was last cleared, in the order in which they were.
@@ -94,6 +105,13 @@ impl<M: Mapping> Controller<M> {
     pub fn memory(plan: &Plan, fill: Fill) -> Vec<Table> {
         let layout = &plan.part.layout;
         let mut tables = Array::memory(layout, plan.part.partial_programs, fill);
+        if plan.part.reader.is_some() {
+            tables.extend(Health::memory(layout, fill));
+        }
+        if plan.part.chains.costs().is_some() {
+            tables.extend(PageModes::memory(layout, fill));
+            tables.extend(plan.ftl.config.regulation.memory(plan.ftl.user_pages, fill));
+        }
         let blocks = u64::from(layout.blocks());
         tables.push(Table::zeroed::<u16>(
             "programs under way of blocks",
@@ -135,8 +153,9 @@ impl<M: Mapping> Controller<M> {
         (&self.mapping, array, journal.as_deref())
     }
     /// Brings a pristine device into the state that one of an equal plan was in.
-    pub fn prepare(&mut self, (mapping, array, journal): Prepared<M>) {
+    pub fn prepare(&mut self, (mapping, mut array, journal): Prepared<M>) {
         self.mapping = mapping;
+        array.take_books(&mut self.flash.array);
         self.flash.array = array;
         self.flash.journal = journal;
         self.ram.free_blocks = self.mapping.free_blocks();
@@ -190,6 +209,20 @@ impl<M: Mapping> Controller<M> {
     pub fn dies_busy(&self) -> impl Iterator<Item = BusyTime> + '_ {
         self.ram.backend.dies_busy()
     }
+    /// What was done of each mode, where pages are not all programmed alike.
+    pub fn graded(&self) -> Option<&GradeCounts> {
+        let modes = self.flash.array.modes();
+        modes.map(|_| &self.flash.graded)
+    }
+    /// What reads have found, where they err.
+    pub fn read_errors(&self) -> Option<&ErrorCounts> {
+        self.reader.as_ref().map(|_| &self.flash.errors)
+    }
+    /// Whether a request that is done could not be served: data of it cannot be read. Once for each.
+    #[inline]
+    pub fn take_failed(&mut self, ticket: Ticket) -> bool {
+        !self.ram.failed.is_empty() && self.ram.failed.remove(&ticket)
+    }
     /// The shadow store, if the run is verified.
     pub fn shadow(&self) -> Option<&Shadow> {
         self.verification
@@ -220,6 +253,9 @@ impl<M: Mapping> Controller<M> {
         let first = request.offset / self.page_bytes;
         let last = (end - 1) / self.page_bytes;
         self.expect(ticket, (last - first) as u32 + 1);
+        if let Some(regulation) = &mut self.ram.regulation {
+            regulation.begins(request.op);
+        }
         let mut page = first;
         if request.op == Op::Write {
             page = self.write_rows(cx, ticket, request);
@@ -255,6 +291,11 @@ impl<M: Mapping> Controller<M> {
         request: &PageRequest,
     ) -> Result<()> {
         self.expect(ticket, 1);
+        if let Some(regulation) = &mut self.ram.regulation
+            && !matches!(request.op, PageOp::Trim)
+        {
+            regulation.begins(Op::Read);
+        }
         let all = Span {
             from: 0,
             bytes: self.page_bytes as u32,

@@ -47,8 +47,8 @@ impl Plan {
         !matches!(self.scheduler, Scheduler::Immediate(_))
     }
     /// Whether dies take one operation after the other, each of one page or block, and carry it out
-    /// without a break: nothing joins, suspends or schedules them, no page moves inside its plane, and
-    /// no two dies share a package.
+    /// without a break: nothing joins, suspends or schedules them, no page moves inside its plane, no
+    /// two dies share a package, all pages are programmed alike, and none errs.
     pub fn has_basic_dies(&self) -> bool {
         let suspend = &self.part.suspend;
         !(self.joins()
@@ -56,7 +56,12 @@ impl Plan {
             || suspend.erase
             || self.is_scheduled()
             || self.internal_data_move
-            || self.dies_per_package > 1)
+            || self.dies_per_package > 1
+            || self.is_graded())
+    }
+    /// Whether operations take what the modes or the errors of their pages say.
+    pub fn is_graded(&self) -> bool {
+        self.part.chains.costs().is_some() || self.part.reader.is_some()
     }
     /// Channels of the device.
     pub fn channels(&self) -> u32 {

@@ -303,6 +303,13 @@ impl Shadow {
             history,
         ))
     }
+    /// A read of a page is over that has returned an error, and no content.
+    pub fn end_read(&mut self, page: Lpn) {
+        if let Some(history) = self.pages.get_mut(&page) {
+            history.readers -= 1;
+            Self::prune(history);
+        }
+    }
     /// The power failed while the array was at this page.
     pub fn tear(&mut self, place: Ppn) {
         self.contents[place.index()] = TORN;

@@ -17,7 +17,7 @@ use wordline_nand::{Array, Die};
 
 use crate::backend::Usage;
 use crate::buffered::Buffered;
-use crate::controller::{Controller, DieLoad, Done, Prepared};
+use crate::controller::{Controller, DieLoad, Done, ErrorCounts, GradeCounts, Prepared};
 use crate::error::{DeviceError, Result};
 use crate::event::{Context, Event, Kind};
 use crate::host::{Command, Connect, Connection};
@@ -159,6 +159,14 @@ impl<M: Mapping> Ssd<M> {
     pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
         self.controller.usage()
     }
+    /// What reads have found, where they err.
+    pub fn read_errors(&self) -> Option<&ErrorCounts> {
+        self.controller.read_errors()
+    }
+    /// What was done of each mode, where pages are not all programmed alike.
+    pub fn graded(&self) -> Option<&GradeCounts> {
+        self.controller.graded()
+    }
     /// The shadow store, if the run is verified.
     pub fn shadow(&self) -> Option<&Shadow> {
         self.controller.shadow()
@@ -202,6 +210,7 @@ impl<M: Mapping> Ssd<M> {
                 ticket,
                 stream: outstanding.request.stream,
                 parts: Parts::default(),
+                failed: false,
             }));
         self.outstanding = 0;
     }
@@ -276,6 +285,7 @@ impl<M: Mapping> Ssd<M> {
             ticket,
             stream: request.stream,
             parts,
+            failed: self.controller.take_failed(ticket),
         });
         cx.observe(Observation::Request { request, parts });
     }

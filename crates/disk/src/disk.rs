@@ -445,6 +445,7 @@ impl Disk {
             ticket,
             stream: request.stream,
             parts,
+            failed: false,
         });
         cx.observe(Observation::Request { request, parts });
     }
@@ -534,6 +535,7 @@ impl BlockDevice for Disk {
                 ticket,
                 stream: held.request.stream,
                 parts: Parts::default(),
+                failed: false,
             });
         }
         self.vacant.clear();

@@ -8,6 +8,7 @@ use crate::gc::reclaim::Reclaiming;
 use crate::gc::schedule::Scheduling;
 use crate::gc::victim::Victim;
 use crate::mapping::Family;
+use crate::regulate::Regulation;
 use crate::wear::Wear;
 
 /// The flash translation layer (`[ftl]`).
@@ -25,6 +26,8 @@ pub struct Config {
     pub gc: Gc,
     /// Which block gets which data.
     pub wear: Wear,
+    /// How pages are programmed, of those ways that `nand.programming` has, and which are written again.
+    pub regulation: Regulation,
 }
 
 impl Default for Config {
@@ -35,6 +38,7 @@ impl Default for Config {
             allocate: Allocate::default(),
             gc: Gc::default(),
             wear: Wear::default(),
+            regulation: Regulation::default(),
         }
     }
 }

@@ -75,16 +75,19 @@ pub enum GcKind {
     Full,
     /// A block is moved for the sake of even wear.
     Wear,
+    /// A block is moved for the sake of its data.
+    Refresh,
 }
 
 impl GcKind {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Move,
         Self::Switch,
         Self::Partial,
         Self::Full,
         Self::Wear,
+        Self::Refresh,
     ];
     /// In a word.
     pub fn name(self) -> &'static str {
@@ -94,6 +97,7 @@ impl GcKind {
             Self::Partial => "partial",
             Self::Full => "full",
             Self::Wear => "wear",
+            Self::Refresh => "refresh",
         }
     }
 }

@@ -15,6 +15,7 @@ pub mod mapping;
 pub mod owner;
 pub mod plan;
 pub mod recovery;
+pub mod regulate;
 pub mod wear;
 
 pub use config::Config;

@@ -4,8 +4,9 @@ use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wordline_kernel::memory::{Fill, Table};
+use wordline_reliability::{ModeCosts, ProgramMode};
 
-use crate::{Block, Layout, Ppn};
+use crate::{Block, Health, Layout, PageModes, Ppn};
 
 /// An operation that a NAND part forbids.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
@@ -70,6 +71,10 @@ pub struct Array {
     /// Programs of the last programmed page of a block after its first; empty if it bears none.
     #[serde(with = "wordline_kernel::dense")]
     again: Vec<u8>,
+    /// How pages were programmed, where not all are alike.
+    modes: Option<Box<PageModes>>,
+    /// What ages data, where it errs.
+    health: Option<Box<Health>>,
 }
 
 impl Array {
@@ -83,6 +88,8 @@ impl Array {
             programmed: vec![0; blocks],
             erases: vec![0; blocks],
             again: Vec::new(),
+            modes: None,
+            health: None,
         }
     }
     /// The same pristine array with pages that bear `programs` programs between two erases of their
@@ -104,6 +111,49 @@ impl Array {
             Table::zeroed::<u32>("erases of blocks", blocks, 0.0),
             Table::zeroed::<u8>("partial programs", again, 0.0),
         ]
+    }
+    /// From now on, how pages are programmed is kept.
+    pub fn keep_modes(&mut self, costs: &ModeCosts, preloaded: ProgramMode) {
+        self.modes = Some(Box::new(PageModes::new(&self.layout, costs, preloaded)));
+    }
+    /// From now on, what ages data is kept.
+    pub fn keep_health(&mut self) {
+        self.health = Some(Box::new(Health::new(&self.layout)));
+    }
+    /// What ages data, where it is kept.
+    #[inline]
+    pub fn health(&self) -> Option<&Health> {
+        self.health.as_deref()
+    }
+    /// The same, to tell it something.
+    #[inline]
+    pub fn health_mut(&mut self) -> Option<&mut Health> {
+        self.health.as_deref_mut()
+    }
+    /// Keeps what `other` keeps of modes and ages: of an array in whose place this one comes.
+    pub fn take_books(&mut self, other: &mut Self) {
+        self.modes = other.modes.take();
+        self.health = other.health.take();
+    }
+    /// How pages were programmed, where not all are alike.
+    #[inline]
+    pub fn modes(&self) -> Option<&PageModes> {
+        self.modes.as_deref()
+    }
+    /// A page is about to be programmed in a mode.
+    #[inline]
+    pub fn set_mode(&mut self, page: Ppn, mode: ProgramMode) {
+        if let Some(modes) = &mut self.modes {
+            modes.set(page, mode);
+        }
+    }
+    /// A page has been programmed in the mode that was set: its block has worn.
+    #[inline]
+    pub fn wear(&mut self, page: Ppn) {
+        if let Some(modes) = &mut self.modes {
+            let mode = modes.of(page);
+            modes.programmed(self.layout.block_of(page), mode);
+        }
     }
     /// Programs a page.
     #[inline]

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_kernel::{Stream, Time};
+use wordline_reliability::{ModeCosts, ProgramMode};
 
 use crate::command::Command;
 use crate::registers::{Busy, Confirm};
@@ -129,6 +130,8 @@ pub struct Chains {
     data: Time,
     busy: Busy,
     latencies: Latencies,
+    /// What operations take by the mode of their page, where not all are alike.
+    costs: Option<Box<ModeCosts>>,
     /// The two steps of a legacy operation on one page or block, by operation; the array times are to
     /// be filled in. A move is none.
     legacy: [[Step; 2]; 3],
@@ -174,6 +177,7 @@ impl Chains {
                 plane: Time::from_ns(timing.plane_busy_ns),
             },
             latencies: Latencies::new(geometry, timing, cell),
+            costs: None,
             legacy: [[Step::IDLE; 2]; 3],
         };
         let read = command(Command::Read, false, Command::ReadConfirm);
@@ -186,6 +190,17 @@ impl Chains {
             [chains.step(erase, 0), chains.step(STATUS, 1)],
         ];
         chains
+    }
+
+    /// The same with what operations take by the mode of their page. A write takes longer than its data on the bus.
+    #[must_use]
+    pub fn with_costs(mut self, costs: ModeCosts) -> Self {
+        self.costs = Some(Box::new(costs));
+        self
+    }
+    /// What operations take by the mode of their page, where not all are alike.
+    pub fn costs(&self) -> Option<&ModeCosts> {
+        self.costs.as_deref()
     }
 
     /// Short busy times.
@@ -232,12 +247,47 @@ impl Chains {
             }
             _ => self.push_legacy(operation, time(operation), &mut steps),
         }
+        self.price(ProgramMode::default(), &mut Stream::new(0, ""), &mut steps);
         let waits = steps.iter().filter_map(|step| step.confirm);
         let array = waits.map(|confirm| match confirm {
             Confirm::Read(time) | Confirm::Program(time) | Confirm::Erase(time) => time,
             _ => Time::ZERO,
         });
         steps.iter().map(|step| step.bus).sum::<Time>() + array.sum::<Time>()
+    }
+
+    /// Gives the steps of a chain the times of pages that were, or are to be, programmed in `mode`; nothing where all
+    /// pages are alike. `draws` is asked for every array time if the part has jitter.
+    pub fn price(&self, mode: ProgramMode, draws: &mut Stream, steps: &mut [Step]) {
+        let Some(cost) = self.costs().map(|costs| costs.of(mode)) else {
+            return;
+        };
+        let mut varied = |time| match self.latencies.jitter {
+            0 => time,
+            _ => self.latencies.jittered(time, draws.bits()),
+        };
+        for step in steps {
+            match &mut step.confirm {
+                Some(Confirm::Read(time)) => *time = varied(cost.sense),
+                Some(Confirm::Program(time)) => *time = varied(cost.write.since(self.data)),
+                _ => {}
+            }
+            let out = u64::from(step.hold.out);
+            step.bus += cost.transfer * out;
+            step.bus -= self.data * out;
+        }
+    }
+    /// Appends a further read of a page whose chain ends with its data: the array works for `sense`, and the data takes
+    /// `transfer` on the bus (read retry).
+    pub fn push_retry(&self, sense: Time, transfer: Time, steps: &mut Vec<Step>) {
+        if let Some(last) = steps.last_mut() {
+            last.reports = 0;
+        }
+        self.push_legacy(Operation::Read, sense, steps);
+        if let Some(last) = steps.last_mut() {
+            last.bus += transfer;
+            last.bus -= self.data;
+        }
     }
 
     /// How long a hold lasts.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use wordline_reliability::Reader;
+
 use crate::target::DataSheet;
 use crate::{Arbitration, Cell, Chains, Geometry, Layout, PlaneRule, Scheduler, Suspend, Timing};
 
@@ -26,6 +28,8 @@ pub struct Part {
     pub suspend: Suspend,
     /// Seed of random deviations of array times.
     pub seed: u64,
+    /// How reads err, and what corrects them; none if they never do.
+    pub reader: Option<Box<Reader>>,
 }
 
 impl Part {
@@ -54,6 +58,7 @@ impl Part {
             scheduler: Scheduler::default(),
             suspend: Suspend::default(),
             seed: 0,
+            reader: None,
         }
     }
 }

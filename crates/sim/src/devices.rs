@@ -1,7 +1,7 @@
 //! The SSDs of a run: the single one, those of an array, the flash of caches.
 
 use wordline_device::precondition::{self, Preconditioned};
-use wordline_device::{Precondition, Ssd, Usage};
+use wordline_device::{ErrorCounts, GradeCounts, Precondition, Ssd, Usage};
 use wordline_ftl::{Map, MapCache, Mapping};
 
 use crate::error::SimulationError;
@@ -27,8 +27,34 @@ pub struct Device {
     pub dirty_pages: u64,
     /// What became of look-ups during the run, if part of the map is in flash.
     pub map_cache: Option<MapCache>,
+    /// What reads have found, where they err.
+    pub read_errors: Option<ErrorCounts>,
+    /// What was done of each mode, where pages are not all programmed alike.
+    pub graded: Option<GradedDevice>,
     /// Page reads compared with the shadow store, and page writes followed, if the run was verified.
     pub verified: Option<(u64, u64)>,
+}
+
+/// What was done of each mode.
+#[derive(Clone, Debug)]
+pub struct GradedDevice {
+    /// Pages by mode.
+    pub counts: GradeCounts,
+    /// By block: wear, in thousandths of that of a medium program.
+    pub wear: Vec<u64>,
+    /// Programs that have worn.
+    pub programs: u64,
+}
+
+impl GradedDevice {
+    fn of<M: Mapping>(ssd: &Ssd<M>) -> Option<Self> {
+        let modes = ssd.array().modes()?;
+        Some(Self {
+            counts: *ssd.graded()?,
+            wear: modes.wear().to_vec(),
+            programs: modes.programs(),
+        })
+    }
 }
 
 impl Device {
@@ -45,6 +71,8 @@ impl Device {
             free_blocks: ssd.mapping().free_blocks(),
             dirty_pages: ssd.dirty_pages().into(),
             map_cache: map_cache.map(|counts| counts.since(before)),
+            read_errors: ssd.read_errors().copied(),
+            graded: GradedDevice::of(ssd),
             verified: shadow.map(|shadow| (shadow.reads_checked, shadow.writes_followed)),
         }
     }

@@ -97,6 +97,8 @@ struct Open {
     parts: u32,
     /// Parts that are not done.
     left: u32,
+    /// Whether one has failed.
+    failed: bool,
 }
 
 /// The requests under way, by ticket.
@@ -112,6 +114,7 @@ impl Tickets {
             request,
             parts: parts as u32,
             left: parts as u32,
+            failed: false,
         };
         if let Some(ticket) = self.vacant.pop() {
             self.open[ticket as usize] = open;
@@ -135,15 +138,16 @@ impl Tickets {
         let begun = open.filter(|(_, open)| (1..open.parts).contains(&open.left));
         begun.map(|(ticket, _)| ticket).collect()
     }
-    /// A part is done; the request, if it was the last one.
-    fn part_done(&mut self, ticket: Ticket) -> Option<Request> {
+    /// A part is done, or has failed; the request, if it was the last one, and whether any has failed.
+    fn part_done(&mut self, ticket: Ticket, failed: bool) -> Option<(Request, bool)> {
         let open = &mut self.open[ticket as usize];
+        open.failed |= failed;
         open.left -= 1;
         if open.left > 0 {
             return None;
         }
         self.vacant.push(ticket);
-        Some(open.request)
+        Some((open.request, open.failed))
     }
 }
 
@@ -218,6 +222,7 @@ impl<D: BlockDevice> Array<D> {
             ticket,
             stream: request.stream,
             parts: Parts::default(),
+            failed: false,
         });
         for member in &mut self.members {
             self.waiting -= member.withdraw(ticket);
@@ -301,7 +306,7 @@ where
         let Member { device, wholes, .. } = &mut self.members[member as usize];
         for done in device.completions() {
             let ticket = std::mem::replace(&mut wholes[done.ticket as usize], NO_REQUEST);
-            let Some(request) = self.tickets.part_done(ticket) else {
+            let Some((request, failed)) = self.tickets.part_done(ticket, done.failed) else {
                 continue;
             };
             let parts = done.parts;
@@ -314,6 +319,7 @@ where
                 ticket,
                 stream: request.stream,
                 parts,
+                failed,
             });
             let whole = Observation::Request {
                 request,

@@ -2,6 +2,9 @@
 
 use wordline_nand::{Cell, Geometry, Layout, PageTypes, Part, PerLevel};
 
+use wordline_reliability::Fault;
+use wordline_reliability::programming::Price;
+
 use super::complete;
 use super::range::ranges;
 use crate::{Config, ConfigError, Nand};
@@ -16,6 +19,10 @@ pub(crate) fn part(config: &Config, seed: u64) -> Result<Part, ConfigError> {
 }
 
 pub(super) fn part_of(nand: &Nand, layout: Layout, seed: u64) -> Part {
+    let mut plain = Part::new(layout, &nand.geometry, &nand.timing, &nand.cell);
+    if let Ok(Some(costs)) = nand.programming.costs() {
+        plain.chains = plain.chains.with_costs(costs);
+    }
     Part {
         endurance_cycles: nand.endurance_cycles,
         partial_programs: nand.partial_programs,
@@ -24,7 +31,7 @@ pub(super) fn part_of(nand: &Nand, layout: Layout, seed: u64) -> Part {
         scheduler: nand.scheduler.clone(),
         suspend: nand.suspend.clone(),
         seed,
-        ..Part::new(layout, &nand.geometry, &nand.timing, &nand.cell)
+        ..plain
     }
 }
 
@@ -36,7 +43,46 @@ pub(super) fn nand_tables(nand: &Nand) -> Result<(), ConfigError> {
         "nand.timing.program_ns",
         &nand.timing.program_ns,
         &nand.cell,
-    )
+    )?;
+    programming(nand)
+}
+
+/// The costs of programming, and whether a write takes longer than its data on the bus.
+fn programming(nand: &Nand) -> Result<(), ConfigError> {
+    let key = format!("nand.programming.{}", nand.programming.name());
+    let costs = nand.programming.costs().map_err(
+        |Fault {
+             key: parameter,
+             reason,
+             remedy,
+         }| {
+            let value = nand.programming.name();
+            ConfigError::rule(&format!("{key}.{parameter}"), value, reason, remedy)
+        },
+    )?;
+    let Some(costs) = costs else {
+        return Ok(());
+    };
+    let mut bytes = u64::from(nand.geometry.page_bytes);
+    if nand.timing.transfer_spare {
+        bytes += u64::from(nand.geometry.spare_bytes);
+    }
+    let data = nand.timing.transfer(bytes);
+    let least = costs.0.iter().map(|cost| cost.write).min();
+    match least {
+        Some(least) if least <= data => Err(ConfigError::rule(
+            "nand.timing.bus_mt_per_s",
+            nand.timing.bus_mt_per_s,
+            format!(
+                "a page takes {} us on the bus, and a whole write of {key} {} us",
+                data.as_us(),
+                least.as_us()
+            ),
+            "raise it, or the cost of the write",
+        )
+        .with(&["nand.programming"])),
+        _ => Ok(()),
+    }
 }
 
 fn geometry(geometry: &Geometry) -> Result<(), ConfigError> {

@@ -5,20 +5,28 @@ use wordline_device::compose::Compose;
 use wordline_device::config::{Host, Ssd as Wiring};
 use wordline_device::schedule::{Schedule, Scheduler, Scheduling};
 use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::regulate::Regulation;
 use wordline_nand::{Geometry, Layout};
+use wordline_reliability::ecc::Correct;
+use wordline_reliability::errors::{Err as _, acceleration};
+use wordline_reliability::programming::Price;
+use wordline_reliability::{Fault, Programming, Reader, Shift};
 
 use super::buffer::buffer;
 use super::nand::{crowded, nand_tables, part_of};
 use super::precondition::precondition;
 use super::range::written;
 use crate::plan::Ssd;
-use crate::{Config, ConfigError};
+use crate::{Config, ConfigError, Reliability};
 
 impl Ssd {
     /// The device of a configuration, whatever array there is.
     pub(crate) fn new(config: &Config, seed: u64) -> Result<Self, ConfigError> {
         let Config { nand, ssd, .. } = config;
         nand_tables(nand)?;
+        regulation(config)?;
+        let mut part = part_of(nand, layout(&nand.geometry, ssd)?, seed);
+        part.reader = reader(config)?;
         let layout = layout(&nand.geometry, ssd)?;
         let dimensions = Dimensions {
             channels: ssd.channels,
@@ -36,7 +44,7 @@ impl Ssd {
             dimensions,
             energy: nand.energy.clone(),
             device: wordline_device::Plan {
-                part: part_of(nand, layout, seed),
+                part,
                 dies_per_channel: ssd.ways * nand.geometry.dies_per_package,
                 dies_per_package: nand.geometry.dies_per_package,
                 composition: ssd.composition.clone(),
@@ -100,6 +108,95 @@ fn internal_data_move(config: &Config) -> Result<bool, ConfigError> {
         "set nand.internal_data_move to true, or this to false",
     )
     .with(&["nand.internal_data_move"]))
+}
+
+/// How reads err, and what corrects them; none if they do not.
+fn reader(config: &Config) -> Result<Option<Box<Reader>>, ConfigError> {
+    let Config { nand, ssd, .. } = config;
+    let Reliability {
+        errors,
+        cycles,
+        retention_days,
+        temperature_c,
+        reference_c,
+        activation_ev,
+        expected,
+        read_limit,
+        refresh_days,
+    } = &nand.reliability;
+    let code = ssd
+        .ecc
+        .code()
+        .map_err(|fault| parameter("ssd.ecc", ssd.ecc.name(), fault))?;
+    if errors.is_none() {
+        return Ok(None);
+    }
+    if let Some(fault) = errors.fault() {
+        return Err(parameter("nand.reliability.errors", errors.name(), fault));
+    }
+    let behind = [
+        ("buffer.capacity_kib", config.buffer.capacity_kib > 0),
+        ("cache", config.cache.is_some()),
+    ];
+    if let Some((key, _)) = behind.into_iter().find(|(_, is_there)| *is_there) {
+        return Err(ConfigError::rule(
+            "nand.reliability.errors",
+            errors.name(),
+            format!("what cannot be read is not passed on through {key}"),
+            "set it to \"none\", or do without",
+        )
+        .with(&["nand.reliability.errors"]));
+    }
+    let programming = &nand.programming;
+    let graded = matches!(programming.costs(), Ok(Some(_)));
+    Ok(Some(Box::new(Reader {
+        errors: errors.clone(),
+        shift: graded.then(|| Shift::new(programming.distance(), &programming.steps())),
+        words: code.words(nand.geometry.page_bytes),
+        code,
+        cycles: *cycles,
+        retention_days: *retention_days,
+        acceleration: acceleration(*activation_ev, *temperature_c, *reference_c),
+        expected: *expected,
+        read_limit: *read_limit,
+        refresh_days: *refresh_days,
+    })))
+}
+
+/// A parameter of a member of a family that does not go with the others.
+fn parameter(family: &str, member: &str, fault: Fault) -> ConfigError {
+    let Fault {
+        key,
+        reason,
+        remedy,
+    } = fault;
+    ConfigError::rule(&format!("{family}.{member}.{key}"), member, reason, remedy)
+}
+
+/// Regulation of costs, where there is a choice of them. Who owns the pages of a cache counts on where they lie.
+fn regulation(config: &Config) -> Result<(), ConfigError> {
+    let regulation = &config.ftl.regulation;
+    if regulation.is_plain() {
+        return Ok(());
+    }
+    let rule = |reason, remedy| {
+        let name = regulation.name();
+        let rule = ConfigError::rule("ftl.regulation", name, reason, remedy);
+        Err(rule.with(&["nand.programming", "ftl.regulation"]))
+    };
+    if config.nand.programming == Programming::default() {
+        return rule(
+            "all pages are programmed alike",
+            "set nand.programming to \"table\" or \"step-size\"",
+        );
+    }
+    if config.cache.is_some() && !matches!(regulation, Regulation::Fixed(_)) {
+        return rule(
+            "pages of a cache are not written again",
+            "set it to \"fixed\"",
+        );
+    }
+    Ok(())
 }
 
 /// A fault of the translation layer, with the value of the key it names.

@@ -90,9 +90,12 @@ impl BackEnd {
         !self.suspends || purpose.operation() != Operation::Read || array.read(*place).is_ok()
     }
 
-    /// Whether two transactions of different planes can be one command.
-    fn belongs(&self, head: Slot, other: Slot) -> bool {
-        let (one, other) = (self.get(head), self.get(other));
+    /// Whether two transactions of different planes can be one command: all pages of a command are programmed alike.
+    fn belongs(&self, head: Slot, other_slot: Slot) -> bool {
+        let (one, other) = (self.get(head), self.get(other_slot));
+        if self.table.graded(head).mode != self.table.graded(other_slot).mode {
+            return false;
+        }
         let operation = one.purpose.operation();
         if operation != other.purpose.operation() || one.purpose.is_gc() != other.purpose.is_gc() {
             return false;

@@ -1,11 +1,13 @@
 //! Operations that are put into the queues of their dies, and commands that begin.
 
 use wordline_kernel::Time;
-use wordline_nand::{Array, Basic, Die, Features, Full, Operation, Ppn, Transaction as Command};
+use wordline_nand::{
+    Array, Basic, Chains, Die, Features, Full, Operation, Ppn, Step, Transaction as Command,
+};
 
 use super::die::DieCommand;
 use super::listener::ChannelListener;
-use super::transaction::{Order, Purpose, Wait};
+use super::transaction::{Grade, Order, Purpose, Wait};
 use super::{BackEnd, MOST_PLANES};
 use crate::event::{Context, Kind};
 use crate::observation::{Hears, PageParts};
@@ -18,7 +20,29 @@ impl BackEnd {
         let gc_before = self.channels.of(die).gc.read(now);
         let slot = self.table.admit(now, die, gc_before, order);
         self.table.number(slot);
+        self.admitted(slot, order);
         slot
+    }
+
+    /// What is noted of an operation beside, where dies are not basic.
+    fn admitted(&mut self, slot: Slot, order: &Order) {
+        if self.is_graded {
+            self.table.grade(slot, order.grade);
+        }
+        if let Some(waiting) = &mut self.waiting
+            && order.purpose.is_scheduled()
+        {
+            waiting.comes(order.owner);
+        }
+    }
+    /// An operation begins, for which nobody waits any more.
+    fn begins(&mut self, slot: Slot) {
+        if let Some(waiting) = &mut self.waiting {
+            let transaction = &self.table.transactions[slot as usize];
+            if transaction.purpose.is_scheduled() {
+                waiting.begins(transaction.owner);
+            }
+        }
     }
 
     /// Puts an operation at the end of the queue of its die.
@@ -30,6 +54,7 @@ impl BackEnd {
         *self.loads[die.index()].of(order.purpose.operation()) += u32::from(!order.purpose.is_gc());
         if !self.is_basic {
             self.table.number(slot);
+            self.admitted(slot, order);
             self.line_up(cx, die, slot, order.purpose);
         } else if state.command.head != NONE {
             self.table.append::<Basic>(state, slot);
@@ -183,6 +208,9 @@ impl BackEnd {
         pages: u32,
     ) {
         let now = cx.now;
+        if F::MULTI_PLANE {
+            self.begins(head);
+        }
         let interleaved = F::MULTI_PLANE && self.dies_per_package > 1 && self.interleave(die);
         if F::SCHEDULE && self.is_scheduled {
             self.loads[die.index()].array_begun = false;
@@ -196,7 +224,7 @@ impl BackEnd {
         state.gc.start(now, gc);
         state.command.begin(now, head, operation, gc, pages);
         state.command.interleaved = interleaved;
-        if !F::MULTI_PLANE || (pages == 1 && operation != Operation::Move) {
+        if !F::MULTI_PLANE || (pages == 1 && operation != Operation::Move && !self.is_graded) {
             let offset = self.layout.page_in_block(place);
             let time = at.chains().array_time(operation, offset, &mut self.draws);
             let none = &mut ();
@@ -234,13 +262,15 @@ impl BackEnd {
         head: Slot,
         of_gc: Time,
     ) {
-        let (draws, layout) = (&mut self.draws, &self.layout);
         let DieCommand {
             operation, pages, ..
         } = self.channels.of(die).command;
         let (mut places, mut targets) = ([Ppn(0); MOST_PLANES], [Ppn(0); MOST_PLANES]);
         let (mut count, mut slot) = (0, head);
         while slot != NONE {
+            if slot != head {
+                self.begins(slot);
+            }
             let transaction = &mut self.table.transactions[slot as usize];
             if slot != head {
                 transaction.wait.end(cx.now, of_gc);
@@ -255,6 +285,9 @@ impl BackEnd {
         } else {
             0
         };
+        let retries = self.retries(head, operation);
+        let (draws, layout) = (&mut self.draws, &self.layout);
+        let mode = self.table.graded(head).mode;
         let command = Command {
             operation,
             pages: &places[..count],
@@ -268,9 +301,54 @@ impl BackEnd {
         );
         self.channels.load(die, |chains, steps| {
             chains.build(layout, &command, draws, steps);
+            chains.price(mode, draws, steps);
+            retries.push(chains, steps);
         });
         let none = &mut ();
         let mut listener = ChannelListener::<_, Full>::new(&self.table, cx.queue, none);
         self.channels.start(cx.now, die, &mut listener);
+    }
+}
+
+/// Further reads of the pages of a command: sensing, with the decoding that has failed before it, and transfer.
+#[derive(Default)]
+struct Retries(Vec<(Time, Time)>);
+
+impl Retries {
+    fn push(&self, chains: &Chains, steps: &mut Vec<Step>) {
+        for (sense, transfer) in &self.0 {
+            chains.push_retry(*sense, *transfer, steps);
+        }
+    }
+}
+
+impl BackEnd {
+    /// Those of a command that begins with `head`, page by page.
+    fn retries(&self, head: Slot, operation: Operation) -> Retries {
+        let mut retries = Retries::default();
+        let Some(code) = &self.code else {
+            return retries;
+        };
+        if operation != Operation::Read {
+            return retries;
+        }
+        let mut slot = head;
+        while slot != NONE {
+            let Grade {
+                first,
+                retries: more,
+                ..
+            } = self.table.graded(slot);
+            let offset = self.layout.page_in_block(self.get(slot).place);
+            for level in usize::from(first)..usize::from(first + more) {
+                let (failed, next) = (&code.ladder[level], &code.ladder[level + 1]);
+                let own = self.channels.chains().latencies().read(offset);
+                let sense = next.sense.unwrap_or(own) + failed.decode;
+                let transfer = self.channels.chains().data() * u64::from(next.bits);
+                retries.0.push((sense, transfer));
+            }
+            slot = self.get(slot).next;
+        }
+        retries
     }
 }

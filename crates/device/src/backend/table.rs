@@ -5,7 +5,7 @@ use wordline_kernel::Time;
 use wordline_nand::{Die, Features, Operation};
 
 use super::die::{DieCommand, DieState};
-use super::transaction::{Order, Transaction, Wait};
+use super::transaction::{Grade, Order, Transaction, Wait};
 use crate::observation::{Hears, Observation, PageParts};
 use crate::slot::{NONE, Slot};
 
@@ -24,6 +24,8 @@ pub(super) struct TransactionTable {
     came: u64,
     /// By transaction that is late: what its request had been through before it waited for the die.
     pub(super) earlier: Vec<PageParts>,
+    /// By transaction, where pages are not all alike: how its page was, or is to be, programmed, and what its read finds.
+    grades: Vec<Grade>,
 }
 
 impl TransactionTable {
@@ -60,6 +62,18 @@ impl TransactionTable {
     pub(super) fn number(&mut self, slot: Slot) {
         self.came += 1;
         self.transactions[slot as usize].number = self.came;
+    }
+    /// Notes what there is to know of the page of a transaction.
+    pub(super) fn grade(&mut self, slot: Slot, grade: Grade) {
+        let place = slot as usize;
+        if self.grades.len() <= place {
+            self.grades.resize(place + 1, Grade::default());
+        }
+        self.grades[place] = grade;
+    }
+    /// What was noted of it.
+    pub(super) fn graded(&self, slot: Slot) -> Grade {
+        self.grades.get(slot as usize).copied().unwrap_or_default()
     }
     /// A place more.
     #[cold]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 use wordline_nand::{Die, Operation, Ppn};
+use wordline_reliability::ProgramMode;
 
 use crate::slot::{NONE, Slot};
 
@@ -31,21 +32,31 @@ pub(crate) enum Purpose {
     MapRead,
     /// The program of a part of the map that makes room for one that a request needs.
     MapProgram,
+    /// The read of a page that is written again for the sake of later reads.
+    RewriteRead,
+    /// The program of such a page.
+    Rewrite,
 }
 
 impl Purpose {
     pub const fn operation(self) -> Operation {
         match self {
-            Self::Read | Self::Merge | Self::MoveRead | Self::MetadataRead | Self::MapRead => {
-                Operation::Read
-            }
-            Self::Write | Self::MoveProgram | Self::MetadataProgram | Self::MapProgram => {
-                Operation::Program
-            }
+            Self::Read
+            | Self::Merge
+            | Self::MoveRead
+            | Self::MetadataRead
+            | Self::MapRead
+            | Self::RewriteRead => Operation::Read,
+            Self::Write
+            | Self::MoveProgram
+            | Self::MetadataProgram
+            | Self::MapProgram
+            | Self::Rewrite => Operation::Program,
             Self::Move => Operation::Move,
             Self::Erase => Operation::Erase,
         }
     }
+    /// Whether it is the device's own work: of collections, or for the sake of later reads.
     pub const fn is_gc(self) -> bool {
         matches!(
             self,
@@ -55,6 +66,8 @@ impl Purpose {
                 | Self::MetadataRead
                 | Self::MetadataProgram
                 | Self::Erase
+                | Self::RewriteRead
+                | Self::Rewrite
         )
     }
     /// Whether it may wait for the scheduler: it belongs to a request.
@@ -106,13 +119,26 @@ pub(crate) struct Transaction {
     /// The request (host) or the command (mapping) that waits for it.
     pub owner: u32,
     /// For a merge: its place in the table of fragments. For a host page: the logical page. For a
-    /// page of metadata: its label.
+    /// page of metadata: its label. For a page written again: the page, when it is read; where it was, when it is programmed.
     pub tag: u32,
-    /// For a host write: 1 + the block of the copy that it supersedes, or 0.
+    /// For a host write, and a page written again: 1 + the block of the copy that it supersedes, or 0.
     pub superseded: u32,
     pub(super) wait: Wait,
     /// Which came before which; with basic dies none is counted ([`super::TransactionTable::number`]).
     pub(super) number: u64,
+}
+
+/// What there is to know of the page of an operation, where not all are alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Grade {
+    /// How the page was programmed that is read, or is to be.
+    pub mode: ProgramMode,
+    /// The level of the decoder's ladder that the read begins with.
+    pub first: u8,
+    /// How many more it needs.
+    pub retries: u8,
+    /// Whether none was enough.
+    pub failed: bool,
 }
 
 /// An operation for [`BackEnd::enqueue`].
@@ -124,6 +150,7 @@ pub(crate) struct Order {
     pub owner: u32,
     pub tag: u32,
     pub superseded: u32,
+    pub grade: Grade,
 }
 
 impl Transaction {
@@ -165,6 +192,12 @@ impl Order {
             owner,
             tag,
             superseded: 0,
+            grade: Grade {
+                mode: ProgramMode::Medium,
+                first: 0,
+                retries: 0,
+                failed: false,
+            },
         }
     }
 }

@@ -67,6 +67,17 @@ impl<M: Mapping> Controller<M> {
         let Some(collection) = self.mapping.collect(want) else {
             return;
         };
+        self.begin_collection(cx, plane, collection, trigger);
+    }
+
+    /// Carries a collection out that the mapping has started.
+    pub(super) fn begin_collection(
+        &mut self,
+        cx: &mut Context<impl Hears>,
+        plane: Plane,
+        collection: Collection,
+        trigger: Trigger,
+    ) {
         let Collection { job, kind, .. } = collection;
         let time = self.ram.die_loads.time(&collection);
         self.ram.die_loads.begins(self.layout.die_of(plane), time);

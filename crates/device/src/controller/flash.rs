@@ -6,6 +6,7 @@ use wordline_nand::{Basic, Block, Die, Event as Flash, Features, Full, Operation
 
 use super::Controller;
 use super::pending::PageWrite;
+use super::regulate::Rewrite;
 use crate::backend::{ArrayDone, Purpose};
 use crate::error::{DeviceError, Result};
 use crate::event::Context;
@@ -42,7 +43,11 @@ impl<M: Mapping> Controller<M> {
                 while let Some(slot) = next {
                     let joined = || self.ram.backend.joined(slot);
                     next = F::MULTI_PLANE.then(joined).flatten();
-                    self.finish(cx, slot)?;
+                    if F::MULTI_PLANE && self.is_graded {
+                        self.finish_graded(cx, slot)?;
+                    } else {
+                        self.finish(cx, slot)?;
+                    }
                 }
             }
             Flash::Ready(die) => {
@@ -70,6 +75,14 @@ impl<M: Mapping> Controller<M> {
                 Operation::Erase => self.flash.array.erase(self.layout.block_of(place)),
             };
             applied.map_err(|violation| DeviceError::Violation { at: now, violation })?;
+            if F::MULTI_PLANE && self.is_graded {
+                if operation == Operation::Program {
+                    self.flash.array.wear(target);
+                }
+                if self.reader.is_some() {
+                    self.age(now, operation, place, target);
+                }
+            }
             if self.follows {
                 self.follow(slot, operation, place, target);
             }
@@ -111,14 +124,19 @@ impl<M: Mapping> Controller<M> {
 
     /// A transaction has left the back end.
     #[inline(always)]
-    fn finish(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
+    pub(super) fn finish(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
         let transaction = self.ram.backend.get(slot);
         let (purpose, place, owner) = (transaction.purpose, transaction.place, transaction.owner);
         let tag = transaction.tag;
         let superseded = transaction.superseded;
         match purpose {
             Purpose::Read => {
-                if let Some(verification) = &mut self.verification {
+                if self.is_graded && self.ram.backend.graded(slot).failed {
+                    self.fail(owner);
+                    if let Some(verification) = &mut self.verification {
+                        verification.shadow.end_read(Lpn(tag));
+                    }
+                } else if let Some(verification) = &mut self.verification {
                     verification.check_read(cx.now, slot, Lpn(tag), place)?;
                 }
                 self.transaction_done(cx, owner, slot);
@@ -138,6 +156,11 @@ impl<M: Mapping> Controller<M> {
                 let write = self.ram.pending.get_mut(tag);
                 write.parts = self.ram.backend.parts(slot);
                 write.since = cx.now;
+                write.lost = self.is_graded && self.ram.backend.graded(slot).failed;
+                if write.lost {
+                    self.fail(owner);
+                }
+                let write = self.ram.pending.get_mut(tag);
                 if let Some(verification) = &self.verification {
                     write.base = verification.contents[slot as usize];
                 }
@@ -158,6 +181,17 @@ impl<M: Mapping> Controller<M> {
                 self.ram.backend.release(slot);
                 self.block_erased(cx, place, JobId(owner));
                 self.step_done(cx, JobId(owner))?;
+            }
+            Purpose::RewriteRead => {
+                self.ram.backend.release(slot);
+                self.rewrite_page_read(cx, slot, Rewrite::of(tag, owner), place);
+            }
+            Purpose::Rewrite => {
+                if superseded != 0 {
+                    self.is_superseded(cx, Block(superseded - 1));
+                }
+                self.ram.backend.release(slot);
+                self.rewritten(cx, owner);
             }
             Purpose::MetadataRead
             | Purpose::MetadataProgram

@@ -7,6 +7,7 @@ use wordline_kernel::Time;
 use wordline_nand::{Block, Plane, Ppn};
 
 use super::pending::PageRead;
+use super::regulate::Rewrite;
 
 /// What waits for a part of the map.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -15,6 +16,8 @@ pub(super) enum Waiter {
     Read(PageRead),
     /// A held write, by its place in the table.
     Write(u32),
+    /// A page that is to be written again.
+    Rewrite(Rewrite),
 }
 
 /// What a collection is.

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use wordline_ftl::Lpn;
 use wordline_ftl::recovery::Label;
+use wordline_ftl::regulate::Characteristic;
 use wordline_kernel::Time;
 use wordline_nand::Plane;
 
@@ -22,6 +23,8 @@ pub(super) struct PageRead {
     pub since: Time,
     /// For verification: the oldest version that it may return.
     pub oldest: Version,
+    /// What its page is used for, where that is told.
+    pub found: Characteristic,
 }
 
 /// A write of a page or a part of it that has no place yet, or a trim behind one.
@@ -39,6 +42,10 @@ pub(super) struct PageWrite {
     pub base: u64,
     /// What its spare area is to say.
     pub label: Label,
+    /// What its page is used for, where that is told.
+    pub found: Characteristic,
+    /// Whether the rest of its page could not be read.
+    pub lost: bool,
 }
 
 /// A write that has no place yet, and the writes of its page that came later.
@@ -121,6 +128,16 @@ impl PendingWrites {
         self.by_page.remove(&write.page);
         self.vacant.push(tag);
         (write, later)
+    }
+    /// Whether a write of a page is pending.
+    pub fn has(&self, page: Lpn) -> bool {
+        self.by_page.contains_key(&page)
+    }
+    /// Whether a write of another request than `owner` waits for room.
+    pub fn others_wait(&self, owner: u32) -> bool {
+        let waiting = self.stalled.iter().flatten().chain(&self.stalled_anywhere);
+        let mut owners = waiting.map(|tag| self.writes[*tag as usize].write.owner);
+        owners.any(|other| other != owner)
     }
     /// Whether a write waits for room in a plane.
     pub fn waits_for(&self, plane: Plane) -> bool {

@@ -100,6 +100,7 @@ impl<M: Mapping> Controller<M> {
     fn erase_unclaimed(&mut self, now: Time, block: Block) -> Result<()> {
         let erased = self.flash.array.erase(block);
         erased.map_err(|violation| DeviceError::Violation { at: now, violation })?;
+        self.age_erased(block);
         if let Some(verification) = &mut self.verification {
             verification.shadow.erase(self.layout.page(block, 0));
         }
@@ -142,7 +143,9 @@ impl<M: Mapping> Controller<M> {
             *all = all.plus(&usage);
         }
         let backend = BackEnd::new(plan, self.ram.backend.draws().clone());
+        let draws = self.ram.error_draws.clone();
         self.ram = Volatile::new(plan, backend, self.mapping.free_blocks());
+        self.ram.error_draws = draws;
         if let Some(idling) = &mut self.ram.idling {
             idling.wake(now);
         }

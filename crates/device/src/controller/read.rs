@@ -1,5 +1,6 @@
 //! Reads of the host and of the buffer, from the map to the die.
 
+use wordline_ftl::regulate::Characteristic;
 use wordline_ftl::{Lpn, Mapping};
 
 use super::Controller;
@@ -21,9 +22,9 @@ impl<M: Mapping> Controller<M> {
         page: Lpn,
     ) -> Result<()> {
         let mut oldest = NO_VERSION;
-        if let Some(verification) = &mut self.verification {
-            let filled = self.mapping.lookup(page).is_some();
-            oldest.number = verification.shadow.begin_read(page, filled);
+        let mut found = Characteristic::New;
+        if self.follows {
+            (oldest, found) = self.follow_read(page);
         }
         let read = PageRead {
             owner,
@@ -31,12 +32,24 @@ impl<M: Mapping> Controller<M> {
             parts: PageParts::NONE,
             since: cx.now,
             oldest,
+            found,
         };
         if let Some(job) = self.mapping.fetch(page, false) {
             self.wait_for_map(cx, job, Waiter::Read(read));
             return Ok(());
         }
         self.read_mapped(cx, &read)
+    }
+
+    /// A read of a page comes that is followed: the oldest version that it may return, and what its page is used for.
+    #[cold]
+    fn follow_read(&mut self, page: Lpn) -> (Version, Characteristic) {
+        let mut oldest = NO_VERSION;
+        if let Some(verification) = &mut self.verification {
+            let filled = self.mapping.lookup(page).is_some();
+            oldest.number = verification.shadow.begin_read(page, filled);
+        }
+        (oldest, self.accessed(page, false))
     }
 
     /// Reads a page whose map entry is in memory.
@@ -50,6 +63,9 @@ impl<M: Mapping> Controller<M> {
             self.flash.array.prefetch(place);
             let order = Order::new(Purpose::Read, place, read.owner, read.page.0);
             self.issue_read(cx, &order, &read.parts, read.oldest);
+            if self.ram.regulation.is_some() {
+                self.regulate_read(cx, read, place);
+            }
             return Ok(());
         }
         self.read_unwritten(cx, read)
@@ -102,6 +118,7 @@ impl<M: Mapping> Controller<M> {
                 write.since = cx.now;
                 self.advance(cx, write, later);
             }
+            Waiter::Rewrite(rewrite) => self.rewrite(cx, rewrite),
             Waiter::Read(mut read) => {
                 read.parts.die_wait += cx.now - read.since;
                 read.since = cx.now;

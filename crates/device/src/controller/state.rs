@@ -1,14 +1,21 @@
 //! The state of a device in two parts: what the flash keeps when the power fails, and what is lost.
 
+use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
+use wordline_block::Ticket;
 use wordline_ftl::recovery::Journal;
-use wordline_nand::Array;
+use wordline_ftl::regulate::Regulator;
+use wordline_kernel::Stream;
+use wordline_nand::{Array, Block, Ppn};
+use wordline_reliability::Due;
 
 use super::die_loads::DieLoads;
+use super::errors::ErrorCounts;
 use super::idle::Idling;
 use super::issue::IssueStage;
 use super::job::Jobs;
 use super::pending::PendingWrites;
+use super::regulate::{GradeCounts, Regulation};
 use super::requests::{Done, Requests};
 use super::spare::Carried;
 use crate::backend::{BackEnd, Usage};
@@ -22,6 +29,27 @@ pub(super) struct NonVolatile {
     pub journal: Option<Box<Journal>>,
     /// By die: what it was used for up to the last power cut.
     pub usage: Vec<Usage>,
+    /// What was done of each mode.
+    pub graded: GradeCounts,
+    /// What reads have found.
+    pub errors: ErrorCounts,
+    /// Pages that hold what could not be read when it was copied.
+    pub lost: FxHashSet<Ppn>,
+}
+
+/// A pristine array.
+fn array(plan: &Plan) -> Array {
+    let part = &plan.part;
+    let mut array =
+        Array::new(part.layout, part.endurance_cycles).with_partial_programs(part.partial_programs);
+    if let Some(costs) = part.chains.costs() {
+        let regulator = Regulator::new(&plan.ftl.config.regulation, 0);
+        array.keep_modes(costs, regulator.policy().preloaded());
+    }
+    if part.reader.is_some() {
+        array.keep_health();
+    }
+    array
 }
 
 impl NonVolatile {
@@ -29,9 +57,16 @@ impl NonVolatile {
     pub fn new(plan: &Plan) -> Self {
         let part = &plan.part;
         Self {
-            array: Array::new(part.layout, part.endurance_cycles)
-                .with_partial_programs(part.partial_programs),
+            array: array(plan),
             journal: None,
+            graded: GradeCounts {
+                storage: Regulator::new(&plan.ftl.config.regulation, 0)
+                    .policy()
+                    .storage(),
+                ..GradeCounts::default()
+            },
+            errors: ErrorCounts::default(),
+            lost: FxHashSet::default(),
             usage: vec![Usage::default(); part.layout.dies as usize],
         }
     }
@@ -61,11 +96,23 @@ pub(super) struct Volatile {
     pub carried: Carried,
     /// Free blocks, as last observed.
     pub free_blocks: u32,
+    /// Who decides how pages are programmed, where not all are alike.
+    pub regulation: Option<Box<Regulation>>,
+    /// Requests of which a page could not be read, until they are done.
+    pub failed: FxHashSet<Ticket>,
+    /// Blocks whose data is to move, and why; each once.
+    pub due: Vec<(Block, Due)>,
+    /// Where errors are drawn from.
+    pub error_draws: Stream,
 }
 
 impl Volatile {
     /// An idle device.
-    pub fn new(plan: &Plan, backend: BackEnd, free_blocks: u32) -> Self {
+    pub fn new(plan: &Plan, mut backend: BackEnd, free_blocks: u32) -> Self {
+        let regulation = Regulation::new(plan);
+        if regulation.as_ref().is_some_and(|one| one.asks_for_queue()) {
+            backend.count_waiting();
+        }
         let layout = plan.part.layout;
         let planes = layout.planes() as usize;
         Self {
@@ -80,6 +127,10 @@ impl Volatile {
             pending: PendingWrites::new(planes),
             carried: Carried::default(),
             free_blocks,
+            regulation,
+            failed: FxHashSet::default(),
+            due: Vec::new(),
+            error_draws: Stream::new(plan.part.seed, "nand.errors"),
         }
     }
 }

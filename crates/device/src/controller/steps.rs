@@ -184,7 +184,9 @@ impl<M: Mapping> Controller<M> {
         if let Some(journal) = &mut self.flash.journal {
             let carried = &mut self.ram.carried;
             match order.purpose {
-                Purpose::MoveProgram => carried.carry_copy(journal, slot, Ppn(order.tag)),
+                Purpose::MoveProgram | Purpose::Rewrite => {
+                    carried.carry_copy(journal, slot, Ppn(order.tag));
+                }
                 Purpose::Move => carried.carry_copy(journal, slot, order.place),
                 Purpose::MetadataProgram | Purpose::MapProgram => {
                     let label = self.mapping.label(Lpn(order.tag));
@@ -232,6 +234,9 @@ impl<M: Mapping> Controller<M> {
     ) -> Result<()> {
         let verification = self.verification.as_ref();
         let content = verification.map_or(0, |verification| verification.contents[slot as usize]);
+        if self.is_graded && self.ram.backend.graded(slot).failed {
+            self.lose(from);
+        }
         let Some(job) = self.ram.jobs.get(id) else {
             return Ok(());
         };
@@ -278,6 +283,9 @@ impl<M: Mapping> Controller<M> {
         let Some(to) = self.mapping.relocate(id, from) else {
             return false;
         };
+        if self.is_graded && self.flash.lost.contains(&from) {
+            self.flash.lost.insert(to);
+        }
         self.observe_free_blocks(cx);
         let order = Order::new(Purpose::MoveProgram, to, id.0, from.0);
         self.issue_for_job(cx, &order, content);

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use wordline_block::{Request, Ticket};
 use wordline_buffer::Span;
+use wordline_ftl::regulate::Characteristic;
 use wordline_ftl::{Bulk, Lpn, Mapping, Placed, Want, Written};
 use wordline_nand::{Plane, Ppn};
 
@@ -20,9 +21,9 @@ use crate::shadow::Shadow;
 
 /// Where a write goes, and 1 + the block of the copy that it supersedes, or 0.
 #[derive(Clone, Copy, Debug)]
-struct Place {
-    place: Ppn,
-    superseded: u32,
+pub(super) struct Place {
+    pub place: Ppn,
+    pub superseded: u32,
 }
 
 impl<M: Mapping> Controller<M> {
@@ -94,7 +95,12 @@ impl<M: Mapping> Controller<M> {
 
     /// A page has been placed: collects where free blocks are few.
     #[inline]
-    fn look_at_free_blocks(&mut self, cx: &mut Context<impl Hears>, plane: Plane, written: Lpn) {
+    pub(super) fn look_at_free_blocks(
+        &mut self,
+        cx: &mut Context<impl Hears>,
+        plane: Plane,
+        written: Lpn,
+    ) {
         if self.mapping.wants_collection(plane) {
             self.free_blocks_are_few(cx, plane, Some(written));
         }
@@ -121,6 +127,11 @@ impl<M: Mapping> Controller<M> {
             };
         }
         let (parts, base) = (PageParts::default(), Shadow::unwritten());
+        let found = if self.follows && !trim {
+            self.accessed(page, true)
+        } else {
+            Characteristic::New
+        };
         let write = PageWrite {
             owner,
             page,
@@ -131,6 +142,8 @@ impl<M: Mapping> Controller<M> {
             version,
             base,
             label: self.mapping.label(page),
+            found,
+            lost: false,
         };
         if self.ram.pending.queue_behind(&write) {
             return;
@@ -212,7 +225,11 @@ impl<M: Mapping> Controller<M> {
     /// A place for a write, and the block of the copy that it supersedes (1 + block, or 0). Where
     /// the schedule puts collections off, a free block takes the place of a full update block.
     #[inline]
-    fn find_place(&mut self, cx: &mut Context<impl Hears>, page: Lpn) -> Result<Place, Want> {
+    pub(super) fn find_place(
+        &mut self,
+        cx: &mut Context<impl Hears>,
+        page: Lpn,
+    ) -> Result<Place, Want> {
         let before = self.mapping.lookup(page);
         let superseded = before.map_or(0, |before| self.layout.block_of(before).0 + 1);
         let place = match self.mapping.write(page) {
@@ -300,6 +317,12 @@ impl<M: Mapping> Controller<M> {
         let mut order = Order::new(Purpose::Write, place, write.owner, write.page.0);
         order.superseded = superseded;
         self.mapping.placed(place, write.label);
+        if self.ram.regulation.is_some() {
+            self.grade_write(&mut order, write);
+        }
+        if write.lost {
+            self.lose(place);
+        }
         let slot = self.issue(cx, &order);
         if write.parts != PageParts::NONE {
             self.ram.backend.add_earlier(slot, &write.parts);

@@ -324,6 +324,9 @@ impl Mapping for DftlMap {
     fn collect(&mut self, want: Want) -> Option<Collection> {
         self.pages.collect(want)
     }
+    fn refresh(&mut self, block: Block) -> Option<Collection> {
+        self.pages.refresh(block)
+    }
     fn is_over(&self, job: JobId) -> bool {
         if job.0 < self.layout().planes() {
             return self.pages.is_over(job);

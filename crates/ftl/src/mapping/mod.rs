@@ -106,6 +106,10 @@ pub trait Mapping {
     fn valid_pages(&self) -> u64;
     /// Where the current copy of a page is, if it was ever written.
     fn lookup(&self, page: Lpn) -> Option<Ppn>;
+    /// Whose copy is in a place, be it that it is no longer current; `None` where the mapping does not know, or of metadata.
+    fn page_at(&self, _place: Ppn) -> Option<Lpn> {
+        None
+    }
     /// `page` will be asked for soon: brings what is looked at then into the caches of the processor.
     /// Changes no answer; without it everything is the same, but slower where the map is large.
     #[inline]
@@ -132,6 +136,11 @@ pub trait Mapping {
     /// Starts a collection, unless one is in progress on the plane or nothing can be gained. Not for
     /// [`Want::Anywhere`]: ask plane by plane.
     fn collect(&mut self, want: Want) -> Option<Collection>;
+    /// Starts a collection that moves what a block holds for the sake of its data. None while its plane is being collected or
+    /// has no block to spare, if the block takes programs or holds none, and where the mapping cannot.
+    fn refresh(&mut self, _block: Block) -> Option<Collection> {
+        None
+    }
     /// Whether a job whose steps are all done has none left.
     fn is_over(&self, job: JobId) -> bool;
     /// The next step of a job; it has one at least. After [`Step::Wait`], ask again when all steps before it are done.
@@ -318,6 +327,9 @@ impl Mapping for Map {
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
         page_first!(self, map => map.lookup(page))
     }
+    fn page_at(&self, place: Ppn) -> Option<Lpn> {
+        each!(self, map => map.page_at(place))
+    }
     #[inline]
     fn prefetch(&mut self, page: Lpn) {
         page_first!(self, map => map.prefetch(page));
@@ -348,6 +360,9 @@ impl Mapping for Map {
     #[inline]
     fn collect(&mut self, want: Want) -> Option<Collection> {
         each!(self, map => map.collect(want))
+    }
+    fn refresh(&mut self, block: Block) -> Option<Collection> {
+        each!(self, map => map.refresh(block))
     }
     #[inline]
     fn is_over(&self, job: JobId) -> bool {

@@ -280,6 +280,10 @@ impl Mapping for PageMap {
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
         self.map[page.index()].checked_sub(1).map(Ppn)
     }
+    fn page_at(&self, place: Ppn) -> Option<Lpn> {
+        let owner = self.owners[place.index()].checked_sub(1).map(Lpn);
+        owner.filter(|page| page.0 < self.plan.user_pages)
+    }
     #[inline]
     fn prefetch(&mut self, page: Lpn) {
         prefetch_index(&self.map, page.index());
@@ -312,6 +316,9 @@ impl Mapping for PageMap {
     }
     fn collect(&mut self, want: Want) -> Option<Collection> {
         self.start(want)
+    }
+    fn refresh(&mut self, block: Block) -> Option<Collection> {
+        self.start_refresh(block)
     }
     fn is_over(&self, job: JobId) -> bool {
         self.planes[job.index()].victim.is_none()

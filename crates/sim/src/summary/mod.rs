@@ -6,6 +6,7 @@ mod chip_load;
 mod device;
 mod disk;
 mod energy;
+mod errors;
 mod figures;
 mod flash;
 mod input;
@@ -13,6 +14,7 @@ mod latency;
 mod members;
 mod notes;
 mod power;
+mod regulation;
 mod speed;
 mod streams;
 mod tail_latency;
@@ -25,6 +27,7 @@ pub use self::device::DeviceSummary;
 pub use self::disk::{DiskSummary, SeekDistance};
 pub use self::energy::EnergySummary;
 pub(crate) use self::energy::{energy_of_dies, sum_of_dies};
+pub use self::errors::ErrorSummary;
 pub(crate) use self::figures::ratio;
 use self::figures::usage;
 pub use self::flash::{
@@ -38,6 +41,7 @@ pub(crate) use self::members::members;
 pub use self::members::{MemberInput, MemberSummary};
 use self::notes::notes;
 pub use self::power::PowerSummary;
+pub use self::regulation::{ByMode, RegulationSummary};
 pub use self::speed::SpeedSummary;
 use self::speed::pages_touched;
 pub(crate) use self::streams::streams;
@@ -95,6 +99,10 @@ pub struct Summary {
     pub flash: FlashSummary,
     /// Look-ups in the part of the map that is in memory; null if the whole map is.
     pub map_cache: Option<MapCacheSummary>,
+    /// What reads have found; null where they never err.
+    pub read_errors: Option<ErrorSummary>,
+    /// What was done of each cost; null where all pages are programmed alike.
+    pub regulation: Option<RegulationSummary>,
     /// The DRAM buffer; null without one.
     pub buffer: Option<BufferSummary>,
     /// The cache; null unless the store is flash in front of another.
@@ -190,6 +198,8 @@ impl Summary {
             members: members(outcome),
             flash: FlashSummary::new(&flash, devices),
             map_cache: MapCacheSummary::new(devices),
+            read_errors: ErrorSummary::new(outcome),
+            regulation: RegulationSummary::new(devices),
             buffer: BufferSummary::new(&outcome.plan, record, devices),
             cache: CacheSummary::of_store(outcome, span),
             disks: DiskSummary::all(outcome, span),

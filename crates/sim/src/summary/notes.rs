@@ -39,6 +39,21 @@ pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
             grouped(unwritten)
         ));
     }
+    if let Some(errors) = summary.read_errors {
+        if errors.reads_beyond_model > 0 {
+            notes.push(format!(
+                "{} of {} page reads had a raw bit error rate beyond what their model is good for, and were taken at its limit (nand.reliability.errors).",
+                grouped(errors.reads_beyond_model),
+                grouped(errors.page_reads)
+            ));
+        }
+        if errors.uncorrectable > 0 {
+            notes.push(format!(
+                "{} page reads could not be corrected: their requests ended with an error, and are among those served.",
+                grouped(errors.uncorrectable)
+            ));
+        }
+    }
     if let Some(power) = summary.power {
         notes.push(format!(
             "The power failed {} times: {} requests under way were lost and are in no other number; recoveries took {:.3} ms on average, {:.3} ms at most.",

@@ -257,6 +257,7 @@ impl<B: BlockDevice> Cached<B> {
             ticket,
             stream: request.stream,
             parts,
+            failed: false,
         });
         cx.observe(Observation::Request {
             request,
@@ -271,6 +272,7 @@ impl<B: BlockDevice> Cached<B> {
                 ticket,
                 stream: open.request.stream,
                 parts: Parts::default(),
+                failed: false,
             });
         }
         self.fetches.drain().for_each(drop);

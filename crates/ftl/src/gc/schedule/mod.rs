@@ -31,17 +31,23 @@ pub enum Trigger {
     Retroactive,
     /// The device was idle (background).
     Background,
+    /// The block was read too often since its erase (read disturb).
+    ReadDisturb,
+    /// Its data had lain too long (retention).
+    Retention,
 }
 
 impl Trigger {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::FreeBlocks,
         Self::UpdateBlock,
         Self::LookAhead,
         Self::Compaction,
         Self::Retroactive,
         Self::Background,
+        Self::ReadDisturb,
+        Self::Retention,
     ];
     /// In a word.
     pub fn name(self) -> &'static str {
@@ -52,6 +58,8 @@ impl Trigger {
             Self::Compaction => "compaction",
             Self::Retroactive => "retroactive",
             Self::Background => "background",
+            Self::ReadDisturb => "read-disturb",
+            Self::Retention => "retention",
         }
     }
     /// Whether it was started while the host was being served.

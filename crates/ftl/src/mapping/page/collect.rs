@@ -50,7 +50,6 @@ impl PageMap {
             Some(block) => (block, GcKind::Wear),
             None => (self.chooser.choose(plane, &self.blocks)?, GcKind::Move),
         };
-        self.blocks.enter(block, Phase::Victim);
         let state = &mut self.planes[plane.index()];
         state.leveled = rested.is_some();
         let writer = if state.leveled {
@@ -58,6 +57,27 @@ impl PageMap {
         } else {
             self.collection
         };
+        Some(self.start_on(plane, block, kind, writer))
+    }
+
+    /// See [`Mapping::refresh`].
+    pub(super) fn start_refresh(&mut self, block: Block) -> Option<Collection> {
+        let plane = self.layout.plane_of(block);
+        let state = &self.planes[plane.index()];
+        if state.victim.is_some()
+            || state.free <= self.reserve_blocks
+            || self.blocks.phase(block) != Phase::Closed
+        {
+            return None;
+        }
+        self.chooser
+            .withdraw(plane, block, self.blocks.valid(block));
+        Some(self.start_on(plane, block, GcKind::Refresh, self.collection))
+    }
+
+    /// Starts the collection of a block that is out of those that may be chosen.
+    fn start_on(&mut self, plane: Plane, block: Block, kind: GcKind, writer: Writer) -> Collection {
+        self.blocks.enter(block, Phase::Victim);
         let pages = self.blocks.valid(block);
         self.prefetch_owners(block);
         let state = &mut self.planes[plane.index()];
@@ -68,7 +88,7 @@ impl PageMap {
             stage: Stage::Moving,
             writer,
         });
-        Some(Collection {
+        Collection {
             job: JobId::of(plane),
             kind,
             cost: Cost {
@@ -76,7 +96,7 @@ impl PageMap {
                 blocks: 1,
                 metadata_pages: 0,
             },
-        })
+        }
     }
 
     /// The next step of a plane's collection.

@@ -1,0 +1,54 @@
+//! The `[nand.reliability]` table.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_reliability::Errors;
+
+/// How reads err (`[nand.reliability]`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Reliability {
+    /// How often bits err when a page is read: of pages of medium cost, where `nand.programming` has several.
+    pub errors: Errors,
+    /// Program/erase cycles of every block before the run. Count.
+    #[schemars(range(min = 0.0, max = 10_000_000.0))]
+    pub cycles: f64,
+    /// How long the data had lain that was there before the run. Days.
+    #[schemars(range(min = 0.0, max = 36_500.0))]
+    pub retention_days: f64,
+    /// Temperature at which data lies. Degrees Celsius.
+    #[schemars(range(min = -60.0, max = 150.0))]
+    pub temperature_c: f64,
+    /// Temperature that the model of errors was measured at. Degrees Celsius.
+    #[schemars(range(min = -60.0, max = 150.0))]
+    pub reference_c: f64,
+    /// Activation energy with which heat ages data (Arrhenius; 1.1 in JEDEC JESD218). Electronvolts.
+    #[schemars(range(min = 0.0, max = 5.0))]
+    pub activation_ev: f64,
+    /// Whether a read meets the median of its errors instead of a number drawn at random.
+    pub expected: bool,
+    /// Reads of a block since its erase from which its data is moved and the block erased (read reclaim); 0 for never. With page
+    /// mapping and `dftl`. Count.
+    #[schemars(range(min = 0, max = 4_294_967_295_u32))]
+    pub read_limit: u32,
+    /// Age of the data of a block, at the temperature of the model, from which a read has it moved and the block erased (refresh); 0
+    /// for never. With page mapping and `dftl`. Days.
+    #[schemars(range(min = 0.0, max = 36_500.0))]
+    pub refresh_days: f64,
+}
+
+impl Default for Reliability {
+    fn default() -> Self {
+        Self {
+            errors: Errors::default(),
+            cycles: 0.0,
+            retention_days: 0.0,
+            temperature_c: 25.0,
+            reference_c: 25.0,
+            activation_ev: 1.1,
+            expected: false,
+            read_limit: 0,
+            refresh_days: 0.0,
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Operations of the host that wait for their dies, by request.
+
+use serde::{Deserialize, Serialize};
+use wordline_block::Ticket;
+
+/// How many there are.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Waiting {
+    all: u32,
+    by_ticket: Vec<u32>,
+}
+
+impl Waiting {
+    /// An operation of a request is there.
+    pub(super) fn comes(&mut self, ticket: Ticket) {
+        let place = ticket as usize;
+        if self.by_ticket.len() <= place {
+            self.by_ticket.resize(place + 1, 0);
+        }
+        self.by_ticket[place] += 1;
+        self.all += 1;
+    }
+    /// One begins.
+    pub(super) fn begins(&mut self, ticket: Ticket) {
+        self.by_ticket[ticket as usize] -= 1;
+        self.all -= 1;
+    }
+    /// Whether one of another request waits.
+    pub(super) fn of_others(&self, ticket: Ticket) -> bool {
+        self.all > self.by_ticket.get(ticket as usize).copied().unwrap_or(0)
+    }
+}

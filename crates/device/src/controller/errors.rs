@@ -1,0 +1,152 @@
+//! What reads find, and what becomes of data that cannot be read.
+
+use serde::{Deserialize, Serialize};
+use wordline_ftl::Mapping;
+use wordline_ftl::gc::schedule::Trigger;
+use wordline_kernel::Time;
+use wordline_nand::{Block, Operation, Ppn};
+use wordline_reliability::Due;
+
+use super::Controller;
+use crate::backend::{Order, Purpose};
+use crate::event::Context;
+use crate::observation::Hears;
+
+/// What reads of the device have found, for whatever purpose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorCounts {
+    /// Pages read.
+    pub reads: u64,
+    /// Of them those that the first level did not correct.
+    pub reads_retried: u64,
+    /// Further reads of their pages.
+    pub retries: u64,
+    /// Errors of the worst codeword of each page, summed.
+    pub worst_codewords: u64,
+    /// Pages that the host read, or wrote in part, and that could not be corrected.
+    pub host_failures: u64,
+    /// Pages that could not be read when they were moved, or that hold such data in part.
+    pub pages_lost: u64,
+    /// Reads of pages whose raw bit error rate was beyond the limit of its model.
+    pub limited: u64,
+}
+
+impl<M: Mapping> Controller<M> {
+    /// Looks at what a read will find. What the mapping keeps for itself is read in the end, however many retries it takes: it is
+    /// kept more than once.
+    pub(super) fn find_errors(&mut self, now: Time, order: &mut Order) {
+        let Some(reader) = &self.reader else {
+            return;
+        };
+        let place = order.place;
+        let block = self.layout.block_of(place);
+        let array = &self.flash.array;
+        let Some(health) = array.health() else {
+            return;
+        };
+        let read = health.of(now, block, array.erases()[block.index()]);
+        if let Some(due) = reader.due(&read)
+            && !self.ram.due.iter().any(|(other, _)| *other == block)
+        {
+            self.ram.due.push((block, due));
+        }
+        let mode = order.grade.mode;
+        let costs = self.ram.backend.costs();
+        let levels = reader.code.ladder.len();
+        let first = costs
+            .map_or(0, |costs| usize::from(costs.of(mode).level))
+            .min(levels - 1);
+        let found = reader.read(&read, mode, first, &mut self.ram.error_draws);
+        let last = found.level.unwrap_or(levels - 1);
+        let of_mapping = matches!(order.purpose, Purpose::MetadataRead | Purpose::MapRead);
+        let lost = self.flash.lost.contains(&place);
+        order.grade.first = first as u8;
+        order.grade.retries = (last - first) as u8;
+        order.grade.failed = !of_mapping && (lost || found.level.is_none());
+        let counts = &mut self.flash.errors;
+        counts.reads += 1;
+        counts.reads_retried += u64::from(last > first);
+        counts.retries += (last - first) as u64;
+        counts.worst_codewords += u64::from(found.errors);
+        counts.limited += u64::from(found.rate.is_limited);
+        if order.purpose == Purpose::Move && order.grade.failed {
+            self.lose(order.target);
+        }
+    }
+
+    /// Starts to move the data of blocks that were read too often or are too old, where the mapping can now. One that was erased
+    /// meanwhile is let be; the others are looked at again.
+    #[cold]
+    pub(super) fn refresh_due(&mut self, cx: &mut Context<impl Hears>) {
+        let mut place = 0;
+        while let Some(&(block, due)) = self.ram.due.get(place) {
+            let plane = self.layout.plane_of(block);
+            let is_due = self.reader.as_ref().zip(self.flash.array.health());
+            let erases = self.flash.array.erases()[block.index()];
+            let is_due = is_due.is_some_and(|(reader, health)| {
+                reader.due(&health.of(cx.now, block, erases)).is_some()
+            });
+            if !is_due {
+                self.ram.due.swap_remove(place);
+            } else if self.ram.jobs.collects(plane) {
+                place += 1;
+            } else if let Some(collection) = self.mapping.refresh(block) {
+                self.ram.due.swap_remove(place);
+                let trigger = match due {
+                    Due::Reads => Trigger::ReadDisturb,
+                    Due::Age => Trigger::Retention,
+                };
+                self.begin_collection(cx, plane, collection, trigger);
+            } else {
+                place += 1;
+            }
+        }
+    }
+
+    /// A page holds what could not be read.
+    pub(super) fn lose(&mut self, place: Ppn) {
+        let is_new = self.flash.lost.insert(place);
+        self.flash.errors.pages_lost += u64::from(is_new);
+    }
+
+    /// A page of a request of the host could not be read.
+    #[cold]
+    pub(super) fn fail(&mut self, ticket: u32) {
+        self.flash.errors.host_failures += 1;
+        self.ram.failed.insert(ticket);
+    }
+
+    /// The array has worked: what ages data is noted.
+    pub(super) fn age(&mut self, now: Time, operation: Operation, place: Ppn, target: Ppn) {
+        let block = self.layout.block_of(target);
+        let begins = self.layout.page_in_block(target) == 0;
+        match operation {
+            Operation::Read => {
+                let block = self.layout.block_of(place);
+                if let Some(health) = self.flash.array.health_mut() {
+                    health.read(block);
+                }
+            }
+            Operation::Program | Operation::Move if begins => {
+                if let Some(health) = self.flash.array.health_mut() {
+                    health.begun(now, block);
+                }
+            }
+            Operation::Program | Operation::Move => {}
+            Operation::Erase => self.age_erased(block),
+        }
+    }
+
+    /// A block has been erased: nothing is lost in it any more.
+    pub(super) fn age_erased(&mut self, block: Block) {
+        if let Some(health) = self.flash.array.health_mut() {
+            health.erased(block);
+        }
+        if !self.flash.lost.is_empty() {
+            let layout = &self.layout;
+            self.flash
+                .lost
+                .retain(|place| layout.block_of(*place) != block);
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! How pages are programmed, and those that are written again for the sake of their reads.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
+use wordline_block::Op;
+use wordline_ftl::regulate::{Characteristic, Graded, Regulator, Rewriting, Storage};
+use wordline_ftl::{Lpn, Mapping};
+use wordline_kernel::Time;
+use wordline_nand::{Die, Operation, Ppn};
+use wordline_reliability::ProgramMode;
+
+use super::Controller;
+use super::job::Waiter;
+use super::pending::{PageRead, PageWrite};
+use super::write::Place;
+use crate::backend::{Order, Purpose};
+use crate::error::Result;
+use crate::event::Context;
+use crate::observation::Hears;
+use crate::plan::Plan;
+use crate::slot::Slot;
+
+/// What was done of each mode, in the order of [`ProgramMode::ALL`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GradeCounts {
+    /// Pages that the host read, by how they had been programmed.
+    pub reads: [u64; 4],
+    /// Pages that the host wrote.
+    pub writes: [u64; 4],
+    /// Pages that collections moved.
+    pub moves: [u64; 4],
+    /// Pages written again.
+    pub rewrites: u64,
+    /// Pages that were to be written again and were so already, or were gone, when their turn came.
+    pub rewrites_skipped: u64,
+    /// What the scheme keeps in memory.
+    pub storage: Storage,
+}
+
+/// The regulator, and the pages that are to be written again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Regulation {
+    regulator: Regulator,
+    asks_for_queue: bool,
+    regrades: bool,
+    rewriting: WhenRewritten,
+    rewritten: ProgramMode,
+    /// By die: pages that are to be written again.
+    queues: Vec<VecDeque<Lpn>>,
+    /// All of them, and those whose reads are under way; each once.
+    queued: FxHashSet<Lpn>,
+    /// By die: whether a page of its queue is being written again.
+    busy: Vec<bool>,
+}
+
+/// A page that is written again.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Rewrite {
+    page: Lpn,
+    /// The die whose queue it was in; [`NO_QUEUE`] if it was in none.
+    queue: u32,
+}
+
+/// Of a page that is written again at once.
+const NO_QUEUE: u32 = u32::MAX;
+
+impl Rewrite {
+    /// Of a transaction with this tag and this owner.
+    pub fn of(tag: u32, owner: u32) -> Self {
+        Self {
+            page: Lpn(tag),
+            queue: owner,
+        }
+    }
+}
+
+/// See [`Rewriting`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum WhenRewritten {
+    Never,
+    Idle,
+    AtOnce,
+}
+
+impl Regulation {
+    /// None if all pages are programmed alike.
+    pub fn new(plan: &Plan) -> Option<Box<Self>> {
+        plan.part.chains.costs()?;
+        let regulator = Regulator::new(&plan.ftl.config.regulation, plan.ftl.user_pages);
+        let policy = regulator.policy();
+        let dies = plan.part.layout.dies as usize;
+        Some(Box::new(Self {
+            asks_for_queue: policy.asks_for_queue(),
+            regrades: policy.regrades(),
+            rewriting: match policy.rewriting() {
+                Rewriting::Never => WhenRewritten::Never,
+                Rewriting::Idle => WhenRewritten::Idle,
+                Rewriting::AtOnce => WhenRewritten::AtOnce,
+            },
+            rewritten: policy.rewritten(),
+            regulator,
+            queues: vec![VecDeque::new(); dies],
+            queued: FxHashSet::default(),
+            busy: vec![false; dies],
+        }))
+    }
+    /// Whether it makes a difference of requests that wait.
+    pub fn asks_for_queue(&self) -> bool {
+        self.asks_for_queue
+    }
+    /// A page of a die's queue is done with.
+    fn frees(&mut self, queue: u32) {
+        if let Some(busy) = self.busy.get_mut(queue as usize) {
+            *busy = false;
+        }
+    }
+    /// A request of the host begins.
+    pub fn begins(&mut self, op: Op) {
+        if matches!(op, Op::Read | Op::Write) {
+            self.regulator.policy_mut().begins();
+        }
+    }
+}
+
+impl<M: Mapping> Controller<M> {
+    /// The host reads or writes a page: what it is used for, if there is a regulator.
+    pub(super) fn accessed(&mut self, page: Lpn, write: bool) -> Characteristic {
+        match &mut self.ram.regulation {
+            Some(regulation) => regulation.regulator.policy_mut().access(page, write),
+            None => Characteristic::New,
+        }
+    }
+
+    fn mode_of(&self, place: Ppn) -> ProgramMode {
+        let modes = self.flash.array.modes();
+        modes.map_or(ProgramMode::Medium, |modes| modes.of(place))
+    }
+
+    /// Says of an operation how its page was programmed, or notes how it is to be.
+    pub(super) fn grade(&mut self, now: Time, order: &mut Order) {
+        match order.purpose {
+            Purpose::Erase => return,
+            Purpose::Move => order.grade.mode = self.mode_of(order.place),
+            Purpose::MoveProgram => {
+                order.grade.mode = self.mode_of_copy(Ppn(order.tag), order.target)
+            }
+            Purpose::Write | Purpose::Rewrite => {}
+            Purpose::MetadataProgram | Purpose::MapProgram => {
+                order.grade.mode = ProgramMode::Medium
+            }
+            _ => order.grade.mode = self.mode_of(order.place),
+        }
+        let counts = &mut self.flash.graded;
+        let mode = order.grade.mode.index();
+        match order.purpose {
+            Purpose::Read => counts.reads[mode] += 1,
+            Purpose::Write => counts.writes[mode] += 1,
+            Purpose::MoveProgram | Purpose::Move => counts.moves[mode] += 1,
+            _ => {}
+        }
+        if order.purpose.operation() != Operation::Read {
+            self.flash.array.set_mode(order.target, order.grade.mode);
+        }
+        if matches!(order.purpose.operation(), Operation::Read | Operation::Move) {
+            self.find_errors(now, order);
+        }
+    }
+
+    /// The mode of a copy that a collection programs.
+    fn mode_of_copy(&self, from: Ppn, to: Ppn) -> ProgramMode {
+        let mode = self.mode_of(from);
+        match &self.ram.regulation {
+            Some(regulation) if regulation.regrades => {
+                let page = self.mapping.page_at(to);
+                regulation.regulator.policy().moved(page, mode)
+            }
+            _ => mode,
+        }
+    }
+
+    /// Says how a write of the host is programmed that is issued now.
+    #[cold]
+    pub(super) fn grade_write(&mut self, order: &mut Order, write: &PageWrite) {
+        let PageWrite {
+            owner, page, found, ..
+        } = *write;
+        let Some(regulation) = &self.ram.regulation else {
+            return;
+        };
+        let waits = || self.ram.backend.others_wait(owner) || self.ram.pending.others_wait(owner);
+        let queued = regulation.asks_for_queue && waits();
+        let policy = regulation.regulator.policy();
+        let Graded { mode, rewrite } = policy.write(page, found, queued);
+        order.grade.mode = mode;
+        if rewrite {
+            self.queue_rewrite(page, order.place);
+        }
+    }
+
+    /// A read of a page has been issued: the page may be written again for it.
+    #[cold]
+    pub(super) fn regulate_read(
+        &mut self,
+        cx: &mut Context<impl Hears>,
+        read: &PageRead,
+        place: Ppn,
+    ) {
+        let mode = self.mode_of(place);
+        let Some(regulation) = &mut self.ram.regulation else {
+            return;
+        };
+        let policy = regulation.regulator.policy();
+        if mode == regulation.rewritten || !policy.read(read.page, read.found, mode) {
+            return;
+        }
+        match regulation.rewriting {
+            WhenRewritten::Never => {}
+            WhenRewritten::Idle => self.queue_rewrite(read.page, place),
+            WhenRewritten::AtOnce => {
+                if regulation.queued.insert(read.page) {
+                    self.rewrite(cx, Rewrite::of(read.page.0, NO_QUEUE));
+                }
+            }
+        }
+    }
+
+    fn queue_rewrite(&mut self, page: Lpn, place: Ppn) {
+        let die = self.layout.die_of_page(place);
+        if let Some(regulation) = &mut self.ram.regulation
+            && regulation.queued.insert(page)
+        {
+            regulation.queues[die.index()].push_back(page);
+        }
+    }
+
+    /// A transaction has left the back end where pages are not all alike: if its die has nothing more to do for the host, a page is
+    /// written again; and blocks whose data is to move are looked at.
+    pub(super) fn finish_graded(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
+        let transaction = self.ram.backend.get(slot);
+        let (place, target) = (transaction.place, transaction.target);
+        self.finish(cx, slot)?;
+        if self.ram.regulation.is_some() {
+            for place in [place, target] {
+                self.use_idle_die(cx, self.layout.die_of_page(place));
+            }
+        }
+        if !self.ram.due.is_empty() {
+            self.refresh_due(cx);
+        }
+        Ok(())
+    }
+
+    /// Whether a die has nothing to do for the host.
+    fn is_idle(&self, die: Die) -> bool {
+        let stage = self.ram.issue.as_ref();
+        self.ram.backend.loads()[die.index()].committed() == 0
+            && stage.is_none_or(|stage| stage.waiting(die).0 == 0)
+    }
+
+    /// Writes the next page of a die's queue again, if the die is idle.
+    fn use_idle_die(&mut self, cx: &mut Context<impl Hears>, die: Die) {
+        if !self.is_idle(die) {
+            return;
+        }
+        while let Some(regulation) = &mut self.ram.regulation
+            && !regulation.busy[die.index()]
+            && let Some(page) = regulation.queues[die.index()].pop_front()
+        {
+            let now_on = self.mapping.lookup(page);
+            let now_on = now_on.map_or(die, |place| self.layout.die_of_page(place));
+            if now_on == die {
+                regulation.busy[die.index()] = true;
+                self.rewrite(cx, Rewrite::of(page.0, die.0));
+            } else {
+                // It has moved: it waits for the die that it is on.
+                regulation.queues[now_on.index()].push_back(page);
+                self.use_idle_die(cx, now_on);
+            }
+        }
+    }
+
+    /// Reads a page that is to be written again, unless it is so already, is gone, or is about to be superseded.
+    pub(super) fn rewrite(&mut self, cx: &mut Context<impl Hears>, rewrite: Rewrite) {
+        let Rewrite { page, queue } = rewrite;
+        if let Some(job) = self.mapping.fetch(page, true) {
+            self.wait_for_map(cx, job, Waiter::Rewrite(rewrite));
+            return;
+        }
+        let Some(regulation) = &self.ram.regulation else {
+            return;
+        };
+        let wanted = regulation.rewritten;
+        let place = self.mapping.lookup(page);
+        let place = place.filter(|place| self.mode_of(*place) != wanted);
+        let Some(place) = place.filter(|_| !self.ram.pending.has(page)) else {
+            self.skip_rewrite(rewrite);
+            return;
+        };
+        let order = Order::new(Purpose::RewriteRead, place, queue, page.0);
+        self.issue_for_job(cx, &order, 0);
+    }
+
+    /// A page that is to be written again has been read in a place: it is programmed, if it is still there. One that has moved, or
+    /// got a newer copy, is looked at anew when it was in a queue.
+    pub(super) fn rewrite_page_read(
+        &mut self,
+        cx: &mut Context<impl Hears>,
+        slot: Slot,
+        rewrite: Rewrite,
+        from: Ppn,
+    ) {
+        let Rewrite { page, queue } = rewrite;
+        let content = self.verification.as_ref();
+        let content = content.map_or(0, |verification| verification.contents[slot as usize]);
+        if self.ram.backend.graded(slot).failed {
+            self.skip_rewrite(rewrite);
+            return;
+        }
+        if self.mapping.lookup(page) != Some(from) || self.ram.pending.has(page) {
+            if queue == NO_QUEUE {
+                self.skip_rewrite(rewrite);
+            } else {
+                self.rewrite(cx, rewrite);
+            }
+            return;
+        }
+        if let Some(job) = self.mapping.fetch(page, true) {
+            self.wait_for_map(cx, job, Waiter::Rewrite(rewrite));
+            return;
+        }
+        // Where there is no room, the next read of the page may ask for it again.
+        let Ok(Place { place, superseded }) = self.find_place(cx, page) else {
+            self.skip_rewrite(rewrite);
+            return;
+        };
+        if superseded != 0 {
+            self.ram.superseding[superseded as usize - 1] += 1;
+        }
+        self.observe_free_blocks(cx);
+        let mut order = Order::new(Purpose::Rewrite, place, queue, from.0);
+        order.superseded = superseded;
+        if let Some(regulation) = &mut self.ram.regulation {
+            order.grade.mode = regulation.rewritten;
+            regulation.queued.remove(&page);
+        }
+        self.flash.graded.rewrites += 1;
+        self.issue_for_job(cx, &order, content);
+        let plane = self.layout.plane_of(self.layout.block_of(place));
+        self.look_at_free_blocks(cx, plane, page);
+    }
+
+    /// A page is not written again: it is so already, is gone, is about to be superseded, cannot be read, or has no room.
+    fn skip_rewrite(&mut self, rewrite: Rewrite) {
+        self.flash.graded.rewrites_skipped += 1;
+        if let Some(regulation) = &mut self.ram.regulation {
+            regulation.queued.remove(&rewrite.page);
+            regulation.frees(rewrite.queue);
+        }
+    }
+
+    /// A page has been written again that was in the queue of a die: the next of it follows.
+    pub(super) fn rewritten(&mut self, cx: &mut Context<impl Hears>, queue: u32) {
+        if let Some(regulation) = &mut self.ram.regulation {
+            regulation.frees(queue);
+        }
+        if queue != NO_QUEUE {
+            self.use_idle_die(cx, Die(queue));
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Reads that err: retries take their time, what cannot be corrected ends with an error and is never taken for data, and how
+//! often that happens is what theory says.
+#![allow(clippy::unwrap_used, clippy::panic)] // outside test functions too, this file is a test
+
+mod shared;
+
+use shared::{Load, at, closed_loop, play};
+use wordline_block::{BlockDevice, Op};
+use wordline_device::{Composition, Event, Plan, Precondition, Ssd};
+use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::{Config, Map, Mapping};
+use wordline_kernel::{Context, EventQueue, Time};
+use wordline_nand::{Cell, Chains, Geometry, PerLevel, Timing};
+use wordline_reliability::binomial::{page_fails, rate_for};
+use wordline_reliability::ecc::{Correct, bch::Bch, ldpc::Ldpc};
+use wordline_reliability::errors::table::Table;
+use wordline_reliability::{Code, Errors, Reader};
+
+const PAGE: u64 = 4096;
+const US: fn(u64) -> Time = Time::from_us;
+
+/// Every page errs at this rate.
+fn constant(rate: f64) -> Errors {
+    Errors::Table(Table {
+        cycles: vec![0.0],
+        rates: vec![rate],
+        per_day: Vec::new(),
+        per_read: Vec::new(),
+    })
+}
+
+/// tR 30 us, tPROG 400 us; a page takes 20 us on the bus, and nothing else does.
+fn plan(errors: Errors, code: Code) -> Plan {
+    let config = Config {
+        over_provisioning_ratio: 0.4,
+        ..Config::default()
+    };
+    let dimensions = Dimensions {
+        channels: 2,
+        ways: 1,
+        dies: 1,
+        planes: 2,
+    };
+    let mut plan = shared::plan(&config, dimensions, 32, 8, 16).unwrap();
+    let geometry = Geometry {
+        pages_per_block: 8,
+        ..Geometry::default()
+    };
+    let timing = Timing {
+        read_ns: PerLevel::All(30_000),
+        program_ns: PerLevel::All(400_000),
+        erase_ns: 1_500_000,
+        command_cycle_ns: 0,
+        plane_busy_ns: 0,
+        bus_mt_per_s: 204.8,
+        ..Timing::default()
+    };
+    plan.part.chains = Chains::new(&geometry, &timing, &Cell::default());
+    plan.part.reader = Some(Box::new(Reader {
+        errors,
+        shift: None,
+        words: code.words(4096),
+        code,
+        cycles: 0.0,
+        retention_days: 0.0,
+        acceleration: 1.0,
+        expected: false,
+        read_limit: 0,
+        refresh_days: 0.0,
+    }));
+    plan
+}
+
+fn filled(plan: &Plan) -> Ssd<Map> {
+    let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
+    let precondition = Precondition {
+        fill_pages: plan.ftl.user_pages,
+        overwrite_pages: 0,
+        settle: None,
+        seed: 1,
+    };
+    ssd.precondition(&precondition, |_| true).unwrap();
+    ssd
+}
+
+fn without_decoding() -> Ldpc {
+    Ldpc {
+        decode_us: vec![0.0; 3],
+        ..Ldpc::default()
+    }
+}
+
+#[test]
+fn a_read_takes_what_its_errors_demand() {
+    // Levels correct 44, 180, 201 errors of 9,216 bits; a rate of 1e-9 gives none, 1.2e-2 gives 111 with a deviation of 10.
+    // 30 + 20 us; then 90 + 4 x 20 us; 1 % of the bits wrong beyond that cannot be corrected by any.
+    for (rate, took, failed) in [
+        (1e-9, 50, false),
+        (1.2e-2, 50 + 170, false),
+        (0.1, 50 + 170 + 310, true),
+    ] {
+        let mut ssd = filled(&plan(constant(rate), without_decoding().code().unwrap()));
+        let (played, _) = play(&mut ssd, &[at(Time::ZERO, Op::Read, 0, PAGE)]);
+        assert_eq!(played[0].done, US(took), "{rate}");
+        let counts = ssd.read_errors().unwrap();
+        assert_eq!(counts.host_failures, u64::from(failed));
+        assert_eq!(counts.reads_retried, u64::from(took > 50));
+    }
+    // Decoding that fails comes before the next read.
+    let slow = Ldpc {
+        decode_us: vec![7.0, 0.0, 0.0],
+        ..Ldpc::default()
+    };
+    let mut ssd = filled(&plan(constant(1.2e-2), slow.code().unwrap()));
+    let (played, _) = play(&mut ssd, &[at(Time::ZERO, Op::Read, 0, PAGE)]);
+    assert_eq!(played[0].done, US(50 + 7 + 170));
+}
+
+#[test]
+fn planes_that_are_read_together_are_retried_one_by_one() {
+    let mut plan = plan(constant(1.2e-2), without_decoding().code().unwrap());
+    let mut all = Composition::defaults().into_iter();
+    plan.composition = all.find(|member| member.name() == "greedy").unwrap();
+    let mut ssd = filled(&plan);
+    // Pages 0 and 2 lie on both planes of a die (channels first).
+    let requests = [
+        at(Time::ZERO, Op::Read, 0, PAGE),
+        at(Time::ZERO, Op::Read, 2 * PAGE, PAGE),
+    ];
+    let (played, _) = play(&mut ssd, &requests);
+    // Sensed together, sent one after the other; then each again.
+    assert_eq!(
+        played.iter().map(|played| played.done).max(),
+        Some(US(30 + 2 * 20 + 2 * 170))
+    );
+}
+
+#[test]
+fn pages_fail_as_often_as_theory_says() {
+    let bch = Bch::default();
+    let code = bch.code().unwrap();
+    // One page in ten.
+    let mut rate = rate_for(code.bits, bch.correctable, 0.026);
+    for _ in 0..3 {
+        let expected = page_fails(code.bits, rate, bch.correctable, 4);
+        let mut ssd = filled(&plan(constant(rate), code.clone()));
+        let requests: Vec<_> = (0..4000)
+            .map(|turn| at(US(100 * turn), Op::Read, turn % 100 * PAGE, PAGE))
+            .collect();
+        play(&mut ssd, &requests);
+        let share = ssd.read_errors().unwrap().host_failures as f64 / 4000.0;
+        let error = (expected * (1.0 - expected) / 4000.0).sqrt();
+        assert!(
+            (share - expected).abs() < 5.0 * error,
+            "{share}, expected {expected}"
+        );
+        rate *= 1.1;
+    }
+}
+
+/// Completions say which requests could not be served; nothing else does, and the run goes on.
+#[test]
+fn what_cannot_be_read_is_an_error_until_it_is_written() {
+    let mut ssd = filled(&plan(constant(0.2), Bch::default().code().unwrap()));
+    ssd.verify();
+    let mut queue = EventQueue::<Event>::default();
+    let mut now = Time::ZERO;
+    let mut failed = |ssd: &mut Ssd<Map>, op, bytes| {
+        let request = at(now, op, 0, bytes);
+        ssd.submit(&mut Context::new(now, &mut queue, &mut ()), request)
+            .unwrap();
+        while let Some((at, event)) = queue.pop() {
+            now = at;
+            ssd.handle(&mut Context::new(now, &mut queue, &mut ()), event)
+                .unwrap();
+        }
+        let completions: Vec<_> = ssd.completions().collect();
+        assert_eq!(completions.len(), 1);
+        completions[0].failed
+    };
+    assert!(failed(&mut ssd, Op::Read, PAGE));
+    assert!(!failed(&mut ssd, Op::Write, PAGE));
+    // The rest of a page that is written in part cannot be read.
+    assert!(failed(&mut ssd, Op::Write, 512));
+    assert_eq!(ssd.read_errors().unwrap().pages_lost, 1);
+    assert_eq!(ssd.read_errors().unwrap().host_failures, 2);
+}
+
+#[test]
+fn errors_are_never_taken_for_data() {
+    let load = Load {
+        requests: 6000,
+        read_ratio: 0.5,
+        grain_bytes: 2048,
+        most_bytes: 3 * PAGE,
+        footprint_ratio: 0.4,
+    };
+    let bch = Bch::default();
+    let code = bch.code().unwrap();
+    for (failure, joins) in [(1e-4, false), (0.02, false), (0.3, true)] {
+        let rate = rate_for(code.bits, bch.correctable, failure);
+        let mut plan = plan(constant(rate), code.clone());
+        if joins {
+            plan.composition = Composition::defaults().pop().unwrap();
+        }
+        let (mapping, fill) = (Map::new(&plan.ftl), plan.ftl.user_pages);
+        let (tally, _, ssd) = closed_loop(&plan, mapping, load, fill, true).unwrap();
+        assert!(tally.moved > 0);
+        let counts = ssd.read_errors().unwrap();
+        assert!(failure < 0.01 || counts.host_failures > 0 && counts.pages_lost > 0);
+    }
+}
+
+/// Reads of a block and the time its data has lain are those since its erase.
+#[test]
+fn data_ages_with_time_and_with_reads() {
+    let errors = Errors::Table(Table {
+        cycles: vec![0.0],
+        rates: vec![0.0],
+        per_day: Vec::new(),
+        // Of 8,752 bits 0.9 err for every read.
+        per_read: vec![1e-4],
+    });
+    let mut one = plan(errors, Bch::default().code().unwrap());
+    if let Some(reader) = &mut one.part.reader {
+        reader.expected = true;
+    }
+    let mut ssd = filled(&one);
+    let requests: Vec<_> = (0..100)
+        .map(|turn| at(US(1000 * turn), Op::Read, 0, PAGE))
+        .collect();
+    play(&mut ssd, &requests);
+    let counts = *ssd.read_errors().unwrap();
+    // The worst of four codewords with a median of about 40 errors and a deviation of 6 lies some six above.
+    assert!(
+        counts.host_failures > 50 && counts.host_failures < 65,
+        "{counts:?}"
+    );
+    assert_eq!(
+        ssd.array().health().unwrap().reads().iter().max(),
+        Some(&100)
+    );
+}
+
+/// Blocks that were read too often, or whose data is too old, are moved: every read stays right, no block is read much more
+/// often than its limit, and what a block holds is gone before it is erased (the map asserts it).
+#[test]
+fn blocks_move_before_their_data_is_too_old() {
+    let load = Load {
+        requests: 4000,
+        read_ratio: 1.0,
+        grain_bytes: PAGE,
+        most_bytes: PAGE,
+        footprint_ratio: 0.1,
+    };
+    let code = Bch::default().code().unwrap();
+    for family in wordline_ftl::mapping::Family::defaults() {
+        if !["page", "dftl"].contains(&family.name()) {
+            continue;
+        }
+        let run = |read_limit, refresh_days| {
+            let mut plan = plan(constant(1e-6), code.clone());
+            plan.ftl.config.mapping = family.clone();
+            if let Some(reader) = &mut plan.part.reader {
+                reader.read_limit = read_limit;
+                reader.refresh_days = refresh_days;
+                reader.retention_days = 10.0;
+            }
+            let (mapping, fill) = (Map::new(&plan.ftl), plan.ftl.user_pages);
+            let (tally, _, ssd) = closed_loop(&plan, mapping, load, fill, true).unwrap();
+            ssd.mapping().audit().unwrap();
+            (tally, ssd)
+        };
+        let (tally, _) = run(0, 0.0);
+        assert_eq!(tally.collections, 0, "{}", family.name());
+        let (tally, ssd) = run(100, 0.0);
+        // Each refresh comes after at least a hundred reads of its block.
+        assert!(
+            tally.collections > 10 && tally.collections <= 40,
+            "{}",
+            tally.collections
+        );
+        // Moved data changes the map: with part of it in flash, blocks of that are erased, too.
+        assert!(
+            tally.erased >= tally.collections,
+            "{} of {}",
+            tally.erased,
+            tally.collections
+        );
+        assert!(family.name() != "page" || tally.erased == tally.collections);
+        let most = ssd.array().health().unwrap().reads().iter().max();
+        // Reads that were under way when it came due, those of the move, and those of an open block.
+        assert!(*most.unwrap() < 100 + 16 + 8 + 100, "{most:?}");
+        // All blocks that are read are ten days old, and each is moved once.
+        let (tally, _) = run(0, 5.0);
+        let blocks = (load.footprint_ratio * f64::from(ssd.mapping().user_pages()) / 8.0) as u64;
+        assert!(
+            tally.collections >= blocks && tally.collections < blocks + 8,
+            "{}",
+            tally.collections
+        );
+    }
+}

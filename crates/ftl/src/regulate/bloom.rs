@@ -1,0 +1,240 @@
+//! Which pages are read and which are written, by pairs of Bloom filters (Xia 2017, section 5.3.1).
+
+use serde::{Deserialize, Serialize};
+use wordline_kernel::random::splitmix;
+
+use crate::lpn::Lpn;
+
+/// Pairs of filters, one for reads and one for writes.
+pub const PAIRS: usize = 4;
+/// Bits of a filter.
+pub const BITS: usize = 2048;
+/// Bits of a page.
+const HASHES: u64 = 2;
+const WORDS: usize = BITS / 64;
+/// What a filter counts that holds a page, in halves, by how many were emptied after it.
+const WEIGHTS: [u32; PAIRS] = [4, 3, 2, 1];
+
+type Filter = Vec<u64>;
+
+/// The filters. Each access is entered in one pair, in turn; the one that was emptied longest ago is emptied at regular
+/// intervals.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Separator {
+    /// Reads and writes of each pair.
+    pairs: [[Filter; 2]; PAIRS],
+    /// The pair that takes what is entered now.
+    turn: usize,
+    /// The pair that is emptied next.
+    oldest: usize,
+    /// Steps until it is.
+    left: u32,
+    decay: u32,
+}
+
+/// How often a page is read and written, in halves: 0 to 10.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hotness {
+    /// Of the filters of reads.
+    pub read: u32,
+    /// Of the filters of writes.
+    pub write: u32,
+}
+
+/// The bits of a page.
+fn places(page: Lpn) -> impl Iterator<Item = usize> {
+    (0..HASHES).map(move |hash| {
+        let scattered = splitmix(u64::from(page.0) | (hash + 1) << 32);
+        (scattered % BITS as u64) as usize
+    })
+}
+
+impl Separator {
+    /// Empty filters, one pair of which is emptied every `decay` steps.
+    pub fn new(decay: u32) -> Self {
+        let filter = || vec![0; WORDS];
+        Self {
+            pairs: std::array::from_fn(|_| [filter(), filter()]),
+            turn: 0,
+            oldest: 0,
+            left: decay,
+            decay,
+        }
+    }
+    /// A step: the next pair takes what is entered, and the oldest may be emptied.
+    pub fn step(&mut self) {
+        self.turn = (self.turn + 1) % PAIRS;
+        self.left -= 1;
+        if self.left == 0 {
+            self.left = self.decay;
+            for filter in &mut self.pairs[self.oldest] {
+                filter.fill(0);
+            }
+            self.oldest = (self.oldest + 1) % PAIRS;
+        }
+    }
+    /// A page is read or written.
+    pub fn enter(&mut self, page: Lpn, write: bool) {
+        let filter = &mut self.pairs[self.turn][usize::from(write)];
+        for place in places(page) {
+            filter[place / 64] |= 1 << (place % 64);
+        }
+    }
+    /// What the filters say of a page.
+    pub fn hotness(&self, page: Lpn) -> Hotness {
+        let mut hotness = Hotness::default();
+        for (place, [reads, writes]) in self.pairs.iter().enumerate() {
+            // The oldest was emptied before all others.
+            let since = (PAIRS + self.oldest - place - 1) % PAIRS;
+            let weight = WEIGHTS[since];
+            let holds =
+                |filter: &Filter| places(page).all(|at| filter[at / 64] >> (at % 64) & 1 == 1);
+            hotness.read += weight * u32::from(holds(reads));
+            hotness.write += weight * u32::from(holds(writes));
+        }
+        hotness
+    }
+    /// What the filters take. Bytes.
+    pub const fn bytes() -> u32 {
+        (PAIRS * 2 * BITS / 8) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use wordline_kernel::Stream;
+
+    use super::*;
+
+    #[test]
+    fn filters_take_two_kibibytes() {
+        assert_eq!(Separator::bytes(), 2048);
+    }
+
+    #[test]
+    fn weights_go_by_how_long_ago_a_pair_was_emptied() {
+        let mut separator = Separator::new(512);
+        let seen = |separator: &Separator| separator.hotness(Lpn(7)).write;
+        // The first access goes to the pair that is emptied first.
+        separator.enter(Lpn(7), true);
+        let mut found = Vec::new();
+        for _ in 0..PAIRS {
+            found.push(seen(&separator));
+            (0..512).for_each(|_| separator.step());
+        }
+        // Emptied at the first decay.
+        assert_eq!(found, [1, 0, 0, 0]);
+        // Entered into a pair that was just emptied, it counts less with each that is emptied after it.
+        let mut separator = Separator::new(512);
+        (0..512).for_each(|_| separator.step());
+        separator.enter(Lpn(7), true);
+        let mut found = Vec::new();
+        for _ in 0..=PAIRS {
+            found.push(seen(&separator));
+            (0..512).for_each(|_| separator.step());
+        }
+        assert_eq!(found, [4, 3, 2, 1, 0]);
+    }
+
+    /// Of writes to distinct pages, one a step, in steady state: a pair is emptied every 2048 steps and takes every
+    /// fourth write. A filter with i pages holds another with probability (1 - (1 - 1/2048)^2i)^2.
+    fn theory() -> (f64, f64) {
+        let holds =
+            |pages: u32| (1.0 - (1.0 - 1.0 / 2048.0_f64).powf(f64::from(2 * pages))).powi(2);
+        let (mut unseen, mut hotness) = (0.0, 0.0);
+        for step in 0..512 {
+            let mut none = 1.0;
+            for age in 0..4 {
+                let held = holds((age * 512 + step) / 4);
+                none *= 1.0 - held;
+                hotness += held * f64::from(4 - age) / 2.0;
+            }
+            unseen += 1.0 - none;
+        }
+        (unseen / 512.0, hotness / 512.0)
+    }
+
+    #[test]
+    fn unseen_pages_look_written_as_often_as_theory_says() {
+        let (expected, mean) = theory();
+        assert!((expected - 0.2165).abs() < 2e-3 && (mean - 0.190).abs() < 2e-3);
+        let mut separator = Separator::new(512);
+        let (mut hot, mut sum, mut looks) = (0_u32, 0.0, 0_u32);
+        for page in 0..400_000_u32 {
+            separator.step();
+            separator.enter(Lpn(page), true);
+            if page > 4096 {
+                let found = separator.hotness(Lpn(u32::MAX - page));
+                assert_eq!(found.read, 0);
+                hot += u32::from(found.write > 0);
+                sum += f64::from(found.write) / 2.0;
+                looks += 1;
+            }
+        }
+        let share = f64::from(hot) / f64::from(looks);
+        assert!(
+            (share - expected).abs() < 0.005,
+            "{share}, expected {expected}"
+        );
+        let found = sum / f64::from(looks);
+        assert!((found - mean).abs() < 0.005, "{found}, expected {mean}");
+    }
+
+    /// Sets in place of filters, each with the step at which it was emptied.
+    struct Sets {
+        pairs: [([HashSet<u32>; 2], u32); PAIRS],
+        steps: u32,
+    }
+
+    impl Sets {
+        fn step(&mut self) {
+            self.steps += 1;
+            if self.steps.is_multiple_of(512) {
+                let oldest = self.pairs.iter_mut().min_by_key(|(_, emptied)| *emptied);
+                *oldest.unwrap() = (Default::default(), self.steps);
+            }
+        }
+        fn hotness(&self, page: u32) -> Hotness {
+            let mut order: Vec<_> = self.pairs.iter().collect();
+            order.sort_by_key(|(_, emptied)| std::cmp::Reverse(*emptied));
+            let mut hotness = Hotness::default();
+            for (([reads, writes], _), weight) in order.into_iter().zip(WEIGHTS) {
+                hotness.read += weight * u32::from(reads.contains(&page));
+                hotness.write += weight * u32::from(writes.contains(&page));
+            }
+            hotness
+        }
+    }
+
+    #[test]
+    fn filters_are_sets_that_hold_a_little_more() {
+        let mut separator = Separator::new(512);
+        // Before the first decay the pairs count as emptied one after the other.
+        let mut sets = Sets {
+            pairs: std::array::from_fn(|place| (Default::default(), place as u32)),
+            steps: 0,
+        };
+        let mut random = Stream::new(5, "accesses");
+        let (mut equal, mut looks) = (0, 0);
+        for turn in 0..20_000_u32 {
+            separator.step();
+            sets.step();
+            let (page, write) = (random.below(60) as u32, random.below(3) == 0);
+            separator.enter(Lpn(page), write);
+            sets.pairs[(turn as usize + 1) % PAIRS].0[usize::from(write)].insert(page);
+            for page in 0..120 {
+                let (found, exact) = (separator.hotness(Lpn(page)), sets.hotness(page));
+                assert!(found.read >= exact.read && found.write >= exact.write);
+                equal += u32::from(found == exact);
+                looks += 1;
+            }
+        }
+        // Sixty pages fill a twentieth of a filter: at most one look in a hundred finds more.
+        assert!(
+            f64::from(equal) > 0.97 * f64::from(looks),
+            "{equal} of {looks}"
+        );
+    }
+}

@@ -1,0 +1,144 @@
+//! Codes by what pages are used for.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::memory::{Fill, Table};
+use wordline_kernel::slot::Cited;
+use wordline_reliability::ProgramMode;
+
+use super::bloom::{Hotness, Separator};
+use super::{Characteristic, Graded, Regulate, Rewriting, Storage};
+use crate::lpn::Lpn;
+
+/// Pages that are only written are written fast, and read with LDPC for it; others are written as usual, and read with BCH. Of
+/// pages that are both, those go the first way whose write hotness exceeds their read hotness by more than m; one whose reads
+/// exceed by more than n is written again at once, as usual. Bloom filters tell what pages are used for. In the terms of
+/// `nand.programming`, fast writes are those of low cost, and usual ones those of medium cost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DifferentiatedEcc {
+    /// A page that is both read and written is written fast if its write hotness less its read hotness is greater.
+    #[schemars(range(min = -5.0, max = 5.0))]
+    pub m: f64,
+    /// A page written fast is written again if it is read and its read hotness less its write hotness is greater.
+    #[schemars(range(min = 0.0, max = 5.0))]
+    pub n: f64,
+    /// After how many steps the oldest pair of filters is emptied. Count.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub decay: u32,
+    /// What a step is: a `request` of the host, or the access to a `page`.
+    pub step: Step,
+    /// How pages were programmed that were there before the run: `low`, `medium`, `high`, `reduced`.
+    pub preloaded: ProgramMode,
+}
+
+/// What filters count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Step {
+    /// A request of the host, however many pages it has.
+    #[default]
+    Request,
+    /// The access to a page.
+    Page,
+}
+
+impl Default for DifferentiatedEcc {
+    fn default() -> Self {
+        Self {
+            m: -1.0,
+            n: 3.0,
+            decay: 512,
+            step: Step::Request,
+            preloaded: ProgramMode::Medium,
+        }
+    }
+}
+
+impl Cited for DifferentiatedEcc {
+    const PAPER: &'static str = "Q. Xia, Towards Design and Analysis for High-Performance and Reliable SSDs, PhD thesis, Virginia Commonwealth University, 2017, chapter 5";
+}
+
+/// The filters, and the thresholds in halves.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct State {
+    separator: Separator,
+    twice_m: f64,
+    twice_n: f64,
+    step: Step,
+    preloaded: ProgramMode,
+}
+
+impl State {
+    pub(super) fn new(policy: &DifferentiatedEcc, _user_pages: u32) -> Self {
+        Self {
+            separator: Separator::new(policy.decay),
+            twice_m: policy.m * 2.0,
+            twice_n: policy.n * 2.0,
+            step: policy.step,
+            preloaded: policy.preloaded,
+        }
+    }
+    pub(super) fn memory(_user_pages: u32, _fill: Fill) -> Vec<Table> {
+        Vec::new()
+    }
+    /// How a page is written that the filters know; none if they do not, or only as read.
+    fn grade(&self, page: Lpn) -> Option<ProgramMode> {
+        let Hotness { read, write } = self.separator.hotness(page);
+        if write == 0 {
+            return None;
+        }
+        let fast = read == 0 || f64::from(write) - f64::from(read) > self.twice_m;
+        Some(if fast {
+            ProgramMode::Low
+        } else {
+            ProgramMode::Medium
+        })
+    }
+}
+
+impl Regulate for State {
+    fn preloaded(&self) -> ProgramMode {
+        self.preloaded
+    }
+    fn begins(&mut self) {
+        if self.step == Step::Request {
+            self.separator.step();
+        }
+    }
+    fn access(&mut self, page: Lpn, write: bool) -> Characteristic {
+        if self.step == Step::Page {
+            self.separator.step();
+        }
+        self.separator.enter(page, write);
+        Characteristic::New
+    }
+    fn write(&self, page: Lpn, _found: Characteristic, _queued: bool) -> Graded {
+        Graded::once(self.grade(page).unwrap_or_default())
+    }
+    fn read(&self, page: Lpn, _found: Characteristic, mode: ProgramMode) -> bool {
+        let Hotness { read, write } = self.separator.hotness(page);
+        mode == ProgramMode::Low
+            && read > write
+            && f64::from(read) - f64::from(write) > self.twice_n
+    }
+    fn rewriting(&self) -> Rewriting {
+        Rewriting::AtOnce
+    }
+    fn rewritten(&self) -> ProgramMode {
+        ProgramMode::Medium
+    }
+    /// A page in no filter, or only in those of reads, stays as it is.
+    fn moved(&self, page: Option<Lpn>, mode: ProgramMode) -> ProgramMode {
+        page.and_then(|page| self.grade(page)).unwrap_or(mode)
+    }
+    fn regrades(&self) -> bool {
+        true
+    }
+    fn storage(&self) -> Storage {
+        Storage {
+            bits_per_page: 1,
+            bytes: Separator::bytes(),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! One mode for all.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::memory::{Fill, Table};
+use wordline_kernel::slot::Cited;
+use wordline_reliability::ProgramMode;
+
+use super::{Characteristic, Graded, Regulate, Storage};
+use crate::lpn::Lpn;
+
+/// Every page is programmed in the same mode: `medium` is the traditional scheme, `low` and `high` are its extremes (LCW/HCR and
+/// HCW/LCR), `reduced` reduces wear and nothing else.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Fixed {
+    /// The mode of every page, those included that were there before the run: `low`, `medium`, `high`, `reduced`.
+    pub mode: ProgramMode,
+}
+
+impl Cited for Fixed {
+    const PAPER: &'static str = "";
+}
+
+/// The mode.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct State(ProgramMode);
+
+impl State {
+    pub(super) fn new(policy: &Fixed, _user_pages: u32) -> Self {
+        Self(policy.mode)
+    }
+    pub(super) fn memory(_user_pages: u32, _fill: Fill) -> Vec<Table> {
+        Vec::new()
+    }
+}
+
+impl Regulate for State {
+    fn preloaded(&self) -> ProgramMode {
+        self.0
+    }
+    fn write(&self, _page: Lpn, _found: Characteristic, _queued: bool) -> Graded {
+        Graded::once(self.0)
+    }
+    fn storage(&self) -> Storage {
+        Storage::default()
+    }
+}

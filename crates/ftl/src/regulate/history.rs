@@ -1,0 +1,116 @@
+//! The last accesses to every page (Li et al., section 4.1).
+
+use serde::{Deserialize, Serialize};
+use wordline_kernel::memory::{Fill, Table};
+use wordline_reliability::ProgramMode;
+
+use super::{Characteristic, Storage};
+use crate::lpn::Lpn;
+
+/// Bit of a page that was accessed at least once.
+const ACCESSED: u8 = 1 << 7;
+/// Where the number of accesses kept stands; below it, one bit each, the last one lowest: whether it was a write.
+const COUNT: u8 = 4;
+
+/// The window of accesses that a scheme looks at: the present one and those before it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct History {
+    /// Past accesses that are kept.
+    kept: u8,
+    #[serde(with = "wordline_kernel::dense")]
+    pages: Vec<u8>,
+}
+
+impl History {
+    /// Of `window` accesses, 1 to 3, the present one included.
+    pub fn new(window: u32, user_pages: u32) -> Self {
+        Self {
+            kept: window.clamp(1, 3) as u8 - 1,
+            pages: vec![0; user_pages as usize],
+        }
+    }
+    /// What it takes of memory.
+    pub fn memory(user_pages: u32, fill: Fill) -> Vec<Table> {
+        let pages = user_pages.into();
+        vec![Table::zeroed::<u8>("access histories", pages, fill.logical)]
+    }
+    /// A page is read or written: what its window says, as far as it reaches.
+    pub fn access(&mut self, page: Lpn, write: bool) -> Characteristic {
+        let Some(entry) = self.pages.get_mut(page.index()) else {
+            return Characteristic::New;
+        };
+        let count = *entry >> COUNT & 3;
+        let past = *entry & ((1 << count) - 1);
+        let is_new = *entry == 0;
+        let kept = (count + 1).min(self.kept);
+        let later = (past << 1 | u8::from(write)) & ((1 << kept) - 1);
+        *entry = ACCESSED | kept << COUNT | later;
+        let writes = past.count_ones() + u32::from(write);
+        match (is_new, writes) {
+            (true, _) => Characteristic::New,
+            (_, 0) => Characteristic::ReadOnly,
+            (_, writes) if writes == u32::from(count) + 1 => Characteristic::WriteOnly,
+            _ => Characteristic::Interleaved,
+        }
+    }
+    /// Bits of each page: the past accesses, and the tag that says whether it was written at high cost.
+    pub fn storage(&self) -> Storage {
+        Storage {
+            bits_per_page: u32::from(self.kept) + 1,
+            bytes: 0,
+        }
+    }
+}
+
+/// Whether a page that is read is to be written again at high cost: it is only read, and was not so written. Of a page that
+/// was never accessed nothing else is known than this read.
+pub fn wants_high(found: Characteristic, mode: ProgramMode) -> bool {
+    matches!(found, Characteristic::New | Characteristic::ReadOnly) && mode != ProgramMode::High
+}
+
+#[cfg(test)]
+mod tests {
+    use wordline_kernel::Stream;
+
+    use super::*;
+
+    /// All accesses of a page in a list.
+    fn naive(past: &[bool], write: bool, window: usize) -> Characteristic {
+        if past.is_empty() {
+            return Characteristic::New;
+        }
+        let mut seen: Vec<bool> = past.iter().rev().take(window - 1).copied().collect();
+        seen.push(write);
+        match (seen.contains(&false), seen.contains(&true)) {
+            (true, false) => Characteristic::ReadOnly,
+            (false, true) => Characteristic::WriteOnly,
+            _ => Characteristic::Interleaved,
+        }
+    }
+
+    #[test]
+    fn a_byte_a_page_is_as_good_as_all_accesses() {
+        for window in 1..=3 {
+            let mut history = History::new(window, 5);
+            let mut all = vec![Vec::new(); 5];
+            let mut random = Stream::new(u64::from(window), "accesses");
+            for _ in 0..2000 {
+                let page = random.below(5) as usize;
+                let write = random.below(2) == 1;
+                let expected = naive(&all[page], write, window as usize);
+                assert_eq!(history.access(Lpn(page as u32), write), expected);
+                all[page].push(write);
+            }
+        }
+    }
+
+    #[test]
+    fn a_window_of_two_takes_two_bits_a_page() {
+        // A bit of history and the tag: 32 Mbit of the 16 Mi pages of 64 GiB.
+        let storage = History::new(2, 1).storage();
+        assert_eq!(
+            u64::from(storage.bits_per_page) * (64 << 30) / 4096,
+            32 << 20
+        );
+    }
+}

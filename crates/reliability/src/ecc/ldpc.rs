@@ -1,0 +1,124 @@
+//! LDPC codes, read with more and more reference voltages.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{Code, Correct, Level};
+use crate::fault::{Fault, us};
+
+/// An LDPC code with a ladder of reads: a hard decision first, then soft ones with more reference voltages, each a read by
+/// itself. A read at N voltages takes `alpha N + beta ceil(log2(N + 1))`. A level corrects a codeword whose share of errors is at
+/// most its threshold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ldpc {
+    /// Bits of a codeword, data and parity.
+    #[schemars(range(min = 16, max = 1_048_576))]
+    pub bits: u32,
+    /// Of them data. Bits.
+    #[schemars(range(min = 8, max = 1_048_576))]
+    pub data_bits: u32,
+    /// Reference voltages of each level, the hard decision first.
+    #[schemars(inner(range(min = 1, max = 4096)))]
+    pub voltages: Vec<u32>,
+    /// The share of errors of a codeword that each level corrects. The defaults are thresholds of a (4,36)-regular code of
+    /// rate 8/9: hard decision by Gallager B, then sum-product with 3 and 7 levels a boundary.
+    #[schemars(inner(range(min = 0.0, max = 0.5)))]
+    pub correctable: Vec<f64>,
+    /// Sensing at a reference voltage (alpha). Microseconds.
+    #[schemars(range(max = 1e6), extend("exclusiveMinimum" = 0.0))]
+    pub sense_us: f64,
+    /// Decoding of a page at each level. Microseconds. Assumed.
+    #[schemars(inner(range(min = 0.0, max = 1e6)))]
+    pub decode_us: Vec<f64>,
+}
+
+impl Default for Ldpc {
+    fn default() -> Self {
+        Self {
+            bits: 9216,
+            data_bits: 8192,
+            voltages: vec![3, 9, 21],
+            correctable: vec![4.88e-3, 1.96e-2, 2.19e-2],
+            sense_us: 10.0,
+            decode_us: vec![2.0, 10.0, 20.0],
+        }
+    }
+}
+
+impl Cited for Ldpc {
+    const PAPER: &'static str = "K. Zhao et al., LDPC-in-SSD: making advanced error correction codes work effectively in solid state drives, FAST 2013";
+}
+
+/// Bits of a cell that are transferred after sensing at so many reference voltages.
+pub fn bits(voltages: u32) -> u32 {
+    u32::BITS - voltages.leading_zeros()
+}
+
+/// What a read at so many reference voltages takes: `alpha N + beta ceil(log2(N + 1))`. Microseconds.
+pub fn read_us(sense_us: f64, transfer_us: f64, voltages: u32) -> f64 {
+    sense_us * f64::from(voltages) + transfer_us * f64::from(bits(voltages))
+}
+
+impl Correct for Ldpc {
+    fn code(&self) -> Result<Code, Fault> {
+        let fault = |key, reason: String, remedy| {
+            Err(Fault {
+                key,
+                reason,
+                remedy,
+            })
+        };
+        if self.data_bits >= self.bits {
+            let reason = format!(
+                "{} bits of {} are data, and none parity",
+                self.data_bits, self.bits
+            );
+            return fault("data_bits", reason, "give fewer than bits");
+        }
+        let levels = self.voltages.len();
+        if levels == 0 || levels != self.correctable.len() || levels != self.decode_us.len() {
+            let reason = format!(
+                "there are {levels} numbers of voltages, {} of correctable and {} of decode_us",
+                self.correctable.len(),
+                self.decode_us.len()
+            );
+            return fault("voltages", reason, "give one of each for every level");
+        }
+        if !self.correctable.is_sorted() || self.voltages.contains(&0) {
+            let reason = "a later level corrects less, or senses nothing".into();
+            return fault("correctable", reason, "give the levels in rising order");
+        }
+        if self
+            .correctable
+            .iter()
+            .any(|share| !(0.0..=0.5).contains(share))
+        {
+            let reason = "a share of errors is not between 0 and 0.5".into();
+            return fault(
+                "correctable",
+                reason,
+                "give shares of the bits of a codeword",
+            );
+        }
+        let ladder = self
+            .voltages
+            .iter()
+            .zip(&self.correctable)
+            .zip(&self.decode_us);
+        Ok(Code {
+            bits: self.bits,
+            data_bits: self.data_bits,
+            ladder: ladder
+                .map(|((&voltages, share), decode_us)| Level {
+                    correctable: (f64::from(self.bits) * share) as u32,
+                    sense: Some(us(self.sense_us * f64::from(voltages))),
+                    bits: bits(voltages),
+                    decode: us(*decode_us),
+                    decode_per_error: us(0.0),
+                })
+                .collect(),
+        })
+    }
+}

@@ -1,0 +1,34 @@
+//! No code.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::Time;
+use wordline_kernel::slot::Cited;
+
+use super::{Code, Correct, Level};
+use crate::fault::Fault;
+
+/// Nothing is corrected: a page with a single error cannot be read. With `nand.reliability.errors = "none"`, nothing need be.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct None {}
+
+impl Cited for None {
+    const PAPER: &'static str = "";
+}
+
+impl Correct for None {
+    fn code(&self) -> Result<Code, Fault> {
+        Ok(Code {
+            bits: 8192,
+            data_bits: 8192,
+            ladder: vec![Level {
+                correctable: 0,
+                sense: None,
+                bits: 1,
+                decode: Time::ZERO,
+                decode_per_error: Time::ZERO,
+            }],
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! Published fits.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{Age, Err, Rate};
+
+/// Raw bit error rate of cycles c, retention t in days and reads r since the erase: `e + a c^k + b c^m t^n + g c^p r^q`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Analytic {
+    /// Whose constants: `mlc`, planar MLC of 2y nm, r counts reads of the block; `tlc`, 72-layer TLC, r counts reads a page.
+    pub cells: Cells,
+    /// Rate beyond which the fit is not believed: a greater one is taken as this, and noted. Ratio.
+    #[schemars(range(max = 0.5), extend("exclusiveMinimum" = 0.0))]
+    pub limit: f64,
+}
+
+/// Cells that constants were fitted to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cells {
+    /// Planar MLC of 2y nm.
+    #[default]
+    Mlc,
+    /// 72-layer TLC.
+    Tlc,
+}
+
+impl Default for Analytic {
+    fn default() -> Self {
+        Self {
+            cells: Cells::Mlc,
+            limit: 0.05,
+        }
+    }
+}
+
+impl Cited for Analytic {
+    const PAPER: &'static str =
+        "B. S. Kim, J. Choi, S. L. Min, Design tradeoffs for SSD reliability, FAST 2019";
+}
+
+/// The constants of a fit.
+struct Fit {
+    e: f64,
+    a: f64,
+    k: f64,
+    b: f64,
+    m: f64,
+    n: f64,
+    g: f64,
+    p: f64,
+    q: f64,
+}
+
+const MLC: Fit = Fit {
+    e: 8.34e-5,
+    a: 3.30e-11,
+    k: 1.71,
+    b: 5.56e-19,
+    m: 2.49,
+    n: 3.33,
+    g: 6.26e-13,
+    p: 1.76,
+    q: 0.47,
+};
+const TLC: Fit = Fit {
+    e: 1.48e-3,
+    a: 3.90e-10,
+    k: 2.05,
+    b: 6.28e-5,
+    m: 0.14,
+    n: 0.54,
+    g: 3.73e-9,
+    p: 0.33,
+    q: 1.71,
+};
+
+impl Err for Analytic {
+    fn rate(&self, age: &Age) -> Rate {
+        let (fit, reads) = match self.cells {
+            Cells::Mlc => (MLC, age.reads),
+            Cells::Tlc => (TLC, age.reads / f64::from(age.pages.max(1))),
+        };
+        let (c, t) = (age.cycles, age.retention_days);
+        let power = |base: f64, exponent| libm::pow(base.max(0.0), exponent);
+        let rate = fit.e
+            + fit.a * power(c, fit.k)
+            + fit.b * power(c, fit.m) * power(t, fit.n)
+            + fit.g * power(c, fit.p) * power(reads, fit.q);
+        Rate {
+            rate: rate.min(self.limit),
+            is_limited: rate > self.limit,
+        }
+    }
+}

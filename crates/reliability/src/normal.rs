@@ -1,0 +1,12 @@
+//! The upper tail of the normal distribution.
+
+/// `Q(x)`: the probability that a standard normal number exceeds `x`.
+pub fn tail(x: f64) -> f64 {
+    libm::erfc(x / core::f64::consts::SQRT_2) / 2.0
+}
+
+/// The integral of [`tail`] from `x` to infinity: `phi(x) - x Q(x)`.
+pub fn tail_integral(x: f64) -> f64 {
+    let density = libm::exp(-x * x / 2.0) / libm::sqrt(2.0 * core::f64::consts::PI);
+    density - x * tail(x)
+}

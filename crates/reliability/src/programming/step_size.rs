@@ -1,0 +1,139 @@
+//! Costs from the size of program steps.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::{DISTANCE, ModeCost, ModeCosts, Price};
+use crate::ecc::ldpc::{bits, read_us};
+use crate::fault::{Fault, thousandths, us};
+use crate::mode::ProgramMode;
+use crate::program_step::{Step, error_rate};
+
+/// Costs reckoned from program steps: a write takes as many steps as its voltage needs; larger steps, or lower voltages,
+/// err more; the errors decide how many reference voltages a read senses, and these what it takes. Voltages and steps are
+/// in those of a medium write.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StepSize {
+    /// A medium write, with the way of its data over the channel. Microseconds.
+    #[schemars(range(max = 1e6), extend("exclusiveMinimum" = 0.0))]
+    pub write_us: f64,
+    /// Program step of a low-cost write. Medium steps.
+    #[schemars(range(min = 1.0, max = 16.0))]
+    pub low_step: f64,
+    /// Program step of a high-cost write. Medium steps.
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
+    pub high_step: f64,
+    /// Threshold voltage and program step of a write with reduced wear, in those of a medium one. Ratio.
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
+    pub reduced_voltage: f64,
+    /// Distance of the verify levels of two states. Medium steps. Assumed.
+    #[schemars(range(max = 100.0), extend("exclusiveMinimum" = 0.0))]
+    pub distance: f64,
+    /// Standard deviation of the noise of a cell's voltage. Medium steps. Assumed.
+    #[schemars(range(max = 100.0), extend("exclusiveMinimum" = 0.0))]
+    pub noise: f64,
+    /// Sensing at a reference voltage (alpha). Microseconds.
+    #[schemars(range(max = 1e6), extend("exclusiveMinimum" = 0.0))]
+    pub sense_us: f64,
+    /// Transfer of one bit of every cell read (beta). Microseconds.
+    #[schemars(range(min = 0.0, max = 1e6))]
+    pub transfer_us: f64,
+    /// Reference voltages of each level of the decoder's ladder.
+    #[schemars(inner(range(min = 1, max = 4096)))]
+    pub voltages: Vec<u32>,
+    /// The raw bit error rate that each level corrects. The defaults are thresholds of a (4,36)-regular LDPC code: hard
+    /// decision by Gallager B, then sum-product with 3 and 7 levels a boundary.
+    #[schemars(inner(range(min = 0.0, max = 0.5)))]
+    pub correctable: Vec<f64>,
+}
+
+impl Default for StepSize {
+    fn default() -> Self {
+        Self {
+            write_us: 600.0,
+            low_step: 4.0 / 3.0,
+            high_step: 0.75,
+            reduced_voltage: 0.8,
+            distance: DISTANCE,
+            noise: 0.32,
+            sense_us: 10.0,
+            transfer_us: 20.0,
+            voltages: vec![3, 9, 21],
+            correctable: vec![4.88e-3, 1.96e-2, 2.19e-2],
+        }
+    }
+}
+
+impl Cited for StepSize {
+    const PAPER: &'static str = "Q. Li, L. Shi, C. Gao, Y. Di, C. J. Xue, Access Characteristic Guided Read and Write Regulation on Flash based Storage Systems, section 3.1";
+}
+
+impl StepSize {
+    fn step(&self, mode: ProgramMode) -> Step {
+        let (step, voltage) = match mode {
+            ProgramMode::Medium => (1.0, 1.0),
+            ProgramMode::Low => (self.low_step, 1.0),
+            ProgramMode::High => (self.high_step, 1.0),
+            ProgramMode::Reduced => (self.reduced_voltage, self.reduced_voltage),
+        };
+        Step { step, voltage }
+    }
+    /// The raw bit error rate after a program in this mode.
+    pub fn rate(&self, mode: ProgramMode) -> f64 {
+        let Step { step, voltage } = self.step(mode);
+        error_rate(self.distance * voltage, step, self.noise)
+    }
+    fn cost(&self, mode: ProgramMode) -> Result<ModeCost, Fault> {
+        let rate = self.rate(mode);
+        let ladder = self.correctable.iter().zip(&self.voltages);
+        let mut enough = ladder.enumerate().filter(|(_, (most, _))| rate < **most);
+        let Some((level, (_, &voltages))) = enough.next() else {
+            return Err(Fault {
+                key: "correctable",
+                reason: format!(
+                    "{} writes err at a rate of {rate:.3e}, which no level corrects",
+                    mode.name()
+                ),
+                remedy: "raise a level, or lower the step or the noise",
+            });
+        };
+        let step = self.step(mode);
+        let transfer = self.transfer_us * f64::from(bits(voltages));
+        Ok(ModeCost {
+            sense: us(read_us(self.sense_us, self.transfer_us, voltages)) - us(transfer),
+            transfer: us(transfer),
+            write: us(self.write_us * step.voltage / step.step),
+            wear: thousandths(step.voltage),
+            level: level as u8,
+        })
+    }
+}
+
+impl Price for StepSize {
+    fn costs(&self) -> Result<Option<ModeCosts>, Fault> {
+        if self.voltages.len() != self.correctable.len() {
+            return Err(Fault {
+                key: "voltages",
+                reason: format!(
+                    "{} levels have reference voltages, and {} error rates that they correct",
+                    self.voltages.len(),
+                    self.correctable.len()
+                ),
+                remedy: "give as many of correctable",
+            });
+        }
+        let costs: Result<Vec<_>, _> = ProgramMode::ALL
+            .map(|mode| self.cost(mode))
+            .into_iter()
+            .collect();
+        Ok(costs?.try_into().ok().map(ModeCosts))
+    }
+    fn steps(&self) -> [Step; 4] {
+        ProgramMode::ALL.map(|mode| self.step(mode))
+    }
+    fn distance(&self) -> f64 {
+        self.distance
+    }
+}

@@ -1,0 +1,122 @@
+//! What a read of a page finds, and what it takes to correct it.
+
+use serde::{Deserialize, Serialize};
+use wordline_kernel::{Stream, Time};
+
+use crate::binomial::{most_errors, quantile};
+use crate::ecc::Code;
+use crate::errors::{Age, Err, Errors, Rate};
+use crate::mode::ProgramMode;
+use crate::program_step::Shift;
+
+/// Seconds of a day.
+const DAY: f64 = 86_400.0;
+
+/// Reads of one device: how its cells err, and what corrects them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reader {
+    /// The raw bit error rate of pages of medium cost.
+    pub errors: Errors,
+    /// Those of other modes; none where all pages are programmed alike.
+    pub shift: Option<Shift>,
+    /// What corrects errors.
+    pub code: Code,
+    /// Codewords of a page.
+    pub words: u32,
+    /// Program/erase cycles of every block before the run.
+    pub cycles: f64,
+    /// How long data had lain before the run that was there. Days.
+    pub retention_days: f64,
+    /// How much faster data ages than at the temperature of the model.
+    pub acceleration: f64,
+    /// Whether the errors of a read are those expected, instead of drawn.
+    pub expected: bool,
+    /// Reads of a block after which its data moves; 0 for never.
+    pub read_limit: u32,
+    /// Age of data at which it moves, at the temperature of the model; 0 for never. Days.
+    pub refresh_days: f64,
+}
+
+/// Why the data of a block moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Due {
+    /// It was read too often since its erase.
+    Reads,
+    /// Its data is too old.
+    Age,
+}
+
+/// A block that is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Read {
+    /// Erases during and before the run.
+    pub erases: u32,
+    /// Reads since the last.
+    pub reads: u32,
+    /// How long its data has lain; none of data that was there before the run.
+    pub lain: Option<Time>,
+    /// The time of the read.
+    pub now: Time,
+    /// Pages of a block.
+    pub pages: u32,
+}
+
+/// What a read finds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Found {
+    /// Errors of the codeword that has most.
+    pub errors: u32,
+    /// The level of the ladder that corrects them; none if they cannot be corrected.
+    pub level: Option<usize>,
+    /// The raw bit error rate.
+    pub rate: Rate,
+}
+
+impl Reader {
+    /// How long the data of a block has lain, at the temperature of the model. Days.
+    fn age_days(&self, read: &Read) -> f64 {
+        let lain = read.lain.map_or_else(
+            || self.retention_days + read.now.as_secs() / DAY,
+            |lain| lain.as_secs() / DAY,
+        );
+        lain * self.acceleration
+    }
+    /// Whether the data of a block is to move, and why.
+    pub fn due(&self, read: &Read) -> Option<Due> {
+        if self.read_limit > 0 && read.reads >= self.read_limit {
+            return Some(Due::Reads);
+        }
+        (self.refresh_days > 0.0 && self.age_days(read) >= self.refresh_days).then_some(Due::Age)
+    }
+    /// The raw bit error rate of a page that was programmed in `mode`.
+    pub fn rate(&self, read: &Read, mode: ProgramMode) -> Rate {
+        let age = Age {
+            cycles: self.cycles + f64::from(read.erases),
+            retention_days: self.age_days(read),
+            reads: f64::from(read.reads),
+            pages: read.pages,
+        };
+        let mut rate = self.errors.rate(&age);
+        if let Some(shift) = &self.shift {
+            rate.rate = shift.rate(mode, rate.rate);
+        }
+        rate
+    }
+    /// A read of a page that was programmed in `mode`, which begins with the level `first`. Of a number of errors `draws` is
+    /// asked once, unless it is the expected one.
+    pub fn read(&self, read: &Read, mode: ProgramMode, first: usize, draws: &mut Stream) -> Found {
+        let rate = self.rate(read, mode);
+        let errors = if self.expected {
+            // The median of the worst codeword.
+            let above = -libm::expm1(-libm::log(2.0) / f64::from(self.words.max(1)));
+            quantile(self.code.bits, rate.rate, above)
+        } else {
+            most_errors(self.code.bits, rate.rate, self.words, draws.unit())
+        };
+        Found {
+            errors,
+            level: self.code.corrects(first, errors),
+            rate,
+        }
+    }
+}

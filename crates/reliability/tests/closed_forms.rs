@@ -1,0 +1,208 @@
+//! Tails, quantiles and rates against closed forms. Where a value is given to twelve digits it is an exact sum of
+//! binomial terms in 60-digit decimal arithmetic.
+#![allow(clippy::unwrap_used, clippy::unreadable_literal)] // digits as they were printed
+
+use proptest::prelude::*;
+use wordline_kernel::Stream;
+use wordline_reliability::binomial::{
+    most_errors, page_fails, probability, quantile, rate_for, tail,
+};
+use wordline_reliability::ecc::{Correct, bch::Bch, ldpc::Ldpc};
+use wordline_reliability::errors::analytic::{Analytic, Cells};
+use wordline_reliability::errors::{Err, acceleration, table::Table};
+use wordline_reliability::program_step::{Shift, Step, error_rate, noise_for};
+use wordline_reliability::{Age, Ecc, ProgramMode};
+
+fn close(found: f64, expected: f64, share: f64) {
+    let off = (found / expected - 1.0).abs();
+    assert!(off <= share, "{found:e} is {off:e} off {expected:e}");
+}
+
+#[test]
+fn binomial_tails_are_exact_sums() {
+    for (n, p, t, expected) in [
+        (8752, 1e-3, 40, 2.379959717505e-15),
+        (4408, 6.49e-4, 24, 1.014456596714e-15),
+        (8752, 4e-3, 40, 1.749717444417e-1),
+        (8752, 5e-3, 40, 6.825861507548e-1),
+        (100, 0.3, 30, 4.508763992312e-1),
+        (10, 0.5, 0, 9.990234375e-1),
+        (9216, 4.57e-3, 44, 3.482769547905e-1),
+    ] {
+        close(tail(n, p, t), expected, 1e-9);
+    }
+}
+
+#[test]
+fn codes_fail_once_in_1e15_blocks_at_the_rates_of_theory() {
+    let code = |data_bits, correctable| Bch {
+        data_bits,
+        correctable,
+        ..Bch::default()
+    };
+    for (data, t, bits, rate) in [(8192, 40, 8752, 9.74e-4), (4096, 24, 4408, 6.49e-4)] {
+        assert_eq!(code(data, t).bits(), bits);
+        close(rate_for(bits as u32, t, 1e-15), rate, 1e-3);
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_tail_and_what_is_left_are_one(n in 1_u32..400, p in 0.0_f64..1.0, t in 0_u32..400) {
+        let within: f64 = (0..=t.min(n)).map(|k| probability(n, p, k)).sum();
+        prop_assert!((tail(n, p, t) + within - 1.0).abs() < 1e-9);
+    }
+    #[test]
+    fn a_quantile_is_the_least_number_with_that_tail(n in 1_u32..5000, p in 0.0_f64..0.6, above in 1e-16_f64..1.0) {
+        let errors = quantile(n, p, above);
+        prop_assert!(tail(n, p, errors) <= above);
+        prop_assert!(errors == 0 || tail(n, p, errors - 1) > above);
+    }
+}
+
+#[test]
+fn drawn_errors_have_the_mean_and_the_tail_of_theory() {
+    let (n, p, count) = (8752, 1e-3, 200_000);
+    let mut draws = Stream::new(3, "errors");
+    let drawn: Vec<u32> = (0..count)
+        .map(|_| most_errors(n, p, 1, draws.unit()))
+        .collect();
+    let mean = drawn.iter().map(|&e| f64::from(e)).sum::<f64>() / f64::from(count);
+    // Five standard errors.
+    let error = 5.0 * (f64::from(n) * p * (1.0 - p) / f64::from(count)).sqrt();
+    assert!((mean - f64::from(n) * p).abs() < error, "{mean}");
+    let above = drawn.iter().filter(|&&e| e > 15).count() as f64 / f64::from(count);
+    let expected = tail(n, p, 15);
+    assert!((above - expected).abs() < 5.0 * (expected / f64::from(count)).sqrt());
+}
+
+#[test]
+fn the_worst_of_several_codewords_is_drawn_as_such() {
+    let (n, p, words, t, count) = (8752, 3e-3, 16, 40, 100_000);
+    let mut draws = Stream::new(4, "errors");
+    let failed = (0..count).filter(|_| most_errors(n, p, words, draws.unit()) > t);
+    let share = failed.count() as f64 / f64::from(count);
+    let expected = page_fails(n, p, t, words);
+    let single = tail(n, p, t);
+    close(expected, 1.0 - (1.0 - single).powf(f64::from(words)), 1e-9);
+    assert!((share - expected).abs() < 5.0 * (expected / f64::from(count)).sqrt());
+}
+
+#[test]
+fn program_steps_err_as_the_integral_says() {
+    // Midpoint sums of 200,000 terms.
+    for (distance, step, expected) in [
+        (1.974, 0.75, 4.564588e-3),
+        (1.974, 1.0, 8.920225e-3),
+        (1.974, 4.0 / 3.0, 1.995608e-2),
+        (1.5792, 0.8, 2.163766e-2),
+    ] {
+        close(error_rate(distance, step, 0.32), expected, 1e-5);
+        close(noise_for(distance, step, expected), 0.32, 1e-5);
+    }
+}
+
+#[test]
+fn one_noise_explains_the_rates_of_all_modes() {
+    let step = |step, voltage| Step { step, voltage };
+    let steps = [
+        step(1.0, 1.0),
+        step(4.0 / 3.0, 1.0),
+        step(0.75, 1.0),
+        step(0.8, 0.8),
+    ];
+    let shift = Shift::new(1.974, &steps);
+    for rate in [1e-6, 3.3e-5, 1e-3, 8.920225e-3, 0.1] {
+        let noise = noise_for(1.974, 1.0, rate);
+        for mode in ProgramMode::ALL {
+            let Step { step, voltage } = steps[mode.index()];
+            let expected = error_rate(1.974 * voltage, step, noise);
+            close(shift.rate(mode, rate), expected, 5e-3);
+        }
+    }
+}
+
+fn age(cycles: f64, retention_days: f64, reads: f64) -> Age {
+    Age {
+        cycles,
+        retention_days,
+        reads,
+        pages: 1,
+    }
+}
+
+#[test]
+fn published_fits_give_the_rates_of_the_reading_and_no_more_than_their_limit() {
+    let of = |cells, limit| Analytic { cells, limit };
+    let mlc = of(Cells::Mlc, 0.5);
+    close(mlc.rate(&age(3000.0, 30.0, 0.0)).rate, 1.335e-4, 1e-3);
+    close(mlc.rate(&age(3000.0, 365.0, 0.0)).rate, 8.632e-2, 1e-3);
+    let tlc = of(Cells::Tlc, 0.5);
+    close(tlc.rate(&age(1000.0, 0.0, 10_000.0)).rate, 0.2542, 1e-3);
+    let many_pages = Age {
+        pages: 100,
+        ..age(1000.0, 0.0, 1e6)
+    };
+    close(tlc.rate(&many_pages).rate, 0.2542, 1e-3);
+    let limited = of(Cells::Mlc, 0.05).rate(&age(3000.0, 365.0, 0.0));
+    assert!(limited.is_limited);
+    assert_eq!(limited.rate, 0.05);
+    assert!(
+        !of(Cells::Mlc, 0.05)
+            .rate(&age(3000.0, 30.0, 0.0))
+            .is_limited
+    );
+}
+
+#[test]
+fn a_table_is_met_at_its_points_and_between_them_on_logarithms() {
+    let table = Table {
+        cycles: vec![0.0, 1000.0],
+        rates: vec![1e-5, 1e-3],
+        per_day: vec![1e-6, 3e-6],
+        per_read: Vec::new(),
+    };
+    assert_eq!(table.fault(), None);
+    let rate = |cycles, days| table.rate(&age(cycles, days, 1e6)).rate;
+    close(rate(0.0, 0.0), 1e-5, 1e-12);
+    close(rate(500.0, 0.0), 1e-4, 1e-9);
+    close(rate(9999.0, 10.0), 1e-3 + 3e-5, 1e-12);
+    let crooked = Table {
+        rates: vec![1e-5],
+        ..table
+    };
+    assert_eq!(crooked.fault().unwrap().key, "rates");
+}
+
+#[test]
+fn heat_ages_data_as_arrhenius_says() {
+    // exp(1.1 eV / k (1/303.15 K - 1/328.15 K)).
+    close(acceleration(1.1, 55.0, 30.0), 24.728749, 1e-6);
+    assert_eq!(acceleration(1.1, 40.0, 40.0), 1.0);
+}
+
+#[test]
+fn a_ladder_goes_on_where_errors_are_too_many() {
+    let code = Ldpc::default().code().unwrap();
+    let most = |level: usize| code.ladder[level].correctable;
+    assert_eq!([most(0), most(1), most(2)], [44, 180, 201]);
+    let level = |errors| code.corrects(0, errors);
+    assert_eq!(level(44), Some(0));
+    assert_eq!(level(45), Some(1));
+    assert_eq!(level(181), Some(2));
+    assert_eq!(level(202), None);
+    assert_eq!(code.corrects(2, 0), Some(2));
+    assert_eq!(code.words(4096), 4);
+}
+
+#[test]
+fn every_code_and_every_model_is_sound_by_default() {
+    for ecc in Ecc::defaults() {
+        let code = ecc.code().unwrap();
+        assert!(
+            !code.ladder.is_empty() && code.bits >= code.data_bits,
+            "{}",
+            ecc.name()
+        );
+    }
+}
