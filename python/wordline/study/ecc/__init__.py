@@ -1,6 +1,6 @@
 """Xia 2017, chapter 5: codes by what pages are used for."""
 
-from wordline.study.ecc import costs, parameters, schemes
+from wordline.study.ecc import costs, fitted, parameters, schemes
 from wordline.study.figure import Study
 
 STUDY = Study(
@@ -8,5 +8,5 @@ STUDY = Study(
     title="Workload-aware differentiated ECC",
     source="Q. Xia, Towards Design and Analysis for High-Performance and Reliable SSDs, PhD "
     "thesis, Virginia Commonwealth University, 2017, chapter 5",
-    figures=(costs.figure, schemes.figures, parameters.figures),
+    figures=(costs.figure, schemes.figures, fitted.figures, parameters.figures),
 )
