@@ -49,7 +49,6 @@ def _latencies(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
     many = sum(value < -40 for value in write.values())
     still = sum(-25 <= value <= 5 for value in read.values())
     ours_writes, ours_reads = mean["write_us", OURS, NORMAL], mean["read_us", OURS, NORMAL]
-    to_agcr = {of: mean[of, OURS, AGCR][1] for of in ("write_us", "read_us")}
     web_3 = found["web_3"].read_percent if "web_3" in found else None
     return Figure(
         id="23",

@@ -54,7 +54,7 @@ def case(
     """A recording on the device, whose pages are there before the run, and no others."""
     told = [f"{key} = {value}" for key, value in settings.items()]
     fill: dict[str, Value] = {
-        "precondition.fill_ratio": min(1.0, round((recording.pages + 1) / device.user_pages, 6))
+        "precondition.fill_ratio": min(1.0, (recording.pages + 1) / device.user_pages)
     }
     return Case(device.name, ", ".join([label, *told]), fill | dict(settings), trace)
 
