@@ -12,6 +12,8 @@ from wordline._wordline import WordlineError
 from wordline.study.figure import Claim, Figure, Numbers, Plot, Published, Row, Setup, Study
 
 STUDIES = {
+    "agcr": "Read and write costs, and wear, by what pages are used for",
+    "ecc": "Codes by what pages are used for: fast writes with LDPC, others with BCH",
     "gc": "Garbage collection scheduling: collections in idle time, in advance and put off",
     "lcr": "Load-aware cache replacement: a buffer that knows which chips are busy",
     "nand": "A NAND package by itself: operation modes, latency variation, dies and planes",
