@@ -215,19 +215,18 @@ impl<'a> Host<'a> {
             self.hear_completed(now, store, recorder);
         }
     }
-    pub(super) fn hear_completed(
-        &mut self,
-        now: Time,
-        store: &mut impl BlockDevice,
-        recorder: &Recorder,
-    ) {
+    #[inline]
+    fn hear_completed(&mut self, now: Time, store: &mut impl BlockDevice, recorder: &Recorder) {
         self.soonest = Time::ZERO;
-        if let [single] = self.intakes.as_mut_slice() {
-            for _ in store.completions() {
-                single.completed(now);
-            }
-            return;
+        let [single] = self.intakes.as_mut_slice() else {
+            return self.hear_of_several(now, store, recorder);
+        };
+        for _ in store.completions() {
+            single.completed(now);
         }
+    }
+    #[inline(never)]
+    fn hear_of_several(&mut self, now: Time, store: &mut impl BlockDevice, recorder: &Recorder) {
         for done in store.completions() {
             if self.intakes[done.stream as usize].completed(now) {
                 self.contention.end(now, recorder);
