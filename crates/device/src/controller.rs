@@ -69,6 +69,8 @@ pub(crate) struct Controller<M> {
     follows: bool,
     /// Whether operations take what modes and errors of their pages say.
     is_graded: bool,
+    /// Whether operations go to the queues of their dies at once, and there is nothing else to know of them.
+    is_straight: bool,
     /// How reads err, if they do.
     reader: Option<Box<Reader>>,
 }
@@ -93,6 +95,7 @@ impl<M: Mapping> Controller<M> {
             verification: None,
             follows: plan.is_graded(),
             is_graded: plan.is_graded(),
+            is_straight: !plan.is_graded() && !plan.is_scheduled(),
             reader: plan.part.reader.clone(),
         }
     }

@@ -186,6 +186,9 @@ impl<M: Mapping> Controller<M> {
         let PageWrite {
             owner, page, found, ..
         } = *write;
+        if write.lost {
+            self.lose(order.place);
+        }
         let Some(regulation) = &self.ram.regulation else {
             return;
         };
@@ -237,10 +240,11 @@ impl<M: Mapping> Controller<M> {
 
     /// A transaction has left the back end where pages are not all alike: if its die has nothing more to do for the host, a page is
     /// written again; and blocks whose data is to move are looked at.
+    #[cold]
     pub(super) fn finish_graded(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
         let transaction = self.ram.backend.get(slot);
         let (place, target) = (transaction.place, transaction.target);
-        self.finish(cx, slot)?;
+        self.finish_apart(cx, slot)?;
         if self.ram.regulation.is_some() {
             for place in [place, target] {
                 self.use_idle_die(cx, self.layout.die_of_page(place));
