@@ -51,6 +51,7 @@ use wordline_reliability::Reader;
 
 /// The controller of a disk and the flash behind it, over a mapping family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[allow(clippy::struct_excessive_bools)] // what a plan says, each looked at by itself
 pub(crate) struct Controller<M> {
     layout: Layout,
     page_bytes: u64,

@@ -142,13 +142,12 @@ impl<M: Mapping> Controller<M> {
     pub(super) fn grade(&mut self, now: Time, order: &mut Order) {
         match order.purpose {
             Purpose::Erase => return,
-            Purpose::Move => order.grade.mode = self.mode_of(order.place),
             Purpose::MoveProgram => {
-                order.grade.mode = self.mode_of_copy(Ppn(order.tag), order.target)
+                order.grade.mode = self.mode_of_copy(Ppn(order.tag), order.target);
             }
             Purpose::Write | Purpose::Rewrite => {}
             Purpose::MetadataProgram | Purpose::MapProgram => {
-                order.grade.mode = ProgramMode::Medium
+                order.grade.mode = ProgramMode::Medium;
             }
             _ => order.grade.mode = self.mode_of(order.place),
         }
