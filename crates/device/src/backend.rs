@@ -42,6 +42,7 @@ const MOST_PLANES: usize = 64;
 
 /// Dies, buses and the transactions between them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[allow(clippy::struct_excessive_bools)] // what a plan says, each looked at by itself
 pub(crate) struct BackEnd {
     layout: Layout,
     plane_rule: PlaneRule,

@@ -51,6 +51,7 @@ use wordline_reliability::Reader;
 
 /// The controller of a disk and the flash behind it, over a mapping family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[allow(clippy::struct_excessive_bools)] // what a plan says, each looked at by itself
 pub(crate) struct Controller<M> {
     layout: Layout,
     page_bytes: u64,
@@ -69,6 +70,8 @@ pub(crate) struct Controller<M> {
     follows: bool,
     /// Whether operations take what modes and errors of their pages say.
     is_graded: bool,
+    /// Whether operations go to the queues of their dies at once, and there is nothing else to know of them.
+    is_straight: bool,
     /// How reads err, if they do.
     reader: Option<Box<Reader>>,
 }
@@ -93,6 +96,7 @@ impl<M: Mapping> Controller<M> {
             verification: None,
             follows: plan.is_graded(),
             is_graded: plan.is_graded(),
+            is_straight: !plan.is_graded() && !plan.is_scheduled(),
             reader: plan.part.reader.clone(),
         }
     }

@@ -335,7 +335,7 @@ fn regulators_are_their_naive_twins() {
             let count = 1 + random.below(3) as u32;
             let first = random.below(u64::from(pages - count)) as u32;
             // Most pages are mostly read or mostly written.
-            let write = random.below(10) < if first % 2 == 0 { 9 } else { 1 };
+            let write = random.below(10) < if first.is_multiple_of(2) { 9 } else { 1 };
             twin.begin();
             for page in first..first + count {
                 let known = modes[page as usize];
@@ -368,8 +368,8 @@ fn regulators_are_their_naive_twins() {
 }
 
 /// A page of a device of one die whose write is issued while another request's waits.
-fn mode_behind(requests: &[Request], regulation: Regulation) -> ProgramMode {
-    let mut ssd = filled(&plan(&regulation, &page_map(), 1, 64));
+fn mode_behind(requests: &[Request], regulation: &Regulation) -> ProgramMode {
+    let mut ssd = filled(&plan(regulation, &page_map(), 1, 64));
     play(&mut ssd, requests);
     mode(&ssd, 9)
 }
@@ -383,7 +383,7 @@ fn only_what_waits_of_other_requests_makes_a_queue() {
         let mut requests = vec![first];
         requests.extend(others);
         requests.push(second);
-        mode_behind(&requests, r_w_l.clone())
+        mode_behind(&requests, &r_w_l)
     };
     assert_eq!(modes(&[]), Reduced);
     // One that the die is at does not wait; a second one does.
@@ -392,8 +392,8 @@ fn only_what_waits_of_other_requests_makes_a_queue() {
     assert_eq!(modes(&[read(1), read(2)]), Low);
     // Pages of the same request do not count: the ninth and the pages before it.
     let many = at(far, Op::Write, 0, 10 * PAGE);
-    assert_eq!(mode_behind(&[first, many], r_w_l.clone()), Reduced);
-    assert_eq!(mode_behind(&[first, read(20), read(21), many], r_w_l), Low);
+    assert_eq!(mode_behind(&[first, many], &r_w_l), Reduced);
+    assert_eq!(mode_behind(&[first, read(20), read(21), many], &r_w_l), Low);
 }
 
 #[test]
@@ -408,11 +408,11 @@ fn what_li_writes_fast_is_written_again_when_the_die_is_idle() {
         })
     };
     let requests = [read(1), read(2), write];
-    assert_eq!(mode_behind(&requests, li(li::Rewritten::All)), High);
-    assert_eq!(mode_behind(&requests, li(li::Rewritten::Read)), Low);
+    assert_eq!(mode_behind(&requests, &li(li::Rewritten::All)), High);
+    assert_eq!(mode_behind(&requests, &li(li::Rewritten::Read)), Low);
     let then = at(far + far, Op::Read, 9 * PAGE, PAGE);
     let requests = [read(1), read(2), write, then];
-    assert_eq!(mode_behind(&requests, li(li::Rewritten::Read)), High);
+    assert_eq!(mode_behind(&requests, &li(li::Rewritten::Read)), High);
 }
 
 #[test]

@@ -20,19 +20,20 @@ impl BackEnd {
         let gc_before = self.channels.of(die).gc.read(now);
         let slot = self.table.admit(now, die, gc_before, order);
         self.table.number(slot);
-        self.admitted(slot, order);
+        self.admitted(slot, order.purpose, order.owner, order.grade);
         slot
     }
 
     /// What is noted of an operation beside, where dies are not basic.
-    fn admitted(&mut self, slot: Slot, order: &Order) {
+    #[inline(never)]
+    fn admitted(&mut self, slot: Slot, purpose: Purpose, owner: u32, grade: Grade) {
         if self.is_graded {
-            self.table.grade(slot, order.grade);
+            self.table.grade(slot, grade);
         }
         if let Some(waiting) = &mut self.waiting
-            && order.purpose.is_scheduled()
+            && purpose.is_scheduled()
         {
-            waiting.comes(order.owner);
+            waiting.comes(owner);
         }
     }
     /// An operation begins, for which nobody waits any more.
@@ -54,7 +55,7 @@ impl BackEnd {
         *self.loads[die.index()].of(order.purpose.operation()) += u32::from(!order.purpose.is_gc());
         if !self.is_basic {
             self.table.number(slot);
-            self.admitted(slot, order);
+            self.admitted(slot, order.purpose, order.owner, order.grade);
             self.line_up(cx, die, slot, order.purpose);
         } else if state.command.head != NONE {
             self.table.append::<Basic>(state, slot);

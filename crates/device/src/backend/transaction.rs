@@ -16,6 +16,10 @@ pub(crate) enum Purpose {
     Write,
     /// The read of a page of which the host writes a part.
     Merge,
+    /// The read of a page that is written again for the sake of later reads.
+    RewriteRead,
+    /// The program of such a page.
+    Rewrite,
     /// The read of a page that is collected.
     MoveRead,
     /// The program of a page that is collected.
@@ -32,10 +36,6 @@ pub(crate) enum Purpose {
     MapRead,
     /// The program of a part of the map that makes room for one that a request needs.
     MapProgram,
-    /// The read of a page that is written again for the sake of later reads.
-    RewriteRead,
-    /// The program of such a page.
-    Rewrite,
 }
 
 impl Purpose {

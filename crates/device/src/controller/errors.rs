@@ -11,6 +11,7 @@ use super::Controller;
 use crate::backend::{Order, Purpose};
 use crate::event::Context;
 use crate::observation::Hears;
+use crate::slot::Slot;
 
 /// What reads of the device have found, for whatever purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,6 +108,14 @@ impl<M: Mapping> Controller<M> {
     pub(super) fn lose(&mut self, place: Ppn) {
         let is_new = self.flash.lost.insert(place);
         self.flash.errors.pages_lost += u64::from(is_new);
+    }
+
+    /// A page that a collection moves has been read.
+    #[cold]
+    pub(super) fn copy_read(&mut self, slot: Slot, from: Ppn) {
+        if self.ram.backend.graded(slot).failed {
+            self.lose(from);
+        }
     }
 
     /// A page of a request of the host could not be read.

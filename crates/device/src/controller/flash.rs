@@ -109,6 +109,60 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
+    /// A read of the host is over where pages are followed: what it returns is right, or it has failed.
+    #[cold]
+    fn end_followed_read(&mut self, now: Time, slot: Slot) -> Result<()> {
+        let transaction = self.ram.backend.get(slot);
+        let (page, place, owner) = (Lpn(transaction.tag), transaction.place, transaction.owner);
+        if self.ram.backend.graded(slot).failed {
+            self.fail(owner);
+            if let Some(verification) = &mut self.verification {
+                verification.shadow.end_read(page);
+            }
+            return Ok(());
+        }
+        match &mut self.verification {
+            Some(verification) => verification.check_read(now, slot, page, place),
+            None => Ok(()),
+        }
+    }
+
+    /// [`Self::finish`], out of the way of basic dies.
+    #[inline(never)]
+    pub(super) fn finish_apart(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
+        self.finish(cx, slot)
+    }
+
+    /// The rest of a page that the host writes in part has been read, where reads err.
+    #[cold]
+    fn merge_read(&mut self, slot: Slot) {
+        let transaction = self.ram.backend.get(slot);
+        let (tag, owner) = (transaction.tag, transaction.owner);
+        if self.ram.backend.graded(slot).failed {
+            self.ram.pending.get_mut(tag).lost = true;
+            self.fail(owner);
+        }
+    }
+
+    /// A page that is written again has been read, or programmed.
+    #[cold]
+    #[inline(never)]
+    fn finish_rewrite(&mut self, cx: &mut Context<impl Hears>, slot: Slot) {
+        let transaction = self.ram.backend.get(slot);
+        let (purpose, place, owner) = (transaction.purpose, transaction.place, transaction.owner);
+        let (tag, superseded) = (transaction.tag, transaction.superseded);
+        if purpose == Purpose::RewriteRead {
+            self.ram.backend.release(slot);
+            self.rewrite_page_read(cx, slot, Rewrite::of(tag, owner), place);
+            return;
+        }
+        if superseded != 0 {
+            self.is_superseded(cx, Block(superseded - 1));
+        }
+        self.ram.backend.release(slot);
+        self.rewritten(cx, owner);
+    }
+
     /// What the array has done to its pages.
     #[cold]
     fn follow(&mut self, slot: Slot, operation: Operation, place: Ppn, target: Ppn) {
@@ -124,20 +178,15 @@ impl<M: Mapping> Controller<M> {
 
     /// A transaction has left the back end.
     #[inline(always)]
-    pub(super) fn finish(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
+    fn finish(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
         let transaction = self.ram.backend.get(slot);
         let (purpose, place, owner) = (transaction.purpose, transaction.place, transaction.owner);
         let tag = transaction.tag;
         let superseded = transaction.superseded;
         match purpose {
             Purpose::Read => {
-                if self.is_graded && self.ram.backend.graded(slot).failed {
-                    self.fail(owner);
-                    if let Some(verification) = &mut self.verification {
-                        verification.shadow.end_read(Lpn(tag));
-                    }
-                } else if let Some(verification) = &mut self.verification {
-                    verification.check_read(cx.now, slot, Lpn(tag), place)?;
+                if self.follows {
+                    self.end_followed_read(cx.now, slot)?;
                 }
                 self.transaction_done(cx, owner, slot);
                 self.ram.backend.release(slot);
@@ -156,9 +205,8 @@ impl<M: Mapping> Controller<M> {
                 let write = self.ram.pending.get_mut(tag);
                 write.parts = self.ram.backend.parts(slot);
                 write.since = cx.now;
-                write.lost = self.is_graded && self.ram.backend.graded(slot).failed;
-                if write.lost {
-                    self.fail(owner);
+                if self.is_graded {
+                    self.merge_read(slot);
                 }
                 let write = self.ram.pending.get_mut(tag);
                 if let Some(verification) = &self.verification {
@@ -182,17 +230,7 @@ impl<M: Mapping> Controller<M> {
                 self.block_erased(cx, place, JobId(owner));
                 self.step_done(cx, JobId(owner))?;
             }
-            Purpose::RewriteRead => {
-                self.ram.backend.release(slot);
-                self.rewrite_page_read(cx, slot, Rewrite::of(tag, owner), place);
-            }
-            Purpose::Rewrite => {
-                if superseded != 0 {
-                    self.is_superseded(cx, Block(superseded - 1));
-                }
-                self.ram.backend.release(slot);
-                self.rewritten(cx, owner);
-            }
+            Purpose::RewriteRead | Purpose::Rewrite => self.finish_rewrite(cx, slot),
             Purpose::MetadataRead
             | Purpose::MetadataProgram
             | Purpose::MapRead

@@ -91,27 +91,27 @@ impl<M: Mapping> Controller<M> {
     /// Takes an operation on: it goes to the end of its die's queue, or waits for the scheduler.
     #[inline(always)]
     pub(super) fn issue(&mut self, cx: &mut Context<impl Hears>, order: &Order) -> Slot {
-        if self.is_graded {
-            return self.issue_graded(cx, order);
-        }
-        if self.ram.issue.is_none() {
+        if self.is_straight {
             let die = self.layout.die_of_page(order.place);
             return self.ram.backend.enqueue(cx, die, order);
         }
-        self.issue_to_queue(cx, order)
+        self.issue_else(cx, order)
     }
 
-    /// The same where pages are not all programmed alike: a read takes what the last program of its page makes it take, and
-    /// what is programmed is noted.
+    /// The same where operations wait for a scheduler, or where pages are not all programmed alike: a read takes what the last
+    /// program of its page makes it take, and what is programmed is noted.
     #[cold]
-    fn issue_graded(&mut self, cx: &mut Context<impl Hears>, order: &Order) -> Slot {
+    #[inline(never)]
+    fn issue_else(&mut self, cx: &mut Context<impl Hears>, order: &Order) -> Slot {
         let mut order = *order;
-        self.grade(cx.now, &mut order);
-        if self.ram.issue.is_none() {
-            let die = self.layout.die_of_page(order.place);
-            return self.ram.backend.enqueue(cx, die, &order);
+        if self.is_graded {
+            self.grade(cx.now, &mut order);
         }
-        self.issue_to_queue(cx, &order)
+        if self.ram.issue.is_some() {
+            return self.issue_to_queue(cx, &order);
+        }
+        let die = self.layout.die_of_page(order.place);
+        self.ram.backend.enqueue(cx, die, &order)
     }
 
     #[inline(never)]

@@ -21,18 +21,16 @@ impl<M: Mapping> Controller<M> {
         owner: u32,
         page: Lpn,
     ) -> Result<()> {
-        let mut oldest = NO_VERSION;
-        let mut found = Characteristic::New;
         if self.follows {
-            (oldest, found) = self.follow_read(page);
+            return self.read_followed(cx, owner, page);
         }
         let read = PageRead {
             owner,
             page,
             parts: PageParts::NONE,
             since: cx.now,
-            oldest,
-            found,
+            oldest: NO_VERSION,
+            found: Characteristic::New,
         };
         if let Some(job) = self.mapping.fetch(page, false) {
             self.wait_for_map(cx, job, Waiter::Read(read));
@@ -41,15 +39,37 @@ impl<M: Mapping> Controller<M> {
         self.read_mapped(cx, &read)
     }
 
-    /// A read of a page comes that is followed: the oldest version that it may return, and what its page is used for.
+    /// Reads a page where pages are followed.
     #[cold]
-    fn follow_read(&mut self, page: Lpn) -> (Version, Characteristic) {
+    fn read_followed(&mut self, cx: &mut Context<impl Hears>, owner: u32, page: Lpn) -> Result<()> {
         let mut oldest = NO_VERSION;
         if let Some(verification) = &mut self.verification {
             let filled = self.mapping.lookup(page).is_some();
             oldest.number = verification.shadow.begin_read(page, filled);
         }
-        (oldest, self.accessed(page, false))
+        let read = PageRead {
+            owner,
+            page,
+            parts: PageParts::NONE,
+            since: cx.now,
+            oldest,
+            found: self.accessed(page, false),
+        };
+        if let Some(job) = self.mapping.fetch(page, false) {
+            self.wait_for_map(cx, job, Waiter::Read(read));
+            return Ok(());
+        }
+        self.read_regulated(cx, &read)
+    }
+
+    /// Reads a page whose map entry is in memory, and looks at whether it is to be written again for it.
+    fn read_regulated(&mut self, cx: &mut Context<impl Hears>, read: &PageRead) -> Result<()> {
+        let place = self.mapping.lookup(read.page);
+        self.read_mapped(cx, read)?;
+        if let Some(place) = place {
+            self.regulate_read(cx, read, place);
+        }
+        Ok(())
     }
 
     /// Reads a page whose map entry is in memory.
@@ -63,9 +83,6 @@ impl<M: Mapping> Controller<M> {
             self.flash.array.prefetch(place);
             let order = Order::new(Purpose::Read, place, read.owner, read.page.0);
             self.issue_read(cx, &order, &read.parts, read.oldest);
-            if self.ram.regulation.is_some() {
-                self.regulate_read(cx, read, place);
-            }
             return Ok(());
         }
         self.read_unwritten(cx, read)
@@ -125,7 +142,7 @@ impl<M: Mapping> Controller<M> {
                 if let Some(job) = self.mapping.fetch(read.page, false) {
                     self.wait_for_map(cx, job, Waiter::Read(read));
                 } else {
-                    self.read_mapped(cx, &read)?;
+                    self.read_regulated(cx, &read)?;
                 }
             }
         }

@@ -142,13 +142,12 @@ impl<M: Mapping> Controller<M> {
     pub(super) fn grade(&mut self, now: Time, order: &mut Order) {
         match order.purpose {
             Purpose::Erase => return,
-            Purpose::Move => order.grade.mode = self.mode_of(order.place),
             Purpose::MoveProgram => {
-                order.grade.mode = self.mode_of_copy(Ppn(order.tag), order.target)
+                order.grade.mode = self.mode_of_copy(Ppn(order.tag), order.target);
             }
             Purpose::Write | Purpose::Rewrite => {}
             Purpose::MetadataProgram | Purpose::MapProgram => {
-                order.grade.mode = ProgramMode::Medium
+                order.grade.mode = ProgramMode::Medium;
             }
             _ => order.grade.mode = self.mode_of(order.place),
         }
@@ -186,6 +185,9 @@ impl<M: Mapping> Controller<M> {
         let PageWrite {
             owner, page, found, ..
         } = *write;
+        if write.lost {
+            self.lose(order.place);
+        }
         let Some(regulation) = &self.ram.regulation else {
             return;
         };
@@ -237,10 +239,11 @@ impl<M: Mapping> Controller<M> {
 
     /// A transaction has left the back end where pages are not all alike: if its die has nothing more to do for the host, a page is
     /// written again; and blocks whose data is to move are looked at.
+    #[cold]
     pub(super) fn finish_graded(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
         let transaction = self.ram.backend.get(slot);
         let (place, target) = (transaction.place, transaction.target);
-        self.finish(cx, slot)?;
+        self.finish_apart(cx, slot)?;
         if self.ram.regulation.is_some() {
             for place in [place, target] {
                 self.use_idle_die(cx, self.layout.die_of_page(place));

@@ -8,6 +8,7 @@ use wordline_block::{Request, Ticket};
 use wordline_buffer::Span;
 use wordline_ftl::regulate::Characteristic;
 use wordline_ftl::{Bulk, Lpn, Mapping, Placed, Want, Written};
+use wordline_kernel::Time;
 use wordline_nand::{Plane, Ppn};
 
 use super::Controller;
@@ -17,7 +18,7 @@ use super::verification::NO_VERSION;
 use crate::backend::{Order, Purpose};
 use crate::event::Context;
 use crate::observation::{Hears, Observation, PageParts};
-use crate::shadow::Shadow;
+use crate::shadow::{Shadow, Version};
 
 /// Where a write goes, and 1 + the block of the copy that it supersedes, or 0.
 #[derive(Clone, Copy, Debug)]
@@ -115,23 +116,12 @@ impl<M: Mapping> Controller<M> {
         span: Span,
         trim: bool,
     ) {
-        let Span { from, bytes, whole } = span;
-        let mut version = NO_VERSION;
-        if let Some(verification) = &mut self.verification {
-            let filled = self.mapping.lookup(page).is_some();
-            let shadow = &mut verification.shadow;
-            version = if trim {
-                shadow.issue_trim(cx.now, page, filled)
-            } else {
-                shadow.issue(cx.now, page, filled, from, bytes, !whole)
-            };
+        let whole = span.whole;
+        let (mut version, mut found) = (NO_VERSION, Characteristic::New);
+        if self.follows {
+            (version, found) = self.follow_coming(cx.now, page, &span, trim);
         }
         let (parts, base) = (PageParts::default(), Shadow::unwritten());
-        let found = if self.follows && !trim {
-            self.accessed(page, true)
-        } else {
-            Characteristic::New
-        };
         let write = PageWrite {
             owner,
             page,
@@ -149,6 +139,34 @@ impl<M: Mapping> Controller<M> {
             return;
         }
         self.accept(cx, &write, &mut VecDeque::new());
+    }
+
+    /// A write or a trim of a page comes where pages are followed: its version, and what its page is used for.
+    #[cold]
+    fn follow_coming(
+        &mut self,
+        now: Time,
+        page: Lpn,
+        span: &Span,
+        trim: bool,
+    ) -> (Version, Characteristic) {
+        let mut version = NO_VERSION;
+        if let Some(verification) = &mut self.verification {
+            let filled = self.mapping.lookup(page).is_some();
+            let shadow = &mut verification.shadow;
+            let Span { from, bytes, whole } = *span;
+            version = if trim {
+                shadow.issue_trim(now, page, filled)
+            } else {
+                shadow.issue(now, page, filled, from, bytes, !whole)
+            };
+        }
+        let found = if trim {
+            Characteristic::New
+        } else {
+            self.accessed(page, true)
+        };
+        (version, found)
     }
 
     /// Takes on a write of a page that no earlier write is pending for, and then those behind it.
@@ -317,11 +335,8 @@ impl<M: Mapping> Controller<M> {
         let mut order = Order::new(Purpose::Write, place, write.owner, write.page.0);
         order.superseded = superseded;
         self.mapping.placed(place, write.label);
-        if self.ram.regulation.is_some() {
+        if self.follows {
             self.grade_write(&mut order, write);
-        }
-        if write.lost {
-            self.lose(place);
         }
         let slot = self.issue(cx, &order);
         if write.parts != PageParts::NONE {
