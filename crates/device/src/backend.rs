@@ -72,6 +72,8 @@ pub(crate) struct BackEnd {
     load_changed: Option<Die>,
     /// Whether operations take what the modes of their pages say.
     is_graded: bool,
+    /// What there is to know of the page of the operation that comes next.
+    next_grade: Grade,
     /// What corrects errors, where there are any.
     code: Option<Box<Code>>,
     /// Operations that wait, where somebody asks.
@@ -123,6 +125,7 @@ impl BackEnd {
             is_basic: plan.has_basic_dies(),
             load_changed: None,
             is_graded: plan.is_graded(),
+            next_grade: Grade::default(),
             code: part
                 .reader
                 .as_ref()
@@ -134,6 +137,14 @@ impl BackEnd {
     /// What operations take by the modes of their pages, where not all are alike.
     pub fn costs(&self) -> Option<&ModeCosts> {
         self.channels.chains().costs()
+    }
+    /// Says what there is to know of the page of the operation that comes next.
+    pub fn grade_next(&mut self, grade: Grade) {
+        self.next_grade = grade;
+    }
+    /// What was said of it.
+    pub fn next_grade(&self) -> Grade {
+        self.next_grade
     }
     /// What there is to know of the page of a transaction.
     pub fn graded(&self, slot: Slot) -> Grade {

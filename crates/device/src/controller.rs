@@ -257,8 +257,8 @@ impl<M: Mapping> Controller<M> {
         let first = request.offset / self.page_bytes;
         let last = (end - 1) / self.page_bytes;
         self.expect(ticket, (last - first) as u32 + 1);
-        if let Some(regulation) = &mut self.ram.regulation {
-            regulation.begins(request.op);
+        if !self.is_straight {
+            self.request_begins(request.op);
         }
         let mut page = first;
         if request.op == Op::Write {
@@ -295,10 +295,8 @@ impl<M: Mapping> Controller<M> {
         request: &PageRequest,
     ) -> Result<()> {
         self.expect(ticket, 1);
-        if let Some(regulation) = &mut self.ram.regulation
-            && !matches!(request.op, PageOp::Trim)
-        {
-            regulation.begins(Op::Read);
+        if !matches!(request.op, PageOp::Trim) {
+            self.request_begins(Op::Read);
         }
         let all = Span {
             from: 0,
@@ -333,7 +331,7 @@ impl<M: Mapping> Controller<M> {
         }
     }
     /// The same of a page whose transaction is over.
-    #[inline]
+    #[inline(always)]
     fn transaction_done(&mut self, cx: &mut Context<impl Hears>, ticket: Ticket, slot: Slot) {
         if self.ram.requests.page_done(ticket) {
             self.last_transaction_done(cx, ticket, slot);

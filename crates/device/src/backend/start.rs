@@ -1,5 +1,7 @@
 //! Operations that are put into the queues of their dies, and commands that begin.
 
+use std::mem;
+
 use wordline_kernel::Time;
 use wordline_nand::{
     Array, Basic, Chains, Die, Features, Full, Operation, Ppn, Step, Transaction as Command,
@@ -20,15 +22,15 @@ impl BackEnd {
         let gc_before = self.channels.of(die).gc.read(now);
         let slot = self.table.admit(now, die, gc_before, order);
         self.table.number(slot);
-        self.admitted(slot, order.purpose, order.owner, order.grade);
+        self.admitted(slot, order.purpose, order.owner);
         slot
     }
 
     /// What is noted of an operation beside, where dies are not basic.
     #[inline(never)]
-    fn admitted(&mut self, slot: Slot, purpose: Purpose, owner: u32, grade: Grade) {
+    fn admitted(&mut self, slot: Slot, purpose: Purpose, owner: u32) {
         if self.is_graded {
-            self.table.grade(slot, grade);
+            self.table.grade(slot, mem::take(&mut self.next_grade));
         }
         if let Some(waiting) = &mut self.waiting
             && purpose.is_scheduled()
@@ -55,7 +57,7 @@ impl BackEnd {
         *self.loads[die.index()].of(order.purpose.operation()) += u32::from(!order.purpose.is_gc());
         if !self.is_basic {
             self.table.number(slot);
-            self.admitted(slot, order.purpose, order.owner, order.grade);
+            self.admitted(slot, order.purpose, order.owner);
             self.line_up(cx, die, slot, order.purpose);
         } else if state.command.head != NONE {
             self.table.append::<Basic>(state, slot);
@@ -134,7 +136,7 @@ impl BackEnd {
     /// Idle dies begin with what has been enqueued at this instant, and so ask for their buses: in the
     /// order in which the operations that their commands begin with have come.
     pub fn begin(&mut self, cx: &mut Context<impl Hears>, array: &Array) {
-        let mut to_begin = std::mem::take(&mut self.to_begin);
+        let mut to_begin = mem::take(&mut self.to_begin);
         to_begin.sort_unstable_by_key(|die| {
             let head = self.head(cx.now, *die, array);
             head.map_or(0, |head| self.get(head).number)

@@ -141,6 +141,16 @@ pub(crate) struct Grade {
     pub failed: bool,
 }
 
+impl Grade {
+    /// Of a page in this mode, of which nothing else is known.
+    pub fn of(mode: ProgramMode) -> Self {
+        Self {
+            mode,
+            ..Self::default()
+        }
+    }
+}
+
 /// An operation for [`BackEnd::enqueue`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Order {
@@ -150,7 +160,6 @@ pub(crate) struct Order {
     pub owner: u32,
     pub tag: u32,
     pub superseded: u32,
-    pub grade: Grade,
 }
 
 impl Transaction {
@@ -192,12 +201,6 @@ impl Order {
             owner,
             tag,
             superseded: 0,
-            grade: Grade {
-                mode: ProgramMode::Medium,
-                first: 0,
-                retries: 0,
-                failed: false,
-            },
         }
     }
 }

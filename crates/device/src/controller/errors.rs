@@ -8,7 +8,7 @@ use wordline_nand::{Block, Operation, Ppn};
 use wordline_reliability::Due;
 
 use super::Controller;
-use crate::backend::{Order, Purpose};
+use crate::backend::{Grade, Order, Purpose};
 use crate::event::Context;
 use crate::observation::Hears;
 use crate::slot::Slot;
@@ -35,7 +35,7 @@ pub struct ErrorCounts {
 impl<M: Mapping> Controller<M> {
     /// Looks at what a read will find. What the mapping keeps for itself is read in the end, however many retries it takes: it is
     /// kept more than once.
-    pub(super) fn find_errors(&mut self, now: Time, order: &mut Order) {
+    pub(super) fn find_errors(&mut self, now: Time, order: &Order, grade: &mut Grade) {
         let Some(reader) = &self.reader else {
             return;
         };
@@ -51,7 +51,7 @@ impl<M: Mapping> Controller<M> {
         {
             self.ram.due.push((block, due));
         }
-        let mode = order.grade.mode;
+        let mode = grade.mode;
         let costs = self.ram.backend.costs();
         let levels = reader.code.ladder.len();
         let first = costs
@@ -61,16 +61,16 @@ impl<M: Mapping> Controller<M> {
         let last = found.level.unwrap_or(levels - 1);
         let of_mapping = matches!(order.purpose, Purpose::MetadataRead | Purpose::MapRead);
         let lost = self.flash.lost.contains(&place);
-        order.grade.first = first as u8;
-        order.grade.retries = (last - first) as u8;
-        order.grade.failed = !of_mapping && (lost || found.level.is_none());
+        grade.first = first as u8;
+        grade.retries = (last - first) as u8;
+        grade.failed = !of_mapping && (lost || found.level.is_none());
         let counts = &mut self.flash.errors;
         counts.reads += 1;
         counts.reads_retried += u64::from(last > first);
         counts.retries += (last - first) as u64;
         counts.worst_codewords += u64::from(found.errors);
         counts.limited += u64::from(found.rate.is_limited);
-        if order.purpose == Purpose::Move && order.grade.failed {
+        if order.purpose == Purpose::Move && grade.failed {
             self.lose(order.target);
         }
     }

@@ -95,17 +95,16 @@ impl<M: Mapping> Controller<M> {
             let die = self.layout.die_of_page(order.place);
             return self.ram.backend.enqueue(cx, die, order);
         }
-        self.issue_else(cx, order)
+        self.issue_else(cx, *order)
     }
 
     /// The same where operations wait for a scheduler, or where pages are not all programmed alike: a read takes what the last
     /// program of its page makes it take, and what is programmed is noted.
     #[cold]
     #[inline(never)]
-    fn issue_else(&mut self, cx: &mut Context<impl Hears>, order: &Order) -> Slot {
-        let mut order = *order;
+    fn issue_else(&mut self, cx: &mut Context<impl Hears>, order: Order) -> Slot {
         if self.is_graded {
-            self.grade(cx.now, &mut order);
+            self.grade(cx.now, &order);
         }
         if self.ram.issue.is_some() {
             return self.issue_to_queue(cx, &order);

@@ -15,7 +15,7 @@ use super::Controller;
 use super::job::Waiter;
 use super::pending::{PageRead, PageWrite};
 use super::write::Place;
-use crate::backend::{Order, Purpose};
+use crate::backend::{Grade, Order, Purpose};
 use crate::error::Result;
 use crate::event::Context;
 use crate::observation::Hears;
@@ -125,6 +125,13 @@ impl Regulation {
 }
 
 impl<M: Mapping> Controller<M> {
+    /// A request of the host begins: the regulator, if there is one, hears of it.
+    #[cold]
+    pub(super) fn request_begins(&mut self, op: Op) {
+        if let Some(regulation) = &mut self.ram.regulation {
+            regulation.begins(op);
+        }
+    }
     /// The host reads or writes a page: what it is used for, if there is a regulator.
     pub(super) fn accessed(&mut self, page: Lpn, write: bool) -> Characteristic {
         match &mut self.ram.regulation {
@@ -139,32 +146,30 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Says of an operation how its page was programmed, or notes how it is to be.
-    pub(super) fn grade(&mut self, now: Time, order: &mut Order) {
-        match order.purpose {
+    pub(super) fn grade(&mut self, now: Time, order: &Order) {
+        let mode = match order.purpose {
             Purpose::Erase => return,
-            Purpose::MoveProgram => {
-                order.grade.mode = self.mode_of_copy(Ppn(order.tag), order.target);
-            }
-            Purpose::Write | Purpose::Rewrite => {}
-            Purpose::MetadataProgram | Purpose::MapProgram => {
-                order.grade.mode = ProgramMode::Medium;
-            }
-            _ => order.grade.mode = self.mode_of(order.place),
-        }
+            Purpose::MoveProgram => self.mode_of_copy(Ppn(order.tag), order.target),
+            Purpose::Write | Purpose::Rewrite => self.ram.backend.next_grade().mode,
+            Purpose::MetadataProgram | Purpose::MapProgram => ProgramMode::Medium,
+            _ => self.mode_of(order.place),
+        };
         let counts = &mut self.flash.graded;
-        let mode = order.grade.mode.index();
         match order.purpose {
-            Purpose::Read => counts.reads[mode] += 1,
-            Purpose::Write => counts.writes[mode] += 1,
-            Purpose::MoveProgram | Purpose::Move => counts.moves[mode] += 1,
+            Purpose::Read => counts.reads[mode.index()] += 1,
+            Purpose::Write => counts.writes[mode.index()] += 1,
+            Purpose::MoveProgram | Purpose::Move => counts.moves[mode.index()] += 1,
             _ => {}
         }
-        if order.purpose.operation() != Operation::Read {
-            self.flash.array.set_mode(order.target, order.grade.mode);
+        let operation = order.purpose.operation();
+        if operation != Operation::Read {
+            self.flash.array.set_mode(order.target, mode);
         }
-        if matches!(order.purpose.operation(), Operation::Read | Operation::Move) {
-            self.find_errors(now, order);
+        let mut grade = Grade::of(mode);
+        if matches!(operation, Operation::Read | Operation::Move) {
+            self.find_errors(now, order, &mut grade);
         }
+        self.ram.backend.grade_next(grade);
     }
 
     /// The mode of a copy that a collection programs.
@@ -181,12 +186,12 @@ impl<M: Mapping> Controller<M> {
 
     /// Says how a write of the host is programmed that is issued now.
     #[cold]
-    pub(super) fn grade_write(&mut self, order: &mut Order, write: &PageWrite) {
+    pub(super) fn grade_write(&mut self, place: Ppn, write: &PageWrite) {
         let PageWrite {
             owner, page, found, ..
         } = *write;
         if write.lost {
-            self.lose(order.place);
+            self.lose(place);
         }
         let Some(regulation) = &self.ram.regulation else {
             return;
@@ -195,9 +200,9 @@ impl<M: Mapping> Controller<M> {
         let queued = regulation.asks_for_queue && waits();
         let policy = regulation.regulator.policy();
         let Graded { mode, rewrite } = policy.write(page, found, queued);
-        order.grade.mode = mode;
+        self.ram.backend.grade_next(Grade::of(mode));
         if rewrite {
-            self.queue_rewrite(page, order.place);
+            self.queue_rewrite(page, place);
         }
     }
 
@@ -345,7 +350,7 @@ impl<M: Mapping> Controller<M> {
         let mut order = Order::new(Purpose::Rewrite, place, queue, from.0);
         order.superseded = superseded;
         if let Some(regulation) = &mut self.ram.regulation {
-            order.grade.mode = regulation.rewritten;
+            self.ram.backend.grade_next(Grade::of(regulation.rewritten));
             regulation.queued.remove(&page);
         }
         self.flash.graded.rewrites += 1;

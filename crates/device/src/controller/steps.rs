@@ -166,7 +166,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Puts an operation of a job on its way, with the content that it carries.
-    #[inline]
+    #[inline(always)]
     pub(super) fn issue_for_job(
         &mut self,
         cx: &mut Context<impl Hears>,
@@ -175,12 +175,12 @@ impl<M: Mapping> Controller<M> {
     ) {
         let slot = self.issue(cx, order);
         if self.follows {
-            self.follow_job(slot, order, content);
+            self.follow_job(slot, *order, content);
         }
     }
 
     #[cold]
-    pub(super) fn follow_job(&mut self, slot: Slot, order: &Order, content: u64) {
+    pub(super) fn follow_job(&mut self, slot: Slot, order: Order, content: u64) {
         if let Some(journal) = &mut self.flash.journal {
             let carried = &mut self.ram.carried;
             match order.purpose {
@@ -213,7 +213,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// A program that supersedes a page of `block` is done.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_superseded(&mut self, cx: &mut Context<impl Hears>, block: Block) {
         let superseding = &mut self.ram.superseding[block.index()];
         *superseding -= 1;

@@ -335,8 +335,8 @@ impl<M: Mapping> Controller<M> {
         let mut order = Order::new(Purpose::Write, place, write.owner, write.page.0);
         order.superseded = superseded;
         self.mapping.placed(place, write.label);
-        if self.follows {
-            self.grade_write(&mut order, write);
+        if self.is_graded {
+            self.grade_write(place, write);
         }
         let slot = self.issue(cx, &order);
         if write.parts != PageParts::NONE {
