@@ -95,7 +95,7 @@ class _Form:
     logarithm of its term at the geometric mean of the conditions."""
 
     def __init__(self, points: Sequence[Point]) -> None:
-        self.held = dict.fromkeys(CONSTANTS, 0.0)
+        self.held: dict[str, float] = dict.fromkeys(CONSTANTS, 0.0)
         self.notes: list[str] = []
         self.terms: dict[str, tuple[str, ...]] = {"e": ()}
         self.centre = {"cycles": _mean(p.cycles for p in points)}

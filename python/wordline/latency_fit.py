@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, TypedDict
 
 from wordline._wordline import WordlineError
@@ -93,14 +94,13 @@ def _parted(op: str, latencies: list[float], levels: int) -> list[list[float]]:
     for group in range(1, levels):
         best = {
             end: min(
-                (best[cut][0] + loss(cut, end), [*best[cut][1], cut])
-                for cut in range(group, end)
+                (best[cut][0] + loss(cut, end), [*best[cut][1], cut]) for cut in range(group, end)
             )
             for end in ends
             if end > group
         }
     borders = [cuts[cut] for cut in best[len(cuts) - 1][1]] + [len(ordered)]
-    return [ordered[low:high] for low, high in zip(borders, borders[1:], strict=False)]
+    return [ordered[low:high] for low, high in pairwise(borders)]
 
 
 def _time(op: str, level: int, group: list[float], overhead_us: float) -> LevelTime:
