@@ -21,12 +21,12 @@ def read_points(path: str) -> list[Point]:
     if "cycles" not in columns:
         raise WordlineError(_missing(path, "cycles", columns))
     counted = {"errors", "bits"} <= set(columns)
-    if not counted and "rber" not in columns:
-        raise WordlineError(_missing(path, "rber (or errors and bits)", columns))
     if not counted and {"errors", "bits"} & set(columns):
         raise WordlineError(
             f"{path}:1: errors and bits belong together; add the other, or leave it out"
         )
+    if not counted and "rber" not in columns:
+        raise WordlineError(_missing(path, "rber (or errors and bits)", columns))
     points = [_point(path, line, row, counted=counted) for line, row in rows]
     if counted and not any(point.errors for point in points):
         raise WordlineError(f"{path}: column errors: all are 0; measure until some bits err")
