@@ -19,6 +19,7 @@ from typing import Any, TypedDict, cast
 from wordline import arguments, config, output_folder
 from wordline._wordline import WordlineError
 from wordline.calibration_data import read_latencies, read_points
+from wordline.catalogue import presets
 from wordline.error_fit import Constant, Point, fit_errors, predicted
 from wordline.latency_fit import LevelTime, level_times
 
@@ -146,7 +147,7 @@ def calibrate(
                   retention_days and reads (of the block since its erase), 0 if left out
     latency       latency log of fio, or CSV with op (read, write), latency_us, and perhaps level
                   (page type from 0, the least significant bit first)
-    base          device that the preset changes: a preset, or a file
+    base          preset that the new one changes
     levels        page types to tell apart in samples without a level; None for those of the base
     read_overhead_us, write_overhead_us
                   what is not tR or tPROG in each sample: command, transfer, host
@@ -164,7 +165,7 @@ def calibrate(
     arguments.whole("seed", seed, 0)
     if out is not None:
         output_folder.check(out, "calibrate")
-    shown = tomllib.loads(config.show(base))
+    shown = _shown(base)
     summary = CalibrationSummary(
         kind="calibrate", version=_version(), base=base, errors=None, latency=None, notes=[]
     )
@@ -189,6 +190,20 @@ def _require_scipy() -> None:
 
     if find_spec("scipy") is None:
         raise WordlineError("a calibration needs SciPy; pip install 'wordline[calibrate]'")
+
+
+def _shown(base: str) -> dict[str, Any]:
+    """A preset that has flash, resolved."""
+    known = [preset["name"] for preset in presets()]
+    if base not in known:
+        raise WordlineError(
+            f"base: '{base}' is not one of {', '.join(known)}; name a preset, and put what else "
+            "your device changes into the one that is written"
+        )
+    shown = tomllib.loads(config.show(base))
+    if "nand" not in shown:
+        raise WordlineError(f"base: '{base}' has no flash; name a preset of an SSD")
+    return shown
 
 
 def _version() -> str:

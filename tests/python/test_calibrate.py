@@ -275,3 +275,28 @@ def test_bad_samples_are_refused_in_a_sentence(place: Path, text: str, said: str
 def test_nothing_to_calibrate_to_is_refused() -> None:
     with pytest.raises(WordlineError, match="nothing to calibrate to"):
         wordline.calibrate()
+
+
+@pytest.mark.parametrize("base", [preset["name"] for preset in wordline.presets()])
+def test_any_preset_of_an_ssd_can_be_changed(place: Path, base: str) -> None:
+    (place / "rber.csv").write_text(HEAD + "".join(f"{c},{1e-6 + c * 1e-9}\n" for c in range(9)))
+    shown = tomllib.loads(config.show(base))
+    if "nand" not in shown:
+        with pytest.raises(WordlineError, match="has no flash"):
+            wordline.calibrate("rber.csv", base=base)
+        return
+    wordline.calibrate("rber.csv", base=base, out="mine")
+    there = tomllib.loads(config.show("mine/device.toml"))
+    assert list(there["nand"]["reliability"]["errors"]) == ["table"]
+
+
+def test_the_base_is_a_preset(tiny: str) -> None:
+    Path("rber.csv").write_text(HEAD + "1,1e-6\n2,2e-6\n3,3e-6\n4,4e-6\n")
+    with pytest.raises(WordlineError, match="name a preset"):
+        wordline.calibrate("rber.csv", base=tiny)
+
+
+def test_without_scipy_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(WordlineError, match=r"pip install 'wordline\[calibrate\]'"):
+        wordline.calibrate("rber.csv")

@@ -21,7 +21,7 @@ CALIBRATE: Options = {
         "FILE",
         "Samples of latency: a log of fio, or CSV with op, latency_us and perhaps level.",
     ),
-    "--base": value("PRESET|FILE", "The device to change.", "onfi4-tlc"),
+    "--base": value("PRESET", "The preset to change.", "onfi4-tlc"),
     "--levels": value(
         "N", "Page types to tell apart in samples without level. [default: the base's]", of=int
     ),
