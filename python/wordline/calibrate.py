@@ -179,7 +179,7 @@ def calibrate(
         count = _bits(shown) if levels is None else arguments.whole("levels", levels, 1, 8)
         _latency(summary, arguments.path("latency", latency), count, overhead)
     result = Calibration(summary)
-    config.check(config.Source(result.preset, "the calibrated device"))
+    _check(result)
     if out is not None:
         result.write(out)
     return result
@@ -204,6 +204,17 @@ def _shown(base: str) -> dict[str, Any]:
     if "nand" not in shown:
         raise WordlineError(f"base: '{base}' has no flash; name a preset of an SSD")
     return shown
+
+
+def _check(result: Calibration) -> None:
+    base = result.summary["base"]
+    try:
+        config.check(config.Source(result.preset, base))
+    except WordlineError as fault:
+        reason = str(fault).splitlines()[0].partition(": ")[2].partition(";")[0]
+        raise WordlineError(
+            f"base: '{base}' does not take what was calibrated: {reason}; name another preset"
+        ) from None
 
 
 def _version() -> str:
