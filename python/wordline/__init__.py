@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from wordline import config
     from wordline._wordline import WordlineError
     from wordline.cache import CacheProgress, CacheResult, CacheSummary, cache
+    from wordline.calibrate import Calibration, CalibrationSummary, calibrate
     from wordline.catalogue import Metric, Policy, Preset, metrics, policies, presets
     from wordline.comparison import Comparison, compare
     from wordline.mrc import MrcResult, MrcSummary, mrc
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "_wordline": ("WordlineError",),
     "cache": ("CacheProgress", "CacheResult", "CacheSummary", "cache"),
+    "calibrate": ("Calibration", "CalibrationSummary", "calibrate"),
     "catalogue": ("Metric", "Policy", "Preset", "metrics", "policies", "presets"),
     "comparison": ("Comparison", "compare"),
     "mrc": ("MrcResult", "MrcSummary", "mrc"),
@@ -81,7 +83,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-FUNCTIONS = ("cache", "mrc", "package", "plan_cache", "search", "sweep")
+FUNCTIONS = ("cache", "calibrate", "mrc", "package", "plan_cache", "search", "sweep")
 
 
 class _Package(ModuleType):
@@ -99,6 +101,8 @@ __all__ = [
     "CacheProgress",
     "CacheResult",
     "CacheSummary",
+    "Calibration",
+    "CalibrationSummary",
     "Comparison",
     "Interrupted",
     "Metric",
@@ -126,6 +130,7 @@ __all__ = [
     "View",
     "WordlineError",
     "cache",
+    "calibrate",
     "compare",
     "config",
     "metrics",

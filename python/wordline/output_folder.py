@@ -44,6 +44,11 @@ FILES: dict[str, dict[str, str]] = {
         "cache.parquet": "a row for each policy and size",
         "report.html": "which needs no network",
     },
+    "calibrate": {
+        "device.toml": "with residuals and intervals in its comments",
+        "summary.json": "",
+        "residuals.csv": "with --data: a row for each point",
+    },
     "mrc": {
         "summary.json": "",
         "curve.parquet": "the corners of the curves",
@@ -78,6 +83,7 @@ FILES: dict[str, dict[str, str]] = {
 ALWAYS = {
     "run": {"summary.json", "config.resolved.toml"},
     "cache": {"summary.json", "cache.parquet"},
+    "calibrate": {"device.toml", "summary.json"},
     "mrc": {"summary.json", "curve.parquet"},
     "plan-cache": {"summary.json", "plan.parquet"},
     "study": {"index.html", "study.json"},

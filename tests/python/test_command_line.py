@@ -39,7 +39,8 @@ def done(answer: subprocess.CompletedProcess[str]) -> str:
 @pytest.mark.parametrize(
     "command",
     ["", "run", "trace", "trace stat", "trace convert", "trace formats", "policies", "devices",
-     "cache", "mrc", "plan-cache", "config", "config check", "config schema", "config show",
+     "cache", "calibrate", "mrc", "plan-cache",
+     "config", "config check", "config schema", "config show",
      "bench", "growth", "report"],
 )  # fmt: skip
 def test_every_command_explains_itself(wordline: Command, command: str) -> None:

@@ -30,6 +30,7 @@ def calls(
     return {
         "run": outside("run", tiny, "--trace", trace, *SAMPLED),
         "cache": outside("cache", trace),
+        "calibrate": outside("calibrate", "--data", _rates()),
         "mrc": outside("mrc", trace),
         "plan-cache": outside("plan-cache", trace, "--sizes", "8MiB"),
         "sweep": outside("sweep", tiny, "--trace", trace),
@@ -49,6 +50,13 @@ def calls(
         "growth": lambda out: _without_measuring(out, "growth"),
         "study all": lambda out: _without_measuring(out, "study all"),
     }
+
+
+def _rates() -> str:
+    """A file of error rates."""
+    rows = [f"{cycles},{1e-6 + 1e-9 * cycles}" for cycles in (1, 300, 1000, 2000, 3000)]
+    Path("rber.csv").write_text("cycles,rber\n" + "\n".join(rows) + "\n")
+    return "rber.csv"
 
 
 def _without_measuring(out: str, command: str) -> int:

@@ -87,7 +87,7 @@ def test_words_and_their_types_are_the_same(name: str) -> None:
         _ = trace_input.Nothing  # pyright: ignore
 
 
-@pytest.mark.parametrize("name", ["cache", "mrc", "package", "plan_cache"])
+@pytest.mark.parametrize("name", ["cache", "calibrate", "mrc", "package", "plan_cache"])
 def test_functions_have_the_names_of_their_modules(name: str) -> None:
     for start in (f"import wordline.{name}", f"from wordline import {name}", "import wordline"):
         said = python(f"{start}\nimport wordline\nprint(type(wordline.{name}).__name__)")

@@ -10,6 +10,7 @@ from wordline import interruption
 from wordline.cli import options
 from wordline.cli.benchmarks import bench, growth
 from wordline.cli.caches import cache, mrc, plan_cache
+from wordline.cli.calibrations import calibrate
 from wordline.cli.command import Group, command, group
 from wordline.cli.devices import config, devices, policies
 from wordline.cli.exit import MISUSED, NOTHING_WRITTEN, fault
@@ -98,8 +99,9 @@ def run(
 
 
 COMMANDS = (
-    bench, cache, compare_command, config, devices, fio_logs, growth, mrc, plan_cache, policies,
-    prepare, report, resume, run, search_command, study, sweep_command, sweep_report, trace,
+    bench, cache, calibrate, compare_command, config, devices, fio_logs, growth, mrc, plan_cache,
+    policies, prepare, report, resume, run, search_command, study, sweep_command, sweep_report,
+    trace,
 )  # fmt: skip
 for one in COMMANDS:
     cli.add_command(one)

@@ -1,0 +1,405 @@
+"""Calibration of a device to measurements: how often its bits err, and how long its pages take.
+
+r = wordline.calibrate("rber.csv", base="onfi4-tlc")
+r.constants["k"]["value"]
+r.write("out/mine")                    # device.toml, summary.json, residuals.csv
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, TypedDict, cast
+
+from wordline import arguments, config, output_folder
+from wordline._wordline import WordlineError
+from wordline.calibration_data import read_latencies, read_points
+from wordline.catalogue import presets
+from wordline.error_fit import Constant, Point, fit_errors, predicted
+from wordline.latency_fit import LevelTime, level_times
+
+BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4, "plc": 5}
+# Cycles of the table that a preset has, beside those measured.
+KNOTS = 9
+UNIT_OF_RESIDUALS = {
+    False: "natural logarithm of predicted / measured rate",
+    True: "deviance residual of the Poisson count, positive if the fit predicts more errors",
+}
+
+
+class Residual(TypedDict):
+    """A point, what the fit and the table of the preset say there, and the residual of the fit."""
+
+    cycles: float
+    retention_days: float
+    reads: float
+    rber: float
+    fitted: float
+    tabled: float
+    residual: float
+
+
+class ErrorTable(TypedDict):
+    """The fit as `nand.reliability.errors.table` has it. It is linear in days and in reads;
+    `off_ratio` is its largest deviation from the fit at a measured point, as a factor less 1."""
+
+    cycles: list[float]
+    rates: list[float]
+    per_day: list[float]
+    per_read: list[float]
+    off_ratio: float
+
+
+class ErrorSummary(TypedDict):
+    """The fit of raw bit error rates: e + a c^k + b c^m t^n + g c^p r^q. `scale` is the standard
+    deviation of the residuals; of counts it is 1 if their spread is that of Poisson."""
+
+    data: str
+    points: int
+    counted: bool
+    constants: dict[str, Constant]
+    scale: float
+    residual_unit: str
+    residuals: list[Residual]
+    table: ErrorTable
+
+
+class LatencySummary(TypedDict):
+    """The times of page types, least significant bit first."""
+
+    data: str
+    overhead_us: dict[str, float]
+    levels: list[LevelTime]
+
+
+class CalibrationSummary(TypedDict):
+    """The content of summary.json. `kind` is "calibrate"."""
+
+    kind: str
+    version: str
+    base: str
+    errors: ErrorSummary | None
+    latency: LatencySummary | None
+    notes: list[str]
+
+
+class Calibration:
+    """What measurements say of a device."""
+
+    def __init__(self, summary: CalibrationSummary) -> None:
+        self.summary = summary
+
+    @property
+    def constants(self) -> dict[str, Constant]:
+        """The constants of the error model by name. Raises WordlineError if none were fitted."""
+        if self.summary["errors"] is None:
+            raise WordlineError("no error rates were calibrated; name a file of them as data")
+        return self.summary["errors"]["constants"]
+
+    @property
+    def levels(self) -> list[LevelTime]:
+        """The times by operation and page type; empty without samples of latency."""
+        return self.summary["latency"]["levels"] if self.summary["latency"] else []
+
+    @property
+    def preset(self) -> str:
+        """The device as TOML, with residuals and intervals in its comments."""
+        return _preset(self.summary)
+
+    def write(self, out: str | os.PathLike[str]) -> list[str]:
+        """Writes the folder of the results; returns the paths of its files. Raises
+        WordlineError."""
+        texts = {"device.toml": self.preset, "summary.json": json.dumps(self.summary, indent=2)}
+        if self.summary["errors"]:
+            texts["residuals.csv"] = _residual_rows(self.summary["errors"]["residuals"])
+        writers: dict[str, Callable[[str], object]] = {
+            name: partial(output_folder.write_text, text=text) for name, text in texts.items()
+        }
+        return output_folder.write(out, writers, "calibrate")
+
+    def __repr__(self) -> str:
+        errors = self.summary["errors"]
+        points = f"{errors['points']} points" if errors else f"{len(self.levels)} times"
+        return f"<wordline.Calibration of {self.summary['base']}: {points}>"
+
+
+def calibrate(
+    data: str | os.PathLike[str] | None = None,
+    *,
+    latency: str | os.PathLike[str] | None = None,
+    base: str = "onfi4-tlc",
+    levels: int | None = None,
+    read_overhead_us: float = 0.0,
+    write_overhead_us: float = 0.0,
+    seed: int = 1,
+    out: str | os.PathLike[str] | None = None,
+) -> Calibration:
+    """Fits the error rates and page times of a device to measurements.
+
+        r = wordline.calibrate("rber.csv", latency="d_lat.1.log", base="onfi4-tlc")
+
+    data          CSV with a header: cycles, and rber, or errors and bits (which weigh the points);
+                  retention_days and reads (of the block since its erase), 0 if left out
+    latency       latency log of fio, or CSV with op (read, write), latency_us, and perhaps level
+                  (page type from 0, the least significant bit first)
+    base          preset that the new one changes
+    levels        page types to tell apart in samples without a level; None for those of the base
+    read_overhead_us, write_overhead_us
+                  what is not tR or tPROG in each sample: command, transfer, host
+    seed          of the starts of the fit
+    out           folder for device.toml, summary.json and residuals.csv
+
+    Intervals are of 95 %: of the error model those of its linearisation at the fit, of a time those
+    of the median, by order statistics. It needs SciPy: pip install 'wordline[calibrate]'.
+
+    Raises WordlineError.
+    """
+    _require_scipy()
+    if data is None and latency is None:
+        raise WordlineError("nothing to calibrate to; name a file of error rates, or of latencies")
+    arguments.whole("seed", seed, 0)
+    if out is not None:
+        output_folder.check(out, "calibrate")
+    shown = _shown(base)
+    summary = CalibrationSummary(
+        kind="calibrate", version=_version(), base=base, errors=None, latency=None, notes=[]
+    )
+    if data is not None:
+        _errors(summary, arguments.path("data", data), seed)
+    if latency is not None:
+        overhead = {
+            "read": _overhead("read_overhead_us", read_overhead_us),
+            "write": _overhead("write_overhead_us", write_overhead_us),
+        }
+        count = _bits(shown) if levels is None else arguments.whole("levels", levels, 1, 8)
+        _latency(summary, arguments.path("latency", latency), count, overhead)
+    result = Calibration(summary)
+    _check(result)
+    if out is not None:
+        result.write(out)
+    return result
+
+
+def _require_scipy() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("scipy") is None:
+        raise WordlineError("a calibration needs SciPy; pip install 'wordline[calibrate]'")
+
+
+def _shown(base: str) -> dict[str, Any]:
+    """A preset that has flash, resolved."""
+    known = [preset["name"] for preset in presets()]
+    if base not in known:
+        raise WordlineError(
+            f"base: '{base}' is not one of {', '.join(known)}; name a preset, and put what else "
+            "your device changes into the one that is written"
+        )
+    shown = tomllib.loads(config.show(base))
+    if "nand" not in shown:
+        raise WordlineError(f"base: '{base}' has no flash; name a preset of an SSD")
+    return shown
+
+
+def _check(result: Calibration) -> None:
+    base = result.summary["base"]
+    try:
+        config.check(config.Source(result.preset, base))
+    except WordlineError as fault:
+        reason = str(fault).splitlines()[0].partition(": ")[2].partition(";")[0]
+        raise WordlineError(
+            f"base: '{base}' does not take what was calibrated: {reason}; name another preset"
+        ) from None
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("wordline")
+
+
+def _overhead(name: str, value: object) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a number, not {value!r}")
+    if not 0 <= value < 1e9:
+        raise WordlineError(f"{name}: {value} is not between 0 and 1e9; give microseconds")
+    return float(value)
+
+
+def _bits(shown: Mapping[str, Any]) -> int:
+    """Page types of a device."""
+    cell = shown["nand"].get("cell", "slc")
+    name = cell if isinstance(cell, str) else str(next(iter(cell), "slc"))
+    return BITS.get(name.split("-")[0], 1)
+
+
+def _errors(summary: CalibrationSummary, path: str, seed: int) -> None:
+    points = read_points(path)
+    try:
+        fit = fit_errors(points, seed)
+    except WordlineError as fault:
+        raise WordlineError(f"{path}: {fault}") from None
+    values = {name: one["value"] for name, one in fit.constants.items()}
+    table = _table(points, values)
+    residuals = [
+        Residual(
+            cycles=one.cycles, retention_days=one.days, reads=one.reads, rber=one.rate,
+            fitted=predicted(values, one.cycles, one.days, one.reads),
+            tabled=table_rate(table, one.cycles, one.days, one.reads), residual=far,
+        )
+        for one, far in zip(points, fit.residuals, strict=True)
+    ]  # fmt: skip
+    table["off_ratio"] = math.expm1(
+        max(abs(math.log(one["tabled"] / one["fitted"])) for one in residuals)
+    )
+    summary["errors"] = ErrorSummary(
+        data=Path(path).name, points=len(points), counted=fit.counted, constants=fit.constants,
+        scale=fit.scale, residual_unit=UNIT_OF_RESIDUALS[fit.counted], residuals=residuals,
+        table=table,
+    )  # fmt: skip
+    summary["notes"] += fit.notes
+    if table["off_ratio"] > 0.1:
+        summary["notes"].append(
+            "the preset's table is linear in days and reads and differs from the fit by up to "
+            f"{table['off_ratio']:.0%} at a measured point; residuals.csv has both"
+        )
+
+
+def _table(points: list[Point], values: Mapping[str, float]) -> ErrorTable:
+    """The fit at the measured cycles and some between; what a day and a read add is the straight
+    line through 0 that is nearest, in ratio, to the fit over the measured days and reads."""
+    measured = sorted({point.cycles for point in points})
+    low, high = measured[0], measured[-1]
+    even = [low + (high - low) * knot / (KNOTS - 1) for knot in range(KNOTS)]
+    cycles = sorted({*measured, *(float(f"{one:.6g}") for one in even if low < one < high)})
+    fresh = [predicted(values, one, 0, 0) for one in cycles]
+    knots = list(zip(cycles, fresh, strict=True))
+    days = [point.days for point in points if point.days > 0]
+    reads = [point.reads for point in points if point.reads > 0]
+    per_day = [_slope([(t, predicted(values, c, t, 0) - at) for t in days]) for c, at in knots]
+    per_read = [_slope([(r, predicted(values, c, 0, r) - at) for r in reads]) for c, at in knots]
+    return ErrorTable(
+        cycles=cycles,
+        rates=_limited(fresh),
+        per_day=_limited(per_day) if days else [],
+        per_read=_limited(per_read) if reads else [],
+        off_ratio=0.0,
+    )
+
+
+def _slope(added: list[tuple[float, float]]) -> float:
+    """Of the line through 0 with the least squares of logarithms to what is added."""
+    logs = [math.log(y / x) for x, y in added if y > 0]
+    return math.exp(sum(logs) / len(logs)) if logs else 0.0
+
+
+def _limited(rates: list[float]) -> list[float]:
+    return [float(f"{min(0.5, max(0.0, rate)):.6g}") for rate in rates]
+
+
+def table_rate(table: ErrorTable, cycles: float, days: float, reads: float) -> float:
+    """What the table says: between two points a straight line of the logarithm, outside that of the
+    nearest."""
+    knots = table["cycles"]
+    above = next((place for place, knot in enumerate(knots) if knot > cycles), len(knots))
+    below = max(0, above - 1)
+    above = min(above, len(knots) - 1)
+    share = (cycles - knots[below]) / (knots[above] - knots[below]) if above > below else 0.0
+
+    def between(values: list[float]) -> float:
+        low, high = (values[below], values[above]) if values else (0.0, 0.0)
+        if low <= 0 or high <= 0:
+            return low + (high - low) * share
+        return low ** (1 - share) * high**share
+
+    added = between(table["per_day"]) * days + between(table["per_read"]) * reads
+    return max(1e-300, min(0.5, between(table["rates"]) + added))
+
+
+def _latency(
+    summary: CalibrationSummary, path: str, levels: int, overhead: dict[str, float]
+) -> None:
+    samples = read_latencies(path)
+    try:
+        found, notes = level_times(samples, levels, overhead)
+    except WordlineError as fault:
+        raise WordlineError(f"{path}: {fault}") from None
+    if not found:
+        raise WordlineError(f"{path}: has no read and no write; give samples of either")
+    summary["latency"] = LatencySummary(data=Path(path).name, overhead_us=overhead, levels=found)
+    summary["notes"] += notes
+
+
+def _residual_rows(residuals: list[Residual]) -> str:
+    names = list(Residual.__annotations__)
+    rows = [cast("dict[str, float]", one) for one in residuals]
+    return "".join(
+        ",".join(line) + "\n"
+        for line in [names, *([f"{row[name]:.8g}" for name in names] for row in rows)]
+    )
+
+
+def interval(constant: Constant) -> str:
+    """The interval of a constant, in words if there is none."""
+    if constant["held"]:
+        return "not fitted"
+    if constant["low"] is None or constant["high"] is None:
+        return "not determined by the points"
+    return f"{constant['low']:.4g} to {constant['high']:.4g}"
+
+
+def _comment(text: str) -> str:
+    """Of one line, without control characters, which TOML forbids in comments."""
+    return "# " + "".join(one if one.isprintable() else " " for one in text) + "\n"
+
+
+def _preset(summary: CalibrationSummary) -> str:
+    base = json.dumps(summary["base"], ensure_ascii=False)
+    name = json.dumps(f"{Path(summary['base']).stem}-calibrated", ensure_ascii=False)
+    text = _comment(f"Calibrated by `wordline calibrate` {summary['version']}.")
+    text += "".join(_comment(f"Note: {note}.") for note in summary["notes"])
+    text += f"schema = 1\nbase = {base}\nname = {name}\n"
+    if summary["latency"]:
+        text += _timing(summary["latency"])
+    if summary["errors"]:
+        text += _reliability(summary["errors"])
+    return text
+
+
+def _timing(latency: LatencySummary) -> str:
+    text = "\n" + _comment(f"Medians of the samples of {latency['data']} and 95 % intervals, us:")
+    for one in latency["levels"]:
+        text += _comment(
+            f"  {one['op']} level {one['level']}: {one['time_us']:.3f} ({one['low_us']:.3f} to "
+            f"{one['high_us']:.3f}), {one['samples']} samples"
+        )
+    text += "[nand.timing]\n"
+    for op, key in (("read", "read_ns"), ("write", "program_ns")):
+        times = [max(1, round(x["time_us"] * 1000)) for x in latency["levels"] if x["op"] == op]
+        if times:
+            text += f"{key} = {times[0] if len(times) == 1 else times}\n"
+    return text
+
+
+def _reliability(errors: ErrorSummary) -> str:
+    text = "\n" + _comment(f"Fit of {errors['points']} points of {errors['data']}:")
+    text += _comment("  RBER = e + a c^k + b c^m t^n + g c^p r^q; c cycles, t days, r reads")
+    text += _comment("  (form: Kim, Choi, Min, FAST 2019). Constants and 95 % intervals:")
+    for name, one in errors["constants"].items():
+        text += _comment(f"  {name} = {one['value']:.5g} ({interval(one)})")
+    largest = max(abs(one["residual"]) for one in errors["residuals"])
+    text += _comment(
+        f"Residuals ({errors['residual_unit']}): standard deviation {errors['scale']:.3g}, "
+        f"largest {largest:.3g}."
+    )
+    table = errors["table"]
+    text += _comment(f"The table differs from the fit by up to {table['off_ratio']:.2%} there.")
+    text += "[nand.reliability.errors.table]\n"
+    rows = (("cycles", table["cycles"]), ("rates", table["rates"]),
+            ("per_day", table["per_day"]), ("per_read", table["per_read"]))  # fmt: skip
+    return text + "".join(f"{key} = {list(map(float, row))}\n" for key, row in rows)

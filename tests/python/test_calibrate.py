@@ -1,0 +1,307 @@
+"""Do calibrations give back what measurements were made from, and say what is wrong with them?"""
+
+import csv
+import json
+import math
+import random
+import tomllib
+from pathlib import Path
+
+import pytest
+from conftest import Command
+
+import wordline
+from wordline import WordlineError, config
+from wordline.calibrate import table_rate
+from wordline.error_fit import CONSTANTS, Point, cost, fit_errors, predicted
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("scipy")
+
+# Published fits of Kim, Choi, Min, FAST 2019: planar MLC of 2y nm and 72-layer TLC. Points below
+# are computed from them, with noise of our own; they are no measurements.
+MLC = {"e": 8.34e-5, "a": 3.30e-11, "k": 1.71, "b": 5.56e-19, "m": 2.49, "n": 3.33,
+       "g": 6.26e-13, "p": 1.76, "q": 0.47}  # fmt: skip
+TLC = {"e": 1.48e-3, "a": 3.90e-10, "k": 2.05, "b": 6.28e-5, "m": 0.14, "n": 0.54,
+       "g": 3.73e-9, "p": 0.33, "q": 1.71}  # fmt: skip
+READS = {"mlc": (100, 1e4, 1e5), "tlc": (10, 100, 1000)}
+TRUTH = {"mlc": MLC, "tlc": TLC}
+
+
+def points(cells: str, seed: int, bits: float = 0) -> list[Point]:
+    """With noise of 3 % of the rate, or the Poisson counts of so many bits."""
+    draw = np.random.default_rng(seed)
+    made: list[Point] = []
+    for cycles in (100, 500, 1500, 3000, 6000):
+        conditions = [(days, 0) for days in (0, 10, 60, 180)]
+        for days, reads in conditions + [(0, reads) for reads in READS[cells]]:
+            rate = predicted(TRUTH[cells], cycles, days, reads)
+            errors = float(draw.poisson(rate * bits)) if bits else 0.0
+            noisy = errors / bits if bits else rate * math.exp(draw.normal(0, 0.03))
+            made.append(Point(cycles, days, reads, noisy, errors, bits))
+    return made
+
+
+@pytest.mark.parametrize(("cells", "bits"), [("mlc", 0), ("tlc", 0), ("mlc", 1e7)])
+def test_constants_lie_in_their_intervals_as_often_as_these_say(cells: str, bits: float) -> None:
+    inside, intervals = 0, 0
+    for seed in range(12):
+        sample = points(cells, seed, bits)
+        fit = fit_errors(sample)
+        found = {name: one["value"] for name, one in fit.constants.items()}
+        assert fit.cost <= cost(sample, TRUTH[cells]) * (1 + 1e-9), seed
+        assert cost(sample, found) == pytest.approx(fit.cost, rel=1e-6)
+        for name, one in fit.constants.items():
+            if one["low"] is not None and one["high"] is not None:
+                intervals += 1
+                inside += one["low"] <= TRUTH[cells][name] <= one["high"]
+    assert intervals >= 0.9 * 12 * len(CONSTANTS)
+    # 95 % of 108, whose constants err together: four standard deviations of independent ones.
+    assert inside >= (0.95 - 4 * math.sqrt(0.95 * 0.05 / intervals)) * intervals
+
+
+def test_a_fit_without_noise_is_exact() -> None:
+    conditions = [(c, t) for c in (10, 100, 1000, 3000) for t in (0, 1, 30, 365)]
+    exact = [Point(c, t, 0, predicted(TLC, c, t, 0)) for c, t in conditions]
+    fit = fit_errors(exact)
+    for name in ("e", "a", "k", "b", "m", "n"):
+        assert fit.constants[name]["value"] == pytest.approx(TLC[name], rel=1e-3)
+    assert fit.constants["g"] == {"name": "g", "value": 0, "low": None, "high": None, "held": True}
+
+
+def test_more_noise_makes_wider_intervals() -> None:
+    draw = random.Random(4)
+    noise = [draw.gauss(0, 1) for _ in range(12)]
+
+    def width(sigma: float) -> float:
+        rates = [1e-5 + 1e-9 * (1 + 300 * place) ** 1.5 for place in range(12)]
+        sample = [
+            Point(1 + 300 * place, 0, 0, rate * math.exp(sigma * noise[place]))
+            for place, rate in enumerate(rates)
+        ]
+        one = fit_errors(sample).constants["k"]
+        assert one["low"] is not None
+        assert one["high"] is not None
+        return one["high"] - one["low"]
+
+    assert width(0.1) == pytest.approx(10 * width(0.01), rel=0.4)
+
+
+def write_points(name: str, sample: list[Point]) -> None:
+    rows = [f"{p.cycles},{p.days},{p.reads},{p.rate!r}\n" for p in sample]
+    Path(name).write_text("cycles,retention_days,reads,rber\n" + "".join(rows))
+
+
+def test_the_preset_loads_and_says_what_the_fit_says(wordline: Command, place: Path) -> None:
+    write_points("rber.csv", points("tlc", 1))
+    told = wordline("calibrate", "--data", "rber.csv", "--base", "onfi3-mlc", "--out", "mine")
+    assert told.returncode == 0, told.stderr
+    assert "95 % interval" in told.stdout
+    assert wordline("config", "check", "mine/device.toml").returncode == 0
+    summary = json.loads((place / "mine/summary.json").read_text())["errors"]
+    shown = tomllib.loads(config.show(str(place / "mine/device.toml")))
+    table = shown["nand"]["reliability"]["errors"]["table"]
+    for key in ("cycles", "rates", "per_day", "per_read"):
+        assert table[key] == summary["table"][key]
+    found = {name: one["value"] for name, one in summary["constants"].items()}
+    for cycles, rate in zip(table["cycles"], table["rates"], strict=True):
+        assert rate == pytest.approx(predicted(found, cycles, 0, 0), rel=1e-5)
+    rows = list(csv.DictReader((place / "mine/residuals.csv").read_text().splitlines()))
+    assert len(rows) == 35
+    off = [abs(math.log(float(row["tabled"]) / float(row["fitted"]))) for row in rows]
+    assert math.expm1(max(off)) == pytest.approx(summary["table"]["off_ratio"], rel=1e-4)
+    for row in rows:
+        expected = math.log(float(row["fitted"]) / float(row["rber"]))
+        assert float(row["residual"]) == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_table_is_straight_in_the_logarithm_between_its_points() -> None:
+    table = {"cycles": [0.0, 100.0], "rates": [1e-6, 1e-4], "per_day": [0.0, 2e-6],
+             "per_read": [], "off_ratio": 0.0}  # fmt: skip
+    assert table_rate(table, 50, 0, 9) == pytest.approx(1e-5)
+    assert table_rate(table, 50, 3, 0) == pytest.approx(1e-5 + 3e-6)
+    assert table_rate(table, 500, 1, 0) == pytest.approx(1e-4 + 2e-6)
+
+
+HEAD = "cycles,rber\n"
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("", "holds no measurements"),
+    ("rber\n1e-5\n", "there is no column cycles"),
+    ("cycles\n1\n", "there is no column rber"),
+    ("cycles,errors\n1,2\n", "errors and bits belong together"),
+    ("cycles,rber,colour\n1,1e-5,red\n", "column 'colour' is unknown"),
+    ("cycles,cycles\n1,1\n", "there twice"),
+    (HEAD + "1,1e-5\n-2,1e-5\n", r"bad\.csv:3: column cycles: -2 is not between"),
+    (HEAD + "1,nan\n", r"bad\.csv:2: column rber: nan is not between"),
+    (HEAD + "1,inf\n", r"bad\.csv:2: column rber: inf is not between"),
+    (HEAD + "1,many\n", r"bad\.csv:2: column rber: 'many' is not a number"),
+    (HEAD + "1,\n", r"column rber: '' is not a number"),
+    (HEAD + "1,0\n", "0 has no logarithm"),
+    (HEAD + "1,0.7\n", "not between 0 and 0.5"),
+    (HEAD + "# a comment\n1,1e-5,3\n", r"bad\.csv:3: 3 values for 2 columns"),
+    (HEAD + '1,"1e-5\n', "is no CSV"),
+    (HEAD + "1,1e-5\n", r"bad\.csv: points given: 1, for 1 constants"),
+    (HEAD + "1,1e-5\n2,1e-5\n3,2e-5\n", r"points given: 3, for 3 constants \(e, a, k\)"),
+    ("cycles,errors,bits\n1,0,1e6\n2,0,1e6\n", "all are 0"),
+    ("cycles,errors,bits\n1,5,0\n", "column bits"),
+    ("cycles,errors,bits\n1,8,10\n", "at most half can err"),
+])  # fmt: skip
+def test_bad_points_are_refused_in_a_sentence(place: Path, text: str, said: str) -> None:
+    (place / "bad.csv").write_text(text)
+    with pytest.raises(WordlineError, match=said):
+        wordline.calibrate("bad.csv")
+
+
+def test_the_command_refuses_without_a_traceback(wordline: Command, place: Path) -> None:
+    (place / "bad.csv").write_bytes(b"cycles,rber\n\xff\xfe,1\n")
+    for words in (["--data", "bad.csv"], ["--data", "none.csv"], ["--data", "."], [],
+                  ["--latency", "bad.csv"]):  # fmt: skip
+        told = wordline("calibrate", *words)
+        assert told.returncode == 2
+        assert told.stderr.startswith("error: ")
+        assert told.stderr.count("\n") == 1
+
+
+def test_equal_columns_hold_what_they_do_not_tell(place: Path) -> None:
+    (place / "rber.csv").write_text(HEAD + "1000,1e-5\n1000,2e-5\n1000,4e-5\n")
+    found = wordline.calibrate("rber.csv")
+    assert found.constants["e"]["value"] == pytest.approx(2e-5, rel=1e-4)  # the geometric mean
+    assert found.constants["a"]["held"]
+    assert any("one value of cycles" in note for note in found.summary["notes"])
+    # Of three logarithms about their mean: Student's t of two degrees of freedom is 4.3027.
+    half = 4.3027 * math.log(2) / math.sqrt(3)
+    assert found.constants["e"]["high"] == pytest.approx(2e-5 * math.exp(half), rel=1e-3)
+
+
+def test_fresh_blocks_and_constant_rates_can_be_fitted(place: Path) -> None:
+    rows = "".join(f"{cycles},1e-5\n" for cycles in (0, 0, 500, 1000, 2000))
+    (place / "rber.csv").write_text(HEAD + rows)
+    found = wordline.calibrate("rber.csv")
+    values = {name: one["value"] for name, one in found.constants.items()}
+    assert predicted(values, 700, 0, 0) == pytest.approx(1e-5, rel=1e-3)
+
+
+DEVICE = """\
+schema = 1
+base = "onfi3-mlc"
+name = "levels"
+[nand.timing]
+read_ns = [41_000, 83_000]
+program_ns = [431_000, 1_737_000]
+[precondition]
+fill_ratio = 0.0
+"""
+
+
+def run_alone(device: str, op: str, overrides: dict[str, object]) -> list[float]:
+    """Latencies in us of requests of one page that never wait for each other."""
+    found = wordline.run(device, trace=f"{op}.csv", overrides=overrides, requests=True)
+    rows = found.requests.polars()
+    return [row["latency_ps"] / 1e6 for row in rows.iter_rows(named=True) if row["op"] == op]
+
+
+def test_times_of_a_run_come_back(place: Path) -> None:
+    (place / "levels.toml").write_text(DEVICE)
+    head = "time_ns,op,offset_bytes,size_bytes,volume\n"
+    pages = 600
+    writes = [f"{index * 20_000_000},write,{index * 16384},16384,0\n" for index in range(pages)]
+    later = pages * 20_000_000
+    reads = [
+        f"{later + index * 20_000_000},read,{index * 16384},16384,0\n" for index in range(pages)
+    ]
+    (place / "write.csv").write_text(head + "".join(writes))
+    (place / "read.csv").write_text(head + "".join(writes + reads))
+    rows: list[str] = []
+    overhead: dict[str, float] = {}
+    for op, key in (("read", "read_ns"), ("write", "program_ns")):
+        # What is not array time, of a run of the device with another time that is known.
+        known = run_alone("levels.toml", op, {f"nand.timing.{key}": 100_000})
+        overhead[op] = sorted(known)[len(known) // 2] - 100.0
+        rows += [f"{op},{us:.3f}\n" for us in run_alone("levels.toml", op, {})]
+    (place / "latency.csv").write_text("op,latency_us\n" + "".join(rows))
+    found = wordline.calibrate(
+        latency="latency.csv", base="onfi3-mlc",
+        read_overhead_us=overhead["read"], write_overhead_us=overhead["write"], out="mine",
+    )  # fmt: skip
+    times = {(one["op"], one["level"]): one["time_us"] for one in found.levels}
+    for key, us in {("read", 0): 41, ("read", 1): 83,
+                    ("write", 0): 431, ("write", 1): 1737}.items():  # fmt: skip
+        assert times[key] == pytest.approx(us, abs=0.002)  # samples have nanoseconds
+    timing = tomllib.loads(config.show("mine/device.toml"))["nand"]["timing"]
+    assert timing["read_ns"] == pytest.approx([41_000, 83_000], abs=2)
+    assert timing["program_ns"] == pytest.approx([431_000, 1_737_000], abs=2)
+
+
+def test_a_log_of_fio_gives_its_medians_and_their_intervals(place: Path) -> None:
+    draw = random.Random(1)
+    truth = [300_000, 900_000, 2_000_000]
+    lines: list[str] = []
+    inside = 0
+    for _ in range(20):
+        lines = [
+            f"{index}, {round(truth[index % 3] * math.exp(draw.gauss(0, 0.05)))}, 1, 16384, 0\n"
+            for index in range(300)
+        ]
+        (place / "d_lat.1.log").write_text("".join(lines))
+        found = wordline.calibrate(latency="d_lat.1.log", base="onfi4-tlc")
+        assert [one["samples"] for one in found.levels] == [100] * 3
+        inside += sum(
+            one["low_us"] <= ns / 1000 <= one["high_us"]
+            for one, ns in zip(found.levels, truth, strict=True)
+        )
+    assert inside >= 52  # binomial of 60 at 95 %: fewer has a probability of 0.001
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("op,latency_us\nread,5\n", "1 samples for 3 levels"),
+    ("op\nread\n", "there is no column latency_us"),
+    ("op,latency_us\nerase,5\n", r"bad\.csv:2: column op: 'erase'"),
+    ("op,latency_us\nread,-5\n", r"bad\.csv:2: column latency_us: -5"),
+    ("op,latency_us\nread,0\n", "is not above 0"),
+    ("op,level,latency_us\n" + "read,1,5\n" * 9, "number page types from 0"),
+    ("op,level,latency_us\nread,0.5,5\n", "not a whole number"),
+    ("1, 500, 7, 4096\n", r"bad\.csv:1: is no line of a latency log"),
+    ("1, 500, 0, 4096\n2, 600, 0, 8192\n", r"bad\.csv:2: column 4"),
+    ("1, 500, 2, 4096\n", "no read and no write"),
+])  # fmt: skip
+def test_bad_samples_are_refused_in_a_sentence(place: Path, text: str, said: str) -> None:
+    (place / "bad.csv").write_text(text)
+    with pytest.raises(WordlineError, match=said):
+        wordline.calibrate(latency="bad.csv")
+
+
+def test_nothing_to_calibrate_to_is_refused() -> None:
+    with pytest.raises(WordlineError, match="nothing to calibrate to"):
+        wordline.calibrate()
+
+
+@pytest.mark.parametrize("base", [preset["name"] for preset in wordline.presets()])
+def test_any_preset_of_an_ssd_can_be_changed(place: Path, base: str) -> None:
+    (place / "rber.csv").write_text(HEAD + "".join(f"{c},{1e-6 + c * 1e-9}\n" for c in range(9)))
+    shown = tomllib.loads(config.show(base))
+    if "nand" not in shown:
+        with pytest.raises(WordlineError, match="has no flash"):
+            wordline.calibrate("rber.csv", base=base)
+        return
+    # The model passes no errors on through a buffer or a cache.
+    if shown.get("buffer", {}).get("capacity_kib") or "cache" in shown:
+        with pytest.raises(WordlineError, match=f"base: '{base}' does not take"):
+            wordline.calibrate("rber.csv", base=base)
+        return
+    wordline.calibrate("rber.csv", base=base, out="mine")
+    there = tomllib.loads(config.show("mine/device.toml"))
+    assert list(there["nand"]["reliability"]["errors"]) == ["table"]
+
+
+def test_the_base_is_a_preset(tiny: str) -> None:
+    Path("rber.csv").write_text(HEAD + "1,1e-6\n2,2e-6\n3,3e-6\n4,4e-6\n")
+    with pytest.raises(WordlineError, match="name a preset"):
+        wordline.calibrate("rber.csv", base=tiny)
+
+
+def test_without_scipy_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(WordlineError, match=r"pip install 'wordline\[calibrate\]'"):
+        wordline.calibrate("rber.csv")
