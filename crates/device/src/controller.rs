@@ -249,17 +249,14 @@ impl<M: Mapping> Controller<M> {
     ) -> Result<()> {
         if request.op == Op::Flush {
             // What is done is in the flash.
-            self.expect(ticket, 1);
+            self.expect(ticket, 1, request.op);
             self.page_done(cx, ticket, PageParts::NONE);
             return Ok(());
         }
         let end = request.offset + request.bytes;
         let first = request.offset / self.page_bytes;
         let last = (end - 1) / self.page_bytes;
-        self.expect(ticket, (last - first) as u32 + 1);
-        if !self.is_straight {
-            self.request_begins(request.op);
-        }
+        self.expect(ticket, (last - first) as u32 + 1, request.op);
         let mut page = first;
         if request.op == Op::Write {
             page = self.write_rows(cx, ticket, request);
@@ -294,10 +291,11 @@ impl<M: Mapping> Controller<M> {
         ticket: Ticket,
         request: &PageRequest,
     ) -> Result<()> {
-        self.expect(ticket, 1);
-        if !matches!(request.op, PageOp::Trim) {
-            self.request_begins(Op::Read);
-        }
+        let op = match request.op {
+            PageOp::Trim => Op::Trim,
+            PageOp::Fetch | PageOp::Destage(_) => Op::Read,
+        };
+        self.expect(ticket, 1, op);
         let all = Span {
             from: 0,
             bytes: self.page_bytes as u32,
@@ -314,10 +312,10 @@ impl<M: Mapping> Controller<M> {
 
     /// A request of so many pages begins.
     #[inline]
-    fn expect(&mut self, ticket: Ticket, pages: u32) {
+    fn expect(&mut self, ticket: Ticket, pages: u32, op: Op) {
         self.ram.requests.begin(ticket, pages);
-        if let Some(stage) = &mut self.ram.issue {
-            stage.begin(ticket);
+        if !self.is_straight {
+            self.request_begins(ticket, op);
         }
     }
 

@@ -22,20 +22,20 @@ impl BackEnd {
         let gc_before = self.channels.of(die).gc.read(now);
         let slot = self.table.admit(now, die, gc_before, order);
         self.table.number(slot);
-        self.admitted(slot, order.purpose, order.owner);
+        self.admitted(slot);
         slot
     }
 
     /// What is noted of an operation beside, where dies are not basic.
-    #[inline(never)]
-    fn admitted(&mut self, slot: Slot, purpose: Purpose, owner: u32) {
+    fn admitted(&mut self, slot: Slot) {
         if self.is_graded {
             self.table.grade(slot, mem::take(&mut self.next_grade));
         }
-        if let Some(waiting) = &mut self.waiting
-            && purpose.is_scheduled()
-        {
-            waiting.comes(owner);
+        if let Some(waiting) = &mut self.waiting {
+            let transaction = &self.table.transactions[slot as usize];
+            if transaction.purpose.is_scheduled() {
+                waiting.comes(transaction.owner);
+            }
         }
     }
     /// An operation begins, for which nobody waits any more.
@@ -56,15 +56,23 @@ impl BackEnd {
         let slot = self.table.admit(now, die, state.gc.read(now), order);
         *self.loads[die.index()].of(order.purpose.operation()) += u32::from(!order.purpose.is_gc());
         if !self.is_basic {
-            self.table.number(slot);
-            self.admitted(slot, order.purpose, order.owner);
-            self.line_up(cx, die, slot, order.purpose);
+            self.line_up_apart(cx, die, slot);
         } else if state.command.head != NONE {
             self.table.append::<Basic>(state, slot);
         } else {
             self.start::<Basic>(cx, die, slot, 1);
         }
         slot
+    }
+
+    /// Puts an operation at the end of the queue of a die that is not basic.
+    #[cold]
+    #[inline(never)]
+    fn line_up_apart(&mut self, cx: &mut Context<impl Hears>, die: Die, slot: Slot) {
+        self.table.number(slot);
+        self.admitted(slot);
+        let purpose = self.table.transactions[slot as usize].purpose;
+        self.line_up(cx, die, slot, purpose);
     }
 
     /// Puts an admitted operation at the end of its die's queue; until then it has waited for the

@@ -46,7 +46,7 @@ impl<M: Mapping> Controller<M> {
                     if F::MULTI_PLANE && self.is_graded {
                         self.finish_graded(cx, slot)?;
                     } else {
-                        self.finish(cx, slot)?;
+                        self.finish::<F>(cx, slot)?;
                     }
                 }
             }
@@ -130,7 +130,7 @@ impl<M: Mapping> Controller<M> {
     /// [`Self::finish`], out of the way of basic dies.
     #[inline(never)]
     pub(super) fn finish_apart(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
-        self.finish(cx, slot)
+        self.finish::<Full>(cx, slot)
     }
 
     /// The rest of a page that the host writes in part has been read, where reads err.
@@ -178,7 +178,7 @@ impl<M: Mapping> Controller<M> {
 
     /// A transaction has left the back end.
     #[inline(always)]
-    fn finish(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
+    fn finish<F: Features>(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
         let transaction = self.ram.backend.get(slot);
         let (purpose, place, owner) = (transaction.purpose, transaction.place, transaction.owner);
         let tag = transaction.tag;
@@ -205,7 +205,7 @@ impl<M: Mapping> Controller<M> {
                 let write = self.ram.pending.get_mut(tag);
                 write.parts = self.ram.backend.parts(slot);
                 write.since = cx.now;
-                if self.is_graded {
+                if F::MULTI_PLANE && self.is_graded {
                     self.merge_read(slot);
                 }
                 let write = self.ram.pending.get_mut(tag);
@@ -230,11 +230,15 @@ impl<M: Mapping> Controller<M> {
                 self.block_erased(cx, place, JobId(owner));
                 self.step_done(cx, JobId(owner))?;
             }
-            Purpose::RewriteRead | Purpose::Rewrite => self.finish_rewrite(cx, slot),
+            Purpose::RewriteRead | Purpose::Rewrite if F::MULTI_PLANE => {
+                self.finish_rewrite(cx, slot);
+            }
             Purpose::MetadataRead
             | Purpose::MetadataProgram
             | Purpose::MapRead
-            | Purpose::MapProgram => {
+            | Purpose::MapProgram
+            | Purpose::RewriteRead
+            | Purpose::Rewrite => {
                 self.ram.backend.release(slot);
                 self.step_done(cx, JobId(owner))?;
             }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
-use wordline_block::Op;
+use wordline_block::{Op, Ticket};
 use wordline_ftl::regulate::{Characteristic, Graded, Regulator, Rewriting, Storage};
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::Time;
@@ -125,9 +125,13 @@ impl Regulation {
 }
 
 impl<M: Mapping> Controller<M> {
-    /// A request of the host begins: the regulator, if there is one, hears of it.
+    /// A request of the host begins: the scheduler and the regulator hear of it.
     #[cold]
-    pub(super) fn request_begins(&mut self, op: Op) {
+    #[inline(never)]
+    pub(super) fn request_begins(&mut self, ticket: Ticket, op: Op) {
+        if let Some(stage) = &mut self.ram.issue {
+            stage.begin(ticket);
+        }
         if let Some(regulation) = &mut self.ram.regulation {
             regulation.begins(op);
         }
@@ -149,7 +153,13 @@ impl<M: Mapping> Controller<M> {
     pub(super) fn grade(&mut self, now: Time, order: &Order) {
         let mode = match order.purpose {
             Purpose::Erase => return,
-            Purpose::MoveProgram => self.mode_of_copy(Ppn(order.tag), order.target),
+            Purpose::MoveProgram => {
+                let from = Ppn(order.tag);
+                if self.flash.lost.contains(&from) {
+                    self.flash.lost.insert(order.target);
+                }
+                self.mode_of_copy(from, order.target)
+            }
             Purpose::Write | Purpose::Rewrite => self.ram.backend.next_grade().mode,
             Purpose::MetadataProgram | Purpose::MapProgram => ProgramMode::Medium,
             _ => self.mode_of(order.place),
@@ -248,6 +258,9 @@ impl<M: Mapping> Controller<M> {
     pub(super) fn finish_graded(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
         let transaction = self.ram.backend.get(slot);
         let (place, target) = (transaction.place, transaction.target);
+        if transaction.purpose == Purpose::MoveRead {
+            self.copy_read(slot, place);
+        }
         self.finish_apart(cx, slot)?;
         if self.ram.regulation.is_some() {
             for place in [place, target] {

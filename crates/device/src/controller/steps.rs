@@ -234,9 +234,6 @@ impl<M: Mapping> Controller<M> {
     ) -> Result<()> {
         let verification = self.verification.as_ref();
         let content = verification.map_or(0, |verification| verification.contents[slot as usize]);
-        if self.is_graded {
-            self.copy_read(slot, from);
-        }
         let Some(job) = self.ram.jobs.get(id) else {
             return Ok(());
         };
@@ -283,9 +280,6 @@ impl<M: Mapping> Controller<M> {
         let Some(to) = self.mapping.relocate(id, from) else {
             return false;
         };
-        if self.is_graded && self.flash.lost.contains(&from) {
-            self.flash.lost.insert(to);
-        }
         self.observe_free_blocks(cx);
         let order = Order::new(Purpose::MoveProgram, to, id.0, from.0);
         self.issue_for_job(cx, &order, content);
