@@ -127,6 +127,16 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
+    /// A write of the host is over where pages are followed.
+    #[cold]
+    #[inline(never)]
+    fn end_followed_write(&mut self, now: Time, slot: Slot) {
+        let page = Lpn(self.ram.backend.get(slot).tag);
+        if let Some(verification) = &mut self.verification {
+            verification.acknowledge(now, slot, page);
+        }
+    }
+
     /// [`Self::finish`], out of the way of basic dies.
     #[inline(never)]
     pub(super) fn finish_apart(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
@@ -192,8 +202,8 @@ impl<M: Mapping> Controller<M> {
                 self.ram.backend.release(slot);
             }
             Purpose::Write => {
-                if let Some(verification) = &mut self.verification {
-                    verification.acknowledge(cx.now, slot, Lpn(tag));
+                if self.follows {
+                    self.end_followed_write(cx.now, slot);
                 }
                 if superseded != 0 {
                     self.is_superseded(cx, Block(superseded - 1));
