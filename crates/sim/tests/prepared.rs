@@ -57,7 +57,15 @@ fn every_translation_layer_goes_on_from_its_file() {
             continue;
         }
         let value = format!("\"{}\"", policy.name);
-        let own = spec(format!("{DEVICE}{LOAD}"), &[(policy.family, &value)]);
+        // A regulator chooses between modes, which are to be told apart.
+        let modes = [("nand.programming", "\"table\"")];
+        let modes = if policy.family == "ftl.regulation" {
+            &modes[..]
+        } else {
+            &[]
+        };
+        let keys = [modes, &[(policy.family, &value)]].concat();
+        let own = spec(format!("{DEVICE}{LOAD}"), &keys);
         let folder = tempfile::tempdir().unwrap();
         let spare_areas = policy.name.len().is_multiple_of(2);
         let from_file = RunSpec {

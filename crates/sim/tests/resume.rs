@@ -232,7 +232,14 @@ fn every_policy(rounds: u64) {
         };
         let config = format!("{store}{LOAD}");
         let value = format!("\"{name}\"");
-        let spec = spec(&config, &[(family, &value)]);
+        // A regulator chooses between modes, which are to be told apart; a code corrects errors.
+        let beside: &[(&str, &str)] = match family {
+            "ftl.regulation" => &[("nand.programming", "\"table\"")],
+            "ssd.ecc" => &[("nand.reliability.errors", "\"analytic\"")],
+            "nand.reliability.errors" => &[("ssd.ecc", "\"bch\"")],
+            _ => &[],
+        };
+        let spec = spec(&config, &[beside, &[(family, &value)]].concat());
         if let Err(JobError::Config(_)) = spec.run(&mut |_| false) {
             unfit.push(format!("{family}={name}"));
             continue;
