@@ -1,20 +1,26 @@
 """Table 1: what reads and writes cost."""
 
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from wordline.config import Value
 from wordline.study.agcr.runs import DEVICE, PUBLISHED
-from wordline.study.figure import Figure, Setup
-from wordline.study.regulation.costs import costs
+from wordline.study.figure import Figure, Published, Setup
+from wordline.study.regulation.costs import Cost, costs
 
 # A low-cost write is followed by high-cost reads (section 2.2).
 READ_OF = {"low": "high", "medium": "medium", "high": "low", "reduced": "reduced"}
 
+Told: TypeAlias = tuple[Cost, Mapping[str, Value], Published]
+
 
 def figure(setup: Setup) -> Figure:
     """Requests of a page, one at a time, in each mode."""
-    writes = {
+    writes: dict[str, Told] = {
         f"write, {mode}": ((mode, "write"), {}, PUBLISHED("1", f"write, {mode}"))
         for mode in READ_OF
     }
-    reads = {
+    reads: dict[str, Told] = {
         f"read after a {mode} write": ((mode, "read"), {}, PUBLISHED("1", f"read, {read}"))
         for mode, read in READ_OF.items()
     }

@@ -18,7 +18,7 @@ from wordline.study.agcr.runs import (
     TRADITIONAL,
 )
 from wordline.study.charts import bars
-from wordline.study.figure import Claim, Figure, Plot, Row, Setup
+from wordline.study.figure import Claim, Figure, Plot, Published, Row, Setup
 from wordline.study.regulation.recordings import Recording, folder, recordings, too_few
 from wordline.study.regulation.runs import Key, Told, change, mean_change, passes, reading, writing
 
@@ -145,7 +145,7 @@ def _latencies(found: Mapping[str, Recording], runs: Runs, told: str) -> Figure:
     )  # fmt: skip
 
 
-def _published(what: str, scheme: str) -> object:
+def _published(what: str, scheme: str) -> Published | None:
     names = {
         "reads": "reads against Li et al." if scheme in PROPOSED else "",
         "writes": "R+W writes against Li et al." if scheme == RW else "",

@@ -53,9 +53,9 @@ UNMAPPED: dict[str, Value] = {
 POSITIONED: dict[str, Value] = {"disk.base": "atlas-10k-iv"}
 BY_THE_CLOCK: dict[str, Value] = {"replay.mode": "open-loop"}
 SEGMENTS, PERIODS = 16, 16
-SHARES = {"desktop-mayun2": 0.3, "cloudphysics-io": 0.3, "hplajw": 0.3, "msr-web_3": 0.2}
+OF_FOOTPRINT = {"desktop-mayun2": 0.3, "cloudphysics-io": 0.3, "hplajw": 0.3, "msr-web_3": 0.2}
 """Recordings, and the flash that they get as a share of their footprint."""
-KNOWN = {name: (name,) for name in SHARES}
+KNOWN = {name: (name,) for name in OF_FOOTPRINT}
 REQUESTS = 200_000
 """Of a recording, at most."""
 
@@ -171,7 +171,9 @@ def recordings(setup: Setup) -> Figure:
         seen = wordline.cache(path, "lru", ["1p"], align="expand", max_requests=many).summary[
             "input"
         ]
-        share = next(share for known, share in SHARES.items() if name.startswith(f"{known} ("))
+        share = next(
+            share for known, share in OF_FOOTPRINT.items() if name.startswith(f"{known} (")
+        )
         blocks = max(128, round(seen["distinct_pages"] * share / BLOCK_PAGES))
         store = Store("opfcl-small", blocks, max(1, seen["requests"] // PERIODS), SEGMENTS, False)
         for scheme, percent in points(percents(setup)):

@@ -6,9 +6,9 @@ from typing import TypeAlias
 from wordline.config import Value
 from wordline.study.cases import Case, required
 from wordline.study.figure import Claim, Figure, Published, Row, Setup
-from wordline.study.regulation.runs import REGULATION, Device
+from wordline.study.regulation.runs import REGULATION, Device, Op
 
-Cost: TypeAlias = tuple[str, str]
+Cost: TypeAlias = tuple[str, Op]
 """A mode in which pages are programmed, and `read` or `write`."""
 
 
@@ -45,7 +45,7 @@ def costs(
             for what, ((mode, op), more, _) in wanted.items()
         },
     )
-    us = {
+    us: dict[str, float] = {
         what: found[what]["latency"][op]["mean_us"] or 0.0
         for what, ((_, op), _, _) in wanted.items()
     }

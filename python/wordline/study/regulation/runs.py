@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import TypeAlias
+from typing import Literal, TypeAlias, cast
 
 from wordline.config import Value
 from wordline.study.cases import Case, required
@@ -14,6 +14,9 @@ from wordline.summary import Summary
 
 REGULATION = "ftl.regulation"
 PASSES = (1, 2)
+Op: TypeAlias = Literal["read", "write"]
+ByMode: TypeAlias = Literal["host_reads", "host_writes"]
+BY_MODE: tuple[ByMode, ...] = ("host_reads", "host_writes")
 Key: TypeAlias = tuple[str, str]
 
 
@@ -113,18 +116,18 @@ def told(whole: Summary, first: Summary | None = None) -> Told:
         wear,
         100 * rewrites / max(1.0, pages),
         whole["flash"]["erases"] - (first["flash"]["erases"] if first else 0),
-        {op: _by_mode(whole, first, op) for op in ("host_reads", "host_writes")},
+        {op: _by_mode(whole, first, op) for op in BY_MODE},
     )
 
 
-OPS = ("read", "write")
+OPS: tuple[Op, ...] = ("read", "write")
 
 
-def _count(summary: Summary, op: str) -> int:
+def _count(summary: Summary, op: Op) -> int:
     return summary["latency"][op]["count"]
 
 
-def _sum(summary: Summary, op: str) -> float:
+def _sum(summary: Summary, op: Op) -> float:
     return _count(summary, op) * (summary["latency"][op]["mean_us"] or 0.0)
 
 
@@ -142,16 +145,21 @@ def _pages(summary: Summary) -> float:
     regulation = summary["regulation"]
     if not regulation:
         return 0.0
-    return float(sum(regulation["host_reads"].values()) + sum(regulation["host_writes"].values()))
+    return float(sum(sum(_modes(regulation[op]).values()) for op in BY_MODE))
 
 
-def _by_mode(whole: Summary, first: Summary | None, op: str) -> dict[str, int]:
+def _modes(told: object) -> dict[str, int]:
+    """Pages by mode, as a summary has them."""
+    return cast("dict[str, int]", told)
+
+
+def _by_mode(whole: Summary, first: Summary | None, op: ByMode) -> dict[str, int]:
     regulation = whole["regulation"]
     before = first["regulation"] if first else None
     if not regulation:
         return {}
-    return {mode: count - (before[op][mode] if before else 0)
-            for mode, count in regulation[op].items()}  # fmt: skip
+    earlier = _modes(before[op]) if before else {}
+    return {mode: count - earlier.get(mode, 0) for mode, count in _modes(regulation[op]).items()}
 
 
 def change(ours: float, base: float) -> float:
