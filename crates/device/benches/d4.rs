@@ -124,7 +124,7 @@ fn requests(mut ssd: Ssd<PageMap>, op: Op) -> (Time, Ssd<PageMap>) {
 
 // Pages of sequential writes of 128 KiB.
 #[library_benchmark]
-#[bench::sw128k(args = (filled(0)), config = ceiling(995))]
+#[bench::sw128k(args = (filled(0)), config = ceiling(990))]
 fn sequential(mut ssd: Ssd<PageMap>) -> (Time, Ssd<PageMap>) {
     (serve_of(&mut ssd, Op::Write, 128 << 10), ssd)
 }

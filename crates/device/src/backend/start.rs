@@ -231,12 +231,12 @@ impl BackEnd {
         let transaction = &mut self.table.transactions[head as usize];
         let of_gc = state.gc.read(now);
         transaction.wait.end(now, of_gc);
-        let (operation, gc, place) = (transaction.operation, transaction.gc, transaction.place);
+        let (operation, gc) = (transaction.operation, transaction.gc);
+        let offset = self.layout.page_in_block(transaction.place);
         state.gc.start(now, gc);
         state.command.begin(now, head, operation, gc, pages);
         state.command.interleaved = interleaved;
         if !F::MULTI_PLANE || (pages == 1 && operation != Operation::Move && !self.is_graded) {
-            let offset = self.layout.page_in_block(place);
             let time = at.chains().array_time(operation, offset, &mut self.draws);
             let none = &mut ();
             let mut listener = ChannelListener::<_, F>::new(&self.table, cx.queue, none);
