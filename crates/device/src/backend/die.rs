@@ -100,7 +100,6 @@ impl DieCommand {
         self.interleaved = false;
         self.began = now;
         self.since = now;
-        self.suspended_at = Time::ZERO;
         self.parts = PageParts::NONE;
     }
 }
