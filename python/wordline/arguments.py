@@ -66,3 +66,14 @@ def toml_value(text: str) -> Any:
         return tomllib.loads(f"v = {text}")["v"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+def share(name: str, value: object) -> float:
+    """A share of something: above 0 and at most 1. Raises TypeError, WordlineError."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a number, not {value!r}")
+    if not 0 < value <= 1:
+        raise WordlineError(
+            f"{name}: {value} is not above 0 and at most 1; give a share of the pages"
+        )
+    return float(value)

@@ -13,7 +13,7 @@ from typing import TypedDict, cast
 
 from wordline import _wordline, output_folder
 from wordline._wordline import WordlineError
-from wordline.arguments import flag, whole
+from wordline.arguments import flag, share, whole
 from wordline.cache import (
     CacheInput,
     CacheProgress,
@@ -225,17 +225,9 @@ def _methods(
     return {
         "exact": "exact" in names,
         "aet": "aet" in names or accuracy,
-        "shards_rate": _rate(by_rate) if sampled and by_rate is not None else None,
+        "shards_rate": share("rate", by_rate) if sampled and by_rate is not None else None,
         "shards_pages": (
             whole("samples", by_count, 1, 2**31) if sampled and by_count is not None else None
         ),
         "hashes": HASHES if accuracy else 0,
     }
-
-
-def _rate(rate: object) -> float:
-    if not isinstance(rate, int | float) or isinstance(rate, bool):
-        raise TypeError(f"rate must be a number, not {rate!r}")
-    if not 0 < rate <= 1:
-        raise WordlineError(f"rate: {rate} is not above 0 and at most 1; give a share of the pages")
-    return float(rate)

@@ -14,7 +14,7 @@ from typing import TypedDict, cast
 
 from wordline import _wordline, config, output_folder
 from wordline._wordline import WordlineError
-from wordline.arguments import whole
+from wordline.arguments import share, whole
 from wordline.cache import (
     CacheInput,
     CacheProgress,
@@ -219,7 +219,7 @@ def plan_cache(
         raise WordlineError("no size is given; give one, such as 64MiB, 4096p or 10%")
     options: dict[str, object] = {
         "sizes": wanted,
-        "rate": _share(rate),
+        "rate": share("rate", rate),
         "seed": whole("seed", seed, 0),
         "steps": whole("steps", steps, FEWEST_STEPS, MOST_STEPS),
     }
@@ -260,11 +260,3 @@ def _summary(told: dict[str, object]) -> PlanSummary:
     from importlib.metadata import version
 
     return cast("PlanSummary", {"kind": "plan-cache", "version": version("wordline"), **told})
-
-
-def _share(rate: object) -> float:
-    if not isinstance(rate, int | float) or isinstance(rate, bool):
-        raise TypeError(f"rate must be a number, not {rate!r}")
-    if not 0 < rate <= 1:
-        raise WordlineError(f"rate: {rate} is not above 0 and at most 1; give a share of the pages")
-    return float(rate)

@@ -5,8 +5,7 @@ use wordline_kernel::Time;
 use wordline_nand::{Basic, Block, Die, Event as Flash, Features, Full, Operation, Ppn};
 
 use super::Controller;
-use super::pending::PageWrite;
-use super::regulate::Rewrite;
+use super::pending::{PageWrite, Rewrite};
 use crate::backend::{ArrayDone, Purpose};
 use crate::error::{DeviceError, Result};
 use crate::event::Context;

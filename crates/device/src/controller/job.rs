@@ -6,8 +6,7 @@ use wordline_ftl::{GcKind, JobId};
 use wordline_kernel::Time;
 use wordline_nand::{Block, Plane, Ppn};
 
-use super::pending::PageRead;
-use super::regulate::Rewrite;
+use super::pending::{PageRead, Rewrite};
 
 /// What waits for a part of the map.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

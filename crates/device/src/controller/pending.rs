@@ -27,6 +27,27 @@ pub(super) struct PageRead {
     pub found: Characteristic,
 }
 
+/// A page that is written again.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Rewrite {
+    pub page: Lpn,
+    /// The die whose queue it was in; [`NO_QUEUE`] if it was in none.
+    pub queue: u32,
+}
+
+/// Of a page that is written again at once.
+pub(super) const NO_QUEUE: u32 = u32::MAX;
+
+impl Rewrite {
+    /// Of a transaction with this tag and this owner.
+    pub fn of(tag: u32, owner: u32) -> Self {
+        Self {
+            page: Lpn(tag),
+            queue: owner,
+        }
+    }
+}
+
 /// A write of a page or a part of it that has no place yet, or a trim behind one.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct PageWrite {

@@ -13,7 +13,7 @@ use wordline_reliability::ProgramMode;
 
 use super::Controller;
 use super::job::Waiter;
-use super::pending::{PageRead, PageWrite};
+use super::pending::{NO_QUEUE, PageRead, PageWrite, Rewrite};
 use super::write::Place;
 use crate::backend::{Grade, Order, Purpose};
 use crate::error::Result;
@@ -53,27 +53,6 @@ pub(super) struct Regulation {
     queued: FxHashSet<Lpn>,
     /// By die: whether a page of its queue is being written again.
     busy: Vec<bool>,
-}
-
-/// A page that is written again.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Rewrite {
-    page: Lpn,
-    /// The die whose queue it was in; [`NO_QUEUE`] if it was in none.
-    queue: u32,
-}
-
-/// Of a page that is written again at once.
-const NO_QUEUE: u32 = u32::MAX;
-
-impl Rewrite {
-    /// Of a transaction with this tag and this owner.
-    pub fn of(tag: u32, owner: u32) -> Self {
-        Self {
-            page: Lpn(tag),
-            queue: owner,
-        }
-    }
 }
 
 /// See [`Rewriting`].

@@ -1,10 +1,12 @@
 //! The last accesses to every page (Li et al., section 4.1).
 
+use std::marker::PhantomData;
+
 use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_reliability::ProgramMode;
 
-use super::{Characteristic, Storage};
+use super::{Characteristic, Graded, Regulate, Rewriting, Storage};
 use crate::lpn::Lpn;
 
 /// Bit of a page that was accessed at least once.
@@ -66,6 +68,67 @@ impl History {
 /// was never accessed nothing else is known than this read.
 pub fn wants_high(found: Characteristic, mode: ProgramMode) -> bool {
     matches!(found, Characteristic::New | Characteristic::ReadOnly) && mode != ProgramMode::High
+}
+
+/// How a scheme that is guided by histories writes pages that are only written.
+pub trait WriteOnly {
+    /// Whether it makes a difference of requests that wait.
+    const ASKS_FOR_QUEUE: bool = false;
+    /// The mode. `queued`: an operation of another request of the host waits.
+    fn mode(queued: bool) -> ProgramMode;
+}
+
+/// A scheme of Li et al., section 4.2, by its histories. First writes are of high cost, those of pages that are both read and
+/// written of medium cost; a page that is only read is written again in idle time, at high cost, unless it was so.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct Guided<S> {
+    history: History,
+    preloaded: ProgramMode,
+    scheme: PhantomData<S>,
+}
+
+impl<S> Guided<S> {
+    /// Of windows of so many accesses; pages of before the run were programmed in mode `preloaded`.
+    pub(super) fn of(window: u32, preloaded: ProgramMode, user_pages: u32) -> Self {
+        Self {
+            history: History::new(window, user_pages),
+            preloaded,
+            scheme: PhantomData,
+        }
+    }
+    /// What it takes of memory.
+    pub(super) fn memory(user_pages: u32, fill: Fill) -> Vec<Table> {
+        History::memory(user_pages, fill)
+    }
+}
+
+impl<S: WriteOnly> Regulate for Guided<S> {
+    fn preloaded(&self) -> ProgramMode {
+        self.preloaded
+    }
+    fn access(&mut self, page: Lpn, write: bool) -> Characteristic {
+        self.history.access(page, write)
+    }
+    fn asks_for_queue(&self) -> bool {
+        S::ASKS_FOR_QUEUE
+    }
+    fn write(&self, _page: Lpn, found: Characteristic, queued: bool) -> Graded {
+        Graded::once(match found {
+            Characteristic::New => ProgramMode::High,
+            Characteristic::WriteOnly => S::mode(queued),
+            Characteristic::ReadOnly | Characteristic::Interleaved => ProgramMode::Medium,
+        })
+    }
+    fn read(&self, _page: Lpn, found: Characteristic, mode: ProgramMode) -> bool {
+        wants_high(found, mode)
+    }
+    fn rewriting(&self) -> Rewriting {
+        Rewriting::Idle
+    }
+    fn storage(&self) -> Storage {
+        self.history.storage()
+    }
 }
 
 #[cfg(test)]

@@ -2,13 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::slot::Cited;
 use wordline_reliability::ProgramMode;
 
-use super::history::History;
-use super::{Characteristic, Graded, Regulate, Rewriting, Storage};
-use crate::lpn::Lpn;
+use super::history::{Guided, WriteOnly};
 
 /// R+W: pages that are only written are written at low cost.
 /// A page that is only read is written again in idle time, at high cost, unless it was so. First writes
@@ -37,45 +34,16 @@ impl Cited for RW {
 }
 
 /// The histories of all pages.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct State {
-    history: History,
-    preloaded: ProgramMode,
-}
+pub type State = Guided<RW>;
 
 impl State {
     pub(super) fn new(policy: &RW, user_pages: u32) -> Self {
-        Self {
-            history: History::new(policy.window, user_pages),
-            preloaded: policy.preloaded,
-        }
-    }
-    pub(super) fn memory(user_pages: u32, fill: Fill) -> Vec<Table> {
-        History::memory(user_pages, fill)
+        Self::of(policy.window, policy.preloaded, user_pages)
     }
 }
 
-impl Regulate for State {
-    fn preloaded(&self) -> ProgramMode {
-        self.preloaded
-    }
-    fn access(&mut self, page: Lpn, write: bool) -> Characteristic {
-        self.history.access(page, write)
-    }
-    fn write(&self, _page: Lpn, found: Characteristic, _queued: bool) -> Graded {
-        Graded::once(match found {
-            Characteristic::New => ProgramMode::High,
-            Characteristic::WriteOnly => ProgramMode::Low,
-            Characteristic::ReadOnly | Characteristic::Interleaved => ProgramMode::Medium,
-        })
-    }
-    fn read(&self, _page: Lpn, found: Characteristic, mode: ProgramMode) -> bool {
-        super::history::wants_high(found, mode)
-    }
-    fn rewriting(&self) -> Rewriting {
-        Rewriting::Idle
-    }
-    fn storage(&self) -> Storage {
-        self.history.storage()
+impl WriteOnly for RW {
+    fn mode(_queued: bool) -> ProgramMode {
+        ProgramMode::Low
     }
 }
