@@ -399,7 +399,7 @@ fn recorded_loads() {
 }
 
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "takes a minute optimised: `make test-slow` runs it, shorter ones run always"]
 fn ten_thousand_stops() {
     every_policy(100);
     everything_else(60);

@@ -357,7 +357,7 @@ fn no_acknowledged_write_is_lost_and_none_is_older_in_any_mode() {
 }
 
 #[test]
-#[ignore = "slow: 10^5 cuts"]
+#[ignore = "10^5 cuts take minutes optimised: `make test-slow` runs it, a shorter one runs always"]
 fn no_acknowledged_write_is_lost_in_many_cuts() {
     cut_often(1_000..4_000, 34).require(100_000);
 }

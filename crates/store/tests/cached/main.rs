@@ -433,7 +433,7 @@ fn written_pages_stay_and_leave_as_in_plain_words() {
 }
 
 #[test]
-#[ignore = "slow: 10^7 operations"]
+#[ignore = "10^7 operations take minutes optimised: `make test-slow` runs it, a shorter one runs always"]
 fn written_pages_stay_and_leave_as_in_plain_words_for_long() {
     compare_all_back(4..40, 4_000);
 }
@@ -444,7 +444,7 @@ fn the_cache_does_what_it_does_in_plain_words() {
 }
 
 #[test]
-#[ignore = "slow: 10^7 operations"]
+#[ignore = "10^7 operations take minutes optimised: `make test-slow` runs it, a shorter one runs always"]
 fn the_cache_does_what_it_does_in_plain_words_for_long() {
     compare_all(2..22, 10_500);
 }

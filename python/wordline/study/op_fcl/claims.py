@@ -32,7 +32,8 @@ SWINGS = (
 )
 FILLED = (
     "the working set is 95 % of the flash and complete at the end only, so that 90 and 95 % are "
-    "seldom full; played a second time, 90 % wears more than twice as much (figure Reasons)"
+    "seldom full; played a second time, 90 % wears more than twice as much, and 95 % erases more "
+    "than twice as much as 70 % (figure Reasons)"
 )
 ONE_PERIOD = (
     "the run is one such period long, and half of the cache is for writes until it ends; where it "
@@ -221,7 +222,8 @@ def erases(charged: Curves, *, quick: bool = False) -> list[Claim]:
                 [Claim(f"O15: {title(name)}, {scheme}: erases rise sharply beyond 70 % (at 95 % "
                        "twice as many or more, and ever more steeply)",
                        at[95] >= 2 * at[70] and _rise(slopes),
-                       ", ".join(f"{percent}: {one:.1f}" for percent, one in at.items()))],
+                       ", ".join(f"{percent}: {one:.1f}" for percent, one in at.items()),
+                       FILLED if (name, scheme) == ("financial", RW) else "")],
                 quick and name == "financial",
             )  # fmt: skip
     for scheme in FIXED:

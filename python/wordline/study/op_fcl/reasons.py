@@ -28,6 +28,7 @@ ONE_BY_ONE: dict[str, Value] = {"cache.destage.group_pages": 1}
 SHARES = (60, 70, 80, 90)
 SWUNG = (90, 95)
 WORN = 90
+RISING = (70, 95)
 SHORT, LONG = 12, 20
 """Exponents of two of periods."""
 
@@ -122,26 +123,37 @@ def _swings(setup: Setup, paths: Mapping[str, Path]) -> Found:
 
 
 def _filled(setup: Setup, paths: Mapping[str, Path]) -> Found:
-    """O17: the second time that Financial is played."""
+    """O15 and O17: the second time that Financial is played."""
     store = Store.of(TABLE["financial"], part(setup))
     cases: dict[str, Case] = {}
-    for scheme, percent in ((FP, WORN), (OP, INITIAL_PERCENT)):
+    for scheme, percent in ((FP, WORN), (OP, INITIAL_PERCENT), (RW, RISING[0]), (RW, RISING[1])):
         once = case("financial", paths["financial"], store, scheme, percent)
-        cases[f"{scheme} once"] = once
-        cases[f"{scheme} twice"] = replace(
+        cases[f"{scheme} {percent} once"] = once
+        cases[f"{scheme} {percent} twice"] = replace(
             once, trace=[paths["financial"]] * 2, label=f"{once.label}, twice"
         )
     found = _cells(setup, cases)
-    first = found[f"{FP} once"].erases / found[f"{OP} once"].erases
-    second, other = (found[f"{scheme} twice"].erases - found[f"{scheme} once"].erases
-                     for scheme in (FP, OP))  # fmt: skip
+
+    def again(scheme: str, percent: int) -> float:
+        what = f"{scheme} {percent}"
+        return found[f"{what} twice"].erases - found[f"{what} once"].erases
+
+    first = found[f"{FP} {WORN} once"].erases / found[f"{OP} {INITIAL_PERCENT} once"].erases
+    second, other = again(FP, WORN), again(OP, INITIAL_PERCENT)
+    low, high = (found[f"{RW} {percent} once"].erases for percent in RISING)
+    rise = again(RW, RISING[1]) / again(RW, RISING[0])
     rows = [
         Row(f"O17: Financial, erases of FP-FCL at {WORN} % over OP-FCL's", first, "times"),
         Row("O17: the same of a second time", second / other, "times"),
-    ]
+        Row(f"O15: Financial, erases of RW-FCL at {RISING[1]} % over those at {RISING[0]} %",
+            high / low, "times"),
+        Row("O15: the same of a second time", rise, "times"),
+    ]  # fmt: skip
     return rows, [
         Claim(f"O17, why: played a second time Financial wears the flash more than twice as much "
               f"at {WORN} % of FP-FCL", second / other > 2, f"{second / other:.2f}"),
+        Claim(f"O15, why: played a second time Financial erases twice as much at {RISING[1]} % of "
+              f"RW-FCL as at {RISING[0]} %, and more", rise >= 2, f"{rise:.2f}"),
     ]  # fmt: skip
 
 
