@@ -45,7 +45,9 @@ impl Sizes {
 /// Draws sizes.
 #[derive(Clone, Debug)]
 pub(super) struct Mix {
-    /// Sizes with the sum of the weights up to and with their own.
+    /// The last of the sizes, and the sum of all weights.
+    last: (u64, f64),
+    /// Those before it, with the sum of the weights up to and with their own.
     steps: Vec<(u64, f64)>,
 }
 
@@ -59,9 +61,6 @@ impl Mix {
             }],
             Sizes::Mix(shares) => shares.clone(),
         };
-        if shares.is_empty() {
-            return fault(key, "the list is empty", "name at least one size");
-        }
         let mut steps = Vec::new();
         let mut sum = 0.0;
         for Share { bytes, weight } in shares {
@@ -69,12 +68,15 @@ impl Mix {
             sum += weight;
             steps.push((bytes, sum));
         }
-        Ok(Self { steps })
+        match steps.pop() {
+            Some(last) => Ok(Self { last, steps }),
+            None => fault(key, "the list is empty", "name at least one size"),
+        }
     }
 
     pub(super) fn next(&self, random: &mut Stream) -> u64 {
-        let (last, sum) = self.steps[self.steps.len() - 1];
-        if self.steps.len() == 1 {
+        let (last, sum) = self.last;
+        if self.steps.is_empty() {
             return last;
         }
         let at = random.unit() * sum;
