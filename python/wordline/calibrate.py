@@ -8,7 +8,6 @@ r.write("out/mine")                    # device.toml, summary.json, residuals.cs
 from __future__ import annotations
 
 import json
-import math
 import os
 import tomllib
 from collections.abc import Callable, Mapping
@@ -20,12 +19,12 @@ from wordline import arguments, config, output_folder
 from wordline._wordline import WordlineError
 from wordline.calibration_data import read_latencies, read_points
 from wordline.catalogue import presets
-from wordline.error_fit import Constant, Point, fit_errors, predicted
+from wordline.error_fit import Constant, fit_errors, predicted
 from wordline.latency_fit import LevelTime, level_times
 
 BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4, "plc": 5}
-# Cycles of the table that a preset has, beside those measured.
-KNOTS = 9
+# Up to this rate the preset extrapolates the fit, or up to the largest fitted at a measured point.
+LIMIT = 0.05
 UNIT_OF_RESIDUALS = {
     False: "natural logarithm of predicted / measured rate",
     True: "deviance residual of the Poisson count, positive if the fit predicts more errors",
@@ -33,26 +32,14 @@ UNIT_OF_RESIDUALS = {
 
 
 class Residual(TypedDict):
-    """A point, what the fit and the table of the preset say there, and the residual of the fit."""
+    """A point, what the fit says there, and the residual of the fit."""
 
     cycles: float
     retention_days: float
     reads: float
     rber: float
     fitted: float
-    tabled: float
     residual: float
-
-
-class ErrorTable(TypedDict):
-    """The fit as `nand.reliability.errors.table` has it. It is linear in days and in reads;
-    `off_ratio` is its largest deviation from the fit at a measured point, as a factor less 1."""
-
-    cycles: list[float]
-    rates: list[float]
-    per_day: list[float]
-    per_read: list[float]
-    off_ratio: float
 
 
 class ErrorSummary(TypedDict):
@@ -66,7 +53,6 @@ class ErrorSummary(TypedDict):
     scale: float
     residual_unit: str
     residuals: list[Residual]
-    table: ErrorTable
 
 
 class LatencySummary(TypedDict):
@@ -245,80 +231,19 @@ def _errors(summary: CalibrationSummary, path: str, seed: int) -> None:
     except WordlineError as fault:
         raise WordlineError(f"{path}: {fault}") from None
     values = {name: one["value"] for name, one in fit.constants.items()}
-    table = _table(points, values)
     residuals = [
         Residual(
             cycles=one.cycles, retention_days=one.days, reads=one.reads, rber=one.rate,
             fitted=predicted(values, one.cycles, one.days, one.reads),
-            tabled=table_rate(table, one.cycles, one.days, one.reads), residual=far,
+            residual=far,
         )
         for one, far in zip(points, fit.residuals, strict=True)
     ]  # fmt: skip
-    table["off_ratio"] = math.expm1(
-        max(abs(math.log(one["tabled"] / one["fitted"])) for one in residuals)
-    )
     summary["errors"] = ErrorSummary(
         data=Path(path).name, points=len(points), counted=fit.counted, constants=fit.constants,
         scale=fit.scale, residual_unit=UNIT_OF_RESIDUALS[fit.counted], residuals=residuals,
-        table=table,
     )  # fmt: skip
     summary["notes"] += fit.notes
-    if table["off_ratio"] > 0.1:
-        summary["notes"].append(
-            "the preset's table is linear in days and reads and differs from the fit by up to "
-            f"{table['off_ratio']:.0%} at a measured point; residuals.csv has both"
-        )
-
-
-def _table(points: list[Point], values: Mapping[str, float]) -> ErrorTable:
-    """The fit at the measured cycles and some between; what a day and a read add is the straight
-    line through 0 that is nearest, in ratio, to the fit over the measured days and reads."""
-    measured = sorted({point.cycles for point in points})
-    low, high = measured[0], measured[-1]
-    even = [low + (high - low) * knot / (KNOTS - 1) for knot in range(KNOTS)]
-    cycles = sorted({*measured, *(float(f"{one:.6g}") for one in even if low < one < high)})
-    fresh = [predicted(values, one, 0, 0) for one in cycles]
-    knots = list(zip(cycles, fresh, strict=True))
-    days = [point.days for point in points if point.days > 0]
-    reads = [point.reads for point in points if point.reads > 0]
-    per_day = [_slope([(t, predicted(values, c, t, 0) - at) for t in days]) for c, at in knots]
-    per_read = [_slope([(r, predicted(values, c, 0, r) - at) for r in reads]) for c, at in knots]
-    return ErrorTable(
-        cycles=cycles,
-        rates=_limited(fresh),
-        per_day=_limited(per_day) if days else [],
-        per_read=_limited(per_read) if reads else [],
-        off_ratio=0.0,
-    )
-
-
-def _slope(added: list[tuple[float, float]]) -> float:
-    """Of the line through 0 with the least squares of logarithms to what is added."""
-    logs = [math.log(y / x) for x, y in added if y > 0]
-    return math.exp(sum(logs) / len(logs)) if logs else 0.0
-
-
-def _limited(rates: list[float]) -> list[float]:
-    return [float(f"{min(0.5, max(0.0, rate)):.6g}") for rate in rates]
-
-
-def table_rate(table: ErrorTable, cycles: float, days: float, reads: float) -> float:
-    """What the table says: between two points a straight line of the logarithm, outside that of the
-    nearest."""
-    knots = table["cycles"]
-    above = next((place for place, knot in enumerate(knots) if knot > cycles), len(knots))
-    below = max(0, above - 1)
-    above = min(above, len(knots) - 1)
-    share = (cycles - knots[below]) / (knots[above] - knots[below]) if above > below else 0.0
-
-    def between(values: list[float]) -> float:
-        low, high = (values[below], values[above]) if values else (0.0, 0.0)
-        if low <= 0 or high <= 0:
-            return low + (high - low) * share
-        return low ** (1 - share) * high**share
-
-    added = between(table["per_day"]) * days + between(table["per_read"]) * reads
-    return max(1e-300, min(0.5, between(table["rates"]) + added))
 
 
 def _latency(
@@ -397,9 +322,8 @@ def _reliability(errors: ErrorSummary) -> str:
         f"Residuals ({errors['residual_unit']}): standard deviation {errors['scale']:.3g}, "
         f"largest {largest:.3g}."
     )
-    table = errors["table"]
-    text += _comment(f"The table differs from the fit by up to {table['off_ratio']:.2%} there.")
-    text += "[nand.reliability.errors.table]\n"
-    rows = (("cycles", table["cycles"]), ("rates", table["rates"]),
-            ("per_day", table["per_day"]), ("per_read", table["per_read"]))  # fmt: skip
-    return text + "".join(f"{key} = {list(map(float, row))}\n" for key, row in rows)
+    text += "[nand.reliability.errors.fitted]\n"
+    for name, one in errors["constants"].items():
+        text += f"{name} = {one['value']!r}\n"
+    largest = max(LIMIT, *(one["fitted"] for one in errors["residuals"]))
+    return text + f'reads = "block"\nlimit = {min(0.5, largest)!r}\n'

@@ -18,8 +18,9 @@ import wordline
 
 ROOT = Path(__file__).parents[2]
 # The examples of the page on MQSim go on from files of MQSim: tests/python/test_mqsim.py has some.
-# Those on clusters and searches need a cluster and Optuna: test_sweep.py and test_docs_numbers.py.
-OWN_TESTS = {"mqsim", "cluster", "search"}
+# Those on clusters, searches and calibrations need a cluster, Optuna and SciPy: test_sweep.py,
+# test_docs_numbers.py and test_calibrate.py.
+OWN_TESTS = {"mqsim", "cluster", "search", "calibrate"}
 PAGES = [
     ROOT / "README.md",
     ROOT / "docs/tutorial.md",

@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import random
+import re
 import tomllib
 from pathlib import Path
 
@@ -12,7 +13,6 @@ from conftest import Command
 
 import wordline
 from wordline import WordlineError, config
-from wordline.calibrate import table_rate
 from wordline.error_fit import CONSTANTS, Point, cost, fit_errors, predicted
 
 np = pytest.importorskip("numpy")
@@ -100,27 +100,35 @@ def test_the_preset_loads_and_says_what_the_fit_says(wordline: Command, place: P
     assert wordline("config", "check", "mine/device.toml").returncode == 0
     summary = json.loads((place / "mine/summary.json").read_text())["errors"]
     shown = tomllib.loads(config.show(str(place / "mine/device.toml")))
-    table = shown["nand"]["reliability"]["errors"]["table"]
-    for key in ("cycles", "rates", "per_day", "per_read"):
-        assert table[key] == summary["table"][key]
+    fitted = shown["nand"]["reliability"]["errors"]["fitted"]
     found = {name: one["value"] for name, one in summary["constants"].items()}
-    for cycles, rate in zip(table["cycles"], table["rates"], strict=True):
-        assert rate == pytest.approx(predicted(found, cycles, 0, 0), rel=1e-5)
+    assert {name: fitted[name] for name in CONSTANTS} == found
+    assert fitted["reads"] == "block"
     rows = list(csv.DictReader((place / "mine/residuals.csv").read_text().splitlines()))
     assert len(rows) == 35
-    off = [abs(math.log(float(row["tabled"]) / float(row["fitted"]))) for row in rows]
-    assert math.expm1(max(off)) == pytest.approx(summary["table"]["off_ratio"], rel=1e-4)
+    assert fitted["limit"] == max(0.05, *(one["fitted"] for one in summary["residuals"]))
     for row in rows:
         expected = math.log(float(row["fitted"]) / float(row["rber"]))
         assert float(row["residual"]) == pytest.approx(expected, abs=1e-6)
 
 
-def test_a_table_is_straight_in_the_logarithm_between_its_points() -> None:
-    table = {"cycles": [0.0, 100.0], "rates": [1e-6, 1e-4], "per_day": [0.0, 2e-6],
-             "per_read": [], "off_ratio": 0.0}  # fmt: skip
-    assert table_rate(table, 50, 0, 9) == pytest.approx(1e-5)
-    assert table_rate(table, 50, 3, 0) == pytest.approx(1e-5 + 3e-6)
-    assert table_rate(table, 500, 1, 0) == pytest.approx(1e-4 + 2e-6)
+PAGE = Path(__file__).parents[2] / "docs/how-to/calibrate.md"
+
+
+def test_the_examples_of_the_page_run_as_they_stand(wordline: Command, place: Path) -> None:
+    write_points("rber.csv", points("tlc", 1))
+    pages = [300_000, 900_000, 2_000_000]
+    lines = [f"{index}, {pages[index % 3]}, 1, 16384, 0\n" for index in range(90)]
+    (place / "d_lat.1.log").write_text("".join(lines))
+    fences = re.findall(r"^ *```(sh|python)\n(.*?)^ *```$", PAGE.read_text(), re.M | re.S)
+    calls = [line.split() for kind, block in fences if kind == "sh" for line in block.splitlines()]
+    assert {call[1] for call in calls} == {"calibrate", "config"}
+    for call in calls:
+        told = wordline(*call[1:])
+        assert told.returncode == 0, told.stderr
+    (code,) = [block for kind, block in fences if kind == "python"]
+    exec(code, {})
+    assert (place / "out/mine/residuals.csv").exists()
 
 
 HEAD = "cycles,rber\n"
@@ -292,7 +300,7 @@ def test_any_preset_of_an_ssd_can_be_changed(place: Path, base: str) -> None:
         return
     wordline.calibrate("rber.csv", base=base, out="mine")
     there = tomllib.loads(config.show("mine/device.toml"))
-    assert list(there["nand"]["reliability"]["errors"]) == ["table"]
+    assert list(there["nand"]["reliability"]["errors"]) == ["fitted"]
 
 
 def test_the_base_is_a_preset(tiny: str) -> None:

@@ -9,6 +9,7 @@ use wordline_reliability::binomial::{
 };
 use wordline_reliability::ecc::{Correct, bch::Bch, ldpc::Ldpc};
 use wordline_reliability::errors::analytic::{Analytic, Cells};
+use wordline_reliability::errors::fitted::{Fitted, Reads};
 use wordline_reliability::errors::{Err, acceleration, table::Table};
 use wordline_reliability::program_step::{Shift, Step, error_rate, noise_for};
 use wordline_reliability::{Age, Ecc, ProgramMode};
@@ -152,6 +153,39 @@ fn published_fits_give_the_rates_of_the_reading_and_no_more_than_their_limit() {
             .rate(&age(3000.0, 30.0, 0.0))
             .is_limited
     );
+}
+
+#[test]
+fn a_fit_of_ones_own_is_the_sum_of_its_terms() {
+    let own = Fitted {
+        e: 1e-6,
+        a: 2e-9,
+        k: 2.0,
+        b: 3e-8,
+        m: 1.0,
+        n: 0.5,
+        g: 4e-10,
+        p: 1.0,
+        q: 1.0,
+        ..Fitted::default()
+    };
+    // 1e-6 + 2e-9 x 10^2 + 3e-8 x 10 x 9^0.5 + 4e-10 x 10 x 50.
+    close(own.rate(&age(10.0, 9.0, 50.0)).rate, 2.3e-6, 1e-12);
+    close(own.rate(&age(10.0, 0.0, 0.0)).rate, 1.2e-6, 1e-12);
+    let by_page = Fitted {
+        reads: Reads::Page,
+        ..own.clone()
+    };
+    let of_ten_pages = Age {
+        pages: 10,
+        ..age(10.0, 0.0, 50.0)
+    };
+    close(by_page.rate(&of_ten_pages).rate, 1.22e-6, 1e-12);
+    close(own.rate(&of_ten_pages).rate, 1.4e-6, 1e-12);
+    // A stress that there is not adds nothing, whatever its exponent.
+    let flat = Fitted { n: 0.0, ..own };
+    close(flat.rate(&age(10.0, 0.0, 0.0)).rate, 1.2e-6, 1e-12);
+    assert_eq!(Fitted::default().rate(&age(1e5, 1e5, 1e9)).rate, 0.0);
 }
 
 #[test]

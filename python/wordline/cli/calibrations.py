@@ -38,7 +38,7 @@ def calibrate(out: Path | None, as_json: bool, **options: Any) -> None:
     """Calibrate a device to measured error rates and latencies.
 
     Fits RBER = e + a c^k + b c^m t^n + g c^p r^q of cycles c, days t and reads r, and the times of
-    reads and programs by page type. The preset changes --base; error rates are in it as a table.
+    reads and programs by page type. The preset changes --base.
 
     \b
     Examples:

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
+use super::fitted::{Fitted, Reads};
 use super::{Age, Err, Rate};
 
 /// Raw bit error rate of cycles c, retention t in days and reads r since the erase: `e + a c^k + b c^m t^n + g c^p r^q`.
@@ -42,20 +43,7 @@ impl Cited for Analytic {
         "B. S. Kim, J. Choi, S. L. Min, Design tradeoffs for SSD reliability, FAST 2019";
 }
 
-/// The constants of a fit.
-struct Fit {
-    e: f64,
-    a: f64,
-    k: f64,
-    b: f64,
-    m: f64,
-    n: f64,
-    g: f64,
-    p: f64,
-    q: f64,
-}
-
-const MLC: Fit = Fit {
+const MLC: Fitted = Fitted {
     e: 8.34e-5,
     a: 3.30e-11,
     k: 1.71,
@@ -65,8 +53,10 @@ const MLC: Fit = Fit {
     g: 6.26e-13,
     p: 1.76,
     q: 0.47,
+    reads: Reads::Block,
+    ..Fitted::NONE
 };
-const TLC: Fit = Fit {
+const TLC: Fitted = Fitted {
     e: 1.48e-3,
     a: 3.90e-10,
     k: 2.05,
@@ -76,23 +66,17 @@ const TLC: Fit = Fit {
     g: 3.73e-9,
     p: 0.33,
     q: 1.71,
+    reads: Reads::Page,
+    ..Fitted::NONE
 };
 
 impl Err for Analytic {
     fn rate(&self, age: &Age) -> Rate {
-        let (fit, reads) = match self.cells {
-            Cells::Mlc => (MLC, age.reads),
-            Cells::Tlc => (TLC, age.reads / f64::from(age.pages.max(1))),
+        let fit = match self.cells {
+            Cells::Mlc => MLC,
+            Cells::Tlc => TLC,
         };
-        let (c, t) = (age.cycles, age.retention_days);
-        let power = |base: f64, exponent| libm::pow(base.max(0.0), exponent);
-        let rate = fit.e
-            + fit.a * power(c, fit.k)
-            + fit.b * power(c, fit.m) * power(t, fit.n)
-            + fit.g * power(c, fit.p) * power(reads, fit.q);
-        Rate {
-            rate: rate.min(self.limit),
-            is_limited: rate > self.limit,
-        }
+        let limit = self.limit;
+        Fitted { limit, ..fit }.rate(age)
     }
 }

@@ -1,6 +1,7 @@
 //! Raw bit error rates.
 
 pub mod analytic;
+pub mod fitted;
 pub mod none;
 pub mod table;
 
@@ -19,6 +20,13 @@ pub struct Age {
     pub reads: f64,
     /// Pages of its block.
     pub pages: u32,
+}
+
+impl Age {
+    /// Reads of the block since the erase for each of its pages.
+    fn reads_a_page(&self) -> f64 {
+        self.reads / f64::from(self.pages.max(1))
+    }
 }
 
 /// A rate, and whether it was beyond what the model is good for.
@@ -71,6 +79,7 @@ members! {
     "none" => None(none),
     "table" => Table(table),
     "analytic" => Analytic(analytic),
+    "fitted" => Fitted(fitted),
 }
 
 impl Default for Errors {
