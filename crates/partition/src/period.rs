@@ -21,8 +21,7 @@ pub enum Counting {
     /// In ghost lists, each as long as the whole flash. As in the source, with about 1 % of the flash in memory.
     #[default]
     Ghosts,
-    /// SHARDS: in stacks of at most `sample_pages` pages that are known from period to period. A page that is written stays in the
-    /// stack of reads.
+    /// SHARDS: in stacks of at most `sample_pages` pages that are known from period to period.
     Shards,
 }
 
@@ -46,8 +45,9 @@ impl Stack {
     }
     /// A page is no longer in the list that the stack is of.
     fn forget(&mut self, page: u64) {
-        if let Self::Ghosts(ghosts) = self {
-            ghosts.forget(page);
+        match self {
+            Self::Ghosts(ghosts) => ghosts.forget(page),
+            Self::Shards(shards) => shards.forget(page),
         }
     }
     fn forget_hits(&mut self) {

@@ -179,6 +179,17 @@ impl ShardsSize {
         self.numbers.remove(largest);
         Some(entry)
     }
+    /// A key leaves the stack: its next request is as the first one. If it is looked at, it takes room until a key of a
+    /// smaller hash needs it.
+    pub fn forget(&mut self, key: u64) {
+        let entry = self
+            .sample
+            .take(key)
+            .and_then(|hash| self.numbers.get(hash));
+        if let Some(entry) = entry {
+            self.stack.forget(entry);
+        }
+    }
     /// Counts requests from zero again. The keys stay known, so that no request after this is taken for
     /// the first of a key that was requested before.
     pub fn forget_requests(&mut self) {
@@ -216,14 +227,14 @@ impl ShardsSize {
                 hits,
             });
         }
-        let footprint = (self.keys() as f64 / self.sample.rate()).round() as u64;
+        let footprint = (self.stack.len() as f64 / self.sample.rate()).round() as u64;
         Curve::new(self.requests, footprint, corners)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
 
@@ -232,6 +243,7 @@ mod tests {
     struct Paper {
         sample: Sample,
         room: usize,
+        known: BTreeSet<u64>,
         list: Vec<u64>,
         counts: BTreeMap<u64, f64>,
         sampled: f64,
@@ -243,6 +255,7 @@ mod tests {
             Self {
                 sample,
                 room,
+                known: BTreeSet::new(),
                 list: Vec::new(),
                 counts: BTreeMap::new(),
                 sampled: 0.0,
@@ -262,12 +275,17 @@ mod tests {
                 *self.counts.entry(scaled).or_default() += 1.0;
             }
             self.list.push(hash);
-            if self.list.len() > self.room {
+            self.known.insert(hash);
+            if self.known.len() > self.room {
                 self.lower();
             }
         }
+        fn forget(&mut self, key: u64) {
+            let hash = self.sample.take(key);
+            self.list.retain(|&other| Some(other) != hash);
+        }
         fn lower(&mut self) {
-            let largest = self.list.iter().copied().max().unwrap();
+            let largest = self.known.pop_last().unwrap();
             self.list.retain(|&hash| hash < largest);
             let before = self.sample.rate();
             self.sample.end_below(largest);
@@ -292,25 +310,41 @@ mod tests {
     #[test]
     fn a_fixed_size_is_as_the_paper_has_it() {
         for (room, seed) in [(1, 1), (10, 2), (100, 3), (1_000, 4), (100, 5)] {
-            is_as_the_paper_has_it(Rate::ALL, room, seed);
+            is_as_the_paper_has_it(Rate::ALL, room, seed, NEVER);
         }
     }
 
     #[test]
     fn so_is_one_that_begins_with_a_share_of_the_keys() {
         for (room, seed) in [(1, 6), (100, 7), (5_000, 8)] {
-            is_as_the_paper_has_it(Rate::new(1.0 / 16.0).unwrap(), room, seed);
+            is_as_the_paper_has_it(Rate::new(1.0 / 16.0).unwrap(), room, seed, NEVER);
         }
     }
 
-    fn is_as_the_paper_has_it(rate: Rate, room: u32, seed: u64) {
+    /// As if the key had not been requested before.
+    #[test]
+    fn keys_can_be_forgotten() {
+        for (room, seed) in [(1, 1), (10, 2), (100, 3), (1_000, 4), (10_000, 5)] {
+            is_as_the_paper_has_it(Rate::ALL, room, seed, 2);
+        }
+    }
+
+    const NEVER: usize = 5;
+
+    /// In place of every request of which the number modulo 5 is `forgotten`, the key is forgotten.
+    fn is_as_the_paper_has_it(rate: Rate, room: u32, seed: u64, forgotten: usize) {
         let mut paper = Paper::new(Sample::new(rate, seed), room as usize);
         let mut shards = ShardsSize::beginning_at(rate, NonZeroU32::new(room).unwrap(), seed);
-        for key in keys() {
+        for (at, key) in keys().into_iter().enumerate() {
+            if at % 5 == forgotten {
+                paper.forget(key);
+                shards.forget(key);
+                continue;
+            }
             paper.request(key);
             shards.extend([key]);
             assert_eq!(shards.rate(), paper.sample.rate());
-            assert_eq!(shards.keys(), paper.list.len());
+            assert_eq!(shards.keys(), paper.known.len());
         }
         let curve = shards.curve();
         let resolved = (1.0 / shards.rate()).ceil() as u64;

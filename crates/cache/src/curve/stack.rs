@@ -84,6 +84,17 @@ impl Stack {
         }
         above
     }
+    /// Takes an entry off the stack, if it is on it.
+    pub(super) fn forget(&mut self, entry: Entry) {
+        let Some(last) = self.last.get_mut(entry.index()) else {
+            return;
+        };
+        let slot = std::mem::take(last);
+        if slot != 0 {
+            self.depth -= 1;
+            self.take(slot as usize - 1);
+        }
+    }
     /// Clears the mark of a slot; how many marks lie behind it.
     #[inline]
     fn take(&mut self, slot: usize) -> u32 {
@@ -153,7 +164,7 @@ mod tests {
     use super::*;
     use wordline_kernel::Stream;
 
-    /// A few entries or thousands at a time, so that the slots run out often.
+    /// A few entries or thousands at a time, so that the slots run out often; some are forgotten.
     #[test]
     fn depths_are_those_of_a_list() {
         for (seed, entries) in [(1, 1), (2, 2), (3, 70), (4, 3_000)] {
@@ -161,6 +172,12 @@ mod tests {
             let (mut stack, mut list) = (Stack::default(), Vec::new());
             for step in 0..20_000 {
                 let entry = Entry(stream.below(entries) as u32);
+                if step % 7 == 3 {
+                    list.retain(|&other| other != entry);
+                    stack.forget(entry);
+                    assert_eq!(stack.len(), list.len());
+                    continue;
+                }
                 let place = list.iter().rposition(|&other| other == entry);
                 let above = place.map(|place| {
                     list.remove(place);
