@@ -107,6 +107,10 @@ pub(crate) struct Segment {
     pub queued: bool,
     /// Whether they are being written.
     pub destaging: bool,
+    /// Of the writes that it holds and the platters do not, the first, in the order in which the buffer took them.
+    pub oldest: u64,
+    /// While they are being written: the first of those that may join.
+    pub next: u64,
     /// When the data of all is there.
     pub ready: Time,
     /// When it was used last, in the order of uses.
@@ -197,6 +201,11 @@ impl Segments {
     pub fn dirty(&self) -> usize {
         self.all.iter().filter(|segment| segment.dirty).count()
     }
+    /// Of the writes that are not on the platters, the first.
+    pub fn first_unwritten(&self) -> Option<u64> {
+        let dirty = self.all.iter().filter(|segment| segment.dirty);
+        dirty.map(|segment| segment.oldest).min()
+    }
     /// Sectors that are not on the platters.
     pub fn dirty_sectors(&self) -> u64 {
         let dirty = self.all.iter().filter(|segment| segment.dirty);
@@ -254,7 +263,7 @@ impl Segments {
         self.oldest().map_or(Room::None, Room::New)
     }
     /// Puts a write into a segment that has room for it, whose data is there at `ready`.
-    pub fn put(&mut self, extent: Extent, place: usize, ready: Time) {
+    pub fn put(&mut self, extent: Extent, place: usize, ready: Time, write: u64) {
         self.invalidate(extent);
         let segment = &mut self.all[place];
         if segment.dirty {
@@ -264,6 +273,7 @@ impl Segments {
                 start: extent.lbn,
                 end: extent.end(),
                 dirty: true,
+                oldest: write,
                 ..Segment::default()
             };
         }

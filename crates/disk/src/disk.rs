@@ -64,8 +64,8 @@ pub struct Disk {
     bus_free: Time,
     /// Requests that wait for a destage, in their order.
     stalled: VecDeque<Ticket>,
-    /// Flushes that wait for all of them.
-    flushes: Vec<Ticket>,
+    /// Flushes, and the last write that each waits for: that which the buffer took last before it.
+    flushes: Vec<(Ticket, u64)>,
     busy: Time,
     /// Since when the mechanism has been at work.
     busy_since: Time,
@@ -136,7 +136,7 @@ impl Disk {
             Op::Flush if self.segments.dirty() == 0 => {
                 cx.schedule(cx.now, Event::Complete(ticket));
             }
-            Op::Flush => self.flushes.push(ticket),
+            Op::Flush => self.flushes.push((ticket, self.figures.writes_buffered)),
             Op::Read => {
                 self.catch_up(cx.now);
                 if self.segments.find(extent).is_some() {
@@ -180,7 +180,8 @@ impl Disk {
         self.figures.writes_buffered += 1;
         self.stop_reading(cx.now);
         let done = self.serve_buffered(cx, ticket, hit);
-        self.segments.put(extent, place, done);
+        let write = self.figures.writes_buffered;
+        self.segments.put(extent, place, done, write);
         let segment = self.segments.get_mut(place);
         if !segment.queued && !segment.destaging {
             segment.queued = true;
@@ -389,6 +390,7 @@ impl Disk {
         self.stop_reading(cx.now);
         let segment = self.segments.get_mut(number as usize);
         (segment.queued, segment.destaging) = (false, true);
+        segment.next = self.figures.writes_buffered + 1;
         let (extent, ready) = (segment.extent(), segment.ready);
         self.figures.destages += 1;
         let access = self.access(cx.now, extent, true, ready);
@@ -402,13 +404,19 @@ impl Disk {
         segment.destaging = false;
         if segment.end > written {
             (segment.start, segment.queued) = (written, true);
+            segment.oldest = segment.next;
             let extent = segment.extent();
             self.enqueue(Operation::Destage(number), extent, true, cx.now);
         } else {
             segment.dirty = false;
         }
-        if self.segments.dirty() == 0 {
-            for ticket in std::mem::take(&mut self.flushes) {
+        if !self.flushes.is_empty() {
+            let written = self
+                .segments
+                .first_unwritten()
+                .map_or(u64::MAX, |oldest| oldest - 1);
+            let over = self.flushes.extract_if(.., |(_, last)| *last <= written);
+            for (ticket, _) in over {
                 cx.schedule(cx.now, Event::Complete(ticket));
             }
         }

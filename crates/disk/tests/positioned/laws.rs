@@ -395,6 +395,57 @@ fn flushes_and_forced_writes_are_durable() {
     assert_eq!(disk.figures().destages, 1);
 }
 
+/// A flush waits for the writes that were complete when it came, and not for those that go on coming.
+#[test]
+fn a_flush_ends_while_writes_go_on() {
+    let config = preset("nearline-7200", json!({}));
+    let mut disk = Disk::new(&Plan::new(&config).unwrap());
+    let mut queue: EventQueue<Event> = EventQueue::default();
+    let mut stream = Stream::new(5, "flush");
+    let mut probe = ();
+    let mut flush = None;
+    for write in 0..400_u32 {
+        let arrival = Time::from_ms(2 * u64::from(write));
+        let mut ended = None;
+        while queue.next_time().is_some_and(|next| next <= arrival) {
+            let Some((now, event)) = queue.pop() else {
+                break;
+            };
+            disk.handle(&mut Context::new(now, &mut queue, &mut probe), event)
+                .unwrap();
+            if disk.completions().any(|done| Some(done.ticket) == flush) {
+                ended = Some(now);
+                break;
+            }
+        }
+        if let Some(now) = ended {
+            let cut = disk.cut_power(now, &mut probe).unwrap();
+            assert!(
+                0 < cut.pages_lost && cut.pages_lost <= write - 20,
+                "{} of {write}",
+                cut.pages_lost
+            );
+            return;
+        }
+        let mut request = Request {
+            stream: 0,
+            op: Op::Write,
+            fua: false,
+            offset: stream.below(1 << 28) * 4096,
+            bytes: 4096,
+            arrival,
+        };
+        disk.submit(&mut Context::new(arrival, &mut queue, &mut probe), request)
+            .unwrap();
+        if write == 19 {
+            (request.op, request.bytes, request.offset) = (Op::Flush, 0, 0);
+            let cx = &mut Context::new(arrival, &mut queue, &mut probe);
+            flush = Some(disk.submit(cx, request).unwrap());
+        }
+    }
+    panic!("the flush waits for all that comes");
+}
+
 /// Reads in order are served from what was read ahead, at the rate of the zone.
 #[test]
 fn sequential_reads_stream() {

@@ -28,8 +28,10 @@ pub(super) struct Destage {
     /// Ascending.
     pages: Vec<(u64, Lpn)>,
     stream: u32,
-    /// Reads, and then writes, that are not done.
+    /// Reads, then writes, then what makes them durable, that are not done.
     left: u32,
+    /// Whether a flush makes the writes durable, not each by itself.
+    is_flushed: bool,
     begun: Time,
     /// Where the time of the last read, and then of the last write, went.
     parts: Parts,
@@ -123,6 +125,7 @@ impl<B: BlockDevice> Cached<B> {
             pages: pages.clone(),
             stream,
             left: pages.len() as u32,
+            is_flushed: false,
             begun: cx.now,
             parts: Parts::default(),
             waiting: Vec::new(),
@@ -199,15 +202,18 @@ impl<B: BlockDevice> Cached<B> {
         }
         destage.left = runs.len() as u32;
         let bytes = u64::from(self.plan.page_bytes);
-        // What is recorded as dead has to be on the disk, not in its write cache.
+        // What is recorded as dead has to be on the disk, not in its write cache: one write says so itself, several are flushed, so that
+        // the disk writes them in the order that suits it.
         let is_recorded = self.plan.journal.is_some();
+        destage.is_flushed = is_recorded && self.plan.is_backing_volatile && runs.len() > 1;
+        let fua = is_recorded && !destage.is_flushed;
         for (first, page, pages) in runs {
             let end = ((page + u64::from(pages)) * bytes).min(self.backing.user_bytes());
             let sub = Sub {
                 request: Request {
                     stream,
                     op: Op::Write,
-                    fua: is_recorded,
+                    fua,
                     offset: page * bytes,
                     bytes: end - page * bytes,
                     arrival: cx.now,
@@ -222,8 +228,58 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(())
     }
+    /// A write of a group has ended below, or the flush behind its last one.
+    pub(super) fn destage_done(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        request: &Request,
+        number: u32,
+        pages: (u32, u32),
+        parts: &Parts,
+    ) -> Result<(), B> {
+        let Some(destage) = self.destages.get_mut(number) else {
+            return Ok(());
+        };
+        if request.op == Op::Write {
+            self.figures.destages[destage.purpose as usize].writes += 1;
+            if destage.is_flushed {
+                destage.left -= 1;
+                return match destage.left {
+                    0 => self.flush_destage(cx, number, parts),
+                    _ => Ok(()),
+                };
+            }
+        }
+        self.written_out(cx, request, number, pages, parts)
+    }
+    fn flush_destage(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        number: u32,
+        parts: &Parts,
+    ) -> Result<(), B> {
+        let Some(destage) = self.destages.get_mut(number) else {
+            return Ok(());
+        };
+        destage.parts.add(parts);
+        destage.left = 1;
+        let request = Request {
+            stream: destage.stream,
+            op: Op::Flush,
+            fua: false,
+            offset: 0,
+            bytes: 0,
+            arrival: cx.now,
+        };
+        let task = Task::Destage {
+            destage: number,
+            first: 0,
+            pages: destage.pages.len() as u32,
+        };
+        self.ask_below(cx, Sub { request, task })
+    }
     /// Pages of a group have been written below. They give up their room when what is dead besides them is few enough, or recorded.
-    pub(super) fn written_out(
+    fn written_out(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         request: &Request,
@@ -265,7 +321,6 @@ impl<B: BlockDevice> Cached<B> {
         };
         let (residents, pages) = self.flash.mapping_mut().parts();
         let of_purpose = &mut self.figures.destages[destage.purpose as usize];
-        of_purpose.writes += 1;
         of_purpose.pages += u64::from(count);
         for &(_, copy) in &destage.pages[first as usize..(first + count) as usize] {
             residents.destaged(copy, pages);

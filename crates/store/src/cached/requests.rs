@@ -152,7 +152,7 @@ impl<B: BlockDevice> Cached<B> {
                 destage,
                 first,
                 pages,
-            } => self.written_out(cx, &sub.request, destage, (first, pages), parts)?,
+            } => self.destage_done(cx, &sub.request, destage, (first, pages), parts)?,
             Task::Record { copy } => self.recorded(cx, copy, begun, parts)?,
             Task::Update { ticket, page, copy } => {
                 self.drop_unowned(page, copy);

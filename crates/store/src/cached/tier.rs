@@ -45,7 +45,7 @@ pub(super) enum Task {
     Record { copy: Lpn },
     /// A page that is destaged, from flash.
     Victim { destage: u32 },
-    /// Pages of a group that is destaged, below: so many from one on.
+    /// Pages of a group that is destaged, below: so many from one on; or the flush behind them all.
     Destage {
         destage: u32,
         first: u32,

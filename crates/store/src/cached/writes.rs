@@ -284,7 +284,7 @@ impl<B: BlockDevice> Cached<B> {
     }
     /// For verification: whether what a request has written below is there after a power cut.
     pub(super) fn durability(&self, now: Time, request: &Request) -> Durability {
-        if request.fua || !self.plan.is_backing_volatile {
+        if request.fua || request.op == Op::Flush || !self.plan.is_backing_volatile {
             return Durability::Durable;
         }
         Durability::Volatile(now)

@@ -275,10 +275,12 @@ fn table(number: u64) -> (Value, &'static str, Below) {
     let reply = ["data", "fill", "collection"][of(3, 11)];
     let group = [1, 3, 16][of(3, 4)];
     let moving = json!({"period_requests": 25, "segment_bytes": 8 * PAGE, "segments": 32});
-    let partition = match of(4, 19) {
+    let learning = json!({"window_bytes": 25 * PAGE, "curve": "exact"});
+    let partition = match of(5, 19) {
         0 => json!("unified"),
         1 => json!({"split": {"read_ratio": 0.4}}),
         2 => json!({"rw-fcl": moving}),
+        3 => json!({"locality-driven": learning}),
         _ => json!({"op-fcl": moving}),
     };
     let table = json!({
@@ -387,17 +389,33 @@ fn without_records_dead_pages_come_back() {
     assert!(wrong(false) > 10, "{} of 60", wrong(false));
 }
 
-/// What is not on the platters when its copy in flash is recorded as dead is lost with the write cache of the disk.
+/// What is not on the platters when its copy in flash is recorded as dead is lost with the write cache of the disk: nothing of a group
+/// is in there when the group is over. Pages that leave one by one are forced out, those of a group are flushed together.
 #[test]
 fn what_is_destaged_is_on_the_platters() {
-    let table = json!({"mode": "write-back"});
-    let mut run = Run::new("move", &table, Below::Positioned(3), 1);
-    run.go_on(8, 2_000);
-    run.rest();
-    assert!(run.store.figures().destages[0].writes > 0);
-    let of_disk = run.store.backing().members().next().unwrap().figures();
-    assert!(of_disk.writes > 0);
-    assert_eq!(of_disk.writes_buffered, 0);
+    for group in [1, 16] {
+        let table = json!({"mode": "write-back", "destage": {"group_pages": group}});
+        let mut run = Run::new("move", &table, Below::Positioned(3), 1);
+        let (mut over, mut buffered) = (0, 0);
+        for _ in 0..4_000 {
+            run.go_on(1, 1);
+            let groups = run.store.figures().destages[0].groups;
+            if groups > over {
+                let cut = run.store.clone().cut_power(run.now, &mut Deaf).unwrap();
+                assert_eq!(cut.pages_lost, 0, "groups of {group}");
+            } else {
+                let disk = run.store.backing().members().next().unwrap();
+                buffered = disk.figures().writes_buffered;
+            }
+            over = groups;
+        }
+        assert!(over > 20, "{over} groups of {group}");
+        assert_eq!(
+            buffered > 20,
+            group > 1,
+            "{buffered} writes in groups of {group}"
+        );
+    }
 }
 
 #[test]
