@@ -84,6 +84,9 @@ pub trait BlockDevice {
         now: Time,
         probe: &mut impl Probe<Self::Observation>,
     ) -> Result<PowerCut, Self::Error>;
+    /// Of these bytes, the pages that a power cut would lose now although they are written, counted as in
+    /// [`PowerCut::pages_lost`].
+    fn volatile_pages(&self, offset: u64, bytes: u64) -> u32;
     /// After a power cut: a request that was not lost is not wanted any more, and completes no more.
     fn withdraw(&mut self, _ticket: Ticket) {}
     /// The power is back: what still waits is begun.

@@ -1,6 +1,7 @@
 //! What the buffer knows of pages: of those it holds, of those on their way, of those it remembers.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use wordline_cache::Entry;
@@ -173,6 +174,12 @@ impl Frames {
         });
         self.written.sort_unstable();
         self.written.clone()
+    }
+    /// How many there are of these among some pages.
+    pub fn count_ahead_of(&self, pages: &Range<u64>) -> usize {
+        let all = self.all.iter().filter(|frame| frame.is_held_ahead());
+        all.filter(|frame| pages.contains(&u64::from(frame.page.0)))
+            .count()
     }
     /// How many there are of these.
     pub fn count_ahead(&self) -> usize {

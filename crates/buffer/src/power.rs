@@ -1,5 +1,7 @@
 //! The power fails: what becomes of the buffer.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 use wordline_block::PowerCut;
 use wordline_cache::replacement::Replace;
@@ -12,6 +14,13 @@ use crate::error::Error;
 use crate::view::{Decided, View};
 
 impl Buffer {
+    /// How many of some pages a power cut would lose now: those that are newer than the flash, unless capacitors save them.
+    pub fn volatile_pages(&self, pages: &Range<u64>) -> u32 {
+        if self.plan.capacitors {
+            return 0;
+        }
+        self.frames.count_ahead_of(pages) as u32
+    }
     /// The power has failed, and the flash has recovered. Without capacitors everything is lost.
     /// With them the pages that were newer than the flash had been saved, and are here again, as
     /// requests of their pages in the order of their numbers. `holds` tells which of the writes

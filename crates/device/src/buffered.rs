@@ -1,5 +1,7 @@
 //! The DRAM buffer of a device, over its controller.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use wordline_block::{Parts, PowerCut, Request, Ticket};
 use wordline_buffer::{Backing, Buffer, Chip, Page, PageOp, PageRequest, Served, Versions};
@@ -151,6 +153,10 @@ impl Buffered {
         }
         self.served[place] = parts;
         Some(ticket)
+    }
+    /// How many of some pages a power cut would lose now.
+    pub fn volatile_pages(&self, pages: &Range<u64>) -> u32 {
+        self.buffer.volatile_pages(pages)
     }
     /// The power has failed, and the flash has recovered.
     pub fn cut_power<M: Mapping>(

@@ -377,6 +377,12 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
         probe.observe(now, Observation::PowerCut(cut));
         Ok(cut)
     }
+    fn volatile_pages(&self, offset: u64, bytes: u64) -> u32 {
+        let page_bytes = u64::from(self.plan.page_bytes);
+        let pages = offset / page_bytes..(offset + bytes).div_ceil(page_bytes);
+        let buffered = self.buffer.as_ref();
+        buffered.map_or(0, |buffered| buffered.volatile_pages(&pages))
+    }
     fn chip_times(&self, times: &mut Vec<Time>) {
         let dies = 0..self.controller.usage().count() as u32;
         times.extend(dies.map(|die| self.die_time(Die(die))));

@@ -211,6 +211,16 @@ impl Segments {
         let dirty = self.all.iter().filter(|segment| segment.dirty);
         dirty.map(|segment| segment.end - segment.start).sum()
     }
+    /// Of an extent, the sectors that are not on the platters.
+    pub fn dirty_sectors_of(&self, extent: Extent) -> u64 {
+        let dirty = self.all.iter().filter(|segment| segment.dirty);
+        dirty
+            .map(|segment| {
+                let (start, end) = (segment.start.max(extent.lbn), segment.end.min(extent.end()));
+                end.saturating_sub(start)
+            })
+            .sum()
+    }
     /// Forgets what is on the platters of an extent that changes there.
     pub fn invalidate(&mut self, extent: Extent) {
         for segment in &mut self.all {

@@ -33,12 +33,7 @@ struct Command {
 
 impl Command {
     fn extent(&self) -> Extent {
-        let Request { offset, bytes, .. } = self.request;
-        let lbn = offset / SECTOR_BYTES;
-        Extent {
-            lbn,
-            sectors: (offset + bytes).div_ceil(SECTOR_BYTES) - lbn,
-        }
+        Extent::of_bytes(self.request.offset, self.request.bytes)
     }
 }
 
@@ -525,6 +520,14 @@ impl BlockDevice for Disk {
     }
     /// What was under way is lost: a write that has not completed may have reached its sectors or not. So is what the
     /// write cache holds.
+    fn volatile_pages(&self, offset: u64, bytes: u64) -> u32 {
+        let extent = Extent::of_bytes(offset, bytes);
+        let pages = self
+            .segments
+            .dirty_sectors_of(extent)
+            .div_ceil(SECTORS_PER_PAGE);
+        u32::try_from(pages).unwrap_or(u32::MAX)
+    }
     fn cut_power(
         &mut self,
         now: Time,

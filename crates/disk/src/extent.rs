@@ -15,6 +15,14 @@ pub struct Extent {
 }
 
 impl Extent {
+    /// Those that bytes from an offset on lie in.
+    pub fn of_bytes(offset: u64, bytes: u64) -> Self {
+        let lbn = offset / SECTOR_BYTES;
+        Self {
+            lbn,
+            sectors: (offset + bytes).div_ceil(SECTOR_BYTES) - lbn,
+        }
+    }
     /// The first sector behind it.
     pub fn end(&self) -> u64 {
         self.lbn + self.sectors

@@ -422,6 +422,15 @@ where
     fn has_completions(&self) -> bool {
         !self.completions.is_empty()
     }
+    fn volatile_pages(&self, offset: u64, bytes: u64) -> u32 {
+        let mut extents = Vec::new();
+        self.map.split(offset, bytes, &mut extents);
+        let of_member = extents.iter().map(|extent| {
+            let device = &self.members[extent.member as usize].device;
+            device.volatile_pages(extent.offset, extent.bytes)
+        });
+        of_member.sum()
+    }
     fn cut_power(
         &mut self,
         now: Time,

@@ -369,6 +369,9 @@ impl BlockDevice for Store {
             Ok(array.cut_power(now, &mut AnyProbe(&mut hear))?)
         })
     }
+    fn volatile_pages(&self, offset: u64, bytes: u64) -> u32 {
+        either!(self, one => one.device.volatile_pages(offset, bytes), array => array.volatile_pages(offset, bytes))
+    }
     fn withdraw(&mut self, ticket: Ticket) {
         either!(self, one => one.device.withdraw(ticket), array => array.withdraw(ticket));
     }

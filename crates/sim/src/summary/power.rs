@@ -12,7 +12,7 @@ pub struct PowerSummary {
     pub cuts: u64,
     /// Requests that were under way then; they are in no other number.
     pub requests_lost: u64,
-    /// Pages in the DRAM buffer that were newer than the flash then, and are lost.
+    /// Pages in the DRAM buffer that were newer than the flash then, and are lost; of the write cache of a disk, 4 KiB each.
     pub pages_lost: u64,
     /// Pages in the DRAM buffer that were newer than the flash then, and were saved by its capacitors.
     pub pages_saved: u64,

@@ -1,5 +1,7 @@
 //! Destaging: dirty pages are read from flash and written below, in ascending order, those next to each other at once.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use wordline_block::{BlockDevice, Op, Parts, Request};
 use wordline_ftl::Lpn;
@@ -166,16 +168,8 @@ impl<B: BlockDevice> Cached<B> {
             .destages
             .get_mut(destage)
             .map_or(0, |destage| destage.stream);
-        let request = Request {
-            stream,
-            op: Op::Read,
-            fua: false,
-            offset: 0,
-            bytes: 0,
-            arrival: cx.now,
-        };
         let sub = Sub {
-            request: self.at_copy(Op::Read, copy, &request, cx.now),
+            request: self.at_copy(Op::Read, copy, stream, cx.now),
             task: Task::Victim { destage },
         };
         self.ask_flash(cx, sub)
@@ -354,6 +348,24 @@ impl<B: BlockDevice> Cached<B> {
             self.hasten(cx, waiting, if is_first { &destage.parts } else { &behind })?;
         }
         self.unblock(cx)
+    }
+    /// Of the bytes of a range, the pages that the store below would lose with the power, and that the flash still holds: those of groups
+    /// whose flush has not ended. Counted as below.
+    pub(super) fn volatile_in_flash(&self, range: Range<u64>) -> u32 {
+        let bytes = u64::from(self.plan.page_bytes);
+        let flushed = self.destages.values().filter(|destage| destage.is_flushed);
+        let runs = flushed.flat_map(|destage| runs(&destage.pages));
+        runs.map(|(_, page, pages)| {
+            let begin = range.start.max(page * bytes);
+            let end = range.end.min((page + u64::from(pages)) * bytes);
+            let has_some = begin < end;
+            if has_some {
+                self.backing.volatile_pages(begin, end - begin)
+            } else {
+                0
+            }
+        })
+        .sum()
     }
     /// Cleans pages in the idle time of the store below, while more are dirty than may be.
     pub(super) fn clean(

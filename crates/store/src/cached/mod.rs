@@ -437,8 +437,11 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
         let mut of_flash = OfFlash(&mut *probe, PhantomData);
         let cut = self.flash.cut_power(now, &mut of_flash);
         let mut all = cut.map_err(CachedError::Flash)?;
+        let in_flash = self.volatile_in_flash(0..self.backing.user_bytes());
         let cut = self.backing.cut_power(now, &mut OfBacking(&mut *probe));
-        all.join(&cut.map_err(CachedError::Backing)?);
+        let mut cut = cut.map_err(CachedError::Backing)?;
+        cut.pages_lost = cut.pages_lost.saturating_sub(in_flash);
+        all.join(&cut);
         self.flash.completions().for_each(drop);
         self.withdraw_below();
         all.requests_lost = self.requests.len() as u32;
@@ -455,6 +458,10 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
         }
         probe.observe(now, Observation::PowerCut(all));
         Ok(all)
+    }
+    fn volatile_pages(&self, offset: u64, bytes: u64) -> u32 {
+        let below = self.backing.volatile_pages(offset, bytes);
+        below.saturating_sub(self.volatile_in_flash(offset..offset + bytes))
     }
     /// None waits: a power cut loses all.
     fn withdraw(&mut self, ticket: Ticket) {

@@ -125,7 +125,7 @@ impl<B: BlockDevice> Cached<B> {
         self.check_flash(page, copy)?;
         self.expect(ticket, 1, false);
         let sub = Sub {
-            request: self.at_copy(Op::Read, copy, request, cx.now),
+            request: self.at_copy(Op::Read, copy, request.stream, cx.now),
             task: Task::Hit { ticket, page, copy },
         };
         self.ask_flash(cx, sub)
@@ -219,7 +219,7 @@ impl<B: BlockDevice> Cached<B> {
                 versions.put(copy, version);
             }
             let sub = Sub {
-                request: self.at_copy(Op::Write, copy, request, cx.now),
+                request: self.at_copy(Op::Write, copy, request.stream, cx.now),
                 task: Task::Fill {
                     fetch: number,
                     page,

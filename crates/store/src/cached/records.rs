@@ -93,16 +93,8 @@ impl<B: BlockDevice> Cached<B> {
         let copy = journal.begin(records);
         pages.reserve(copy);
         self.demands.is_programming = true;
-        let request = Request {
-            stream: 0,
-            op: Op::Write,
-            fua: false,
-            offset: 0,
-            bytes: 0,
-            arrival: cx.now,
-        };
         let sub = Sub {
-            request: self.at_copy(Op::Write, copy, &request, cx.now),
+            request: self.at_copy(Op::Write, copy, 0, cx.now),
             task: Task::Record { copy },
         };
         self.ask_flash(cx, sub)

@@ -44,15 +44,15 @@ impl<B: BlockDevice> Cached<B> {
         request.offset / bytes..(request.offset + request.bytes).div_ceil(bytes)
     }
     /// A request for a page of the flash, at this instant.
-    pub(super) fn at_copy(&self, op: Op, copy: Lpn, of: &Request, now: Time) -> Request {
+    pub(super) fn at_copy(&self, op: Op, copy: Lpn, stream: u32, now: Time) -> Request {
         let bytes = u64::from(self.plan.page_bytes);
         Request {
+            stream,
             op,
             fua: false,
             offset: u64::from(copy.0) * bytes,
             bytes,
             arrival: now,
-            ..*of
         }
     }
     /// Begins with a request, unless a write of one of its pages is under way, or it writes one that is being destaged: then

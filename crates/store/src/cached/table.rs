@@ -41,6 +41,10 @@ impl<T> Table<T> {
         }
         value
     }
+    /// All of them.
+    pub fn values(&self) -> impl Iterator<Item = &T> {
+        self.all.iter().flatten()
+    }
     pub fn len(&self) -> usize {
         self.all.len() - self.vacant.len()
     }

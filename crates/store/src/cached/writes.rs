@@ -148,7 +148,7 @@ impl<B: BlockDevice> Cached<B> {
         self.expect(ticket, 1, true);
         *self.writing.entry(page).or_default() += 1;
         let sub = Sub {
-            request: self.at_copy(Op::Write, copy, request, cx.now),
+            request: self.at_copy(Op::Write, copy, request.stream, cx.now),
             task: Task::Update { ticket, page, copy },
         };
         self.ask_flash(cx, sub)
@@ -182,7 +182,7 @@ impl<B: BlockDevice> Cached<B> {
         let rest = !whole && !is_in_flash;
         self.expect(ticket, 1, rest);
         let mut sub = Sub {
-            request: self.at_copy(Op::Write, copy, request, cx.now),
+            request: self.at_copy(Op::Write, copy, request.stream, cx.now),
             task: Task::Write {
                 ticket,
                 page,

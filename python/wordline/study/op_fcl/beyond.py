@@ -69,18 +69,12 @@ def _counted(setup: Setup, paths: Mapping[str, Path]) -> tuple[list[Row], list[C
     for name in TABLE:
         store = Store.of(TABLE[name], part(setup))
         cases[name, 0] = case(name, paths[name], store, OP, INITIAL_PERCENT)
-        for pages in SAMPLES:
+        for pages in (*SAMPLES, ALL) if name == ROUGH else SAMPLES:
             sampled: dict[str, Value] = {
                 "cache.partition.op-fcl.hits": "shards",
                 "cache.partition.op-fcl.sample_pages": pages,
             }
             cases[name, pages] = case(name, paths[name], store, OP, INITIAL_PERCENT, sampled)
-    everything: dict[str, Value] = {
-        "cache.partition.op-fcl.hits": "shards",
-        "cache.partition.op-fcl.sample_pages": ALL,
-    }
-    rough = Store.of(TABLE[ROUGH], part(setup))
-    cases[ROUGH, ALL] = case(ROUGH, paths[ROUGH], rough, OP, INITIAL_PERCENT, everything)
     found = {key: Cell.of(summary) for key, summary in required(setup, cases).items()}
     flash = Store.of(TABLE["financial"], part(setup)).blocks * 64
 
