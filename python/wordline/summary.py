@@ -261,6 +261,7 @@ class Flash(TypedDict):
     erases: int
     write_amplification: float | None
     read_modify_writes: int
+    pages_trim_asked: int
     pages_trimmed: int
     own_page_reads: int
     own_page_programs: int

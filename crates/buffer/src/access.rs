@@ -29,7 +29,7 @@ impl Buffer {
         self.remaining[ticket] = parts;
     }
 
-    /// Begins with a request, which lies within the device.
+    /// Begins with a request, which lies within the device. A TRIM may have no byte: nothing is freed.
     pub fn begin<B: Backing>(
         &mut self,
         now: Time,
@@ -42,6 +42,11 @@ impl Buffer {
         }
         if request.op == Op::Flush {
             self.flush(now, ticket, backing);
+            return Ok(());
+        }
+        if request.bytes == 0 {
+            self.expect(ticket, 1);
+            self.part_done(&Part::nothing(ticket, now));
             return Ok(());
         }
         let page_bytes = u64::from(self.grid.page_bytes);

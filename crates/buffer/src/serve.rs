@@ -159,17 +159,7 @@ impl Buffer {
     pub(crate) fn flush<B: Backing>(&mut self, now: Time, ticket: Ticket, backing: &mut B) {
         let ahead = self.frames.ahead();
         self.expect(ticket, ahead.len().max(1) as u32);
-        let part = Part {
-            ticket,
-            entry: Entry(0),
-            kind: Kind::Flush,
-            from: 0,
-            bytes: 0,
-            durable: true,
-            version: 0,
-            since: now,
-            parts: Parts::default(),
-        };
+        let part = Part::nothing(ticket, now);
         if ahead.is_empty() {
             self.part_done(&part);
         }

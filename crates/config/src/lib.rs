@@ -309,6 +309,8 @@ pub fn policies() -> Vec<Member> {
         wordline_ftl::gc::schedule::Scheduling::members(),
         wordline_ftl::wear::Wear::members(),
         wordline_ftl::regulate::Regulation::members(),
+        wordline_ftl::trim::Answer::members(),
+        wordline_ftl::trim::Frees::members(),
         wordline_store::cached::admission::Admission::members(),
         wordline_partition::Partition::members(),
         wordline_disk::Model::members(),

@@ -96,6 +96,7 @@ impl Probe<Observation> for Tally {
             | Observation::Array { .. }
             | Observation::Die { .. }
             | Observation::FreeBlocks { .. }
+            | Observation::TrimBegun { .. }
             | Observation::PowerCut(_) => {}
         }
     }

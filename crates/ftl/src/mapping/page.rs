@@ -320,6 +320,12 @@ impl Mapping for PageMap {
     fn refresh(&mut self, block: Block) -> Option<Collection> {
         self.start_refresh(block)
     }
+    fn is_spent(&self, block: Block) -> bool {
+        self.blocks.phase(block) == Phase::Closed && self.blocks.valid(block) == 0
+    }
+    fn clear(&mut self, block: Block) -> Option<Collection> {
+        self.start_clear(block)
+    }
     fn is_over(&self, job: JobId) -> bool {
         self.planes[job.index()].victim.is_none()
     }

@@ -28,6 +28,8 @@ pub struct FlashCounts {
     pub read_modify_writes: u64,
     /// Reads of pages that were never written.
     pub unwritten_pages_read: u64,
+    /// Pages that TRIMs covered as a whole.
+    pub pages_trim_asked: u64,
     /// Pages discarded.
     pub pages_trimmed: u64,
     /// Pages that the mapping read for itself.
@@ -87,6 +89,7 @@ impl Merge for FlashCounts {
         self.gc_die_time += other.gc_die_time;
         self.read_modify_writes += other.read_modify_writes;
         self.unwritten_pages_read += other.unwritten_pages_read;
+        self.pages_trim_asked += other.pages_trim_asked;
         self.pages_trimmed += other.pages_trimmed;
         self.own_page_reads += other.own_page_reads;
         self.own_page_programs += other.own_page_programs;

@@ -75,6 +75,16 @@ impl PageMap {
         Some(self.start_on(plane, block, GcKind::Refresh, self.collection))
     }
 
+    /// See [`Mapping::clear`].
+    pub(super) fn start_clear(&mut self, block: Block) -> Option<Collection> {
+        let plane = self.layout.plane_of(block);
+        if self.planes[plane.index()].victim.is_some() || !self.is_spent(block) {
+            return None;
+        }
+        self.chooser.withdraw(plane, block, 0);
+        Some(self.start_on(plane, block, GcKind::Move, self.collection))
+    }
+
     /// Starts the collection of a block that is out of those that may be chosen.
     fn start_on(&mut self, plane: Plane, block: Block, kind: GcKind, writer: Writer) -> Collection {
         self.blocks.enter(block, Phase::Victim);
