@@ -37,6 +37,7 @@ impl Buffer {
         request: &Request,
         backing: &mut B,
     ) -> Result<(), Error> {
+        self.idle.begins(now);
         while let Some(entry) = self.late.pop() {
             self.settle(now, entry, backing)?;
         }

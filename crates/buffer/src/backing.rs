@@ -53,6 +53,13 @@ pub enum Observation {
         /// Whether it has to be completed there.
         partial: bool,
     },
+    /// A batch of pages goes there together.
+    BatchSent {
+        /// How many.
+        pages: u32,
+    },
+    /// A page goes there because the host asks for nothing.
+    FlushedIdly,
 }
 
 /// What lies behind the buffer, with the clock and the audience of both.

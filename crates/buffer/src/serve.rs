@@ -64,6 +64,10 @@ impl Buffer {
                     self.parts[place as usize].durable |= frame.passing;
                     self.write(place);
                     self.move_data(now, place, backing);
+                    if self.batch.gathers() {
+                        self.gather(entry);
+                        self.begin_batch(now, backing);
+                    }
                 }
                 // The flash is to hear of the page that departs first.
                 Kind::Trim if fetching || departing => return Ok(()),

@@ -225,6 +225,8 @@ fn draw(round: u64, random: &mut Stream) -> Option<Plan> {
             replacement: Replacement::default(),
             write_through: random.below(3) == 0,
             capacitors: false,
+            batch_pages: 0,
+            idle_flush: None,
             access: Time::from_ns(100),
             port: (4096, 1_000_000),
         });

@@ -92,10 +92,14 @@ impl<M: Mapping, P: Hears> DeviceSide<'_, '_, M, P> {
                 self.error.get_or_insert(error);
                 break;
             }
-            let Some(ticket) = self.buffer.as_mut().and_then(|one| one.next_done()) else {
+            let now = self.cx.now;
+            let Some(ticket) = self.buffer.as_mut().and_then(|one| one.next_done(now)) else {
                 break;
             };
-            connection.finished(self.cx.now, ticket, self);
+            connection.finished(now, ticket, self);
+        }
+        if let Some(buffered) = &mut self.buffer {
+            buffered.rest(self.cx, self.controller);
         }
     }
 

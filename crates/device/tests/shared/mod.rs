@@ -62,6 +62,8 @@ pub struct Tally {
     /// Pages that left it clean, and dirty.
     pub evictions: [u64; 2],
     pub destaged: u64,
+    pub batches: u64,
+    pub flushed_idly: u64,
 }
 
 impl Probe<Observation> for Tally {
@@ -91,6 +93,8 @@ impl Probe<Observation> for Tally {
                 self.evictions[usize::from(dirty)] += 1;
             }
             Observation::Buffer(buffer::Observation::Destaged { .. }) => self.destaged += 1,
+            Observation::Buffer(buffer::Observation::BatchSent { .. }) => self.batches += 1,
+            Observation::Buffer(buffer::Observation::FlushedIdly) => self.flushed_idly += 1,
             Observation::Admitted { .. }
             | Observation::Bus { .. }
             | Observation::Array { .. }

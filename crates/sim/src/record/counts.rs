@@ -110,6 +110,10 @@ pub struct BufferCounts {
     pub destaged: u64,
     /// Of those: pages that had to be completed from the flash.
     pub destaged_partial: u64,
+    /// Pages that went there in idle time.
+    pub flushed_idly: u64,
+    /// Batches that went there.
+    pub batches: u64,
 }
 
 impl BufferCounts {
@@ -129,6 +133,8 @@ impl BufferCounts {
                 self.destaged += 1;
                 self.destaged_partial += u64::from(partial);
             }
+            Observation::BatchSent { .. } => self.batches += 1,
+            Observation::FlushedIdly => self.flushed_idly += 1,
         }
     }
 }
@@ -142,6 +148,8 @@ impl Merge for BufferCounts {
         }
         self.destaged += other.destaged;
         self.destaged_partial += other.destaged_partial;
+        self.flushed_idly += other.flushed_idly;
+        self.batches += other.batches;
     }
 }
 

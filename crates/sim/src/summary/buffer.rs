@@ -36,6 +36,10 @@ pub struct BufferSummary {
     pub pages_destaged: u64,
     /// Of these, pages of which a part was written only, so that the flash was read to complete them, if it held the page.
     pub pages_destaged_partial: u64,
+    /// Pages written to the flash because no request was under way (`buffer.idle_flush_ms`).
+    pub pages_destaged_idle: u64,
+    /// Batches of pages written to the flash together (`buffer.flush`).
+    pub batches: u64,
     /// Pages programmed in the flash per page that the host wrote to the buffer: below 1 where the buffer saves more writes than collections add.
     pub write_amplification: Option<f64>,
     /// Pages newer than the flash in the buffer at the end of the run.
@@ -70,6 +74,8 @@ impl BufferSummary {
             clean_eviction_ratio: ratio(counts.evictions[0], evictions),
             pages_destaged: counts.destaged,
             pages_destaged_partial: counts.destaged_partial,
+            pages_destaged_idle: counts.flushed_idly,
+            batches: counts.batches,
             write_amplification: ratio(record.flash().page_programs(), writes),
             dirty_pages_left: devices.iter().map(|device| device.dirty_pages).sum(),
             flushes: flushes.count,
