@@ -362,6 +362,7 @@ class Collections(TypedDict):
     blocks_erased: int
     time_s: float
     longest_ms: float
+    energy_mj: float
 
 
 class Commands(TypedDict):
@@ -503,6 +504,9 @@ class Buffer(TypedDict):
     clean_eviction_ratio: float | None
     pages_destaged: int
     pages_destaged_partial: int
+    pages_destaged_idle: int
+    idle_energy_mj: float
+    batches: int
     write_amplification: float | None
     dirty_pages_left: int
     flushes: int

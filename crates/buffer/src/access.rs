@@ -75,6 +75,9 @@ impl Buffer {
             };
             self.arrive(now, Page(page as u32), part, backing)?;
         }
+        if self.plan.read_ahead > 0 && request.op == Op::Read {
+            self.run_ahead(now, request, backing)?;
+        }
         Ok(())
     }
 
@@ -103,6 +106,9 @@ impl Buffer {
                 Op::Write
             };
             backing.observe(now, Observation::Accessed { op, hit });
+            if std::mem::take(&mut self.frames.get_mut(entry).unasked) && kind == Kind::Read {
+                backing.observe(now, Observation::ReadAheadUsed);
+            }
         }
         let part = self.part(part);
         let frame = self.frames.get_mut(entry);
@@ -175,7 +181,8 @@ impl Buffer {
             frame.queued = false;
             self.rooms.retain(|other| *other != entry);
             let frame = self.frames.get_mut(entry);
-            if !frame.held {
+            frame.ahead = false;
+            if !frame.held && !frame.waiting.is_empty() {
                 (frame.held, frame.passing) = (true, true);
                 return self.advance(now, entry, backing);
             }

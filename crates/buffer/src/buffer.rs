@@ -50,6 +50,8 @@ pub struct Buffer {
     pub(crate) late: Vec<Entry>,
     pub(crate) batch: Batch,
     pub(crate) idle: Idle,
+    /// The last page of the last read.
+    pub(crate) last_read: Option<u64>,
     pub(crate) verification: Option<Box<Verification>>,
 }
 
@@ -75,6 +77,7 @@ impl Buffer {
             late: Vec::new(),
             batch: Batch::new(plan.batch_pages),
             idle: Idle::new(plan.idle_flush, chips),
+            last_read: None,
             verification: None,
             plan: plan.clone(),
         }

@@ -39,6 +39,10 @@ pub(super) struct Frame {
     pub destaging: bool,
     /// Whether it has not left the memory on that way, so that the flash does not know of it yet.
     pub departing: bool,
+    /// Whether it is to be read although nobody asks for it.
+    pub ahead: bool,
+    /// Whether nobody has asked for it since it was read ahead.
+    pub unasked: bool,
     /// Whether it is among those that the next batches will have.
     pub gathered: bool,
     /// Whether its memory is that of the batch on its way.
@@ -125,6 +129,10 @@ impl Frames {
             Table::zeroed::<u32>("pages in the buffer", user_pages.into(), 0.0),
             Table::grown::<Beside>("buffer", pages.into()),
         ]
+    }
+    /// Pages behind the buffer.
+    pub fn pages(&self) -> u64 {
+        self.numbers.len() as u64
     }
     pub fn find(&self, page: Page) -> Option<Entry> {
         self.numbers[page.index()].checked_sub(1).map(Entry)

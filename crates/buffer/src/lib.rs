@@ -11,6 +11,7 @@
 //! page take effect in the order in which they came.
 
 mod access;
+mod ahead;
 mod audit;
 pub mod backing;
 mod batch;
@@ -25,6 +26,7 @@ mod page_requests;
 pub mod part;
 pub mod plan;
 mod power;
+pub mod read_ahead;
 mod sectors;
 mod serve;
 mod verification;
@@ -37,4 +39,5 @@ pub use event::Event;
 pub use flush::Flush;
 pub use part::Served;
 pub use plan::Plan;
+pub use read_ahead::ReadAhead;
 pub use verification::Versions;

@@ -36,6 +36,7 @@ impl Buffer {
         self.done.clear();
         self.left.clear();
         self.late.clear();
+        self.last_read = None;
         self.batch.clear();
         self.idle.clear(now);
         let lossless = self.plan.capacitors;

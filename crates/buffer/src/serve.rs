@@ -78,6 +78,14 @@ impl Buffer {
                 Kind::Flush => unreachable!("a flush waits for no page's memory"),
             }
         }
+        let frame = self.frames.get_mut(entry);
+        if frame.held
+            && std::mem::take(&mut frame.ahead)
+            && !frame.fetching
+            && frame.valid | frame.dirty | frame.sending == 0
+        {
+            self.fetch(entry, backing);
+        }
         self.settle(now, entry, backing)
     }
 

@@ -302,6 +302,7 @@ pub fn policies() -> Vec<Member> {
         wordline_device::Scheduler::members(),
         wordline_reliability::Ecc::members(),
         wordline_cache::Replacement::members(),
+        wordline_buffer::ReadAhead::members(),
         wordline_buffer::Flush::members(),
         wordline_ftl::mapping::Family::members(),
         wordline_ftl::allocate::Allocate::members(),

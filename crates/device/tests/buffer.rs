@@ -133,6 +133,7 @@ fn draw(replacement: &Replacement, random: &mut Stream) -> Option<Plan> {
             1 + random.below(u64::from(pages)) as u32 / 2
         },
         idle_flush: (random.below(3) == 0).then(|| Time::from_us(random.below(3_000))),
+        read_ahead: [0, 1, 5][random.below(3) as usize],
         access: Time::from_ns(100 * random.below(2)),
         port: (
             [3_200_000, 100_000][random.below(2) as usize],

@@ -33,6 +33,7 @@ fn device(dies: u32, pages: u32, batch_pages: u32, idle_flush: Option<Time>) -> 
         capacitors: false,
         batch_pages,
         idle_flush,
+        read_ahead: 0,
         access: ACCESS,
         port: (3_200_000_000, 1_000_000_000_000),
     });
@@ -141,4 +142,39 @@ fn flushing_in_idle_time_delays_a_request_by_one_operation_at_most() {
     let asked: Vec<Request> = (0..100).map(often).collect();
     let (_, tally) = play(&mut ssd, &asked);
     assert_eq!(tally.flushed_idly, 32);
+}
+
+/// Pages read one by one in order, with time between them: the first two are misses, which start the run, and all others are found. At random, nothing is read ahead.
+#[test]
+fn what_is_read_in_order_is_read_ahead() {
+    for pages in [1, 3, 8] {
+        let (mut plan, _) = device(2, 32, 0, None);
+        plan.buffer.as_mut().unwrap().read_ahead = pages;
+        let play_on = |asked: &[Request]| {
+            let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
+            let half = Precondition {
+                fill_pages: plan.ftl.user_pages / 2,
+                overwrite_pages: 0,
+                settle: None,
+                seed: 1,
+            };
+            ssd.precondition(&half, |_| true).unwrap();
+            ssd.verify();
+            play(&mut ssd, asked)
+        };
+        let count = 100;
+        let in_order: Vec<Request> = (0..count)
+            .map(|n| page(Time::from_ms(n), Op::Read, n))
+            .collect();
+        let (played, tally) = play_on(&in_order);
+        assert_eq!(tally.hits, [count - 2, 2]);
+        assert_eq!(tally.ahead, [count - 2 + u64::from(pages), count - 2]);
+        for (asked, played) in in_order.iter().zip(&played).skip(2) {
+            assert_eq!(played.done - asked.arrival, LENGTH + ACCESS);
+        }
+        let jumps: Vec<Request> = (0..count)
+            .map(|n| page(Time::from_ms(n), Op::Read, n * 37 % 101))
+            .collect();
+        assert_eq!(play_on(&jumps).1.ahead, [0, 0]);
+    }
 }

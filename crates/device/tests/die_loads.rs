@@ -49,6 +49,7 @@ fn what_one_request_evicts_is_spread_over_the_chips() {
         capacitors: false,
         batch_pages: 0,
         idle_flush: None,
+        read_ahead: 0,
         access: Time::ZERO,
         port: (3_200_000, 1_000_000_000),
     });
@@ -181,6 +182,7 @@ fn loads_are_what_a_recount_gives() {
                     capacitors: false,
                     batch_pages: 0,
                     idle_flush: None,
+                    read_ahead: 0,
                     access: Time::ZERO,
                     port: (3_200_000, 1_000_000_000),
                 });

@@ -227,6 +227,7 @@ fn draw(round: u64, random: &mut Stream) -> Option<Plan> {
             capacitors: false,
             batch_pages: 0,
             idle_flush: None,
+            read_ahead: 0,
             access: Time::from_ns(100),
             port: (4096, 1_000_000),
         });

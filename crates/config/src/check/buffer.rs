@@ -36,6 +36,7 @@ pub(super) fn buffer(config: &Buffer, page_bytes: u32) -> Result<Option<Plan>, C
         write_through: config.write_through,
         capacitors: config.capacitors,
         batch_pages,
+        read_ahead: config.read_ahead.policy().pages(),
         idle_flush: (config.idle_flush_ms > 0.0)
             .then(|| Time::from_ps((config.idle_flush_ms * 1e9).round() as u64)),
         access: Time::from_ns(config.access_ns.into()),

@@ -112,6 +112,10 @@ pub struct BufferCounts {
     pub destaged_partial: u64,
     /// Pages that went there in idle time.
     pub flushed_idly: u64,
+    /// Pages that were read before anybody asked for them.
+    pub read_ahead: u64,
+    /// Those of them that a read asked for then.
+    pub read_ahead_used: u64,
     /// Batches that went there.
     pub batches: u64,
 }
@@ -133,6 +137,8 @@ impl BufferCounts {
                 self.destaged += 1;
                 self.destaged_partial += u64::from(partial);
             }
+            Observation::ReadAhead => self.read_ahead += 1,
+            Observation::ReadAheadUsed => self.read_ahead_used += 1,
             Observation::BatchSent { .. } => self.batches += 1,
             Observation::FlushedIdly => self.flushed_idly += 1,
         }
@@ -150,6 +156,8 @@ impl Merge for BufferCounts {
         self.destaged_partial += other.destaged_partial;
         self.flushed_idly += other.flushed_idly;
         self.batches += other.batches;
+        self.read_ahead += other.read_ahead;
+        self.read_ahead_used += other.read_ahead_used;
     }
 }
 

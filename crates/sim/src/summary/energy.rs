@@ -1,6 +1,7 @@
 //! What the flash took.
 
 use crate::outcome::SsdOutcome;
+use crate::record::FlashCounts;
 use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_device::Usage;
@@ -50,6 +51,36 @@ impl EnergySummary {
             standby_mj: self.standby_mj + other.standby_mj,
             total_mj: self.total_mj + other.total_mj,
         }
+    }
+}
+
+/// What an operation of the arrays took on average.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MeanEnergy {
+    read_mj: f64,
+    program_mj: f64,
+    erase_mj: f64,
+}
+
+impl MeanEnergy {
+    /// Of all that `flash` counts, which took `energy`.
+    pub(crate) fn new(energy: &EnergySummary, flash: &FlashCounts) -> Self {
+        let each = |mj: f64, count: u64| mj / count.max(1) as f64;
+        Self {
+            read_mj: each(energy.read_mj, flash.page_reads()),
+            program_mj: each(energy.program_mj, flash.page_programs()),
+            erase_mj: each(energy.erase_mj, flash.erases()),
+        }
+    }
+    /// Of pages that were read and programmed elsewhere.
+    pub(crate) fn of_moves(&self, pages: u64) -> f64 {
+        (self.read_mj + self.program_mj) * pages as f64
+    }
+    pub(crate) fn of_programs(&self, pages: u64) -> f64 {
+        self.program_mj * pages as f64
+    }
+    pub(crate) fn of_erases(&self, blocks: u64) -> f64 {
+        self.erase_mj * blocks as f64
     }
 }
 

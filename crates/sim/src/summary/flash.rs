@@ -1,5 +1,6 @@
 //! What happened to the flash.
 
+use super::energy::MeanEnergy;
 use super::figures::{mean, ratio};
 use crate::devices::Device;
 use crate::record::{Collections, FlashCounts};
@@ -108,11 +109,14 @@ pub struct CollectionSummary {
     pub time_s: f64,
     /// The longest.
     pub longest_ms: f64,
+    /// Energy of the arrays for the pages that they read and programmed and the blocks that they erased, each at the mean of its kind over the run (`energy.read_mj / flash.page_reads` and so on).
+    pub energy_mj: f64,
 }
 
 impl CollectionSummary {
-    pub(crate) fn new(collections: &Collections) -> Self {
+    pub(crate) fn new(collections: &Collections, mean: &MeanEnergy) -> Self {
         Self {
+            energy_mj: mean.of_moves(collections.moved) + mean.of_erases(collections.erased),
             kind: collections.kind.name(),
             trigger: collections.trigger.name(),
             runs: collections.runs,

@@ -22,6 +22,8 @@ pub(super) struct Victim {
     stage: Stage,
     /// Where its copies go.
     pub writer: Writer,
+    /// Whether it is moved for the sake of its data.
+    pub refresh: bool,
 }
 
 /// How far a collection is.
@@ -97,6 +99,7 @@ impl PageMap {
             next: self.layout.page(block, 0),
             stage: Stage::Moving,
             writer,
+            refresh: kind == GcKind::Refresh,
         });
         Collection {
             job: JobId::of(plane),
