@@ -504,6 +504,8 @@ class Buffer(TypedDict):
     clean_eviction_ratio: float | None
     pages_destaged: int
     pages_destaged_partial: int
+    pages_read_ahead: int
+    pages_read_ahead_used: int
     pages_destaged_idle: int
     idle_energy_mj: float
     batches: int
