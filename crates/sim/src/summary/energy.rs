@@ -54,12 +54,12 @@ impl EnergySummary {
     }
 }
 
-/// What an operation of the arrays took on average.
+/// What an operation of the arrays took on average. mJ.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MeanEnergy {
-    read_mj: f64,
-    program_mj: f64,
-    erase_mj: f64,
+    read: f64,
+    program: f64,
+    erase: f64,
 }
 
 impl MeanEnergy {
@@ -67,20 +67,20 @@ impl MeanEnergy {
     pub(crate) fn new(energy: &EnergySummary, flash: &FlashCounts) -> Self {
         let each = |mj: f64, count: u64| mj / count.max(1) as f64;
         Self {
-            read_mj: each(energy.read_mj, flash.page_reads()),
-            program_mj: each(energy.program_mj, flash.page_programs()),
-            erase_mj: each(energy.erase_mj, flash.erases()),
+            read: each(energy.read_mj, flash.page_reads()),
+            program: each(energy.program_mj, flash.page_programs()),
+            erase: each(energy.erase_mj, flash.erases()),
         }
     }
     /// Of pages that were read and programmed elsewhere.
     pub(crate) fn of_moves(&self, pages: u64) -> f64 {
-        (self.read_mj + self.program_mj) * pages as f64
+        (self.read + self.program) * pages as f64
     }
     pub(crate) fn of_programs(&self, pages: u64) -> f64 {
-        self.program_mj * pages as f64
+        self.program * pages as f64
     }
     pub(crate) fn of_erases(&self, blocks: u64) -> f64 {
-        self.erase_mj * blocks as f64
+        self.erase * blocks as f64
     }
 }
 
