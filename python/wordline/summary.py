@@ -261,6 +261,7 @@ class Flash(TypedDict):
     erases: int
     write_amplification: float | None
     read_modify_writes: int
+    pages_trim_asked: int
     pages_trimmed: int
     own_page_reads: int
     own_page_programs: int
@@ -361,6 +362,7 @@ class Collections(TypedDict):
     blocks_erased: int
     time_s: float
     longest_ms: float
+    energy_mj: float
 
 
 class Commands(TypedDict):
@@ -502,6 +504,11 @@ class Buffer(TypedDict):
     clean_eviction_ratio: float | None
     pages_destaged: int
     pages_destaged_partial: int
+    pages_read_ahead: int
+    pages_read_ahead_used: int
+    pages_destaged_idle: int
+    idle_energy_mj: float
+    batches: int
     write_amplification: float | None
     dirty_pages_left: int
     flushes: int

@@ -29,7 +29,7 @@ impl Buffer {
         self.remaining[ticket] = parts;
     }
 
-    /// Begins with a request, which lies within the device.
+    /// Begins with a request, which lies within the device. A TRIM may have no byte: nothing is freed.
     pub fn begin<B: Backing>(
         &mut self,
         now: Time,
@@ -37,11 +37,17 @@ impl Buffer {
         request: &Request,
         backing: &mut B,
     ) -> Result<(), Error> {
+        self.idle.begins(now);
         while let Some(entry) = self.late.pop() {
             self.settle(now, entry, backing)?;
         }
         if request.op == Op::Flush {
             self.flush(now, ticket, backing);
+            return Ok(());
+        }
+        if request.bytes == 0 {
+            self.expect(ticket, 1);
+            self.part_done(&Part::nothing(ticket, now));
             return Ok(());
         }
         let page_bytes = u64::from(self.grid.page_bytes);
@@ -68,6 +74,9 @@ impl Buffer {
                 parts: Parts::default(),
             };
             self.arrive(now, Page(page as u32), part, backing)?;
+        }
+        if self.plan.read_ahead > 0 && request.op == Op::Read {
+            self.run_ahead(now, request, backing)?;
         }
         Ok(())
     }
@@ -97,6 +106,9 @@ impl Buffer {
                 Op::Write
             };
             backing.observe(now, Observation::Accessed { op, hit });
+            if std::mem::take(&mut self.frames.get_mut(entry).unasked) && kind == Kind::Read {
+                backing.observe(now, Observation::ReadAheadUsed);
+            }
         }
         let part = self.part(part);
         let frame = self.frames.get_mut(entry);
@@ -169,7 +181,8 @@ impl Buffer {
             frame.queued = false;
             self.rooms.retain(|other| *other != entry);
             let frame = self.frames.get_mut(entry);
-            if !frame.held {
+            frame.ahead = false;
+            if !frame.held && !frame.waiting.is_empty() {
                 (frame.held, frame.passing) = (true, true);
                 return self.advance(now, entry, backing);
             }

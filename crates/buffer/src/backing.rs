@@ -53,6 +53,17 @@ pub enum Observation {
         /// Whether it has to be completed there.
         partial: bool,
     },
+    /// A page is read although nobody has asked for it.
+    ReadAhead,
+    /// Such a page is asked for, the first time, by a read.
+    ReadAheadUsed,
+    /// A batch of pages goes there together.
+    BatchSent {
+        /// How many.
+        pages: u32,
+    },
+    /// A page goes there because the host asks for nothing.
+    FlushedIdly,
 }
 
 /// What lies behind the buffer, with the clock and the audience of both.

@@ -10,8 +10,10 @@ use wordline_kernel::link::{Link, Rate};
 use wordline_kernel::memory::Table;
 
 use crate::backing::{Page, PageRequest};
+use crate::batch::Batch;
 use crate::error::Error;
 use crate::frame::Frames;
+use crate::idle::Idle;
 use crate::part::{Part, Served};
 use crate::plan::Plan;
 use crate::sectors::Grid;
@@ -46,6 +48,10 @@ pub struct Buffer {
     pub(crate) left: Vec<Departure>,
     /// Pages that have to leave after a power cut.
     pub(crate) late: Vec<Entry>,
+    pub(crate) batch: Batch,
+    pub(crate) idle: Idle,
+    /// The last page of the last read.
+    pub(crate) last_read: Option<u64>,
     pub(crate) verification: Option<Box<Verification>>,
 }
 
@@ -69,6 +75,9 @@ impl Buffer {
             done: VecDeque::new(),
             left: Vec::new(),
             late: Vec::new(),
+            batch: Batch::new(plan.batch_pages),
+            idle: Idle::new(plan.idle_flush, chips),
+            last_read: None,
             verification: None,
             plan: plan.clone(),
         }

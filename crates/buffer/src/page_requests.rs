@@ -167,6 +167,8 @@ impl Buffer {
     ) -> Result<(), Error> {
         let frame = self.frames.get_mut(entry);
         frame.destaging = false;
+        let awaited = std::mem::take(&mut frame.awaited);
+        let idly = std::mem::take(&mut frame.idly).then_some(frame.chip);
         frame.sending = 0;
         frame.durable = frame.sent;
         if let Some(verification) = &mut self.verification {
@@ -175,10 +177,19 @@ impl Buffer {
         if frame.dirty == 0 {
             // What came later was discarded.
             frame.durable = frame.version;
-            self.policy.cleaned(entry);
+            if !frame.batched {
+                self.policy.cleaned(entry);
+            }
         }
         self.synced(now, entry, began, parts);
-        self.settle(now, entry, backing)
+        self.settle(now, entry, backing)?;
+        if let Some(chip) = idly {
+            self.idly_destaged(now, chip, backing);
+        }
+        if awaited {
+            self.batch_destaged(now, backing)?;
+        }
+        Ok(())
     }
 
     /// Those who waited until the flash holds a version that it holds are done. It was at it since

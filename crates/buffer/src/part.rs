@@ -38,3 +38,20 @@ pub(crate) struct Part {
     pub(crate) since: Time,
     pub(crate) parts: Parts,
 }
+
+impl Part {
+    /// What concerns no page.
+    pub(crate) fn nothing(ticket: Ticket, now: Time) -> Self {
+        Self {
+            ticket,
+            entry: Entry(0),
+            kind: Kind::Flush,
+            from: 0,
+            bytes: 0,
+            durable: true,
+            version: 0,
+            since: now,
+            parts: Parts::default(),
+        }
+    }
+}

@@ -36,6 +36,9 @@ impl Buffer {
         self.done.clear();
         self.left.clear();
         self.late.clear();
+        self.last_read = None;
+        self.batch.clear();
+        self.idle.clear(now);
         let lossless = self.plan.capacitors;
         let mut saved = FxHashMap::default();
         if lossless {
@@ -80,5 +83,6 @@ impl Buffer {
         (frame.held, frame.passing) = (true, !has_room);
         (frame.valid, frame.dirty, frame.version) = (valid, dirty, 1);
         self.frames.write(entry);
+        self.gather(entry);
     }
 }

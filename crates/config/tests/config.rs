@@ -68,6 +68,22 @@ fn every_preset_is_a_whole_device_that_can_be_planned() {
     }
 }
 
+/// Whether a collection goes in one piece decides worst cases, so that no device has it by default.
+#[test]
+fn every_preset_of_a_device_names_when_collections_run() {
+    let mut devices = 0;
+    for preset in presets::all() {
+        let table: toml::Table = preset.text.parse().expect(preset.name);
+        if table.contains_key("nand") || table.contains_key("ssd") {
+            devices += 1;
+            let gc = table.get("ftl").and_then(|ftl| ftl.get("gc"));
+            let schedule = gc.and_then(|gc| gc.get("schedule"));
+            assert!(schedule.is_some(), "{}: ftl.gc.schedule", preset.name);
+        }
+    }
+    assert!(devices > 20, "{devices}");
+}
+
 #[test]
 fn every_file_of_the_preset_folder_is_known_by_its_name() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../presets");

@@ -143,14 +143,19 @@ impl Buffered {
         Ok(true)
     }
     /// The next request of the host that the buffer is done with.
-    pub fn next_done(&mut self) -> Option<Ticket> {
+    pub fn next_done(&mut self, now: Time) -> Option<Ticket> {
         let Served { ticket, parts } = self.buffer.done.pop_front()?;
+        self.buffer.request_done(now);
         let place = ticket as usize;
         if self.served.len() <= place {
             self.served.resize(place + 1, Parts::default());
         }
         self.served[place] = parts;
         Some(ticket)
+    }
+    /// Nothing more is to be done now.
+    pub fn rest<M: Mapping>(&mut self, cx: &mut Context<impl Hears>, controller: &Controller<M>) {
+        self.buffer.rest(&mut Flash { cx, controller });
     }
     /// The power has failed, and the flash has recovered.
     pub fn cut_power<M: Mapping>(

@@ -16,6 +16,7 @@ mod requests;
 mod spare;
 mod state;
 mod steps;
+mod trim;
 mod verification;
 mod write;
 
@@ -247,10 +248,8 @@ impl<M: Mapping> Controller<M> {
         ticket: Ticket,
         request: &Request,
     ) -> Result<()> {
-        if request.op == Op::Flush {
-            // What is done is in the flash.
-            self.expect(ticket, 1, request.op);
-            self.page_done(cx, ticket, PageParts::NONE);
+        if matches!(request.op, Op::Flush | Op::Trim) {
+            self.begin_dataless(cx, ticket, request);
             return Ok(());
         }
         let end = request.offset + request.bytes;
@@ -259,6 +258,9 @@ impl<M: Mapping> Controller<M> {
         self.expect(ticket, (last - first) as u32 + 1, request.op);
         let mut page = first;
         if request.op == Op::Write {
+            if self.ram.trims.run.is_some() {
+                self.trim_run_written(request);
+            }
             page = self.write_rows(cx, ticket, request);
         }
         while page <= last {
@@ -272,11 +274,7 @@ impl<M: Mapping> Controller<M> {
             let number = Lpn(page as u32);
             match request.op {
                 Op::Read => self.read(cx, ticket, number)?,
-                Op::Write => self.write(cx, ticket, number, span, false),
-                Op::Trim if span.whole => {
-                    self.write(cx, ticket, number, span, true);
-                }
-                Op::Trim | Op::Flush => self.page_done(cx, ticket, PageParts::NONE),
+                _ => self.write(cx, ticket, number, span, false),
             }
             page += 1;
         }
@@ -305,7 +303,10 @@ impl<M: Mapping> Controller<M> {
         match request.op {
             PageOp::Fetch => self.read(cx, ticket, page)?,
             PageOp::Destage(span) => self.write(cx, ticket, page, span, false),
-            PageOp::Trim => self.write(cx, ticket, page, all, true),
+            PageOp::Trim => {
+                self.ram.trims.gathering = true;
+                self.write(cx, ticket, page, all, true);
+            }
         }
         Ok(())
     }

@@ -164,6 +164,11 @@ pub enum Observation {
         /// When the collection started.
         from: Time,
     },
+    /// A TRIM has begun.
+    TrimBegun {
+        /// Pages that it covers as a whole.
+        pages: u64,
+    },
     /// The host has discarded a page that held something, or not.
     PageTrimmed,
     /// A page that the mapping keeps for itself has been read or is being programmed: a part of the

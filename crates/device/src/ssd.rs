@@ -6,7 +6,9 @@ mod tickets;
 use device_side::DeviceSide;
 use serde::{Deserialize, Serialize};
 use tickets::{Outstanding, Tickets};
-use wordline_block::{BlockDevice, Busy, Completion, Op, Parts, PowerCut, Request, Ticket};
+use wordline_block::{
+    BlockDevice, Busy, Completion, Op, Parts, PowerCut, Request, Ticket, trim_range,
+};
 use wordline_buffer::Versions;
 use wordline_cache::replacement::foreign::Maker;
 use wordline_ftl::recovery::Journal;
@@ -25,9 +27,6 @@ use crate::observation::{Hears, Observation};
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
 use crate::shadow::Shadow;
-
-/// What crosses to the device for a trim: a block of ranges (ATA DATA SET MANAGEMENT).
-const RANGES_BYTES: u64 = 512;
 
 /// A solid-state disk over a mapping family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -325,7 +324,7 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
             stream: request.stream,
             write: request.op != Op::Read,
             bytes: if request.op == Op::Trim {
-                RANGES_BYTES
+                trim_range::payload_bytes(request.bytes)
             } else {
                 request.bytes
             },

@@ -37,6 +37,9 @@ fn plan(pages: u32, replacement: &Replacement, write_through: bool) -> Plan {
         replacement: replacement.clone(),
         write_through,
         capacitors: false,
+        batch_pages: 0,
+        idle_flush: None,
+        read_ahead: 0,
         access: Time::ZERO,
         port: (3_200_000_000, 1_000_000_000_000),
     });

@@ -32,6 +32,9 @@ fn device(dies: u32, pages: Option<u32>, depth: u32) -> (Plan, Ssd<Map>) {
         replacement: Replacement::default(),
         write_through: false,
         capacitors: false,
+        batch_pages: 0,
+        idle_flush: None,
+        read_ahead: 0,
         access: ACCESS,
         port: (3_200_000_000, 1_000_000_000_000),
     });

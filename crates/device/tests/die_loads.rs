@@ -47,6 +47,9 @@ fn what_one_request_evicts_is_spread_over_the_chips() {
         replacement: Replacement::Lcr(Lcr { window_ratio: 1.0 }),
         write_through: false,
         capacitors: false,
+        batch_pages: 0,
+        idle_flush: None,
+        read_ahead: 0,
         access: Time::ZERO,
         port: (3_200_000, 1_000_000_000),
     });
@@ -177,6 +180,9 @@ fn loads_are_what_a_recount_gives() {
                     replacement: Replacement::Lcr(Lcr { window_ratio: 0.5 }),
                     write_through: false,
                     capacitors: false,
+                    batch_pages: 0,
+                    idle_flush: None,
+                    read_ahead: 0,
                     access: Time::ZERO,
                     port: (3_200_000, 1_000_000_000),
                 });

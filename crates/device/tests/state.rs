@@ -303,6 +303,9 @@ fn buffers() {
             replacement: replacement.clone(),
             write_through: false,
             capacitors: replacement.name().len().is_multiple_of(2),
+            batch_pages: 0,
+            idle_flush: None,
+            read_ahead: 0,
             access: Time::from_ns(100),
             port: (3_200_000, 1_000_000_000),
         });

@@ -9,6 +9,7 @@ use crate::gc::schedule::Scheduling;
 use crate::gc::victim::Victim;
 use crate::mapping::Family;
 use crate::regulate::Regulation;
+use crate::trim::Trim;
 use crate::wear::Wear;
 
 /// The flash translation layer (`[ftl]`).
@@ -28,6 +29,8 @@ pub struct Config {
     pub wear: Wear,
     /// How pages are programmed, of those ways that `nand.programming` has, and which are written again.
     pub regulation: Regulation,
+    /// What becomes of a TRIM.
+    pub trim: Trim,
 }
 
 impl Default for Config {
@@ -39,6 +42,7 @@ impl Default for Config {
             gc: Gc::default(),
             wear: Wear::default(),
             regulation: Regulation::default(),
+            trim: Trim::default(),
         }
     }
 }

@@ -6,7 +6,7 @@ use wordline_nand::Layout;
 
 use crate::Config;
 use crate::allocate::Dimensions;
-use crate::mapping::Build;
+use crate::mapping::{Build, Family};
 
 /// A translation layer that can be built: every number checked, nothing optional.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -97,6 +97,7 @@ impl Plan {
         };
         plan.check_shape()?;
         family.check(&plan)?;
+        plan.check_trim()?;
         Ok(plan)
     }
 
@@ -106,6 +107,24 @@ impl Plan {
         let filled = user.div_ceil(self.layout.pages_per_block);
         let taken = filled.saturating_add(self.config.mapping.metadata_blocks(self));
         self.layout.blocks_per_plane.saturating_sub(taken)
+    }
+
+    /// Only page mapping knows when a block holds nothing any more.
+    fn check_trim(&self) -> Result<(), PlanError> {
+        let family = &self.config.mapping;
+        if self.config.trim.answer.policy().erases()
+            && !matches!(family, Family::Page(_) | Family::Dftl(_))
+        {
+            return Err(PlanError {
+                key: "ftl.trim.answer",
+                reason: format!(
+                    "with ftl.mapping = \"{}\" no block is erased for a TRIM",
+                    family.name()
+                ),
+                remedy: "choose ideal or invalidate, or page mapping (page, dftl)".into(),
+            });
+        }
+        Ok(())
     }
 
     /// The books count the pages of a block in 16 bits, and allocation walks the planes by their

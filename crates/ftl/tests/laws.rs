@@ -226,6 +226,11 @@ fn spend_law(wear: &Wear, free: &[(Block, u32)], taken: Option<Block>) {
     let next = match wear {
         Wear::None(_) => free.first(),
         Wear::Dynamic(_) | Wear::Static(_) => free.iter().min_by_key(|(_, erases)| *erases),
+        // Blocks that were never used in their order, of others with as many erases the one that was freed last.
+        Wear::ReadBlind(_) => {
+            let pristine = free.iter().find(|(_, erases)| *erases == 0);
+            pristine.or_else(|| free.iter().rev().min_by_key(|(_, erases)| *erases))
+        }
         #[allow(unreachable_patterns)] // while all are named
         _ => free.iter().find(|(block, _)| Some(*block) == taken),
     };

@@ -272,6 +272,7 @@ impl Tracks {
             Observation::PagesWritten { .. }
             | Observation::PageMerged
             | Observation::UnwrittenRead
+            | Observation::TrimBegun { .. }
             | Observation::PageTrimmed
             | Observation::MetadataPage { .. }
             | Observation::Replaced

@@ -87,7 +87,10 @@ impl<M: Mapping> Controller<M> {
             trigger,
             time,
         };
-        let stepwise = self.scheduling.policy().stepwise() && !self.ram.pending.waits_for(plane);
+        let stepwise = trigger != Trigger::Trim
+            && self.scheduling.policy().stepwise()
+            && !self.ram.pending.waits_for(plane)
+            && !self.ram.trims.waits_for(plane);
         self.ram.jobs.start(cx.now, job, Some(collecting), stepwise);
         let over = self.run(cx, job);
         assert!(!over, "a collection has at least one step");
@@ -134,6 +137,9 @@ impl<M: Mapping> Controller<M> {
         });
         self.place_stalled(cx, plane);
         self.place_stalled_anywhere(cx);
+        if self.ram.trims.erases_wait() {
+            self.erase_for_trims(cx, plane);
+        }
         if self.mapping.wants_collection(plane) {
             self.free_blocks_are_few(cx, plane, None);
         }

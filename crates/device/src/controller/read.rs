@@ -135,6 +135,7 @@ impl<M: Mapping> Controller<M> {
                 write.since = cx.now;
                 self.advance(cx, write, later);
             }
+            Waiter::Trim(trim) => self.trim_done(cx, trim),
             Waiter::Rewrite(rewrite) => self.rewrite(cx, rewrite),
             Waiter::Read(mut read) => {
                 read.parts.die_wait += cx.now - read.since;

@@ -18,6 +18,7 @@ use super::pending::PendingWrites;
 use super::regulate::{GradeCounts, Regulation};
 use super::requests::{Done, Requests};
 use super::spare::Carried;
+use super::trim::Trims;
 use crate::backend::{BackEnd, Usage};
 use crate::plan::Plan;
 
@@ -90,6 +91,8 @@ pub(super) struct Volatile {
     /// is not erased: if the power failed, the data before them would be lost.
     #[serde(with = "wordline_kernel::dense")]
     pub superseding: Vec<u16>,
+    /// TRIMs that wait for the flash, and what is remembered of them.
+    pub trims: Trims,
     /// Writes without a place.
     pub pending: PendingWrites,
     /// What the spare areas of pages on their way will say.
@@ -124,6 +127,7 @@ impl Volatile {
             die_loads: DieLoads::new(plan),
             idling: Idling::new(plan),
             superseding: vec![0; layout.blocks() as usize],
+            trims: Trims::new(plan),
             pending: PendingWrites::new(planes),
             carried: Carried::default(),
             free_blocks,

@@ -179,7 +179,7 @@ impl<M: Mapping> Controller<M> {
         let mut write = write;
         while self.accept(cx, &write, &mut later) {
             let Some(mut next) = later.pop_front() else {
-                return;
+                break;
             };
             next.parts.die_wait += cx.now - next.since;
             next.since = cx.now;
@@ -196,6 +196,10 @@ impl<M: Mapping> Controller<M> {
         write: &PageWrite,
         later: &mut VecDeque<PageWrite>,
     ) -> bool {
+        if write.trim && self.ram.trims.writes_map {
+            self.discard_through(cx, write);
+            return true;
+        }
         if let Some(job) = self.mapping.fetch(write.page, true) {
             let tag = self.ram.pending.add(write, later);
             self.ram.pending.get_mut(tag).since = cx.now;
@@ -276,17 +280,6 @@ impl<M: Mapping> Controller<M> {
             Written::Placed(place) => Ok(place),
             Written::Wait(want) => Err(want),
         }
-    }
-
-    /// Trims a page.
-    fn discard(&mut self, cx: &mut Context<impl Hears>, write: &PageWrite) {
-        self.mapping.trim(write.page);
-        cx.observe(Observation::PageTrimmed);
-        if let Some(verification) = &mut self.verification {
-            let shadow = &mut verification.shadow;
-            shadow.acknowledge(cx.now, write.page, write.version);
-        }
-        self.page_done(cx, write.owner, write.parts);
     }
 
     /// Queues a held write until there is room.

@@ -62,6 +62,10 @@ pub struct Tally {
     /// Pages that left it clean, and dirty.
     pub evictions: [u64; 2],
     pub destaged: u64,
+    /// Pages that were read ahead, and those of them that were asked for.
+    pub ahead: [u64; 2],
+    pub batches: u64,
+    pub flushed_idly: u64,
 }
 
 impl Probe<Observation> for Tally {
@@ -91,11 +95,16 @@ impl Probe<Observation> for Tally {
                 self.evictions[usize::from(dirty)] += 1;
             }
             Observation::Buffer(buffer::Observation::Destaged { .. }) => self.destaged += 1,
+            Observation::Buffer(buffer::Observation::BatchSent { .. }) => self.batches += 1,
+            Observation::Buffer(buffer::Observation::ReadAhead) => self.ahead[0] += 1,
+            Observation::Buffer(buffer::Observation::ReadAheadUsed) => self.ahead[1] += 1,
+            Observation::Buffer(buffer::Observation::FlushedIdly) => self.flushed_idly += 1,
             Observation::Admitted { .. }
             | Observation::Bus { .. }
             | Observation::Array { .. }
             | Observation::Die { .. }
             | Observation::FreeBlocks { .. }
+            | Observation::TrimBegun { .. }
             | Observation::PowerCut(_) => {}
         }
     }

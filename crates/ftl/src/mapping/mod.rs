@@ -141,6 +141,22 @@ pub trait Mapping {
     fn refresh(&mut self, _block: Block) -> Option<Collection> {
         None
     }
+    /// Whether a full block, which is not being collected, holds nothing any more, so that [`Mapping::clear`] can have it erased. Never
+    /// where the mapping cannot tell.
+    fn is_spent(&self, _block: Block) -> bool {
+        false
+    }
+    /// Starts a collection of a block that [`Mapping::is_spent`], which only erases it. None while its plane is being collected.
+    fn clear(&mut self, _block: Block) -> Option<Collection> {
+        None
+    }
+    /// The host does not need a page any more, of which the part of the map in flash is to say so at once: as [`Mapping::trim`], but its
+    /// entry need not be fetched. The job that brings that part of the map up to date, if it is in flash; when it
+    /// is over, flash says so.
+    fn trim_through(&mut self, page: Lpn) -> Option<JobId> {
+        self.trim(page);
+        None
+    }
     /// Whether a job whose steps are all done has none left.
     fn is_over(&self, job: JobId) -> bool;
     /// The next step of a job; it has one at least. After [`Step::Wait`], ask again when all steps before it are done.
@@ -363,6 +379,15 @@ impl Mapping for Map {
     }
     fn refresh(&mut self, block: Block) -> Option<Collection> {
         each!(self, map => map.refresh(block))
+    }
+    fn is_spent(&self, block: Block) -> bool {
+        each!(self, map => map.is_spent(block))
+    }
+    fn clear(&mut self, block: Block) -> Option<Collection> {
+        each!(self, map => map.clear(block))
+    }
+    fn trim_through(&mut self, page: Lpn) -> Option<JobId> {
+        each!(self, map => map.trim_through(page))
     }
     #[inline]
     fn is_over(&self, job: JobId) -> bool {

@@ -320,6 +320,12 @@ impl Mapping for PageMap {
     fn refresh(&mut self, block: Block) -> Option<Collection> {
         self.start_refresh(block)
     }
+    fn is_spent(&self, block: Block) -> bool {
+        self.blocks.phase(block) == Phase::Closed && self.blocks.valid(block) == 0
+    }
+    fn clear(&mut self, block: Block) -> Option<Collection> {
+        self.start_clear(block)
+    }
     fn is_over(&self, job: JobId) -> bool {
         self.planes[job.index()].victim.is_none()
     }
@@ -343,8 +349,11 @@ impl Mapping for PageMap {
         let state = &mut self.planes[plane.index()];
         state.free += 1;
         self.free_blocks += 1;
-        state.victim = None;
-        self.free.erased(plane, block, erases);
+        if state.victim.take().is_some_and(|victim| victim.refresh) {
+            self.free.refreshed(plane, block, erases);
+        } else {
+            self.free.erased(plane, block, erases);
+        }
     }
     /// A plane with fewer free blocks than it should have, whose collection is still to come.
     fn delayed(&self, plane: Plane) -> Option<Want> {

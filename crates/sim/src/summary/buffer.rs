@@ -1,5 +1,6 @@
 //! The DRAM buffer.
 
+use super::energy::MeanEnergy;
 use super::figures::ratio;
 use super::latency::LatencySummary;
 use crate::devices::Device;
@@ -36,6 +37,16 @@ pub struct BufferSummary {
     pub pages_destaged: u64,
     /// Of these, pages of which a part was written only, so that the flash was read to complete them, if it held the page.
     pub pages_destaged_partial: u64,
+    /// Pages read into the buffer before the host asked for them (`buffer.read_ahead`).
+    pub pages_read_ahead: u64,
+    /// Of these, pages that a read asked for then.
+    pub pages_read_ahead_used: u64,
+    /// Pages written to the flash because no request was under way (`buffer.idle_flush_ms`).
+    pub pages_destaged_idle: u64,
+    /// Energy of the arrays for programming these, each at the mean of a program over the run.
+    pub idle_energy_mj: f64,
+    /// Batches of pages written to the flash together (`buffer.flush`).
+    pub batches: u64,
     /// Pages programmed in the flash per page that the host wrote to the buffer: below 1 where the buffer saves more writes than collections add.
     pub write_amplification: Option<f64>,
     /// Pages newer than the flash in the buffer at the end of the run.
@@ -50,7 +61,12 @@ pub struct BufferSummary {
 
 impl BufferSummary {
     /// None without a buffer.
-    pub(crate) fn new(plan: &Plan, record: &Record, devices: &[Device]) -> Option<Self> {
+    pub(crate) fn new(
+        plan: &Plan,
+        record: &Record,
+        devices: &[Device],
+        mean: &MeanEnergy,
+    ) -> Option<Self> {
         plan.ssds().find(|ssd| ssd.device.buffer.is_some())?;
         let counts = record.buffer();
         let [reads, writes] = [0, 1].map(|op: usize| counts.hits[op] + counts.misses[op]);
@@ -70,6 +86,11 @@ impl BufferSummary {
             clean_eviction_ratio: ratio(counts.evictions[0], evictions),
             pages_destaged: counts.destaged,
             pages_destaged_partial: counts.destaged_partial,
+            pages_read_ahead: counts.read_ahead,
+            pages_read_ahead_used: counts.read_ahead_used,
+            pages_destaged_idle: counts.flushed_idly,
+            idle_energy_mj: mean.of_programs(counts.flushed_idly),
+            batches: counts.batches,
             write_amplification: ratio(record.flash().page_programs(), writes),
             dirty_pages_left: devices.iter().map(|device| device.dirty_pages).sum(),
             flushes: flushes.count,

@@ -26,6 +26,7 @@ pub use self::chip_load::ChipLoadSummary;
 pub use self::device::DeviceSummary;
 pub use self::disk::{DiskSummary, SeekDistance};
 pub use self::energy::EnergySummary;
+use self::energy::MeanEnergy;
 pub(crate) use self::energy::{energy_of_dies, sum_of_dies};
 pub use self::errors::ErrorSummary;
 pub(crate) use self::figures::ratio;
@@ -172,6 +173,10 @@ impl Summary {
         let total = &record.total;
         let first_arrival = outcome.first_arrival();
         let span = end.since(first_arrival);
+        let energy = outcome.ssds().fold(EnergySummary::default(), |sum, ssd| {
+            sum.plus(&sum_of_dies(&ssd, span))
+        });
+        let mean_energy = MeanEnergy::new(&energy, &flash);
         let pages_touched = outcome.ssds().map(|ssd| pages_touched(&ssd)).sum::<u64>();
         let mut summary = Self {
             schema: SCHEMA,
@@ -200,22 +205,20 @@ impl Summary {
             map_cache: MapCacheSummary::new(devices),
             read_errors: ErrorSummary::new(outcome),
             regulation: RegulationSummary::new(devices),
-            buffer: BufferSummary::new(&outcome.plan, record, devices),
+            buffer: BufferSummary::new(&outcome.plan, record, devices, &mean_energy),
             cache: CacheSummary::of_store(outcome, span),
             disks: DiskSummary::all(outcome, span),
             chip_load: outcome.chip_loads.as_ref().map(ChipLoadSummary::new),
             collections: record
                 .collections
                 .iter()
-                .map(CollectionSummary::new)
+                .map(|one| CollectionSummary::new(one, &mean_energy))
                 .collect(),
             power: PowerSummary::new(&record.power, outcome.counts().lost),
             commands: CommandSummary::new(record.commands, &flash),
             execution: Execution::new(usage(devices), span),
             utilisation: Utilisation::new(record, span),
-            energy: outcome.ssds().fold(EnergySummary::default(), |sum, ssd| {
-                sum.plus(&sum_of_dies(&ssd, span))
-            }),
+            energy,
             precondition: PreconditionSummary::new(&outcome.preconditioned()),
             verification: verification(devices),
             notes: Vec::new(),
