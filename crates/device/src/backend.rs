@@ -25,7 +25,7 @@ use die::{DieCommand, DieState, GcClock};
 pub(crate) use finish::ArrayDone;
 use serde::{Deserialize, Serialize};
 use table::TransactionTable;
-pub(crate) use transaction::{Grade, Order, Purpose, Transaction};
+pub(crate) use transaction::{Grade, Order, Outcome, Purpose, Transaction};
 use waiting::Waiting;
 use wordline_block::Ticket;
 use wordline_kernel::{BusyTime, Stream, Time};

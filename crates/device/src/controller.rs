@@ -4,6 +4,7 @@ mod audit;
 mod collect;
 mod die_loads;
 mod errors;
+mod failures;
 mod flash;
 mod idle;
 mod issue;
@@ -23,6 +24,7 @@ use std::collections::VecDeque;
 
 pub use die_loads::DieLoad;
 pub use errors::ErrorCounts;
+pub use failures::FailureCounts;
 pub use regulate::GradeCounts;
 pub(crate) use requests::Done;
 use serde::{Deserialize, Serialize};
@@ -47,7 +49,7 @@ use crate::slot::Slot;
 use wordline_block::Ticket;
 use wordline_block::{Op, Request};
 use wordline_buffer::{PageOp, PageRequest, Span};
-use wordline_reliability::Reader;
+use wordline_reliability::{Failing, Reader};
 
 /// The controller of a disk and the flash behind it, over a mapping family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -74,6 +76,8 @@ pub(crate) struct Controller<M> {
     is_straight: bool,
     /// How reads err, if they do.
     reader: Option<Box<Reader>>,
+    /// How programs and erases fail, if they do.
+    failing: Option<Box<Failing>>,
 }
 
 /// The map, the array and, if the power may fail, the spare areas.
@@ -98,6 +102,7 @@ impl<M: Mapping> Controller<M> {
             is_graded: plan.is_graded(),
             is_straight: !plan.is_graded() && !plan.is_scheduled(),
             reader: plan.part.reader.clone(),
+            failing: plan.part.failing.clone(),
         }
     }
     /// Requests that are done with since this was last cleared, in the order in which they were.
@@ -222,7 +227,16 @@ impl<M: Mapping> Controller<M> {
     pub fn read_errors(&self) -> Option<&ErrorCounts> {
         self.reader.as_ref().map(|_| &self.flash.errors)
     }
-    /// Whether a request that is done could not be served: data of it cannot be read. Once for each.
+    /// What reads have met that errs or is lost, be it that reads do not err.
+    pub fn errors(&self) -> &ErrorCounts {
+        &self.flash.errors
+    }
+    /// What has come of programs and erases that failed, where blocks can go bad.
+    pub fn failures(&self) -> Option<&FailureCounts> {
+        let bad_blocks = self.flash.array.bad_blocks();
+        bad_blocks.map(|_| &self.flash.failures)
+    }
+    /// Whether a request that is done could not be served: data of it cannot be read, or was not written. Once for each.
     #[inline]
     pub fn take_failed(&mut self, ticket: Ticket) -> bool {
         !self.ram.failed.is_empty() && self.ram.failed.remove(&ticket)

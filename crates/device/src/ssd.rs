@@ -17,7 +17,9 @@ use wordline_nand::{Array, Die};
 
 use crate::backend::Usage;
 use crate::buffered::Buffered;
-use crate::controller::{Controller, DieLoad, Done, ErrorCounts, GradeCounts, Prepared};
+use crate::controller::{
+    Controller, DieLoad, Done, ErrorCounts, FailureCounts, GradeCounts, Prepared,
+};
 use crate::error::{DeviceError, Result};
 use crate::event::{Context, Event, Kind};
 use crate::host::{Command, Connect, Connection};
@@ -162,6 +164,14 @@ impl<M: Mapping> Ssd<M> {
     /// What reads have found, where they err.
     pub fn read_errors(&self) -> Option<&ErrorCounts> {
         self.controller.read_errors()
+    }
+    /// What reads have met that errs or is lost, be it that reads do not err.
+    pub fn errors(&self) -> &ErrorCounts {
+        self.controller.errors()
+    }
+    /// What has come of programs and erases that failed, where blocks can go bad.
+    pub fn failures(&self) -> Option<&FailureCounts> {
+        self.controller.failures()
     }
     /// What was done of each mode, where pages are not all programmed alike.
     pub fn graded(&self) -> Option<&GradeCounts> {

@@ -139,6 +139,27 @@ pub(crate) struct Grade {
     pub retries: u8,
     /// Whether none was enough.
     pub failed: bool,
+    /// What comes of a program or an erase.
+    pub outcome: Outcome,
+    /// Of the first of a command of which a program fails: array operations that follow on it, until all its pages are elsewhere.
+    pub(super) following: u32,
+    /// Whether that program has failed.
+    pub(super) has_failed: bool,
+}
+
+/// What comes of a program or an erase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Outcome {
+    /// It is done.
+    #[default]
+    Done,
+    /// It fails, and a spare block takes the place of its own: of a program, one that then holds these pages before its own.
+    Replaced {
+        /// Pages that are copied.
+        copies: u16,
+    },
+    /// It fails, and there is no spare block.
+    Failed,
 }
 
 impl Grade {

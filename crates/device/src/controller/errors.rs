@@ -36,10 +36,13 @@ impl<M: Mapping> Controller<M> {
     /// Looks at what a read will find. What the mapping keeps for itself is read in the end, however many retries it takes: it is
     /// kept more than once.
     pub(super) fn find_errors(&mut self, now: Time, order: &Order, grade: &mut Grade) {
+        let place = order.place;
+        let of_mapping = matches!(order.purpose, Purpose::MetadataRead | Purpose::MapRead);
+        let lost = self.flash.lost.contains(&place) || self.ram.unwritten.contains(&place);
         let Some(reader) = &self.reader else {
+            grade.failed = !of_mapping && lost;
             return;
         };
-        let place = order.place;
         let block = self.layout.block_of(place);
         let array = &self.flash.array;
         let Some(health) = array.health() else {
@@ -59,8 +62,6 @@ impl<M: Mapping> Controller<M> {
             .min(levels - 1);
         let found = reader.read(&read, mode, first, &mut self.ram.error_draws);
         let last = found.level.unwrap_or(levels - 1);
-        let of_mapping = matches!(order.purpose, Purpose::MetadataRead | Purpose::MapRead);
-        let lost = self.flash.lost.contains(&place);
         grade.first = first as u8;
         grade.retries = (last - first) as u8;
         grade.failed = !of_mapping && (lost || found.level.is_none());
@@ -79,6 +80,9 @@ impl<M: Mapping> Controller<M> {
     /// meanwhile is let be; the others are looked at again.
     #[cold]
     pub(super) fn refresh_due(&mut self, cx: &mut Context<impl Hears>) {
+        if self.ram.is_ending {
+            self.ram.due.clear();
+        }
         let mut place = 0;
         while let Some(&(block, due)) = self.ram.due.get(place) {
             let plane = self.layout.plane_of(block);

@@ -6,7 +6,7 @@ use wordline_kernel::Time;
 use wordline_nand::{Block, Die, Operation, Ppn};
 
 use super::Controller;
-use crate::backend::{Order, Purpose};
+use crate::backend::{Order, Outcome, Purpose};
 use crate::event::{Context, Kind};
 use crate::observation::Hears;
 use crate::plan::Plan;
@@ -103,11 +103,23 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     #[inline(never)]
     fn issue_else(&mut self, cx: &mut Context<impl Hears>, order: Order) -> Slot {
+        let mut order = order;
         if self.is_graded {
+            if !self.ram.kept.is_empty() && matches!(order.purpose, Purpose::Read | Purpose::Merge)
+            {
+                order.place = self.place_kept(order.place);
+                order.target = order.place;
+            }
             self.grade(cx.now, &order);
         }
         if self.ram.issue.is_some() {
-            return self.issue_to_queue(cx, &order);
+            let fails = self.ram.backend.next_grade().outcome == Outcome::Failed;
+            let slot = self.issue_to_queue(cx, &order);
+            if fails {
+                // What it is held back for may wait for a collection that has stopped for it.
+                self.clear(cx, Operation::Program, order.place, None);
+            }
+            return slot;
         }
         let die = self.layout.die_of_page(order.place);
         self.ram.backend.enqueue(cx, die, &order)

@@ -15,7 +15,7 @@ use super::Controller;
 use super::job::Waiter;
 use super::pending::{NO_QUEUE, PageRead, PageWrite, Rewrite};
 use super::write::Place;
-use crate::backend::{Grade, Order, Purpose};
+use crate::backend::{Grade, Order, Outcome, Purpose};
 use crate::error::Result;
 use crate::event::Context;
 use crate::observation::Hears;
@@ -123,7 +123,7 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    fn mode_of(&self, place: Ppn) -> ProgramMode {
+    pub(super) fn mode_of(&self, place: Ppn) -> ProgramMode {
         let modes = self.flash.array.modes();
         modes.map_or(ProgramMode::Medium, |modes| modes.of(place))
     }
@@ -131,7 +131,7 @@ impl<M: Mapping> Controller<M> {
     /// Says of an operation how its page was programmed, or notes how it is to be.
     pub(super) fn grade(&mut self, now: Time, order: &Order) {
         let mode = match order.purpose {
-            Purpose::Erase => return,
+            Purpose::Erase => ProgramMode::default(),
             Purpose::MoveProgram => {
                 let from = Ppn(order.tag);
                 if self.flash.lost.contains(&from) {
@@ -151,12 +151,15 @@ impl<M: Mapping> Controller<M> {
             _ => {}
         }
         let operation = order.purpose.operation();
-        if operation != Operation::Read {
+        if matches!(operation, Operation::Program | Operation::Move) {
             self.flash.array.set_mode(order.target, mode);
         }
         let mut grade = Grade::of(mode);
         if matches!(operation, Operation::Read | Operation::Move) {
             self.find_errors(now, order, &mut grade);
+        }
+        if self.failing.is_some() && operation != Operation::Read {
+            self.find_failure(order, &mut grade);
         }
         self.ram.backend.grade_next(grade);
     }
@@ -237,8 +240,17 @@ impl<M: Mapping> Controller<M> {
     pub(super) fn finish_graded(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
         let transaction = self.ram.backend.get(slot);
         let (place, target) = (transaction.place, transaction.target);
-        if transaction.purpose == Purpose::MoveRead {
+        let purpose = transaction.purpose;
+        if purpose == Purpose::MoveRead {
             self.copy_read(slot, place);
+        }
+        if self.ram.backend.graded(slot).outcome == Outcome::Failed {
+            self.end_life(cx);
+            if purpose == Purpose::Erase {
+                // Its job stops here.
+                self.ram.backend.release(slot);
+                return Ok(());
+            }
         }
         self.finish_apart(cx, slot)?;
         if self.ram.regulation.is_some() {
@@ -284,6 +296,10 @@ impl<M: Mapping> Controller<M> {
     /// Reads a page that is to be written again, unless it is so already, is gone, or is about to be superseded.
     pub(super) fn rewrite(&mut self, cx: &mut Context<impl Hears>, rewrite: Rewrite) {
         let Rewrite { page, queue } = rewrite;
+        if self.ram.is_ending {
+            self.skip_rewrite(rewrite);
+            return;
+        }
         if let Some(job) = self.mapping.fetch(page, true) {
             self.wait_for_map(cx, job, Waiter::Rewrite(rewrite));
             return;
@@ -314,7 +330,7 @@ impl<M: Mapping> Controller<M> {
         let Rewrite { page, queue } = rewrite;
         let content = self.verification.as_ref();
         let content = content.map_or(0, |verification| verification.contents[slot as usize]);
-        if self.ram.backend.graded(slot).failed {
+        if self.ram.backend.graded(slot).failed || self.ram.is_ending {
             self.skip_rewrite(rewrite);
             return;
         }

@@ -1,16 +1,17 @@
 //! The state of a device in two parts: what the flash keeps when the power fails, and what is lost.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use wordline_block::Ticket;
 use wordline_ftl::recovery::Journal;
 use wordline_ftl::regulate::Regulator;
 use wordline_kernel::Stream;
-use wordline_nand::{Array, Block, Ppn};
+use wordline_nand::{Array, BadBlocks, Block, Ppn};
 use wordline_reliability::Due;
 
 use super::die_loads::DieLoads;
 use super::errors::ErrorCounts;
+use super::failures::FailureCounts;
 use super::idle::Idling;
 use super::issue::IssueStage;
 use super::job::Jobs;
@@ -33,21 +34,44 @@ pub(super) struct NonVolatile {
     pub graded: GradeCounts,
     /// What reads have found.
     pub errors: ErrorCounts,
-    /// Pages that hold what could not be read when it was copied.
+    /// What has come of programs and erases that failed.
+    pub failures: FailureCounts,
+    /// Pages that hold what could not be read when it was copied, or what could not be written.
     pub lost: FxHashSet<Ppn>,
 }
 
-/// A pristine array.
+/// The bad blocks of a new array, where blocks can be bad. There are no more than spare ones: who makes a plan checks that.
+fn bad_blocks(plan: &Plan) -> Option<BadBlocks> {
+    let (part, spare_blocks) = (&plan.part, plan.ftl.config.spare_blocks);
+    if spare_blocks == 0 && part.failing.is_none() {
+        return None;
+    }
+    BadBlocks::new(
+        &part.layout,
+        spare_blocks,
+        part.factory_bad_ratio,
+        part.seed,
+    )
+    .ok()
+}
+
+/// A pristine array. Where programs and erases fail, that is what its endurance is.
 fn array(plan: &Plan) -> Array {
     let part = &plan.part;
-    let mut array =
-        Array::new(part.layout, part.endurance_cycles).with_partial_programs(part.partial_programs);
+    let endurance = match part.failing {
+        Some(_) => u32::MAX,
+        None => part.endurance_cycles,
+    };
+    let mut array = Array::new(part.layout, endurance).with_partial_programs(part.partial_programs);
     if let Some(costs) = part.chains.costs() {
         let regulator = Regulator::new(&plan.ftl.config.regulation, 0);
         array.keep_modes(costs, regulator.policy().preloaded());
     }
     if part.reader.is_some() {
         array.keep_health();
+    }
+    if let Some(bad_blocks) = bad_blocks(plan) {
+        array.keep_bad_blocks(bad_blocks);
     }
     array
 }
@@ -66,6 +90,7 @@ impl NonVolatile {
                 ..GradeCounts::default()
             },
             errors: ErrorCounts::default(),
+            failures: FailureCounts::default(),
             lost: FxHashSet::default(),
             usage: vec![Usage::default(); part.layout.dies as usize],
         }
@@ -98,12 +123,24 @@ pub(super) struct Volatile {
     pub free_blocks: u32,
     /// Who decides how pages are programmed, where not all are alike.
     pub regulation: Option<Box<Regulation>>,
-    /// Requests of which a page could not be read, until they are done.
+    /// Requests of which a page could not be read or written, until they are done.
     pub failed: FxHashSet<Ticket>,
     /// Blocks whose data is to move, and why; each once.
     pub due: Vec<(Block, Due)>,
     /// Where errors are drawn from.
     pub error_draws: Stream,
+    /// Where failures are drawn from.
+    pub failure_draws: Stream,
+    /// Blocks that a spare one will take the place of when what has failed on them is over; each as often as it will.
+    pub replacing: Vec<Block>,
+    /// Whether something has failed, or will, for which no spare block is left: collections stop.
+    pub is_ending: bool,
+    /// Pages of the host whose program will fail with none left.
+    pub unwritten: FxHashSet<Ppn>,
+    /// Blocks on which something has failed or will, with no spare block left: what is to be programmed there behind it fails, too.
+    pub broken: Vec<Block>,
+    /// By page whose copy could not be programmed: where its data still is.
+    pub kept: FxHashMap<Ppn, Ppn>,
 }
 
 impl Volatile {
@@ -131,6 +168,12 @@ impl Volatile {
             failed: FxHashSet::default(),
             due: Vec::new(),
             error_draws: Stream::new(plan.part.seed, "nand.errors"),
+            failure_draws: Stream::new(plan.part.seed, "nand.failures"),
+            replacing: Vec::new(),
+            is_ending: false,
+            unwritten: FxHashSet::default(),
+            broken: Vec::new(),
+            kept: FxHashMap::default(),
         }
     }
 }

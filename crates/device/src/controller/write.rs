@@ -119,6 +119,10 @@ impl<M: Mapping> Controller<M> {
         let whole = span.whole;
         let (mut version, mut found) = (NO_VERSION, Characteristic::New);
         if self.follows {
+            if self.is_read_only() {
+                self.refuse_now(cx, owner);
+                return;
+            }
             (version, found) = self.follow_coming(cx.now, page, &span, trim);
         }
         let (parts, base) = (PageParts::default(), Shadow::unwritten());
