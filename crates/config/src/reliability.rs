@@ -2,9 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wordline_reliability::Errors;
+use wordline_reliability::{Errors, Failures};
 
-/// How reads err (`[nand.reliability]`).
+/// How reads err, and how blocks go bad (`[nand.reliability]`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reliability {
@@ -35,6 +35,13 @@ pub struct Reliability {
     /// for never. With page mapping and `dftl`. Days.
     #[schemars(range(min = 0.0, max = 36_500.0))]
     pub refresh_days: f64,
+    /// Probability with which a block is bad from the factory, each by itself; there have to be as many spare blocks in its plane
+    /// (`ftl.spare_blocks`). Ratio.
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
+    pub factory_bad_ratio: f64,
+    /// How often programs and erases fail. A block on which one has failed is bad, and a spare one takes its place; where its plane has
+    /// none left, the device is read-only from then on. In place of `nand.endurance_cycles`.
+    pub failures: Failures,
 }
 
 impl Default for Reliability {
@@ -49,6 +56,8 @@ impl Default for Reliability {
             expected: false,
             read_limit: 0,
             refresh_days: 0.0,
+            factory_bad_ratio: 0.0,
+            failures: Failures::default(),
         }
     }
 }

@@ -234,7 +234,7 @@ impl<M: Mapping> Controller<M> {
     /// What has come of programs and erases that failed, where blocks can go bad.
     pub fn failures(&self) -> Option<&FailureCounts> {
         let bad_blocks = self.flash.array.bad_blocks();
-        bad_blocks.map(|_| &self.flash.failures)
+        bad_blocks.map(|_| self.flash.failures.as_ref())
     }
     /// Whether a request that is done could not be served: data of it cannot be read, or was not written. Once for each.
     #[inline]

@@ -5,12 +5,15 @@ use wordline_device::compose::Compose;
 use wordline_device::config::{Host, Ssd as Wiring};
 use wordline_device::schedule::{Schedule, Scheduler, Scheduling};
 use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::mapping::Family;
 use wordline_ftl::regulate::Regulation;
+use wordline_nand::bad_blocks::{BadBlocks, TooManyBad};
 use wordline_nand::{Geometry, Layout};
 use wordline_reliability::ecc::Correct;
 use wordline_reliability::errors::{Err as _, acceleration};
+use wordline_reliability::failures::Fail as _;
 use wordline_reliability::programming::Price;
-use wordline_reliability::{Fault, Programming, Reader, Shift};
+use wordline_reliability::{Failing, Fault, Programming, Reader, Shift};
 
 use super::buffer::buffer;
 use super::nand::{crowded, nand_tables, part_of};
@@ -27,6 +30,8 @@ impl Ssd {
         regulation(config)?;
         let mut part = part_of(nand, layout(&nand.geometry, ssd)?, seed);
         part.reader = reader(config)?;
+        part.failing = failing(config)?;
+        part.factory_bad_ratio = bad_blocks(config, &part.layout, seed)?;
         let layout = layout(&nand.geometry, ssd)?;
         let dimensions = Dimensions {
             channels: ssd.channels,
@@ -123,6 +128,7 @@ fn reader(config: &Config) -> Result<Option<Box<Reader>>, ConfigError> {
         expected,
         read_limit,
         refresh_days,
+        ..
     } = &nand.reliability;
     let code = ssd
         .ecc
@@ -161,6 +167,69 @@ fn reader(config: &Config) -> Result<Option<Box<Reader>>, ConfigError> {
         read_limit: *read_limit,
         refresh_days: *refresh_days,
     })))
+}
+
+/// How programs and erases fail; none if they never do.
+fn failing(config: &Config) -> Result<Option<Box<Failing>>, ConfigError> {
+    let Reliability {
+        failures, cycles, ..
+    } = &config.nand.reliability;
+    if let Some(fault) = failures.fault() {
+        let family = "nand.reliability.failures";
+        return Err(parameter(family, failures.name(), fault));
+    }
+    if failures.is_none() {
+        return Ok(None);
+    }
+    let refused = [
+        (
+            "buffer.capacity_kib",
+            config.buffer.capacity_kib > 0,
+            "what the flash does not take any more is not passed on through a DRAM buffer",
+        ),
+        (
+            "cache",
+            config.cache.is_some(),
+            "what the flash does not take any more is not passed on through a cache",
+        ),
+        (
+            "ftl.mapping",
+            matches!(config.ftl.mapping, Family::Dftl(_)),
+            "dftl programs parts of its map for reads, which do not go on at the end of the device's life",
+        ),
+    ];
+    if let Some((key, _, reason)) = refused.into_iter().find(|(_, is_there, _)| *is_there) {
+        return Err(ConfigError::rule(
+            "nand.reliability.failures",
+            failures.name(),
+            reason,
+            format!("set it to \"none\", or change {key}"),
+        )
+        .with(&["nand.reliability.failures"]));
+    }
+    Ok(Some(Box::new(Failing {
+        failures: failures.clone(),
+        cycles: *cycles,
+    })))
+}
+
+/// The share of blocks that are bad from the factory, if there are as many spare ones.
+fn bad_blocks(config: &Config, layout: &Layout, seed: u64) -> Result<f64, ConfigError> {
+    let ratio = config.nand.reliability.factory_bad_ratio;
+    let spare_blocks = config.ftl.spare_blocks;
+    match BadBlocks::new(layout, spare_blocks, ratio, seed) {
+        Ok(_) => Ok(ratio),
+        Err(TooManyBad { plane, bad }) => Err(ConfigError::rule(
+            "ftl.spare_blocks",
+            spare_blocks,
+            format!(
+                "plane {} has {bad} blocks that are bad from the factory, spare ones among them",
+                plane.0
+            ),
+            format!("raise it to {bad} or more, or lower nand.reliability.factory_bad_ratio"),
+        )
+        .with(&["nand.reliability.factory_bad_ratio"])),
+    }
 }
 
 /// A parameter of a member of a family that does not go with the others.

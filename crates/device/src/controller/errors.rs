@@ -38,7 +38,7 @@ impl<M: Mapping> Controller<M> {
     pub(super) fn find_errors(&mut self, now: Time, order: &Order, grade: &mut Grade) {
         let place = order.place;
         let of_mapping = matches!(order.purpose, Purpose::MetadataRead | Purpose::MapRead);
-        let lost = self.flash.lost.contains(&place) || self.ram.unwritten.contains(&place);
+        let lost = self.flash.lost.contains(&place) || self.ram.failing.unwritten.contains(&place);
         let Some(reader) = &self.reader else {
             grade.failed = !of_mapping && lost;
             return;
@@ -80,7 +80,7 @@ impl<M: Mapping> Controller<M> {
     /// meanwhile is let be; the others are looked at again.
     #[cold]
     pub(super) fn refresh_due(&mut self, cx: &mut Context<impl Hears>) {
-        if self.ram.is_ending {
+        if self.ram.failing.is_ending {
             self.ram.due.clear();
         }
         let mut place = 0;

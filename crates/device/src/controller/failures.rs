@@ -5,9 +5,10 @@
 //! there is no spare block in the plane, the device is read-only: writes and trims of the host end with an error, collections
 //! stop, and reads go on. What a collection could not copy is read where it was.
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use wordline_ftl::Mapping;
-use wordline_kernel::Time;
+use wordline_kernel::{Stream, Time};
 use wordline_nand::{Block, Cause, Operation, Plane, Ppn};
 use wordline_reliability::failures::Fail;
 
@@ -16,6 +17,7 @@ use super::pending::PageWrite;
 use crate::backend::{Grade, Order, Outcome, Purpose};
 use crate::event::Context;
 use crate::observation::{Hears, PageParts};
+use crate::plan::Plan;
 use crate::slot::Slot;
 
 /// What has come of programs and erases that failed.
@@ -33,6 +35,37 @@ pub struct FailureCounts {
     pub read_only: Option<Time>,
 }
 
+/// What is known of failures in memory.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Failing {
+    /// Where failures are drawn from.
+    pub draws: Stream,
+    /// Blocks that a spare one will take the place of when what has failed on them is over; each as often as it will.
+    replacing: Vec<Block>,
+    /// Whether something has failed, or will, for which no spare block is left: collections stop.
+    pub is_ending: bool,
+    /// Pages of the host whose program will fail with none left.
+    pub unwritten: FxHashSet<Ppn>,
+    /// Blocks on which something has failed or will, with no spare block left: what is to be programmed there behind it fails, too.
+    broken: Vec<Block>,
+    /// By page whose copy could not be programmed: where its data still is.
+    kept: FxHashMap<Ppn, Ppn>,
+}
+
+impl Failing {
+    /// Nothing has.
+    pub fn new(plan: &Plan) -> Self {
+        Self {
+            draws: Stream::new(plan.part.seed, "nand.failures"),
+            replacing: Vec::new(),
+            is_ending: false,
+            unwritten: FxHashSet::default(),
+            broken: Vec::new(),
+            kept: FxHashMap::default(),
+        }
+    }
+}
+
 impl<M: Mapping> Controller<M> {
     /// Whether the device takes no writes any more.
     #[inline]
@@ -45,7 +78,7 @@ impl<M: Mapping> Controller<M> {
         let Some(failing) = &self.failing else {
             return 0.0;
         };
-        let erases = if self.ram.replacing.contains(&block) {
+        let erases = if self.ram.failing.replacing.contains(&block) {
             0
         } else {
             self.flash.array.erases()[block.index()]
@@ -63,14 +96,14 @@ impl<M: Mapping> Controller<M> {
     /// Whether an operation on a block fails, which is carried out next.
     fn fails(&mut self, block: Block, operation: Operation) -> bool {
         let probability = self.failure_probability(block, operation);
-        probability > 0.0 && self.ram.failure_draws.unit() < probability
+        probability > 0.0 && self.ram.failing.draws.unit() < probability
     }
 
     /// Looks at whether a program or an erase will fail.
     pub(super) fn find_failure(&mut self, order: &Order, grade: &mut Grade) {
         let block = self.layout.block_of(order.target);
         let operation = order.purpose.operation();
-        if self.ram.broken.contains(&block) {
+        if self.ram.failing.broken.contains(&block) {
             self.will_fail(order, grade);
             return;
         }
@@ -78,7 +111,7 @@ impl<M: Mapping> Controller<M> {
             return;
         }
         let plane = self.layout.plane_of(block);
-        let replacing = self.ram.replacing.iter();
+        let replacing = self.ram.failing.replacing.iter();
         let taken = replacing.filter(|one| self.layout.plane_of(**one) == plane);
         let taken = taken.count() as u32;
         let bad_blocks = self.flash.array.bad_blocks();
@@ -86,7 +119,7 @@ impl<M: Mapping> Controller<M> {
             self.will_fail(order, grade);
             return;
         }
-        self.ram.replacing.push(block);
+        self.ram.failing.replacing.push(block);
         let copies = match operation {
             Operation::Erase => 0,
             _ => self.layout.page_in_block(order.target) as u16,
@@ -98,17 +131,20 @@ impl<M: Mapping> Controller<M> {
     /// stays where it is.
     fn will_fail(&mut self, order: &Order, grade: &mut Grade) {
         grade.outcome = Outcome::Failed;
-        self.ram.is_ending = true;
-        self.ram.broken.push(self.layout.block_of(order.target));
+        self.ram.failing.is_ending = true;
+        self.ram
+            .failing
+            .broken
+            .push(self.layout.block_of(order.target));
         match order.purpose {
             Purpose::Move => {
-                self.ram.kept.insert(order.target, order.place);
+                self.ram.failing.kept.insert(order.target, order.place);
             }
             Purpose::MoveProgram | Purpose::Rewrite => {
-                self.ram.kept.insert(order.target, Ppn(order.tag));
+                self.ram.failing.kept.insert(order.target, Ppn(order.tag));
             }
             Purpose::Write => {
-                self.ram.unwritten.insert(order.target);
+                self.ram.failing.unwritten.insert(order.target);
             }
             _ => {}
         }
@@ -154,8 +190,13 @@ impl<M: Mapping> Controller<M> {
         };
         if let Outcome::Replaced { copies } = outcome {
             counts.pages_copied += u64::from(copies);
-            let place = self.ram.replacing.iter().position(|one| *one == block);
-            place.map(|place| self.ram.replacing.swap_remove(place));
+            let place = self
+                .ram
+                .failing
+                .replacing
+                .iter()
+                .position(|one| *one == block);
+            place.map(|place| self.ram.failing.replacing.swap_remove(place));
             self.copy_to_spare(now, block, copies.into());
             self.flash.array.replace(now, block, cause);
             return;
@@ -200,11 +241,17 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// Where a read finds what it asks for: a page whose copy could not be programmed is where it was.
-    #[inline]
-    pub(super) fn place_kept(&self, place: Ppn) -> Ppn {
-        let kept = &self.ram.kept;
-        kept.get(&place).copied().unwrap_or(place)
+    /// An operation of the host finds a page whose copy could not be programmed where it was.
+    pub(super) fn where_kept(&self, order: &Order) -> Order {
+        let of_host = matches!(order.purpose, Purpose::Read | Purpose::Merge);
+        match self.ram.failing.kept.get(&order.place) {
+            Some(place) if of_host => Order {
+                place: *place,
+                target: *place,
+                ..*order
+            },
+            _ => *order,
+        }
     }
 
     /// An operation is over that has failed, and no spare block was left: from now on the device is read-only, and writes that wait
@@ -215,7 +262,7 @@ impl<M: Mapping> Controller<M> {
             return;
         }
         self.flash.failures.read_only = Some(cx.now);
-        self.ram.is_ending = true;
+        self.ram.failing.is_ending = true;
         for plane in (0..self.layout.planes()).map(Plane) {
             while let Some(tag) = self.ram.pending.stalled[plane.index()].pop_front() {
                 self.ram.die_loads.goes_on(self.layout.die_of(plane));
@@ -263,7 +310,7 @@ impl<M: Mapping> Controller<M> {
     /// The recovery from a power cut erases a block: whether it is erased then, be it that a spare block takes its place.
     pub(super) fn erase_for_recovery(&mut self, now: Time, block: Block) -> bool {
         if self.is_read_only() {
-            self.ram.is_ending = true;
+            self.ram.failing.is_ending = true;
             return false;
         }
         if !self.fails(block, Operation::Erase) {
@@ -274,7 +321,7 @@ impl<M: Mapping> Controller<M> {
             return true;
         }
         self.flash.failures.read_only = Some(now);
-        self.ram.is_ending = true;
+        self.ram.failing.is_ending = true;
         let first = self.layout.page(block, 0).0;
         self.spoil(first..first + self.flash.array.programmed(block));
         false

@@ -230,9 +230,7 @@ impl<M: Mapping> Controller<M> {
                     write.base = verification.contents[slot as usize];
                 }
                 self.ram.backend.release(slot);
-                if F::MULTI_PLANE && self.is_read_only() {
-                    self.refuse_pending(cx, tag);
-                } else if let Err(want) = self.place_pending(cx, tag) {
+                if let Err(want) = self.place_pending(cx, tag) {
                     self.stall(cx, tag, want);
                 }
             }

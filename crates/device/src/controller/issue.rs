@@ -103,26 +103,31 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     #[inline(never)]
     fn issue_else(&mut self, cx: &mut Context<impl Hears>, order: Order) -> Slot {
-        let mut order = order;
         if self.is_graded {
-            if !self.ram.kept.is_empty() && matches!(order.purpose, Purpose::Read | Purpose::Merge)
-            {
-                order.place = self.place_kept(order.place);
-                order.target = order.place;
-            }
-            self.grade(cx.now, &order);
+            return self.issue_graded(cx, &order);
         }
+        self.issue_to(cx, &order)
+    }
+
+    /// The same of an operation whose page is to be looked at first.
+    fn issue_graded(&mut self, cx: &mut Context<impl Hears>, order: &Order) -> Slot {
+        let order = self.where_kept(order);
+        self.grade(cx.now, &order);
+        let fails = self.ram.backend.next_grade().outcome == Outcome::Failed;
+        let slot = self.issue_to(cx, &order);
+        if fails {
+            // What it is held back for may wait for a collection that has stopped for it.
+            self.clear(cx, Operation::Program, order.place, None);
+        }
+        slot
+    }
+
+    fn issue_to(&mut self, cx: &mut Context<impl Hears>, order: &Order) -> Slot {
         if self.ram.issue.is_some() {
-            let fails = self.ram.backend.next_grade().outcome == Outcome::Failed;
-            let slot = self.issue_to_queue(cx, &order);
-            if fails {
-                // What it is held back for may wait for a collection that has stopped for it.
-                self.clear(cx, Operation::Program, order.place, None);
-            }
-            return slot;
+            return self.issue_to_queue(cx, order);
         }
         let die = self.layout.die_of_page(order.place);
-        self.ram.backend.enqueue(cx, die, &order)
+        self.ram.backend.enqueue(cx, die, order)
     }
 
     #[inline(never)]

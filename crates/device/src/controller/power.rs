@@ -153,11 +153,11 @@ impl<M: Mapping> Controller<M> {
         }
         let backend = BackEnd::new(plan, self.ram.backend.draws().clone());
         let draws = self.ram.error_draws.clone();
-        let failure_draws = self.ram.failure_draws.clone();
+        let failure_draws = self.ram.failing.draws.clone();
         self.ram = Volatile::new(plan, backend, self.mapping.free_blocks());
         self.ram.error_draws = draws;
-        self.ram.failure_draws = failure_draws;
-        self.ram.is_ending = self.is_read_only();
+        self.ram.failing.draws = failure_draws;
+        self.ram.failing.is_ending = self.is_read_only();
         if let Some(idling) = &mut self.ram.idling {
             idling.wake(now);
         }

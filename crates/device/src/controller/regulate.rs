@@ -296,7 +296,7 @@ impl<M: Mapping> Controller<M> {
     /// Reads a page that is to be written again, unless it is so already, is gone, or is about to be superseded.
     pub(super) fn rewrite(&mut self, cx: &mut Context<impl Hears>, rewrite: Rewrite) {
         let Rewrite { page, queue } = rewrite;
-        if self.ram.is_ending {
+        if self.ram.failing.is_ending {
             self.skip_rewrite(rewrite);
             return;
         }
@@ -330,7 +330,7 @@ impl<M: Mapping> Controller<M> {
         let Rewrite { page, queue } = rewrite;
         let content = self.verification.as_ref();
         let content = content.map_or(0, |verification| verification.contents[slot as usize]);
-        if self.ram.backend.graded(slot).failed || self.ram.is_ending {
+        if self.ram.backend.graded(slot).failed || self.ram.failing.is_ending {
             self.skip_rewrite(rewrite);
             return;
         }

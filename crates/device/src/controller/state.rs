@@ -1,6 +1,6 @@
 //! The state of a device in two parts: what the flash keeps when the power fails, and what is lost.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use wordline_block::Ticket;
 use wordline_ftl::recovery::Journal;
@@ -11,7 +11,7 @@ use wordline_reliability::Due;
 
 use super::die_loads::DieLoads;
 use super::errors::ErrorCounts;
-use super::failures::FailureCounts;
+use super::failures::{Failing, FailureCounts};
 use super::idle::Idling;
 use super::issue::IssueStage;
 use super::job::Jobs;
@@ -35,7 +35,7 @@ pub(super) struct NonVolatile {
     /// What reads have found.
     pub errors: ErrorCounts,
     /// What has come of programs and erases that failed.
-    pub failures: FailureCounts,
+    pub failures: Box<FailureCounts>,
     /// Pages that hold what could not be read when it was copied, or what could not be written.
     pub lost: FxHashSet<Ppn>,
 }
@@ -90,7 +90,7 @@ impl NonVolatile {
                 ..GradeCounts::default()
             },
             errors: ErrorCounts::default(),
-            failures: FailureCounts::default(),
+            failures: Box::default(),
             lost: FxHashSet::default(),
             usage: vec![Usage::default(); part.layout.dies as usize],
         }
@@ -129,18 +129,8 @@ pub(super) struct Volatile {
     pub due: Vec<(Block, Due)>,
     /// Where errors are drawn from.
     pub error_draws: Stream,
-    /// Where failures are drawn from.
-    pub failure_draws: Stream,
-    /// Blocks that a spare one will take the place of when what has failed on them is over; each as often as it will.
-    pub replacing: Vec<Block>,
-    /// Whether something has failed, or will, for which no spare block is left: collections stop.
-    pub is_ending: bool,
-    /// Pages of the host whose program will fail with none left.
-    pub unwritten: FxHashSet<Ppn>,
-    /// Blocks on which something has failed or will, with no spare block left: what is to be programmed there behind it fails, too.
-    pub broken: Vec<Block>,
-    /// By page whose copy could not be programmed: where its data still is.
-    pub kept: FxHashMap<Ppn, Ppn>,
+    /// What has failed or will.
+    pub failing: Box<Failing>,
 }
 
 impl Volatile {
@@ -168,12 +158,7 @@ impl Volatile {
             failed: FxHashSet::default(),
             due: Vec::new(),
             error_draws: Stream::new(plan.part.seed, "nand.errors"),
-            failure_draws: Stream::new(plan.part.seed, "nand.failures"),
-            replacing: Vec::new(),
-            is_ending: false,
-            unwritten: FxHashSet::default(),
-            broken: Vec::new(),
-            kept: FxHashMap::default(),
+            failing: Box::new(Failing::new(plan)),
         }
     }
 }

@@ -66,7 +66,7 @@ impl<M: Mapping> Controller<M> {
 
     /// Hands out the steps of a job until it has to wait; true if it is over. None at the end of the device's life.
     pub(super) fn run(&mut self, cx: &mut Context<impl Hears>, id: JobId) -> bool {
-        if self.ram.is_ending {
+        if self.ram.failing.is_ending {
             return false;
         }
         if let Some(held) = self.ram.jobs.get(id).and_then(|job| job.page_read.take()) {
@@ -81,7 +81,7 @@ impl<M: Mapping> Controller<M> {
             outstanding += self.read_all(cx, id);
         }
         let over = loop {
-            if self.ram.is_ending || stepwise && outstanding > 0 {
+            if self.ram.failing.is_ending || stepwise && outstanding > 0 {
                 break false;
             }
             match self.mapping.step(id) {
@@ -204,8 +204,9 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Erases a block, once nothing on its way supersedes a page of it.
+    #[inline(never)]
     pub(super) fn erase(&mut self, cx: &mut Context<impl Hears>, id: JobId, block: Block) {
-        if self.ram.is_ending {
+        if self.ram.failing.is_ending {
             return;
         }
         if self.ram.superseding[block.index()] > 0 {

@@ -309,12 +309,16 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// Places a held write; fails if there is still no room.
+    /// Places a held write, or ends it with an error where nothing is written any more; fails if there is still no room.
     pub(super) fn place_pending(
         &mut self,
         cx: &mut Context<impl Hears>,
         tag: u32,
     ) -> Result<(), Want> {
+        if self.is_graded && self.is_read_only() {
+            self.refuse_pending(cx, tag);
+            return Ok(());
+        }
         let page = self.ram.pending.get_mut(tag).page;
         let place = self.find_place(cx, page)?;
         let (mut write, mut later) = self.ram.pending.take(tag);
