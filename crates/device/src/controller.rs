@@ -35,7 +35,7 @@ use wordline_ftl::recovery::{Journal, Spare};
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{BusyTime, Stream};
-use wordline_nand::{Array, Health, Layout, PageModes};
+use wordline_nand::{Array, Block, Health, Layout, PageModes};
 
 use crate::backend::{BackEnd, Usage};
 use crate::error::Result;
@@ -120,6 +120,10 @@ impl<M: Mapping> Controller<M> {
         if plan.part.chains.costs().is_some() {
             tables.extend(PageModes::memory(layout, fill));
             tables.extend(plan.ftl.config.regulation.memory(plan.ftl.user_pages, fill));
+        }
+        let spare = u64::from(layout.planes()) * u64::from(plan.ftl.config.spare_blocks);
+        if spare > 0 {
+            tables.push(Table::written::<Block>("spare blocks", spare));
         }
         let blocks = u64::from(layout.blocks());
         tables.push(Table::zeroed::<u16>(
@@ -223,13 +227,10 @@ impl<M: Mapping> Controller<M> {
         let modes = self.flash.array.modes();
         modes.map(|_| &self.flash.graded)
     }
-    /// What reads have found, where they err.
+    /// What reads have found, where they err, or where what they ask for may not have been written.
     pub fn read_errors(&self) -> Option<&ErrorCounts> {
-        self.reader.as_ref().map(|_| &self.flash.errors)
-    }
-    /// What reads have met that errs or is lost, be it that reads do not err.
-    pub fn errors(&self) -> &ErrorCounts {
-        &self.flash.errors
+        let may_err = self.reader.is_some() || self.failing.is_some();
+        may_err.then_some(&self.flash.errors)
     }
     /// What has come of programs and erases that failed, where blocks can go bad.
     pub fn failures(&self) -> Option<&FailureCounts> {

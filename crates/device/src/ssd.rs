@@ -165,10 +165,6 @@ impl<M: Mapping> Ssd<M> {
     pub fn read_errors(&self) -> Option<&ErrorCounts> {
         self.controller.read_errors()
     }
-    /// What reads have met that errs or is lost, be it that reads do not err.
-    pub fn errors(&self) -> &ErrorCounts {
-        self.controller.errors()
-    }
     /// What has come of programs and erases that failed, where blocks can go bad.
     pub fn failures(&self) -> Option<&FailureCounts> {
         self.controller.failures()
@@ -377,6 +373,9 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
     fn cut_power(&mut self, now: Time, probe: &mut impl Hears) -> Result<PowerCut> {
         let plan = &self.plan;
         let mut cut = self.controller.cut_power(now, plan)?;
+        for _ in 0..self.controller.newly_retired() {
+            probe.observe(now, Observation::BlockRetired);
+        }
         if let Some(buffered) = &mut self.buffer {
             buffered.cut_power(now, &mut cut, &self.controller, probe)?;
             cut.time += plan.read_time(cut.pages_saved);

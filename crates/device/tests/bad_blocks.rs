@@ -131,7 +131,7 @@ fn a_failed_program_takes_its_copies_and_itself_again() {
         .map(|page| at(now, Op::Read, page * PAGE, PAGE))
         .collect();
     play(&mut ssd, &requests);
-    assert_eq!(ssd.errors().host_failures, 1);
+    assert_eq!(ssd.read_errors().unwrap().host_failures, 1);
     let (played, _) = play(
         &mut ssd,
         &[
@@ -242,8 +242,9 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Run, DeviceErr
     seen.read_only = counts.read_only.is_some();
     let bad = ssd.array().bad_blocks().unwrap();
     seen.grown = bad.count(Cause::Erase) + bad.count(Cause::Program);
+    assert_eq!(tally.retired, u64::from(seen.grown), "the probe hears of each");
     // An error of the host has its cause, and without one there is none.
-    assert!(seen.failed <= counts.host_failures + ssd.errors().host_failures);
+    assert!(seen.failed <= counts.host_failures + ssd.read_errors().unwrap().host_failures);
     assert!(
         seen.read_only || seen.failed == 0,
         "{} requests failed",

@@ -40,6 +40,7 @@ impl<M: Mapping> Controller<M> {
         let of_mapping = matches!(order.purpose, Purpose::MetadataRead | Purpose::MapRead);
         let lost = self.flash.lost.contains(&place) || self.ram.failing.unwritten.contains(&place);
         let Some(reader) = &self.reader else {
+            self.flash.errors.reads += 1;
             grade.failed = !of_mapping && lost;
             return;
         };

@@ -33,6 +33,8 @@ pub struct FailureCounts {
     pub host_failures: u64,
     /// Since when the device has been read-only.
     pub read_only: Option<Time>,
+    /// Blocks gone bad that the probe has heard of.
+    told: u32,
 }
 
 /// What is known of failures in memory.
@@ -71,6 +73,14 @@ impl<M: Mapping> Controller<M> {
     #[inline]
     pub(super) fn is_read_only(&self) -> bool {
         self.flash.failures.read_only.is_some()
+    }
+
+    /// Blocks that have gone bad since this was asked last.
+    pub(crate) fn newly_retired(&mut self) -> u32 {
+        let bad_blocks = self.flash.array.bad_blocks();
+        let grown = bad_blocks.map_or(0, |bad| bad.count(Cause::Erase) + bad.count(Cause::Program));
+        let told = std::mem::replace(&mut self.flash.failures.told, grown);
+        grown - told
     }
 
     /// The probability that an operation on a block fails. One that will be replaced is as new from then on.

@@ -18,7 +18,7 @@ use super::write::Place;
 use crate::backend::{Grade, Order, Outcome, Purpose};
 use crate::error::Result;
 use crate::event::Context;
-use crate::observation::Hears;
+use crate::observation::{Hears, Observation};
 use crate::plan::Plan;
 use crate::slot::Slot;
 
@@ -244,7 +244,13 @@ impl<M: Mapping> Controller<M> {
         if purpose == Purpose::MoveRead {
             self.copy_read(slot, place);
         }
-        if self.ram.backend.graded(slot).outcome == Outcome::Failed {
+        let outcome = self.ram.backend.graded(slot).outcome;
+        if outcome != Outcome::Done {
+            for _ in 0..self.newly_retired() {
+                cx.observe(Observation::BlockRetired);
+            }
+        }
+        if outcome == Outcome::Failed {
             self.end_life(cx);
             if purpose == Purpose::Erase {
                 // Its job stops here.
