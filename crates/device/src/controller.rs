@@ -23,6 +23,7 @@ mod write;
 use std::collections::VecDeque;
 
 pub use die_loads::DieLoad;
+pub(crate) use errors::Beside;
 pub use errors::ErrorCounts;
 pub use failures::FailureCounts;
 pub use regulate::GradeCounts;
@@ -237,10 +238,13 @@ impl<M: Mapping> Controller<M> {
         let bad_blocks = self.flash.array.bad_blocks();
         bad_blocks.map(|_| self.flash.failures.as_ref())
     }
-    /// Whether a request that is done could not be served: data of it cannot be read, or was not written. Once for each.
+    /// What there is to say of a request beside that is done. Once for each.
     #[inline]
-    pub fn take_failed(&mut self, ticket: Ticket) -> bool {
-        !self.ram.failed.is_empty() && self.ram.failed.remove(&ticket)
+    pub fn take_beside(&mut self, ticket: Ticket) -> Beside {
+        if self.ram.beside.is_empty() {
+            return Beside::default();
+        }
+        self.ram.beside.remove(&ticket).unwrap_or_default()
     }
     /// The shadow store, if the run is verified.
     pub fn shadow(&self) -> Option<&Shadow> {

@@ -7,6 +7,7 @@ use wordline_kernel::Digest;
 use wordline_buffer as buffer;
 
 use crate::host;
+use crate::slot::Slot;
 
 /// Something a device will have to deal with, in one word: it waits in the queue as what the digest of a
 /// run mixes.
@@ -28,6 +29,8 @@ pub(crate) enum Kind {
     Schedule,
     /// The device looks at whether it is idle.
     Idle,
+    /// A page that was read for a transaction has been decoded.
+    Decoded(Slot),
 }
 
 /// An instant in a device.
@@ -38,6 +41,7 @@ const OWNER: u32 = 61;
 const FLASH: u64 = 0;
 const BUFFER: u64 = 1;
 const HOST: u64 = 2;
+const DECODED: u64 = 3;
 const BEGIN: u64 = u64::MAX;
 const SCHEDULE: u64 = u64::MAX - 1;
 
@@ -49,6 +53,7 @@ impl Event {
             FLASH => Kind::Flash(wordline_nand::Event::of(code)),
             BUFFER => Kind::Buffer(buffer::Event::of(code)),
             HOST => Kind::Host(host::Event::of(code)),
+            DECODED => Kind::Decoded(code as Slot),
             _ => match self.0 {
                 BEGIN => Kind::Begin,
                 SCHEDULE => Kind::Schedule,
@@ -84,6 +89,7 @@ impl From<Kind> for Event {
             Kind::Flash(event) => FLASH << OWNER | event.code(),
             Kind::Buffer(event) => BUFFER << OWNER | event.code(),
             Kind::Host(event) => HOST << OWNER | event.code(),
+            Kind::Decoded(slot) => DECODED << OWNER | u64::from(slot),
             Kind::Begin => BEGIN,
             Kind::Schedule => SCHEDULE,
             Kind::Idle => SCHEDULE - 1,
@@ -116,6 +122,7 @@ mod tests {
                 host::Event::Done(number),
             ];
             kinds.extend(host.map(Kind::Host));
+            kinds.push(Kind::Decoded(number));
         }
         for kind in &kinds {
             assert_eq!(Event::from(*kind).kind(), *kind);

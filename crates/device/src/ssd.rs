@@ -18,7 +18,7 @@ use wordline_nand::{Array, Die};
 use crate::backend::Usage;
 use crate::buffered::Buffered;
 use crate::controller::{
-    Controller, DieLoad, Done, ErrorCounts, FailureCounts, GradeCounts, Prepared,
+    Beside, Controller, DieLoad, Done, ErrorCounts, FailureCounts, GradeCounts, Prepared,
 };
 use crate::error::{DeviceError, Result};
 use crate::event::{Context, Event, Kind};
@@ -276,10 +276,12 @@ impl<M: Mapping> Ssd<M> {
         self.tickets.vacant.push(ticket);
         self.outstanding -= 1;
         let transfer = self.connection.transfer(ticket);
+        let Beside { failed, decode } = self.controller.take_beside(ticket);
         let parts = Parts {
             host_queue: (submitted - request.arrival) + transfer.slot_wait,
             link_wait: transfer.link_wait,
             link: transfer.link,
+            decode,
             ..side
         };
         debug_assert_eq!(
@@ -291,7 +293,7 @@ impl<M: Mapping> Ssd<M> {
             ticket,
             stream: request.stream,
             parts,
-            failed: self.controller.take_failed(ticket),
+            failed,
         });
         cx.observe(Observation::Request { request, parts });
     }
@@ -356,6 +358,7 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
             Kind::Begin => self.controller.begin_dies(cx),
             Kind::Schedule => self.controller.schedule(cx),
             Kind::Idle => self.controller.check_idle(cx)?,
+            Kind::Decoded(slot) => self.controller.decoded(cx, slot)?,
         }
         if self.controller.done().is_empty() {
             return Ok(());

@@ -242,7 +242,11 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Run, DeviceErr
     seen.read_only = counts.read_only.is_some();
     let bad = ssd.array().bad_blocks().unwrap();
     seen.grown = bad.count(Cause::Erase) + bad.count(Cause::Program);
-    assert_eq!(tally.retired, u64::from(seen.grown), "the probe hears of each");
+    assert_eq!(
+        tally.retired,
+        u64::from(seen.grown),
+        "the probe hears of each"
+    );
     // An error of the host has its cause, and without one there is none.
     assert!(seen.failed <= counts.host_failures + ssd.read_errors().unwrap().host_failures);
     assert!(

@@ -106,7 +106,7 @@ fn a_read_takes_what_its_errors_demand() {
         assert_eq!(counts.host_failures, u64::from(failed));
         assert_eq!(counts.reads_retried, u64::from(took > 50));
     }
-    // Decoding that fails comes before the next read.
+    // Decoding that fails comes before the next read; the last one takes nothing.
     let slow = Ldpc {
         decode_us: vec![7.0, 0.0, 0.0],
         ..Ldpc::default()
@@ -300,4 +300,73 @@ fn blocks_move_before_their_data_is_too_old() {
             tally.collections
         );
     }
+}
+
+/// The last decoding of a page is a part of the response time, behind everything else, and the die is free meanwhile: 30 + 20 us, then
+/// the decoder. The parts add up exactly.
+#[test]
+fn the_last_decoding_is_a_part_of_the_response_time() {
+    let code = Ldpc {
+        decode_us: vec![7.0, 9.0, 11.0],
+        ..Ldpc::default()
+    };
+    // 1e-9: no error, the first level; 1.2e-2: the second; 0.1: none, and all three have tried.
+    for (rate, took, decode) in [
+        (1e-9, 50 + 7, 7),
+        (1.2e-2, 50 + 7 + 170 + 9, 9),
+        (0.1, 50 + 7 + 170 + 9 + 310 + 11, 11),
+    ] {
+        let mut ssd = filled(&plan(constant(rate), code.code().unwrap()));
+        let (played, _) = play(&mut ssd, &[at(Time::ZERO, Op::Read, 0, PAGE)]);
+        assert_eq!(played[0].done, US(took), "{rate}");
+        assert_eq!(played[0].parts.decode, US(decode), "{rate}");
+        assert_eq!(played[0].parts.total(), played[0].done);
+    }
+    // Two reads of one die: the second is sensed while the first is decoded.
+    let mut ssd = filled(&plan(constant(1e-9), code.code().unwrap()));
+    let requests = [0, 4].map(|page| at(Time::ZERO, Op::Read, page * PAGE, PAGE));
+    let (played, _) = play(&mut ssd, &requests);
+    assert_eq!([played[0].done, played[1].done], [US(57), US(107)]);
+    // A partial write: the rest of its page is read and decoded, 57 us, before 20 + 400 us.
+    let mut ssd = filled(&plan(constant(1e-9), code.code().unwrap()));
+    let (played, _) = play(&mut ssd, &[at(Time::ZERO, Op::Write, 0, 512)]);
+    assert_eq!(played[0].done, US(57 + 420));
+    assert_eq!(played[0].parts.decode, US(7));
+    assert_eq!(played[0].parts.total(), played[0].done);
+}
+
+/// With a BCH code each error that is corrected takes time.
+#[test]
+fn errors_that_are_corrected_take_decoding_time() {
+    let code = Bch {
+        decode_us: 2.0,
+        decode_per_error_us: 0.5,
+        ..Bch::default()
+    };
+    let mut ssd = filled(&plan(constant(5e-4), code.code().unwrap()));
+    let (played, _) = play(&mut ssd, &[at(Time::ZERO, Op::Read, 0, PAGE)]);
+    let errors = ssd.read_errors().unwrap().worst_codewords;
+    assert!(errors > 0);
+    assert_eq!(played[0].parts.decode, US(2) + Time::from_ns(500) * errors);
+}
+
+/// A slow decoder holds nothing up for good, and what is read is right.
+#[test]
+fn every_request_is_served_while_pages_are_decoded() {
+    let load = Load {
+        requests: 3_000,
+        read_ratio: 0.5,
+        grain_bytes: 512,
+        most_bytes: 16_384,
+        footprint_ratio: 1.0,
+    };
+    let code = Ldpc {
+        decode_us: vec![200.0, 300.0, 500.0],
+        ..Ldpc::default()
+    };
+    let plan = plan(constant(3e-3), code.code().unwrap());
+    let (tally, _, ssd) =
+        closed_loop(&plan, Map::new(&plan.ftl), load, plan.ftl.user_pages, true).unwrap();
+    assert_eq!(tally.requests, 3_000);
+    ssd.mapping().audit().unwrap();
 }

@@ -139,12 +139,14 @@ pub(crate) struct Grade {
     pub retries: u8,
     /// Whether none was enough.
     pub failed: bool,
+    /// What the last decoding takes: of a read, and of a write whose rest was read before.
+    pub decode: Time,
     /// What comes of a program or an erase.
     pub outcome: Outcome,
     /// Of the first of a command of which a program fails: array operations that follow on it, until all its pages are elsewhere.
-    pub(super) following: u32,
+    pub following: u32,
     /// Whether that program has failed.
-    pub(super) has_failed: bool,
+    pub has_failed: bool,
 }
 
 /// What comes of a program or an erase.

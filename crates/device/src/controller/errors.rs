@@ -32,6 +32,15 @@ pub struct ErrorCounts {
     pub limited: u64,
 }
 
+/// What there is to say of a request where pages are not all alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Beside {
+    /// Whether a page of it could not be read or written.
+    pub failed: bool,
+    /// What the last decoding of the page took that was done last.
+    pub decode: Time,
+}
+
 impl<M: Mapping> Controller<M> {
     /// Looks at what a read will find. What the mapping keeps for itself is read in the end, however many retries it takes: it is
     /// kept more than once.
@@ -66,6 +75,9 @@ impl<M: Mapping> Controller<M> {
         grade.first = first as u8;
         grade.retries = (last - first) as u8;
         grade.failed = !of_mapping && (lost || found.level.is_none());
+        grade.decode = reader
+            .code
+            .last_decoding(last, found.level.map(|_| found.errors));
         let counts = &mut self.flash.errors;
         counts.reads += 1;
         counts.reads_retried += u64::from(last > first);
@@ -127,7 +139,7 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     pub(super) fn fail(&mut self, ticket: u32) {
         self.flash.errors.host_failures += 1;
-        self.ram.failed.insert(ticket);
+        self.ram.beside.entry(ticket).or_default().failed = true;
     }
 
     /// The array has worked: what ages data is noted.

@@ -301,6 +301,7 @@ impl<M: Mapping> Controller<M> {
     pub(super) fn refuse(&mut self, cx: &mut Context<impl Hears>, write: &PageWrite) {
         self.fail_write(write.owner);
         self.page_done(cx, write.owner, write.parts);
+        self.page_was_decoded(write.owner, write.decode);
     }
 
     /// The same of a page whose request has just come.
@@ -314,7 +315,7 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     pub(super) fn fail_write(&mut self, ticket: u32) {
         self.flash.failures.host_failures += 1;
-        self.ram.failed.insert(ticket);
+        self.ram.beside.entry(ticket).or_default().failed = true;
     }
 
     /// The recovery from a power cut erases a block: whether it is erased then, be it that a spare block takes its place.

@@ -155,7 +155,9 @@ impl<M: Mapping> Controller<M> {
     fn merge_read(&mut self, slot: Slot) {
         let transaction = self.ram.backend.get(slot);
         let (tag, owner) = (transaction.tag, transaction.owner);
-        if self.ram.backend.graded(slot).failed {
+        let grade = self.ram.backend.graded(slot);
+        self.ram.pending.get_mut(tag).decode = grade.decode;
+        if grade.failed {
             self.ram.pending.get_mut(tag).lost = true;
             self.fail(owner);
         }

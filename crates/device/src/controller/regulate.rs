@@ -17,7 +17,7 @@ use super::pending::{NO_QUEUE, PageRead, PageWrite, Rewrite};
 use super::write::Place;
 use crate::backend::{Grade, Order, Outcome, Purpose};
 use crate::error::Result;
-use crate::event::Context;
+use crate::event::{Context, Kind};
 use crate::observation::{Hears, Observation};
 use crate::plan::Plan;
 use crate::slot::Slot;
@@ -155,6 +155,9 @@ impl<M: Mapping> Controller<M> {
             self.flash.array.set_mode(order.target, mode);
         }
         let mut grade = Grade::of(mode);
+        if order.purpose == Purpose::Write {
+            grade.decode = self.ram.backend.next_grade().decode;
+        }
         if matches!(operation, Operation::Read | Operation::Move) {
             self.find_errors(now, order, &mut grade);
         }
@@ -185,6 +188,11 @@ impl<M: Mapping> Controller<M> {
         if write.lost {
             self.lose(place);
         }
+        let mut grade = Grade {
+            decode: write.decode,
+            ..Grade::default()
+        };
+        self.ram.backend.grade_next(grade);
         let Some(regulation) = &self.ram.regulation else {
             return;
         };
@@ -192,7 +200,8 @@ impl<M: Mapping> Controller<M> {
         let queued = regulation.asks_for_queue && waits();
         let policy = regulation.regulator.policy();
         let Graded { mode, rewrite } = policy.write(page, found, queued);
-        self.ram.backend.grade_next(Grade::of(mode));
+        grade.mode = mode;
+        self.ram.backend.grade_next(grade);
         if rewrite {
             self.queue_rewrite(page, place);
         }
@@ -234,12 +243,46 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// A transaction has left the back end where pages are not all alike: if its die has nothing more to do for the host, a page is
-    /// written again; and blocks whose data is to move are looked at.
+    /// A transaction has left the back end where pages are not all alike: a page that was read has to be decoded first.
     #[cold]
     pub(super) fn finish_graded(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
+        let decode = self.ram.backend.graded(slot).decode;
+        let purpose = self.ram.backend.get(slot).purpose;
+        if decode == Time::ZERO || purpose.operation() != Operation::Read {
+            return self.finish_page(cx, slot);
+        }
+        let parts = self.ram.backend.finished();
+        self.ram.decoding.insert(slot, parts);
+        cx.schedule(cx.now + decode, Kind::Decoded(slot));
+        Ok(())
+    }
+
+    /// The page of a transaction has been decoded.
+    #[cold]
+    pub(crate) fn decoded(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
+        if let Some(parts) = self.ram.decoding.remove(&slot) {
+            self.ram.backend.finish_again(parts);
+        }
+        self.finish_page(cx, slot)
+    }
+
+    /// A page of a request is done whose last decoding took so long; if it is the last of its request, that is a part of its time.
+    pub(super) fn page_was_decoded(&mut self, ticket: Ticket, decode: Time) {
+        let is_last = self
+            .ram
+            .done
+            .last()
+            .is_some_and(|done| done.ticket == ticket);
+        if decode > Time::ZERO && is_last {
+            self.ram.beside.entry(ticket).or_default().decode = decode;
+        }
+    }
+
+    /// A transaction is over: if its die has nothing more to do for the host, a page is written again; and blocks whose data is to move
+    /// are looked at.
+    fn finish_page(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
         let transaction = self.ram.backend.get(slot);
-        let (place, target) = (transaction.place, transaction.target);
+        let (place, target, owner) = (transaction.place, transaction.target, transaction.owner);
         let purpose = transaction.purpose;
         if purpose == Purpose::MoveRead {
             self.copy_read(slot, place);
@@ -258,7 +301,11 @@ impl<M: Mapping> Controller<M> {
                 return Ok(());
             }
         }
+        let decode = self.ram.backend.graded(slot).decode;
         self.finish_apart(cx, slot)?;
+        if matches!(purpose, Purpose::Read | Purpose::Write) {
+            self.page_was_decoded(owner, decode);
+        }
         if self.ram.regulation.is_some() {
             for place in [place, target] {
                 self.use_idle_die(cx, self.layout.die_of_page(place));

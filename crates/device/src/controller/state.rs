@@ -1,6 +1,6 @@
 //! The state of a device in two parts: what the flash keeps when the power fails, and what is lost.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use wordline_block::Ticket;
 use wordline_ftl::recovery::Journal;
@@ -10,7 +10,7 @@ use wordline_nand::{Array, BadBlocks, Block, Ppn};
 use wordline_reliability::Due;
 
 use super::die_loads::DieLoads;
-use super::errors::ErrorCounts;
+use super::errors::{Beside, ErrorCounts};
 use super::failures::{Failing, FailureCounts};
 use super::idle::Idling;
 use super::issue::IssueStage;
@@ -20,7 +20,9 @@ use super::regulate::{GradeCounts, Regulation};
 use super::requests::{Done, Requests};
 use super::spare::Carried;
 use crate::backend::{BackEnd, Usage};
+use crate::observation::PageParts;
 use crate::plan::Plan;
+use crate::slot::Slot;
 
 /// What survives a power cut.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -123,8 +125,10 @@ pub(super) struct Volatile {
     pub free_blocks: u32,
     /// Who decides how pages are programmed, where not all are alike.
     pub regulation: Option<Box<Regulation>>,
-    /// Requests of which a page could not be read or written, until they are done.
-    pub failed: FxHashSet<Ticket>,
+    /// What there is to say of requests beside, until they are done.
+    pub beside: FxHashMap<Ticket, Beside>,
+    /// By transaction whose page is being decoded: where its time went before.
+    pub decoding: FxHashMap<Slot, PageParts>,
     /// Blocks whose data is to move, and why; each once.
     pub due: Vec<(Block, Due)>,
     /// Where errors are drawn from.
@@ -155,7 +159,8 @@ impl Volatile {
             carried: Carried::default(),
             free_blocks,
             regulation,
-            failed: FxHashSet::default(),
+            beside: FxHashMap::default(),
+            decoding: FxHashMap::default(),
             due: Vec::new(),
             error_draws: Stream::new(plan.part.seed, "nand.errors"),
             failing: Box::new(Failing::new(plan)),

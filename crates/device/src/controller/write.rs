@@ -137,6 +137,7 @@ impl<M: Mapping> Controller<M> {
             base,
             label: self.mapping.label(page),
             found,
+            decode: Time::ZERO,
             lost: false,
         };
         if self.ram.pending.queue_behind(&write) {
