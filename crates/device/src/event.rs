@@ -7,7 +7,6 @@ use wordline_kernel::Digest;
 use wordline_buffer as buffer;
 
 use crate::host;
-use crate::slot::Slot;
 
 /// Something a device will have to deal with, in one word: it waits in the queue as what the digest of a
 /// run mixes.
@@ -27,10 +26,8 @@ pub(crate) enum Kind {
     Begin,
     /// The scheduler chooses what is committed to the dies.
     Schedule,
-    /// The device looks at whether it is idle.
-    Idle,
-    /// A page that was read for a transaction has been decoded.
-    Decoded(Slot),
+    /// The device looks at what is seldom: pages that have been decoded, and whether it is idle.
+    Look,
 }
 
 /// An instant in a device.
@@ -41,7 +38,6 @@ const OWNER: u32 = 61;
 const FLASH: u64 = 0;
 const BUFFER: u64 = 1;
 const HOST: u64 = 2;
-const DECODED: u64 = 3;
 const BEGIN: u64 = u64::MAX;
 const SCHEDULE: u64 = u64::MAX - 1;
 
@@ -53,11 +49,10 @@ impl Event {
             FLASH => Kind::Flash(wordline_nand::Event::of(code)),
             BUFFER => Kind::Buffer(buffer::Event::of(code)),
             HOST => Kind::Host(host::Event::of(code)),
-            DECODED => Kind::Decoded(code as Slot),
             _ => match self.0 {
                 BEGIN => Kind::Begin,
                 SCHEDULE => Kind::Schedule,
-                _ => Kind::Idle,
+                _ => Kind::Look,
             },
         }
     }
@@ -89,10 +84,9 @@ impl From<Kind> for Event {
             Kind::Flash(event) => FLASH << OWNER | event.code(),
             Kind::Buffer(event) => BUFFER << OWNER | event.code(),
             Kind::Host(event) => HOST << OWNER | event.code(),
-            Kind::Decoded(slot) => DECODED << OWNER | u64::from(slot),
             Kind::Begin => BEGIN,
             Kind::Schedule => SCHEDULE,
-            Kind::Idle => SCHEDULE - 1,
+            Kind::Look => SCHEDULE - 1,
         })
     }
 }
@@ -105,7 +99,7 @@ mod tests {
 
     #[test]
     fn an_event_is_what_it_was_made_of() {
-        let mut kinds = vec![Kind::Begin, Kind::Schedule, Kind::Idle];
+        let mut kinds = vec![Kind::Begin, Kind::Schedule, Kind::Look];
         for number in [0, 1, u32::MAX - 1, u32::MAX] {
             kinds.extend([Flash::BusDone(number), Flash::Ready(number)].map(Kind::Flash));
             let buffer = [
@@ -122,7 +116,6 @@ mod tests {
                 host::Event::Done(number),
             ];
             kinds.extend(host.map(Kind::Host));
-            kinds.push(Kind::Decoded(number));
         }
         for kind in &kinds {
             assert_eq!(Event::from(*kind).kind(), *kind);

@@ -357,8 +357,7 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
             Kind::Buffer(event) => return self.handle_in_buffer(cx, event),
             Kind::Begin => self.controller.begin_dies(cx),
             Kind::Schedule => self.controller.schedule(cx),
-            Kind::Idle => self.controller.check_idle(cx)?,
-            Kind::Decoded(slot) => self.controller.decoded(cx, slot)?,
+            Kind::Look => self.controller.look(cx)?,
         }
         if self.controller.done().is_empty() {
             return Ok(());

@@ -10,7 +10,7 @@ impl<M: Mapping> Controller<M> {
     pub fn recount(&self) -> Vec<DieLoad> {
         let mut loads = vec![DieLoad::default(); self.layout.dies as usize];
         for (slot, die, transaction) in self.ram.backend.in_flight() {
-            if transaction.purpose.is_gc() || self.ram.decoding.contains_key(&slot) {
+            if transaction.purpose.is_gc() || self.is_decoding(slot) {
                 continue;
             }
             let load = &mut loads[die.index()];

@@ -18,7 +18,7 @@ use super::write::Place;
 use crate::backend::{Grade, Order, Outcome, Purpose};
 use crate::error::Result;
 use crate::event::{Context, Kind};
-use crate::observation::{Hears, Observation};
+use crate::observation::{Hears, Observation, PageParts};
 use crate::plan::Plan;
 use crate::slot::Slot;
 
@@ -37,6 +37,15 @@ pub struct GradeCounts {
     pub rewrites_skipped: u64,
     /// What the scheme keeps in memory.
     pub storage: Storage,
+}
+
+/// A page that has left its die and is being decoded.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Decoding {
+    slot: Slot,
+    until: Time,
+    /// Where the time of its command went.
+    parts: PageParts,
 }
 
 /// The regulator, and the pages that are to be written again.
@@ -251,19 +260,29 @@ impl<M: Mapping> Controller<M> {
         if decode == Time::ZERO || purpose.operation() != Operation::Read {
             return self.finish_page(cx, slot);
         }
-        let parts = self.ram.backend.finished();
-        self.ram.decoding.insert(slot, parts);
-        cx.schedule(cx.now + decode, Kind::Decoded(slot));
+        let (until, parts) = (cx.now + decode, self.ram.backend.finished());
+        self.ram.decoding.push(Decoding { slot, until, parts });
+        cx.schedule(until, Kind::Look);
         Ok(())
     }
 
-    /// The page of a transaction has been decoded.
-    #[cold]
-    pub(crate) fn decoded(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
-        if let Some(parts) = self.ram.decoding.remove(&slot) {
+    /// Pages have been decoded.
+    pub(super) fn finish_decoded(&mut self, cx: &mut Context<impl Hears>) -> Result<()> {
+        let mut place = 0;
+        while let Some(Decoding { slot, until, parts }) = self.ram.decoding.get(place).copied() {
+            if until > cx.now {
+                place += 1;
+                continue;
+            }
+            self.ram.decoding.remove(place);
             self.ram.backend.finish_again(parts);
+            self.finish_page(cx, slot)?;
         }
-        self.finish_page(cx, slot)
+        Ok(())
+    }
+    /// Whether the page of a transaction is being decoded.
+    pub(super) fn is_decoding(&self, slot: Slot) -> bool {
+        self.ram.decoding.iter().any(|one| one.slot == slot)
     }
 
     /// A page of a request is done whose last decoding took so long; if it is the last of its request, that is a part of its time.

@@ -16,13 +16,11 @@ use super::idle::Idling;
 use super::issue::IssueStage;
 use super::job::Jobs;
 use super::pending::PendingWrites;
-use super::regulate::{GradeCounts, Regulation};
+use super::regulate::{Decoding, GradeCounts, Regulation};
 use super::requests::{Done, Requests};
 use super::spare::Carried;
 use crate::backend::{BackEnd, Usage};
-use crate::observation::PageParts;
 use crate::plan::Plan;
-use crate::slot::Slot;
 
 /// What survives a power cut.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -127,8 +125,8 @@ pub(super) struct Volatile {
     pub regulation: Option<Box<Regulation>>,
     /// What there is to say of requests beside, until they are done.
     pub beside: FxHashMap<Ticket, Beside>,
-    /// By transaction whose page is being decoded: where its time went before.
-    pub decoding: FxHashMap<Slot, PageParts>,
+    /// Pages that are being decoded.
+    pub decoding: Vec<Decoding>,
     /// Blocks whose data is to move, and why; each once.
     pub due: Vec<(Block, Due)>,
     /// Where errors are drawn from.
@@ -160,7 +158,7 @@ impl Volatile {
             free_blocks,
             regulation,
             beside: FxHashMap::default(),
-            decoding: FxHashMap::default(),
+            decoding: Vec::new(),
             due: Vec::new(),
             error_draws: Stream::new(plan.part.seed, "nand.errors"),
             failing: Box::new(Failing::new(plan)),
