@@ -10,6 +10,14 @@ use wordline_reliability::{Errors, Failures};
 pub struct Reliability {
     /// How often bits err when a page is read: of pages of medium cost, where `nand.programming` has several.
     pub errors: Errors,
+    /// Raw bit error rate of the pages of each level of the cell over that of the model, least significant bit first; the same for all
+    /// where the list is empty. Ratio.
+    #[schemars(inner(range(min = 0.0, max = 1000.0)))]
+    pub level_factors: Vec<f64>,
+    /// How much blocks of the same age differ: coefficient of variation of their raw bit error rates, which are log-normal around that
+    /// of the model. Ratio.
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub block_variation: f64,
     /// Program/erase cycles of every block before the run. Count.
     #[schemars(range(min = 0.0, max = 10_000_000.0))]
     pub cycles: f64,
@@ -48,6 +56,8 @@ impl Default for Reliability {
     fn default() -> Self {
         Self {
             errors: Errors::default(),
+            level_factors: Vec::new(),
+            block_variation: 0.0,
             cycles: 0.0,
             retention_days: 0.0,
             temperature_c: 25.0,

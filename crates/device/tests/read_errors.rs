@@ -58,6 +58,8 @@ fn plan(errors: Errors, code: Code) -> Plan {
     plan.part.chains = Chains::new(&geometry, &timing, &Cell::default());
     plan.part.reader = Some(Box::new(Reader {
         errors,
+        page_factors: Vec::new(),
+        variation: None,
         shift: None,
         words: code.words(4096),
         code,

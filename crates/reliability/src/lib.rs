@@ -15,6 +15,7 @@ mod points;
 pub mod program_step;
 pub mod programming;
 pub mod reader;
+pub mod variation;
 
 pub use ecc::{Code, Ecc, Level};
 pub use errors::{Age, Errors};
@@ -24,3 +25,4 @@ pub use mode::ProgramMode;
 pub use program_step::Shift;
 pub use programming::{ModeCost, ModeCosts, Programming};
 pub use reader::{Due, Found, Read, Reader};
+pub use variation::Variation;

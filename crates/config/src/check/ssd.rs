@@ -8,19 +8,19 @@ use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::regulate::Regulation;
 use wordline_nand::bad_blocks::{BadBlocks, TooManyBad};
-use wordline_nand::{Geometry, Layout};
+use wordline_nand::{Geometry, Layout, PageTypes};
 use wordline_reliability::ecc::Correct;
 use wordline_reliability::errors::{Err as _, acceleration};
 use wordline_reliability::failures::Fail as _;
 use wordline_reliability::programming::Price;
-use wordline_reliability::{Failing, Fault, Programming, Reader, Shift};
+use wordline_reliability::{Failing, Fault, Programming, Reader, Shift, Variation};
 
 use super::buffer::buffer;
 use super::nand::{crowded, nand_tables, part_of};
 use super::precondition::precondition;
 use super::range::written;
 use crate::plan::Ssd;
-use crate::{Config, ConfigError, Reliability};
+use crate::{Config, ConfigError, Nand, Reliability};
 
 impl Ssd {
     /// The device of a configuration, whatever array there is.
@@ -29,7 +29,7 @@ impl Ssd {
         nand_tables(nand)?;
         regulation(config)?;
         let mut part = part_of(nand, layout(&nand.geometry, ssd)?, seed);
-        part.reader = reader(config)?;
+        part.reader = reader(config, seed)?;
         part.failing = failing(config)?;
         part.factory_bad_ratio = bad_blocks(config, &part.layout, seed)?;
         let layout = layout(&nand.geometry, ssd)?;
@@ -116,7 +116,7 @@ fn internal_data_move(config: &Config) -> Result<bool, ConfigError> {
 }
 
 /// How reads err, and what corrects them; none if they do not.
-fn reader(config: &Config) -> Result<Option<Box<Reader>>, ConfigError> {
+fn reader(config: &Config, seed: u64) -> Result<Option<Box<Reader>>, ConfigError> {
     let Config { nand, ssd, .. } = config;
     let Reliability {
         errors,
@@ -128,6 +128,7 @@ fn reader(config: &Config) -> Result<Option<Box<Reader>>, ConfigError> {
         expected,
         read_limit,
         refresh_days,
+        block_variation,
         ..
     } = &nand.reliability;
     let code = ssd
@@ -157,6 +158,8 @@ fn reader(config: &Config) -> Result<Option<Box<Reader>>, ConfigError> {
     let graded = matches!(programming.costs(), Ok(Some(_)));
     Ok(Some(Box::new(Reader {
         errors: errors.clone(),
+        page_factors: page_factors(nand)?,
+        variation: Variation::new(*block_variation, seed),
         shift: graded.then(|| Shift::new(programming.distance(), &programming.steps())),
         words: code.words(nand.geometry.page_bytes),
         code,
@@ -167,6 +170,32 @@ fn reader(config: &Config) -> Result<Option<Box<Reader>>, ConfigError> {
         read_limit: *read_limit,
         refresh_days: *refresh_days,
     })))
+}
+
+/// By page of a block, the raw bit error rate over that of the model; empty if all are alike.
+fn page_factors(nand: &Nand) -> Result<Vec<f64>, ConfigError> {
+    let factors = &nand.reliability.level_factors;
+    let levels = nand.cell.levels();
+    if !factors.is_empty() && factors.len() != usize::from(levels) {
+        let name = nand.cell.name();
+        return Err(ConfigError::rule(
+            "nand.reliability.level_factors",
+            format!("{factors:?}"),
+            format!(
+                "{} numbers are given, and the pages of cell {name} have {levels} levels",
+                factors.len()
+            ),
+            format!("give {levels}, least significant bit first, or an empty list"),
+        )
+        .with(&["nand.cell"]));
+    }
+    let pages = nand.geometry.pages_per_block;
+    let of_page = |page| {
+        factors
+            .get(usize::from(nand.cell.level(page, pages)))
+            .copied()
+    };
+    Ok((0..pages).filter_map(of_page).collect())
 }
 
 /// How programs and erases fail; none if they never do.

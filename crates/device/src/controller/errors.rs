@@ -5,7 +5,7 @@ use wordline_ftl::Mapping;
 use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::Time;
 use wordline_nand::{Block, Operation, Ppn};
-use wordline_reliability::Due;
+use wordline_reliability::{Due, Read};
 
 use super::Controller;
 use crate::backend::{Grade, Order, Purpose};
@@ -58,7 +58,10 @@ impl<M: Mapping> Controller<M> {
         let Some(health) = array.health() else {
             return;
         };
-        let read = health.of(now, block, array.erases()[block.index()]);
+        let read = Read {
+            page: self.layout.page_in_block(place),
+            ..health.of(now, block, array.erases()[block.index()])
+        };
         if let Some(due) = reader.due(&read)
             && !self.ram.due.iter().any(|(other, _)| *other == block)
         {
