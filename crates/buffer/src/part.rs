@@ -12,6 +12,8 @@ pub struct Served {
     pub ticket: Ticket,
     /// Where its time went since then.
     pub parts: Parts,
+    /// Whether the flash could not read a page of it.
+    pub failed: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,4 +39,6 @@ pub(crate) struct Part {
     /// Since when it waits.
     pub(crate) since: Time,
     pub(crate) parts: Parts,
+    /// Whether the flash could not read what it asks for.
+    pub(crate) failed: bool,
 }

@@ -269,9 +269,9 @@ impl<M: Mapping> Ssd<M> {
             submitted,
             parts: page,
         } = self.tickets.outstanding[ticket as usize];
-        let side = match &self.buffer {
-            None => page.into(),
-            Some(buffered) => buffered.parts(ticket),
+        let (side, missed): (Parts, bool) = match &self.buffer {
+            None => (page.into(), false),
+            Some(buffered) => buffered.served(ticket),
         };
         self.tickets.vacant.push(ticket);
         self.outstanding -= 1;
@@ -281,7 +281,7 @@ impl<M: Mapping> Ssd<M> {
             host_queue: (submitted - request.arrival) + transfer.slot_wait,
             link_wait: transfer.link_wait,
             link: transfer.link,
-            decode,
+            decode: side.decode + decode,
             ..side
         };
         debug_assert_eq!(
@@ -293,7 +293,7 @@ impl<M: Mapping> Ssd<M> {
             ticket,
             stream: request.stream,
             parts,
-            failed,
+            failed: failed || missed,
         });
         cx.observe(Observation::Request { request, parts });
     }

@@ -21,6 +21,7 @@ use wordline_reliability::{Failing, Failures};
 const PAGE: u64 = 4096;
 const US: fn(u64) -> Time = Time::from_us;
 
+#[allow(clippy::unnecessary_wraps)] // as a part takes it
 fn failing(failures: Failures) -> Option<Box<Failing>> {
     Some(Box::new(Failing {
         failures,
@@ -151,6 +152,7 @@ struct Run {
     grown: u32,
 }
 
+#[allow(clippy::too_many_lines)] // one loop
 fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Run, DeviceError> {
     let mut ssd = Ssd::new(plan, Map::new(&plan.ftl));
     if gap > 0 {

@@ -372,3 +372,105 @@ fn every_request_is_served_while_pages_are_decoded() {
     assert_eq!(tally.requests, 3_000);
     ssd.mapping().audit().unwrap();
 }
+
+/// A DRAM buffer before pages that err: 30 + 20 us of the flash and 11 us of the decoder are in the response time; a page that cannot be read
+/// ends its requests with an error each time, and is right again once it has been written as a whole.
+#[test]
+fn errors_come_through_a_buffer() {
+    let code = Ldpc {
+        decode_us: vec![11.0; 3],
+        ..Ldpc::default()
+    };
+    let with_buffer = |rate| {
+        let mut plan = plan(constant(rate), code.code().unwrap());
+        plan.buffer = Some(wordline_buffer::Plan {
+            pages: 8,
+            replacement: wordline_cache::Replacement::default(),
+            write_through: false,
+            capacitors: false,
+            access: Time::ZERO,
+            port: (1, 1),
+        });
+        plan
+    };
+    let mut ssd = filled(&with_buffer(1e-9));
+    ssd.verify();
+    let (played, _) = play(&mut ssd, &[at(Time::ZERO, Op::Read, 0, PAGE)]);
+    assert_eq!(played[0].parts.decode, US(11));
+    assert_eq!(played[0].parts.total(), played[0].done);
+    let mut ssd = filled(&with_buffer(0.3));
+    ssd.verify();
+    let later = |us| at(US(us), Op::Read, 0, PAGE);
+    // Two that wait for the same page, one after it, then a write of the whole page and a read of it from memory.
+    let requests = [
+        later(0),
+        later(1),
+        later(10_000),
+        at(US(20_000), Op::Write, 0, PAGE),
+        later(30_000),
+    ];
+    let failed = failures(&mut ssd, &requests);
+    assert_eq!(failed, [true, true, true, false, false]);
+    assert_eq!(ssd.read_errors().unwrap().host_failures, 2);
+}
+
+/// Whether each request ends with an error, in their order.
+fn failures(ssd: &mut Ssd<Map>, requests: &[wordline_block::Request]) -> Vec<bool> {
+    let mut queue = EventQueue::<Event>::default();
+    let mut tally = shared::Tally::default();
+    let mut failed = vec![false; requests.len()];
+    let mut tickets = std::collections::HashMap::new();
+    let mut coming = requests.iter().enumerate().peekable();
+    loop {
+        let arrival = coming.peek().map(|(_, request)| request.arrival);
+        let now = match (arrival, queue.next_time()) {
+            (Some(arrival), due) if due.is_none_or(|due| arrival <= due) => {
+                let (number, request) = coming.next().unwrap();
+                let mut cx = Context::new(arrival, &mut queue, &mut tally);
+                tickets.insert(ssd.submit(&mut cx, *request).unwrap(), number);
+                arrival
+            }
+            _ => {
+                let Some((at, event)) = queue.pop() else {
+                    return failed;
+                };
+                ssd.handle(&mut Context::new(at, &mut queue, &mut tally), event)
+                    .unwrap();
+                at
+            }
+        };
+        assert!(now >= Time::ZERO);
+        for done in ssd.completions() {
+            failed[tickets[&done.ticket]] = done.failed;
+        }
+    }
+}
+
+/// The same under load: parts of pages, several pages, a small buffer; every read that is no error is right.
+#[test]
+fn a_buffer_before_pages_that_err_is_right_or_says_so() {
+    let load = Load {
+        requests: 4_000,
+        read_ratio: 0.5,
+        grain_bytes: 512,
+        most_bytes: 12_288,
+        footprint_ratio: 1.0,
+    };
+    let mut failures = 0;
+    for (rate, pages) in [(1.7e-2, 4), (1.95e-2, 16), (2.1e-2, 64)] {
+        let mut plan = plan(constant(rate), without_decoding().code().unwrap());
+        plan.buffer = Some(wordline_buffer::Plan {
+            pages,
+            replacement: wordline_cache::Replacement::default(),
+            write_through: pages == 16,
+            capacitors: false,
+            access: Time::from_ns(100),
+            port: (1, 300),
+        });
+        let (tally, _, ssd) =
+            closed_loop(&plan, Map::new(&plan.ftl), load, plan.ftl.user_pages, true).unwrap();
+        assert_eq!(tally.requests, load.requests);
+        failures += ssd.read_errors().unwrap().host_failures;
+    }
+    assert!(failures > 0);
+}

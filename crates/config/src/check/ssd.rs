@@ -141,15 +141,11 @@ fn reader(config: &Config, seed: u64) -> Result<Option<Box<Reader>>, ConfigError
     if let Some(fault) = errors.fault() {
         return Err(parameter("nand.reliability.errors", errors.name(), fault));
     }
-    let behind = [
-        ("buffer.capacity_kib", config.buffer.capacity_kib > 0),
-        ("cache", config.cache.is_some()),
-    ];
-    if let Some((key, _)) = behind.into_iter().find(|(_, is_there)| *is_there) {
+    if config.cache.is_some() {
         return Err(ConfigError::rule(
             "nand.reliability.errors",
             errors.name(),
-            format!("what cannot be read is not passed on through {key}"),
+            "what cannot be read is not passed on through a cache",
             "set it to \"none\", or do without",
         )
         .with(&["nand.reliability.errors"]));
