@@ -100,6 +100,7 @@ class Breakdown(TypedDict):
     bus_wait_us: float
     bus_us: float
     cell_us: float
+    decode_us: float
     gc_us: float
     disk_queue_us: float
     disk_overhead_us: float

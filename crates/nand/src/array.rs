@@ -408,6 +408,55 @@ mod tests {
     }
 
     #[test]
+    fn a_spare_block_takes_the_place_of_a_bad_one() {
+        let geometry = Geometry {
+            blocks_per_plane: 4,
+            pages_per_block: 3,
+            planes_per_die: 1,
+            ..Geometry::default()
+        };
+        let layout = Layout::new(&geometry, 1).unwrap();
+        let mut array = Array::new(layout, u32::MAX);
+        // Blocks 2 and 3 stand by; they are taken from the first on.
+        array.keep_bad_blocks(BadBlocks::new(&layout, 2, 0.0, 1).unwrap());
+        array.keep_health();
+        for _ in 0..5 {
+            array.program(Ppn(3)).unwrap();
+            array.erase(Block(1)).unwrap();
+        }
+        array.program(Ppn(3)).unwrap();
+        array.health_mut().unwrap().read(Block(1));
+        let now = Time::from_ms(1);
+        assert!(array.replace(now, Block(1), Cause::Program));
+        // The same page is programmed in new cells, which nobody has read since.
+        assert_eq!(
+            (array.programmed(Block(1)), array.erases()),
+            (1, &[0, 0, 5, 0][..])
+        );
+        let read = array.health().unwrap().of(now, Block(1), 0);
+        assert_eq!((read.reads, read.lain), (0, Some(Time::ZERO)));
+        array.erase(Block(1)).unwrap();
+        array.program(Ppn(3)).unwrap();
+        assert!(array.replace(now, Block(1), Cause::Erase));
+        assert_eq!(
+            (array.programmed(Block(1)), array.erases()),
+            (0, &[0, 0, 5, 1][..])
+        );
+        // None is left: the block is as it was, and counts as bad once.
+        array.program(Ppn(0)).unwrap();
+        assert!(!array.replace(now, Block(0), Cause::Erase));
+        assert!(!array.replace(now, Block(0), Cause::Erase));
+        assert_eq!(array.programmed(Block(0)), 1);
+        let bad = array.bad_blocks().unwrap();
+        let spares = bad.table().iter().map(|bad| bad.spare);
+        assert_eq!(
+            spares.collect::<Vec<_>>(),
+            [Some(Block(2)), Some(Block(3)), None]
+        );
+        assert_eq!((bad.spares(), bad.in_use(), bad.fewest_spares()), (0, 1, 0));
+    }
+
+    #[test]
     fn a_block_bears_its_endurance_and_no_more() {
         let mut array = array();
         array.erase(Block(0)).unwrap();
