@@ -100,6 +100,7 @@ class Breakdown(TypedDict):
     bus_wait_us: float
     bus_us: float
     cell_us: float
+    decode_us: float
     gc_us: float
     disk_queue_us: float
     disk_overhead_us: float
@@ -464,6 +465,26 @@ class ReadErrors(TypedDict):
     reads_beyond_model: int
 
 
+class BadBlocks(TypedDict):
+    """Bad and spare blocks, where there can be any (`ftl.spare_blocks`,
+    `nand.reliability.failures`): what a device tells of its health
+(SMART). Factory + grown + spare + in use is all blocks."""
+
+    factory: int
+    grown: int
+    grown_by_erase: int
+    grown_by_program: int
+    spare: int
+    spare_fewest: int
+    spare_ratio: float | None
+    in_use: int
+    erase_failures: int
+    program_failures: int
+    pages_copied: int
+    host_failures: int
+    read_only_s: float | None
+
+
 class ByMode(TypedDict):
     """Pages by the mode in which they were, or had been, programmed (`nand.programming`)."""
 
@@ -631,6 +652,7 @@ class Summary(TypedDict):
     flash: Flash
     map_cache: MapCache | None
     read_errors: ReadErrors | None
+    bad_blocks: BadBlocks | None
     regulation: Regulation | None
     buffer: Buffer | None
     cache: Cache | None

@@ -72,6 +72,7 @@ impl Buffer {
                 version: 0,
                 since: now,
                 parts: Parts::default(),
+                failed: false,
             };
             self.arrive(now, Page(page as u32), part, backing)?;
         }

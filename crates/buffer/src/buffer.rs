@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
+use wordline_block::Ticket;
 use wordline_cache::Entry;
 use wordline_cache::replacement::Replacing;
 use wordline_cache::replacement::foreign::Maker;
@@ -38,6 +39,8 @@ pub struct Buffer {
     pub(crate) vacant: Vec<u32>,
     /// By ticket: parts of the request that are not done.
     pub(crate) remaining: Vec<u32>,
+    /// Requests of which a page could not be read, until they are done.
+    pub(crate) failed: Vec<Ticket>,
     /// Requests to the flash; the owner takes them away.
     pub requests: VecDeque<PageRequest>,
     /// By chip: how much of it there is, and of that which comes to it when it has left the memory.
@@ -70,6 +73,7 @@ impl Buffer {
             parts: Vec::new(),
             vacant: Vec::new(),
             remaining: Vec::new(),
+            failed: Vec::new(),
             requests: VecDeque::new(),
             decided: vec![Decided::default(); chips as usize],
             done: VecDeque::new(),

@@ -95,13 +95,21 @@ impl Buffer {
 
     /// A part of a request is done; with the last one, so is the request.
     pub(crate) fn part_done(&mut self, part: &Part) {
+        if part.failed && !self.failed.contains(&part.ticket) {
+            self.failed.push(part.ticket);
+        }
         let remaining = &mut self.remaining[part.ticket as usize];
         *remaining -= 1;
         if *remaining == 0 {
+            let failed = self.failed.iter().position(|one| *one == part.ticket);
             self.done.push_back(Served {
                 ticket: part.ticket,
                 parts: part.parts,
+                failed: failed.is_some(),
             });
+            if let Some(place) = failed {
+                self.failed.swap_remove(place);
+            }
         }
     }
 }

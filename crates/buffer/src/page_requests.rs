@@ -92,17 +92,19 @@ impl Buffer {
         self.advance(now, entry, backing)
     }
 
-    /// The flash has done what it was asked for at `began`.
+    /// The flash has done what it was asked for at `began`, or has failed to read it. A page that is written in part and whose rest
+    /// cannot be read is no failure here: its reads will.
     pub fn flash_done<B: Backing>(
         &mut self,
         now: Time,
         request: &PageRequest,
         began: Time,
-        parts: &Parts,
+        (parts, failed): (&Parts, bool),
         backing: &mut B,
     ) -> Result<(), Error> {
         let entry = request.entry;
         match request.op {
+            PageOp::Fetch if failed => self.not_fetched(now, entry, began, parts, backing),
             PageOp::Fetch => self.fetched(now, entry, began, parts, backing),
             PageOp::Destage { .. } => self.destaged(now, entry, began, parts, backing),
             PageOp::Trim => {
@@ -140,6 +142,29 @@ impl Buffer {
             if part.kind == Kind::Read {
                 Self::waited_for_flash(now, part, began, parts);
             }
+        }
+        self.advance(now, entry, backing)
+    }
+
+    /// A page cannot be read: those who wait for it fail, but for those behind a write of it, which ask again.
+    fn not_fetched<B: Backing>(
+        &mut self,
+        now: Time,
+        entry: Entry,
+        began: Time,
+        parts: &Parts,
+        backing: &mut B,
+    ) -> Result<(), Error> {
+        let frame = self.frames.get_mut(entry);
+        frame.fetching = false;
+        for place in &frame.waiting {
+            let part = &mut self.parts[*place as usize];
+            if part.kind != Kind::Read {
+                break;
+            }
+            let missing = self.grid.touched(part.from, part.bytes) & !frame.valid;
+            part.failed = missing != 0;
+            Self::waited_for_flash(now, part, began, parts);
         }
         self.advance(now, entry, backing)
     }

@@ -31,6 +31,7 @@ impl Buffer {
         self.parts.clear();
         self.vacant.clear();
         self.remaining.clear();
+        self.failed.clear();
         self.requests.clear();
         self.decided.fill(Decided::default());
         self.done.clear();

@@ -43,6 +43,11 @@ impl Buffer {
             let part = self.parts[place as usize];
             let (held, fetching, departing) = (frame.held, frame.fetching, frame.departing);
             match part.kind {
+                Kind::Read if part.failed => {
+                    self.take_first(entry);
+                    self.part_done(&part);
+                    self.vacant.push(place);
+                }
                 Kind::Read => {
                     let missing = self.grid.touched(part.from, part.bytes) & !frame.valid;
                     if !held || missing != 0 {

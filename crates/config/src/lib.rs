@@ -295,6 +295,7 @@ pub fn policies() -> Vec<Member> {
         Cell::members(),
         Programming::members(),
         wordline_reliability::Errors::members(),
+        wordline_reliability::Failures::members(),
         Arbitration::members(),
         Scheduler::members(),
         Composition::members(),

@@ -957,3 +957,56 @@ fn the_stores_of_the_how_to_pages_can_be_planned() {
     }
     assert!(planned >= 6, "{planned} found");
 }
+
+#[test]
+fn bad_blocks_need_spare_ones_and_what_goes_with_them() {
+    const FAILS: &str = "base = \"d4\"\n[nand.reliability.failures.weibull]\n";
+    for (text, words) in [
+        (
+            "base = \"d4\"\n[nand.reliability]\nfactory_bad_ratio = 0.02\n[ftl]\nspare_blocks = 3\n".to_owned(),
+            "bad from the factory",
+        ),
+        (
+            "base = \"d4\"\n[ftl]\nspare_blocks = 512\n".to_owned(),
+            "a plane has 512 blocks, and none would be left",
+        ),
+        (
+            "base = \"d4\"\n[ftl]\nspare_blocks = 500\n".to_owned(),
+            "ftl.over_provisioning_ratio",
+        ),
+        (format!("{FAILS}[ftl]\nmapping = \"dftl\"\n"), "dftl programs parts of its map for reads"),
+        (format!("{FAILS}[buffer]\ncapacity_kib = 1024\n"), "DRAM buffer"),
+        (
+            "base = \"d4\"\n[nand.reliability.failures.table]\ncycles = [0.0, 1.0]\nerase = [0.5]\n".to_owned(),
+            "1 numbers are given for 2 points",
+        ),
+        (
+            "base = \"d4\"\n[nand.reliability]\nlevel_factors = [1.0, 2.0]\n[nand.reliability.errors.analytic]\n".to_owned(),
+            "2 numbers are given, and the pages of cell slc have 1 levels",
+        ),
+    ] {
+        let said = fault(&text);
+        assert!(said.contains(words), "{said}");
+    }
+    // Bad blocks from the factory go with all of these; spare blocks are of those that the host cannot address.
+    for more in [
+        "mapping = \"dftl\"",
+        "mapping = \"hybrid\"",
+        "[buffer]\ncapacity_kib = 1024",
+    ] {
+        let text = format!(
+            "base = \"d4\"\n[nand.reliability]\nfactory_bad_ratio = 0.01\n[ftl]\nspare_blocks = 24\n{more}\n"
+        );
+        plan(&text, &[]).expect(more);
+    }
+    let pages = |spare: &str| {
+        let plan = plan("base = \"d4\"", &[("ftl.spare_blocks", spare)]).expect("it fits");
+        let ssd = plan.first().expect("an SSD");
+        (
+            ssd.device.ftl.user_pages,
+            ssd.device.ftl.layout.blocks_per_plane,
+        )
+    };
+    let ((all, blocks), (fewer, used)) = (pages("0"), pages("20"));
+    assert_eq!((all, blocks - used), (fewer, 20));
+}

@@ -4,6 +4,7 @@ mod audit;
 mod collect;
 mod die_loads;
 mod errors;
+mod failures;
 mod flash;
 mod idle;
 mod issue;
@@ -23,7 +24,9 @@ mod write;
 use std::collections::VecDeque;
 
 pub use die_loads::DieLoad;
+pub(crate) use errors::Beside;
 pub use errors::ErrorCounts;
+pub use failures::FailureCounts;
 pub use regulate::GradeCounts;
 pub(crate) use requests::Done;
 use serde::{Deserialize, Serialize};
@@ -34,7 +37,7 @@ use wordline_ftl::recovery::{Journal, Spare};
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{BusyTime, Stream};
-use wordline_nand::{Array, Health, Layout, PageModes};
+use wordline_nand::{Array, Block, Health, Layout, PageModes};
 
 use crate::backend::{BackEnd, Usage};
 use crate::error::Result;
@@ -48,7 +51,7 @@ use crate::slot::Slot;
 use wordline_block::Ticket;
 use wordline_block::{Op, Request};
 use wordline_buffer::{PageOp, PageRequest, Span};
-use wordline_reliability::Reader;
+use wordline_reliability::{Failing, Reader};
 
 /// The controller of a disk and the flash behind it, over a mapping family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -75,6 +78,8 @@ pub(crate) struct Controller<M> {
     is_straight: bool,
     /// How reads err, if they do.
     reader: Option<Box<Reader>>,
+    /// How programs and erases fail, if they do.
+    failing: Option<Box<Failing>>,
 }
 
 /// The map, the array and, if the power may fail, the spare areas.
@@ -99,6 +104,7 @@ impl<M: Mapping> Controller<M> {
             is_graded: plan.is_graded(),
             is_straight: !plan.is_graded() && !plan.is_scheduled(),
             reader: plan.part.reader.clone(),
+            failing: plan.part.failing.clone(),
         }
     }
     /// Requests that are done with since this was last cleared, in the order in which they were.
@@ -116,6 +122,10 @@ impl<M: Mapping> Controller<M> {
         if plan.part.chains.costs().is_some() {
             tables.extend(PageModes::memory(layout, fill));
             tables.extend(plan.ftl.config.regulation.memory(plan.ftl.user_pages, fill));
+        }
+        let spare = u64::from(layout.planes()) * u64::from(plan.ftl.config.spare_blocks);
+        if spare > 0 {
+            tables.push(Table::written::<Block>("spare blocks", spare));
         }
         let blocks = u64::from(layout.blocks());
         tables.push(Table::zeroed::<u16>(
@@ -219,14 +229,23 @@ impl<M: Mapping> Controller<M> {
         let modes = self.flash.array.modes();
         modes.map(|_| &self.flash.graded)
     }
-    /// What reads have found, where they err.
+    /// What reads have found, where they err, or where what they ask for may not have been written.
     pub fn read_errors(&self) -> Option<&ErrorCounts> {
-        self.reader.as_ref().map(|_| &self.flash.errors)
+        let may_err = self.reader.is_some() || self.failing.is_some();
+        may_err.then_some(&self.flash.errors)
     }
-    /// Whether a request that is done could not be served: data of it cannot be read. Once for each.
+    /// What has come of programs and erases that failed, where blocks can go bad.
+    pub fn failures(&self) -> Option<&FailureCounts> {
+        let bad_blocks = self.flash.array.bad_blocks();
+        bad_blocks.map(|_| self.flash.failures.as_ref())
+    }
+    /// What there is to say of a request beside that is done. Once for each.
     #[inline]
-    pub fn take_failed(&mut self, ticket: Ticket) -> bool {
-        !self.ram.failed.is_empty() && self.ram.failed.remove(&ticket)
+    pub fn take_beside(&mut self, ticket: Ticket) -> Beside {
+        if self.ram.beside.is_empty() {
+            return Beside::default();
+        }
+        self.ram.beside.remove(&ticket).unwrap_or_default()
     }
     /// The shadow store, if the run is verified.
     pub fn shadow(&self) -> Option<&Shadow> {

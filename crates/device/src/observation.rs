@@ -179,6 +179,8 @@ pub enum Observation {
     },
     /// A free block has taken the place of a full update block.
     Replaced,
+    /// A block has gone bad.
+    BlockRetired,
     /// The power has failed and come back, and the device has recovered: it is ready after
     /// [`PowerCut::time`].
     PowerCut(PowerCut),

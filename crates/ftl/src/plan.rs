@@ -11,7 +11,7 @@ use crate::mapping::{Build, Family};
 /// A translation layer that can be built: every number checked, nothing optional.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The array.
+    /// The array, without the spare blocks of its planes, which are the last ones.
     pub layout: Layout,
     /// How its planes are wired.
     pub dimensions: Dimensions,
@@ -50,6 +50,22 @@ fn share(ratio: f64, count: u32) -> u32 {
     (ratio * f64::from(count) * (1.0 + 1e-12)).floor() as u32
 }
 
+/// What of an array is left when spare blocks stand by in every plane.
+fn without_spares(layout: Layout, spare_blocks: u32) -> Result<Layout, PlanError> {
+    let all = layout.blocks_per_plane;
+    if spare_blocks >= all {
+        return Err(PlanError {
+            key: "ftl.spare_blocks",
+            reason: format!("a plane has {all} blocks, and none would be left"),
+            remedy: "lower it".into(),
+        });
+    }
+    Ok(Layout {
+        blocks_per_plane: all - spare_blocks,
+        ..layout
+    })
+}
+
 impl Plan {
     /// Checks `config` against an array of pages of 4096 bytes.
     pub fn new(
@@ -69,7 +85,9 @@ impl Plan {
         dimensions: Dimensions,
         seed: u64,
     ) -> Result<Self, PlanError> {
-        let (spare, start) = (config.over_provisioning_ratio, config.gc.start_free_ratio);
+        let user_pages = share(1.0 - config.over_provisioning_ratio, layout.pages());
+        let layout = without_spares(layout, config.spare_blocks)?;
+        let start = config.gc.start_free_ratio;
         let hard = config.gc.hard_free_ratio;
         let family = &config.mapping;
         let reserve_blocks = share(hard, layout.blocks_per_plane).max(family.reserve_blocks());
@@ -88,7 +106,7 @@ impl Plan {
             layout,
             dimensions,
             page_bytes,
-            user_pages: share(1.0 - spare, layout.pages()),
+            user_pages,
             start_blocks,
             start_pages,
             reserve_blocks,

@@ -276,6 +276,7 @@ impl Tracks {
             | Observation::PageTrimmed
             | Observation::MetadataPage { .. }
             | Observation::Replaced
+            | Observation::BlockRetired
             | Observation::Buffer(_)
             | Observation::PowerCut(_)
             | Observation::Collected { .. } => {}

@@ -61,7 +61,7 @@ impl<M: Mapping> Controller<M> {
         let (Want::Free(plane) | Want::Update(plane, _)) = want else {
             return;
         };
-        if self.ram.jobs.collects(plane) {
+        if self.ram.jobs.collects(plane) || self.ram.failing.is_ending {
             return;
         }
         let Some(collection) = self.mapping.collect(want) else {

@@ -6,7 +6,7 @@ use wordline_kernel::Time;
 use wordline_nand::{Block, Die, Operation, Ppn};
 
 use super::Controller;
-use crate::backend::{Order, Purpose};
+use crate::backend::{Order, Outcome, Purpose};
 use crate::event::{Context, Kind};
 use crate::observation::Hears;
 use crate::plan::Plan;
@@ -104,13 +104,30 @@ impl<M: Mapping> Controller<M> {
     #[inline(never)]
     fn issue_else(&mut self, cx: &mut Context<impl Hears>, order: Order) -> Slot {
         if self.is_graded {
-            self.grade(cx.now, &order);
+            return self.issue_graded(cx, &order);
         }
+        self.issue_to(cx, &order)
+    }
+
+    /// The same of an operation whose page is to be looked at first.
+    fn issue_graded(&mut self, cx: &mut Context<impl Hears>, order: &Order) -> Slot {
+        let order = self.where_kept(order);
+        self.grade(cx.now, &order);
+        let fails = self.ram.backend.next_grade().outcome == Outcome::Failed;
+        let slot = self.issue_to(cx, &order);
+        if fails {
+            // What it is held back for may wait for a collection that has stopped for it.
+            self.clear(cx, Operation::Program, order.place, None);
+        }
+        slot
+    }
+
+    fn issue_to(&mut self, cx: &mut Context<impl Hears>, order: &Order) -> Slot {
         if self.ram.issue.is_some() {
-            return self.issue_to_queue(cx, &order);
+            return self.issue_to_queue(cx, order);
         }
         let die = self.layout.die_of_page(order.place);
-        self.ram.backend.enqueue(cx, die, &order)
+        self.ram.backend.enqueue(cx, die, order)
     }
 
     #[inline(never)]

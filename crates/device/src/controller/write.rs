@@ -119,6 +119,10 @@ impl<M: Mapping> Controller<M> {
         let whole = span.whole;
         let (mut version, mut found) = (NO_VERSION, Characteristic::New);
         if self.follows {
+            if self.is_read_only() {
+                self.refuse_now(cx, owner);
+                return;
+            }
             (version, found) = self.follow_coming(cx.now, page, &span, trim);
         }
         let (parts, base) = (PageParts::default(), Shadow::unwritten());
@@ -133,6 +137,7 @@ impl<M: Mapping> Controller<M> {
             base,
             label: self.mapping.label(page),
             found,
+            decode: Time::ZERO,
             lost: false,
         };
         if self.ram.pending.queue_behind(&write) {
@@ -298,12 +303,16 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// Places a held write; fails if there is still no room.
+    /// Places a held write, or ends it with an error where nothing is written any more; fails if there is still no room.
     pub(super) fn place_pending(
         &mut self,
         cx: &mut Context<impl Hears>,
         tag: u32,
     ) -> Result<(), Want> {
+        if self.is_graded && self.is_read_only() {
+            self.refuse_pending(cx, tag);
+            return Ok(());
+        }
         let page = self.ram.pending.get_mut(tag).page;
         let place = self.find_place(cx, page)?;
         let (mut write, mut later) = self.ram.pending.take(tag);

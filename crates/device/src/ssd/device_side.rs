@@ -109,7 +109,8 @@ impl<M: Mapping, P: Hears> DeviceSide<'_, '_, M, P> {
             return Ok(());
         };
         for done in done {
-            if buffered.flash_done(self.cx, done, self.controller)? {
+            let beside = self.controller.take_beside(done.ticket);
+            if buffered.flash_done(self.cx, (done, beside), self.controller)? {
                 self.tickets.vacant.push(done.ticket);
             }
         }

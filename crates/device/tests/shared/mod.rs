@@ -57,6 +57,7 @@ pub struct Tally {
     pub trimmed: u64,
     pub own: u64,
     pub replaced: u64,
+    pub retired: u64,
     /// Pages that requests found in the DRAM buffer, and did not.
     pub hits: [u64; 2],
     /// Pages that left it clean, and dirty.
@@ -88,6 +89,7 @@ impl Probe<Observation> for Tally {
             Observation::PageTrimmed => self.trimmed += 1,
             Observation::MetadataPage { .. } => self.own += 1,
             Observation::Replaced => self.replaced += 1,
+            Observation::BlockRetired => self.retired += 1,
             Observation::Buffer(buffer::Observation::Accessed { hit, .. }) => {
                 self.hits[usize::from(!hit)] += 1;
             }

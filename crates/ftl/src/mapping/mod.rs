@@ -166,6 +166,8 @@ pub trait Mapping {
     fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn>;
     /// A block is erased, for the `erases`th time.
     fn erased(&mut self, block: Block, erases: u32);
+    /// A block that a recovery was to erase cannot be: the device is at the end of its life, and nothing is written any more.
+    fn retired(&mut self, _block: Block) {}
 
     /// Puts a free block into the place of the update block that a logical block has filled, so that
     /// writes go on and its collection can come later (update block replacement, Jung 2013, section
@@ -404,6 +406,9 @@ impl Mapping for Map {
     #[inline]
     fn erased(&mut self, block: Block, erases: u32) {
         each!(self, map => map.erased(block, erases));
+    }
+    fn retired(&mut self, block: Block) {
+        each!(self, map => map.retired(block));
     }
     #[inline]
     fn replace(&mut self, block: LogicalBlock) -> bool {

@@ -355,6 +355,9 @@ impl Mapping for PageMap {
             self.free.erased(plane, block, erases);
         }
     }
+    fn retired(&mut self, block: Block) {
+        self.blocks.enter(block, Phase::Bad);
+    }
     /// A plane with fewer free blocks than it should have, whose collection is still to come.
     fn delayed(&self, plane: Plane) -> Option<Want> {
         self.full(plane).filter(|_| self.wants_collection(plane))

@@ -38,6 +38,8 @@ pub struct FlashCounts {
     pub own_page_programs: u64,
     /// Free blocks that took the place of full update blocks.
     pub blocks_replaced: u64,
+    /// Blocks that went bad.
+    pub blocks_retired: u64,
 }
 
 /// Collections of one kind that were started for the same reason.
@@ -94,6 +96,7 @@ impl Merge for FlashCounts {
         self.own_page_reads += other.own_page_reads;
         self.own_page_programs += other.own_page_programs;
         self.blocks_replaced += other.blocks_replaced;
+        self.blocks_retired += other.blocks_retired;
     }
 }
 

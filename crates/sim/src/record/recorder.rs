@@ -309,6 +309,7 @@ impl Probe<Observation> for Recorder {
                 };
                 *pages += 1;
             }
+            Observation::BlockRetired => self.record.series.at(now).flash.blocks_retired += 1,
             Observation::Replaced => self.record.series.at(now).flash.blocks_replaced += 1,
             Observation::Collected {
                 kind,

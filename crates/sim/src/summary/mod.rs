@@ -1,5 +1,6 @@
 //! The numbers of a run, and the sentences beside them.
 
+mod bad_blocks;
 mod buffer;
 mod cache;
 mod chip_load;
@@ -20,6 +21,7 @@ mod streams;
 mod tail_latency;
 mod utilisation;
 
+pub use self::bad_blocks::BadBlockSummary;
 pub use self::buffer::BufferSummary;
 pub use self::cache::{CacheSummary, CurvePoint, TiersSummary};
 pub use self::chip_load::ChipLoadSummary;
@@ -102,6 +104,8 @@ pub struct Summary {
     pub map_cache: Option<MapCacheSummary>,
     /// What reads have found; null where they never err.
     pub read_errors: Option<ErrorSummary>,
+    /// Bad and spare blocks; null where no block can go bad.
+    pub bad_blocks: Option<BadBlockSummary>,
     /// What was done of each cost; null where all pages are programmed alike.
     pub regulation: Option<RegulationSummary>,
     /// The DRAM buffer; null without one.
@@ -204,6 +208,7 @@ impl Summary {
             flash: FlashSummary::new(&flash, devices),
             map_cache: MapCacheSummary::new(devices),
             read_errors: ErrorSummary::new(outcome),
+            bad_blocks: BadBlockSummary::new(devices),
             regulation: RegulationSummary::new(devices),
             buffer: BufferSummary::new(&outcome.plan, record, devices, &mean_energy),
             cache: CacheSummary::of_store(outcome, span),

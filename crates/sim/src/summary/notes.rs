@@ -54,6 +54,14 @@ pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
             ));
         }
     }
+    if let Some(bad) = summary.bad_blocks
+        && let Some(read_only_s) = bad.read_only_s
+    {
+        notes.push(format!(
+            "A block went bad and no spare block was left in its plane: the device was read-only from {read_only_s:.3} s on. {} pages that the host wrote or discarded ended with an error, and their requests are among those served (ftl.spare_blocks, nand.reliability.failures).",
+            grouped(bad.host_failures)
+        ));
+    }
     if let Some(power) = summary.power {
         notes.push(format!(
             "The power failed {} times: {} requests under way were lost and are in no other number; recoveries took {:.3} ms on average, {:.3} ms at most.",

@@ -48,7 +48,7 @@ impl PageMap {
     }
 
     fn audit_plane(&self, plane: Plane) -> Result<(), String> {
-        let mut blocks = [0; 5];
+        let mut blocks = [0; 6];
         let mut stale = 0;
         for block in (0..self.layout.blocks_per_plane).map(|block| self.layout.block(plane, block))
         {
@@ -61,7 +61,7 @@ impl PageMap {
         let state = &self.planes[plane.index()];
         let open = |active: &&Active| active.next < active.end;
         let active = state.active.iter().filter(open).count() as u32;
-        let [free, found_active, _, victims, _] = blocks;
+        let [free, found_active, _, victims, ..] = blocks;
         let found = [free, found_active, victims, stale];
         let booked = [
             state.free + state.kept,
