@@ -306,7 +306,7 @@ fn the_same_has_waited_longest() {
 
 #[test]
 fn the_same_heads_are_chosen() {
-    let clump = Clump::new(PackScope::Any, true, Time::ZERO);
+    let clump = Clump::new(PackScope::Any, true, false, Time::ZERO);
     let first = read_first::State::new(&read_first::ReadFirst { age_bound_us: 0.0 });
     on_random_lines(|bench, _| {
         let view = bench.view(true);
