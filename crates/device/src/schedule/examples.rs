@@ -284,3 +284,34 @@ fn a_package_that_cannot_take_its_read_holds_up_the_sweep_in_turn() {
         );
     }
 }
+
+/// Two writes of two requests that fit one command: with `holds_writes` they go together; otherwise
+/// writes do not wait at all.
+#[test]
+fn paq0_packs_waiting_writes_of_different_requests() {
+    for holds_writes in [false, true] {
+        let mut bench = Bench::new("paq0", &[]);
+        let policy = super::paq0::Paq0 {
+            holds_writes,
+            ..Default::default()
+        };
+        bench.scheduling = Scheduling::new(&Scheduler::Paq0(policy));
+        assert_eq!(bench.scheduling.holds(Operation::Program), holds_writes);
+        for (number, plane) in [(0, 0), (1, 1)] {
+            let geometry = Geometry {
+                dies_per_package: DIES,
+                planes_per_die: PLANES,
+                blocks_per_plane: 4,
+                pages_per_block: 100,
+                ..Geometry::default()
+            };
+            let layout = Layout::new(&geometry, CHANNELS * PACKAGES).unwrap();
+            bench.queue.push(Waiting {
+                operation: Operation::Program,
+                ..read(&layout, number, 2 + plane, 0, plane)
+            });
+        }
+        let together = bench.round()[0].len() == 2;
+        assert_eq!(together, holds_writes);
+    }
+}
