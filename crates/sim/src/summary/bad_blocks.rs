@@ -6,8 +6,7 @@ use serde::Serialize;
 use super::figures::ratio;
 use crate::devices::{BadBlockDevice, Device};
 
-/// Bad and spare blocks, where there can be any (`ftl.spare_blocks`, `nand.reliability.failures`): what a device tells of its health
-/// (SMART). Factory + grown + spare + in use is all blocks.
+/// Bad and spare blocks, as SMART tells them. Factory + grown + spare + in use is all blocks.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "BadBlocks")]
 pub struct BadBlockSummary {
