@@ -500,6 +500,7 @@ class Buffer(TypedDict):
     clean_evictions: int
     dirty_evictions: int
     clean_eviction_ratio: float | None
+    balance_above_10_ratio: float | None
     pages_destaged: int
     pages_destaged_partial: int
     write_amplification: float | None

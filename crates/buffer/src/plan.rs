@@ -16,6 +16,8 @@ pub struct Plan {
     pub write_through: bool,
     /// Whether what is in it survives a power cut.
     pub capacitors: bool,
+    /// Whether the chips are looked at whenever a page leaves: [`crate::Observation::Evicted`].
+    pub watches_balance: bool,
     /// DRAM access latency until the first byte.
     pub access: Time,
     /// How fast its port is: this many bytes take this many picoseconds.

@@ -4,10 +4,12 @@ mod audit;
 mod collect;
 mod die_loads;
 mod errors;
+mod first_read;
 mod flash;
 mod idle;
 mod issue;
 mod job;
+mod on_issue;
 mod pending;
 mod power;
 mod read;
@@ -23,6 +25,7 @@ use std::collections::VecDeque;
 
 pub use die_loads::DieLoad;
 pub use errors::ErrorCounts;
+use first_read::FirstReads;
 pub use regulate::GradeCounts;
 pub(crate) use requests::Done;
 use serde::{Deserialize, Serialize};
@@ -72,8 +75,12 @@ pub(crate) struct Controller<M> {
     is_graded: bool,
     /// Whether operations go to the queues of their dies at once, and there is nothing else to know of them.
     is_straight: bool,
+    /// Whether writes get their places when they are issued.
+    places_on_issue: bool,
     /// How reads err, if they do.
     reader: Option<Box<Reader>>,
+    /// What has been read of what was there before, where it lies as it is first read.
+    first_reads: Option<Box<FirstReads>>,
 }
 
 /// The map, the array and, if the power may fail, the spare areas.
@@ -94,10 +101,12 @@ impl<M: Mapping> Controller<M> {
             ram: Volatile::new(plan, BackEnd::new(plan, draws), mapping.free_blocks()),
             mapping,
             verification: None,
-            follows: plan.is_graded(),
+            follows: plan.is_graded() || plan.first_read_pages > 0,
             is_graded: plan.is_graded(),
             is_straight: !plan.is_graded() && !plan.is_scheduled(),
+            places_on_issue: plan.ftl.config.allocate.is_on_issue() && plan.is_scheduled(),
             reader: plan.part.reader.clone(),
+            first_reads: FirstReads::new(plan.first_read_pages),
         }
     }
     /// Requests that are done with since this was last cleared, in the order in which they were.
