@@ -466,9 +466,7 @@ class ReadErrors(TypedDict):
 
 
 class BadBlocks(TypedDict):
-    """Bad and spare blocks, where there can be any (`ftl.spare_blocks`,
-    `nand.reliability.failures`): what a device tells of its health
-(SMART). Factory + grown + spare + in use is all blocks."""
+    """Bad and spare blocks, as SMART tells them. Factory + grown + spare + in use is all blocks."""
 
     factory: int
     grown: int
@@ -523,6 +521,7 @@ class Buffer(TypedDict):
     clean_evictions: int
     dirty_evictions: int
     clean_eviction_ratio: float | None
+    balance_above_10_ratio: float | None
     pages_destaged: int
     pages_destaged_partial: int
     pages_read_ahead: int

@@ -5,7 +5,7 @@ use wordline_cache::Entry;
 use wordline_cache::replacement::{Replace, Replacing};
 use wordline_kernel::Time;
 
-use crate::backing::{Backing, Observation, Page};
+use crate::backing::{Backing, Chip, Observation, Page, UNBALANCED};
 use crate::buffer::Buffer;
 use crate::error::Error;
 use crate::part::{Kind, Part};
@@ -164,6 +164,18 @@ impl Buffer {
         self.grant(now, backing)
     }
 
+    /// Whether one chip has far more to do than the mean of all, by what it has and what is on its way there.
+    #[cold]
+    fn is_unbalanced<B: Backing>(&self, backing: &B) -> bool {
+        let (mut all, mut most) = (0, 0);
+        for (chip, decided) in (0..).map(Chip).zip(&self.decided) {
+            let load = backing.load(chip, decided.reads, decided.programs).0;
+            all += load;
+            most = most.max(load);
+        }
+        most * self.decided.len() as u64 > UNBALANCED * all
+    }
+
     /// A page is not resident any more, or not even remembered.
     pub(crate) fn leave<B: Backing>(
         &mut self,
@@ -172,10 +184,12 @@ impl Buffer {
         backing: &mut B,
     ) -> Result<(), Error> {
         let Departure { entry, evicted } = departure;
+        let watches = evicted && self.plan.watches_balance;
+        let unbalanced = watches && self.is_unbalanced(backing);
         let frame = self.frames.get_mut(entry);
         if evicted {
             let dirty = frame.dirty != 0 || frame.writes > 0;
-            let seen = Observation::Evicted { dirty };
+            let seen = Observation::Evicted { dirty, unbalanced };
             backing.observe(now, seen);
         }
         if frame.queued {

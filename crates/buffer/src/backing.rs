@@ -33,6 +33,9 @@ impl Chip {
     }
 }
 
+/// The load balance rate above which chips are unbalanced (Liu et al., LCR, section II-A).
+pub const UNBALANCED: u64 = 10;
+
 /// Something that happened in the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
@@ -47,6 +50,8 @@ pub enum Observation {
     Evicted {
         /// Whether it has to be written behind the buffer first.
         dirty: bool,
+        /// Whether the chip with most to do has more than [`UNBALANCED`] times the mean load then; false if nobody watches.
+        unbalanced: bool,
     },
     /// A page goes from the buffer to what lies behind it.
     Destaged {

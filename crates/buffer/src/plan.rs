@@ -22,6 +22,8 @@ pub struct Plan {
     pub idle_flush: Option<Time>,
     /// Pages that are read behind a read that goes on where the one before it ended; 0 for none.
     pub read_ahead: u32,
+    /// Whether the chips are looked at whenever a page leaves: [`crate::Observation::Evicted`].
+    pub watches_balance: bool,
     /// DRAM access latency until the first byte.
     pub access: Time,
     /// How fast its port is: this many bytes take this many picoseconds.

@@ -207,6 +207,12 @@ impl BackEnd {
     pub fn release(&mut self, slot: Slot) {
         self.table.vacant.push(slot);
     }
+    /// A program that was admitted without a place is to go there; what it was admitted for otherwise is told, too.
+    pub fn bind(&mut self, slot: Slot, place: Ppn, tag: u32, superseded: u32) {
+        let transaction = &mut self.table.transactions[slot as usize];
+        (transaction.place, transaction.target) = (place, place);
+        (transaction.tag, transaction.superseded) = (tag, superseded);
+    }
 
     /// All transactions that are not over, and their dies; for recounts.
     pub fn in_flight(&self) -> impl Iterator<Item = (Slot, Die, &Transaction)> {

@@ -5,10 +5,12 @@ mod collect;
 mod die_loads;
 mod errors;
 mod failures;
+mod first_read;
 mod flash;
 mod idle;
 mod issue;
 mod job;
+mod on_issue;
 mod pending;
 mod power;
 mod read;
@@ -27,6 +29,7 @@ pub use die_loads::DieLoad;
 pub(crate) use errors::Beside;
 pub use errors::ErrorCounts;
 pub use failures::FailureCounts;
+use first_read::FirstReads;
 pub use regulate::GradeCounts;
 pub(crate) use requests::Done;
 use serde::{Deserialize, Serialize};
@@ -76,10 +79,14 @@ pub(crate) struct Controller<M> {
     is_graded: bool,
     /// Whether operations go to the queues of their dies at once, and there is nothing else to know of them.
     is_straight: bool,
+    /// Whether writes get their places when they are issued.
+    places_on_issue: bool,
     /// How reads err, if they do.
     reader: Option<Box<Reader>>,
     /// How programs and erases fail, if they do.
     failing: Option<Box<Failing>>,
+    /// What has been read of what was there before, where it lies as it is first read.
+    first_reads: Option<Box<FirstReads>>,
 }
 
 /// The map, the array and, if the power may fail, the spare areas.
@@ -100,11 +107,13 @@ impl<M: Mapping> Controller<M> {
             ram: Volatile::new(plan, BackEnd::new(plan, draws), mapping.free_blocks()),
             mapping,
             verification: None,
-            follows: plan.is_graded(),
+            follows: plan.is_graded() || plan.first_read_pages > 0,
             is_graded: plan.is_graded(),
             is_straight: !plan.is_graded() && !plan.is_scheduled(),
+            places_on_issue: plan.ftl.config.allocate.is_on_issue() && plan.is_scheduled(),
             reader: plan.part.reader.clone(),
             failing: plan.part.failing.clone(),
+            first_reads: FirstReads::new(plan.first_read_pages),
         }
     }
     /// Requests that are done with since this was last cleared, in the order in which they were.

@@ -35,6 +35,8 @@ pub struct Plan {
     pub buffer: Option<wordline_buffer::Plan>,
     /// The translation layer.
     pub ftl: wordline_ftl::Plan,
+    /// Pages, from the first, that were there before the run and lie as it first reads them; 0 if they lie by address.
+    pub first_read_pages: u32,
 }
 
 impl Plan {

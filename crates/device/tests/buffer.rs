@@ -127,6 +127,7 @@ fn draw(replacement: &Replacement, random: &mut Stream) -> Option<Plan> {
         replacement: replacement.clone(),
         write_through: random.below(4) == 0,
         capacitors: random.below(2) == 0,
+        watches_balance: false,
         batch_pages: if random.below(2) == 0 {
             0
         } else {

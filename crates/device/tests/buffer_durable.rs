@@ -34,6 +34,7 @@ fn plan(random: &mut Stream, replacement: &Replacement, capacitors: bool) -> Pla
     let mut plan = shared::plan(&config, dimensions, 32, 8, depth).unwrap();
     let pages = 2 + random.below(30) as u32;
     plan.buffer = Some(buffer::Plan {
+        watches_balance: false,
         pages,
         replacement: replacement.clone(),
         write_through: random.below(4) == 0,

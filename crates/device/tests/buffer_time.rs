@@ -28,6 +28,8 @@ fn device(dies: u32, pages: Option<u32>, depth: u32) -> (Plan, Ssd<Map>) {
     };
     let mut plan = shared::plan(&Config::default(), dimensions, 64, 16, depth).unwrap();
     plan.buffer = pages.map(|pages| buffer::Plan {
+        watches_balance: false,
+        watches_balance: false,
         pages,
         replacement: Replacement::default(),
         write_through: false,

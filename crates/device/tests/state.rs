@@ -299,6 +299,7 @@ fn buffers() {
     for replacement in policies {
         let mut plan = device(&roomy()).unwrap();
         plan.buffer = Some(buffer::Plan {
+            watches_balance: false,
             pages: 12,
             replacement: replacement.clone(),
             write_through: false,

@@ -186,7 +186,10 @@ fn consecutive_pages_visit_all_planes_once_a_round_in_the_same_order() {
 fn static_allocation_keeps_a_page_on_its_plane() {
     let mut random = Stream::new(1, "laws.static");
     for order in Order::all() {
-        let allocate = Allocate::Static(Static { order });
+        let allocate = Allocate::Static(Static {
+            order,
+            on_issue: false,
+        });
         let mut allocator = Allocator::new(&allocate, DIMENSIONS);
         for _ in 0..1_000 {
             let page = Lpn(random.below(10_000) as u32);

@@ -42,6 +42,7 @@ fn plan(channels: u32, interface: &Interface) -> Plan {
         interface: interface.clone(),
         streams: Vec::new(),
         buffer: None,
+        first_read_pages: 0,
         ftl: wordline_ftl::Plan::new(&config, layout, dimensions, 1).unwrap(),
     }
 }

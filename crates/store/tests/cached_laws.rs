@@ -66,6 +66,7 @@ impl Shape {
             interface: Interface::default(),
             streams: Vec::new(),
             buffer: None,
+            first_read_pages: 0,
             ftl: wordline_ftl::Plan::new(&ftl, layout, dimensions, 1).unwrap(),
         }
     }

@@ -47,6 +47,7 @@ fn flash() -> wordline_device::Plan {
         interface: Interface::default(),
         streams: Vec::new(),
         buffer: None,
+        first_read_pages: 0,
         ftl: wordline_ftl::Plan::new(&ftl, layout, dimensions, 1).unwrap(),
     }
 }

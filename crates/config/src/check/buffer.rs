@@ -7,7 +7,11 @@ use wordline_kernel::Time;
 use crate::ConfigError;
 
 /// The DRAM buffer; none if it holds nothing.
-pub(super) fn buffer(config: &Buffer, page_bytes: u32) -> Result<Option<Plan>, ConfigError> {
+pub(super) fn buffer(
+    config: &Buffer,
+    page_bytes: u32,
+    watches_balance: bool,
+) -> Result<Option<Plan>, ConfigError> {
     let pages = (u64::from(config.capacity_kib) * 1024 / u64::from(page_bytes)) as u32;
     if config.capacity_kib == 0 {
         return Ok(None);
@@ -39,6 +43,7 @@ pub(super) fn buffer(config: &Buffer, page_bytes: u32) -> Result<Option<Plan>, C
         read_ahead: config.read_ahead.policy().pages(),
         idle_flush: (config.idle_flush_ms > 0.0)
             .then(|| Time::from_ps((config.idle_flush_ms * 1e9).round() as u64)),
+        watches_balance,
         access: Time::from_ns(config.access_ns.into()),
         // A byte takes 1e6 / MB/s picoseconds; in thousandths, so that no rate is rounded much.
         port: ((config.mb_per_s * 1e3).round() as u64, 1_000_000_000),

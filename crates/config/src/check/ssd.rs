@@ -8,7 +8,7 @@ use wordline_ftl::allocate::Dimensions;
 use wordline_ftl::mapping::Family;
 use wordline_ftl::regulate::Regulation;
 use wordline_nand::bad_blocks::{BadBlocks, TooManyBad};
-use wordline_nand::{Geometry, Layout, PageTypes};
+use wordline_nand::{Geometry, Layout, Operation, PageTypes};
 use wordline_reliability::ecc::Correct;
 use wordline_reliability::errors::{Err as _, acceleration};
 use wordline_reliability::failures::Fail as _;
@@ -19,8 +19,8 @@ use super::buffer::buffer;
 use super::nand::{crowded, nand_tables, part_of};
 use super::precondition::precondition;
 use super::range::written;
-use crate::plan::Ssd;
-use crate::{Config, ConfigError, Nand, Reliability};
+use crate::plan::{Precondition, Settle, Ssd};
+use crate::{Config, ConfigError, FillLayout, Nand, Reliability};
 
 impl Ssd {
     /// The device of a configuration, whatever array there is.
@@ -43,6 +43,8 @@ impl Ssd {
         let ftl = wordline_ftl::Plan::of_pages(&config.ftl, layout, page_bytes, dimensions, seed)
             .map_err(|error| ftl_fault(config, error))?;
         let precondition = precondition(&config.precondition, ftl.user_pages)?;
+        on_issue(config)?;
+        let first_read_pages = first_read_pages(config, &precondition)?;
         Ok(Self {
             name: config.name.clone(),
             geometry: nand.geometry.clone(),
@@ -59,13 +61,79 @@ impl Ssd {
                 queue_depth: queue_depth(&config.host)?,
                 interface: config.host.interface.clone(),
                 streams: Vec::new(),
-                buffer: buffer(&config.buffer, page_bytes)?,
+                buffer: buffer(
+                    &config.buffer,
+                    page_bytes,
+                    config.observe.balance_at_evictions,
+                )?,
                 ftl,
+                first_read_pages,
             },
             precondition,
             seed,
         })
     }
+}
+
+/// Writes get their places when they are issued only where something issues them, and where any page may go to any place.
+fn on_issue(config: &Config) -> Result<(), ConfigError> {
+    if !config.ftl.allocate.is_on_issue() {
+        return Ok(());
+    }
+    let rule = |reason: &str, remedy, others| {
+        Err(ConfigError::rule("ftl.allocate.static.on_issue", true, reason, remedy).with(others))
+    };
+    if !Scheduling::new(&config.ssd.scheduler).holds(Operation::Program) {
+        let reason = format!(
+            "with ssd.scheduler = \"{}\" writes do not wait to be issued",
+            config.ssd.scheduler.name()
+        );
+        return rule(
+            &reason,
+            "set ssd.scheduler to \"vaq\" or \"ncq\", or this to false",
+            &["ssd.scheduler"],
+        );
+    }
+    if !matches!(config.ftl.mapping, Family::Page(_)) {
+        return rule(
+            "only with page mapping may a page go to any place",
+            "set ftl.mapping to \"page\", or this to false",
+            &["ftl.mapping"],
+        );
+    }
+    Ok(())
+}
+
+/// How many filled pages lie as the run first reads them; 0 if they lie by address.
+fn first_read_pages(config: &Config, precondition: &Precondition) -> Result<u32, ConfigError> {
+    if config.precondition.layout == FillLayout::Address {
+        return Ok(0);
+    }
+    let rule = |reason, remedy, others| {
+        Err(ConfigError::rule("precondition.layout", "first-read", reason, remedy).with(others))
+    };
+    if !matches!(config.ftl.mapping, Family::Page(_)) {
+        return rule(
+            "only with page mapping may a page lie in any place",
+            "set ftl.mapping to \"page\", or this to \"address\"",
+            &["ftl.mapping"],
+        );
+    }
+    if config.cache.is_some() {
+        return rule(
+            "a cache is empty before the run",
+            "set it to \"address\"",
+            &["cache"],
+        );
+    }
+    if precondition.overwrite_pages > 0 || precondition.settle != Settle::No {
+        return rule(
+            "pages that are overwritten after the fill do not lie in its order",
+            "set precondition.overwrite_ratio to 0 and precondition.settle to false, or this to \"address\"",
+            &["precondition.overwrite_ratio", "precondition.settle"],
+        );
+    }
+    Ok(precondition.fill_pages)
 }
 
 /// The scheduler; one that builds commands of several planes needs a composition that lets them be.

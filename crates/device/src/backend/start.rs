@@ -48,6 +48,12 @@ impl BackEnd {
         }
     }
 
+    /// Takes back an operation that was admitted and not committed.
+    pub fn withdraw(&mut self, slot: Slot) {
+        self.begins(slot);
+        self.release(slot);
+    }
+
     /// Puts an operation at the end of the queue of its die.
     #[inline(always)]
     pub fn enqueue(&mut self, cx: &mut Context<impl Hears>, die: Die, order: &Order) -> Slot {

@@ -78,6 +78,7 @@ impl<M: Mapping> Controller<M> {
         collection: Collection,
         trigger: Trigger,
     ) {
+        self.first_reads = None;
         let Collection { job, kind, .. } = collection;
         let time = self.ram.die_loads.time(&collection);
         self.ram.die_loads.begins(self.layout.die_of(plane), time);

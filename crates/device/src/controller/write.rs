@@ -155,6 +155,7 @@ impl<M: Mapping> Controller<M> {
         span: &Span,
         trim: bool,
     ) -> (Version, Characteristic) {
+        self.first_written(page);
         let mut version = NO_VERSION;
         if let Some(verification) = &mut self.verification {
             let filled = self.mapping.lookup(page).is_some();
@@ -220,6 +221,9 @@ impl<M: Mapping> Controller<M> {
         if write.trim {
             self.discard(cx, write);
             return true;
+        }
+        if self.places_on_issue && self.waits_unplaced(cx, write, later) {
+            return false;
         }
         match self.find_place(cx, write.page) {
             Ok(place) => {

@@ -7,6 +7,7 @@ use wordline_nand::{Block, Die, Geometry, Layout, Operation, PlaneRule, Ppn};
 
 use super::clump::{Clump, conflict};
 use super::in_order::Conflict;
+use super::ncq::Ncq;
 use super::pack::{LOOK, PackScope, pack};
 use super::sprinkler::widest;
 use super::{
@@ -244,6 +245,33 @@ fn visited(view: &View<'_>, package: u32, in_turn: bool) -> u32 {
     first.filter(|_| in_turn).unwrap_or(package)
 }
 
+/// The longest row of first pages of which each finds its die idle, or in use by pages of the row that it can join, and nobody else
+/// where it must not: others who were there before, or, unless the row gathers, in it. Who was there before is not known, so
+/// it is another.
+fn page_by_page(bench: &Bench, view: &View<'_>, conflict: Conflict, gathers: bool) -> Vec<EntryId> {
+    let queue = view.queue;
+    let area = |die: Die| match conflict {
+        Conflict::Die => die.0,
+        Conflict::Package => queue.package(die),
+        Conflict::Channel => queue.channel(die),
+    };
+    let dies = || (0..bench.layout.dies).map(Die);
+    let ids: Vec<EntryId> = queue.iter().collect();
+    let goes = |place: usize| {
+        let own = queue.get(ids[place]);
+        let alone = dies().all(|die| area(die) != area(own.die) || view.load(die).committed() == 0);
+        let with_row = ids[..place].iter().all(|&id| {
+            let other = queue.get(id);
+            let joins = other.die != own.die || (view.joins && fits(bench, id, ids[place]));
+            let apart = area(other.die) != area(own.die) || other.request == own.request;
+            joins && (gathers || apart)
+        });
+        alone && with_row
+    };
+    let length = (0..ids.len()).take_while(|place| goes(*place)).count();
+    ids[..length].to_vec()
+}
+
 /// What a scheduler issues first, of all or of a package: its naive twin. Every one has to have one.
 fn twin(scheduler: &Scheduler, bench: &Bench, view: &View<'_>, package: u32) -> Vec<EntryId> {
     let beside = |head: Option<EntryId>, scope| {
@@ -260,6 +288,10 @@ fn twin(scheduler: &Scheduler, bench: &Bench, view: &View<'_>, package: u32) -> 
             let kinds = [Operation::Read, Operation::Program];
             let packs = &kinds[..if policy.holds_writes { 2 } else { 1 }];
             in_order(bench, view, policy.conflict, packs)
+        }
+        Scheduler::Ncq(policy) => {
+            let Ncq { conflict, gathers } = *policy;
+            page_by_page(bench, view, conflict, gathers)
         }
         Scheduler::Paq1(policy) => {
             let visited = visited(view, package, policy.in_turn);

@@ -40,6 +40,7 @@ pub fn plan(
         streams: Vec::new(),
         buffer: None,
         ftl: wordline_ftl::Plan::new(config, layout, dimensions, 1).ok()?,
+        first_read_pages: 0,
     })
 }
 
@@ -93,7 +94,7 @@ impl Probe<Observation> for Tally {
             Observation::Buffer(buffer::Observation::Accessed { hit, .. }) => {
                 self.hits[usize::from(!hit)] += 1;
             }
-            Observation::Buffer(buffer::Observation::Evicted { dirty }) => {
+            Observation::Buffer(buffer::Observation::Evicted { dirty, .. }) => {
                 self.evictions[usize::from(dirty)] += 1;
             }
             Observation::Buffer(buffer::Observation::Destaged { .. }) => self.destaged += 1,

@@ -129,6 +129,16 @@ pub trait Mapping {
     }
     /// Finds a place for a new copy of a page; the one before is invalid from now on.
     fn write(&mut self, page: Lpn) -> Written;
+    /// Finds places for pages of the host on all planes of a die, one each, that can be programmed by one command: the same page of
+    /// blocks that are kept in step for this. False, and nothing has changed, if there are none; they are written one by one then.
+    fn write_in_step(&mut self, _pages: &[Lpn], _places: &mut Vec<Ppn>) -> bool {
+        false
+    }
+    /// The current copy of a page and what was programmed in `place` change places, as if they had been programmed there. False, and
+    /// nothing has changed, if either is being collected or erased, or where the mapping cannot.
+    fn exchange(&mut self, _page: Lpn, _place: Ppn) -> bool {
+        false
+    }
     /// The host does not need a page any more: from now on it maps nowhere.
     fn trim(&mut self, page: Lpn);
     /// Whether `plane` has fewer free blocks than garbage collection is to keep.
@@ -366,6 +376,12 @@ impl Mapping for Map {
     #[inline]
     fn write(&mut self, page: Lpn) -> Written {
         page_first!(self, map => map.write(page))
+    }
+    fn write_in_step(&mut self, pages: &[Lpn], places: &mut Vec<Ppn>) -> bool {
+        each!(self, map => map.write_in_step(pages, places))
+    }
+    fn exchange(&mut self, page: Lpn, place: Ppn) -> bool {
+        each!(self, map => map.exchange(page, place))
     }
     #[inline]
     fn trim(&mut self, page: Lpn) {

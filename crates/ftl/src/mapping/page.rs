@@ -3,6 +3,8 @@
 mod audit;
 mod bulk;
 mod collect;
+mod exchange;
+mod in_step;
 mod metadata;
 mod recover;
 mod room;
@@ -149,6 +151,8 @@ pub struct PageMap {
     pub(super) owners: Vec<u32>,
     pub(super) blocks: Blocks,
     planes: Vec<PlaneState>,
+    /// By plane: the block that is kept in step with those of the other planes of its die; empty until there is one.
+    in_step: Vec<Active>,
     /// Free blocks of all planes.
     free_blocks: u32,
     allocator: Allocator,
@@ -198,6 +202,7 @@ impl PageMap {
             owners: vec![0; layout.pages() as usize],
             blocks: Blocks::new(layout),
             planes: vec![plane; layout.planes() as usize],
+            in_step: Vec::new(),
             free_blocks: layout.blocks() - layout.planes() * kept,
             allocator: Allocator::new(&plan.config.allocate, plan.dimensions),
             chooser: Chooser::new(&plan.config.gc.victim, &layout, plan.seed),
@@ -231,7 +236,13 @@ impl PageMap {
         let state = &self.planes[self.layout.plane_of(block).index()];
         let is_block = |active: &&Active| active.block == block;
         let room = |active: &Active| active.end - active.next;
-        let rooms = state.active.iter().filter(is_block).map(room);
+        let in_step = self.in_step.get(self.layout.plane_of(block).index());
+        let rooms = state
+            .active
+            .iter()
+            .chain(in_step)
+            .filter(is_block)
+            .map(room);
         self.blocks.valid(block) - rooms.sum::<u32>()
     }
     /// The books on each block; what an active block has room for is booked as valid.
@@ -274,7 +285,8 @@ impl Mapping for PageMap {
     }
     fn valid_pages(&self) -> u64 {
         let room: u32 = self.planes.iter().map(PlaneState::room).sum();
-        self.blocks.valid_pages() - u64::from(room)
+        let in_step = self.in_step.iter().map(|active| active.end - active.next);
+        self.blocks.valid_pages() - u64::from(room + in_step.sum::<u32>())
     }
     #[inline]
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
@@ -302,6 +314,12 @@ impl Mapping for PageMap {
             Some(put) => Written::Placed(put.placed.place),
             None => Written::Wait(Want::Free(plane)),
         }
+    }
+    fn write_in_step(&mut self, pages: &[Lpn], places: &mut Vec<Ppn>) -> bool {
+        self.put_in_step(pages, places)
+    }
+    fn exchange(&mut self, page: Lpn, place: Ppn) -> bool {
+        self.exchange_places(page, place)
     }
     fn trim(&mut self, page: Lpn) {
         if let Some(old) = self.lookup(page) {

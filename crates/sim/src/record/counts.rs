@@ -109,6 +109,8 @@ pub struct BufferCounts {
     pub misses: [u64; 2],
     /// Pages that left: like those in the flash, and newer.
     pub evictions: [u64; 2],
+    /// Of both, those at which the dies were unbalanced, where somebody watches.
+    pub unbalanced: u64,
     /// Pages that went to the flash.
     pub destaged: u64,
     /// Of those: pages that had to be completed from the flash.
@@ -135,7 +137,10 @@ impl BufferCounts {
                 };
                 counts[usize::from(op != Op::Read)] += 1;
             }
-            Observation::Evicted { dirty } => self.evictions[usize::from(dirty)] += 1,
+            Observation::Evicted { dirty, unbalanced } => {
+                self.evictions[usize::from(dirty)] += 1;
+                self.unbalanced += u64::from(unbalanced);
+            }
             Observation::Destaged { partial } => {
                 self.destaged += 1;
                 self.destaged_partial += u64::from(partial);
@@ -155,6 +160,7 @@ impl Merge for BufferCounts {
             self.misses[kind] += other.misses[kind];
             self.evictions[kind] += other.evictions[kind];
         }
+        self.unbalanced += other.unbalanced;
         self.destaged += other.destaged;
         self.destaged_partial += other.destaged_partial;
         self.flushed_idly += other.flushed_idly;

@@ -33,6 +33,8 @@ pub struct BufferSummary {
     pub dirty_evictions: u64,
     /// Clean evictions, of all.
     pub clean_eviction_ratio: Option<f64>,
+    /// Evictions at which the die with most to do had more than ten times the mean of all (LCR, section II-A), of all evictions; if no die had anything to do, it had not. Null unless `observe.balance_at_evictions`.
+    pub balance_above_10_ratio: Option<f64>,
     /// Pages written from the buffer to the flash: evicted, flushed, written through.
     pub pages_destaged: u64,
     /// Of these, pages of which a part was written only, so that the flash was read to complete them, if it held the page.
@@ -67,7 +69,7 @@ impl BufferSummary {
         devices: &[Device],
         mean: &MeanEnergy,
     ) -> Option<Self> {
-        plan.ssds().find(|ssd| ssd.device.buffer.is_some())?;
+        let buffer = plan.ssds().find_map(|ssd| ssd.device.buffer.as_ref())?;
         let counts = record.buffer();
         let [reads, writes] = [0, 1].map(|op: usize| counts.hits[op] + counts.misses[op]);
         let hits: u64 = counts.hits.iter().sum();
@@ -84,6 +86,10 @@ impl BufferSummary {
             clean_evictions: counts.evictions[0],
             dirty_evictions: counts.evictions[1],
             clean_eviction_ratio: ratio(counts.evictions[0], evictions),
+            balance_above_10_ratio: buffer
+                .watches_balance
+                .then(|| ratio(counts.unbalanced, evictions))
+                .flatten(),
             pages_destaged: counts.destaged,
             pages_destaged_partial: counts.destaged_partial,
             pages_read_ahead: counts.read_ahead,

@@ -67,6 +67,7 @@ fn device(shape: &Shape, reclaim: &str) -> wordline_device::Plan {
         interface: Interface::default(),
         streams: Vec::new(),
         buffer: None,
+        first_read_pages: 0,
         ftl: wordline_ftl::Plan::new(&ftl, layout, dimensions, 1).unwrap(),
     }
 }
