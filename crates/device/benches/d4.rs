@@ -44,6 +44,7 @@ fn plan() -> Plan {
         interface: Interface::default(),
         streams: Vec::new(),
         buffer: None,
+        first_read_pages: 0,
         ftl: ftl.unwrap_or_else(|error| unreachable!("{error}")),
     }
 }

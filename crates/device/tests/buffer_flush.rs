@@ -27,6 +27,7 @@ fn device(dies: u32, pages: u32, batch_pages: u32, idle_flush: Option<Time>) -> 
     };
     let mut plan = shared::plan(&Config::default(), dimensions, 64, 16, 4096).unwrap();
     plan.buffer = Some(buffer::Plan {
+        watches_balance: false,
         pages,
         replacement: Replacement::default(),
         write_through: false,

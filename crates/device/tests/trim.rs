@@ -221,6 +221,7 @@ fn draw(round: u64, random: &mut Stream) -> Option<Plan> {
     )?;
     if random.below(3) == 0 {
         plan.buffer = Some(buffer::Plan {
+            watches_balance: false,
             pages: 1 + random.below(40) as u32,
             replacement: Replacement::default(),
             write_through: random.below(3) == 0,
