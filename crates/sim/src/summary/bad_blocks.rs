@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use wordline_kernel::Time;
 
 use super::figures::ratio;
 use crate::devices::{BadBlockDevice, Device};
@@ -66,7 +67,7 @@ impl BadBlockSummary {
             program_failures: sum(|one| one.failures.programs),
             pages_copied: sum(|one| one.failures.pages_copied),
             host_failures: sum(|one| one.failures.host_failures),
-            read_only_s: read_only.map(|time| time.as_secs()),
+            read_only_s: read_only.map(Time::as_secs),
         })
     }
 }
