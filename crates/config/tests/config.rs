@@ -194,7 +194,7 @@ fn tables_of_the_same_policy_are_united_and_others_replaced() {
     let order = |overrides| config(base, overrides).ftl.allocate;
     assert_eq!(
         toml::to_string(&order(&[])).unwrap(),
-        "[static]\norder = \"PDWC\"\n"
+        "[static]\norder = \"PDWC\"\non_issue = false\n"
     );
     let dynamic = order(&[("ftl.allocate", "dynamic")]);
     assert_eq!(
@@ -940,4 +940,43 @@ fn the_stores_of_the_how_to_pages_can_be_planned() {
         planned += 1;
     }
     assert!(planned >= 6, "{planned} found");
+}
+
+#[test]
+fn pages_given_on_issue_need_something_that_issues_them_and_page_mapping() {
+    let text = "base = \"d4\"\nftl.allocate.static.on_issue = true\n";
+    let fault = plan(text, &[]).expect_err("nothing issues writes");
+    assert!(fault.contains("writes do not wait to be issued"), "{fault}");
+    let fault = plan(text, &[("ssd.scheduler", "paq0")]).expect_err("writes do not wait");
+    assert!(fault.contains("ssd.scheduler = \"paq0\""), "{fault}");
+    let hybrid = [("ssd.scheduler", "ncq"), ("ftl.mapping", "dftl")];
+    let fault = plan(text, &hybrid).expect_err("no page mapping");
+    assert!(fault.contains("ftl.mapping"), "{fault}");
+    assert!(plan(text, &[("ssd.scheduler", "ncq")]).is_ok());
+}
+
+#[test]
+fn data_lie_as_they_are_first_read_only_where_nothing_has_moved_them() {
+    let text = "base = \"d4\"\nprecondition.layout = \"first-read\"\n";
+    let fault = plan(text, &[("precondition.overwrite_ratio", "0.5")]).expect_err("overwritten");
+    assert!(fault.contains("overwritten after the fill"), "{fault}");
+    let fault = plan(
+        text,
+        &[
+            ("precondition.overwrite_ratio", "0"),
+            ("ftl.mapping", "dftl"),
+        ],
+    );
+    let fault = fault.expect_err("no page mapping");
+    assert!(fault.contains("ftl.mapping"), "{fault}");
+    let settled = [
+        ("precondition.overwrite_ratio", "0"),
+        ("precondition.settle", "false"),
+    ];
+    let planned = plan(text, &settled).expect("a fill and nothing else");
+    assert!(
+        planned
+            .ssds()
+            .all(|ssd| ssd.device.first_read_pages == ssd.precondition.fill_pages)
+    );
 }

@@ -34,7 +34,6 @@ fn plan(random: &mut Stream, replacement: &Replacement, capacitors: bool) -> Pla
     let mut plan = shared::plan(&config, dimensions, 32, 8, depth).unwrap();
     plan.buffer = Some(buffer::Plan {
         watches_balance: false,
-        watches_balance: false,
         pages: 1 + random.below(30) as u32,
         replacement: replacement.clone(),
         write_through: random.below(4) == 0,

@@ -34,7 +34,6 @@ fn plan(pages: u32, replacement: &Replacement, write_through: bool) -> Plan {
     let mut plan = shared::plan(&config, dimensions, 64, 32, 8).unwrap();
     plan.buffer = Some(buffer::Plan {
         watches_balance: false,
-        watches_balance: false,
         pages,
         replacement: replacement.clone(),
         write_through,

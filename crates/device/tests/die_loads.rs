@@ -45,7 +45,6 @@ fn what_one_request_evicts_is_spread_over_the_chips() {
     let pages = DIES * DIES;
     plan.buffer = Some(buffer::Plan {
         watches_balance: false,
-        watches_balance: false,
         pages: pages as u32,
         replacement: Replacement::Lcr(Lcr { window_ratio: 1.0 }),
         write_through: false,
@@ -176,7 +175,6 @@ fn loads_are_what_a_recount_gives() {
                 plan.composition = composition.clone();
                 plan.internal_data_move = random.below(2) == 0;
                 plan.buffer = (random.below(3) == 0).then(|| buffer::Plan {
-                    watches_balance: false,
                     watches_balance: false,
                     pages: 1 + random.below(12) as u32,
                     replacement: Replacement::Lcr(Lcr { window_ratio: 0.5 }),

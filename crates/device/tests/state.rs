@@ -300,7 +300,6 @@ fn buffers() {
         let mut plan = device(&roomy()).unwrap();
         plan.buffer = Some(buffer::Plan {
             watches_balance: false,
-            watches_balance: false,
             pages: 12,
             replacement: replacement.clone(),
             write_through: false,

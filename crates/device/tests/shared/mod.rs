@@ -62,6 +62,8 @@ pub struct Tally {
     pub hits: [u64; 2],
     /// Pages that left it clean, and dirty.
     pub evictions: [u64; 2],
+    /// Those at which the dies were unbalanced.
+    pub unbalanced: u64,
     pub destaged: u64,
 }
 
@@ -88,7 +90,8 @@ impl Probe<Observation> for Tally {
             Observation::Buffer(buffer::Observation::Accessed { hit, .. }) => {
                 self.hits[usize::from(!hit)] += 1;
             }
-            Observation::Buffer(buffer::Observation::Evicted { dirty, .. }) => {
+            Observation::Buffer(buffer::Observation::Evicted { dirty, unbalanced }) => {
+                self.unbalanced += u64::from(unbalanced);
                 self.evictions[usize::from(dirty)] += 1;
             }
             Observation::Buffer(buffer::Observation::Destaged { .. }) => self.destaged += 1,
