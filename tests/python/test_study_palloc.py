@@ -176,7 +176,7 @@ def test_two_planes_filled_unevenly_are_programmed_by_one_command() -> None:
     dies apart. A program takes 250 or 2,200 us, as its page has it: of two pages one command with
     two transfers, or two programs one after the other."""
     sizes = [{"bytes": 2048, "weight": 0.1}, {"bytes": 4096, "weight": 0.9}]
-    load = pages(2, writes=True, requests=6_000) | {"workload.write_bytes": sizes}
+    load = pages(2, writes=True, requests=40_000) | {"workload.write_bytes": sizes}
     for on_issue, pair in ((True, 1225 + 2 * 51.2), (False, 2 * (1225 + 51.2))):
         found = latency_us(measured(Variant(on_issue=on_issue), "PCWD", load, depth=1))
         assert found == pytest.approx(0.1 * 1276.2 + 0.9 * pair, rel=0.06), on_issue

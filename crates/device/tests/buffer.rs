@@ -122,6 +122,7 @@ fn draw(replacement: &Replacement, random: &mut Stream) -> Option<Plan> {
     let depth = 1 + random.below(24) as u32;
     let mut plan = plan(&config, dimensions, blocks, pages, depth)?;
     plan.buffer = Some(buffer::Plan {
+        watches_balance: false,
         pages: 1 + random.below(40) as u32,
         replacement: replacement.clone(),
         write_through: random.below(4) == 0,
