@@ -210,7 +210,7 @@ fn tables_of_the_same_policy_are_united_and_others_replaced() {
     let order = |overrides| config(base, overrides).ftl.allocate;
     assert_eq!(
         toml::to_string(&order(&[])).unwrap(),
-        "[static]\norder = \"PDWC\"\n"
+        "[static]\norder = \"PDWC\"\non_issue = false\n"
     );
     let dynamic = order(&[("ftl.allocate", "dynamic")]);
     assert_eq!(
