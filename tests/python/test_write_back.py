@@ -65,8 +65,8 @@ def test_power_cuts_lose_nothing_that_was_acknowledged(wordline: Command, mode: 
     assert summary["cache"]["pages_checked"] > FEW / 2
     power, kept = summary["power"], mode in ("write-back", "write-only")
     assert (power["cache_pages_restored"] > 0) == kept
-    # The disk has a write cache, which writes that pass by may be in, and destages are not.
-    assert (power["pages_lost"] == 0) == kept
+    # The disk has a write cache. Writes that pass by may be in it, and those of a group until its flush: the flash holds them, too.
+    assert power["pages_lost"] > 0
     ended = summary["latency"]["all"]["count"] + power["requests_lost"]
     assert ended >= summary["input"]["requests"]
 
