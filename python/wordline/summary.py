@@ -100,6 +100,7 @@ class Breakdown(TypedDict):
     bus_wait_us: float
     bus_us: float
     cell_us: float
+    decode_us: float
     gc_us: float
     disk_queue_us: float
     disk_overhead_us: float
@@ -261,6 +262,7 @@ class Flash(TypedDict):
     erases: int
     write_amplification: float | None
     read_modify_writes: int
+    pages_trim_asked: int
     pages_trimmed: int
     own_page_reads: int
     own_page_programs: int
@@ -361,6 +363,7 @@ class Collections(TypedDict):
     blocks_erased: int
     time_s: float
     longest_ms: float
+    energy_mj: float
 
 
 class Commands(TypedDict):
@@ -462,6 +465,24 @@ class ReadErrors(TypedDict):
     reads_beyond_model: int
 
 
+class BadBlocks(TypedDict):
+    """Bad and spare blocks, as SMART tells them. Factory + grown + spare + in use is all blocks."""
+
+    factory: int
+    grown: int
+    grown_by_erase: int
+    grown_by_program: int
+    spare: int
+    spare_fewest: int
+    spare_ratio: float | None
+    in_use: int
+    erase_failures: int
+    program_failures: int
+    pages_copied: int
+    host_failures: int
+    read_only_s: float | None
+
+
 class ByMode(TypedDict):
     """Pages by the mode in which they were, or had been, programmed (`nand.programming`)."""
 
@@ -500,8 +521,14 @@ class Buffer(TypedDict):
     clean_evictions: int
     dirty_evictions: int
     clean_eviction_ratio: float | None
+    balance_above_10_ratio: float | None
     pages_destaged: int
     pages_destaged_partial: int
+    pages_read_ahead: int
+    pages_read_ahead_used: int
+    pages_destaged_idle: int
+    idle_energy_mj: float
+    batches: int
     write_amplification: float | None
     dirty_pages_left: int
     flushes: int
@@ -624,6 +651,7 @@ class Summary(TypedDict):
     flash: Flash
     map_cache: MapCache | None
     read_errors: ReadErrors | None
+    bad_blocks: BadBlocks | None
     regulation: Regulation | None
     buffer: Buffer | None
     cache: Cache | None

@@ -13,13 +13,25 @@ from conftest import environment
 
 import wordline.study as studies
 from wordline import WordlineError
+from wordline.config import Value
 from wordline.study import Setup
-from wordline.study.cases import Case, by_load, run_all
+from wordline.study.cases import Case, by_load, run_all, summary_of
+from wordline.study.measures import iops, latency_us
 from wordline.study.palloc import sequential
-from wordline.study.palloc.loads import TABLE, Variant
+from wordline.study.palloc.loads import (
+    ADDRESS,
+    BY_ADDRESS,
+    IMMEDIATE,
+    QUICK,
+    TABLE,
+    Variant,
+    beside,
+    closed,
+)
 from wordline.study.palloc.orders import FAMILIES, ORDERS
 from wordline.study.palloc.runs import DEVICE
 from wordline.study.results import run
+from wordline.summary import Summary
 
 CLOSED = "workload.arrival.closed-loop.queue_depth"
 SMALL = {"workload.requests": 100, "nand.geometry.blocks_per_plane": 64}
@@ -33,52 +45,74 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict:
     return json.loads((place / "study.json").read_text())
 
 
+def figure(told: dict, name: str) -> dict:
+    (one,) = (figure for figure in told["figures"] if figure["id"] == name)
+    return one
+
+
 def test_every_claim_is_as_asserted(told: dict) -> None:
     claims = [claim for figure in told["figures"] for claim in figure["claims"]]
     assert [claim["text"] for claim in claims if not claim["passed"]] == []
-    assert all(claim["because"] for claim in claims if not claim["holds"])
 
 
 def test_every_figure_of_the_specification_is_there(told: dict) -> None:
     ids = {figure["id"] for figure in told["figures"]}
     numbers = {f"3.{number}" for number in range(4, 12)}
-    assert ids == numbers | {"table-3.1", "placement", "sequential", "immediate", "conflicts"}
+    beside = {"reading", "table-3.1", "placement", "sequential", "immediate", "busy", "rules"}
+    assert ids == numbers | beside
 
 
 def test_every_load_meets_all_strategies(told: dict) -> None:
     figures = {figure["id"]: figure for figure in told["figures"]}
     runs = [figures["3.4"]["data"]["iops"], figures["immediate"]["data"]["iops"]]
-    runs += figures["conflicts"]["data"]["iops"].values()
-    assert all(len(iops) >= 9 for iops in runs)
+    runs += figures["rules"]["data"]["iops"].values()
+    assert set(TABLE) <= set(runs[0])
+    assert all(set(iops) == set(beside(Setup(quick=True))) for iops in runs[1:])
     assert all(sorted(of) == sorted(ORDERS) for iops in runs for of in iops.values())
 
 
-def test_generated_loads_are_those_of_the_table(told: dict) -> None:
+def test_generated_loads_are_those_of_the_tables(told: dict) -> None:
     """Within five standard errors of the shortened run: the number of writes is binomial, a size is
-    one of the two whole numbers of pages next to the mean."""
-    rows = {row["what"]: row for row in told["figures"][0]["rows"] if row["published"] is not None}
-    assert len(rows) == 27
+    one of the two whole numbers of pages next to the mean. The means are data over requests."""
+    rows = {row["what"]: row for row in figure(told, "table-3.1")["rows"]}
     for name, load in TABLE.items():
         written = load.write_percent / 100
-        counts = {"write": 12_500 * written, "read": 12_500 * (1 - written)}
-        pages = {"write": load.write_pages, "read": load.read_pages}
-        spread = {kind: (mean % 1 * (1 - mean % 1)) ** 0.5 for kind, mean in pages.items()}
-        relative = 1 / counts["write"] + 1 / counts["read"]
-        for kind, mean in pages.items():
-            error = spread[kind] / counts[kind] ** 0.5
-            assert abs(rows[f"{name}: mean {kind}"]["ours"] - mean) <= 5 * error + 1e-9, name
-            relative += (spread[kind] / mean) ** 2 / counts[kind]
-        share = rows[f"{name}: data written"]["published"] / 100
-        error = 100 * share * (1 - share) * relative**0.5
-        assert abs(rows[f"{name}: data written"]["ours"] - 100 * share) < 5 * error, name
+        count = {"write": QUICK * written, "read": QUICK * (1 - written)}
+        for kind, mean in zip(("write", "read"), load.generated, strict=True):
+            error = (mean % 1 * (1 - mean % 1)) ** 0.5 / max(1, count[kind]) ** 0.5
+            ours = rows[f"{name}: mean {kind}"]["ours"]
+            assert ours is None or abs(ours - mean) <= 5 * error + 1e-9, (name, kind)
+        error = 100 * (written * (1 - written) / QUICK) ** 0.5
+        row = rows[f"{name}: requests that write"]
+        assert row["published"] == pytest.approx(load.write_percent)
+        assert abs(row["ours"] - row["published"]) <= 5 * error
 
 
-def test_requests_of_a_page_do_not_know_the_strategy(told: dict) -> None:
+def test_the_tables_of_the_document_agree() -> None:
+    """Data over the requests of table 6.1 are 2.0 to 2.2 KB for a unit of table 3.1, but where it
+    rounds small sizes down: fin1, fin2, and web's 0.1 % of data."""
+    for name, load in TABLE.items():
+        written = load.megabytes * load.data_written_percent / 100
+        sizes = {"write": (written / load.writes, load.write_pages)}
+        sizes["read"] = ((load.megabytes - written) / load.reads, load.read_pages)
+        for kind, (megabytes, units) in sizes.items():
+            rounded = units < 2 or (name, kind) == ("web", "write")
+            assert rounded or 2.0 < 1000 * megabytes / units < 2.2, (name, kind)
+    assert TABLE["fin2"].generated == (1.42, 1.11)
+
+
+@pytest.mark.parametrize("order", ["WCDP", "DPWC", "PWCD"])
+def test_requests_of_a_page_do_not_know_the_strategy(order: str) -> None:
     """A page anywhere is on each plane with the same probability; without a queue that blocks it
     does not matter what was before it."""
-    figures = {figure["id"]: figure for figure in told["figures"]}
-    fin = figures["immediate"]["data"]["iops"]["fin2"]
-    assert max(fin.values()) < 1.03 * min(fin.values())
+    load = {"workload.requests": 20_000, "workload.read_ratio": 0.8}
+    load |= {"workload.request_bytes": 2048, "workload.align_bytes": 2048, CLOSED: 32}
+    one, other = (
+        Case(DEVICE, "", Variant(queue=IMMEDIATE, layout=BY_ADDRESS).overrides(each) | load)
+        for each in ("CWDP", order)
+    )
+    first, last = (iops(summary_of(run)) for run in run_all([one, other]))
+    assert last == pytest.approx(first, rel=0.03)
 
 
 def test_there_are_24_strategies_in_four_families() -> None:
@@ -113,39 +147,84 @@ def test_answers_stand_in_the_order_of_the_cases_and_faults_are_told() -> None:
     assert "workload.read_ratio" in fault.fault
 
 
-@pytest.mark.parametrize("queue", ["die", "package", "channel"])
-def test_a_queue_that_blocks_serves_one_request_at_a_time_if_all_need_all(queue: str) -> None:
-    """A read of a page of every package: on each channel eight transfers of 2,112 bytes at 50 MB/s
+def measured(variant: Variant, order: str, load: dict[str, Value], depth: int = 32) -> Summary:
+    made = variant.overrides(order) | {CLOSED: depth, **load, **variant.more}
+    (run,) = run_all([Case(DEVICE, "", made)])
+    assert run.summary, run.fault
+    return run.summary
+
+
+def pages(count: int, writes: bool, requests: int = 500) -> dict[str, Value]:
+    """Requests of so many pages, at multiples of their size."""
+    return {
+        "workload.requests": requests,
+        "workload.read_ratio": 0.0 if writes else 1.0,
+        "workload.request_bytes": count * 2048,
+        "workload.align_bytes": count * 2048,
+    }
+
+
+def test_one_request_at_a_time_is_served_if_all_need_all_channels() -> None:
+    """A read of a page of every die: on each channel sixteen transfers of 2,048 bytes at 25 ns
     after a read of 50 us, then the next request. Commands and addresses take a few cycles more."""
-    load = {
-        "workload.requests": 500,
-        "workload.read_ratio": 1.0,
-        "workload.request_bytes": 128 * 2048,
-        "workload.align_bytes": 128 * 2048,
-    }
-    overrides = Variant(queue=queue).overrides(Setup(quick=True), "CWDP") | load
-    (run,) = run_all([Case(DEVICE, "", overrides | {CLOSED: 32})])
-    assert run.summary
-    expected = 1e6 / (50 + 16 * 2112 / 50)
-    assert run.summary["throughput"]["iops"] == pytest.approx(expected, rel=0.02)
+    found = iops(measured(ADDRESS, "CWDP", pages(128, writes=False)))
+    assert found == pytest.approx(1e6 / (50 + 16 * 51.2), rel=0.02)
 
 
-def test_plane_first_writes_are_served_one_at_a_time() -> None:
-    """Writes of two pages on the planes of a die, filled unevenly: many at a time are served no
-    faster than one; without a queue that blocks they are."""
-    load = {
-        "workload.requests": 2000,
-        "workload.read_ratio": 0.0,
-        "workload.request_bytes": 2 * 2048,
-        "workload.align_bytes": 2048,
+def test_two_planes_filled_unevenly_are_programmed_by_one_command() -> None:
+    """One write at a time, nine of ten of two pages; the others, of one page, leave the planes of
+    dies apart. A program takes 250 or 2,200 us, as its page has it: of two pages one command with
+    two transfers, or two programs one after the other."""
+    sizes = [{"bytes": 2048, "weight": 0.1}, {"bytes": 4096, "weight": 0.9}]
+    load = pages(2, writes=True, requests=40_000) | {"workload.write_bytes": sizes}
+    for on_issue, pair in ((True, 1225 + 2 * 51.2), (False, 2 * (1225 + 51.2))):
+        found = latency_us(measured(Variant(on_issue=on_issue), "PCWD", load, depth=1))
+        assert found == pytest.approx(0.1 * 1276.2 + 0.9 * pair, rel=0.06), on_issue
+
+
+def test_planes_before_dies_serve_more_where_commands_have_two_planes() -> None:
+    """Why CPWD is ahead of CWDP and WPCD of WDCP: sql1, with commands of two planes and without."""
+    for first, last in (("CPWD", "CWDP"), ("WPCD", "WDCP")):
+        gains = []
+        for composition in ("greedy", "off"):
+            variant = Variant(more={"ssd.composition": composition})
+            made = [closed(Setup(quick=True), "sql1", one, {}, variant) for one in (first, last)]
+            one, other = (iops(summary_of(run)) for run in run_all(made))
+            gains.append(one / other)
+        assert gains[0] > 1.05 > 0.9 > gains[1], first
+
+
+def test_pdwc_loses_by_what_it_moves_over_one_channel(told: dict) -> None:
+    """Without web and sql2 PDCW answers sooner than CWDP; and PDWC waits less where requests have a
+    page or two."""
+    times = figure(told, "3.5")["data"]["latency_us"]
+    rest = [load for load in TABLE if load not in ("web", "sql2")]
+    means = {
+        order: sum(times[load][order] / times[load]["CWDP"] for load in rest) / len(rest)
+        for order in ("PDCW", "PDWC")
     }
-    iops = {}
-    for queue, depth in (("package", 1), ("package", 32), ("immediate", 32)):
-        overrides = Variant(queue=queue).overrides(Setup(quick=True), "PCWD") | load
-        (run,) = run_all([Case(DEVICE, "", overrides | {CLOSED: depth})])
-        assert run.summary
-        iops[queue, depth] = run.summary["throughput"]["iops"]
-    assert iops["package", 32] < 2 * iops["package", 1] < iops["immediate", 32] / 4
+    assert means["PDCW"] < 1
+    assert means["PDWC"] < 1.1
+    assert min(times[load]["PDWC"] / times[load]["CWDP"] for load in ("web", "sql2")) > 3
+    waits = figure(told, "3.7")["data"]["wait_us"]
+    assert all(waits[load]["PDWC"] < waits[load]["CWDP"] for load in ("fin1", "fin2"))
+
+
+def test_by_address_reads_of_web_cannot_gain_from_one_channel() -> None:
+    """Why web and sql2 gain only if data lie as they are first read: of 7.4 pages over eight
+    channels each sends one, over one all of them."""
+    for order, transfers in (("CWDP", 1), ("PDWC", 8)):
+        found = latency_us(measured(ADDRESS, order, pages(8, writes=False), depth=1))
+        assert found == pytest.approx(50 + transfers * 51.2, rel=0.02), order
+
+
+def test_latency_does_not_count_from_the_queue_that_is_always_full() -> None:
+    """Little's law: 32 over IOPS. With -34.4 % of the requests msnfs would be answered 52 % later
+    under channel-first strategies, and 23 % sooner is published."""
+    later = 100 * (1 / (1 - 0.344) - 1)
+    assert later == pytest.approx(52.4, abs=0.1)
+    summary = measured(ADDRESS, "CWDP", pages(4, writes=True, requests=4_000))
+    assert latency_us(summary) == pytest.approx(32e6 / iops(summary), rel=0.03)
 
 
 def test_interruption_ends_the_study_and_leaves_what_it_goes_on_from(tmp_path: Path) -> None:

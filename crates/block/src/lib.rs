@@ -8,6 +8,7 @@ pub mod member;
 pub mod part;
 pub mod power_cut;
 pub mod request;
+pub mod trim_range;
 
 pub use completion::{Completion, Ticket};
 pub use device::{BlockDevice, Busy, Event, Failure};
@@ -15,3 +16,4 @@ pub use member::{Member, Nested};
 pub use part::{PARTS, Part, Parts, Shown};
 pub use power_cut::PowerCut;
 pub use request::{BeyondEnd, Op, Request};
+pub use trim_range::TrimRange;

@@ -93,6 +93,8 @@ parts! {
         "Commands, addresses, data and status on the bus.";
     cell, "cell", "#12a07a", Always,
         "The memory array at work, and the short busy times of commands for several planes.";
+    decode, "decoding", "#4a3fa0", Spent,
+        "The decoder of the error correcting code at work on a page after its last bit has come.";
     gc, "GC interference", "#c2457f", Always,
         "Waiting for a die or a bus behind garbage collection, or for a free block.";
     disk_queue, "disk queue", "#a8795b", Spent,

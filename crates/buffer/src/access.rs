@@ -5,7 +5,7 @@ use wordline_cache::Entry;
 use wordline_cache::replacement::{Replace, Replacing};
 use wordline_kernel::Time;
 
-use crate::backing::{Backing, Observation, Page};
+use crate::backing::{Backing, Chip, Observation, Page, UNBALANCED};
 use crate::buffer::Buffer;
 use crate::error::Error;
 use crate::part::{Kind, Part};
@@ -29,7 +29,7 @@ impl Buffer {
         self.remaining[ticket] = parts;
     }
 
-    /// Begins with a request, which lies within the device.
+    /// Begins with a request, which lies within the device. A TRIM may have no byte: nothing is freed.
     pub fn begin<B: Backing>(
         &mut self,
         now: Time,
@@ -37,11 +37,17 @@ impl Buffer {
         request: &Request,
         backing: &mut B,
     ) -> Result<(), Error> {
+        self.idle.begins(now);
         while let Some(entry) = self.late.pop() {
             self.settle(now, entry, backing)?;
         }
         if request.op == Op::Flush {
             self.flush(now, ticket, backing);
+            return Ok(());
+        }
+        if request.bytes == 0 {
+            self.expect(ticket, 1);
+            self.part_done(&Part::nothing(ticket, now));
             return Ok(());
         }
         let page_bytes = u64::from(self.grid.page_bytes);
@@ -66,8 +72,12 @@ impl Buffer {
                 version: 0,
                 since: now,
                 parts: Parts::default(),
+                failed: false,
             };
             self.arrive(now, Page(page as u32), part, backing)?;
+        }
+        if self.plan.read_ahead > 0 && request.op == Op::Read {
+            self.run_ahead(now, request, backing)?;
         }
         Ok(())
     }
@@ -97,6 +107,9 @@ impl Buffer {
                 Op::Write
             };
             backing.observe(now, Observation::Accessed { op, hit });
+            if std::mem::take(&mut self.frames.get_mut(entry).unasked) && kind == Kind::Read {
+                backing.observe(now, Observation::ReadAheadUsed);
+            }
         }
         let part = self.part(part);
         let frame = self.frames.get_mut(entry);
@@ -151,6 +164,18 @@ impl Buffer {
         self.grant(now, backing)
     }
 
+    /// Whether one chip has far more to do than the mean of all, by what it has and what is on its way there.
+    #[cold]
+    fn is_unbalanced<B: Backing>(&self, backing: &B) -> bool {
+        let (mut all, mut most) = (0, 0);
+        for (chip, decided) in (0..).map(Chip).zip(&self.decided) {
+            let load = backing.load(chip, decided.reads, decided.programs).0;
+            all += load;
+            most = most.max(load);
+        }
+        most * self.decided.len() as u64 > UNBALANCED * all
+    }
+
     /// A page is not resident any more, or not even remembered.
     pub(crate) fn leave<B: Backing>(
         &mut self,
@@ -159,17 +184,20 @@ impl Buffer {
         backing: &mut B,
     ) -> Result<(), Error> {
         let Departure { entry, evicted } = departure;
+        let watches = evicted && self.plan.watches_balance;
+        let unbalanced = watches && self.is_unbalanced(backing);
         let frame = self.frames.get_mut(entry);
         if evicted {
             let dirty = frame.dirty != 0 || frame.writes > 0;
-            let seen = Observation::Evicted { dirty };
+            let seen = Observation::Evicted { dirty, unbalanced };
             backing.observe(now, seen);
         }
         if frame.queued {
             frame.queued = false;
             self.rooms.retain(|other| *other != entry);
             let frame = self.frames.get_mut(entry);
-            if !frame.held {
+            frame.ahead = false;
+            if !frame.held && !frame.waiting.is_empty() {
                 (frame.held, frame.passing) = (true, true);
                 return self.advance(now, entry, backing);
             }

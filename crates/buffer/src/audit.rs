@@ -54,7 +54,8 @@ impl Buffer {
         let queued = self.rooms.iter().filter(|other| **other == entry).count();
         let writes = frame.waiting.iter();
         let writes = writes.filter(|part| self.parts[**part as usize].kind == Kind::Write);
-        let stays = frame.resident || frame.is_busy() || !frame.syncs.is_empty();
+        let waits = frame.gathered && frame.can_depart();
+        let stays = frame.resident || frame.is_busy() || !frame.syncs.is_empty() || waits;
         [
             (
                 self.frames.find(frame.page) == Some(entry),

@@ -33,6 +33,9 @@ impl Chip {
     }
 }
 
+/// The load balance rate above which chips are unbalanced (Liu et al., LCR, section II-A).
+pub const UNBALANCED: u64 = 10;
+
 /// Something that happened in the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
@@ -47,12 +50,25 @@ pub enum Observation {
     Evicted {
         /// Whether it has to be written behind the buffer first.
         dirty: bool,
+        /// Whether the chip with most to do has more than [`UNBALANCED`] times the mean load then; false if nobody watches.
+        unbalanced: bool,
     },
     /// A page goes from the buffer to what lies behind it.
     Destaged {
         /// Whether it has to be completed there.
         partial: bool,
     },
+    /// A page is read although nobody has asked for it.
+    ReadAhead,
+    /// Such a page is asked for, the first time, by a read.
+    ReadAheadUsed,
+    /// A batch of pages goes there together.
+    BatchSent {
+        /// How many.
+        pages: u32,
+    },
+    /// A page goes there because the host asks for nothing.
+    FlushedIdly,
 }
 
 /// What lies behind the buffer, with the clock and the audience of both.

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
+use wordline_block::Ticket;
 use wordline_cache::Entry;
 use wordline_cache::replacement::Replacing;
 use wordline_cache::replacement::foreign::Maker;
@@ -10,8 +11,10 @@ use wordline_kernel::link::{Link, Rate};
 use wordline_kernel::memory::Table;
 
 use crate::backing::{Page, PageRequest};
+use crate::batch::Batch;
 use crate::error::Error;
 use crate::frame::Frames;
+use crate::idle::Idle;
 use crate::part::{Part, Served};
 use crate::plan::Plan;
 use crate::sectors::Grid;
@@ -36,6 +39,8 @@ pub struct Buffer {
     pub(crate) vacant: Vec<u32>,
     /// By ticket: parts of the request that are not done.
     pub(crate) remaining: Vec<u32>,
+    /// Requests of which a page could not be read, until they are done.
+    pub(crate) failed: Vec<Ticket>,
     /// Requests to the flash; the owner takes them away.
     pub requests: VecDeque<PageRequest>,
     /// By chip: how much of it there is, and of that which comes to it when it has left the memory.
@@ -46,6 +51,10 @@ pub struct Buffer {
     pub(crate) left: Vec<Departure>,
     /// Pages that have to leave after a power cut.
     pub(crate) late: Vec<Entry>,
+    pub(crate) batch: Batch,
+    pub(crate) idle: Idle,
+    /// The last page of the last read.
+    pub(crate) last_read: Option<u64>,
     pub(crate) verification: Option<Box<Verification>>,
 }
 
@@ -64,11 +73,15 @@ impl Buffer {
             parts: Vec::new(),
             vacant: Vec::new(),
             remaining: Vec::new(),
+            failed: Vec::new(),
             requests: VecDeque::new(),
             decided: vec![Decided::default(); chips as usize],
             done: VecDeque::new(),
             left: Vec::new(),
             late: Vec::new(),
+            batch: Batch::new(plan.batch_pages),
+            idle: Idle::new(plan.idle_flush, chips),
+            last_read: None,
             verification: None,
             plan: plan.clone(),
         }

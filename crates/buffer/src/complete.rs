@@ -21,6 +21,10 @@ impl Buffer {
         match event {
             Event::Moved(place) => self.moved(now, place, backing),
             Event::Sent(entry) => self.sent(now, entry, backing),
+            Event::Idle => {
+                self.look_idle(now, backing);
+                Ok(())
+            }
         }
     }
 
@@ -54,12 +58,17 @@ impl Buffer {
         backing: &mut B,
     ) -> Result<(), Error> {
         let frame = self.frames.get(entry);
-        let wanted = !frame.syncs.is_empty() || (!frame.resident && frame.waiting.is_empty());
-        if frame.held && frame.dirty != 0 && wanted {
-            self.destage(now, entry, backing);
+        let leaves = !frame.resident && frame.waiting.is_empty();
+        let synced = !frame.syncs.is_empty();
+        if frame.held && frame.dirty != 0 && (synced || leaves) {
+            if synced || !self.batch.gathers() {
+                self.destage(now, entry, backing);
+            } else if frame.can_depart() {
+                self.want_batch(now, entry, backing);
+            }
         }
         let frame = self.frames.get_mut(entry);
-        if frame.resident || frame.is_busy() || !frame.syncs.is_empty() {
+        if frame.resident || frame.is_busy() || frame.is_held_ahead() || !frame.syncs.is_empty() {
             return Ok(());
         }
         let (held, passing) = (frame.held, frame.passing);
@@ -86,13 +95,21 @@ impl Buffer {
 
     /// A part of a request is done; with the last one, so is the request.
     pub(crate) fn part_done(&mut self, part: &Part) {
+        if part.failed && !self.failed.contains(&part.ticket) {
+            self.failed.push(part.ticket);
+        }
         let remaining = &mut self.remaining[part.ticket as usize];
         *remaining -= 1;
         if *remaining == 0 {
+            let failed = self.failed.iter().position(|one| *one == part.ticket);
             self.done.push_back(Served {
                 ticket: part.ticket,
                 parts: part.parts,
+                failed: failed.is_some(),
             });
+            if let Some(place) = failed {
+                self.failed.swap_remove(place);
+            }
         }
     }
 }

@@ -10,6 +10,8 @@ pub enum Event {
     Moved(u32),
     /// A page that is destaged has left the memory.
     Sent(Entry),
+    /// The host may have asked for nothing for long enough.
+    Idle,
 }
 
 impl Event {
@@ -19,6 +21,7 @@ impl Event {
         match self {
             Self::Moved(part) => u64::from(part),
             Self::Sent(entry) => 1 << 32 | u64::from(entry.0),
+            Self::Idle => 2 << 32,
         }
     }
     /// The event that has this code.
@@ -27,7 +30,8 @@ impl Event {
         let number = code as u32;
         match code >> 32 {
             0 => Self::Moved(number),
-            _ => Self::Sent(Entry(number)),
+            1 => Self::Sent(Entry(number)),
+            _ => Self::Idle,
         }
     }
 }

@@ -40,6 +40,18 @@ pub(super) struct Frame {
     pub destaging: bool,
     /// Whether it has not left the memory on that way, so that the flash does not know of it yet.
     pub departing: bool,
+    /// Whether it is to be read although nobody asks for it.
+    pub ahead: bool,
+    /// Whether nobody has asked for it since it was read ahead.
+    pub unasked: bool,
+    /// Whether it is among those that the next batches will have.
+    pub gathered: bool,
+    /// Whether its memory is that of the batch on its way.
+    pub batched: bool,
+    /// Whether that batch waits for it.
+    pub awaited: bool,
+    /// Whether it is on its way because the host asked for nothing.
+    pub idly: bool,
     /// Sectors whose content is here, whole.
     pub valid: Sectors,
     /// Sectors that are newer here than in the flash, and not on their way.
@@ -67,7 +79,15 @@ pub(super) struct Frame {
 impl Frame {
     /// Whether something is under way with which the page has to stay.
     pub fn is_busy(&self) -> bool {
-        self.fetching || self.destaging || self.moving > 0 || !self.waiting.is_empty()
+        self.fetching
+            || self.destaging
+            || self.batched
+            || self.moving > 0
+            || !self.waiting.is_empty()
+    }
+    /// Whether it can go to the flash now, and has to some time.
+    pub fn can_depart(&self) -> bool {
+        self.held && self.dirty != 0 && !self.destaging && !self.fetching
     }
     /// Whether the flash does not hold all that was written.
     pub fn is_ahead(&self) -> bool {
@@ -110,6 +130,10 @@ impl Frames {
             Table::zeroed::<u32>("pages in the buffer", user_pages.into(), 0.0),
             Table::grown::<Beside>("buffer", pages.into()),
         ]
+    }
+    /// Pages behind the buffer.
+    pub fn pages(&self) -> u64 {
+        self.numbers.len() as u64
     }
     pub fn find(&self, page: Page) -> Option<Entry> {
         self.numbers[page.index()].checked_sub(1).map(Entry)
@@ -180,6 +204,10 @@ impl Frames {
         let all = self.all.iter().filter(|frame| frame.is_held_ahead());
         all.filter(|frame| pages.contains(&u64::from(frame.page.0)))
             .count()
+    }
+    /// Whether there may be any.
+    pub fn is_any_ahead(&self) -> bool {
+        !self.written.is_empty()
     }
     /// How many there are of these.
     pub fn count_ahead(&self) -> usize {

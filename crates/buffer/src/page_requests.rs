@@ -92,17 +92,19 @@ impl Buffer {
         self.advance(now, entry, backing)
     }
 
-    /// The flash has done what it was asked for at `began`.
+    /// The flash has done what it was asked for at `began`, or has failed to read it. A page that is written in part and whose rest
+    /// cannot be read is no failure here: its reads will.
     pub fn flash_done<B: Backing>(
         &mut self,
         now: Time,
         request: &PageRequest,
         began: Time,
-        parts: &Parts,
+        (parts, failed): (&Parts, bool),
         backing: &mut B,
     ) -> Result<(), Error> {
         let entry = request.entry;
         match request.op {
+            PageOp::Fetch if failed => self.not_fetched(now, entry, began, parts, backing),
             PageOp::Fetch => self.fetched(now, entry, began, parts, backing),
             PageOp::Destage { .. } => self.destaged(now, entry, began, parts, backing),
             PageOp::Trim => {
@@ -144,6 +146,29 @@ impl Buffer {
         self.advance(now, entry, backing)
     }
 
+    /// A page cannot be read: those who wait for it fail, but for those behind a write of it, which ask again.
+    fn not_fetched<B: Backing>(
+        &mut self,
+        now: Time,
+        entry: Entry,
+        began: Time,
+        parts: &Parts,
+        backing: &mut B,
+    ) -> Result<(), Error> {
+        let frame = self.frames.get_mut(entry);
+        frame.fetching = false;
+        for place in &frame.waiting {
+            let part = &mut self.parts[*place as usize];
+            if part.kind != Kind::Read {
+                break;
+            }
+            let missing = self.grid.touched(part.from, part.bytes) & !frame.valid;
+            part.failed = missing != 0;
+            Self::waited_for_flash(now, part, began, parts);
+        }
+        self.advance(now, entry, backing)
+    }
+
     /// A part has waited for work of the flash: its parts are those of the part, if they began
     /// behind it.
     pub(crate) fn waited_for_flash(now: Time, part: &mut Part, began: Time, parts: &Parts) {
@@ -167,6 +192,8 @@ impl Buffer {
     ) -> Result<(), Error> {
         let frame = self.frames.get_mut(entry);
         frame.destaging = false;
+        let awaited = std::mem::take(&mut frame.awaited);
+        let idly = std::mem::take(&mut frame.idly).then_some(frame.chip);
         frame.sending = 0;
         frame.durable = frame.sent;
         if let Some(verification) = &mut self.verification {
@@ -175,10 +202,19 @@ impl Buffer {
         if frame.dirty == 0 {
             // What came later was discarded.
             frame.durable = frame.version;
-            self.policy.cleaned(entry);
+            if !frame.batched {
+                self.policy.cleaned(entry);
+            }
         }
         self.synced(now, entry, began, parts);
-        self.settle(now, entry, backing)
+        self.settle(now, entry, backing)?;
+        if let Some(chip) = idly {
+            self.idly_destaged(now, chip, backing);
+        }
+        if awaited {
+            self.batch_destaged(now, backing)?;
+        }
+        Ok(())
     }
 
     /// Those who waited until the flash holds a version that it holds are done. It was at it since

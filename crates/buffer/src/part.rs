@@ -12,6 +12,8 @@ pub struct Served {
     pub ticket: Ticket,
     /// Where its time went since then.
     pub parts: Parts,
+    /// Whether the flash could not read a page of it.
+    pub failed: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,4 +39,24 @@ pub(crate) struct Part {
     /// Since when it waits.
     pub(crate) since: Time,
     pub(crate) parts: Parts,
+    /// Whether the flash could not read what it asks for.
+    pub(crate) failed: bool,
+}
+
+impl Part {
+    /// What concerns no page.
+    pub(crate) fn nothing(ticket: Ticket, now: Time) -> Self {
+        Self {
+            ticket,
+            entry: Entry(0),
+            kind: Kind::Flush,
+            from: 0,
+            bytes: 0,
+            durable: true,
+            version: 0,
+            since: now,
+            parts: Parts::default(),
+            failed: false,
+        }
+    }
 }

@@ -16,6 +16,14 @@ pub struct Plan {
     pub write_through: bool,
     /// Whether what is in it survives a power cut.
     pub capacitors: bool,
+    /// Pages that go to the flash together, of which the buffer holds twice as many at least; 0 if they go one by one.
+    pub batch_pages: u32,
+    /// After how long without a request dirty pages go to the flash; never, if `None`.
+    pub idle_flush: Option<Time>,
+    /// Pages that are read behind a read that goes on where the one before it ended; 0 for none.
+    pub read_ahead: u32,
+    /// Whether the chips are looked at whenever a page leaves: [`crate::Observation::Evicted`].
+    pub watches_balance: bool,
     /// DRAM access latency until the first byte.
     pub access: Time,
     /// How fast its port is: this many bytes take this many picoseconds.

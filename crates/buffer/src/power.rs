@@ -40,11 +40,15 @@ impl Buffer {
         self.parts.clear();
         self.vacant.clear();
         self.remaining.clear();
+        self.failed.clear();
         self.requests.clear();
         self.decided.fill(Decided::default());
         self.done.clear();
         self.left.clear();
         self.late.clear();
+        self.last_read = None;
+        self.batch.clear();
+        self.idle.clear(now);
         let lossless = self.plan.capacitors;
         let mut saved = FxHashMap::default();
         if lossless {
@@ -89,5 +93,6 @@ impl Buffer {
         (frame.held, frame.passing) = (true, !has_room);
         (frame.valid, frame.dirty, frame.version) = (valid, dirty, 1);
         self.frames.write(entry);
+        self.gather(entry);
     }
 }

@@ -43,6 +43,11 @@ impl Buffer {
             let part = self.parts[place as usize];
             let (held, fetching, departing) = (frame.held, frame.fetching, frame.departing);
             match part.kind {
+                Kind::Read if part.failed => {
+                    self.take_first(entry);
+                    self.part_done(&part);
+                    self.vacant.push(place);
+                }
                 Kind::Read => {
                     let missing = self.grid.touched(part.from, part.bytes) & !frame.valid;
                     if !held || missing != 0 {
@@ -64,6 +69,10 @@ impl Buffer {
                     self.parts[place as usize].durable |= frame.passing;
                     self.write(place);
                     self.move_data(now, place, backing);
+                    if self.batch.gathers() {
+                        self.gather(entry);
+                        self.begin_batch(now, backing);
+                    }
                 }
                 // The flash is to hear of the page that departs first.
                 Kind::Trim if fetching || departing => return Ok(()),
@@ -73,6 +82,14 @@ impl Buffer {
                 }
                 Kind::Flush => unreachable!("a flush waits for no page's memory"),
             }
+        }
+        let frame = self.frames.get_mut(entry);
+        if frame.held
+            && std::mem::take(&mut frame.ahead)
+            && !frame.fetching
+            && frame.valid | frame.dirty | frame.sending == 0
+        {
+            self.fetch(entry, backing);
         }
         self.settle(now, entry, backing)
     }
@@ -159,17 +176,7 @@ impl Buffer {
     pub(crate) fn flush<B: Backing>(&mut self, now: Time, ticket: Ticket, backing: &mut B) {
         let ahead = self.frames.ahead();
         self.expect(ticket, ahead.len().max(1) as u32);
-        let part = Part {
-            ticket,
-            entry: Entry(0),
-            kind: Kind::Flush,
-            from: 0,
-            bytes: 0,
-            durable: true,
-            version: 0,
-            since: now,
-            parts: Parts::default(),
-        };
+        let part = Part::nothing(ticket, now);
         if ahead.is_empty() {
             self.part_done(&part);
         }

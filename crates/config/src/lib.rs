@@ -197,6 +197,20 @@ pub struct Replay {
     pub mode: replay::Mode,
 }
 
+/// The order in which the pages lie that are filled before the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FillLayout {
+    /// That of their addresses.
+    #[default]
+    Address,
+    /// That in which the run first reads them; a page that it writes before lies where its address puts it. For data whose order
+    /// of writing is unknown: allocation decides "the order in which coalesced data pages are written to physical pages, which
+    /// in turn influences the order in which the pages are read" (Jung 2013, section 3.3). It ends with the first collection; what
+    /// was not read by then stays where it is. Page mapping, and nothing overwritten after the fill.
+    FirstRead,
+}
+
 /// What happens to the device before the run (`[precondition]`): through the translation layer,
 /// without taking simulated time; excluded from every result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -205,6 +219,8 @@ pub struct Precondition {
     /// Share of the user pages that is written once, in order, from the first. Ratio.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub fill_ratio: f64,
+    /// In which order the filled pages lie.
+    pub layout: FillLayout,
     /// Random page writes after the fill, over the filled pages, as a multiple of the user pages. Ratio.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub overwrite_ratio: f64,
@@ -222,6 +238,7 @@ impl Default for Precondition {
     fn default() -> Self {
         Self {
             fill_ratio: 1.0,
+            layout: FillLayout::default(),
             overwrite_ratio: 0.0,
             settle: false,
             settle_tolerance_ratio: 0.01,
@@ -263,6 +280,9 @@ pub struct Observe {
     /// of more than a million of them doubles it. Milliseconds.
     #[schemars(range(min = 0.0, max = 86_400_000.0))]
     pub chip_load_interval_ms: f64,
+    /// Whether the load of the dies is looked at whenever a page leaves the DRAM buffer (`buffer.balance_above_10_ratio` of the
+    /// results).
+    pub balance_at_evictions: bool,
     /// Acceptable response time; the time beyond it is a request's excess (`excess` of the
     /// summary). Milliseconds.
     #[schemars(range(min = 0.0, max = 86_400_000.0))]
@@ -278,6 +298,7 @@ impl Default for Observe {
         Self {
             worst_case_interval_s: 0.0,
             chip_load_interval_ms: 0.0,
+            balance_at_evictions: false,
             marginal_response_ms: 30.0,
             miss_ratio_pages: 4096,
         }
@@ -295,6 +316,7 @@ pub fn policies() -> Vec<Member> {
         Cell::members(),
         Programming::members(),
         wordline_reliability::Errors::members(),
+        wordline_reliability::Failures::members(),
         Arbitration::members(),
         Scheduler::members(),
         Composition::members(),
@@ -302,6 +324,8 @@ pub fn policies() -> Vec<Member> {
         wordline_device::Scheduler::members(),
         wordline_reliability::Ecc::members(),
         wordline_cache::Replacement::members(),
+        wordline_buffer::ReadAhead::members(),
+        wordline_buffer::Flush::members(),
         wordline_ftl::mapping::Family::members(),
         wordline_ftl::allocate::Allocate::members(),
         wordline_ftl::gc::victim::Victim::members(),
@@ -309,6 +333,8 @@ pub fn policies() -> Vec<Member> {
         wordline_ftl::gc::schedule::Scheduling::members(),
         wordline_ftl::wear::Wear::members(),
         wordline_ftl::regulate::Regulation::members(),
+        wordline_ftl::trim::Answer::members(),
+        wordline_ftl::trim::Frees::members(),
         wordline_store::cached::admission::Admission::members(),
         wordline_partition::Partition::members(),
         wordline_disk::Model::members(),

@@ -68,6 +68,22 @@ fn every_preset_is_a_whole_device_that_can_be_planned() {
     }
 }
 
+/// Whether a collection goes in one piece decides worst cases, so that no device has it by default.
+#[test]
+fn every_preset_of_a_device_names_when_collections_run() {
+    let mut devices = 0;
+    for preset in presets::all() {
+        let table: toml::Table = preset.text.parse().expect(preset.name);
+        if table.contains_key("nand") || table.contains_key("ssd") {
+            devices += 1;
+            let gc = table.get("ftl").and_then(|ftl| ftl.get("gc"));
+            let schedule = gc.and_then(|gc| gc.get("schedule"));
+            assert!(schedule.is_some(), "{}: ftl.gc.schedule", preset.name);
+        }
+    }
+    assert!(devices > 20, "{devices}");
+}
+
 #[test]
 fn every_file_of_the_preset_folder_is_known_by_its_name() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../presets");
@@ -194,7 +210,7 @@ fn tables_of_the_same_policy_are_united_and_others_replaced() {
     let order = |overrides| config(base, overrides).ftl.allocate;
     assert_eq!(
         toml::to_string(&order(&[])).unwrap(),
-        "[static]\norder = \"PDWC\"\n"
+        "[static]\norder = \"PDWC\"\non_issue = false\n"
     );
     let dynamic = order(&[("ftl.allocate", "dynamic")]);
     assert_eq!(
@@ -940,4 +956,96 @@ fn the_stores_of_the_how_to_pages_can_be_planned() {
         planned += 1;
     }
     assert!(planned >= 6, "{planned} found");
+}
+
+#[test]
+fn bad_blocks_need_spare_ones_and_what_goes_with_them() {
+    const FAILS: &str = "base = \"d4\"\n[nand.reliability.failures.weibull]\n";
+    for (text, words) in [
+        (
+            "base = \"d4\"\n[nand.reliability]\nfactory_bad_ratio = 0.02\n[ftl]\nspare_blocks = 3\n".to_owned(),
+            "bad from the factory",
+        ),
+        (
+            "base = \"d4\"\n[ftl]\nspare_blocks = 512\n".to_owned(),
+            "a plane has 512 blocks, and none would be left",
+        ),
+        (
+            "base = \"d4\"\n[ftl]\nspare_blocks = 500\n".to_owned(),
+            "ftl.over_provisioning_ratio",
+        ),
+        (format!("{FAILS}[ftl]\nmapping = \"dftl\"\n"), "dftl programs parts of its map for reads"),
+        (format!("{FAILS}[buffer]\ncapacity_kib = 1024\n"), "DRAM buffer"),
+        (
+            "base = \"d4\"\n[nand.reliability.failures.table]\ncycles = [0.0, 1.0]\nerase = [0.5]\n".to_owned(),
+            "1 numbers are given for 2 points",
+        ),
+        (
+            "base = \"d4\"\n[nand.reliability]\nlevel_factors = [1.0, 2.0]\n[nand.reliability.errors.analytic]\n".to_owned(),
+            "2 numbers are given, and the pages of cell slc have 1 levels",
+        ),
+    ] {
+        let said = fault(&text);
+        assert!(said.contains(words), "{said}");
+    }
+    // Bad blocks from the factory go with all of these; spare blocks are of those that the host cannot address.
+    for more in [
+        "mapping = \"dftl\"",
+        "mapping = \"hybrid\"",
+        "[buffer]\ncapacity_kib = 1024",
+    ] {
+        let text = format!(
+            "base = \"d4\"\n[nand.reliability]\nfactory_bad_ratio = 0.01\n[ftl]\nspare_blocks = 24\n{more}\n"
+        );
+        plan(&text, &[]).expect(more);
+    }
+    let pages = |spare: &str| {
+        let plan = plan("base = \"d4\"", &[("ftl.spare_blocks", spare)]).expect("it fits");
+        let ssd = plan.first().expect("an SSD");
+        (
+            ssd.device.ftl.user_pages,
+            ssd.device.ftl.layout.blocks_per_plane,
+        )
+    };
+    let ((all, blocks), (fewer, used)) = (pages("0"), pages("20"));
+    assert_eq!((all, blocks - used), (fewer, 20));
+}
+
+#[test]
+fn pages_given_on_issue_need_something_that_issues_them_and_page_mapping() {
+    let text = "base = \"d4\"\nftl.allocate.static.on_issue = true\n";
+    let fault = plan(text, &[]).expect_err("nothing issues writes");
+    assert!(fault.contains("writes do not wait to be issued"), "{fault}");
+    let fault = plan(text, &[("ssd.scheduler", "paq0")]).expect_err("writes do not wait");
+    assert!(fault.contains("ssd.scheduler = \"paq0\""), "{fault}");
+    let hybrid = [("ssd.scheduler", "ncq"), ("ftl.mapping", "dftl")];
+    let fault = plan(text, &hybrid).expect_err("no page mapping");
+    assert!(fault.contains("ftl.mapping"), "{fault}");
+    assert!(plan(text, &[("ssd.scheduler", "ncq")]).is_ok());
+}
+
+#[test]
+fn data_lie_as_they_are_first_read_only_where_nothing_has_moved_them() {
+    let text = "base = \"d4\"\nprecondition.layout = \"first-read\"\n";
+    let fault = plan(text, &[("precondition.overwrite_ratio", "0.5")]).expect_err("overwritten");
+    assert!(fault.contains("overwritten after the fill"), "{fault}");
+    let fault = plan(
+        text,
+        &[
+            ("precondition.overwrite_ratio", "0"),
+            ("ftl.mapping", "dftl"),
+        ],
+    );
+    let fault = fault.expect_err("no page mapping");
+    assert!(fault.contains("ftl.mapping"), "{fault}");
+    let settled = [
+        ("precondition.overwrite_ratio", "0"),
+        ("precondition.settle", "false"),
+    ];
+    let planned = plan(text, &settled).expect("a fill and nothing else");
+    assert!(
+        planned
+            .ssds()
+            .all(|ssd| ssd.device.first_read_pages == ssd.precondition.fill_pages)
+    );
 }

@@ -25,7 +25,7 @@ use die::{DieCommand, DieState, GcClock};
 pub(crate) use finish::ArrayDone;
 use serde::{Deserialize, Serialize};
 use table::TransactionTable;
-pub(crate) use transaction::{Grade, Order, Purpose, Transaction};
+pub(crate) use transaction::{Grade, Order, Outcome, Purpose, Transaction};
 use waiting::Waiting;
 use wordline_block::Ticket;
 use wordline_kernel::{BusyTime, Stream, Time};
@@ -188,6 +188,14 @@ impl BackEnd {
         parts
     }
 
+    /// Where the time of the command went that has finished last, if it was not for collection.
+    pub fn finished(&self) -> PageParts {
+        self.finished
+    }
+    /// A command that finished earlier is the one that has finished last.
+    pub fn finish_again(&mut self, parts: PageParts) {
+        self.finished = parts;
+    }
     /// The next transaction of the same command.
     #[inline]
     pub fn joined(&self, slot: Slot) -> Option<Slot> {
@@ -199,15 +207,23 @@ impl BackEnd {
     pub fn release(&mut self, slot: Slot) {
         self.table.vacant.push(slot);
     }
+    /// A program that was admitted without a place is to go there; what it was admitted for otherwise is told, too.
+    pub fn bind(&mut self, slot: Slot, place: Ppn, tag: u32, superseded: u32) {
+        let transaction = &mut self.table.transactions[slot as usize];
+        (transaction.place, transaction.target) = (place, place);
+        (transaction.tag, transaction.superseded) = (tag, superseded);
+    }
 
     /// All transactions that are not over, and their dies; for recounts.
-    pub fn in_flight(&self) -> impl Iterator<Item = (Die, &Transaction)> {
+    pub fn in_flight(&self) -> impl Iterator<Item = (Slot, Die, &Transaction)> {
         let mut live = vec![true; self.table.transactions.len()];
         for slot in &self.table.vacant {
             live[*slot as usize] = false;
         }
-        let all = self.table.transactions.iter().zip(live);
-        all.filter_map(|(transaction, live)| live.then_some((transaction.die, transaction)))
+        let all = (0..).zip(self.table.transactions.iter().zip(live));
+        all.filter_map(|(slot, (transaction, live))| {
+            live.then_some((slot, transaction.die, transaction))
+        })
     }
 
     /// Whether every command is one page or block, taken in the order of its die's queue and carried

@@ -11,7 +11,7 @@ use wordline_kernel::memory::Table;
 use wordline_kernel::{EventQueue, Time};
 use wordline_nand::Die;
 
-use crate::controller::{Controller, Done};
+use crate::controller::{Beside, Controller, Done};
 use crate::error::Result;
 use crate::event::{Context, Kind};
 use crate::observation::{Hears, Observation};
@@ -55,8 +55,8 @@ pub(crate) struct Buffered {
     buffer: Buffer,
     /// By ticket: what was requested for, and when.
     requested: Vec<Option<(PageRequest, Time)>>,
-    /// By ticket of a request that is done: where its time in the device went.
-    served: Vec<Parts>,
+    /// By ticket of a request that is done: where its time in the device went, and whether a page of it could not be read.
+    served: Vec<(Parts, bool)>,
 }
 
 impl Buffered {
@@ -87,8 +87,8 @@ impl Buffered {
     pub fn versions(&self, page: Lpn) -> Option<Versions> {
         self.buffer.versions(Page(page.0))
     }
-    /// Where the time of a request that is done went.
-    pub fn parts(&self, ticket: Ticket) -> Parts {
+    /// Where the time of a request that is done went, and whether a page of it could not be read.
+    pub fn served(&self, ticket: Ticket) -> (Parts, bool) {
         self.served[ticket as usize]
     }
 
@@ -127,11 +127,11 @@ impl Buffered {
         }
         self.requested[ticket] = Some((request, now));
     }
-    /// The flash is done with a request; whether it was the buffer's.
+    /// The flash is done with a request, with this to say beside; whether it was the buffer's.
     pub fn flash_done<M: Mapping>(
         &mut self,
         cx: &mut Context<impl Hears>,
-        done: &Done,
+        (done, beside): (&Done, Beside),
         controller: &Controller<M>,
     ) -> Result<bool> {
         let Some((request, began)) = self.requested[done.ticket as usize].take() else {
@@ -139,24 +139,37 @@ impl Buffered {
         };
         let now = cx.now;
         let mut flash = Flash { cx, controller };
-        let parts = done.parts.into();
+        let parts = Parts {
+            decode: beside.decode,
+            ..done.parts.into()
+        };
+        let outcome = (&parts, beside.failed);
         self.buffer
-            .flash_done(now, &request, began, &parts, &mut flash)?;
+            .flash_done(now, &request, began, outcome, &mut flash)?;
         Ok(true)
     }
     /// The next request of the host that the buffer is done with.
-    pub fn next_done(&mut self) -> Option<Ticket> {
-        let Served { ticket, parts } = self.buffer.done.pop_front()?;
+    pub fn next_done(&mut self, now: Time) -> Option<Ticket> {
+        let Served {
+            ticket,
+            parts,
+            failed,
+        } = self.buffer.done.pop_front()?;
+        self.buffer.request_done(now);
         let place = ticket as usize;
         if self.served.len() <= place {
-            self.served.resize(place + 1, Parts::default());
+            self.served.resize(place + 1, (Parts::default(), false));
         }
-        self.served[place] = parts;
+        self.served[place] = (parts, failed);
         Some(ticket)
     }
     /// How many of some pages a power cut would lose now.
     pub fn volatile_pages(&self, pages: &Range<u64>) -> u32 {
         self.buffer.volatile_pages(pages)
+    }
+    /// Nothing more is to be done now.
+    pub fn rest<M: Mapping>(&mut self, cx: &mut Context<impl Hears>, controller: &Controller<M>) {
+        self.buffer.rest(&mut Flash { cx, controller });
     }
     /// The power has failed, and the flash has recovered.
     pub fn cut_power<M: Mapping>(

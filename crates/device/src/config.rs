@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use wordline_buffer::{Flush, ReadAhead};
 use wordline_cache::Replacement;
 use wordline_reliability::Ecc;
 
@@ -74,6 +75,13 @@ pub struct Buffer {
     pub write_through: bool,
     /// Whether capacitors keep the memory alive in a power cut until its dirty pages are saved; they are in the buffer again afterwards. Without them they are lost.
     pub capacitors: bool,
+    /// Which pages are read into the buffer before the host asks for them.
+    pub read_ahead: ReadAhead,
+    /// How dirty pages go to the flash.
+    pub flush: Flush,
+    /// After how long without a request all dirty pages go to the flash, one to a die at a time and until the next request comes (background flush); 0 for never. Milliseconds.
+    #[schemars(range(min = 0.0, max = 1e9))]
+    pub idle_flush_ms: f64,
     /// DRAM access latency until the first byte. ns.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub access_ns: u32,
@@ -89,6 +97,9 @@ impl Default for Buffer {
             replacement: Replacement::default(),
             write_through: false,
             capacitors: false,
+            read_ahead: ReadAhead::default(),
+            flush: Flush::default(),
+            idle_flush_ms: 0.0,
             access_ns: 100,
             mb_per_s: 3200.0,
         }

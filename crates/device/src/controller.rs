@@ -4,10 +4,13 @@ mod audit;
 mod collect;
 mod die_loads;
 mod errors;
+mod failures;
+mod first_read;
 mod flash;
 mod idle;
 mod issue;
 mod job;
+mod on_issue;
 mod pending;
 mod power;
 mod read;
@@ -16,13 +19,17 @@ mod requests;
 mod spare;
 mod state;
 mod steps;
+mod trim;
 mod verification;
 mod write;
 
 use std::collections::VecDeque;
 
 pub use die_loads::DieLoad;
+pub(crate) use errors::Beside;
 pub use errors::ErrorCounts;
+pub use failures::FailureCounts;
+use first_read::FirstReads;
 pub use regulate::GradeCounts;
 pub(crate) use requests::Done;
 use serde::{Deserialize, Serialize};
@@ -33,7 +40,7 @@ use wordline_ftl::recovery::{Journal, Spare};
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::memory::{Fill, Table};
 use wordline_kernel::{BusyTime, Stream};
-use wordline_nand::{Array, Health, Layout, PageModes};
+use wordline_nand::{Array, Block, Health, Layout, PageModes};
 
 use crate::backend::{BackEnd, Usage};
 use crate::error::Result;
@@ -47,7 +54,7 @@ use crate::slot::Slot;
 use wordline_block::Ticket;
 use wordline_block::{Op, Request};
 use wordline_buffer::{PageOp, PageRequest, Span};
-use wordline_reliability::Reader;
+use wordline_reliability::{Failing, Reader};
 
 /// The controller of a disk and the flash behind it, over a mapping family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -72,8 +79,14 @@ pub(crate) struct Controller<M> {
     is_graded: bool,
     /// Whether operations go to the queues of their dies at once, and there is nothing else to know of them.
     is_straight: bool,
+    /// Whether writes get their places when they are issued.
+    places_on_issue: bool,
     /// How reads err, if they do.
     reader: Option<Box<Reader>>,
+    /// How programs and erases fail, if they do.
+    failing: Option<Box<Failing>>,
+    /// What has been read of what was there before, where it lies as it is first read.
+    first_reads: Option<Box<FirstReads>>,
 }
 
 /// The map, the array and, if the power may fail, the spare areas.
@@ -94,10 +107,13 @@ impl<M: Mapping> Controller<M> {
             ram: Volatile::new(plan, BackEnd::new(plan, draws), mapping.free_blocks()),
             mapping,
             verification: None,
-            follows: plan.is_graded(),
+            follows: plan.is_graded() || plan.first_read_pages > 0,
             is_graded: plan.is_graded(),
             is_straight: !plan.is_graded() && !plan.is_scheduled(),
+            places_on_issue: plan.ftl.config.allocate.is_on_issue() && plan.is_scheduled(),
             reader: plan.part.reader.clone(),
+            failing: plan.part.failing.clone(),
+            first_reads: FirstReads::new(plan.first_read_pages),
         }
     }
     /// Requests that are done with since this was last cleared, in the order in which they were.
@@ -115,6 +131,10 @@ impl<M: Mapping> Controller<M> {
         if plan.part.chains.costs().is_some() {
             tables.extend(PageModes::memory(layout, fill));
             tables.extend(plan.ftl.config.regulation.memory(plan.ftl.user_pages, fill));
+        }
+        let spare = u64::from(layout.planes()) * u64::from(plan.ftl.config.spare_blocks);
+        if spare > 0 {
+            tables.push(Table::written::<Block>("spare blocks", spare));
         }
         let blocks = u64::from(layout.blocks());
         tables.push(Table::zeroed::<u16>(
@@ -218,14 +238,23 @@ impl<M: Mapping> Controller<M> {
         let modes = self.flash.array.modes();
         modes.map(|_| &self.flash.graded)
     }
-    /// What reads have found, where they err.
+    /// What reads have found, where they err, or where what they ask for may not have been written.
     pub fn read_errors(&self) -> Option<&ErrorCounts> {
-        self.reader.as_ref().map(|_| &self.flash.errors)
+        let may_err = self.reader.is_some() || self.failing.is_some();
+        may_err.then_some(&self.flash.errors)
     }
-    /// Whether a request that is done could not be served: data of it cannot be read. Once for each.
+    /// What has come of programs and erases that failed, where blocks can go bad.
+    pub fn failures(&self) -> Option<&FailureCounts> {
+        let bad_blocks = self.flash.array.bad_blocks();
+        bad_blocks.map(|_| self.flash.failures.as_ref())
+    }
+    /// What there is to say of a request beside that is done. Once for each.
     #[inline]
-    pub fn take_failed(&mut self, ticket: Ticket) -> bool {
-        !self.ram.failed.is_empty() && self.ram.failed.remove(&ticket)
+    pub fn take_beside(&mut self, ticket: Ticket) -> Beside {
+        if self.ram.beside.is_empty() {
+            return Beside::default();
+        }
+        self.ram.beside.remove(&ticket).unwrap_or_default()
     }
     /// The shadow store, if the run is verified.
     pub fn shadow(&self) -> Option<&Shadow> {
@@ -247,10 +276,8 @@ impl<M: Mapping> Controller<M> {
         ticket: Ticket,
         request: &Request,
     ) -> Result<()> {
-        if request.op == Op::Flush {
-            // What is done is in the flash.
-            self.expect(ticket, 1, request.op);
-            self.page_done(cx, ticket, PageParts::NONE);
+        if matches!(request.op, Op::Flush | Op::Trim) {
+            self.begin_dataless(cx, ticket, request);
             return Ok(());
         }
         let end = request.offset + request.bytes;
@@ -259,6 +286,9 @@ impl<M: Mapping> Controller<M> {
         self.expect(ticket, (last - first) as u32 + 1, request.op);
         let mut page = first;
         if request.op == Op::Write {
+            if self.ram.trims.run.is_some() {
+                self.trim_run_written(request);
+            }
             page = self.write_rows(cx, ticket, request);
         }
         while page <= last {
@@ -272,11 +302,7 @@ impl<M: Mapping> Controller<M> {
             let number = Lpn(page as u32);
             match request.op {
                 Op::Read => self.read(cx, ticket, number)?,
-                Op::Write => self.write(cx, ticket, number, span, false),
-                Op::Trim if span.whole => {
-                    self.write(cx, ticket, number, span, true);
-                }
-                Op::Trim | Op::Flush => self.page_done(cx, ticket, PageParts::NONE),
+                _ => self.write(cx, ticket, number, span, false),
             }
             page += 1;
         }
@@ -305,7 +331,10 @@ impl<M: Mapping> Controller<M> {
         match request.op {
             PageOp::Fetch => self.read(cx, ticket, page)?,
             PageOp::Destage(span) => self.write(cx, ticket, page, span, false),
-            PageOp::Trim => self.write(cx, ticket, page, all, true),
+            PageOp::Trim => {
+                self.ram.trims.gathering = true;
+                self.write(cx, ticket, page, all, true);
+            }
         }
         Ok(())
     }

@@ -26,8 +26,8 @@ pub(crate) enum Kind {
     Begin,
     /// The scheduler chooses what is committed to the dies.
     Schedule,
-    /// The device looks at whether it is idle.
-    Idle,
+    /// The device looks at what is seldom: pages that have been decoded, and whether it is idle.
+    Look,
 }
 
 /// An instant in a device.
@@ -52,7 +52,7 @@ impl Event {
             _ => match self.0 {
                 BEGIN => Kind::Begin,
                 SCHEDULE => Kind::Schedule,
-                _ => Kind::Idle,
+                _ => Kind::Look,
             },
         }
     }
@@ -86,7 +86,7 @@ impl From<Kind> for Event {
             Kind::Host(event) => HOST << OWNER | event.code(),
             Kind::Begin => BEGIN,
             Kind::Schedule => SCHEDULE,
-            Kind::Idle => SCHEDULE - 1,
+            Kind::Look => SCHEDULE - 1,
         })
     }
 }
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn an_event_is_what_it_was_made_of() {
-        let mut kinds = vec![Kind::Begin, Kind::Schedule, Kind::Idle];
+        let mut kinds = vec![Kind::Begin, Kind::Schedule, Kind::Look];
         for number in [0, 1, u32::MAX - 1, u32::MAX] {
             kinds.extend([Flash::BusDone(number), Flash::Ready(number)].map(Kind::Flash));
             let buffer = [

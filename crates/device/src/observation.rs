@@ -164,6 +164,11 @@ pub enum Observation {
         /// When the collection started.
         from: Time,
     },
+    /// A TRIM has begun.
+    TrimBegun {
+        /// Pages that it covers as a whole.
+        pages: u64,
+    },
     /// The host has discarded a page that held something, or not.
     PageTrimmed,
     /// A page that the mapping keeps for itself has been read or is being programmed: a part of the
@@ -174,6 +179,8 @@ pub enum Observation {
     },
     /// A free block has taken the place of a full update block.
     Replaced,
+    /// A block has gone bad.
+    BlockRetired,
     /// The power has failed and come back, and the device has recovered: it is ready after
     /// [`PowerCut::time`].
     PowerCut(PowerCut),

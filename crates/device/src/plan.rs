@@ -35,6 +35,8 @@ pub struct Plan {
     pub buffer: Option<wordline_buffer::Plan>,
     /// The translation layer.
     pub ftl: wordline_ftl::Plan,
+    /// Pages, from the first, that were there before the run and lie as it first reads them; 0 if they lie by address.
+    pub first_read_pages: u32,
 }
 
 impl Plan {
@@ -48,7 +50,7 @@ impl Plan {
     }
     /// Whether dies take one operation after the other, each of one page or block, and carry it out
     /// without a break: nothing joins, suspends or schedules them, no page moves inside its plane, no
-    /// two dies share a package, all pages are programmed alike, and none errs.
+    /// two dies share a package, all pages are programmed alike, none errs, and nothing fails.
     pub fn has_basic_dies(&self) -> bool {
         let suspend = &self.part.suspend;
         !(self.joins()
@@ -59,9 +61,10 @@ impl Plan {
             || self.dies_per_package > 1
             || self.is_graded())
     }
-    /// Whether operations take what the modes or the errors of their pages say.
+    /// Whether operations take what the modes or the errors of their pages say, or may fail.
     pub fn is_graded(&self) -> bool {
-        self.part.chains.costs().is_some() || self.part.reader.is_some()
+        let part = &self.part;
+        part.chains.costs().is_some() || part.reader.is_some() || part.failing.is_some()
     }
     /// Channels of the device.
     pub fn channels(&self) -> u32 {

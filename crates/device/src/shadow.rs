@@ -175,6 +175,11 @@ impl Shadow {
         self.contents[place.index()] = whole(page, 0);
     }
 
+    /// What two places hold changes places.
+    pub(crate) fn exchange(&mut self, one: Ppn, other: Ppn) {
+        self.contents.swap(one.index(), other.index());
+    }
+
     /// What a page held before the first write seen here.
     fn first(&self, page: Lpn) -> u64 {
         let filled = self.filled[page.index() / 64] >> (page.0 % 64) & 1 == 1;

@@ -6,7 +6,9 @@ mod tickets;
 use device_side::DeviceSide;
 use serde::{Deserialize, Serialize};
 use tickets::{Outstanding, Tickets};
-use wordline_block::{BlockDevice, Busy, Completion, Op, Parts, PowerCut, Request, Ticket};
+use wordline_block::{
+    BlockDevice, Busy, Completion, Op, Parts, PowerCut, Request, Ticket, trim_range,
+};
 use wordline_buffer::Versions;
 use wordline_cache::replacement::foreign::Maker;
 use wordline_ftl::recovery::Journal;
@@ -17,7 +19,9 @@ use wordline_nand::{Array, Die};
 
 use crate::backend::Usage;
 use crate::buffered::Buffered;
-use crate::controller::{Controller, DieLoad, Done, ErrorCounts, GradeCounts, Prepared};
+use crate::controller::{
+    Beside, Controller, DieLoad, Done, ErrorCounts, FailureCounts, GradeCounts, Prepared,
+};
 use crate::error::{DeviceError, Result};
 use crate::event::{Context, Event, Kind};
 use crate::host::{Command, Connect, Connection};
@@ -25,9 +29,6 @@ use crate::observation::{Hears, Observation};
 use crate::plan::Plan;
 use crate::precondition::{Precondition, Preconditioned};
 use crate::shadow::Shadow;
-
-/// What crosses to the device for a trim: a block of ranges (ATA DATA SET MANAGEMENT).
-const RANGES_BYTES: u64 = 512;
 
 /// A solid-state disk over a mapping family.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -163,6 +164,10 @@ impl<M: Mapping> Ssd<M> {
     pub fn read_errors(&self) -> Option<&ErrorCounts> {
         self.controller.read_errors()
     }
+    /// What has come of programs and erases that failed, where blocks can go bad.
+    pub fn failures(&self) -> Option<&FailureCounts> {
+        self.controller.failures()
+    }
     /// What was done of each mode, where pages are not all programmed alike.
     pub fn graded(&self) -> Option<&GradeCounts> {
         self.controller.graded()
@@ -263,17 +268,19 @@ impl<M: Mapping> Ssd<M> {
             submitted,
             parts: page,
         } = self.tickets.outstanding[ticket as usize];
-        let side = match &self.buffer {
-            None => page.into(),
-            Some(buffered) => buffered.parts(ticket),
+        let (side, missed): (Parts, bool) = match &self.buffer {
+            None => (page.into(), false),
+            Some(buffered) => buffered.served(ticket),
         };
         self.tickets.vacant.push(ticket);
         self.outstanding -= 1;
         let transfer = self.connection.transfer(ticket);
+        let Beside { failed, decode } = self.controller.take_beside(ticket);
         let parts = Parts {
             host_queue: (submitted - request.arrival) + transfer.slot_wait,
             link_wait: transfer.link_wait,
             link: transfer.link,
+            decode: side.decode + decode,
             ..side
         };
         debug_assert_eq!(
@@ -285,7 +292,7 @@ impl<M: Mapping> Ssd<M> {
             ticket,
             stream: request.stream,
             parts,
-            failed: self.controller.take_failed(ticket),
+            failed: failed || missed,
         });
         cx.observe(Observation::Request { request, parts });
     }
@@ -325,7 +332,7 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
             stream: request.stream,
             write: request.op != Op::Read,
             bytes: if request.op == Op::Trim {
-                RANGES_BYTES
+                trim_range::payload_bytes(request.bytes)
             } else {
                 request.bytes
             },
@@ -349,7 +356,7 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
             Kind::Buffer(event) => return self.handle_in_buffer(cx, event),
             Kind::Begin => self.controller.begin_dies(cx),
             Kind::Schedule => self.controller.schedule(cx),
-            Kind::Idle => self.controller.check_idle(cx)?,
+            Kind::Look => self.controller.look(cx)?,
         }
         if self.controller.done().is_empty() {
             return Ok(());
@@ -367,6 +374,9 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
     fn cut_power(&mut self, now: Time, probe: &mut impl Hears) -> Result<PowerCut> {
         let plan = &self.plan;
         let mut cut = self.controller.cut_power(now, plan)?;
+        for _ in 0..self.controller.newly_retired() {
+            probe.observe(now, Observation::BlockRetired);
+        }
         if let Some(buffered) = &mut self.buffer {
             buffered.cut_power(now, &mut cut, &self.controller, probe)?;
             cut.time += plan.read_time(cut.pages_saved);

@@ -121,11 +121,20 @@ fn draw(replacement: &Replacement, random: &mut Stream) -> Option<Plan> {
     let pages = 2 + random.below(14) as u32;
     let depth = 1 + random.below(24) as u32;
     let mut plan = plan(&config, dimensions, blocks, pages, depth)?;
+    let pages = 2 + random.below(40) as u32;
     plan.buffer = Some(buffer::Plan {
-        pages: 1 + random.below(40) as u32,
+        pages,
         replacement: replacement.clone(),
         write_through: random.below(4) == 0,
         capacitors: random.below(2) == 0,
+        watches_balance: false,
+        batch_pages: if random.below(2) == 0 {
+            0
+        } else {
+            1 + random.below(u64::from(pages)) as u32 / 2
+        },
+        idle_flush: (random.below(3) == 0).then(|| Time::from_us(random.below(3_000))),
+        read_ahead: [0, 1, 5][random.below(3) as usize],
         access: Time::from_ns(100 * random.below(2)),
         port: (
             [3_200_000, 100_000][random.below(2) as usize],

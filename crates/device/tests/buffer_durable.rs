@@ -32,11 +32,20 @@ fn plan(random: &mut Stream, replacement: &Replacement, capacitors: bool) -> Pla
     };
     let depth = 1 + random.below(16) as u32;
     let mut plan = shared::plan(&config, dimensions, 32, 8, depth).unwrap();
+    let pages = 2 + random.below(30) as u32;
     plan.buffer = Some(buffer::Plan {
-        pages: 1 + random.below(30) as u32,
+        watches_balance: false,
+        pages,
         replacement: replacement.clone(),
         write_through: random.below(4) == 0,
         capacitors,
+        batch_pages: if random.below(2) == 0 {
+            0
+        } else {
+            1 + random.below(u64::from(pages)) as u32 / 2
+        },
+        idle_flush: (random.below(3) == 0).then(|| Time::from_us(random.below(3_000))),
+        read_ahead: [0, 1, 5][random.below(3) as usize],
         access: Time::from_ns(100),
         port: (3_200_000, 1_000_000_000),
     });

@@ -33,10 +33,14 @@ fn plan(pages: u32, replacement: &Replacement, write_through: bool) -> Plan {
     };
     let mut plan = shared::plan(&config, dimensions, 64, 32, 8).unwrap();
     plan.buffer = Some(buffer::Plan {
+        watches_balance: false,
         pages,
         replacement: replacement.clone(),
         write_through,
         capacitors: false,
+        batch_pages: 0,
+        idle_flush: None,
+        read_ahead: 0,
         access: Time::ZERO,
         port: (3_200_000_000, 1_000_000_000_000),
     });

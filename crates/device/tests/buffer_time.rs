@@ -28,10 +28,14 @@ fn device(dies: u32, pages: Option<u32>, depth: u32) -> (Plan, Ssd<Map>) {
     };
     let mut plan = shared::plan(&Config::default(), dimensions, 64, 16, depth).unwrap();
     plan.buffer = pages.map(|pages| buffer::Plan {
+        watches_balance: false,
         pages,
         replacement: Replacement::default(),
         write_through: false,
         capacitors: false,
+        batch_pages: 0,
+        idle_flush: None,
+        read_ahead: 0,
         access: ACCESS,
         port: (3_200_000_000, 1_000_000_000_000),
     });
@@ -364,4 +368,22 @@ fn of_flash(parts: &Parts) -> Time {
         ..
     } = *parts;
     queue + die_wait + bus_wait + bus + cell + gc
+}
+
+/// A buffer of one page before dies on channels of their own. The first page leaves while no die has anything to do, the others
+/// while one die programs the page before: that is the number of dies times the mean, more than ten from eleven dies on.
+#[test]
+fn chips_are_unbalanced_where_one_of_many_has_something_to_do() {
+    for (dies, unbalanced) in [(10, 0), (11, 2), (16, 2)] {
+        let (mut plan, _) = device(dies, Some(1), 4096);
+        plan.buffer.as_mut().unwrap().watches_balance = true;
+        let mut ssd = Ssd::new(&plan, Map::new(&plan.ftl));
+        // A program takes 500 us: page 0 is under way when page 1 leaves, page 1 when page 2 does.
+        let requests: Vec<_> = (0..4)
+            .map(|number| page(Time::from_us(number * 400), Op::Write, number))
+            .collect();
+        let (_, tally) = play(&mut ssd, &requests);
+        assert_eq!(tally.evictions, [0, 3]);
+        assert_eq!(tally.unbalanced, unbalanced, "{dies} dies");
+    }
 }

@@ -617,6 +617,7 @@ fn background_collection_begins_at_once_if_it_waits_for_nothing() {
         let schedule = Scheduling::Background(Background {
             after_ms,
             free_ratio: 1.0,
+            preemptible: false,
         });
         let request = (Op::Write, 0, 1, Time::from_us(2_000));
         let (heard, times) = after_all_but_one(schedule, &[request]);

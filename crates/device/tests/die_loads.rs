@@ -30,6 +30,7 @@ fn what_one_request_evicts_is_spread_over_the_chips() {
     let config = Config {
         allocate: Allocate::Static(Static {
             order: "CWDP".parse().unwrap(),
+            on_issue: false,
         }),
         ..Config::default()
     };
@@ -43,10 +44,14 @@ fn what_one_request_evicts_is_spread_over_the_chips() {
     let page_bytes = u64::from(plan.page_bytes);
     let pages = DIES * DIES;
     plan.buffer = Some(buffer::Plan {
+        watches_balance: false,
         pages: pages as u32,
         replacement: Replacement::Lcr(Lcr { window_ratio: 1.0 }),
         write_through: false,
         capacitors: false,
+        batch_pages: 0,
+        idle_flush: None,
+        read_ahead: 0,
         access: Time::ZERO,
         port: (3_200_000, 1_000_000_000),
     });
@@ -173,10 +178,14 @@ fn loads_are_what_a_recount_gives() {
                 plan.composition = composition.clone();
                 plan.internal_data_move = random.below(2) == 0;
                 plan.buffer = (random.below(3) == 0).then(|| buffer::Plan {
+                    watches_balance: false,
                     pages: 1 + random.below(12) as u32,
                     replacement: Replacement::Lcr(Lcr { window_ratio: 0.5 }),
                     write_through: false,
                     capacitors: false,
+                    batch_pages: 0,
+                    idle_flush: None,
+                    read_ahead: 0,
                     access: Time::ZERO,
                     port: (3_200_000, 1_000_000_000),
                 });

@@ -58,6 +58,8 @@ fn plan(errors: Errors, code: Code) -> Plan {
     plan.part.chains = Chains::new(&geometry, &timing, &Cell::default());
     plan.part.reader = Some(Box::new(Reader {
         errors,
+        page_factors: Vec::new(),
+        variation: None,
         shift: None,
         words: code.words(4096),
         code,
@@ -106,7 +108,7 @@ fn a_read_takes_what_its_errors_demand() {
         assert_eq!(counts.host_failures, u64::from(failed));
         assert_eq!(counts.reads_retried, u64::from(took > 50));
     }
-    // Decoding that fails comes before the next read.
+    // Decoding that fails comes before the next read; the last one takes nothing.
     let slow = Ldpc {
         decode_us: vec![7.0, 0.0, 0.0],
         ..Ldpc::default()
@@ -300,4 +302,183 @@ fn blocks_move_before_their_data_is_too_old() {
             tally.collections
         );
     }
+}
+
+/// The last decoding of a page is a part of the response time, behind everything else, and the die is free meanwhile: 30 + 20 us, then
+/// the decoder. The parts add up exactly.
+#[test]
+fn the_last_decoding_is_a_part_of_the_response_time() {
+    let code = Ldpc {
+        decode_us: vec![7.0, 9.0, 11.0],
+        ..Ldpc::default()
+    };
+    // 1e-9: no error, the first level; 1.2e-2: the second; 0.1: none, and all three have tried.
+    for (rate, took, decode) in [
+        (1e-9, 50 + 7, 7),
+        (1.2e-2, 50 + 7 + 170 + 9, 9),
+        (0.1, 50 + 7 + 170 + 9 + 310 + 11, 11),
+    ] {
+        let mut ssd = filled(&plan(constant(rate), code.code().unwrap()));
+        let (played, _) = play(&mut ssd, &[at(Time::ZERO, Op::Read, 0, PAGE)]);
+        assert_eq!(played[0].done, US(took), "{rate}");
+        assert_eq!(played[0].parts.decode, US(decode), "{rate}");
+        assert_eq!(played[0].parts.total(), played[0].done);
+    }
+    // Two reads of one die: the second is sensed while the first is decoded.
+    let mut ssd = filled(&plan(constant(1e-9), code.code().unwrap()));
+    let requests = [0, 4].map(|page| at(Time::ZERO, Op::Read, page * PAGE, PAGE));
+    let (played, _) = play(&mut ssd, &requests);
+    assert_eq!([played[0].done, played[1].done], [US(57), US(107)]);
+    // A partial write: the rest of its page is read and decoded, 57 us, before 20 + 400 us.
+    let mut ssd = filled(&plan(constant(1e-9), code.code().unwrap()));
+    let (played, _) = play(&mut ssd, &[at(Time::ZERO, Op::Write, 0, 512)]);
+    assert_eq!(played[0].done, US(57 + 420));
+    assert_eq!(played[0].parts.decode, US(7));
+    assert_eq!(played[0].parts.total(), played[0].done);
+}
+
+/// With a BCH code each error that is corrected takes time.
+#[test]
+fn errors_that_are_corrected_take_decoding_time() {
+    let code = Bch {
+        decode_us: 2.0,
+        decode_per_error_us: 0.5,
+        ..Bch::default()
+    };
+    let mut ssd = filled(&plan(constant(5e-4), code.code().unwrap()));
+    let (played, _) = play(&mut ssd, &[at(Time::ZERO, Op::Read, 0, PAGE)]);
+    let errors = ssd.read_errors().unwrap().worst_codewords;
+    assert!(errors > 0);
+    assert_eq!(played[0].parts.decode, US(2) + Time::from_ns(500) * errors);
+}
+
+/// A slow decoder holds nothing up for good, and what is read is right.
+#[test]
+fn every_request_is_served_while_pages_are_decoded() {
+    let load = Load {
+        requests: 3_000,
+        read_ratio: 0.5,
+        grain_bytes: 512,
+        most_bytes: 16_384,
+        footprint_ratio: 1.0,
+    };
+    let code = Ldpc {
+        decode_us: vec![200.0, 300.0, 500.0],
+        ..Ldpc::default()
+    };
+    let plan = plan(constant(3e-3), code.code().unwrap());
+    let (tally, _, ssd) =
+        closed_loop(&plan, Map::new(&plan.ftl), load, plan.ftl.user_pages, true).unwrap();
+    assert_eq!(tally.requests, 3_000);
+    ssd.mapping().audit().unwrap();
+}
+
+/// A DRAM buffer before pages that err: 30 + 20 us of the flash and 11 us of the decoder are in the response time; a page that cannot be read
+/// ends its requests with an error each time, and is right again once it has been written as a whole.
+#[test]
+fn errors_come_through_a_buffer() {
+    let code = Ldpc {
+        decode_us: vec![11.0; 3],
+        ..Ldpc::default()
+    };
+    let with_buffer = |rate| {
+        let mut plan = plan(constant(rate), code.code().unwrap());
+        plan.buffer = Some(wordline_buffer::Plan {
+            pages: 8,
+            replacement: wordline_cache::Replacement::default(),
+            write_through: false,
+            capacitors: false,
+            watches_balance: false,
+            batch_pages: 0,
+            idle_flush: None,
+            read_ahead: 0,
+            access: Time::ZERO,
+            port: (1, 1),
+        });
+        plan
+    };
+    let mut ssd = filled(&with_buffer(1e-9));
+    ssd.verify();
+    let (played, _) = play(&mut ssd, &[at(Time::ZERO, Op::Read, 0, PAGE)]);
+    assert_eq!(played[0].parts.decode, US(11));
+    assert_eq!(played[0].parts.total(), played[0].done);
+    let mut ssd = filled(&with_buffer(0.3));
+    ssd.verify();
+    let later = |us| at(US(us), Op::Read, 0, PAGE);
+    // Two that wait for the same page, one after it, then a write of the whole page and a read of it from memory.
+    let requests = [
+        later(0),
+        later(1),
+        later(10_000),
+        at(US(20_000), Op::Write, 0, PAGE),
+        later(30_000),
+    ];
+    let failed = failures(&mut ssd, &requests);
+    assert_eq!(failed, [true, true, true, false, false]);
+    assert_eq!(ssd.read_errors().unwrap().host_failures, 2);
+}
+
+/// Whether each request ends with an error, in their order.
+fn failures(ssd: &mut Ssd<Map>, requests: &[wordline_block::Request]) -> Vec<bool> {
+    let mut queue = EventQueue::<Event>::default();
+    let mut tally = shared::Tally::default();
+    let mut failed = vec![false; requests.len()];
+    let mut tickets = std::collections::HashMap::new();
+    let mut coming = requests.iter().enumerate().peekable();
+    loop {
+        let arrival = coming.peek().map(|(_, request)| request.arrival);
+        let now = match (arrival, queue.next_time()) {
+            (Some(arrival), due) if due.is_none_or(|due| arrival <= due) => {
+                let (number, request) = coming.next().unwrap();
+                let mut cx = Context::new(arrival, &mut queue, &mut tally);
+                tickets.insert(ssd.submit(&mut cx, *request).unwrap(), number);
+                arrival
+            }
+            _ => {
+                let Some((at, event)) = queue.pop() else {
+                    return failed;
+                };
+                ssd.handle(&mut Context::new(at, &mut queue, &mut tally), event)
+                    .unwrap();
+                at
+            }
+        };
+        assert!(now >= Time::ZERO);
+        for done in ssd.completions() {
+            failed[tickets[&done.ticket]] = done.failed;
+        }
+    }
+}
+
+/// The same under load: parts of pages, several pages, a small buffer; every read that is no error is right.
+#[test]
+fn a_buffer_before_pages_that_err_is_right_or_says_so() {
+    let load = Load {
+        requests: 4_000,
+        read_ratio: 0.5,
+        grain_bytes: 512,
+        most_bytes: 12_288,
+        footprint_ratio: 1.0,
+    };
+    let mut failures = 0;
+    for (rate, pages) in [(1.7e-2, 4), (1.95e-2, 16), (2.1e-2, 64)] {
+        let mut plan = plan(constant(rate), without_decoding().code().unwrap());
+        plan.buffer = Some(wordline_buffer::Plan {
+            pages,
+            replacement: wordline_cache::Replacement::default(),
+            write_through: pages == 16,
+            capacitors: false,
+            watches_balance: false,
+            batch_pages: 0,
+            idle_flush: None,
+            read_ahead: 0,
+            access: Time::from_ns(100),
+            port: (1, 300),
+        });
+        let (tally, _, ssd) =
+            closed_loop(&plan, Map::new(&plan.ftl), load, plan.ftl.user_pages, true).unwrap();
+        assert_eq!(tally.requests, load.requests);
+        failures += ssd.read_errors().unwrap().host_failures;
+    }
+    assert!(failures > 0);
 }

@@ -52,6 +52,9 @@ fn drawn(random: &mut Stream, scheduler: &Scheduler) -> Option<Plan> {
     config.gc.own_block = below(2) == 0;
     let allocations = Allocate::defaults();
     config.allocate = allocations[below(allocations.len() as u64) as usize].clone();
+    if let Allocate::Static(policy) = &mut config.allocate {
+        policy.on_issue = below(2) == 0;
+    }
     let depth = 1 + below(40) as u32;
     let mut plan = plan(&config, dimensions, 12, 8, depth)?;
     plan.scheduler = scheduler.clone();
@@ -61,6 +64,9 @@ fn drawn(random: &mut Stream, scheduler: &Scheduler) -> Option<Plan> {
     plan.internal_data_move = below(2) == 0;
     if below(3) == 0 {
         plan.part.suspend = suspending();
+    }
+    if below(3) == 0 {
+        plan.first_read_pages = plan.ftl.user_pages / 2;
     }
     Some(plan)
 }

@@ -299,10 +299,14 @@ fn buffers() {
     for replacement in policies {
         let mut plan = device(&roomy()).unwrap();
         plan.buffer = Some(buffer::Plan {
+            watches_balance: false,
             pages: 12,
             replacement: replacement.clone(),
             write_through: false,
             capacitors: replacement.name().len().is_multiple_of(2),
+            batch_pages: 0,
+            idle_flush: None,
+            read_ahead: 0,
             access: Time::from_ns(100),
             port: (3_200_000, 1_000_000_000),
         });

@@ -18,6 +18,8 @@ pub enum Phase {
     Victim = 3,
     /// Not free: it holds pages of metadata.
     Metadata = 4,
+    /// Not erased when the memory had been lost, and never to be: the device is at the end of its life.
+    Bad = 5,
 }
 
 /// All blocks. Four bytes each and a bit a page, zero for a free block and so untouched before its
@@ -89,7 +91,8 @@ impl Blocks {
             1 => Phase::Active,
             2 => Phase::Closed,
             3 => Phase::Victim,
-            _ => Phase::Metadata,
+            4 => Phase::Metadata,
+            _ => Phase::Bad,
         }
     }
     /// Moves a block on in its life.

@@ -9,6 +9,7 @@ use crate::gc::schedule::Scheduling;
 use crate::gc::victim::Victim;
 use crate::mapping::Family;
 use crate::regulate::Regulation;
+use crate::trim::Trim;
 use crate::wear::Wear;
 
 /// The flash translation layer (`[ftl]`).
@@ -18,6 +19,11 @@ pub struct Config {
     /// Share of the flash that the host cannot address: (total - user) / total. Ratio.
     #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub over_provisioning_ratio: f64,
+    /// Blocks of every plane that stand by to take the place of bad ones: those bad from the factory
+    /// (`nand.reliability.factory_bad_ratio`) and those that go bad (`nand.reliability.failures`). They are part of the flash that the
+    /// host cannot address, and nothing else uses them. Count.
+    #[schemars(range(min = 0, max = 16_777_215))]
+    pub spare_blocks: u32,
     /// Where a logical page is.
     pub mapping: Family,
     /// Which plane gets the next page.
@@ -28,17 +34,21 @@ pub struct Config {
     pub wear: Wear,
     /// How pages are programmed, of those ways that `nand.programming` has, and which are written again.
     pub regulation: Regulation,
+    /// What becomes of a TRIM.
+    pub trim: Trim,
 }
 
 impl Default for Config {
     fn default() -> Self {
         Self {
             over_provisioning_ratio: 0.15,
+            spare_blocks: 0,
             mapping: Family::default(),
             allocate: Allocate::default(),
             gc: Gc::default(),
             wear: Wear::default(),
             regulation: Regulation::default(),
+            trim: Trim::default(),
         }
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 use thiserror::Error;
-use wordline_nand::{Array, Layout, Plane, Ppn, Violation};
+use wordline_nand::{Array, Block, Layout, Plane, Ppn, Violation};
 
 use crate::job::{Collection, JobId, Step, Want};
 use crate::lpn::Lpn;
@@ -212,6 +212,14 @@ impl<'a, M: Mapping, N: Note> Instant<'a, M, N> {
     }
     fn collect_once(&mut self, want: Want) -> Result<bool, InstantError> {
         let Some(Collection { job, .. }) = self.mapping.collect(want) else {
+            return Ok(false);
+        };
+        self.run(job)?;
+        Ok(true)
+    }
+    /// Moves what a block holds for the sake of its data, and erases it; false where [`Mapping::refresh`] does not.
+    pub fn refresh(&mut self, block: Block) -> Result<bool, InstantError> {
+        let Some(Collection { job, .. }) = self.mapping.refresh(block) else {
             return Ok(false);
         };
         self.run(job)?;

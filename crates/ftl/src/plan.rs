@@ -6,12 +6,12 @@ use wordline_nand::Layout;
 
 use crate::Config;
 use crate::allocate::Dimensions;
-use crate::mapping::Build;
+use crate::mapping::{Build, Family};
 
 /// A translation layer that can be built: every number checked, nothing optional.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The array.
+    /// The array, without the spare blocks of its planes, which are the last ones.
     pub layout: Layout,
     /// How its planes are wired.
     pub dimensions: Dimensions,
@@ -50,6 +50,22 @@ fn share(ratio: f64, count: u32) -> u32 {
     (ratio * f64::from(count) * (1.0 + 1e-12)).floor() as u32
 }
 
+/// What of an array is left when spare blocks stand by in every plane.
+fn without_spares(layout: Layout, spare_blocks: u32) -> Result<Layout, PlanError> {
+    let all = layout.blocks_per_plane;
+    if spare_blocks >= all {
+        return Err(PlanError {
+            key: "ftl.spare_blocks",
+            reason: format!("a plane has {all} blocks, and none would be left"),
+            remedy: "lower it".into(),
+        });
+    }
+    Ok(Layout {
+        blocks_per_plane: all - spare_blocks,
+        ..layout
+    })
+}
+
 impl Plan {
     /// Checks `config` against an array of pages of 4096 bytes.
     pub fn new(
@@ -69,7 +85,9 @@ impl Plan {
         dimensions: Dimensions,
         seed: u64,
     ) -> Result<Self, PlanError> {
-        let (spare, start) = (config.over_provisioning_ratio, config.gc.start_free_ratio);
+        let user_pages = share(1.0 - config.over_provisioning_ratio, layout.pages());
+        let layout = without_spares(layout, config.spare_blocks)?;
+        let start = config.gc.start_free_ratio;
         let hard = config.gc.hard_free_ratio;
         let family = &config.mapping;
         let reserve_blocks = share(hard, layout.blocks_per_plane).max(family.reserve_blocks());
@@ -88,7 +106,7 @@ impl Plan {
             layout,
             dimensions,
             page_bytes,
-            user_pages: share(1.0 - spare, layout.pages()),
+            user_pages,
             start_blocks,
             start_pages,
             reserve_blocks,
@@ -97,6 +115,7 @@ impl Plan {
         };
         plan.check_shape()?;
         family.check(&plan)?;
+        plan.check_trim()?;
         Ok(plan)
     }
 
@@ -106,6 +125,24 @@ impl Plan {
         let filled = user.div_ceil(self.layout.pages_per_block);
         let taken = filled.saturating_add(self.config.mapping.metadata_blocks(self));
         self.layout.blocks_per_plane.saturating_sub(taken)
+    }
+
+    /// Only page mapping knows when a block holds nothing any more.
+    fn check_trim(&self) -> Result<(), PlanError> {
+        let family = &self.config.mapping;
+        if self.config.trim.answer.policy().erases()
+            && !matches!(family, Family::Page(_) | Family::Dftl(_))
+        {
+            return Err(PlanError {
+                key: "ftl.trim.answer",
+                reason: format!(
+                    "with ftl.mapping = \"{}\" no block is erased for a TRIM",
+                    family.name()
+                ),
+                remedy: "choose ideal or invalidate, or page mapping (page, dftl)".into(),
+            });
+        }
+        Ok(())
     }
 
     /// The books count the pages of a block in 16 bits, and allocation walks the planes by their

@@ -186,7 +186,10 @@ fn consecutive_pages_visit_all_planes_once_a_round_in_the_same_order() {
 fn static_allocation_keeps_a_page_on_its_plane() {
     let mut random = Stream::new(1, "laws.static");
     for order in Order::all() {
-        let allocate = Allocate::Static(Static { order });
+        let allocate = Allocate::Static(Static {
+            order,
+            on_issue: false,
+        });
         let mut allocator = Allocator::new(&allocate, DIMENSIONS);
         for _ in 0..1_000 {
             let page = Lpn(random.below(10_000) as u32);
@@ -226,6 +229,11 @@ fn spend_law(wear: &Wear, free: &[(Block, u32)], taken: Option<Block>) {
     let next = match wear {
         Wear::None(_) => free.first(),
         Wear::Dynamic(_) | Wear::Static(_) => free.iter().min_by_key(|(_, erases)| *erases),
+        // Blocks that were never used in their order, of others with as many erases the one that was freed last.
+        Wear::ReadBlind(_) => {
+            let pristine = free.iter().find(|(_, erases)| *erases == 0);
+            pristine.or_else(|| free.iter().rev().min_by_key(|(_, erases)| *erases))
+        }
         #[allow(unreachable_patterns)] // while all are named
         _ => free.iter().find(|(block, _)| Some(*block) == taken),
     };

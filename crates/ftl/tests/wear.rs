@@ -210,3 +210,71 @@ fn families_that_merge_refuse_it() {
         }
     }
 }
+
+/// Reads of a few blocks make their data move again and again, and nothing is written: erases of every block after `rounds` moves of each.
+fn read_only(wear: &Wear, hot: u32, rounds: u32) -> Vec<u32> {
+    let geometry = Geometry {
+        dies_per_package: 1,
+        planes_per_die: 1,
+        blocks_per_plane: BLOCKS,
+        pages_per_block: PAGES,
+        ..Geometry::default()
+    };
+    let layout = Layout::new(&geometry, 1).unwrap();
+    let dimensions = Dimensions {
+        channels: 1,
+        ways: 1,
+        dies: 1,
+        planes: 1,
+    };
+    let config = Config {
+        over_provisioning_ratio: 0.25,
+        wear: wear.clone(),
+        ..Config::default()
+    };
+    let plan = Plan::new(&config, layout, dimensions, 1).unwrap();
+    let mut map = Map::new(&plan);
+    let mut array = Array::new(layout, u32::MAX);
+    let mut device = Instant::new(&mut map, &mut array, layout);
+    for page in 0..plan.user_pages {
+        device.write(Lpn(page)).unwrap();
+    }
+    for _ in 0..rounds {
+        for block in 0..hot {
+            // The data of a block was written together, and so it moves together.
+            let place = map.lookup(Lpn(block * PAGES)).unwrap();
+            let mut device = Instant::new(&mut map, &mut array, layout);
+            assert!(device.refresh(layout.block_of(place)).unwrap());
+        }
+    }
+    map.audit().unwrap();
+    array.erases().to_vec()
+}
+
+/// Data of `hot` blocks goes round among one more, once every block has been used: the most erased one has `BLOCKS / (hot + 1)` times the erases of an average one.
+/// Levelling that counts these erases spreads them over all blocks that are free.
+#[test]
+fn wear_levelling_that_ignores_reads_wears_few_blocks_out() {
+    let blind = Wear::ReadBlind(wordline_ftl::wear::read_blind::ReadBlind {});
+    for hot in [1, 2, 5] {
+        let rounds = 600;
+        let ratio = |wear: &Wear| {
+            let erases = read_only(wear, hot, rounds);
+            let all: u32 = erases.iter().sum();
+            assert_eq!(all, hot * rounds, "every move erases a block");
+            let most = f64::from(*erases.iter().max().unwrap());
+            most * f64::from(BLOCKS) / f64::from(all)
+        };
+        // The pristine blocks take the first moves, each one erase of a hot block's own.
+        let expected = f64::from(BLOCKS) / f64::from(hot + 1);
+        let (found, seen) = (ratio(&blind), ratio(&Wear::default()));
+        assert!(
+            (found / expected - 1.0).abs() < 0.05,
+            "{found} of {expected}"
+        );
+        let filled = (BLOCKS * 3).div_ceil(4);
+        let free = f64::from(BLOCKS - filled + hot);
+        let spread = f64::from(BLOCKS) / free;
+        assert!((seen / spread - 1.0).abs() < 0.1, "{seen} of {spread}");
+    }
+}

@@ -3,10 +3,11 @@
 use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use wordline_kernel::Time;
 use wordline_kernel::memory::{Fill, Table};
 use wordline_reliability::{ModeCosts, ProgramMode};
 
-use crate::{Block, Health, Layout, PageModes, Ppn};
+use crate::{BadBlocks, Block, Cause, Health, Layout, PageModes, Ppn};
 
 /// An operation that a NAND part forbids.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
@@ -75,6 +76,8 @@ pub struct Array {
     modes: Option<Box<PageModes>>,
     /// What ages data, where it errs.
     health: Option<Box<Health>>,
+    /// Which blocks are bad, where blocks can be.
+    bad_blocks: Option<Box<BadBlocks>>,
 }
 
 impl Array {
@@ -90,6 +93,7 @@ impl Array {
             again: Vec::new(),
             modes: None,
             health: None,
+            bad_blocks: None,
         }
     }
     /// The same pristine array with pages that bear `programs` programs between two erases of their
@@ -130,10 +134,44 @@ impl Array {
     pub fn health_mut(&mut self) -> Option<&mut Health> {
         self.health.as_deref_mut()
     }
-    /// Keeps what `other` keeps of modes and ages: of an array in whose place this one comes.
+    /// From now on, a block can go bad.
+    pub fn keep_bad_blocks(&mut self, bad_blocks: BadBlocks) {
+        self.bad_blocks = Some(Box::new(bad_blocks));
+    }
+    /// Which blocks are bad, where blocks can be.
+    pub fn bad_blocks(&self) -> Option<&BadBlocks> {
+        self.bad_blocks.as_deref()
+    }
+    /// An erase of a block has failed, or a program of a page of it: a spare block takes its place, erased or, after a program,
+    /// with the same pages programmed. False if there is none left: the block is as it was.
+    pub fn replace(&mut self, now: Time, block: Block, cause: Cause) -> bool {
+        let erases = self.erases[block.index()];
+        let Some(bad_blocks) = &mut self.bad_blocks else {
+            return false;
+        };
+        let Some(spare) = bad_blocks.retire(block, cause, erases, now) else {
+            return false;
+        };
+        self.erases.swap(block.index(), spare.index());
+        if let Some(modes) = &mut self.modes {
+            modes.swap_wear(block, spare);
+        }
+        if cause == Cause::Erase {
+            self.programmed[block.index()] = 0;
+        }
+        if let Some(health) = &mut self.health {
+            health.erased(block);
+            if cause == Cause::Program {
+                health.begun(now, block);
+            }
+        }
+        true
+    }
+    /// Keeps what `other` keeps of modes, ages and bad blocks: of an array in whose place this one comes.
     pub fn take_books(&mut self, other: &mut Self) {
         self.modes = other.modes.take();
         self.health = other.health.take();
+        self.bad_blocks = other.bad_blocks.take();
     }
     /// How pages were programmed, where not all are alike.
     #[inline]
@@ -367,6 +405,55 @@ mod tests {
             assert_eq!(array.program(Ppn(3)), Ok(()));
         }
         assert!(array.program(Ppn(3)).is_err());
+    }
+
+    #[test]
+    fn a_spare_block_takes_the_place_of_a_bad_one() {
+        let geometry = Geometry {
+            blocks_per_plane: 4,
+            pages_per_block: 3,
+            planes_per_die: 1,
+            ..Geometry::default()
+        };
+        let layout = Layout::new(&geometry, 1).unwrap();
+        let mut array = Array::new(layout, u32::MAX);
+        // Blocks 2 and 3 stand by; they are taken from the first on.
+        array.keep_bad_blocks(BadBlocks::new(&layout, 2, 0.0, 1).unwrap());
+        array.keep_health();
+        for _ in 0..5 {
+            array.program(Ppn(3)).unwrap();
+            array.erase(Block(1)).unwrap();
+        }
+        array.program(Ppn(3)).unwrap();
+        array.health_mut().unwrap().read(Block(1));
+        let now = Time::from_ms(1);
+        assert!(array.replace(now, Block(1), Cause::Program));
+        // The same page is programmed in new cells, which nobody has read since.
+        assert_eq!(
+            (array.programmed(Block(1)), array.erases()),
+            (1, &[0, 0, 5, 0][..])
+        );
+        let read = array.health().unwrap().of(now, Block(1), 0);
+        assert_eq!((read.reads, read.lain), (0, Some(Time::ZERO)));
+        array.erase(Block(1)).unwrap();
+        array.program(Ppn(3)).unwrap();
+        assert!(array.replace(now, Block(1), Cause::Erase));
+        assert_eq!(
+            (array.programmed(Block(1)), array.erases()),
+            (0, &[0, 0, 5, 1][..])
+        );
+        // None is left: the block is as it was, and counts as bad once.
+        array.program(Ppn(0)).unwrap();
+        assert!(!array.replace(now, Block(0), Cause::Erase));
+        assert!(!array.replace(now, Block(0), Cause::Erase));
+        assert_eq!(array.programmed(Block(0)), 1);
+        let bad = array.bad_blocks().unwrap();
+        let spares = bad.table().iter().map(|bad| bad.spare);
+        assert_eq!(
+            spares.collect::<Vec<_>>(),
+            [Some(Block(2)), Some(Block(3)), None]
+        );
+        assert_eq!((bad.spares(), bad.in_use(), bad.fewest_spares()), (0, 1, 0));
     }
 
     #[test]

@@ -290,6 +290,31 @@ impl Chains {
         }
     }
 
+    /// Appends what follows on a program that has failed: the `copies` first pages of its block are read and programmed elsewhere, and
+    /// the page behind them is programmed again, all over the bus, and all in the mode of that page.
+    pub fn push_replacement(
+        &self,
+        copies: u32,
+        mode: ProgramMode,
+        draws: &mut Stream,
+        steps: &mut Vec<Step>,
+    ) {
+        let from = steps.len();
+        for offset in 0..copies {
+            for operation in [Operation::Read, Operation::Program] {
+                let time = self.array_time(operation, offset, draws);
+                self.push_legacy(operation, time, steps);
+            }
+        }
+        let time = self.array_time(Operation::Program, copies, draws);
+        self.push_legacy(Operation::Program, time, steps);
+        self.price(mode, draws, &mut steps[from..]);
+        let reporting = steps.len() - 1;
+        for step in &mut steps[from.saturating_sub(1)..reporting] {
+            step.reports = 0;
+        }
+    }
+
     /// How long a hold lasts.
     pub fn bus(&self, hold: &Hold) -> Time {
         self.stage_times(hold).into_iter().sum()

@@ -58,7 +58,7 @@ impl Health {
     pub fn reads(&self) -> &[u32] {
         &self.reads
     }
-    /// What a read of a block meets that was erased so often.
+    /// What a read of the first page of a block meets that was erased so often.
     pub fn of(&self, now: Time, block: Block, erases: u32) -> Read {
         let since = self.since[block.index()].checked_sub(1).map(Time);
         Read {
@@ -67,6 +67,8 @@ impl Health {
             lain: since.map(|since| now.since(since)),
             now,
             pages: self.pages_per_block,
+            block: block.0,
+            page: 0,
         }
     }
 }

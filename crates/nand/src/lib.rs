@@ -5,6 +5,7 @@
 
 pub mod arbitrate;
 pub mod array;
+pub mod bad_blocks;
 pub mod cell;
 pub mod chain;
 pub mod channel;
@@ -28,6 +29,7 @@ pub mod transaction;
 
 pub use arbitrate::Arbitration;
 pub use array::{Array, Violation};
+pub use bad_blocks::{BadBlock, BadBlocks, Cause};
 pub use cell::{Cell, PageTypes};
 pub use chain::{Chains, Hold, Resource, Stage, Step};
 pub use channel::{Channels, Event};

@@ -66,6 +66,10 @@ impl PageModes {
         self.programs += 1;
         self.wear[block.index()] += u64::from(self.weights[mode.index()]);
     }
+    /// Two blocks change their numbers: each has the wear of its cells.
+    pub(crate) fn swap_wear(&mut self, one: Block, other: Block) {
+        self.wear.swap(one.index(), other.index());
+    }
     /// Programs so far, which have worn.
     pub fn programs(&self) -> u64 {
         self.programs

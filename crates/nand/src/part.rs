@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use wordline_reliability::Reader;
+use wordline_reliability::{Failing, Reader};
 
 use crate::target::DataSheet;
 use crate::{Arbitration, Cell, Chains, Geometry, Layout, PlaneRule, Scheduler, Suspend, Timing};
@@ -30,6 +30,10 @@ pub struct Part {
     pub seed: u64,
     /// How reads err, and what corrects them; none if they never do.
     pub reader: Option<Box<Reader>>,
+    /// Share of the blocks that are bad from the factory.
+    pub factory_bad_ratio: f64,
+    /// How programs and erases fail; none if they never do.
+    pub failing: Option<Box<Failing>>,
 }
 
 impl Part {
@@ -59,6 +63,8 @@ impl Part {
             suspend: Suspend::default(),
             seed: 0,
             reader: None,
+            factory_bad_ratio: 0.0,
+            failing: None,
         }
     }
 }

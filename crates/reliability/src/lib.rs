@@ -7,17 +7,22 @@
 pub mod binomial;
 pub mod ecc;
 pub mod errors;
+pub mod failures;
 pub mod fault;
 pub mod mode;
 pub mod normal;
+mod points;
 pub mod program_step;
 pub mod programming;
 pub mod reader;
+pub mod variation;
 
 pub use ecc::{Code, Ecc, Level};
 pub use errors::{Age, Errors};
+pub use failures::{Failing, Failures};
 pub use fault::Fault;
 pub use mode::ProgramMode;
 pub use program_step::Shift;
 pub use programming::{ModeCost, ModeCosts, Programming};
 pub use reader::{Due, Found, Read, Reader};
+pub use variation::Variation;

@@ -8,6 +8,7 @@ use crate::ecc::Code;
 use crate::errors::{Age, Err, Errors, Rate};
 use crate::mode::ProgramMode;
 use crate::program_step::Shift;
+use crate::variation::Variation;
 
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
@@ -17,6 +18,10 @@ const DAY: f64 = 86_400.0;
 pub struct Reader {
     /// The raw bit error rate of pages of medium cost.
     pub errors: Errors,
+    /// By page of a block: its rate over that of the model; empty if all are alike.
+    pub page_factors: Vec<f64>,
+    /// How blocks differ; none if they do not.
+    pub variation: Option<Variation>,
     /// Those of other modes; none where all pages are programmed alike.
     pub shift: Option<Shift>,
     /// What corrects errors.
@@ -47,7 +52,7 @@ pub enum Due {
 }
 
 /// A block that is read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Read {
     /// Erases during and before the run.
     pub erases: u32,
@@ -59,6 +64,10 @@ pub struct Read {
     pub now: Time,
     /// Pages of a block.
     pub pages: u32,
+    /// Which block it is.
+    pub block: u32,
+    /// Which page of it is read.
+    pub page: u32,
 }
 
 /// What a read finds.
@@ -97,6 +106,13 @@ impl Reader {
             pages: read.pages,
         };
         let mut rate = self.errors.rate(&age);
+        if let Some(factor) = self.page_factors.get(read.page as usize) {
+            rate.rate *= factor;
+        }
+        if let Some(variation) = &self.variation {
+            rate.rate *= variation.factor(read.block);
+        }
+        rate.rate = rate.rate.min(0.5);
         if let Some(shift) = &self.shift {
             rate.rate = shift.rate(mode, rate.rate);
         }

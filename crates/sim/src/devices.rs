@@ -1,8 +1,9 @@
 //! The SSDs of a run: the single one, those of an array, the flash of caches.
 
 use wordline_device::precondition::{self, Preconditioned};
-use wordline_device::{ErrorCounts, GradeCounts, Precondition, Ssd, Usage};
+use wordline_device::{ErrorCounts, FailureCounts, GradeCounts, Precondition, Ssd, Usage};
 use wordline_ftl::{Map, MapCache, Mapping};
+use wordline_nand::Cause;
 
 use crate::error::SimulationError;
 use wordline_config::Plan;
@@ -29,6 +30,8 @@ pub struct Device {
     pub map_cache: Option<MapCache>,
     /// What reads have found, where they err.
     pub read_errors: Option<ErrorCounts>,
+    /// Which blocks are bad, where blocks can be.
+    pub bad_blocks: Option<BadBlockDevice>,
     /// What was done of each mode, where pages are not all programmed alike.
     pub graded: Option<GradedDevice>,
     /// Page reads compared with the shadow store, and page writes followed, if the run was verified.
@@ -57,6 +60,39 @@ impl GradedDevice {
     }
 }
 
+/// Bad and spare blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct BadBlockDevice {
+    /// Bad ones: from the factory, by erases, by programs.
+    pub bad: [u32; 3],
+    /// Good ones that stand by.
+    pub spare: u32,
+    /// The same in the plane that has fewest.
+    pub spare_fewest: u32,
+    /// Those that took the place of blocks that went bad in use.
+    pub taken: u32,
+    /// Good ones in use.
+    pub in_use: u32,
+    /// What has come of failures.
+    pub failures: FailureCounts,
+}
+
+impl BadBlockDevice {
+    fn of<M: Mapping>(ssd: &Ssd<M>) -> Option<Self> {
+        let bad = ssd.array().bad_blocks()?;
+        let grown = bad.table().iter().filter(|one| one.cause != Cause::Factory);
+        let taken = grown.filter(|one| one.spare.is_some()).count();
+        Some(Self {
+            bad: [Cause::Factory, Cause::Erase, Cause::Program].map(|cause| bad.count(cause)),
+            spare: bad.spares(),
+            spare_fewest: bad.fewest_spares(),
+            taken: taken as u32,
+            in_use: bad.in_use(),
+            failures: *ssd.failures()?,
+        })
+    }
+}
+
 impl Device {
     pub(crate) fn of<M: Mapping>(ssd: &Ssd<M>, preconditioned: Preconditioned) -> Self {
         let shadow = ssd.shadow();
@@ -72,6 +108,7 @@ impl Device {
             dirty_pages: ssd.dirty_pages().into(),
             map_cache: map_cache.map(|counts| counts.since(before)),
             read_errors: ssd.read_errors().copied(),
+            bad_blocks: BadBlockDevice::of(ssd),
             graded: GradedDevice::of(ssd),
             verified: shadow.map(|shadow| (shadow.reads_checked, shadow.writes_followed)),
         }

@@ -138,6 +138,11 @@ pub enum JobError {
         "{0}: with power cuts the requests of a stream alone are not those beside the others; leave out --slowdown or --power-cut-every"
     )]
     SlowdownOfCuts(String),
+    /// Data that lie as they are first read beside power cuts.
+    #[error(
+        "{0}: a power cut leaves only what spare areas say, and they do not know where pages lie that are first read; set precondition.layout to \"address\" or leave out --power-cut-every"
+    )]
+    FirstReadOfCuts(String),
     /// Slowdowns of a single stream.
     #[error(
         "{0}: a slowdown is what streams cost each other, and there is one only; give several ([[streams]], --stream NAME=FILE), or leave --slowdown out"
@@ -280,6 +285,10 @@ impl RunSpec {
         let plan = loaded.plan(self.seed)?;
         if self.slowdown && self.power_cut_every.is_some() {
             return Err(JobError::SlowdownOfCuts(self.config_name.clone()));
+        }
+        if self.power_cut_every.is_some() && plan.ssds().any(|ssd| ssd.device.first_read_pages > 0)
+        {
+            return Err(JobError::FirstReadOfCuts(self.config_name.clone()));
         }
         if self.slowdown && plan.streams.len() < 2 {
             return Err(JobError::OneStream(self.config_name.clone()));

@@ -272,9 +272,11 @@ impl Tracks {
             Observation::PagesWritten { .. }
             | Observation::PageMerged
             | Observation::UnwrittenRead
+            | Observation::TrimBegun { .. }
             | Observation::PageTrimmed
             | Observation::MetadataPage { .. }
             | Observation::Replaced
+            | Observation::BlockRetired
             | Observation::Buffer(_)
             | Observation::PowerCut(_)
             | Observation::Collected { .. } => {}

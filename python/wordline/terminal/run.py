@@ -338,6 +338,8 @@ def _add_flash(grid: Table, summary: Mapping[str, Any]) -> None:
     if in_front := summary["cache"]:
         _add_cache(grid, in_front)
     grid.add_row("Collection", _collection(flash))
+    if bad := summary["bad_blocks"]:
+        grid.add_row("Health", _health(bad))
     grid.add_row(
         "Busy",
         f"channels {share(busy['channel_mean'])} (busiest {share(busy['channel_max'])}), "
@@ -357,6 +359,15 @@ def _add_flash(grid: Table, summary: Mapping[str, Any]) -> None:
         f"reads {figures(energy['read_mj'])}, erases {figures(energy['erase_mj'])}, "
         f"bus {figures(energy['bus_mj'])}, standby {figures(energy['standby_mj'])}",
     )
+
+
+def _health(bad: Mapping[str, Any]) -> str:
+    """Bad and spare blocks, and whether the device has come to the end of its life."""
+    end = bad["read_only_s"]
+    return (
+        f"{many(bad['factory'], 'block')} bad from the factory, {whole(bad['grown'])} gone bad, "
+        f"{many(bad['spare'], 'spare block')} left"
+    ) + (f"; read-only since {duration(end * US_PER_S)}" if end is not None else "")
 
 
 def _slow(worst: Mapping[str, Any], excess: Mapping[str, Any]) -> str:

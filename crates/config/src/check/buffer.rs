@@ -7,7 +7,11 @@ use wordline_kernel::Time;
 use crate::ConfigError;
 
 /// The DRAM buffer; none if it holds nothing.
-pub(super) fn buffer(config: &Buffer, page_bytes: u32) -> Result<Option<Plan>, ConfigError> {
+pub(super) fn buffer(
+    config: &Buffer,
+    page_bytes: u32,
+    watches_balance: bool,
+) -> Result<Option<Plan>, ConfigError> {
     let pages = (u64::from(config.capacity_kib) * 1024 / u64::from(page_bytes)) as u32;
     if config.capacity_kib == 0 {
         return Ok(None);
@@ -29,13 +33,37 @@ pub(super) fn buffer(config: &Buffer, page_bytes: u32) -> Result<Option<Plan>, C
             "take another; `wordline cache` runs it over a trace",
         ));
     }
+    let batch_pages = batch_pages(config, pages, page_bytes)?;
     Ok(Some(Plan {
         pages,
         replacement: config.replacement.clone(),
         write_through: config.write_through,
         capacitors: config.capacitors,
+        batch_pages,
+        read_ahead: config.read_ahead.policy().pages(),
+        idle_flush: (config.idle_flush_ms > 0.0)
+            .then(|| Time::from_ps((config.idle_flush_ms * 1e9).round() as u64)),
+        watches_balance,
         access: Time::from_ns(config.access_ns.into()),
         // A byte takes 1e6 / MB/s picoseconds; in thousandths, so that no rate is rounded much.
         port: ((config.mb_per_s * 1e3).round() as u64, 1_000_000_000),
     }))
+}
+
+/// Pages that go to the flash together; 0 if they go one by one.
+fn batch_pages(config: &Buffer, pages: u32, page_bytes: u32) -> Result<u32, ConfigError> {
+    let Some(bytes) = config.flush.policy().batch_bytes() else {
+        return Ok(0);
+    };
+    let batch = (bytes / u64::from(page_bytes)) as u32;
+    if batch == 0 || batch > pages / 2 {
+        return Err(ConfigError::rule(
+            "buffer.flush.batches.batch_kib",
+            bytes / 1024,
+            format!("the buffer holds {pages} pages of {page_bytes} bytes, and the next batch fills half of it while one is on its way"),
+            "give a batch a page at least, and half of buffer.capacity_kib at most",
+        )
+        .with(&["buffer.capacity_kib", "nand.geometry.page_bytes"]));
+    }
+    Ok(batch)
 }

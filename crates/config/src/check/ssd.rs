@@ -5,19 +5,22 @@ use wordline_device::compose::Compose;
 use wordline_device::config::{Host, Ssd as Wiring};
 use wordline_device::schedule::{Schedule, Scheduler, Scheduling};
 use wordline_ftl::allocate::Dimensions;
+use wordline_ftl::mapping::Family;
 use wordline_ftl::regulate::Regulation;
-use wordline_nand::{Geometry, Layout};
+use wordline_nand::bad_blocks::{BadBlocks, TooManyBad};
+use wordline_nand::{Geometry, Layout, Operation, PageTypes};
 use wordline_reliability::ecc::Correct;
 use wordline_reliability::errors::{Err as _, acceleration};
+use wordline_reliability::failures::Fail as _;
 use wordline_reliability::programming::Price;
-use wordline_reliability::{Fault, Programming, Reader, Shift};
+use wordline_reliability::{Failing, Fault, Programming, Reader, Shift, Variation};
 
 use super::buffer::buffer;
 use super::nand::{crowded, nand_tables, part_of};
 use super::precondition::precondition;
 use super::range::written;
-use crate::plan::Ssd;
-use crate::{Config, ConfigError, Reliability};
+use crate::plan::{Precondition, Settle, Ssd};
+use crate::{Config, ConfigError, FillLayout, Nand, Reliability};
 
 impl Ssd {
     /// The device of a configuration, whatever array there is.
@@ -26,7 +29,9 @@ impl Ssd {
         nand_tables(nand)?;
         regulation(config)?;
         let mut part = part_of(nand, layout(&nand.geometry, ssd)?, seed);
-        part.reader = reader(config)?;
+        part.reader = reader(config, seed)?;
+        part.failing = failing(config)?;
+        part.factory_bad_ratio = bad_blocks(config, &part.layout, seed)?;
         let layout = layout(&nand.geometry, ssd)?;
         let dimensions = Dimensions {
             channels: ssd.channels,
@@ -38,6 +43,8 @@ impl Ssd {
         let ftl = wordline_ftl::Plan::of_pages(&config.ftl, layout, page_bytes, dimensions, seed)
             .map_err(|error| ftl_fault(config, error))?;
         let precondition = precondition(&config.precondition, ftl.user_pages)?;
+        on_issue(config)?;
+        let first_read_pages = first_read_pages(config, &precondition)?;
         Ok(Self {
             name: config.name.clone(),
             geometry: nand.geometry.clone(),
@@ -54,13 +61,79 @@ impl Ssd {
                 queue_depth: queue_depth(&config.host)?,
                 interface: config.host.interface.clone(),
                 streams: Vec::new(),
-                buffer: buffer(&config.buffer, page_bytes)?,
+                buffer: buffer(
+                    &config.buffer,
+                    page_bytes,
+                    config.observe.balance_at_evictions,
+                )?,
                 ftl,
+                first_read_pages,
             },
             precondition,
             seed,
         })
     }
+}
+
+/// Writes get their places when they are issued only where something issues them, and where any page may go to any place.
+fn on_issue(config: &Config) -> Result<(), ConfigError> {
+    if !config.ftl.allocate.is_on_issue() {
+        return Ok(());
+    }
+    let rule = |reason: &str, remedy, others| {
+        Err(ConfigError::rule("ftl.allocate.static.on_issue", true, reason, remedy).with(others))
+    };
+    if !Scheduling::new(&config.ssd.scheduler).holds(Operation::Program) {
+        let reason = format!(
+            "with ssd.scheduler = \"{}\" writes do not wait to be issued",
+            config.ssd.scheduler.name()
+        );
+        return rule(
+            &reason,
+            "set ssd.scheduler to \"vaq\" or \"ncq\", or this to false",
+            &["ssd.scheduler"],
+        );
+    }
+    if !matches!(config.ftl.mapping, Family::Page(_)) {
+        return rule(
+            "only with page mapping may a page go to any place",
+            "set ftl.mapping to \"page\", or this to false",
+            &["ftl.mapping"],
+        );
+    }
+    Ok(())
+}
+
+/// How many filled pages lie as the run first reads them; 0 if they lie by address.
+fn first_read_pages(config: &Config, precondition: &Precondition) -> Result<u32, ConfigError> {
+    if config.precondition.layout == FillLayout::Address {
+        return Ok(0);
+    }
+    let rule = |reason, remedy, others| {
+        Err(ConfigError::rule("precondition.layout", "first-read", reason, remedy).with(others))
+    };
+    if !matches!(config.ftl.mapping, Family::Page(_)) {
+        return rule(
+            "only with page mapping may a page lie in any place",
+            "set ftl.mapping to \"page\", or this to \"address\"",
+            &["ftl.mapping"],
+        );
+    }
+    if config.cache.is_some() {
+        return rule(
+            "a cache is empty before the run",
+            "set it to \"address\"",
+            &["cache"],
+        );
+    }
+    if precondition.overwrite_pages > 0 || precondition.settle != Settle::No {
+        return rule(
+            "pages that are overwritten after the fill do not lie in its order",
+            "set precondition.overwrite_ratio to 0 and precondition.settle to false, or this to \"address\"",
+            &["precondition.overwrite_ratio", "precondition.settle"],
+        );
+    }
+    Ok(precondition.fill_pages)
 }
 
 /// The scheduler; one that builds commands of several planes needs a composition that lets them be.
@@ -111,7 +184,7 @@ fn internal_data_move(config: &Config) -> Result<bool, ConfigError> {
 }
 
 /// How reads err, and what corrects them; none if they do not.
-fn reader(config: &Config) -> Result<Option<Box<Reader>>, ConfigError> {
+fn reader(config: &Config, seed: u64) -> Result<Option<Box<Reader>>, ConfigError> {
     let Config { nand, ssd, .. } = config;
     let Reliability {
         errors,
@@ -123,6 +196,8 @@ fn reader(config: &Config) -> Result<Option<Box<Reader>>, ConfigError> {
         expected,
         read_limit,
         refresh_days,
+        block_variation,
+        ..
     } = &nand.reliability;
     let code = ssd
         .ecc
@@ -134,15 +209,11 @@ fn reader(config: &Config) -> Result<Option<Box<Reader>>, ConfigError> {
     if let Some(fault) = errors.fault() {
         return Err(parameter("nand.reliability.errors", errors.name(), fault));
     }
-    let behind = [
-        ("buffer.capacity_kib", config.buffer.capacity_kib > 0),
-        ("cache", config.cache.is_some()),
-    ];
-    if let Some((key, _)) = behind.into_iter().find(|(_, is_there)| *is_there) {
+    if config.cache.is_some() {
         return Err(ConfigError::rule(
             "nand.reliability.errors",
             errors.name(),
-            format!("what cannot be read is not passed on through {key}"),
+            "what cannot be read is not passed on through a cache",
             "set it to \"none\", or do without",
         )
         .with(&["nand.reliability.errors"]));
@@ -151,6 +222,8 @@ fn reader(config: &Config) -> Result<Option<Box<Reader>>, ConfigError> {
     let graded = matches!(programming.costs(), Ok(Some(_)));
     Ok(Some(Box::new(Reader {
         errors: errors.clone(),
+        page_factors: page_factors(nand)?,
+        variation: Variation::new(*block_variation, seed),
         shift: graded.then(|| Shift::new(programming.distance(), &programming.steps())),
         words: code.words(nand.geometry.page_bytes),
         code,
@@ -161,6 +234,95 @@ fn reader(config: &Config) -> Result<Option<Box<Reader>>, ConfigError> {
         read_limit: *read_limit,
         refresh_days: *refresh_days,
     })))
+}
+
+/// By page of a block, the raw bit error rate over that of the model; empty if all are alike.
+fn page_factors(nand: &Nand) -> Result<Vec<f64>, ConfigError> {
+    let factors = &nand.reliability.level_factors;
+    let levels = nand.cell.levels();
+    if !factors.is_empty() && factors.len() != usize::from(levels) {
+        let name = nand.cell.name();
+        return Err(ConfigError::rule(
+            "nand.reliability.level_factors",
+            format!("{factors:?}"),
+            format!(
+                "{} numbers are given, and the pages of cell {name} have {levels} levels",
+                factors.len()
+            ),
+            format!("give {levels}, least significant bit first, or an empty list"),
+        )
+        .with(&["nand.cell"]));
+    }
+    let pages = nand.geometry.pages_per_block;
+    let of_page = |page| {
+        factors
+            .get(usize::from(nand.cell.level(page, pages)))
+            .copied()
+    };
+    Ok((0..pages).filter_map(of_page).collect())
+}
+
+/// How programs and erases fail; none if they never do.
+fn failing(config: &Config) -> Result<Option<Box<Failing>>, ConfigError> {
+    let Reliability {
+        failures, cycles, ..
+    } = &config.nand.reliability;
+    if let Some(fault) = failures.fault() {
+        let family = "nand.reliability.failures";
+        return Err(parameter(family, failures.name(), fault));
+    }
+    if failures.is_none() {
+        return Ok(None);
+    }
+    let refused = [
+        (
+            "buffer.capacity_kib",
+            config.buffer.capacity_kib > 0,
+            "what the flash does not take any more is not passed on through a DRAM buffer",
+        ),
+        (
+            "cache",
+            config.cache.is_some(),
+            "what the flash does not take any more is not passed on through a cache",
+        ),
+        (
+            "ftl.mapping",
+            matches!(config.ftl.mapping, Family::Dftl(_)),
+            "dftl programs parts of its map for reads, which do not go on at the end of the device's life",
+        ),
+    ];
+    if let Some((key, _, reason)) = refused.into_iter().find(|(_, is_there, _)| *is_there) {
+        return Err(ConfigError::rule(
+            "nand.reliability.failures",
+            failures.name(),
+            reason,
+            format!("set it to \"none\", or change {key}"),
+        )
+        .with(&["nand.reliability.failures"]));
+    }
+    Ok(Some(Box::new(Failing {
+        failures: failures.clone(),
+        cycles: *cycles,
+    })))
+}
+
+/// The share of blocks that are bad from the factory, if there are as many spare ones.
+fn bad_blocks(config: &Config, layout: &Layout, seed: u64) -> Result<f64, ConfigError> {
+    let ratio = config.nand.reliability.factory_bad_ratio;
+    let spare_blocks = config.ftl.spare_blocks;
+    match BadBlocks::new(layout, spare_blocks, ratio, seed) {
+        Ok(_) => Ok(ratio),
+        Err(TooManyBad { plane, bad }) => Err(ConfigError::rule(
+            "ftl.spare_blocks",
+            spare_blocks,
+            format!(
+                "plane {} has {bad} blocks that are bad from the factory, spare ones among them",
+                plane.0
+            ),
+            format!("raise it to {bad} or more, or lower nand.reliability.factory_bad_ratio"),
+        )
+        .with(&["nand.reliability.factory_bad_ratio"])),
+    }
 }
 
 /// A parameter of a member of a family that does not go with the others.

@@ -90,6 +90,10 @@ impl BackEnd {
                 command.under_way = false;
                 let programs = operation == Operation::Program;
                 self.table.observe_array(now, command, programs, cx.probe);
+                if F::MULTI_PLANE && self.is_graded && self.table.goes_on(command, operation) {
+                    command.under_way = true;
+                    return None;
+                }
                 Some(ArrayDone {
                     head: command.head,
                     operation,

@@ -9,7 +9,7 @@ use wordline_nand::{
 
 use super::die::DieCommand;
 use super::listener::ChannelListener;
-use super::transaction::{Grade, Order, Purpose, Wait};
+use super::transaction::{Grade, Order, Outcome, Purpose, Wait};
 use super::{BackEnd, MOST_PLANES};
 use crate::event::{Context, Kind};
 use crate::observation::{Hears, PageParts};
@@ -46,6 +46,12 @@ impl BackEnd {
                 waiting.begins(transaction.owner);
             }
         }
+    }
+
+    /// Takes back an operation that was admitted and not committed.
+    pub fn withdraw(&mut self, slot: Slot) {
+        self.begins(slot);
+        self.release(slot);
     }
 
     /// Puts an operation at the end of the queue of its die.
@@ -297,6 +303,7 @@ impl BackEnd {
             0
         };
         let retries = self.retries(head, operation);
+        let copied = self.copied(head, operation);
         let (draws, layout) = (&mut self.draws, &self.layout);
         let mode = self.table.graded(head).mode;
         let command = Command {
@@ -314,7 +321,12 @@ impl BackEnd {
             chains.build(layout, &command, draws, steps);
             chains.price(mode, draws, steps);
             retries.push(chains, steps);
+            for copies in &copied {
+                chains.push_replacement(*copies, mode, draws, steps);
+            }
         });
+        let more = copied.iter().map(|copies| 2 * copies + 1);
+        self.table.replaces(head, more.sum());
         let none = &mut ();
         let mut listener = ChannelListener::<_, Full>::new(&self.table, cx.queue, none);
         self.channels.start(cx.now, die, &mut listener);
@@ -334,6 +346,21 @@ impl Retries {
 }
 
 impl BackEnd {
+    /// Of each program of a command that begins with `head` and fails: the pages before it in its block, which are copied to another.
+    fn copied(&self, head: Slot, operation: Operation) -> Vec<u32> {
+        let mut copied = Vec::new();
+        if !self.is_graded || !matches!(operation, Operation::Program | Operation::Move) {
+            return copied;
+        }
+        let mut slot = head;
+        while slot != NONE {
+            if let Outcome::Replaced { copies } = self.table.graded(slot).outcome {
+                copied.push(copies.into());
+            }
+            slot = self.get(slot).next;
+        }
+        copied
+    }
     /// Those of a command that begins with `head`, page by page.
     fn retries(&self, head: Slot, operation: Operation) -> Retries {
         let mut retries = Retries::default();

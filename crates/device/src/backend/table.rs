@@ -75,6 +75,27 @@ impl TransactionTable {
     pub(super) fn graded(&self, slot: Slot) -> Grade {
         self.grades.get(slot as usize).copied().unwrap_or_default()
     }
+    /// So many array operations follow on the program of a command that begins with `head`, as it fails.
+    pub(super) fn replaces(&mut self, head: Slot, following: u32) {
+        if let Some(grade) = self.grades.get_mut(head as usize) {
+            (grade.following, grade.has_failed) = (following, false);
+        }
+    }
+    /// The array has worked for a command: whether it works on, as a program has failed, for its pages elsewhere. Until then, what
+    /// it programs cannot be read. The read of a move comes before.
+    #[cold]
+    pub(super) fn goes_on(&mut self, command: &DieCommand, operation: Operation) -> bool {
+        let Some(grade) = self.grades.get_mut(command.head as usize) else {
+            return false;
+        };
+        let reads = command.operation == Operation::Move && operation == Operation::Read;
+        if grade.following == 0 || reads && !grade.has_failed {
+            return false;
+        }
+        grade.has_failed = true;
+        grade.following -= 1;
+        true
+    }
     /// A place more.
     #[cold]
     #[inline(never)]

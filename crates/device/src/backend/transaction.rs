@@ -139,6 +139,29 @@ pub(crate) struct Grade {
     pub retries: u8,
     /// Whether none was enough.
     pub failed: bool,
+    /// What the last decoding takes: of a read, and of a write whose rest was read before.
+    pub decode: Time,
+    /// What comes of a program or an erase.
+    pub outcome: Outcome,
+    /// Of the first of a command of which a program fails: array operations that follow on it, until all its pages are elsewhere.
+    pub following: u32,
+    /// Whether that program has failed.
+    pub has_failed: bool,
+}
+
+/// What comes of a program or an erase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Outcome {
+    /// It is done.
+    #[default]
+    Done,
+    /// It fails, and a spare block takes the place of its own: of a program, one that then holds these pages before its own.
+    Replaced {
+        /// Pages that are copied.
+        copies: u16,
+    },
+    /// It fails, and there is no spare block.
+    Failed,
 }
 
 impl Grade {

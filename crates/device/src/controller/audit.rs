@@ -9,8 +9,8 @@ impl<M: Mapping> Controller<M> {
     /// The load of every die, by going through all that waits and all that is under way.
     pub fn recount(&self) -> Vec<DieLoad> {
         let mut loads = vec![DieLoad::default(); self.layout.dies as usize];
-        for (die, transaction) in self.ram.backend.in_flight() {
-            if transaction.purpose.is_gc() {
+        for (slot, die, transaction) in self.ram.backend.in_flight() {
+            if transaction.purpose.is_gc() || self.is_decoding(slot) {
                 continue;
             }
             let load = &mut loads[die.index()];

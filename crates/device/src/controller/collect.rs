@@ -61,7 +61,7 @@ impl<M: Mapping> Controller<M> {
         let (Want::Free(plane) | Want::Update(plane, _)) = want else {
             return;
         };
-        if self.ram.jobs.collects(plane) {
+        if self.ram.jobs.collects(plane) || self.ram.failing.is_ending {
             return;
         }
         let Some(collection) = self.mapping.collect(want) else {
@@ -78,6 +78,7 @@ impl<M: Mapping> Controller<M> {
         collection: Collection,
         trigger: Trigger,
     ) {
+        self.first_reads = None;
         let Collection { job, kind, .. } = collection;
         let time = self.ram.die_loads.time(&collection);
         self.ram.die_loads.begins(self.layout.die_of(plane), time);
@@ -87,7 +88,10 @@ impl<M: Mapping> Controller<M> {
             trigger,
             time,
         };
-        let stepwise = self.scheduling.policy().stepwise() && !self.ram.pending.waits_for(plane);
+        let stepwise = trigger != Trigger::Trim
+            && self.scheduling.policy().stepwise()
+            && !self.ram.pending.waits_for(plane)
+            && !self.ram.trims.waits_for(plane);
         self.ram.jobs.start(cx.now, job, Some(collecting), stepwise);
         let over = self.run(cx, job);
         assert!(!over, "a collection has at least one step");
@@ -134,6 +138,9 @@ impl<M: Mapping> Controller<M> {
         });
         self.place_stalled(cx, plane);
         self.place_stalled_anywhere(cx);
+        if self.ram.trims.erases_wait() {
+            self.erase_for_trims(cx, plane);
+        }
         if self.mapping.wants_collection(plane) {
             self.free_blocks_are_few(cx, plane, None);
         }

@@ -5,7 +5,7 @@ use wordline_ftl::Mapping;
 use wordline_ftl::gc::schedule::Trigger;
 use wordline_kernel::Time;
 use wordline_nand::{Block, Operation, Ppn};
-use wordline_reliability::Due;
+use wordline_reliability::{Due, Read};
 
 use super::Controller;
 use crate::backend::{Grade, Order, Purpose};
@@ -32,20 +32,36 @@ pub struct ErrorCounts {
     pub limited: u64,
 }
 
+/// What there is to say of a request where pages are not all alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Beside {
+    /// Whether a page of it could not be read or written.
+    pub failed: bool,
+    /// What the last decoding of the page took that was done last.
+    pub decode: Time,
+}
+
 impl<M: Mapping> Controller<M> {
     /// Looks at what a read will find. What the mapping keeps for itself is read in the end, however many retries it takes: it is
     /// kept more than once.
     pub(super) fn find_errors(&mut self, now: Time, order: &Order, grade: &mut Grade) {
+        let place = order.place;
+        let of_mapping = matches!(order.purpose, Purpose::MetadataRead | Purpose::MapRead);
+        let lost = self.flash.lost.contains(&place) || self.ram.failing.unwritten.contains(&place);
         let Some(reader) = &self.reader else {
+            self.flash.errors.reads += 1;
+            grade.failed = !of_mapping && lost;
             return;
         };
-        let place = order.place;
         let block = self.layout.block_of(place);
         let array = &self.flash.array;
         let Some(health) = array.health() else {
             return;
         };
-        let read = health.of(now, block, array.erases()[block.index()]);
+        let read = Read {
+            page: self.layout.page_in_block(place),
+            ..health.of(now, block, array.erases()[block.index()])
+        };
         if let Some(due) = reader.due(&read)
             && !self.ram.due.iter().any(|(other, _)| *other == block)
         {
@@ -59,11 +75,12 @@ impl<M: Mapping> Controller<M> {
             .min(levels - 1);
         let found = reader.read(&read, mode, first, &mut self.ram.error_draws);
         let last = found.level.unwrap_or(levels - 1);
-        let of_mapping = matches!(order.purpose, Purpose::MetadataRead | Purpose::MapRead);
-        let lost = self.flash.lost.contains(&place);
         grade.first = first as u8;
         grade.retries = (last - first) as u8;
         grade.failed = !of_mapping && (lost || found.level.is_none());
+        grade.decode = reader
+            .code
+            .last_decoding(last, found.level.map(|_| found.errors));
         let counts = &mut self.flash.errors;
         counts.reads += 1;
         counts.reads_retried += u64::from(last > first);
@@ -79,6 +96,9 @@ impl<M: Mapping> Controller<M> {
     /// meanwhile is let be; the others are looked at again.
     #[cold]
     pub(super) fn refresh_due(&mut self, cx: &mut Context<impl Hears>) {
+        if self.ram.failing.is_ending {
+            self.ram.due.clear();
+        }
         let mut place = 0;
         while let Some(&(block, due)) = self.ram.due.get(place) {
             let plane = self.layout.plane_of(block);
@@ -122,7 +142,7 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     pub(super) fn fail(&mut self, ticket: u32) {
         self.flash.errors.host_failures += 1;
-        self.ram.failed.insert(ticket);
+        self.ram.beside.entry(ticket).or_default().failed = true;
     }
 
     /// The array has worked: what ages data is noted.

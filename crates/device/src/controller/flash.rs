@@ -6,7 +6,7 @@ use wordline_nand::{Basic, Block, Die, Event as Flash, Features, Full, Operation
 
 use super::Controller;
 use super::pending::{PageWrite, Rewrite};
-use crate::backend::{ArrayDone, Purpose};
+use crate::backend::{ArrayDone, Outcome, Purpose};
 use crate::error::{DeviceError, Result};
 use crate::event::Context;
 use crate::observation::Hears;
@@ -68,6 +68,9 @@ impl<M: Mapping> Controller<M> {
             let transaction = self.ram.backend.get(slot);
             let (place, target) = (transaction.place, transaction.target);
             next = F::MULTI_PLANE.then(|| transaction.joined()).flatten();
+            if F::MULTI_PLANE && self.failing.is_some() && self.is_failure(now, slot, operation) {
+                continue;
+            }
             let applied = match operation {
                 Operation::Read => self.flash.array.read(place),
                 Operation::Program | Operation::Move => self.flash.array.program(target),
@@ -130,7 +133,12 @@ impl<M: Mapping> Controller<M> {
     #[cold]
     #[inline(never)]
     fn end_followed_write(&mut self, now: Time, slot: Slot) {
-        let page = Lpn(self.ram.backend.get(slot).tag);
+        let transaction = self.ram.backend.get(slot);
+        let (page, owner) = (Lpn(transaction.tag), transaction.owner);
+        if self.ram.backend.graded(slot).outcome == Outcome::Failed {
+            self.fail_write(owner);
+            return;
+        }
         if let Some(verification) = &mut self.verification {
             verification.acknowledge(now, slot, page);
         }
@@ -147,7 +155,9 @@ impl<M: Mapping> Controller<M> {
     fn merge_read(&mut self, slot: Slot) {
         let transaction = self.ram.backend.get(slot);
         let (tag, owner) = (transaction.tag, transaction.owner);
-        if self.ram.backend.graded(slot).failed {
+        let grade = self.ram.backend.graded(slot);
+        self.ram.pending.get_mut(tag).decode = grade.decode;
+        if grade.failed {
             self.ram.pending.get_mut(tag).lost = true;
             self.fail(owner);
         }
@@ -174,7 +184,7 @@ impl<M: Mapping> Controller<M> {
 
     /// What the array has done to its pages.
     #[cold]
-    fn follow(&mut self, slot: Slot, operation: Operation, place: Ppn, target: Ppn) {
+    pub(super) fn follow(&mut self, slot: Slot, operation: Operation, place: Ppn, target: Ppn) {
         if let Some(journal) = &mut self.flash.journal
             && matches!(operation, Operation::Program | Operation::Move)
         {

@@ -57,7 +57,7 @@ pub(super) struct Idling {
     spare_blocks: u32,
     /// Since when no request is being served.
     since: Time,
-    /// When [`Kind::Idle`] comes next.
+    /// When [`Kind::Look`] comes next.
     planned: Option<Time>,
     /// What the host will ask for next; a command is known once its tag may have come.
     upcoming: Vec<Request>,
@@ -142,7 +142,7 @@ impl<M: Mapping> Controller<M> {
         idling.since = cx.now;
         if idling.attention.at_once {
             idling.planned = Some(cx.now);
-            cx.schedule(cx.now, Kind::Idle);
+            cx.schedule(cx.now, Kind::Look);
         } else {
             self.plan_idle_check(cx, true);
         }
@@ -167,7 +167,7 @@ impl<M: Mapping> Controller<M> {
             && idling.planned.is_none_or(|planned| planned > next)
         {
             idling.planned = Some(next);
-            cx.schedule(next, Kind::Idle);
+            cx.schedule(next, Kind::Look);
         }
     }
 
@@ -182,8 +182,14 @@ impl<M: Mapping> Controller<M> {
         })
     }
 
-    /// Deals with [`Kind::Idle`].
-    pub(crate) fn check_idle(&mut self, cx: &mut Context<impl Hears>) -> Result<()> {
+    /// Deals with [`Kind::Look`].
+    pub(crate) fn look(&mut self, cx: &mut Context<impl Hears>) -> Result<()> {
+        self.finish_decoded(cx)?;
+        self.check_idle(cx)
+    }
+
+    /// The device may be idle.
+    fn check_idle(&mut self, cx: &mut Context<impl Hears>) -> Result<()> {
         if let Some(idling) = &mut self.ram.idling {
             idling.planned.take_if(|planned| *planned <= cx.now);
         }

@@ -6,7 +6,7 @@ use wordline_kernel::Time;
 use wordline_nand::{Block, Die, Operation, Ppn};
 
 use super::Controller;
-use crate::backend::{Order, Purpose};
+use crate::backend::{Order, Outcome, Purpose};
 use crate::event::{Context, Kind};
 use crate::observation::Hears;
 use crate::plan::Plan;
@@ -16,16 +16,16 @@ use crate::slot::Slot;
 /// The scheduler and its queue.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct IssueStage {
-    queue: IssueQueue,
-    scheduling: Scheduling,
+    pub(super) queue: IssueQueue,
+    pub(super) scheduling: Scheduling,
     joins: bool,
-    changed: Changed,
+    pub(super) changed: Changed,
     /// When [`Kind::Schedule`] comes, if it is on its way.
     called: Option<Time>,
     /// What has been chosen and is committed when the search is over.
     group: Vec<EntryId>,
     /// By ticket: the number of its request.
-    requests: Vec<u64>,
+    pub(super) requests: Vec<u64>,
     /// Requests begun so far.
     begun: u64,
 }
@@ -79,7 +79,7 @@ impl IssueStage {
     }
 
     /// Asks for the scheduler at this instant, once all that happens in it has happened.
-    fn call(&mut self, cx: &mut Context<impl Hears>) {
+    pub(super) fn call(&mut self, cx: &mut Context<impl Hears>) {
         if self.called.is_none() && !self.changed.is_empty() {
             self.called = Some(cx.now);
             cx.schedule(cx.now, Kind::Schedule);
@@ -104,13 +104,30 @@ impl<M: Mapping> Controller<M> {
     #[inline(never)]
     fn issue_else(&mut self, cx: &mut Context<impl Hears>, order: Order) -> Slot {
         if self.is_graded {
-            self.grade(cx.now, &order);
+            return self.issue_graded(cx, &order);
         }
+        self.issue_to(cx, &order)
+    }
+
+    /// The same of an operation whose page is to be looked at first.
+    fn issue_graded(&mut self, cx: &mut Context<impl Hears>, order: &Order) -> Slot {
+        let order = self.where_kept(order);
+        self.grade(cx.now, &order);
+        let fails = self.ram.backend.next_grade().outcome == Outcome::Failed;
+        let slot = self.issue_to(cx, &order);
+        if fails {
+            // What it is held back for may wait for a collection that has stopped for it.
+            self.clear(cx, Operation::Program, order.place, None);
+        }
+        slot
+    }
+
+    fn issue_to(&mut self, cx: &mut Context<impl Hears>, order: &Order) -> Slot {
         if self.ram.issue.is_some() {
-            return self.issue_to_queue(cx, &order);
+            return self.issue_to_queue(cx, order);
         }
         let die = self.layout.die_of_page(order.place);
-        self.ram.backend.enqueue(cx, die, &order)
+        self.ram.backend.enqueue(cx, die, order)
     }
 
     #[inline(never)]
@@ -152,7 +169,7 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Commits what has to come before an operation that does not wait for it.
-    fn clear(
+    pub(super) fn clear(
         &mut self,
         cx: &mut Context<impl Hears>,
         operation: Operation,
@@ -214,6 +231,9 @@ impl<M: Mapping> Controller<M> {
         };
         stage.called = None;
         loop {
+            if self.places_on_issue && !stage.group.is_empty() {
+                stage = self.issue_group(cx, stage);
+            }
             for place in 0..stage.group.len() {
                 let slot = stage.queue.remove(stage.group[place]).slot;
                 self.ram.backend.commit(cx, slot);
@@ -240,6 +260,23 @@ impl<M: Mapping> Controller<M> {
             }
         }
         self.ram.issue = Some(stage);
+    }
+
+    /// Issues the group of a stage, with places for what has none. What follows from a place may need the stage, which is in the
+    /// controller meanwhile.
+    fn issue_group(
+        &mut self,
+        cx: &mut Context<impl Hears>,
+        mut stage: Box<IssueStage>,
+    ) -> Box<IssueStage> {
+        let group = std::mem::take(&mut stage.group);
+        let chosen: Vec<Waiting> = group.iter().map(|id| stage.queue.remove(*id)).collect();
+        self.ram.issue = Some(stage);
+        self.issue_chosen(cx, &chosen);
+        match self.ram.issue.take() {
+            Some(stage) => stage,
+            None => unreachable!("it was put there"),
+        }
     }
 
     /// Idle dies begin with what has been enqueued at this instant, once the scheduler has chosen what

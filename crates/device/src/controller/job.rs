@@ -7,6 +7,7 @@ use wordline_kernel::Time;
 use wordline_nand::{Block, Plane, Ppn};
 
 use super::pending::{PageRead, Rewrite};
+use super::trim::PageTrim;
 
 /// What waits for a part of the map.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -17,6 +18,8 @@ pub(super) enum Waiter {
     Write(u32),
     /// A page that is to be written again.
     Rewrite(Rewrite),
+    /// A page that has been trimmed.
+    Trim(PageTrim),
 }
 
 /// What a collection is.

@@ -65,6 +65,8 @@ pub(super) struct PageWrite {
     pub label: Label,
     /// What its page is used for, where that is told.
     pub found: Characteristic,
+    /// What the last decoding of the rest of its page took.
+    pub decode: Time,
     /// Whether the rest of its page could not be read.
     pub lost: bool,
 }

@@ -34,11 +34,10 @@ impl<M: Mapping> Controller<M> {
         let recovery = self.read_anew(now, plan, &mut journal, &mut cut)?;
         self.flash.journal = Some(journal);
         for block in &recovery.erase {
-            self.erase_unclaimed(now, *block)?;
+            cut.blocks_erased += u32::from(self.erase_unclaimed(now, *block)?);
         }
         self.ram.free_blocks = self.mapping.free_blocks();
         cut.pages_read = recovery.pages_read;
-        cut.blocks_erased = recovery.erase.len() as u32;
         let each = |count: u64| count.div_ceil(u64::from(self.layout.dies));
         let chains = &plan.part.chains;
         let read = chains.unloaded(Operation::Read, 0).0 * each(cut.pages_read);
@@ -96,9 +95,19 @@ impl<M: Mapping> Controller<M> {
         Ok(self.mapping.recover(&flash))
     }
 
-    /// The recovery erases a block that holds nothing.
-    fn erase_unclaimed(&mut self, now: Time, block: Block) -> Result<()> {
-        let erased = self.flash.array.erase(block);
+    /// The recovery erases a block that holds nothing; false if it cannot be erased.
+    fn erase_unclaimed(&mut self, now: Time, block: Block) -> Result<bool> {
+        let before = self.flash.failures.erases;
+        if !self.erase_for_recovery(now, block) {
+            self.mapping.retired(block);
+            return Ok(false);
+        }
+        let is_replaced = self.flash.failures.erases > before;
+        let erased = if is_replaced {
+            Ok(())
+        } else {
+            self.flash.array.erase(block)
+        };
         erased.map_err(|violation| DeviceError::Violation { at: now, violation })?;
         self.age_erased(block);
         if let Some(verification) = &mut self.verification {
@@ -106,7 +115,7 @@ impl<M: Mapping> Controller<M> {
         }
         let erases = self.flash.array.erases()[block.index()];
         self.mapping.erased(block, erases);
-        Ok(())
+        Ok(true)
     }
 
     /// What the array was at when the power failed cannot be read.
@@ -144,8 +153,11 @@ impl<M: Mapping> Controller<M> {
         }
         let backend = BackEnd::new(plan, self.ram.backend.draws().clone());
         let draws = self.ram.error_draws.clone();
+        let failure_draws = self.ram.failing.draws.clone();
         self.ram = Volatile::new(plan, backend, self.mapping.free_blocks());
         self.ram.error_draws = draws;
+        self.ram.failing.draws = failure_draws;
+        self.ram.failing.is_ending = self.is_read_only();
         if let Some(idling) = &mut self.ram.idling {
             idling.wake(now);
         }

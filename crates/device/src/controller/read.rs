@@ -42,6 +42,7 @@ impl<M: Mapping> Controller<M> {
     /// Reads a page where pages are followed.
     #[cold]
     fn read_followed(&mut self, cx: &mut Context<impl Hears>, owner: u32, page: Lpn) -> Result<()> {
+        self.first_read(page);
         let mut oldest = NO_VERSION;
         if let Some(verification) = &mut self.verification {
             let filled = self.mapping.lookup(page).is_some();
@@ -135,6 +136,7 @@ impl<M: Mapping> Controller<M> {
                 write.since = cx.now;
                 self.advance(cx, write, later);
             }
+            Waiter::Trim(trim) => self.trim_done(cx, trim),
             Waiter::Rewrite(rewrite) => self.rewrite(cx, rewrite),
             Waiter::Read(mut read) => {
                 read.parts.die_wait += cx.now - read.since;

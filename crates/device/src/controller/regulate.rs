@@ -15,10 +15,10 @@ use super::Controller;
 use super::job::Waiter;
 use super::pending::{NO_QUEUE, PageRead, PageWrite, Rewrite};
 use super::write::Place;
-use crate::backend::{Grade, Order, Purpose};
+use crate::backend::{Grade, Order, Outcome, Purpose};
 use crate::error::Result;
-use crate::event::Context;
-use crate::observation::Hears;
+use crate::event::{Context, Kind};
+use crate::observation::{Hears, Observation, PageParts};
 use crate::plan::Plan;
 use crate::slot::Slot;
 
@@ -37,6 +37,15 @@ pub struct GradeCounts {
     pub rewrites_skipped: u64,
     /// What the scheme keeps in memory.
     pub storage: Storage,
+}
+
+/// A page that has left its die and is being decoded.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Decoding {
+    slot: Slot,
+    until: Time,
+    /// Where the time of its command went.
+    parts: PageParts,
 }
 
 /// The regulator, and the pages that are to be written again.
@@ -123,7 +132,7 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    fn mode_of(&self, place: Ppn) -> ProgramMode {
+    pub(super) fn mode_of(&self, place: Ppn) -> ProgramMode {
         let modes = self.flash.array.modes();
         modes.map_or(ProgramMode::Medium, |modes| modes.of(place))
     }
@@ -131,7 +140,7 @@ impl<M: Mapping> Controller<M> {
     /// Says of an operation how its page was programmed, or notes how it is to be.
     pub(super) fn grade(&mut self, now: Time, order: &Order) {
         let mode = match order.purpose {
-            Purpose::Erase => return,
+            Purpose::Erase => ProgramMode::default(),
             Purpose::MoveProgram => {
                 let from = Ppn(order.tag);
                 if self.flash.lost.contains(&from) {
@@ -151,12 +160,18 @@ impl<M: Mapping> Controller<M> {
             _ => {}
         }
         let operation = order.purpose.operation();
-        if operation != Operation::Read {
+        if matches!(operation, Operation::Program | Operation::Move) {
             self.flash.array.set_mode(order.target, mode);
         }
         let mut grade = Grade::of(mode);
+        if order.purpose == Purpose::Write {
+            grade.decode = self.ram.backend.next_grade().decode;
+        }
         if matches!(operation, Operation::Read | Operation::Move) {
             self.find_errors(now, order, &mut grade);
+        }
+        if self.failing.is_some() && operation != Operation::Read {
+            self.find_failure(order, &mut grade);
         }
         self.ram.backend.grade_next(grade);
     }
@@ -182,6 +197,11 @@ impl<M: Mapping> Controller<M> {
         if write.lost {
             self.lose(place);
         }
+        let mut grade = Grade {
+            decode: write.decode,
+            ..Grade::default()
+        };
+        self.ram.backend.grade_next(grade);
         let Some(regulation) = &self.ram.regulation else {
             return;
         };
@@ -189,7 +209,8 @@ impl<M: Mapping> Controller<M> {
         let queued = regulation.asks_for_queue && waits();
         let policy = regulation.regulator.policy();
         let Graded { mode, rewrite } = policy.write(page, found, queued);
-        self.ram.backend.grade_next(Grade::of(mode));
+        grade.mode = mode;
+        self.ram.backend.grade_next(grade);
         if rewrite {
             self.queue_rewrite(page, place);
         }
@@ -231,16 +252,79 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// A transaction has left the back end where pages are not all alike: if its die has nothing more to do for the host, a page is
-    /// written again; and blocks whose data is to move are looked at.
+    /// A transaction has left the back end where pages are not all alike: a page that was read has to be decoded first.
     #[cold]
     pub(super) fn finish_graded(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
+        let decode = self.ram.backend.graded(slot).decode;
+        let purpose = self.ram.backend.get(slot).purpose;
+        if decode == Time::ZERO || purpose.operation() != Operation::Read {
+            return self.finish_page(cx, slot);
+        }
+        let (until, parts) = (cx.now + decode, self.ram.backend.finished());
+        self.ram.decoding.push(Decoding { slot, until, parts });
+        cx.schedule(until, Kind::Look);
+        Ok(())
+    }
+
+    /// Pages have been decoded.
+    pub(super) fn finish_decoded(&mut self, cx: &mut Context<impl Hears>) -> Result<()> {
+        let mut place = 0;
+        while let Some(Decoding { slot, until, parts }) = self.ram.decoding.get(place).copied() {
+            if until > cx.now {
+                place += 1;
+                continue;
+            }
+            self.ram.decoding.remove(place);
+            self.ram.backend.finish_again(parts);
+            self.finish_page(cx, slot)?;
+        }
+        Ok(())
+    }
+    /// Whether the page of a transaction is being decoded.
+    pub(super) fn is_decoding(&self, slot: Slot) -> bool {
+        self.ram.decoding.iter().any(|one| one.slot == slot)
+    }
+
+    /// A page of a request is done whose last decoding took so long; if it is the last of its request, that is a part of its time.
+    pub(super) fn page_was_decoded(&mut self, ticket: Ticket, decode: Time) {
+        let is_last = self
+            .ram
+            .done
+            .last()
+            .is_some_and(|done| done.ticket == ticket);
+        if decode > Time::ZERO && is_last {
+            self.ram.beside.entry(ticket).or_default().decode = decode;
+        }
+    }
+
+    /// A transaction is over: if its die has nothing more to do for the host, a page is written again; and blocks whose data is to move
+    /// are looked at.
+    fn finish_page(&mut self, cx: &mut Context<impl Hears>, slot: Slot) -> Result<()> {
         let transaction = self.ram.backend.get(slot);
-        let (place, target) = (transaction.place, transaction.target);
-        if transaction.purpose == Purpose::MoveRead {
+        let (place, target, owner) = (transaction.place, transaction.target, transaction.owner);
+        let purpose = transaction.purpose;
+        if purpose == Purpose::MoveRead {
             self.copy_read(slot, place);
         }
+        let outcome = self.ram.backend.graded(slot).outcome;
+        if outcome != Outcome::Done {
+            for _ in 0..self.newly_retired() {
+                cx.observe(Observation::BlockRetired);
+            }
+        }
+        if outcome == Outcome::Failed {
+            self.end_life(cx);
+            if purpose == Purpose::Erase {
+                // Its job stops here.
+                self.ram.backend.release(slot);
+                return Ok(());
+            }
+        }
+        let decode = self.ram.backend.graded(slot).decode;
         self.finish_apart(cx, slot)?;
+        if matches!(purpose, Purpose::Read | Purpose::Write) {
+            self.page_was_decoded(owner, decode);
+        }
         if self.ram.regulation.is_some() {
             for place in [place, target] {
                 self.use_idle_die(cx, self.layout.die_of_page(place));
@@ -284,6 +368,10 @@ impl<M: Mapping> Controller<M> {
     /// Reads a page that is to be written again, unless it is so already, is gone, or is about to be superseded.
     pub(super) fn rewrite(&mut self, cx: &mut Context<impl Hears>, rewrite: Rewrite) {
         let Rewrite { page, queue } = rewrite;
+        if self.ram.failing.is_ending {
+            self.skip_rewrite(rewrite);
+            return;
+        }
         if let Some(job) = self.mapping.fetch(page, true) {
             self.wait_for_map(cx, job, Waiter::Rewrite(rewrite));
             return;
@@ -314,7 +402,7 @@ impl<M: Mapping> Controller<M> {
         let Rewrite { page, queue } = rewrite;
         let content = self.verification.as_ref();
         let content = content.map_or(0, |verification| verification.contents[slot as usize]);
-        if self.ram.backend.graded(slot).failed {
+        if self.ram.backend.graded(slot).failed || self.ram.failing.is_ending {
             self.skip_rewrite(rewrite);
             return;
         }

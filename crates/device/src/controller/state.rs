@@ -1,23 +1,25 @@
 //! The state of a device in two parts: what the flash keeps when the power fails, and what is lost.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use wordline_block::Ticket;
 use wordline_ftl::recovery::Journal;
 use wordline_ftl::regulate::Regulator;
 use wordline_kernel::Stream;
-use wordline_nand::{Array, Block, Ppn};
+use wordline_nand::{Array, BadBlocks, Block, Ppn};
 use wordline_reliability::Due;
 
 use super::die_loads::DieLoads;
-use super::errors::ErrorCounts;
+use super::errors::{Beside, ErrorCounts};
+use super::failures::{Failing, FailureCounts};
 use super::idle::Idling;
 use super::issue::IssueStage;
 use super::job::Jobs;
 use super::pending::PendingWrites;
-use super::regulate::{GradeCounts, Regulation};
+use super::regulate::{Decoding, GradeCounts, Regulation};
 use super::requests::{Done, Requests};
 use super::spare::Carried;
+use super::trim::Trims;
 use crate::backend::{BackEnd, Usage};
 use crate::plan::Plan;
 
@@ -33,21 +35,44 @@ pub(super) struct NonVolatile {
     pub graded: GradeCounts,
     /// What reads have found.
     pub errors: ErrorCounts,
-    /// Pages that hold what could not be read when it was copied.
+    /// What has come of programs and erases that failed.
+    pub failures: Box<FailureCounts>,
+    /// Pages that hold what could not be read when it was copied, or what could not be written.
     pub lost: FxHashSet<Ppn>,
 }
 
-/// A pristine array.
+/// The bad blocks of a new array, where blocks can be bad. There are no more than spare ones: who makes a plan checks that.
+fn bad_blocks(plan: &Plan) -> Option<BadBlocks> {
+    let (part, spare_blocks) = (&plan.part, plan.ftl.config.spare_blocks);
+    if spare_blocks == 0 && part.failing.is_none() {
+        return None;
+    }
+    BadBlocks::new(
+        &part.layout,
+        spare_blocks,
+        part.factory_bad_ratio,
+        part.seed,
+    )
+    .ok()
+}
+
+/// A pristine array. Where programs and erases fail, that is what its endurance is.
 fn array(plan: &Plan) -> Array {
     let part = &plan.part;
-    let mut array =
-        Array::new(part.layout, part.endurance_cycles).with_partial_programs(part.partial_programs);
+    let endurance = match part.failing {
+        Some(_) => u32::MAX,
+        None => part.endurance_cycles,
+    };
+    let mut array = Array::new(part.layout, endurance).with_partial_programs(part.partial_programs);
     if let Some(costs) = part.chains.costs() {
         let regulator = Regulator::new(&plan.ftl.config.regulation, 0);
         array.keep_modes(costs, regulator.policy().preloaded());
     }
     if part.reader.is_some() {
         array.keep_health();
+    }
+    if let Some(bad_blocks) = bad_blocks(plan) {
+        array.keep_bad_blocks(bad_blocks);
     }
     array
 }
@@ -66,6 +91,7 @@ impl NonVolatile {
                 ..GradeCounts::default()
             },
             errors: ErrorCounts::default(),
+            failures: Box::default(),
             lost: FxHashSet::default(),
             usage: vec![Usage::default(); part.layout.dies as usize],
         }
@@ -90,6 +116,8 @@ pub(super) struct Volatile {
     /// is not erased: if the power failed, the data before them would be lost.
     #[serde(with = "wordline_kernel::dense")]
     pub superseding: Vec<u16>,
+    /// TRIMs that wait for the flash, and what is remembered of them.
+    pub trims: Trims,
     /// Writes without a place.
     pub pending: PendingWrites,
     /// What the spare areas of pages on their way will say.
@@ -98,12 +126,16 @@ pub(super) struct Volatile {
     pub free_blocks: u32,
     /// Who decides how pages are programmed, where not all are alike.
     pub regulation: Option<Box<Regulation>>,
-    /// Requests of which a page could not be read, until they are done.
-    pub failed: FxHashSet<Ticket>,
+    /// What there is to say of requests beside, until they are done.
+    pub beside: FxHashMap<Ticket, Beside>,
+    /// Pages that are being decoded.
+    pub decoding: Vec<Decoding>,
     /// Blocks whose data is to move, and why; each once.
     pub due: Vec<(Block, Due)>,
     /// Where errors are drawn from.
     pub error_draws: Stream,
+    /// What has failed or will.
+    pub failing: Box<Failing>,
 }
 
 impl Volatile {
@@ -124,13 +156,16 @@ impl Volatile {
             die_loads: DieLoads::new(plan),
             idling: Idling::new(plan),
             superseding: vec![0; layout.blocks() as usize],
+            trims: Trims::new(plan),
             pending: PendingWrites::new(planes),
             carried: Carried::default(),
             free_blocks,
             regulation,
-            failed: FxHashSet::default(),
+            beside: FxHashMap::default(),
+            decoding: Vec::new(),
             due: Vec::new(),
             error_draws: Stream::new(plan.part.seed, "nand.errors"),
+            failing: Box::new(Failing::new(plan)),
         }
     }
 }

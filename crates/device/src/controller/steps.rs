@@ -64,8 +64,11 @@ impl<M: Mapping> Controller<M> {
         Ok(())
     }
 
-    /// Hands out the steps of a job until it has to wait; true if it is over.
+    /// Hands out the steps of a job until it has to wait; true if it is over. None at the end of the device's life.
     pub(super) fn run(&mut self, cx: &mut Context<impl Hears>, id: JobId) -> bool {
+        if self.ram.failing.is_ending {
+            return false;
+        }
         if let Some(held) = self.ram.jobs.get(id).and_then(|job| job.page_read.take()) {
             self.program_page_read(cx, id, held);
         }
@@ -78,7 +81,7 @@ impl<M: Mapping> Controller<M> {
             outstanding += self.read_all(cx, id);
         }
         let over = loop {
-            if stepwise && outstanding > 0 {
+            if self.ram.failing.is_ending || stepwise && outstanding > 0 {
                 break false;
             }
             match self.mapping.step(id) {
@@ -201,7 +204,11 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Erases a block, once nothing on its way supersedes a page of it.
+    #[inline(never)]
     pub(super) fn erase(&mut self, cx: &mut Context<impl Hears>, id: JobId, block: Block) {
+        if self.ram.failing.is_ending {
+            return;
+        }
         if self.ram.superseding[block.index()] > 0 {
             self.ram.jobs.defer_erase(id, block);
             self.commit_superseding(cx, block);

@@ -119,6 +119,10 @@ impl<M: Mapping> Controller<M> {
         let whole = span.whole;
         let (mut version, mut found) = (NO_VERSION, Characteristic::New);
         if self.follows {
+            if self.is_read_only() {
+                self.refuse_now(cx, owner);
+                return;
+            }
             (version, found) = self.follow_coming(cx.now, page, &span, trim);
         }
         let (parts, base) = (PageParts::default(), Shadow::unwritten());
@@ -133,6 +137,7 @@ impl<M: Mapping> Controller<M> {
             base,
             label: self.mapping.label(page),
             found,
+            decode: Time::ZERO,
             lost: false,
         };
         if self.ram.pending.queue_behind(&write) {
@@ -150,6 +155,7 @@ impl<M: Mapping> Controller<M> {
         span: &Span,
         trim: bool,
     ) -> (Version, Characteristic) {
+        self.first_written(page);
         let mut version = NO_VERSION;
         if let Some(verification) = &mut self.verification {
             let filled = self.mapping.lookup(page).is_some();
@@ -179,7 +185,7 @@ impl<M: Mapping> Controller<M> {
         let mut write = write;
         while self.accept(cx, &write, &mut later) {
             let Some(mut next) = later.pop_front() else {
-                return;
+                break;
             };
             next.parts.die_wait += cx.now - next.since;
             next.since = cx.now;
@@ -196,6 +202,10 @@ impl<M: Mapping> Controller<M> {
         write: &PageWrite,
         later: &mut VecDeque<PageWrite>,
     ) -> bool {
+        if write.trim && self.ram.trims.writes_map {
+            self.discard_through(cx, write);
+            return true;
+        }
         if let Some(job) = self.mapping.fetch(write.page, true) {
             let tag = self.ram.pending.add(write, later);
             self.ram.pending.get_mut(tag).since = cx.now;
@@ -211,6 +221,9 @@ impl<M: Mapping> Controller<M> {
         if write.trim {
             self.discard(cx, write);
             return true;
+        }
+        if self.places_on_issue && self.waits_unplaced(cx, write, later) {
+            return false;
         }
         match self.find_place(cx, write.page) {
             Ok(place) => {
@@ -278,17 +291,6 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// Trims a page.
-    fn discard(&mut self, cx: &mut Context<impl Hears>, write: &PageWrite) {
-        self.mapping.trim(write.page);
-        cx.observe(Observation::PageTrimmed);
-        if let Some(verification) = &mut self.verification {
-            let shadow = &mut verification.shadow;
-            shadow.acknowledge(cx.now, write.page, write.version);
-        }
-        self.page_done(cx, write.owner, write.parts);
-    }
-
     /// Queues a held write until there is room.
     #[cold]
     pub(super) fn stall(&mut self, cx: &mut Context<impl Hears>, tag: u32, want: Want) {
@@ -305,12 +307,16 @@ impl<M: Mapping> Controller<M> {
         }
     }
 
-    /// Places a held write; fails if there is still no room.
+    /// Places a held write, or ends it with an error where nothing is written any more; fails if there is still no room.
     pub(super) fn place_pending(
         &mut self,
         cx: &mut Context<impl Hears>,
         tag: u32,
     ) -> Result<(), Want> {
+        if self.is_graded && self.is_read_only() {
+            self.refuse_pending(cx, tag);
+            return Ok(());
+        }
         let page = self.ram.pending.get_mut(tag).page;
         let place = self.find_place(cx, page)?;
         let (mut write, mut later) = self.ram.pending.take(tag);

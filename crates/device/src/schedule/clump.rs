@@ -25,16 +25,18 @@ pub(super) enum Conflict {
 pub(super) struct Clump {
     scope: PackScope,
     interleaves: bool,
+    in_turn: bool,
     age_bound: Time,
     /// The package after the one that was served last.
     cursor: u32,
 }
 
 impl Clump {
-    pub(super) fn new(scope: PackScope, interleaves: bool, age_bound: Time) -> Self {
+    pub(super) fn new(scope: PackScope, interleaves: bool, in_turn: bool, age_bound: Time) -> Self {
         Self {
             scope,
             interleaves,
+            in_turn,
             age_bound,
             cursor: 0,
         }
@@ -46,6 +48,13 @@ impl Clump {
         changed: &mut Changed,
         group: &mut Vec<EntryId>,
     ) {
+        if self.in_turn {
+            self.choose_in_turn(view, group);
+            if group.is_empty() {
+                changed.clear();
+            }
+            return;
+        }
         loop {
             let behind = changed.range(self.cursor..).next();
             let Some(&package) = behind.or_else(|| changed.first()) else {
@@ -59,6 +68,22 @@ impl Clump {
             group.push(head);
             pack(view, head, self.scope, group);
             return;
+        }
+    }
+
+    /// Visits packages with something in the queue in the order of their numbers, those of a channel
+    /// side by side. One that can't take what waits for it holds up the sweep (Algorithm 2, line 4).
+    fn choose_in_turn(&mut self, view: &View<'_>, group: &mut Vec<EntryId>) {
+        let packages = view.queue.packages();
+        let mut sweep = (self.cursor..packages).chain(0..self.cursor.min(packages));
+        let Some(package) = sweep.find(|package| view.queue.of_package_count(*package) > 0) else {
+            return;
+        };
+        self.cursor = package;
+        if let Some(head) = self.head(view, package) {
+            self.cursor += 1;
+            group.push(head);
+            pack(view, head, self.scope, group);
         }
     }
 

@@ -253,3 +253,65 @@ fn read_first_lets_reads_pass_writes_but_not_their_own_program() {
         "the read of page 12 waits for its program"
     );
 }
+
+/// Three packages; of the first, two reads want one die. While that works the sweep stands still with
+/// `in_turn`, although the third package is idle and has another read to serve; without, it is served.
+#[test]
+fn a_package_that_cannot_take_its_read_holds_up_the_sweep_in_turn() {
+    let requests: [&[Page]; 4] = [
+        &[(10, [1, 1, 1], 0), (14, [1, 1, 1], 0)],
+        &[(20, [1, 2, 1], 0)],
+        &[(30, [2, 1, 1], 0)],
+        &[(34, [2, 1, 2], 0)],
+    ];
+    for in_turn in [false, true] {
+        let mut bench = Bench::new("paq2", &requests);
+        let policy = super::paq2::Paq2 {
+            in_turn,
+            ..Default::default()
+        };
+        bench.scheduling = Scheduling::new(&Scheduler::Paq2(policy));
+        assert_eq!(bench.round(), [[10], [20], [30]], "one read a package");
+        // The die of the first package is still being issued to.
+        let die = bench.queue.get(bench.queue.iter().next().unwrap()).die;
+        bench.loads[die.index()].counts[0] = 1;
+        let late = bench.round().concat();
+        let expected: &[u32] = if in_turn { &[] } else { &[34] };
+        assert_eq!(late, expected, "in_turn = {in_turn}");
+        assert_eq!(
+            flat(&bench.round()),
+            if in_turn { vec![14, 34] } else { vec![14] }
+        );
+    }
+}
+
+/// Two writes of two requests that fit one command: with `holds_writes` they go together; otherwise
+/// writes do not wait at all.
+#[test]
+fn paq0_packs_waiting_writes_of_different_requests() {
+    for holds_writes in [false, true] {
+        let mut bench = Bench::new("paq0", &[]);
+        let policy = super::paq0::Paq0 {
+            holds_writes,
+            ..Default::default()
+        };
+        bench.scheduling = Scheduling::new(&Scheduler::Paq0(policy));
+        assert_eq!(bench.scheduling.holds(Operation::Program), holds_writes);
+        for (number, plane) in [(0, 0), (1, 1)] {
+            let geometry = Geometry {
+                dies_per_package: DIES,
+                planes_per_die: PLANES,
+                blocks_per_plane: 4,
+                pages_per_block: 100,
+                ..Geometry::default()
+            };
+            let layout = Layout::new(&geometry, CHANNELS * PACKAGES).unwrap();
+            bench.queue.push(Waiting {
+                operation: Operation::Program,
+                ..read(&layout, number, 2 + plane, 0, plane)
+            });
+        }
+        let together = bench.round()[0].len() == 2;
+        assert_eq!(together, holds_writes);
+    }
+}

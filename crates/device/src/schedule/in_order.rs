@@ -21,12 +21,29 @@ pub enum Conflict {
     Channel,
 }
 
+/// Operations of the head that those of later requests are packed with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Packs {
+    /// None.
+    Nothing,
+    /// Reads.
+    Reads,
+    /// Reads and programs.
+    All,
+}
+
+impl Packs {
+    pub(super) fn takes(self, operation: Operation) -> bool {
+        self == Self::All || self == Self::Reads && operation == Operation::Read
+    }
+}
+
 /// A queue whose head blocks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct InOrder {
     conflict: Conflict,
     /// Whether operations of later requests are packed with those of the head.
-    packs: bool,
+    packs: Packs,
     /// Requests up to this number have begun.
     begun: Option<u64>,
     /// A request whose own operations are in each other's way; none begins before it is done.
@@ -34,7 +51,7 @@ pub(super) struct InOrder {
 }
 
 impl InOrder {
-    pub(super) fn new(conflict: Conflict, packs: bool) -> Self {
+    pub(super) fn new(conflict: Conflict, packs: Packs) -> Self {
         Self {
             conflict,
             packs,
@@ -69,12 +86,10 @@ impl InOrder {
             }
             group.push(id);
         }
-        if self.packs {
-            for place in 0..group.len() {
-                let id = group[place];
-                if view.queue.get(id).operation == Operation::Read {
-                    Self::pack_beside(view, id, group);
-                }
+        for place in 0..group.len() {
+            let id = group[place];
+            if self.packs.takes(view.queue.get(id).operation) {
+                Self::pack_beside(view, id, group);
             }
         }
     }

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use wordline_kernel::Time;
 use wordline_kernel::memory::Table;
-use wordline_nand::{Block, Die, Layout, Operation, PlaneRule, Ppn};
+use wordline_nand::{Block, Die, Layout, Operation, Plane, PlaneRule, Ppn};
 
 use crate::slot::Slot;
 use wordline_block::Ticket;
@@ -122,7 +122,9 @@ impl IssueQueue {
         dies_per_package: u32,
         dies_per_channel: u32,
     ) -> Self {
-        let (dies, blocks) = (layout.dies, layout.blocks() as usize);
+        let dies = layout.dies;
+        // Behind the blocks stand what has no place yet, by plane.
+        let blocks = (layout.blocks() + layout.planes()) as usize;
         let packages = dies.div_ceil(dies_per_package) as usize;
         let channels = dies.div_ceil(dies_per_channel) as usize;
         Self {
@@ -150,13 +152,17 @@ impl IssueQueue {
 
     /// What the queue takes of memory, which its programs touch.
     pub fn memory(layout: &Layout) -> [Table; 2] {
-        let blocks = u64::from(layout.blocks());
+        let blocks = u64::from(layout.blocks() + layout.planes());
         [
             Table::zeroed::<[EntryId; 2]>("waiting programs of blocks", blocks, 0.0),
             Table::zeroed::<u32>("counts of waiting programs", blocks, 0.0),
         ]
     }
 
+    /// What stands for the block of a program that has no place yet, on a plane.
+    pub fn unplaced(&self, plane: Plane) -> Block {
+        Block(self.layout.blocks() + plane.0)
+    }
     /// The package of a die.
     pub fn package(&self, die: Die) -> u32 {
         die.0 / self.dies_per_package
@@ -253,6 +259,9 @@ impl IssueQueue {
         self.entries[id as usize].class
     }
     fn class_of(&self, waiting: &Waiting) -> Class {
+        if waiting.block.0 >= self.layout.blocks() {
+            return Class(u64::MAX);
+        }
         let compares_blocks = !self.rule.allows((0, 0), (1, 0));
         let in_block = self.layout.page_in_block(waiting.place);
         let place = if compares_blocks {

@@ -13,6 +13,7 @@ mod in_order;
 pub mod issue_queue;
 #[cfg(test)]
 mod naive;
+pub mod ncq;
 mod pack;
 pub mod paq0;
 pub mod paq1;
@@ -179,6 +180,7 @@ macro_rules! members {
 members! {
     "immediate" => Immediate(immediate),
     "vaq" => Vaq(vaq),
+    "ncq" => Ncq(ncq),
     "paq0" => Paq0(paq0),
     "paq1" => Paq1(paq1),
     "paq2" => Paq2(paq2),

@@ -7,6 +7,7 @@ use wordline_nand::{Block, Die, Geometry, Layout, Operation, PlaneRule, Ppn};
 
 use super::clump::{Clump, conflict};
 use super::in_order::Conflict;
+use super::ncq::Ncq;
 use super::pack::{LOOK, PackScope, pack};
 use super::sprinkler::widest;
 use super::{
@@ -191,9 +192,14 @@ fn clumped(view: &View<'_>, package: u32, interleaves: bool) -> Option<EntryId> 
     head.filter(|_| !serves)
 }
 
-/// What waits of the first request in the queue, as far as it can be issued at once, if nothing is in its way; beside its
-/// reads what fits them.
-fn in_order(bench: &Bench, view: &View<'_>, conflict: Conflict, packs: bool) -> Vec<EntryId> {
+/// What waits of the first request in the queue, as far as it can be issued at once, if nothing is in its way; beside
+/// those of its kinds that are packed what fits them.
+fn in_order(
+    bench: &Bench,
+    view: &View<'_>,
+    conflict: Conflict,
+    packs: &[Operation],
+) -> Vec<EntryId> {
     let queue = view.queue;
     let die = |id: EntryId| queue.get(id).die;
     let shares = |one: Die, other: Die| match conflict {
@@ -220,8 +226,8 @@ fn in_order(bench: &Bench, view: &View<'_>, conflict: Conflict, packs: bool) -> 
         }
         group.push(id);
     }
-    let reads = |id: &EntryId| packs && queue.get(*id).operation == Operation::Read;
-    for id in group.clone().into_iter().filter(reads) {
+    let takes = |id: &EntryId| packs.contains(&queue.get(*id).operation);
+    for id in group.clone().into_iter().filter(takes) {
         for other in packed(bench, view, id, PackScope::Any) {
             let plane = |id: EntryId| (die(id), queue.get(id).plane);
             if !group.iter().any(|member| plane(*member) == plane(other)) {
@@ -230,6 +236,40 @@ fn in_order(bench: &Bench, view: &View<'_>, conflict: Conflict, packs: bool) -> 
         }
     }
     group
+}
+
+/// The package that a sweep is at: in turn, the first for which something waits.
+fn visited(view: &View<'_>, package: u32, in_turn: bool) -> u32 {
+    let waiting = view.queue.iter().map(|id| view.queue.get(id).die);
+    let first = waiting.map(|die| view.queue.package(die)).min();
+    first.filter(|_| in_turn).unwrap_or(package)
+}
+
+/// The longest row of first pages of which each finds its die idle, or in use by pages of the row that it can join, and nobody else
+/// where it must not: others who were there before, or, unless the row gathers, in it. Who was there before is not known, so
+/// it is another.
+fn page_by_page(bench: &Bench, view: &View<'_>, conflict: Conflict, gathers: bool) -> Vec<EntryId> {
+    let queue = view.queue;
+    let area = |die: Die| match conflict {
+        Conflict::Die => die.0,
+        Conflict::Package => queue.package(die),
+        Conflict::Channel => queue.channel(die),
+    };
+    let dies = || (0..bench.layout.dies).map(Die);
+    let ids: Vec<EntryId> = queue.iter().collect();
+    let goes = |place: usize| {
+        let own = queue.get(ids[place]);
+        let alone = dies().all(|die| area(die) != area(own.die) || view.load(die).committed() == 0);
+        let with_row = ids[..place].iter().all(|&id| {
+            let other = queue.get(id);
+            let joins = other.die != own.die || (view.joins && fits(bench, id, ids[place]));
+            let apart = area(other.die) != area(own.die) || other.request == own.request;
+            joins && (gathers || apart)
+        });
+        alone && with_row
+    };
+    let length = (0..ids.len()).take_while(|place| goes(*place)).count();
+    ids[..length].to_vec()
 }
 
 /// What a scheduler issues first, of all or of a package: its naive twin. Every one has to have one.
@@ -243,14 +283,24 @@ fn twin(scheduler: &Scheduler, bench: &Bench, view: &View<'_>, package: u32) -> 
     #[allow(unreachable_patterns)] // a new scheduler has no twin yet
     match scheduler {
         Scheduler::Immediate(_) => Vec::new(),
-        Scheduler::Vaq(policy) => in_order(bench, view, policy.conflict, false),
-        Scheduler::Paq0(policy) => in_order(bench, view, policy.conflict, true),
+        Scheduler::Vaq(policy) => in_order(bench, view, policy.conflict, &[]),
+        Scheduler::Paq0(policy) => {
+            let kinds = [Operation::Read, Operation::Program];
+            let packs = &kinds[..if policy.holds_writes { 2 } else { 1 }];
+            in_order(bench, view, policy.conflict, packs)
+        }
+        Scheduler::Ncq(policy) => {
+            let Ncq { conflict, gathers } = *policy;
+            page_by_page(bench, view, conflict, gathers)
+        }
         Scheduler::Paq1(policy) => {
-            let head = clumped(view, package, policy.interleaves);
+            let visited = visited(view, package, policy.in_turn);
+            let head = clumped(view, visited, policy.interleaves);
             beside(head, PackScope::SameRequest)
         }
         Scheduler::Paq2(policy) => {
-            beside(clumped(view, package, policy.interleaves), PackScope::Any)
+            let visited = visited(view, package, policy.in_turn);
+            beside(clumped(view, visited, policy.interleaves), PackScope::Any)
         }
         Scheduler::Sprinkler(policy) => {
             let takes = view.committed(package) < policy.over_commitment;
@@ -306,7 +356,7 @@ fn the_same_has_waited_longest() {
 
 #[test]
 fn the_same_heads_are_chosen() {
-    let clump = Clump::new(PackScope::Any, true, Time::ZERO);
+    let clump = Clump::new(PackScope::Any, true, false, Time::ZERO);
     let first = read_first::State::new(&read_first::ReadFirst { age_bound_us: 0.0 });
     on_random_lines(|bench, _| {
         let view = bench.view(true);
@@ -352,7 +402,21 @@ fn the_same_covers_most_planes() {
 
 #[test]
 fn every_scheduler_issues_what_its_twin_does() {
-    for scheduler in Scheduler::defaults() {
+    let others = [
+        Scheduler::Paq0(super::paq0::Paq0 {
+            holds_writes: true,
+            ..Default::default()
+        }),
+        Scheduler::Paq1(super::paq1::Paq1 {
+            in_turn: true,
+            ..Default::default()
+        }),
+        Scheduler::Paq2(super::paq2::Paq2 {
+            in_turn: true,
+            ..Default::default()
+        }),
+    ];
+    for scheduler in Scheduler::defaults().into_iter().chain(others) {
         let mut issued = 0;
         on_random_lines(|bench, _| {
             for joins in [true, false] {

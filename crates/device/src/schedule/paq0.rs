@@ -6,19 +6,23 @@ use wordline_kernel::Time;
 use wordline_kernel::slot::Cited;
 use wordline_nand::Operation;
 
-use super::in_order::{Conflict, InOrder};
+use super::in_order::{Conflict, InOrder, Packs};
 use super::{Changed, EntryId, Schedule, View};
 use wordline_block::Ticket;
 
 /// Reads as with `vaq`, but below the FTL: operations waiting for the die of a page being read, on
 /// other planes and within the plane rule, join its command, whichever request they belong to.
-/// Writes do not wait: their pages are allocated on arrival.
+/// Writes do not wait, unless `holds_writes`: their pages are allocated on arrival.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Paq0 {
     /// What two requests must not share to be in flight together: a `die`, a `package` or a
     /// `channel`.
     pub conflict: Conflict,
+    /// Whether writes wait in line with the reads and are packed like them, with those of any
+    /// request (sections 6.3 and 6.5.2: plane packing alone, otherwise `vaq`); otherwise they are
+    /// issued to their dies at once.
+    pub holds_writes: bool,
     /// Time to search the clump table, once for all that is committed together. Nanoseconds; 1,770
     /// for 64 packages on a processor of 72 MHz (section 6.6.3).
     #[schemars(range(min = 0, max = 1_000_000))]
@@ -29,6 +33,7 @@ impl Default for Paq0 {
     fn default() -> Self {
         Self {
             conflict: Conflict::default(),
+            holds_writes: false,
             search_ns: 1770,
         }
     }
@@ -42,14 +47,21 @@ impl Cited for Paq0 {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     in_order: InOrder,
+    holds_writes: bool,
     search: Time,
 }
 
 impl State {
     /// Before the first request.
     pub fn new(policy: &Paq0) -> Self {
+        let packs = if policy.holds_writes {
+            Packs::All
+        } else {
+            Packs::Reads
+        };
         Self {
-            in_order: InOrder::new(policy.conflict, true),
+            in_order: InOrder::new(policy.conflict, packs),
+            holds_writes: policy.holds_writes,
             search: Time::from_ns(policy.search_ns.into()),
         }
     }
@@ -57,7 +69,7 @@ impl State {
 
 impl Schedule for State {
     fn holds(&self, operation: Operation) -> bool {
-        operation == Operation::Read
+        self.holds_writes || operation == Operation::Read
     }
     fn choose(&mut self, view: &View<'_>, changed: &mut Changed, group: &mut Vec<EntryId>) {
         self.in_order.choose(view, changed, group);

@@ -20,6 +20,9 @@ pub struct Paq1 {
     /// Whether a package takes a read while another of its dies is busy; otherwise when all are
     /// done.
     pub interleaves: bool,
+    /// Whether a package that can't take a read that waits for it holds up all behind it
+    /// (`check_and_wait` in Algorithm 2, line 4); otherwise any package that can is served.
+    pub in_turn: bool,
     /// Time to search the clump table, once for each command. Nanoseconds; 1,770 for 64 packages on
     /// a processor of 72 MHz (section 6.6.3).
     #[schemars(range(min = 0, max = 1_000_000))]
@@ -34,6 +37,7 @@ impl Default for Paq1 {
     fn default() -> Self {
         Self {
             interleaves: true,
+            in_turn: false,
             search_ns: 1770,
             age_bound_us: 0.0,
         }
@@ -58,6 +62,7 @@ impl State {
             clump: Clump::new(
                 PackScope::SameRequest,
                 policy.interleaves,
+                policy.in_turn,
                 us(policy.age_bound_us),
             ),
             search: Time::from_ns(policy.search_ns.into()),

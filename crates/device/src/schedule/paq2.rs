@@ -21,6 +21,9 @@ pub struct Paq2 {
     /// Whether a package takes a read while another of its dies is busy; otherwise when all are
     /// done.
     pub interleaves: bool,
+    /// Whether a package that can't take a read that waits for it holds up all behind it
+    /// (`check_and_wait` in Algorithm 2, line 4); otherwise any package that can is served.
+    pub in_turn: bool,
     /// Time to search the clump table, once for each command. Nanoseconds; 1,770 for 64 packages on
     /// a processor of 72 MHz (section 6.6.3).
     #[schemars(range(min = 0, max = 1_000_000))]
@@ -35,6 +38,7 @@ impl Default for Paq2 {
     fn default() -> Self {
         Self {
             interleaves: true,
+            in_turn: false,
             search_ns: 1770,
             age_bound_us: 0.0,
         }
@@ -56,7 +60,12 @@ impl State {
     /// Before the first request.
     pub fn new(policy: &Paq2) -> Self {
         Self {
-            clump: Clump::new(PackScope::Any, policy.interleaves, us(policy.age_bound_us)),
+            clump: Clump::new(
+                PackScope::Any,
+                policy.interleaves,
+                policy.in_turn,
+                us(policy.age_bound_us),
+            ),
             search: Time::from_ns(policy.search_ns.into()),
         }
     }

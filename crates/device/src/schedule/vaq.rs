@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 use wordline_nand::Operation;
 
-use super::in_order::{Conflict, InOrder};
+use super::in_order::{Conflict, InOrder, Packs};
 use super::{Changed, EntryId, Schedule, View};
 use wordline_block::Ticket;
 
@@ -48,7 +48,7 @@ impl State {
     /// Before the first request.
     pub fn new(policy: &Vaq) -> Self {
         Self {
-            in_order: InOrder::new(policy.conflict, false),
+            in_order: InOrder::new(policy.conflict, Packs::Nothing),
             holds_writes: policy.holds_writes,
         }
     }

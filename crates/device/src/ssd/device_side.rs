@@ -35,7 +35,23 @@ impl<M: Mapping, P: Hears> Act for DeviceSide<'_, '_, M, P> {
         let request = self.tickets.outstanding[ticket as usize].request;
         let begun = match &mut self.buffer {
             None => self.controller.begin(self.cx, ticket, &request),
-            Some(buffered) => buffered.begin(self.cx, ticket, &request, self.controller),
+            Some(buffered) => {
+                let freed = match request.op {
+                    Op::Trim => {
+                        let bytes = self.controller.trim_frees(self.cx, &request);
+                        Request {
+                            offset: bytes.start,
+                            bytes: bytes.end - bytes.start,
+                            ..request
+                        }
+                    }
+                    _ => request,
+                };
+                if request.op == Op::Write {
+                    self.controller.trim_run_written(&request);
+                }
+                buffered.begin(self.cx, ticket, &freed, self.controller)
+            }
         };
         if let Err(error) = begun {
             self.error.get_or_insert(error);
@@ -57,6 +73,7 @@ impl<M: Mapping, P: Hears> DeviceSide<'_, '_, M, P> {
             if let Some(request) = buffered.next_request() {
                 self.request_page(request)?;
             } else if self.controller.done().is_empty() {
+                self.controller.end_trims(self.cx);
                 break;
             } else {
                 let done = std::mem::take(self.controller.done());
@@ -75,10 +92,14 @@ impl<M: Mapping, P: Hears> DeviceSide<'_, '_, M, P> {
                 self.error.get_or_insert(error);
                 break;
             }
-            let Some(ticket) = self.buffer.as_mut().and_then(|one| one.next_done()) else {
+            let now = self.cx.now;
+            let Some(ticket) = self.buffer.as_mut().and_then(|one| one.next_done(now)) else {
                 break;
             };
-            connection.finished(self.cx.now, ticket, self);
+            connection.finished(now, ticket, self);
+        }
+        if let Some(buffered) = &mut self.buffer {
+            buffered.rest(self.cx, self.controller);
         }
     }
 
@@ -88,7 +109,8 @@ impl<M: Mapping, P: Hears> DeviceSide<'_, '_, M, P> {
             return Ok(());
         };
         for done in done {
-            if buffered.flash_done(self.cx, done, self.controller)? {
+            let beside = self.controller.take_beside(done.ticket);
+            if buffered.flash_done(self.cx, (done, beside), self.controller)? {
                 self.tickets.vacant.push(done.ticket);
             }
         }

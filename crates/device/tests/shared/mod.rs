@@ -40,6 +40,7 @@ pub fn plan(
         streams: Vec::new(),
         buffer: None,
         ftl: wordline_ftl::Plan::new(config, layout, dimensions, 1).ok()?,
+        first_read_pages: 0,
     })
 }
 
@@ -57,11 +58,18 @@ pub struct Tally {
     pub trimmed: u64,
     pub own: u64,
     pub replaced: u64,
+    pub retired: u64,
     /// Pages that requests found in the DRAM buffer, and did not.
     pub hits: [u64; 2],
     /// Pages that left it clean, and dirty.
     pub evictions: [u64; 2],
+    /// Those at which the dies were unbalanced.
+    pub unbalanced: u64,
     pub destaged: u64,
+    /// Pages that were read ahead, and those of them that were asked for.
+    pub ahead: [u64; 2],
+    pub batches: u64,
+    pub flushed_idly: u64,
 }
 
 impl Probe<Observation> for Tally {
@@ -84,18 +92,25 @@ impl Probe<Observation> for Tally {
             Observation::PageTrimmed => self.trimmed += 1,
             Observation::MetadataPage { .. } => self.own += 1,
             Observation::Replaced => self.replaced += 1,
+            Observation::BlockRetired => self.retired += 1,
             Observation::Buffer(buffer::Observation::Accessed { hit, .. }) => {
                 self.hits[usize::from(!hit)] += 1;
             }
-            Observation::Buffer(buffer::Observation::Evicted { dirty }) => {
+            Observation::Buffer(buffer::Observation::Evicted { dirty, unbalanced }) => {
+                self.unbalanced += u64::from(unbalanced);
                 self.evictions[usize::from(dirty)] += 1;
             }
             Observation::Buffer(buffer::Observation::Destaged { .. }) => self.destaged += 1,
+            Observation::Buffer(buffer::Observation::BatchSent { .. }) => self.batches += 1,
+            Observation::Buffer(buffer::Observation::ReadAhead) => self.ahead[0] += 1,
+            Observation::Buffer(buffer::Observation::ReadAheadUsed) => self.ahead[1] += 1,
+            Observation::Buffer(buffer::Observation::FlushedIdly) => self.flushed_idly += 1,
             Observation::Admitted { .. }
             | Observation::Bus { .. }
             | Observation::Array { .. }
             | Observation::Die { .. }
             | Observation::FreeBlocks { .. }
+            | Observation::TrimBegun { .. }
             | Observation::PowerCut(_) => {}
         }
     }

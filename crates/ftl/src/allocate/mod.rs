@@ -65,6 +65,13 @@ members! {
     "dynamic" => Dynamic(dynamic),
 }
 
+impl Allocate {
+    /// Whether a write gets its page when it is issued.
+    pub fn is_on_issue(&self) -> bool {
+        matches!(self, Self::Static(r#static::Static { on_issue: true, .. }))
+    }
+}
+
 impl Default for Allocate {
     fn default() -> Self {
         Self::Static(r#static::Static::default())

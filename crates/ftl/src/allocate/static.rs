@@ -15,6 +15,11 @@ use crate::lpn::Lpn;
 pub struct Static {
     /// Order of channel, way, die and plane, fastest first.
     pub order: Order,
+    /// Whether a write gets its page when the scheduler issues it, and not when it comes. Programs that are issued together
+    /// to all planes of a die then take the same page of blocks kept in step for that, and are one command ("packed
+    /// together in any manner", section 6.3); others take the next page of their plane's block. Page mapping behind a
+    /// scheduler that holds writes.
+    pub on_issue: bool,
 }
 
 impl Cited for Static {

@@ -398,6 +398,9 @@ impl BlockMap {
     }
 }
 
+/// Owner of a block that nobody gets any more.
+const NOBODY: u32 = u32::MAX;
+
 impl Mapping for BlockMap {
     fn user_pages(&self) -> u32 {
         self.user_pages
@@ -478,6 +481,9 @@ impl Mapping for BlockMap {
         self.owners[block.index()] = 0;
         self.is_free(block, erases);
         self.is_erased(block);
+    }
+    fn retired(&mut self, block: Block) {
+        self.owners[block.index()] = NOBODY;
     }
     /// Nothing can be collected before a write needs it.
     fn full(&self, _plane: Plane) -> Option<Want> {

@@ -327,6 +327,23 @@ impl Mapping for DftlMap {
     fn refresh(&mut self, block: Block) -> Option<Collection> {
         self.pages.refresh(block)
     }
+    fn is_spent(&self, block: Block) -> bool {
+        self.pages.is_spent(block)
+    }
+    fn clear(&mut self, block: Block) -> Option<Collection> {
+        self.pages.clear(block)
+    }
+    /// A page that was never written is in no translation page.
+    fn trim_through(&mut self, page: Lpn) -> Option<JobId> {
+        self.pages.lookup(page)?;
+        self.pages.trim(page);
+        self.cache.unmapped(page.0, self.shape.batch_update);
+        let label = self.label(page.0);
+        let id = self.fetch_of(label);
+        self.rewriting[label as usize] = true;
+        self.jobs[id.index()].rewrite_once(label);
+        Some(id)
+    }
     fn is_over(&self, job: JobId) -> bool {
         if job.0 < self.layout().planes() {
             return self.pages.is_over(job);

@@ -129,6 +129,16 @@ pub trait Mapping {
     }
     /// Finds a place for a new copy of a page; the one before is invalid from now on.
     fn write(&mut self, page: Lpn) -> Written;
+    /// Finds places for pages of the host on all planes of a die, one each, that can be programmed by one command: the same page of
+    /// blocks that are kept in step for this. False, and nothing has changed, if there are none; they are written one by one then.
+    fn write_in_step(&mut self, _pages: &[Lpn], _places: &mut Vec<Ppn>) -> bool {
+        false
+    }
+    /// The current copy of a page and what was programmed in `place` change places, as if they had been programmed there. False, and
+    /// nothing has changed, if either is being collected or erased, or where the mapping cannot.
+    fn exchange(&mut self, _page: Lpn, _place: Ppn) -> bool {
+        false
+    }
     /// The host does not need a page any more: from now on it maps nowhere.
     fn trim(&mut self, page: Lpn);
     /// Whether `plane` has fewer free blocks than garbage collection is to keep.
@@ -141,6 +151,22 @@ pub trait Mapping {
     fn refresh(&mut self, _block: Block) -> Option<Collection> {
         None
     }
+    /// Whether a full block, which is not being collected, holds nothing any more, so that [`Mapping::clear`] can have it erased. Never
+    /// where the mapping cannot tell.
+    fn is_spent(&self, _block: Block) -> bool {
+        false
+    }
+    /// Starts a collection of a block that [`Mapping::is_spent`], which only erases it. None while its plane is being collected.
+    fn clear(&mut self, _block: Block) -> Option<Collection> {
+        None
+    }
+    /// The host does not need a page any more, of which the part of the map in flash is to say so at once: as [`Mapping::trim`], but its
+    /// entry need not be fetched. The job that brings that part of the map up to date, if it is in flash; when it
+    /// is over, flash says so.
+    fn trim_through(&mut self, page: Lpn) -> Option<JobId> {
+        self.trim(page);
+        None
+    }
     /// Whether a job whose steps are all done has none left.
     fn is_over(&self, job: JobId) -> bool;
     /// The next step of a job; it has one at least. After [`Step::Wait`], ask again when all steps before it are done.
@@ -150,6 +176,8 @@ pub trait Mapping {
     fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn>;
     /// A block is erased, for the `erases`th time.
     fn erased(&mut self, block: Block, erases: u32);
+    /// A block that a recovery was to erase cannot be: the device is at the end of its life, and nothing is written any more.
+    fn retired(&mut self, _block: Block) {}
 
     /// Puts a free block into the place of the update block that a logical block has filled, so that
     /// writes go on and its collection can come later (update block replacement, Jung 2013, section
@@ -349,6 +377,12 @@ impl Mapping for Map {
     fn write(&mut self, page: Lpn) -> Written {
         page_first!(self, map => map.write(page))
     }
+    fn write_in_step(&mut self, pages: &[Lpn], places: &mut Vec<Ppn>) -> bool {
+        each!(self, map => map.write_in_step(pages, places))
+    }
+    fn exchange(&mut self, page: Lpn, place: Ppn) -> bool {
+        each!(self, map => map.exchange(page, place))
+    }
     #[inline]
     fn trim(&mut self, page: Lpn) {
         each!(self, map => map.trim(page));
@@ -363,6 +397,15 @@ impl Mapping for Map {
     }
     fn refresh(&mut self, block: Block) -> Option<Collection> {
         each!(self, map => map.refresh(block))
+    }
+    fn is_spent(&self, block: Block) -> bool {
+        each!(self, map => map.is_spent(block))
+    }
+    fn clear(&mut self, block: Block) -> Option<Collection> {
+        each!(self, map => map.clear(block))
+    }
+    fn trim_through(&mut self, page: Lpn) -> Option<JobId> {
+        each!(self, map => map.trim_through(page))
     }
     #[inline]
     fn is_over(&self, job: JobId) -> bool {
@@ -379,6 +422,9 @@ impl Mapping for Map {
     #[inline]
     fn erased(&mut self, block: Block, erases: u32) {
         each!(self, map => map.erased(block, erases));
+    }
+    fn retired(&mut self, block: Block) {
+        each!(self, map => map.retired(block));
     }
     #[inline]
     fn replace(&mut self, block: LogicalBlock) -> bool {

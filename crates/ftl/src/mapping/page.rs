@@ -3,6 +3,8 @@
 mod audit;
 mod bulk;
 mod collect;
+mod exchange;
+mod in_step;
 mod metadata;
 mod recover;
 mod room;
@@ -149,6 +151,8 @@ pub struct PageMap {
     pub(super) owners: Vec<u32>,
     pub(super) blocks: Blocks,
     planes: Vec<PlaneState>,
+    /// By plane: the block that is kept in step with those of the other planes of its die; empty until there is one.
+    in_step: Vec<Active>,
     /// Free blocks of all planes.
     free_blocks: u32,
     allocator: Allocator,
@@ -198,6 +202,7 @@ impl PageMap {
             owners: vec![0; layout.pages() as usize],
             blocks: Blocks::new(layout),
             planes: vec![plane; layout.planes() as usize],
+            in_step: Vec::new(),
             free_blocks: layout.blocks() - layout.planes() * kept,
             allocator: Allocator::new(&plan.config.allocate, plan.dimensions),
             chooser: Chooser::new(&plan.config.gc.victim, &layout, plan.seed),
@@ -231,7 +236,13 @@ impl PageMap {
         let state = &self.planes[self.layout.plane_of(block).index()];
         let is_block = |active: &&Active| active.block == block;
         let room = |active: &Active| active.end - active.next;
-        let rooms = state.active.iter().filter(is_block).map(room);
+        let in_step = self.in_step.get(self.layout.plane_of(block).index());
+        let rooms = state
+            .active
+            .iter()
+            .chain(in_step)
+            .filter(is_block)
+            .map(room);
         self.blocks.valid(block) - rooms.sum::<u32>()
     }
     /// The books on each block; what an active block has room for is booked as valid.
@@ -274,7 +285,8 @@ impl Mapping for PageMap {
     }
     fn valid_pages(&self) -> u64 {
         let room: u32 = self.planes.iter().map(PlaneState::room).sum();
-        self.blocks.valid_pages() - u64::from(room)
+        let in_step = self.in_step.iter().map(|active| active.end - active.next);
+        self.blocks.valid_pages() - u64::from(room + in_step.sum::<u32>())
     }
     #[inline]
     fn lookup(&self, page: Lpn) -> Option<Ppn> {
@@ -303,6 +315,12 @@ impl Mapping for PageMap {
             None => Written::Wait(Want::Free(plane)),
         }
     }
+    fn write_in_step(&mut self, pages: &[Lpn], places: &mut Vec<Ppn>) -> bool {
+        self.put_in_step(pages, places)
+    }
+    fn exchange(&mut self, page: Lpn, place: Ppn) -> bool {
+        self.exchange_places(page, place)
+    }
     fn trim(&mut self, page: Lpn) {
         if let Some(old) = self.lookup(page) {
             self.invalidate(old);
@@ -319,6 +337,12 @@ impl Mapping for PageMap {
     }
     fn refresh(&mut self, block: Block) -> Option<Collection> {
         self.start_refresh(block)
+    }
+    fn is_spent(&self, block: Block) -> bool {
+        self.blocks.phase(block) == Phase::Closed && self.blocks.valid(block) == 0
+    }
+    fn clear(&mut self, block: Block) -> Option<Collection> {
+        self.start_clear(block)
     }
     fn is_over(&self, job: JobId) -> bool {
         self.planes[job.index()].victim.is_none()
@@ -343,8 +367,14 @@ impl Mapping for PageMap {
         let state = &mut self.planes[plane.index()];
         state.free += 1;
         self.free_blocks += 1;
-        state.victim = None;
-        self.free.erased(plane, block, erases);
+        if state.victim.take().is_some_and(|victim| victim.refresh) {
+            self.free.refreshed(plane, block, erases);
+        } else {
+            self.free.erased(plane, block, erases);
+        }
+    }
+    fn retired(&mut self, block: Block) {
+        self.blocks.enter(block, Phase::Bad);
     }
     /// A plane with fewer free blocks than it should have, whose collection is still to come.
     fn delayed(&self, plane: Plane) -> Option<Want> {

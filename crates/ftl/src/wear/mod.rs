@@ -2,6 +2,7 @@
 
 pub mod dynamic;
 pub mod none;
+pub mod read_blind;
 pub mod r#static;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,10 @@ use wordline_nand::{Block, Layout, Plane};
 pub trait Spend {
     /// `block` of `plane` is erased, for the `erases`th time.
     fn erased(&mut self, plane: Plane, block: Block, erases: u32);
+    /// The same of a block whose data was moved because of its reads or its age, and not for room.
+    fn refreshed(&mut self, plane: Plane, block: Block, erases: u32) {
+        self.erased(plane, block, erases);
+    }
     /// Takes a free block of `plane`. There is one: the caller counts.
     fn take(&mut self, plane: Plane) -> Option<Block>;
     /// Takes the free block of `plane` for data that seldom changes. There is one.
@@ -63,6 +68,9 @@ macro_rules! members {
             fn erased(&mut self, plane: Plane, block: Block, erases: u32) {
                 match self { $(Self::$Variant(state) => state.erased(plane, block, erases)),+ }
             }
+            fn refreshed(&mut self, plane: Plane, block: Block, erases: u32) {
+                match self { $(Self::$Variant(state) => state.refreshed(plane, block, erases)),+ }
+            }
             fn take(&mut self, plane: Plane) -> Option<Block> {
                 match self { $(Self::$Variant(state) => state.take(plane)),+ }
             }
@@ -83,6 +91,7 @@ members! {
     "none" => None(none),
     "dynamic" => Dynamic(dynamic),
     "static" => Static(r#static),
+    "read-blind" => ReadBlind(read_blind),
 }
 
 impl Default for Wear {

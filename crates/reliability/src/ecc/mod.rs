@@ -40,6 +40,12 @@ impl Code {
     pub fn words(&self, page_bytes: u32) -> u32 {
         (page_bytes * 8).div_ceil(self.data_bits.max(1)).max(1)
     }
+    /// What the decoding of a level takes: of so many errors that it corrects, or of more than it can.
+    pub fn last_decoding(&self, level: usize, corrected: Option<u32>) -> Time {
+        self.ladder.get(level).map_or(Time::ZERO, |level| {
+            level.decode + level.decode_per_error * u64::from(corrected.unwrap_or_default())
+        })
+    }
     /// The first level, from `first` on, that corrects a codeword with this many errors.
     pub fn corrects(&self, first: usize, errors: u32) -> Option<usize> {
         let levels = self.ladder.iter().enumerate().skip(first);

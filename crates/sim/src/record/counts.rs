@@ -28,6 +28,8 @@ pub struct FlashCounts {
     pub read_modify_writes: u64,
     /// Reads of pages that were never written.
     pub unwritten_pages_read: u64,
+    /// Pages that TRIMs covered as a whole.
+    pub pages_trim_asked: u64,
     /// Pages discarded.
     pub pages_trimmed: u64,
     /// Pages that the mapping read for itself.
@@ -36,6 +38,8 @@ pub struct FlashCounts {
     pub own_page_programs: u64,
     /// Free blocks that took the place of full update blocks.
     pub blocks_replaced: u64,
+    /// Blocks that went bad.
+    pub blocks_retired: u64,
 }
 
 /// Collections of one kind that were started for the same reason.
@@ -87,10 +91,12 @@ impl Merge for FlashCounts {
         self.gc_die_time += other.gc_die_time;
         self.read_modify_writes += other.read_modify_writes;
         self.unwritten_pages_read += other.unwritten_pages_read;
+        self.pages_trim_asked += other.pages_trim_asked;
         self.pages_trimmed += other.pages_trimmed;
         self.own_page_reads += other.own_page_reads;
         self.own_page_programs += other.own_page_programs;
         self.blocks_replaced += other.blocks_replaced;
+        self.blocks_retired += other.blocks_retired;
     }
 }
 
@@ -103,10 +109,20 @@ pub struct BufferCounts {
     pub misses: [u64; 2],
     /// Pages that left: like those in the flash, and newer.
     pub evictions: [u64; 2],
+    /// Of both, those at which the dies were unbalanced, where somebody watches.
+    pub unbalanced: u64,
     /// Pages that went to the flash.
     pub destaged: u64,
     /// Of those: pages that had to be completed from the flash.
     pub destaged_partial: u64,
+    /// Pages that went there in idle time.
+    pub flushed_idly: u64,
+    /// Pages that were read before anybody asked for them.
+    pub read_ahead: u64,
+    /// Those of them that a read asked for then.
+    pub read_ahead_used: u64,
+    /// Batches that went there.
+    pub batches: u64,
 }
 
 impl BufferCounts {
@@ -121,11 +137,18 @@ impl BufferCounts {
                 };
                 counts[usize::from(op != Op::Read)] += 1;
             }
-            Observation::Evicted { dirty } => self.evictions[usize::from(dirty)] += 1,
+            Observation::Evicted { dirty, unbalanced } => {
+                self.evictions[usize::from(dirty)] += 1;
+                self.unbalanced += u64::from(unbalanced);
+            }
             Observation::Destaged { partial } => {
                 self.destaged += 1;
                 self.destaged_partial += u64::from(partial);
             }
+            Observation::ReadAhead => self.read_ahead += 1,
+            Observation::ReadAheadUsed => self.read_ahead_used += 1,
+            Observation::BatchSent { .. } => self.batches += 1,
+            Observation::FlushedIdly => self.flushed_idly += 1,
         }
     }
 }
@@ -137,8 +160,13 @@ impl Merge for BufferCounts {
             self.misses[kind] += other.misses[kind];
             self.evictions[kind] += other.evictions[kind];
         }
+        self.unbalanced += other.unbalanced;
         self.destaged += other.destaged;
         self.destaged_partial += other.destaged_partial;
+        self.flushed_idly += other.flushed_idly;
+        self.batches += other.batches;
+        self.read_ahead += other.read_ahead;
+        self.read_ahead_used += other.read_ahead_used;
     }
 }
 

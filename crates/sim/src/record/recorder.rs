@@ -296,6 +296,9 @@ impl Probe<Observation> for Recorder {
             Observation::UnwrittenRead => {
                 self.record.series.at(now).flash.unwritten_pages_read += 1;
             }
+            Observation::TrimBegun { pages } => {
+                self.record.series.at(now).flash.pages_trim_asked += pages;
+            }
             Observation::PageTrimmed => self.record.series.at(now).flash.pages_trimmed += 1,
             Observation::MetadataPage { program } => {
                 let flash = &mut self.record.series.at(now).flash;
@@ -306,6 +309,7 @@ impl Probe<Observation> for Recorder {
                 };
                 *pages += 1;
             }
+            Observation::BlockRetired => self.record.series.at(now).flash.blocks_retired += 1,
             Observation::Replaced => self.record.series.at(now).flash.blocks_replaced += 1,
             Observation::Collected {
                 kind,

@@ -1,5 +1,6 @@
 //! The DRAM buffer.
 
+use super::energy::MeanEnergy;
 use super::figures::ratio;
 use super::latency::LatencySummary;
 use crate::devices::Device;
@@ -32,10 +33,22 @@ pub struct BufferSummary {
     pub dirty_evictions: u64,
     /// Clean evictions, of all.
     pub clean_eviction_ratio: Option<f64>,
+    /// Evictions at which the die with most to do had more than ten times the mean of all (LCR, section II-A), of all evictions; if no die had anything to do, it had not. Null unless `observe.balance_at_evictions`.
+    pub balance_above_10_ratio: Option<f64>,
     /// Pages written from the buffer to the flash: evicted, flushed, written through.
     pub pages_destaged: u64,
     /// Of these, pages of which a part was written only, so that the flash was read to complete them, if it held the page.
     pub pages_destaged_partial: u64,
+    /// Pages read into the buffer before the host asked for them (`buffer.read_ahead`).
+    pub pages_read_ahead: u64,
+    /// Of these, pages that a read asked for then.
+    pub pages_read_ahead_used: u64,
+    /// Pages written to the flash because no request was under way (`buffer.idle_flush_ms`).
+    pub pages_destaged_idle: u64,
+    /// Energy of the arrays for programming these, each at the mean of a program over the run.
+    pub idle_energy_mj: f64,
+    /// Batches of pages written to the flash together (`buffer.flush`).
+    pub batches: u64,
     /// Pages programmed in the flash per page that the host wrote to the buffer: below 1 where the buffer saves more writes than collections add.
     pub write_amplification: Option<f64>,
     /// Pages newer than the flash in the buffer at the end of the run.
@@ -50,8 +63,13 @@ pub struct BufferSummary {
 
 impl BufferSummary {
     /// None without a buffer.
-    pub(crate) fn new(plan: &Plan, record: &Record, devices: &[Device]) -> Option<Self> {
-        plan.ssds().find(|ssd| ssd.device.buffer.is_some())?;
+    pub(crate) fn new(
+        plan: &Plan,
+        record: &Record,
+        devices: &[Device],
+        mean: &MeanEnergy,
+    ) -> Option<Self> {
+        let buffer = plan.ssds().find_map(|ssd| ssd.device.buffer.as_ref())?;
         let counts = record.buffer();
         let [reads, writes] = [0, 1].map(|op: usize| counts.hits[op] + counts.misses[op]);
         let hits: u64 = counts.hits.iter().sum();
@@ -68,8 +86,17 @@ impl BufferSummary {
             clean_evictions: counts.evictions[0],
             dirty_evictions: counts.evictions[1],
             clean_eviction_ratio: ratio(counts.evictions[0], evictions),
+            balance_above_10_ratio: buffer
+                .watches_balance
+                .then(|| ratio(counts.unbalanced, evictions))
+                .flatten(),
             pages_destaged: counts.destaged,
             pages_destaged_partial: counts.destaged_partial,
+            pages_read_ahead: counts.read_ahead,
+            pages_read_ahead_used: counts.read_ahead_used,
+            pages_destaged_idle: counts.flushed_idly,
+            idle_energy_mj: mean.of_programs(counts.flushed_idly),
+            batches: counts.batches,
             write_amplification: ratio(record.flash().page_programs(), writes),
             dirty_pages_left: devices.iter().map(|device| device.dirty_pages).sum(),
             flushes: flushes.count,

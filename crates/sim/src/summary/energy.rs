@@ -1,6 +1,7 @@
 //! What the flash took.
 
 use crate::outcome::SsdOutcome;
+use crate::record::FlashCounts;
 use schemars::JsonSchema;
 use serde::Serialize;
 use wordline_device::Usage;
@@ -50,6 +51,36 @@ impl EnergySummary {
             standby_mj: self.standby_mj + other.standby_mj,
             total_mj: self.total_mj + other.total_mj,
         }
+    }
+}
+
+/// What an operation of the arrays took on average. mJ.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MeanEnergy {
+    read: f64,
+    program: f64,
+    erase: f64,
+}
+
+impl MeanEnergy {
+    /// Of all that `flash` counts, which took `energy`.
+    pub(crate) fn new(energy: &EnergySummary, flash: &FlashCounts) -> Self {
+        let each = |mj: f64, count: u64| mj / count.max(1) as f64;
+        Self {
+            read: each(energy.read_mj, flash.page_reads()),
+            program: each(energy.program_mj, flash.page_programs()),
+            erase: each(energy.erase_mj, flash.erases()),
+        }
+    }
+    /// Of pages that were read and programmed elsewhere.
+    pub(crate) fn of_moves(&self, pages: u64) -> f64 {
+        (self.read + self.program) * pages as f64
+    }
+    pub(crate) fn of_programs(&self, pages: u64) -> f64 {
+        self.program * pages as f64
+    }
+    pub(crate) fn of_erases(&self, blocks: u64) -> f64 {
+        self.erase * blocks as f64
     }
 }
 

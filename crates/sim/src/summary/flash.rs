@@ -1,5 +1,6 @@
 //! What happened to the flash.
 
+use super::energy::MeanEnergy;
 use super::figures::{mean, ratio};
 use crate::devices::Device;
 use crate::record::{Collections, FlashCounts};
@@ -24,7 +25,9 @@ pub struct FlashSummary {
     pub write_amplification: Option<f64>,
     /// Partial writes that had to read the rest of their page.
     pub read_modify_writes: u64,
-    /// Pages that the host discarded, whole ones only.
+    /// Pages that TRIMs covered as a whole.
+    pub pages_trim_asked: u64,
+    /// Pages that TRIMs freed: fewer than they covered where firmware frees whole mapping units only (`ftl.trim.frees`).
     pub pages_trimmed: u64,
     /// Pages that the mapping read for itself: parts of the map, for requests and for collections.
     pub own_page_reads: u64,
@@ -94,7 +97,7 @@ impl MapCacheSummary {
 pub struct CollectionSummary {
     /// How the collections of this row gained room: move (valid pages of a block), switch, partial or full merge, wear (a block moved for even wear), refresh (a block moved for the sake of its data). One row for each kind and trigger that came up.
     pub kind: &'static str,
-    /// What they were started for: free-blocks or update-block (on demand, while the host is served), look-ahead, compaction, retroactive, background; of a refresh, read-disturb or retention.
+    /// What they were started for: free-blocks or update-block (on demand, while the host is served), look-ahead, compaction, retroactive, background; of a refresh, read-disturb or retention; trim (a TRIM that erases).
     pub trigger: &'static str,
     /// How many.
     pub runs: u64,
@@ -106,11 +109,14 @@ pub struct CollectionSummary {
     pub time_s: f64,
     /// The longest.
     pub longest_ms: f64,
+    /// Energy of the arrays for the pages that they read and programmed and the blocks that they erased, each at the mean of its kind over the run (`energy.read_mj / flash.page_reads` and so on).
+    pub energy_mj: f64,
 }
 
 impl CollectionSummary {
-    pub(crate) fn new(collections: &Collections) -> Self {
+    pub(crate) fn new(collections: &Collections, mean: &MeanEnergy) -> Self {
         Self {
+            energy_mj: mean.of_moves(collections.moved) + mean.of_erases(collections.erased),
             kind: collections.kind.name(),
             trigger: collections.trigger.name(),
             runs: collections.runs,
@@ -209,6 +215,7 @@ impl FlashSummary {
             erases: flash.erases(),
             write_amplification: ratio(flash.page_programs(), flash.host_page_writes),
             read_modify_writes: flash.read_modify_writes,
+            pages_trim_asked: flash.pages_trim_asked,
             pages_trimmed: flash.pages_trimmed,
             own_page_reads: flash.own_page_reads,
             own_page_programs: flash.own_page_programs,

@@ -6,6 +6,7 @@ use wordline_kernel::Time;
 
 use crate::outcome::{LeafOutcome, Outcome, SsdOutcome};
 use crate::record::{FlashCounts, Record, Served};
+use crate::summary::energy::MeanEnergy;
 use crate::summary::{
     Breakdown, ByOp, CacheSummary, CollectionSummary, CommandSummary, DeviceSummary, EnergySummary,
     Execution, FlashSummary, LatencySummary, PreconditionSummary, Throughput, Utilisation,
@@ -97,6 +98,7 @@ fn summary(member: &LeafOutcome<'_>, outcome: &Outcome, all: u64) -> MemberSumma
         record,
         device,
     });
+    let energy = ssd.map_or_else(EnergySummary::default, |ssd| sum_of_dies(&ssd, span));
     let preconditioned = device.map(|device| device.preconditioned);
     MemberSummary {
         name: member.leaf.name.clone(),
@@ -112,20 +114,20 @@ fn summary(member: &LeafOutcome<'_>, outcome: &Outcome, all: u64) -> MemberSumma
         bytes_share: (all > 0).then(|| bytes as f64 / all as f64),
         flash: FlashSummary::new(&flash, device.map_or(&[], std::slice::from_ref)),
         cache: CacheSummary::of_member(member, span),
-        collections: collections(record),
+        collections: collections(record, &MeanEnergy::new(&energy, &flash)),
         commands: CommandSummary::new(record.commands, &flash),
         utilisation: Utilisation::new(record, span),
         execution: Execution::new(device.map_or(&[][..], |device| &device.usage), span),
-        energy: ssd.map_or_else(EnergySummary::default, |ssd| sum_of_dies(&ssd, span)),
+        energy,
         precondition: PreconditionSummary::new(&preconditioned.unwrap_or_default()),
     }
 }
 
-fn collections(record: &Record) -> Vec<CollectionSummary> {
+fn collections(record: &Record, mean: &MeanEnergy) -> Vec<CollectionSummary> {
     record
         .collections
         .iter()
-        .map(CollectionSummary::new)
+        .map(|one| CollectionSummary::new(one, mean))
         .collect()
 }
 

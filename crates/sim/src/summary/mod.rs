@@ -1,5 +1,6 @@
 //! The numbers of a run, and the sentences beside them.
 
+mod bad_blocks;
 mod buffer;
 mod cache;
 mod chip_load;
@@ -20,12 +21,14 @@ mod streams;
 mod tail_latency;
 mod utilisation;
 
+pub use self::bad_blocks::BadBlockSummary;
 pub use self::buffer::BufferSummary;
 pub use self::cache::{CacheSummary, CurvePoint, TiersSummary};
 pub use self::chip_load::ChipLoadSummary;
 pub use self::device::DeviceSummary;
 pub use self::disk::{DiskSummary, SeekDistance};
 pub use self::energy::EnergySummary;
+use self::energy::MeanEnergy;
 pub(crate) use self::energy::{energy_of_dies, sum_of_dies};
 pub use self::errors::ErrorSummary;
 pub(crate) use self::figures::ratio;
@@ -101,6 +104,8 @@ pub struct Summary {
     pub map_cache: Option<MapCacheSummary>,
     /// What reads have found; null where they never err.
     pub read_errors: Option<ErrorSummary>,
+    /// Bad and spare blocks; null where no block can go bad.
+    pub bad_blocks: Option<BadBlockSummary>,
     /// What was done of each cost; null where all pages are programmed alike.
     pub regulation: Option<RegulationSummary>,
     /// The DRAM buffer; null without one.
@@ -172,6 +177,10 @@ impl Summary {
         let total = &record.total;
         let first_arrival = outcome.first_arrival();
         let span = end.since(first_arrival);
+        let energy = outcome.ssds().fold(EnergySummary::default(), |sum, ssd| {
+            sum.plus(&sum_of_dies(&ssd, span))
+        });
+        let mean_energy = MeanEnergy::new(&energy, &flash);
         let pages_touched = outcome.ssds().map(|ssd| pages_touched(&ssd)).sum::<u64>();
         let mut summary = Self {
             schema: SCHEMA,
@@ -199,23 +208,22 @@ impl Summary {
             flash: FlashSummary::new(&flash, devices),
             map_cache: MapCacheSummary::new(devices),
             read_errors: ErrorSummary::new(outcome),
+            bad_blocks: BadBlockSummary::new(devices),
             regulation: RegulationSummary::new(devices),
-            buffer: BufferSummary::new(&outcome.plan, record, devices),
+            buffer: BufferSummary::new(&outcome.plan, record, devices, &mean_energy),
             cache: CacheSummary::of_store(outcome, span),
             disks: DiskSummary::all(outcome, span),
             chip_load: outcome.chip_loads.as_ref().map(ChipLoadSummary::new),
             collections: record
                 .collections
                 .iter()
-                .map(CollectionSummary::new)
+                .map(|one| CollectionSummary::new(one, &mean_energy))
                 .collect(),
             power: PowerSummary::new(&record.power, outcome.counts().lost),
             commands: CommandSummary::new(record.commands, &flash),
             execution: Execution::new(usage(devices), span),
             utilisation: Utilisation::new(record, span),
-            energy: outcome.ssds().fold(EnergySummary::default(), |sum, ssd| {
-                sum.plus(&sum_of_dies(&ssd, span))
-            }),
+            energy,
             precondition: PreconditionSummary::new(&outcome.preconditioned()),
             verification: verification(devices),
             notes: Vec::new(),

@@ -10,6 +10,35 @@ use wordline_device::host::nvme::Arbitration;
 use wordline_observe::Histogram;
 use wordline_workload::grouped;
 
+/// What reads that err and blocks that go bad have done.
+fn of_cells(summary: &Summary) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(errors) = summary.read_errors {
+        if errors.reads_beyond_model > 0 {
+            notes.push(format!(
+                "{} of {} page reads had a raw bit error rate beyond what their model is good for, and were taken at its limit (nand.reliability.errors).",
+                grouped(errors.reads_beyond_model),
+                grouped(errors.page_reads)
+            ));
+        }
+        if errors.uncorrectable > 0 {
+            notes.push(format!(
+                "{} page reads could not be corrected: their requests ended with an error, and are among those served.",
+                grouped(errors.uncorrectable)
+            ));
+        }
+    }
+    if let Some(bad) = summary.bad_blocks
+        && let Some(read_only_s) = bad.read_only_s
+    {
+        notes.push(format!(
+            "A block went bad and no spare block was left in its plane: the device was read-only from {read_only_s:.3} s on. {} pages that the host wrote or discarded ended with an error, and their requests are among those served (ftl.spare_blocks, nand.reliability.failures).",
+            grouped(bad.host_failures)
+        ));
+    }
+    notes
+}
+
 /// Sentences that a careful reader of the numbers needs.
 pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
@@ -39,21 +68,7 @@ pub(super) fn notes(outcome: &Outcome, summary: &Summary) -> Vec<String> {
             grouped(unwritten)
         ));
     }
-    if let Some(errors) = summary.read_errors {
-        if errors.reads_beyond_model > 0 {
-            notes.push(format!(
-                "{} of {} page reads had a raw bit error rate beyond what their model is good for, and were taken at its limit (nand.reliability.errors).",
-                grouped(errors.reads_beyond_model),
-                grouped(errors.page_reads)
-            ));
-        }
-        if errors.uncorrectable > 0 {
-            notes.push(format!(
-                "{} page reads could not be corrected: their requests ended with an error, and are among those served.",
-                grouped(errors.uncorrectable)
-            ));
-        }
-    }
+    notes.extend(of_cells(summary));
     if let Some(power) = summary.power {
         notes.push(format!(
             "The power failed {} times: {} requests under way were lost and are in no other number; recoveries took {:.3} ms on average, {:.3} ms at most.",

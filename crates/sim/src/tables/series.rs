@@ -284,6 +284,10 @@ fn flash_columns(cells: &Cells<'_>) -> Vec<Column> {
             Heading::new("erases", "", "Blocks erased"),
             u64s(cells, |cell| cell.value.flash.erases()),
         ),
+        (
+            Heading::new("blocks_retired", "", "Blocks that went bad"),
+            u64s(cells, |cell| cell.value.flash.blocks_retired),
+        ),
     ]
 }
 

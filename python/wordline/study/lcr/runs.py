@@ -7,7 +7,7 @@ from typing import TypeAlias
 from wordline.config import Value
 from wordline.study.cases import Case
 from wordline.study.figure import Numbers, Setup
-from wordline.study.lcr.loads import PAGES, TABLE, Playback
+from wordline.study.lcr.loads import LOADS, Playback
 from wordline.study.lcr.policies import ALL, TITLES, WINDOW, Values, chosen
 from wordline.study.measures import Measure
 from wordline.summary import Summary
@@ -16,20 +16,35 @@ PUBLISHED = Numbers("wordline.study.lcr")
 DEVICE = "lcr"
 # The size of the buffer where the document does not give it: in the middle of its sweep.
 MIB = 4
-# With `--quick`, a disk of so many blocks a plane, and loads on as much less of it.
-QUICK_BLOCKS, QUICK_PART = 64, 8
+# Unless all is asked for, an eighth: of the disk, in blocks a plane, of the address spaces and of
+# the requests.
+PART, WHOLE_BLOCKS = 8, 512
+WHOLE: dict[str, Value] = {"nand.geometry.blocks_per_plane": WHOLE_BLOCKS}
+# "Filled with data such that GC may be triggered during the execution of the traces" (II-A),
+# and not overwritten: web_0, ts_0 and wdev_2 induce "only a very small portion of GC operations".
+FILLED: dict[str, Value] = {"precondition.overwrite_ratio": 0.0}
+# Overwritten at random until the planes collect: as many pages as there are free blocks above the
+# threshold.
+WORN: dict[str, Value] = {"precondition.overwrite_ratio": 0.12}
 # By load, policy.
 Runs: TypeAlias = Mapping[tuple[str, str], Summary]
 
 
-def wanted(setup: Setup, load: str, requests: int) -> int:
-    """So many requests of a load, fewer if it has to be quick, or all of the table's."""
-    return TABLE[load].requests if setup.full else setup.requests(requests)
+def part(setup: Setup) -> int:
+    """By how much disk, address spaces and requests are smaller than the document's."""
+    return 1 if setup.full else PART
+
+
+def wanted(setup: Setup, load: str, most: int) -> int:
+    """The requests of a load, as much less of them as of the disk; so many at most, unless all are
+    asked for."""
+    whole = LOADS[load].requests // part(setup)
+    return whole if setup.full else min(whole, most)
 
 
 def playback(setup: Setup, requests: int, *, faster: float = 1.0, bursts: bool = True) -> Playback:
     """So many requests on the pages that the disk has."""
-    return Playback(requests, faster, bursts, PAGES // QUICK_PART if setup.quick else PAGES)
+    return Playback(requests, faster, bursts, part(setup))
 
 
 def case(
@@ -46,8 +61,7 @@ def case(
 ) -> Case:
     """A load under a policy; `more` settings replace those of the device."""
     settings: dict[str, Value] = {"buffer.capacity_kib": 1024 * mib, **chosen(policy, window)}
-    if setup.quick:
-        settings["nand.geometry.blocks_per_plane"] = QUICK_BLOCKS
+    settings |= {"nand.geometry.blocks_per_plane": WHOLE_BLOCKS // part(setup), **FILLED}
     settings |= more or {}
     told = [f"{key} = {value}" for key, value in (more or {}).items()]
     told += [f"seed {seed}"] if seed != 1 else []

@@ -6,9 +6,9 @@ from statistics import fmean
 from wordline.study.cases import required
 from wordline.study.charts import lines
 from wordline.study.figure import Claim, Figure, Plot, Row, Setup
-from wordline.study.lcr.loads import TABLE, written
+from wordline.study.lcr.loads import TABLE, Playback, written
 from wordline.study.lcr.policies import ALL, COLOURS, LCR, TITLES, less
-from wordline.study.lcr.runs import PUBLISHED, case, hit_percent, playback
+from wordline.study.lcr.runs import PUBLISHED, WHOLE, case, hit_percent
 from wordline.study.measures import latency_us
 
 LOAD = "wdev_2"
@@ -22,11 +22,11 @@ EQUAL = 1.0
 
 def figures(setup: Setup) -> list[Figure]:
     """Both, of the same runs: all requests of the table."""
-    with written({LOAD: (LOAD, playback(setup, TABLE[LOAD].requests))}) as paths:
+    with written({LOAD: (LOAD, Playback(TABLE[LOAD].requests))}) as paths:
         runs = required(
             setup,
             {
-                (mib, policy): case(setup, LOAD, paths[LOAD], policy, mib=mib)
+                (mib, policy): case(setup, LOAD, paths[LOAD], policy, mib=mib, more=WHOLE)
                 for mib in MIBS
                 for policy in ALL
             },
@@ -61,7 +61,7 @@ def _means(means: dict[int, dict[str, float]]) -> Figure:
         id="9",
         title="Figure 9: response time over the size of the buffer",
         section="IV-C",
-        measured="wdev_2 on buffers of 1 to 16 MiB.",
+        measured="All requests of wdev_2 on the whole disk, with buffers of 1 to 16 MiB.",
         rows=[
             *(
                 Row(f"LCR less than {TITLES[policy]}, mean of the sizes", value, "%",

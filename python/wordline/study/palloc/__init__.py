@@ -1,12 +1,18 @@
 """Jung 2013, chapter 3: page allocation strategies."""
 
 from wordline.study.figure import Study
-from wordline.study.palloc import latency, queues, sequential, throughput
+from wordline.study.palloc import latency, queues, reading, sequential, throughput
 
 STUDY = Study(
     name="palloc",
     title="Page allocation strategies",
     source="M. Jung, Design of a Smart Non-Volatile Memory Controller, PhD thesis, Pennsylvania "
     "State University, 2013, chapter 3",
-    figures=(throughput.figures, latency.figures, sequential.figure, queues.conflicts),
+    figures=(
+        reading.figure,
+        throughput.figures,
+        latency.figures,
+        sequential.figure,
+        queues.rules,
+    ),
 )

@@ -4,12 +4,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wordline_kernel::slot::Cited;
 
-use super::{Attention, Idle, Schedule, Trigger, milliseconds};
+use super::{Attention, Checkpoint, Idle, Schedule, Trigger, milliseconds};
 use crate::job::Want;
 
 /// While the host is being served, a plane is collected only when a write cannot proceed. When no
 /// command has been queued for `after_ms`, planes are collected until each has `free_ratio` of the
-/// blocks that the host's pages do not fill free. A collection that has begun runs to completion.
+/// blocks that the host's pages do not fill free, or nothing more can be gained: the stop rule. A collection that has begun runs to completion, unless
+/// it is `preemptible`: then it goes one flash operation at a time, stops while requests are being served, and goes on behind them, so that none waits
+/// for more than one operation of it. One that a write waits for runs to completion in any case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Background {
@@ -19,6 +21,8 @@ pub struct Background {
     /// Share of a plane's spare blocks that is to be free. Ratio.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub free_ratio: f64,
+    /// Whether a collection stops between two flash operations for the requests of the host.
+    pub preemptible: bool,
 }
 
 impl Default for Background {
@@ -26,6 +30,7 @@ impl Default for Background {
         Self {
             after_ms: 10.0,
             free_ratio: 0.5,
+            preemptible: false,
         }
     }
 }
@@ -37,6 +42,14 @@ impl Cited for Background {
 impl Schedule for Background {
     fn at_threshold(&self) -> bool {
         false
+    }
+    fn stepwise(&self) -> bool {
+        self.preemptible
+    }
+    fn yields(&self, checkpoint: &Checkpoint) -> bool {
+        self.preemptible
+            && checkpoint.requests > 0
+            && checkpoint.free_blocks > checkpoint.reserve_blocks
     }
     fn attention(&self) -> Option<Attention> {
         Some(Attention {

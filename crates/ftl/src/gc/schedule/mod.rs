@@ -35,11 +35,13 @@ pub enum Trigger {
     ReadDisturb,
     /// Its data had lain too long (retention).
     Retention,
+    /// A TRIM has left nothing in the block (E-TRIM).
+    Trim,
 }
 
 impl Trigger {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::FreeBlocks,
         Self::UpdateBlock,
         Self::LookAhead,
@@ -48,6 +50,7 @@ impl Trigger {
         Self::Background,
         Self::ReadDisturb,
         Self::Retention,
+        Self::Trim,
     ];
     /// In a word.
     pub fn name(self) -> &'static str {
@@ -60,6 +63,7 @@ impl Trigger {
             Self::Background => "background",
             Self::ReadDisturb => "read-disturb",
             Self::Retention => "retention",
+            Self::Trim => "trim",
         }
     }
     /// Whether it was started while the host was being served.

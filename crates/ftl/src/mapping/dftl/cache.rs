@@ -140,6 +140,18 @@ impl Cache {
         }
         self.set(page, DIRTY);
     }
+    /// The page has been unmapped, and its translation page is about to be rewritten: its entry has changed, and leaves the cache unless what
+    /// is dirty there is written with it (`batch`) or a request is at it.
+    pub fn unmapped(&mut self, page: u32, batch: bool) {
+        self.clear(page, WRITING);
+        if self.is(page, CACHED) && !batch && !self.is_awaited(page) {
+            self.cached -= 1;
+            self.lru.remove(page);
+            self.clear(page, CACHED | DIRTY);
+        }
+        let cached = self.is(page, CACHED);
+        self.set(page, if cached { DIRTY } else { OWED });
+    }
     /// The page was to be changed and is not.
     pub fn leave(&mut self, page: u32) {
         self.clear(page, WRITING);

@@ -49,6 +49,12 @@ impl TranslationJob {
     pub fn rewrite_later(&mut self, label: u32) {
         self.rewrites.push_back(label);
     }
+    /// The same, unless it is to do so and has not read it yet.
+    pub fn rewrite_once(&mut self, label: u32) {
+        if !self.rewrites.contains(&label) && (self.programming || !self.read.contains(&label)) {
+            self.rewrites.push_back(label);
+        }
+    }
     pub fn has_rewrites(&self) -> bool {
         !self.rewrites.is_empty() || !self.read.is_empty()
     }

@@ -115,6 +115,10 @@ impl LogicalMap {
             .sort_unstable_by_key(|found| std::cmp::Reverse(*found));
         let mut blocks: Vec<Block> = found.records.iter().map(|(_, block)| *block).collect();
         let other_is_erased = blocks.len() < BLOCKS as usize;
+        if (blocks.len() as u32) + self.planes[plane.index()].free < BLOCKS {
+            // At the end of its life the plane may have no block left for them; nothing is recorded then any more.
+            return;
+        }
         while blocks.len() < BLOCKS as usize {
             blocks.push(self.take_free(plane));
         }

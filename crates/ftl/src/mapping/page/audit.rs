@@ -9,7 +9,8 @@ impl PageMap {
     /// Map, owners and counts agree.
     pub(super) fn audit_books(&self) -> Result<(), String> {
         let mut valid = vec![0_u32; self.layout.blocks() as usize];
-        for active in self.planes.iter().flat_map(|plane| &plane.active) {
+        let active = self.planes.iter().flat_map(|plane| &plane.active);
+        for active in active.chain(&self.in_step) {
             valid[active.block.index()] += active.end - active.next;
         }
         for (page, &place) in self
@@ -48,7 +49,7 @@ impl PageMap {
     }
 
     fn audit_plane(&self, plane: Plane) -> Result<(), String> {
-        let mut blocks = [0; 5];
+        let mut blocks = [0; 6];
         let mut stale = 0;
         for block in (0..self.layout.blocks_per_plane).map(|block| self.layout.block(plane, block))
         {
@@ -60,8 +61,9 @@ impl PageMap {
         }
         let state = &self.planes[plane.index()];
         let open = |active: &&Active| active.next < active.end;
-        let active = state.active.iter().filter(open).count() as u32;
-        let [free, found_active, _, victims, _] = blocks;
+        let in_step = self.in_step.get(plane.index());
+        let active = state.active.iter().chain(in_step).filter(open).count() as u32;
+        let [free, found_active, _, victims, ..] = blocks;
         let found = [free, found_active, victims, stale];
         let booked = [
             state.free + state.kept,

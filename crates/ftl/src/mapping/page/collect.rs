@@ -22,6 +22,8 @@ pub(super) struct Victim {
     stage: Stage,
     /// Where its copies go.
     pub writer: Writer,
+    /// Whether it is moved for the sake of its data.
+    pub refresh: bool,
 }
 
 /// How far a collection is.
@@ -75,6 +77,16 @@ impl PageMap {
         Some(self.start_on(plane, block, GcKind::Refresh, self.collection))
     }
 
+    /// See [`Mapping::clear`].
+    pub(super) fn start_clear(&mut self, block: Block) -> Option<Collection> {
+        let plane = self.layout.plane_of(block);
+        if self.planes[plane.index()].victim.is_some() || !self.is_spent(block) {
+            return None;
+        }
+        self.chooser.withdraw(plane, block, 0);
+        Some(self.start_on(plane, block, GcKind::Move, self.collection))
+    }
+
     /// Starts the collection of a block that is out of those that may be chosen.
     fn start_on(&mut self, plane: Plane, block: Block, kind: GcKind, writer: Writer) -> Collection {
         self.blocks.enter(block, Phase::Victim);
@@ -87,6 +99,7 @@ impl PageMap {
             next: self.layout.page(block, 0),
             stage: Stage::Moving,
             writer,
+            refresh: kind == GcKind::Refresh,
         });
         Collection {
             job: JobId::of(plane),

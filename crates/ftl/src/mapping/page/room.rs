@@ -26,7 +26,12 @@ impl Demand {
         }
         let config = &plan.config;
         let user = plan.user_pages.div_ceil(plan.layout.planes());
-        let active = 1 + u32::from(config.gc.own_block) + u32::from(config.wear.moves_data());
+        let beside = [
+            config.gc.own_block,
+            config.wear.moves_data(),
+            config.allocate.is_on_issue(),
+        ];
+        let active = 1 + beside.map(u32::from).iter().sum::<u32>();
         Ok(Self {
             filled: user / plan.layout.pages_per_block,
             active,

@@ -152,13 +152,7 @@ impl PageMap {
     pub(in crate::mapping) fn restore(&mut self, page: Lpn, place: Ppn) {
         debug_assert_eq!(self.map[page.index()], 0, "page {} has a copy", page.0);
         self.map[page.index()] = place.0 + 1;
-        let block = self.layout.block_of(place);
-        self.blocks.gain(block, place);
-        if self.blocks.phase(block) == Phase::Closed {
-            let plane = self.layout.plane_of(block);
-            self.planes[plane.index()].stale -= 1;
-            self.chooser.revived(plane, block, self.blocks.valid(block));
-        }
+        self.revive(place);
     }
 
     #[inline]

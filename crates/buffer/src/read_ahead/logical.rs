@@ -1,0 +1,33 @@
+//! Read-ahead by address.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::RunsAhead;
+
+/// When a read begins at the page where the one before it ended, or at the next, the pages behind it are read into the buffer, wherever they are in the
+/// flash. They take their places there as pages that were asked for do, and wait in the same queues.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Logical {
+    /// How many pages behind a read. Count.
+    #[schemars(range(min = 1, max = 4096))]
+    pub pages: u32,
+}
+
+impl Default for Logical {
+    fn default() -> Self {
+        Self { pages: 8 }
+    }
+}
+
+impl Cited for Logical {
+    const PAPER: &'static str = "";
+}
+
+impl RunsAhead for Logical {
+    fn pages(&self) -> u32 {
+        self.pages
+    }
+}

@@ -1,0 +1,340 @@
+//! Programs and erases that fail, the blocks that take the place of theirs, and the end of the device's life.
+//!
+//! Whether an operation fails is found when it is issued, with the wear that its block has then. What a program that fails takes
+//! beside is part of its command ([`Outcome::Replaced`]), so that nothing on its die comes between. With the first failure for which
+//! there is no spare block in the plane, the device is read-only: writes and trims of the host end with an error, collections
+//! stop, and reads go on. What a collection could not copy is read where it was.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+use wordline_ftl::Mapping;
+use wordline_kernel::{Stream, Time};
+use wordline_nand::{Block, Cause, Operation, Plane, Ppn};
+use wordline_reliability::failures::Fail;
+
+use super::Controller;
+use super::pending::PageWrite;
+use crate::backend::{Grade, Order, Outcome, Purpose};
+use crate::event::Context;
+use crate::observation::{Hears, PageParts};
+use crate::plan::Plan;
+use crate::slot::Slot;
+
+/// What has come of programs and erases that failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureCounts {
+    /// Erases that failed.
+    pub erases: u64,
+    /// Programs of pages that failed.
+    pub programs: u64,
+    /// Pages that were copied to spare blocks for them.
+    pub pages_copied: u64,
+    /// Pages that the host wrote or trimmed and that were not written, or not for certain.
+    pub host_failures: u64,
+    /// Since when the device has been read-only.
+    pub read_only: Option<Time>,
+    /// Blocks gone bad that the probe has heard of.
+    told: u32,
+}
+
+/// What is known of failures in memory.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Failing {
+    /// Where failures are drawn from.
+    pub draws: Stream,
+    /// Blocks that a spare one will take the place of when what has failed on them is over; each as often as it will.
+    replacing: Vec<Block>,
+    /// Whether something has failed, or will, for which no spare block is left: collections stop.
+    pub is_ending: bool,
+    /// Pages of the host whose program will fail with none left.
+    pub unwritten: FxHashSet<Ppn>,
+    /// Blocks on which something has failed or will, with no spare block left: what is to be programmed there behind it fails, too.
+    broken: Vec<Block>,
+    /// By page whose copy could not be programmed: where its data still is.
+    kept: FxHashMap<Ppn, Ppn>,
+}
+
+impl Failing {
+    /// Nothing has.
+    pub fn new(plan: &Plan) -> Self {
+        Self {
+            draws: Stream::new(plan.part.seed, "nand.failures"),
+            replacing: Vec::new(),
+            is_ending: false,
+            unwritten: FxHashSet::default(),
+            broken: Vec::new(),
+            kept: FxHashMap::default(),
+        }
+    }
+}
+
+impl<M: Mapping> Controller<M> {
+    /// Whether the device takes no writes any more.
+    #[inline]
+    pub(super) fn is_read_only(&self) -> bool {
+        self.flash.failures.read_only.is_some()
+    }
+
+    /// Blocks that have gone bad since this was asked last.
+    pub(crate) fn newly_retired(&mut self) -> u32 {
+        let bad_blocks = self.flash.array.bad_blocks();
+        let grown = bad_blocks.map_or(0, |bad| bad.count(Cause::Erase) + bad.count(Cause::Program));
+        let told = std::mem::replace(&mut self.flash.failures.told, grown);
+        grown - told
+    }
+
+    /// The probability that an operation on a block fails. One that will be replaced is as new from then on.
+    fn failure_probability(&self, block: Block, operation: Operation) -> f64 {
+        let Some(failing) = &self.failing else {
+            return 0.0;
+        };
+        let erases = if self.ram.failing.replacing.contains(&block) {
+            0
+        } else {
+            self.flash.array.erases()[block.index()]
+        };
+        let cycles = failing.cycles + f64::from(erases);
+        match operation {
+            Operation::Read => 0.0,
+            Operation::Program | Operation::Move => failing
+                .failures
+                .program(cycles, self.layout.pages_per_block),
+            Operation::Erase => failing.failures.erase(cycles),
+        }
+    }
+
+    /// Whether an operation on a block fails, which is carried out next.
+    fn fails(&mut self, block: Block, operation: Operation) -> bool {
+        let probability = self.failure_probability(block, operation);
+        probability > 0.0 && self.ram.failing.draws.unit() < probability
+    }
+
+    /// Looks at whether a program or an erase will fail.
+    pub(super) fn find_failure(&mut self, order: &Order, grade: &mut Grade) {
+        let block = self.layout.block_of(order.target);
+        let operation = order.purpose.operation();
+        if self.ram.failing.broken.contains(&block) {
+            self.will_fail(order, grade);
+            return;
+        }
+        if !self.fails(block, operation) {
+            return;
+        }
+        let plane = self.layout.plane_of(block);
+        let replacing = self.ram.failing.replacing.iter();
+        let taken = replacing.filter(|one| self.layout.plane_of(**one) == plane);
+        let taken = taken.count() as u32;
+        let bad_blocks = self.flash.array.bad_blocks();
+        if bad_blocks.is_none_or(|bad_blocks| bad_blocks.spares_of(plane) <= taken) {
+            self.will_fail(order, grade);
+            return;
+        }
+        self.ram.failing.replacing.push(block);
+        let copies = match operation {
+            Operation::Erase => 0,
+            _ => self.layout.page_in_block(order.target) as u16,
+        };
+        grade.outcome = Outcome::Replaced { copies };
+    }
+
+    /// An operation that is carried out next will fail, and no spare block is left: collections stop, so that what they could not copy
+    /// stays where it is.
+    fn will_fail(&mut self, order: &Order, grade: &mut Grade) {
+        grade.outcome = Outcome::Failed;
+        self.ram.failing.is_ending = true;
+        self.ram
+            .failing
+            .broken
+            .push(self.layout.block_of(order.target));
+        match order.purpose {
+            Purpose::Move => {
+                self.ram.failing.kept.insert(order.target, order.place);
+            }
+            Purpose::MoveProgram | Purpose::Rewrite => {
+                self.ram.failing.kept.insert(order.target, Ppn(order.tag));
+            }
+            Purpose::Write => {
+                self.ram.failing.unwritten.insert(order.target);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether what the array of a die has done for a transaction has failed, which then takes effect.
+    #[cold]
+    pub(super) fn is_failure(&mut self, now: Time, slot: Slot, operation: Operation) -> bool {
+        let outcome = self.ram.backend.graded(slot).outcome;
+        if outcome == Outcome::Done || operation == Operation::Read {
+            return false;
+        }
+        let transaction = self.ram.backend.get(slot);
+        let (place, target) = (transaction.place, transaction.target);
+        if operation == Operation::Program {
+            // Where none takes its place, its block may be one that could not be erased.
+            let programmed = self.flash.array.program(target);
+            debug_assert!(programmed.is_ok() || outcome == Outcome::Failed);
+            self.flash.array.wear(target);
+        }
+        self.has_failed(now, operation, slot, outcome);
+        if outcome != Outcome::Failed {
+            if self.reader.is_some() {
+                self.age(now, operation, place, target);
+            }
+            self.follow(slot, operation, place, target);
+        }
+        true
+    }
+
+    /// An operation has failed.
+    fn has_failed(&mut self, now: Time, operation: Operation, slot: Slot, outcome: Outcome) {
+        let transaction = self.ram.backend.get(slot);
+        let (purpose, target) = (transaction.purpose, transaction.target);
+        let block = self.layout.block_of(target);
+        let counts = &mut self.flash.failures;
+        let cause = if operation == Operation::Erase {
+            counts.erases += 1;
+            Cause::Erase
+        } else {
+            counts.programs += 1;
+            Cause::Program
+        };
+        if let Outcome::Replaced { copies } = outcome {
+            counts.pages_copied += u64::from(copies);
+            let place = self
+                .ram
+                .failing
+                .replacing
+                .iter()
+                .position(|one| *one == block);
+            place.map(|place| self.ram.failing.replacing.swap_remove(place));
+            self.copy_to_spare(now, block, copies.into());
+            self.flash.array.replace(now, block, cause);
+            return;
+        }
+        self.flash.array.replace(now, block, cause);
+        if purpose == Purpose::Write {
+            self.flash.lost.insert(target);
+        }
+        let pages = match cause {
+            Cause::Erase => {
+                let first = self.layout.page(block, 0).0;
+                first..first + self.flash.array.programmed(block)
+            }
+            _ => target.0..target.0 + 1,
+        };
+        self.spoil(pages);
+    }
+
+    /// What pages held, or were to hold, cannot be read.
+    fn spoil(&mut self, pages: std::ops::Range<u32>) {
+        for page in pages.map(Ppn) {
+            if let Some(journal) = &mut self.flash.journal {
+                journal.spare.clear(page);
+            }
+            if let Some(verification) = &mut self.verification {
+                verification.shadow.tear(page);
+            }
+        }
+    }
+
+    /// The first pages of a block are read, to be programmed in a spare one: what cannot be read is lost.
+    fn copy_to_spare(&mut self, now: Time, block: Block, pages: u32) {
+        for page in 0..pages {
+            let place = self.layout.page(block, page);
+            let mode = self.mode_of(place);
+            let mut grade = Grade::of(mode);
+            let order = Order::new(Purpose::MoveRead, place, 0, 0);
+            self.find_errors(now, &order, &mut grade);
+            if grade.failed {
+                self.lose(place);
+            }
+        }
+    }
+
+    /// An operation of the host finds a page whose copy could not be programmed where it was.
+    pub(super) fn where_kept(&self, order: &Order) -> Order {
+        let of_host = matches!(order.purpose, Purpose::Read | Purpose::Merge);
+        match self.ram.failing.kept.get(&order.place) {
+            Some(place) if of_host => Order {
+                place: *place,
+                target: *place,
+                ..*order
+            },
+            _ => *order,
+        }
+    }
+
+    /// An operation is over that has failed, and no spare block was left: from now on the device is read-only, and writes that wait
+    /// for room end with an error.
+    #[cold]
+    pub(super) fn end_life(&mut self, cx: &mut Context<impl Hears>) {
+        if self.is_read_only() {
+            return;
+        }
+        self.flash.failures.read_only = Some(cx.now);
+        self.ram.failing.is_ending = true;
+        for plane in (0..self.layout.planes()).map(Plane) {
+            while let Some(tag) = self.ram.pending.stalled[plane.index()].pop_front() {
+                self.ram.die_loads.goes_on(self.layout.die_of(plane));
+                self.refuse_pending(cx, tag);
+            }
+        }
+        while let Some(tag) = self.ram.pending.stalled_anywhere.pop_front() {
+            self.refuse_pending(cx, tag);
+        }
+    }
+
+    /// A held write, and those behind it, end with an error.
+    #[cold]
+    pub(super) fn refuse_pending(&mut self, cx: &mut Context<impl Hears>, tag: u32) {
+        let (mut write, later) = self.ram.pending.take(tag);
+        write.parts.gc += cx.now - write.since;
+        self.refuse(cx, &write);
+        for mut write in later {
+            write.parts.die_wait += cx.now - write.since;
+            self.refuse(cx, &write);
+        }
+    }
+
+    /// A write or a trim of a page ends with an error.
+    #[cold]
+    pub(super) fn refuse(&mut self, cx: &mut Context<impl Hears>, write: &PageWrite) {
+        self.fail_write(write.owner);
+        self.page_done(cx, write.owner, write.parts);
+        self.page_was_decoded(write.owner, write.decode);
+    }
+
+    /// The same of a page whose request has just come.
+    #[cold]
+    pub(super) fn refuse_now(&mut self, cx: &mut Context<impl Hears>, ticket: u32) {
+        self.fail_write(ticket);
+        self.page_done(cx, ticket, PageParts::NONE);
+    }
+
+    /// A page of a request of the host could not be written.
+    #[cold]
+    pub(super) fn fail_write(&mut self, ticket: u32) {
+        self.flash.failures.host_failures += 1;
+        self.ram.beside.entry(ticket).or_default().failed = true;
+    }
+
+    /// The recovery from a power cut erases a block: whether it is erased then, be it that a spare block takes its place.
+    pub(super) fn erase_for_recovery(&mut self, now: Time, block: Block) -> bool {
+        if self.is_read_only() {
+            self.ram.failing.is_ending = true;
+            return false;
+        }
+        if !self.fails(block, Operation::Erase) {
+            return true;
+        }
+        self.flash.failures.erases += 1;
+        if self.flash.array.replace(now, block, Cause::Erase) {
+            return true;
+        }
+        self.flash.failures.read_only = Some(now);
+        self.ram.failing.is_ending = true;
+        let first = self.layout.page(block, 0).0;
+        self.spoil(first..first + self.flash.array.programmed(block));
+        false
+    }
+}

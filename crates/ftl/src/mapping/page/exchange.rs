@@ -1,0 +1,49 @@
+//! Pages that lie elsewhere than they were programmed.
+
+use wordline_nand::Ppn;
+
+use super::PageMap;
+use crate::block::Phase;
+use crate::gc::victim::Choose;
+use crate::lpn::Lpn;
+use crate::mapping::Mapping;
+
+impl PageMap {
+    /// See [`Mapping::exchange`].
+    pub(super) fn exchange_places(&mut self, page: Lpn, place: Ppn) -> bool {
+        let Some(from) = self.lookup(page) else {
+            return false;
+        };
+        let Some(other) = self.owners[place.index()].checked_sub(1).map(Lpn) else {
+            return false;
+        };
+        let stays = |place| {
+            let phase = self.blocks.phase(self.layout.block_of(place));
+            matches!(phase, Phase::Active | Phase::Closed)
+        };
+        if !stays(from) || !stays(place) {
+            return false;
+        }
+        self.scattered = true;
+        self.owners.swap(from.index(), place.index());
+        self.map[page.index()] = place.0 + 1;
+        if self.map[other.index()] == place.0 + 1 && other != page {
+            self.map[other.index()] = from.0 + 1;
+        } else if from != place {
+            self.revive(place);
+            self.invalidate(from);
+        }
+        true
+    }
+
+    /// A page that was invalid holds the current copy of a logical page.
+    pub(super) fn revive(&mut self, place: Ppn) {
+        let block = self.layout.block_of(place);
+        self.blocks.gain(block, place);
+        if self.blocks.phase(block) == Phase::Closed {
+            let plane = self.layout.plane_of(block);
+            self.planes[plane.index()].stale -= 1;
+            self.chooser.revived(plane, block, self.blocks.valid(block));
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Pages of all planes of a die at the same page of their blocks, however full the planes' own blocks are.
+
+use wordline_nand::{Plane, Ppn};
+
+use super::{Active, PageMap};
+use crate::allocate::Place;
+use crate::block::Phase;
+use crate::lpn::Lpn;
+use crate::mapping::Mapping;
+use crate::wear::Spend;
+
+impl PageMap {
+    /// See [`Mapping::write_in_step`]: the pages are of all planes of a die, one each, and their addresses say which.
+    pub(super) fn put_in_step(&mut self, pages: &[Lpn], places: &mut Vec<Ppn>) -> bool {
+        let homes = pages.iter().map(|page| self.allocator.home(*page));
+        let Some(planes) = homes.collect::<Option<Vec<Plane>>>() else {
+            return false;
+        };
+        debug_assert_eq!(planes.len() as u32, self.layout.planes_per_die);
+        if self.in_step.is_empty() {
+            self.in_step = vec![Active::default(); self.layout.planes() as usize];
+        }
+        if self.in_step[planes[0].index()].is_full() && !self.open_in_step(&planes) {
+            return false;
+        }
+        for (page, plane) in pages.iter().zip(planes) {
+            places.push(self.append_in_step(*page, plane));
+        }
+        true
+    }
+
+    /// Opens a block on each plane, if each has one for the host.
+    fn open_in_step(&mut self, planes: &[Plane]) -> bool {
+        let spares = |plane: &Plane| self.planes[plane.index()].free > self.reserve_blocks;
+        if !planes.iter().all(spares) {
+            return false;
+        }
+        for plane in planes {
+            let Some(block) = self.free.take(*plane) else {
+                unreachable!("free blocks are counted")
+            };
+            self.planes[plane.index()].free -= 1;
+            self.free_blocks -= 1;
+            let next = self.layout.page(block, 0);
+            let end = self.layout.page(block, self.layout.pages_per_block);
+            self.unwritten = self.user_pages();
+            self.blocks.enter(block, Phase::Active);
+            self.blocks.expect(block, next, end);
+            self.in_step[plane.index()] = Active {
+                block,
+                next: next.0,
+                end: end.0,
+            };
+        }
+        true
+    }
+
+    fn append_in_step(&mut self, page: Lpn, plane: Plane) -> Ppn {
+        let active = &mut self.in_step[plane.index()];
+        let (place, block) = (Ppn(active.next), active.block);
+        active.next += 1;
+        let is_full = active.is_full();
+        self.owners[place.index()] = page.0 + 1;
+        let before = std::mem::replace(&mut self.map[page.index()], place.0 + 1);
+        if let Some(old) = before.checked_sub(1) {
+            self.invalidate(Ppn(old));
+        }
+        if is_full {
+            self.close(plane, block);
+        }
+        place
+    }
+}

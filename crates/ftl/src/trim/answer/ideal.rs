@@ -1,0 +1,19 @@
+//! TRIM at the cost of a look-up.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use wordline_kernel::slot::Cited;
+
+use super::Answers;
+
+/// The pages are unmapped in memory. With a map in flash (`dftl`) each page's entry is first brought into
+/// the cache, as for a write, and written when it leaves the cache.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ideal {}
+
+impl Cited for Ideal {
+    const PAPER: &'static str = "";
+}
+
+impl Answers for Ideal {}

@@ -1,0 +1,20 @@
+//! What becomes of a TRIM (`[ftl.trim]`).
+
+pub mod answer;
+pub mod frees;
+
+pub use answer::Answer;
+pub use frees::{Free, Frees, Run};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What becomes of a TRIM (`[ftl.trim]`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Trim {
+    /// What is done before a TRIM is answered.
+    pub answer: Answer,
+    /// Which of the pages that a TRIM covers are freed.
+    pub frees: Frees,
+}
