@@ -39,6 +39,7 @@ impl BackEnd {
         }
     }
     /// An operation begins, for which nobody waits any more.
+    #[inline(always)]
     fn begins(&mut self, slot: Slot) {
         if let Some(waiting) = &mut self.waiting {
             let transaction = &self.table.transactions[slot as usize];
@@ -49,6 +50,8 @@ impl BackEnd {
     }
 
     /// Takes back an operation that was admitted and not committed.
+    #[cold]
+    #[inline(never)]
     pub fn withdraw(&mut self, slot: Slot) {
         self.begins(slot);
         self.release(slot);

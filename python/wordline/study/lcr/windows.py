@@ -19,7 +19,7 @@ COLOURS: dict[str, str] = dict(
 # At most, of a load.
 REQUESTS = {"ts_0": 260_000, "web_0": 260_000, "wdev_2": 260_000, "proj_0": 50_000}
 WINDOWS = tuple(Fraction(1, 2**power) for power in range(6, -1, -1))
-SOME = (WINDOWS[0], WINDOWS[3], WINDOWS[-2])
+SOME = (WINDOWS[0], WINDOWS[3], *WINDOWS[-2:])
 HALF = Fraction(1, 2)
 CALM = "proj_0, one by one"
 # The response time is stable if it varies by so many per cent at most.

@@ -123,7 +123,7 @@ def rules(setup: Setup) -> Figure:
         ],
         explanation=[
             "Channels, pages one by one and gathering make the order of the strategies together. "
-            "Without channels nothing is left of msnfs and fin2; without gathering, or with whole "
+            "Without channels little is left of msnfs and fin2; without gathering, or with whole "
             "requests, data that lie as they are first read do harm.",
             "Pages that lie as they come cannot be one command unless both planes of their die are "
             "at the same page of their blocks, which planes that are filled by address hardly "
