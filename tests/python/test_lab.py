@@ -227,6 +227,16 @@ def test_background_collection_is_what_a_pause_gives_back(tiny: str) -> None:
     assert 0 < given_back("background") <= 4 * 8 * 16 * 4096
 
 
+def test_a_used_device_has_used_up_what_its_collections_were_put_off_for(tiny: str) -> None:
+    more = {"ftl.gc.schedule": "background", "nand.geometry.pages_per_block": 64}
+    assert on_bench(tiny, more, depth=DEPTH, seed=1, quick=True).slack == (1 + 3) * 4 * 64
+    assert on_bench(tiny, None, depth=DEPTH, seed=1, quick=True).slack == 0
+    found = lab(tiny, only=["trim", "cliff"], quick=True, overrides=more)
+    rates = {kind: one[4096] for kind, one in found["trim"].figures["mb_per_s"].items()}
+    assert rates["no TRIM"] < 0.8 * rates["erased"]
+    assert found["cliff"].figures["ratio"] > 1.25
+
+
 def test_layout_reads_all_that_was_written(tiny: str) -> None:
     bench = on_bench(tiny, None, depth=DEPTH, seed=1, quick=True)
     size = layout.space(bench)

@@ -71,6 +71,15 @@ class Bench:
         return self.planes * self.config["nand"]["geometry"]["pages_per_block"]
 
     @property
+    def slack(self) -> int:
+        """Writes that a settled device takes before the first collection, where these are put off
+        while requests are being served: until then it is not what it is when in use."""
+        if self.policy("ftl", "gc", "schedule") in ("on-demand", "incremental"):
+            return 0
+        blocks = self.config["nand"]["geometry"]["blocks_per_plane"]
+        return (1 + int(blocks * self.config["ftl"]["gc"]["start_free_ratio"])) * self.cycle
+
+    @property
     def spare_pages(self) -> int:
         """Pages of flash beyond those of the user."""
         return (self.flash_bytes - self.user_bytes) // self.page_bytes

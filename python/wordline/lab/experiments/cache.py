@@ -6,7 +6,7 @@ from typing import Any
 from wordline import units
 from wordline.lab.bench import Bench
 from wordline.lab.finding import Experiment, Finding, Found, Table, absent
-from wordline.lab.trial import FILLED, SETTLED, Trial
+from wordline.lab.trial import FILLED, SETTLED, Phase, Trial
 from wordline.study.charts import bars
 from wordline.study.figure import Plot
 
@@ -22,13 +22,14 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
     wanted = max(bench.count(20_000, 6_000), 2 * bench.buffer_bytes // bench.page_bytes)
     requests = {
         "before the cliff": max(1000, min(bench.spare_pages // 2, wanted)),
-        "after the cliff": max(wanted, bench.count(2, 1) * bench.cycle),
+        "after the cliff": bench.slack + max(wanted, bench.count(2, 1) * bench.cycle),
     }
     return {
         f"{state}, {on}": Trial(
             of,
             {"requests": requests[state], "read_ratio": 0.0, "request_bytes": BYTES,
              "align_bytes": BYTES, "fua_ratio": float(on == "durable")},
+            phases=(Phase("writes", bench.slack if of is SETTLED else 0, requests[state]),),
         )
         for state, of in STATES.items()
         for on in ON
@@ -41,7 +42,7 @@ def finding(bench: Bench, found: Found) -> Finding:
         return absent("This device has no DRAM buffer (buffer.capacity_kib = 0).")
     rows: dict[str, dict[str, Any]] = {}
     for state in STATES:
-        of = {on: found[f"{state}, {on}"].summary["latency"]["write"] for on in ON}
+        of = {on: found[f"{state}, {on}"].phases["writes"] for on in ON}
         rows[state] = {f"{on}_{kind}": of[on][kind] for on in ON for kind in ("mean_us", "max_us")}
         rows[state]["worst_ratio"] = of["buffer"]["max_us"] / of["durable"]["max_us"]
         rows[state]["mean_ratio"] = of["buffer"]["mean_us"] / of["durable"]["mean_us"]

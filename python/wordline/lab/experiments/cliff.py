@@ -8,7 +8,7 @@ from wordline import units
 from wordline.lab import steady
 from wordline.lab.bench import Bench
 from wordline.lab.finding import Experiment, Finding, Found, Table
-from wordline.lab.trial import FILLED, SETTLED, Trial
+from wordline.lab.trial import FILLED, SETTLED, Phase, Trial
 from wordline.plotly import decades, figure, line
 from wordline.study.figure import Plot
 
@@ -78,7 +78,11 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
     wide = bench.page_bytes * (spare + more // 2) // SEQUENTIAL_BYTES
     return {
         "random": Trial(FILLED, writes | {"requests": spare + more}, series=True),
-        "settled": Trial(SETTLED, writes | {"requests": settled}, series=True),
+        "settled": Trial(
+            SETTLED,
+            writes | {"requests": bench.slack + settled},
+            phases=(Phase("writes", bench.slack, bench.slack + settled),),
+        ),
         "sequential": Trial(
             FILLED,
             {"read_ratio": 0.0, "request_bytes": SEQUENTIAL_BYTES, "requests": max(100, wide),
@@ -91,9 +95,12 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
 def finding(bench: Bench, found: Found) -> Finding:
     """Where the cliff is, how deep, and what the worst case is."""
     series = found["random"].series
-    begin, settled = cliff(series), found["settled"].summary
-    level = settled["throughput"]["write_mb_per_s"]
-    worst_us = max(begin.worst_us, settled["latency"]["write"]["max_us"])
+    begin, settled = cliff(series), found["settled"].phases["writes"]
+    level = settled["mb_per_s"]
+    worst_us = max(begin.worst_us, settled["max_us"])
+    amplification = (
+        None if bench.slack else found["settled"].summary["flash"]["write_amplification"]
+    )
     rounds = _rounds(series)
     steady_at = steady.first_steady(rounds) if len(rounds) >= steady.ROUNDS else None
     straight = cliff(found["sequential"].series)
@@ -111,8 +118,8 @@ def finding(bench: Bench, found: Found) -> Finding:
         "worst_before_us": begin.worst_before_us,
         "worst_us": worst_us,
         "worst_ratio": worst_us / begin.worst_before_us,
-        "steady_mean_us": settled["latency"]["write"]["mean_us"],
-        "steady_write_amplification": settled["flash"]["write_amplification"],
+        "steady_mean_us": settled["mean_us"],
+        "steady_write_amplification": amplification,
         "steady_round": None if steady_at is None else steady_at.first + steady.ROUNDS,
         "steady_round_mb_per_s": None if steady_at is None else steady_at.average,
         "sequential_ratio": even,
@@ -128,7 +135,7 @@ def finding(bench: Bench, found: Found) -> Finding:
                 ("longest response time", units.duration(begin.worst_before_us),
                  units.duration(worst_us)),
                 ("write amplification", units.ABSENT,
-                 units.number(settled["flash"]["write_amplification"])),
+                 units.number(amplification)),
             ],
         ),
         _plots(wide),

@@ -45,10 +45,8 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
 def _counts(bench: Bench) -> tuple[int, int]:
     """Writes of the bursts. The first uses up the free blocks that collections may be put off for;
     its last third is the settled rate."""
-    geometry, gc = bench.config["nand"]["geometry"], bench.config["ftl"]["gc"]
-    free = int(geometry["blocks_per_plane"] * gc["start_free_ratio"])
     after = min(bench.spare_pages, bench.count(MOST_AFTER, MOST_AFTER // 5))
-    return max(BEFORE, (1 + free) * bench.cycle), max(LEAST_AFTER, bench.cycle, after)
+    return max(BEFORE, bench.cycle, 3 * bench.slack // 2), max(LEAST_AFTER, bench.cycle, after)
 
 
 def start_ns(bench: Bench, pause_s: int | None) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 from wordline import units
 from wordline.lab.bench import Bench
 from wordline.lab.finding import Experiment, Finding, Found, Table
-from wordline.lab.trial import FILLED, SETTLED, Trial
+from wordline.lab.trial import FILLED, SETTLED, Phase, Trial
 from wordline.study.charts import bars
 from wordline.study.figure import Plot
 
@@ -33,8 +33,12 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
     for name, mix in MIXES.items():
         count = bench.count(20_000, 5_000)
         found[f"{name}, fresh"] = Trial(FILLED, mix | {"requests": count})
-        many = max(count, round(bench.count(2, 1) * bench.cycle / (1 - mix["read_ratio"])))
-        found[f"{name}, used"] = Trial(SETTLED, mix | {"requests": many})
+        share = 1 - mix["read_ratio"]
+        before = round(bench.slack / share)
+        many = before + max(count, round(bench.count(2, 1) * bench.cycle / share))
+        found[f"{name}, used"] = Trial(
+            SETTLED, mix | {"requests": many}, phases=(Phase("used", before, many),)
+        )
         load = mix | {"requests": bench.count(2_000, 500)}
         found[f"{name}, disk"] = Trial({}, load, device=DISK)
     return found
@@ -45,6 +49,7 @@ def finding(_bench: Bench, found: Found) -> Finding:
     rows: dict[str, dict[str, float]] = {}
     for name in MIXES:
         of = {on: found[f"{name}, {on}"].summary["latency"]["all"] for on in ON}
+        of["used"] = found[f"{name}, used"].phases["used"]
         rows[name] = {f"{on}_{kind}": of[on][kind] for on in ON for kind in ("mean_us", "max_us")}
         rows[name] |= {
             "times_shorter": of["disk"]["mean_us"] / of["fresh"]["mean_us"],

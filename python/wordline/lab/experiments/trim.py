@@ -35,19 +35,23 @@ def trials(bench: Bench) -> Mapping[str, Trial]:
             most = (bench.user_bytes // bench.page_bytes + bench.spare_pages // 2) // pages
             wanted = max(bench.count(16_000, 6_000), bench.count(2, 1) * bench.cycle)
             writes = max(200, min(wanted // pages, most))
-            ranges = -(-bench.user_bytes // range_bytes(bench)) if kind in TRIMMED else 0
+            before = 0 if kind == "erased" else bench.slack
+            if kind in TRIMMED:
+                before += -(-bench.user_bytes // range_bytes(bench))
             found[f"{kind} {size}"] = Trial(
                 ERASED if kind == "erased" else SETTLED,
                 trace=lambda kind=kind, size=size, writes=writes: _requests(
                     bench, kind, size, writes
                 ),
-                phases=(Phase("writes", ranges, ranges + writes),),
+                phases=(Phase("writes", before, before + writes),),
             )
     return found
 
 
 def _requests(bench: Bench, kind: str, size: int, writes: int) -> Iterable[str]:
     draw = Random(bench.seed)  # noqa: S311 - a load
+    for _ in range(0 if kind == "erased" else bench.slack):
+        yield line("write", draw.randrange(bench.user_bytes // 4096) * 4096, 4096)
     if kind in TRIMMED:
         piece = range_bytes(bench)
         places = list(range(0, bench.user_bytes, piece))
