@@ -55,8 +55,8 @@ def test_the_first_steady_window_is_found() -> None:
 
 
 def series(*rows: tuple[float, float, float, int, int]) -> dict[str, list[float]]:
-    """Columns of a series by its rows: start, end, longest, collections, bytes."""
-    names = ("start_s", "end_s", "max_us", "gc_runs", "write_bytes")
+    """Columns of a series by its rows: start, end, longest, time of collections, bytes."""
+    names = ("start_s", "end_s", "max_us", "gc_die_ms", "write_bytes")
     return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
 
 
@@ -79,8 +79,12 @@ def test_the_cliff_begins_with_the_first_collection() -> None:
 
 def test_intervals_are_put_together() -> None:
     wide = cliff.intervals(WRITES, 2.0)
-    assert wide == {"end_s": [2, 4], "mb_per_s": [25, 9], "max_us": [150, 900], "gc_runs": [0, 14]}
+    assert wide == {"end_s": [2, 4], "mb_per_s": [25, 9], "max_us": [150, 900]}
     assert cliff.intervals(WRITES, 0.5)["mb_per_s"] == [30, 20, 10, 8]
+
+
+def test_how_long_writes_stop() -> None:
+    assert cliff.stopped([20, 1.9, 0, 2.0], 20) == 0.5
 
 
 def test_ratios_are_averaged_over_sizes() -> None:

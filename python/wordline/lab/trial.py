@@ -27,7 +27,7 @@ AGED: Mapping[str, Value] = FILLED | {"precondition.overwrite_ratio": 3.0}
 SETTLED: Mapping[str, Value] = FILLED | {"precondition.settle": True}
 """States that a device is brought into, each from an erased one: SNIA's purge."""
 
-SERIES = ("start_s", "end_s", "mb_per_s", "max_us", "gc_runs", "write_bytes")
+SERIES = ("start_s", "end_s", "mb_per_s", "max_us", "gc_runs", "gc_die_ms", "write_bytes")
 PARTS = ("latency", "throughput", "time", "flash", "buffer", "read_errors", "energy", "digest",
          "speed")  # fmt: skip
 PACES, LEAST_PACE = 100, 100

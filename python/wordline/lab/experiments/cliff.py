@@ -14,6 +14,7 @@ from wordline.study.figure import Plot
 
 BYTES, SEQUENTIAL_BYTES = 4096, 131072
 ROUNDS = 25
+STOP = 0.1
 LEVEL = 0.8
 """Of the rate before the first collection, below which the steady rate is a cliff."""
 INTERVAL_S = 1.0
@@ -39,22 +40,22 @@ def intervals(series: Mapping[str, Sequence[Any]], width_s: float) -> dict[str, 
     many = max(1, round(width_s / own))
     count = len(series["end_s"])
     whole = max(1, count // many)
-    found: dict[str, list[float]] = {"end_s": [], "mb_per_s": [], "max_us": [], "gc_runs": []}
+    found: dict[str, list[float]] = {"end_s": [], "mb_per_s": [], "max_us": []}
     for place in range(whole):
         part = slice(place * many, min(count, (place + 1) * many))
         start, end = series["start_s"][part][0], series["end_s"][part][-1]
         found["end_s"].append(end)
         found["mb_per_s"].append(sum(series["write_bytes"][part]) / 1e6 / (end - start))
         found["max_us"].append(max(us or 0.0 for us in series["max_us"][part]))
-        found["gc_runs"].append(sum(series["gc_runs"][part]))
     return found
 
 
 def cliff(series: Mapping[str, Sequence[Any]]) -> Cliff:
     """Where writes begin to meet collections. If they do in the first interval, the rate before is
     that of this interval."""
-    first = next((place for place, runs in enumerate(series["gc_runs"]) if runs), None)
-    end = max(1, len(series["gc_runs"]) if first is None else first)
+    collects = [die_ms > 0 for die_ms in series["gc_die_ms"]]
+    first = collects.index(True) if any(collects) else None
+    end = max(1, len(collects) if first is None else first)
     seconds = series["end_s"][end - 1] - series["start_s"][0]
     size = sum(series["write_bytes"][:end])
     longest = [us or 0.0 for us in series["max_us"]]
@@ -65,6 +66,12 @@ def cliff(series: Mapping[str, Sequence[Any]]) -> Cliff:
         max(longest[:end]),
         max(longest if first is None else longest[first:]),
     )
+
+
+def stopped(rates: Sequence[float], before: float) -> float:
+    """Share of intervals in which writes all but stop: with less than a tenth of the rate before
+    the cliff."""
+    return sum(rate < STOP * before for rate in rates) / len(rates)
 
 
 def trials(bench: Bench) -> Mapping[str, Trial]:
@@ -101,13 +108,15 @@ def finding(bench: Bench, found: Found) -> Finding:
     amplification = (
         None if bench.slack else found["settled"].summary["flash"]["write_amplification"]
     )
-    rounds = _rounds(series)
+    wide, rounds = intervals(series, INTERVAL_S), _rounds(series)
     steady_at = steady.first_steady(rounds) if len(rounds) >= steady.ROUNDS else None
     straight = cliff(found["sequential"].series)
     even = found["sequential"].summary["throughput"]["write_mb_per_s"] / straight.before_mb_per_s
     deep = level < LEVEL * begin.before_mb_per_s
     at_bytes = None if begin.at_bytes is None else begin.at_bytes * bench.scale
     at_s = None if begin.at_s is None else begin.at_s * bench.scale
+    after = [mb for end, mb in zip(wide["end_s"], wide["mb_per_s"], strict=True)
+             if begin.at_s is not None and end - series["start_s"][0] > begin.at_s]  # fmt: skip
     figures = {
         "cliff_at_bytes": at_bytes if deep else None,
         "cliff_at_s": at_s if deep else None,
@@ -115,6 +124,7 @@ def finding(bench: Bench, found: Found) -> Finding:
         "before_mb_per_s": begin.before_mb_per_s,
         "steady_mb_per_s": level,
         "ratio": begin.before_mb_per_s / level,
+        "stopped_share": stopped(after, begin.before_mb_per_s) if after else 0.0,
         "worst_before_us": begin.worst_before_us,
         "worst_us": worst_us,
         "worst_ratio": worst_us / begin.worst_before_us,
@@ -124,7 +134,6 @@ def finding(bench: Bench, found: Found) -> Finding:
         "steady_round_mb_per_s": None if steady_at is None else steady_at.average,
         "sequential_ratio": even,
     }
-    wide = intervals(series, INTERVAL_S)
     return Finding(
         _verdict(figures),
         figures,
@@ -176,11 +185,14 @@ def _verdict(figures: Mapping[str, Any]) -> str:
             f"{units.share(level / before)} of the {units.bandwidth(before)} of a fresh device. "
             f"Worst case {worst}."
         )
+    share = figures["stopped_share"]
+    stops = f"For {units.share(share)} of the time writes all but stop. " if share > 0.1 else ""
     return (
         f"Write cliff at {units.size(figures['cliff_at_bytes'])} after "
         f"{units.duration(1e6 * figures['cliff_at_s'])} of random writes of 4 KiB: from "
-        f"{units.bandwidth(before)} to {units.bandwidth(level)}, {before / level:.3g} times less, "
-        f"to stay. Worst case {worst}, {figures['worst_ratio']:.3g} times that before the cliff."
+        f"{units.bandwidth(before)} to {units.bandwidth(level)}, {units.figures(before / level)} "
+        f"times less, for good. {stops}Worst case {worst}, "
+        f"{units.figures(figures['worst_ratio'])} times that before the cliff."
     )
 
 

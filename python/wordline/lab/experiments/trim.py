@@ -7,7 +7,7 @@ from wordline import units
 from wordline.lab.bench import Bench
 from wordline.lab.finding import Experiment, Finding, Found, Table
 from wordline.lab.trial import ERASED, SETTLED, Phase, Trial, line
-from wordline.study.charts import lines
+from wordline.study.charts import bars
 from wordline.study.figure import Plot
 
 SIZES, QUICK_SIZES = (4096, 16384, 65536), (4096,)
@@ -81,9 +81,7 @@ def finding(bench: Bench, found: Found) -> Finding:
         f"Used, the device writes {units.bandwidth(used)} at 4 KiB, erased "
         f"{units.bandwidth(fresh)}. {told[0]} {told[1]}"
     )
-    drawn = {
-        kind: {units.size(size): mb for size, mb in one.items()} for kind, one in rates.items()
-    }
+    drawn = {units.size(size): {kind: rates[kind][size] for kind in KINDS} for size in sizes}
     frees = bench.policy("ftl", "trim", "frees")
     notes = [f"A TRIM covers {units.size(range_bytes(bench))}; together they cover the device."]
     if not frees:
@@ -100,7 +98,7 @@ def finding(bench: Bench, found: Found) -> Finding:
             ],
         ),
         [Plot("Random writes", "By what was trimmed before.",
-              lines(drawn, KINDS, "request", "MB/s", category=True))],
+              bars(drawn, KINDS, "MB/s"))],
         notes,
     )  # fmt: skip
 
