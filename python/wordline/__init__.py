@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from wordline.calibrate import Calibration, CalibrationSummary, calibrate
     from wordline.catalogue import Metric, Policy, Preset, metrics, policies, presets
     from wordline.comparison import Comparison, compare
+    from wordline.lab import LabInterrupted, lab
+    from wordline.lab.results import Lab
     from wordline.mrc import MrcResult, MrcSummary, mrc
     from wordline.package import Package, package
     from wordline.plan_cache import PlanResult, PlanSummary, plan_cache
@@ -45,6 +47,8 @@ _NAMES = {
     "calibrate": ("Calibration", "CalibrationSummary", "calibrate"),
     "catalogue": ("Metric", "Policy", "Preset", "metrics", "policies", "presets"),
     "comparison": ("Comparison", "compare"),
+    "lab": ("LabInterrupted", "lab"),
+    "lab.results": ("Lab",),
     "mrc": ("MrcResult", "MrcSummary", "mrc"),
     "package": ("Package", "package"),
     "plan_cache": ("PlanResult", "PlanSummary", "plan_cache"),
@@ -83,7 +87,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-FUNCTIONS = ("cache", "calibrate", "mrc", "package", "plan_cache", "search", "sweep")
+FUNCTIONS = ("cache", "calibrate", "lab", "mrc", "package", "plan_cache", "search", "sweep")
 
 
 class _Package(ModuleType):
@@ -105,6 +109,8 @@ __all__ = [
     "CalibrationSummary",
     "Comparison",
     "Interrupted",
+    "Lab",
+    "LabInterrupted",
     "Metric",
     "MrcResult",
     "MrcSummary",
@@ -133,6 +139,7 @@ __all__ = [
     "calibrate",
     "compare",
     "config",
+    "lab",
     "metrics",
     "mrc",
     "package",

@@ -74,6 +74,12 @@ FILES: dict[str, dict[str, str]] = {
         "report.html": "which needs no network",
         "trials.journal": "what has ended, to go on from",
     },
+    "lab": {
+        "report.html": "which needs no network",
+        "lab.json": "all numbers",
+        "device.toml": "the device as it was simulated",
+        "points.jsonl": "what has ended, to go on from",
+    },
     "growth": {
         "index.html": "charts",
         "growth.json": "all numbers",
@@ -90,12 +96,14 @@ ALWAYS = {
     "study all": {"index.html", "studies.json"},
     "sweep": {"points.jsonl"},
     "search": {"trials.journal"},
+    "lab": {"lab.json", "device.toml"},
     "growth": {"index.html", "growth.json", "growth.csv"},
 }
 
 # What a command that was killed leaves of its folder.
 UNFINISHED = {
     "run": {"checkpoint.wls", "checkpoint.wls.part"},
+    "lab": {"points.jsonl"},
     "study": {"points.jsonl"},
     "study all": {"points.jsonl"},
 }

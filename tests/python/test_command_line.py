@@ -41,7 +41,7 @@ def done(answer: subprocess.CompletedProcess[str]) -> str:
     ["", "run", "trace", "trace stat", "trace convert", "trace formats", "policies", "devices",
      "cache", "calibrate", "mrc", "plan-cache",
      "config", "config check", "config schema", "config show",
-     "bench", "growth", "report"],
+     "bench", "growth", "lab", "report"],
 )  # fmt: skip
 def test_every_command_explains_itself(wordline: Command, command: str) -> None:
     page = done(wordline(*command.split(), "--help"))

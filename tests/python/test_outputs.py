@@ -46,6 +46,7 @@ def calls(
             "--sampler",
             "grid",
         ),
+        "lab": outside("lab", tiny, "--quick", "--only", "workers"),
         "study": lambda out: cli.main(["study", "test", "--out", out]),
         "growth": lambda out: _without_measuring(out, "growth"),
         "study all": lambda out: _without_measuring(out, "study all"),

@@ -14,6 +14,7 @@ from wordline.cli.calibrations import calibrate
 from wordline.cli.command import Group, command, group
 from wordline.cli.devices import config, devices, policies
 from wordline.cli.exit import MISUSED, NOTHING_WRITTEN, fault
+from wordline.cli.labs import lab
 from wordline.cli.many_traces import ManyTraces
 from wordline.cli.results import fio_logs, report
 from wordline.cli.run import simulate
@@ -99,9 +100,9 @@ def run(
 
 
 COMMANDS = (
-    bench, cache, calibrate, compare_command, config, devices, fio_logs, growth, mrc, plan_cache,
-    policies, prepare, report, resume, run, search_command, study, sweep_command, sweep_report,
-    trace,
+    bench, cache, calibrate, compare_command, config, devices, fio_logs, growth, lab, mrc,
+    plan_cache, policies, prepare, report, resume, run, search_command, study, sweep_command,
+    sweep_report, trace,
 )  # fmt: skip
 for one in COMMANDS:
     cli.add_command(one)

@@ -85,7 +85,7 @@ def run(job: Job) -> Done:
 def summarise(job: Job) -> Run:
     """Runs a point for its summary, its configuration and tables."""
     try:
-        result = _simulated(job)
+        result = simulated(job)
     except WordlineError as fault:
         return Run(None, "", str(fault))
     tables: dict[str, Table] = {name: getattr(result, name) for name in job.tables}
@@ -97,7 +97,7 @@ def _packed(stream: bytes) -> str:
     return b64encode(zlib.compress(stream, 1)).decode()
 
 
-def _simulated(job: Job) -> Result:
+def simulated(job: Job) -> Result:
     """Runs a point. Raises WordlineError, which names traces by their paths where the sweep is."""
     if simulation.decoded is None:
         simulation.decoded = _wordline.Decoded()

@@ -1,0 +1,31 @@
+"""The experiments, in the order of the report."""
+
+from wordline.lab.experiments import (
+    aged,
+    cache,
+    cliff,
+    idle,
+    layout,
+    mixes,
+    patterns,
+    read_wear,
+    reliability,
+    trim,
+    trim_cost,
+    workers,
+)
+
+EXPERIMENTS = (
+    patterns.EXPERIMENT,
+    aged.EXPERIMENT,
+    layout.EXPERIMENT,
+    read_wear.EXPERIMENT,
+    reliability.EXPERIMENT,
+    mixes.EXPERIMENT,
+    cliff.EXPERIMENT,
+    cache.EXPERIMENT,
+    trim.EXPERIMENT,
+    trim_cost.EXPERIMENT,
+    idle.EXPERIMENT,
+    workers.EXPERIMENT,
+)

@@ -1,0 +1,336 @@
+"""The laboratory: what it takes of runs is what hands work out, and it goes on where it stopped."""
+
+import json
+from pathlib import Path
+
+import polars
+import pytest
+from browser import needs_browser, require_fits
+from conftest import Command
+
+import wordline
+from wordline.lab import LabInterrupted, experiments, lab, steady
+from wordline.lab.bench import on_bench
+from wordline.lab.experiments import (
+    EXPERIMENTS,
+    cliff,
+    idle,
+    layout,
+    patterns,
+    trim,
+    trim_cost,
+    workers,
+)
+from wordline.lab.trial import of_phase
+from wordline.sweep.engine import State
+
+DEPTH = 4
+
+
+def test_range_and_slope_are_those_of_hand_work() -> None:
+    # The least squares line is the series itself.
+    rising = steady.window([90, 95, 100, 105, 110])
+    assert (rising.average, rising.range, rising.slope) == (100, 0.2, pytest.approx(0.2))
+    assert not rising.is_steady
+    # Range 20 %, as much as may be; (-2*110 - 90 + 90 + 2*110) / 10 = 0.
+    swinging = steady.window([110, 90, 100, 90, 110])
+    assert (swinging.range, swinging.slope) == (pytest.approx(0.2), 0)
+    assert swinging.is_steady
+    # Slope 0, range 24 %.
+    assert not steady.window([112, 100, 88, 100, 112]).is_steady
+    # (-2*97 - 99 + 101 + 2*103) / 10 = 1.4 a round, 5.6 % over four of them.
+    assert steady.window([97, 99, 100, 101, 103]).slope == pytest.approx(0.056)
+    # (-2*94 - 97 + 103 + 2*106) / 10 = 3 a round: 12 % over four, at a range of 12 %.
+    assert not steady.window([94, 97, 100, 103, 106]).is_steady
+
+
+def test_the_first_steady_window_is_found() -> None:
+    series = [400, 300, 200, 101, 99, 100, 101, 99, 50]
+    found = steady.first_steady(series)
+    assert found
+    assert found.first == 3
+    assert found.average == 100
+    assert steady.first_steady(series[:7]) is None
+    assert steady.first_steady([100.0] * 4) is None
+
+
+def series(*rows: tuple[float, float, float, int, int]) -> dict[str, list[float]]:
+    """Columns of a series by its rows: start, end, longest, time of collections, bytes."""
+    names = ("start_s", "end_s", "max_us", "gc_die_ms", "write_bytes")
+    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+
+
+WRITES = series(
+    (0, 1, 100, 0, 30_000_000),
+    (1, 2, 150, 0, 20_000_000),
+    (2, 3, 900, 5, 10_000_000),
+    (3, 4, 700, 9, 8_000_000),
+)
+
+
+def test_the_cliff_begins_with_the_first_collection() -> None:
+    found = cliff.cliff(WRITES)
+    assert found == cliff.Cliff(25, 50_000_000, 2, 150, 900)
+    none = cliff.cliff(series((0, 1, 100, 0, 5_000_000), (1, 2, 200, 0, 5_000_000)))
+    assert none == cliff.Cliff(5, None, None, 200, 200)
+    at_once = cliff.cliff(series((0, 1, 100, 3, 5_000_000)))
+    assert at_once == cliff.Cliff(5, 0, 0, 100, 100)
+
+
+def test_intervals_are_put_together() -> None:
+    wide = cliff.intervals(WRITES, 2.0)
+    assert wide == {"end_s": [2, 4], "mb_per_s": [25, 9], "max_us": [150, 900]}
+    assert cliff.intervals(WRITES, 0.5)["mb_per_s"] == [30, 20, 10, 8]
+
+
+def test_how_long_writes_stop() -> None:
+    assert cliff.stopped([20, 1.9, 0, 2.0], 20) == 0.5
+
+
+def test_ratios_are_averaged_over_sizes() -> None:
+    rates = {"RR": {512: 1.0, 1024: 4.0}, "RW": {512: 2.0, 1024: 6.0}}
+    assert patterns.ratios(rates, "RR") == {"RW": (2 + 1.5) / 2}
+
+
+def test_what_a_pause_gives_back() -> None:
+    # Fast until 30 have been written; the middle of 90 and 10 is 50.
+    pace = [(10, 90.0), (20, 90.0), (30, 60.0), (40, 20.0), (50, 90.0)]
+    assert idle.recovered(pace, 10) == (30, 8)
+    assert idle.recovered([(10, 11.0), (20, 9.0)], 10)[0] == 0
+    bench = on_bench("d4", None, depth=DEPTH, seed=1, quick=True)
+    rest = idle.AT_REST * 64 * idle.BYTES
+    assert idle.gain(3 * rest, rest, bench) == 2 * rest
+    assert idle.gain(2 * rest, rest, bench) == 0
+
+
+def test_how_a_trim_grows() -> None:
+    assert trim_cost.slope([1, 4, 16], [1, 7, 28]) == pytest.approx(1)
+    assert trim_cost.slope([1, 4, 16], [1, 7, 7]) == 0
+    assert trim_cost.slope([1, 4], [1, 2]) == pytest.approx(0.5)
+
+
+def test_one_ata_command_names_two_gib_less_32_kib() -> None:
+    assert trim_cost.LONGEST == 2**31 - 32 * 1024
+    bench = on_bench("consumer-tlc", None, depth=DEPTH, seed=1, quick=True)
+    assert trim_cost.sizes(bench)[-1] == trim_cost.LONGEST
+
+
+def test_what_trim_regains() -> None:
+    assert trim.gained(25, 40, 10) == pytest.approx(0.5)
+    assert trim.gained(10, 10.5, 10) is None
+
+
+def requests(*rows: tuple[int, int, int, int]) -> polars.DataFrame:
+    """Rows of a table of requests: arrival, wait for a slot, latency, part of collections, µs."""
+    return polars.DataFrame(
+        [
+            {"arrival_ps": at * 10**6, "host_queue_ps": wait * 10**6, "latency_ps": took * 10**6,
+             "gc_ps": gc * 10**6, "cell_ps": 10**6, "bytes": 4096}
+            for at, wait, took, gc in rows
+        ]
+    )  # fmt: skip
+
+
+def test_figures_of_a_phase() -> None:
+    found = of_phase(requests((0, 0, 100, 0), (0, 50, 250, 120), (100, 0, 300, 0)))
+    # Waits outside the device are not in 100, 200 and 300 µs; the last ends after 400 µs.
+    assert found["mean_us"] == 200
+    assert found["max_us"] == 300
+    assert found["slowed"] == {"count": 1, "mean_us": 200}
+    assert found["plain"] == {"count": 2, "mean_us": 200}
+    assert found["each_us"] == [100, 200, 300]
+    assert found["mb_per_s"] == pytest.approx(3 * 4096 / 400)
+    assert [found["percentiles_us"][at] for at in (0, 50, 100)] == [100, 200, 300]
+
+
+def test_the_pace_counts_what_is_done() -> None:
+    found = of_phase(requests(*((10 * at, 0, 10, 0) for at in range(200))))
+    assert [size for size, _ in found["pace"]] == [100 * 4096, 200 * 4096]
+    assert [mb for _, mb in found["pace"]] == pytest.approx([409.6, 409.6])
+
+
+def test_a_large_device_keeps_its_dies_and_its_share_of_spare_flash() -> None:
+    whole = on_bench("tlc-nvme", None, depth=DEPTH, seed=1, quick=False)
+    for quick in (False, True):
+        made = on_bench("consumer-tlc", None, depth=DEPTH, seed=1, quick=quick)
+        assert made.scale > 1
+        assert (made.dies, made.planes) == (16, 64)
+        per_plane = made.config["nand"]["geometry"]["blocks_per_plane"]
+        assert made.scale * per_plane == 497
+        spare = 1 - made.user_bytes / made.flash_bytes
+        assert spare == pytest.approx(0.0913, abs=1e-4)
+    assert whole.flash_bytes * whole.scale == pytest.approx(
+        32 * 4 * 256 * 1152 * 16384, rel=1e-9
+    )  # fmt: skip
+    assert on_bench("d4", None, depth=DEPTH, seed=1, quick=True).scale == 1
+
+
+def test_load_and_history_of_the_device_are_left_out(tiny: str) -> None:
+    more = {"workload.requests": 5, "precondition.overwrite_ratio": 3.0, "host.queue_depth": 9}
+    made = on_bench(tiny, more, depth=DEPTH, seed=1, quick=True)
+    assert not {"workload", "precondition", "replay"} & set(made.config)
+    assert made.config["host"]["queue_depth"] == 9
+
+
+def test_littles_law(tiny: str) -> None:
+    found = lab(tiny, only=["workers"], quick=True)["workers"].figures["loads"]
+    assert [row["outstanding"] for row in found] == 2 * [*workers.WORKERS, workers.QUEUE]
+    for row in found:
+        # Requests at the ends have fewer beside them: a share of depth / requests.
+        assert row["little"] == pytest.approx(row["outstanding"], rel=2 * 128 / 3000)
+
+
+def test_the_cliff_is_where_spare_blocks_run_out(tiny: str) -> None:
+    done = lab(tiny, only=["cliff"], quick=True)
+    found = done["cliff"].figures
+    # A plane has 32 blocks, the user's pages fill 24, and it collects when fewer than 3 are free:
+    # after 5 blocks of 16 pages and some of the next. Planes are written at random.
+    least, most = 4 * 4 * 16, 4 * 7 * 16
+    assert least <= found["first_collection_at_bytes"] / 4096 <= most
+    assert found["ratio"] > 1.25
+    assert "Write cliff at" in done["cliff"].verdict
+    # Mean response time times rate is the queue depth.
+    rate = found["steady_mb_per_s"] * 1e6 / 4096
+    assert rate * found["steady_mean_us"] / 1e6 == pytest.approx(DEPTH, rel=0.01)
+
+
+def test_ideal_trim_gives_back_an_erased_device_in_any_order(tiny: str) -> None:
+    more = {"nand.geometry.pages_per_block": 64}
+    found = lab(tiny, only=["trim"], quick=True, overrides=more)["trim"].figures["mb_per_s"]
+    rates = {kind: one[4096] for kind, one in found.items()}
+    assert rates["no TRIM"] < 0.8 * rates["erased"]
+    # What is left to do is to erase a block for every 64 programs: 3 ms beside 64 of 512 us.
+    erasing = 64 * 0.512 / (64 * 0.512 + 3)
+    for kind in trim.TRIMMED:
+        assert rates[kind] / rates["erased"] == pytest.approx(erasing, rel=0.05)
+
+
+def test_reads_wear_where_they_have_data_moved(tiny: str) -> None:
+    limit = {"nand.reliability.read_limit": 32, "nand.reliability.errors": "analytic"}
+    without = lab(tiny, only=["read-wear", "reliability", "cache"], quick=True)
+    assert {one.status for one in without.findings.values()} == {"absent"}
+    worn = lab(tiny, only=["read-wear"], quick=True, overrides=limit)["read-wear"]
+    rounds = worn.figures["rounds"]
+    # A round has twice as many reads as the blocks that hold its data take.
+    assert rounds[0]["erases"] > 0
+    assert worn.figures["grows"]
+    assert [row["erases"] for row in rounds] == sorted(row["erases"] for row in rounds)
+    assert worn.figures["factor"] == 1
+
+
+def test_background_collection_is_what_a_pause_gives_back(tiny: str) -> None:
+    def given_back(schedule: str) -> int:
+        more = {"ftl.gc.schedule": schedule}
+        found = lab(tiny, only=["idle"], quick=True, overrides=more)["idle"].figures
+        assert found["works_in_idle_time"] is (schedule == "background")
+        assert all(row["idle_s"] > 1 for row in found["pauses"])
+        return max(row["recovered_bytes"] for row in found["pauses"])
+
+    assert given_back("on-demand") == 0
+    # Half of the 8 blocks a plane beyond those of the user are made free, at most all of them.
+    assert 0 < given_back("background") <= 4 * 8 * 16 * 4096
+
+
+def test_a_used_device_has_used_up_what_its_collections_were_put_off_for(tiny: str) -> None:
+    more = {"ftl.gc.schedule": "background", "nand.geometry.pages_per_block": 64}
+    assert on_bench(tiny, more, depth=DEPTH, seed=1, quick=True).slack == (1 + 3) * 4 * 64
+    assert on_bench(tiny, None, depth=DEPTH, seed=1, quick=True).slack == 0
+    found = lab(tiny, only=["trim", "cliff"], quick=True, overrides=more)
+    rates = {kind: one[4096] for kind, one in found["trim"].figures["mb_per_s"].items()}
+    assert rates["no TRIM"] < 0.8 * rates["erased"]
+    assert found["cliff"].figures["ratio"] > 1.25
+
+
+def test_layout_reads_all_that_was_written(tiny: str) -> None:
+    bench = on_bench(tiny, None, depth=DEPTH, seed=1, quick=True)
+    size = layout.space(bench)
+    assert size % layout.LARGEST == 0
+    assert size <= bench.user_bytes
+    for name, one in layout.trials(bench).items():
+        assert one.trace
+        lines = [line.split(",") for line in one.trace()]
+        first = one.phases[0].first
+        written = sorted(int(line[2]) for line in lines[:first])
+        assert written == list(range(0, size, int(name.split()[1])))
+        assert {line[1] for line in lines[:first]} == {"write"}
+        assert {line[1] for line in lines[first:]} == {"read"}
+        assert len(lines) == one.phases[-1].last
+
+
+def test_every_experiment_has_a_verdict_and_the_report_fits(
+    tiny: str, wordline: Command, place: Path
+) -> None:
+    done = wordline("lab", tiny, "--quick", "--out", "out/lab", "--no-progress")
+    assert done.returncode == 0, done.stderr
+    told = json.loads((place / "out/lab/lab.json").read_text())
+    assert [one["name"] for one in told["experiments"]] == [one.name for one in EXPERIMENTS]
+    assert all(one["verdict"].endswith(".") for one in told["experiments"])
+    assert "nan" not in (place / "out/lab/lab.json").read_text().lower().split('"')
+    page = (place / "out/lab/report.html").read_text()
+    assert all(f'<h2 id="{one.name}">' in page for one in EXPERIMENTS)
+    # The device of the lab is a device.
+    assert wordline("config", "check", "out/lab/device.toml").returncode == 0
+
+
+@needs_browser
+@pytest.mark.slow
+def test_the_report_is_drawn(tiny: str, place: Path, tmp_path: Path) -> None:
+    lab(tiny, quick=True, out="out/lab")
+    require_fits(place / "out/lab/report.html", tmp_path)
+
+
+def test_it_goes_on_where_it_was_stopped(tiny: str, place: Path) -> None:
+    def stop(state: State) -> None:
+        if state.done >= 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(LabInterrupted) as early:
+        lab(tiny, only=["patterns", "cliff"], quick=True, out="out/lab", jobs=1, progress=stop)
+    journal = place / "out/lab/points.jsonl"
+    kept = journal.read_bytes()
+    assert early.value.kept == kept.count(b"\n") >= 3
+    known: list[int] = []
+    lab(tiny, only=["patterns", "cliff"], quick=True, out="out/lab",
+        progress=lambda state: known.append(state.done))  # fmt: skip
+    assert min(known) > early.value.kept
+    # What had ended is not run again, and the result is that of a lab that was not stopped.
+    assert journal.read_bytes().startswith(kept)
+    whole = lab(tiny, only=["patterns", "cliff"], quick=True)
+    assert json.loads((place / "out/lab/lab.json").read_text()) == json.loads(
+        json.dumps(whole.to_json())
+    )
+
+
+def test_a_known_lab_runs_nothing(tiny: str) -> None:
+    lab(tiny, only=["workers"], quick=True, out="out/lab")
+    heard: list[State] = []
+    lab(tiny, only=["workers"], quick=True, out="out/lab", progress=heard.append)
+    assert heard == []
+
+
+def test_wrong_names_are_told(wordline: Command, tiny: str, place: Path) -> None:
+    for args, told in (
+        (("lab", "demos"), "no file or preset is called 'demos'; did you mean 'demo'?"),
+        (("lab", "nothing.toml"), "nothing.toml: no such file"),
+        (("lab", tiny, "--only", "clif"), "no experiment is called 'clif'; did you mean 'cliff'?"),
+        (("lab", tiny, "--depth", "0"), "depth"),
+        (("lab", "demo-store"), "demo-store: is flash in front of another store"),
+        (("lab", "nearline-7200"), "nearline-7200: is a hard disk"),
+        (("lab", "jung2013-gc-3ssd"), "jung2013-gc-3ssd: is an array"),
+        (("lab", tiny, "--set", "ftl.gc.victim=none"), "ftl.gc.victim"),
+    ):
+        done = wordline(*args)
+        assert done.returncode == 2, (args, done.stdout)
+        assert told in done.stderr, (args, done.stderr)
+    assert not (place / "out").exists()
+
+
+def test_experiments_come_in_the_order_of_the_report() -> None:
+    assert [one.name for one in experiments(["trim", "cliff", "trim"])] == ["cliff", "trim"]
+    with pytest.raises(wordline.WordlineError, match="the experiments are patterns"):
+        experiments(["nothing"])
+
+
+def test_help_names_every_experiment(wordline: Command) -> None:
+    page = wordline("lab", "--help").stdout
+    assert not [one.name for one in EXPERIMENTS if f"{one.name} " not in page]
