@@ -4,26 +4,20 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 use wordline_cache::Entry;
-use wordline_cache::replacement::Replace;
-use wordline_kernel::Time;
-
-use crate::backing::{Backing, Observation};
-use crate::buffer::Buffer;
-use crate::error::Error;
 
 /// The batch on its way, and the pages that the next ones will have.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Batch {
     /// Pages in a batch; 0 if pages go one by one.
-    size: usize,
+    pub size: usize,
     /// Pages in the order in which they became dirty, each once; they may be clean by now.
-    dirty: VecDeque<Entry>,
+    pub dirty: VecDeque<Entry>,
     /// The pages of the batch on its way.
-    sent: Vec<Entry>,
+    pub sent: Vec<Entry>,
     /// How many of them the flash does not hold yet.
-    left: usize,
+    pub left: usize,
     /// Whether somebody waits for memory that only a batch brings.
-    wanted: bool,
+    pub wanted: bool,
 }
 
 impl Batch {
@@ -41,102 +35,5 @@ impl Batch {
     /// The power has failed.
     pub fn clear(&mut self) {
         *self = Self::new(self.size as u32);
-    }
-}
-
-impl Buffer {
-    /// A page is dirty.
-    pub(crate) fn gather(&mut self, entry: Entry) {
-        let frame = self.frames.get_mut(entry);
-        if self.batch.gathers() && !frame.gathered {
-            frame.gathered = true;
-            self.batch.dirty.push_back(entry);
-        }
-    }
-
-    /// A page that is dirty has to leave: a batch takes it with it.
-    pub(crate) fn want_batch<B: Backing>(&mut self, now: Time, entry: Entry, backing: &mut B) {
-        self.gather(entry);
-        self.batch.wanted = true;
-        self.begin_batch(now, backing);
-    }
-
-    /// The next batch goes to the flash, if none is on its way, and it is full or wanted.
-    pub(crate) fn begin_batch<B: Backing>(&mut self, now: Time, backing: &mut B) {
-        let size = self.batch.size;
-        if self.batch.left > 0 || !(self.batch.wanted || self.batch.dirty.len() >= size) {
-            return;
-        }
-        self.forget_clean();
-        if !self.batch.wanted && self.batch.dirty.len() < size {
-            return;
-        }
-        let mut later = VecDeque::new();
-        while self.batch.sent.len() < size
-            && let Some(entry) = self.batch.dirty.pop_front()
-        {
-            if !self.frames.get(entry).gathered {
-                continue;
-            }
-            if !self.frames.get(entry).can_depart() {
-                later.push_back(entry);
-                continue;
-            }
-            let frame = self.frames.get_mut(entry);
-            (frame.gathered, frame.batched, frame.awaited) = (false, true, true);
-            self.batch.sent.push(entry);
-        }
-        later.append(&mut self.batch.dirty);
-        self.batch.dirty = later;
-        self.batch.left = self.batch.sent.len();
-        self.batch.wanted = false;
-        if self.batch.left > 0 {
-            let pages = self.batch.left as u32;
-            backing.observe(now, Observation::BatchSent { pages });
-        }
-        for place in 0..self.batch.left {
-            self.destage(now, self.batch.sent[place], backing);
-        }
-    }
-
-    /// Pages that became clean otherwise are not gathered any more, nor twice those whose number was another page's before.
-    fn forget_clean(&mut self) {
-        let frames = &mut self.frames;
-        for entry in &self.batch.dirty {
-            frames.get_mut(*entry).gathered = false;
-        }
-        self.batch.dirty.retain(|entry| {
-            let frame = frames.get_mut(*entry);
-            let again = std::mem::replace(&mut frame.gathered, frame.held && frame.dirty != 0);
-            frame.gathered && !again
-        });
-    }
-
-    /// The flash holds a page of the batch. With the last one, the memory of all is free, and the next batch may go.
-    pub(crate) fn batch_destaged<B: Backing>(
-        &mut self,
-        now: Time,
-        backing: &mut B,
-    ) -> Result<(), Error> {
-        self.batch.left -= 1;
-        if self.batch.left > 0 {
-            return Ok(());
-        }
-        let sent = std::mem::take(&mut self.batch.sent);
-        for entry in &sent {
-            let frame = self.frames.get_mut(*entry);
-            frame.batched = false;
-            if frame.dirty == 0 {
-                self.policy.cleaned(*entry);
-            }
-        }
-        for entry in sent {
-            self.settle(now, entry, backing)?;
-        }
-        let frames = &self.frames;
-        let leaves = |entry: &Entry| !frames.get(*entry).resident;
-        self.batch.wanted |= self.batch.dirty.iter().any(leaves);
-        self.begin_batch(now, backing);
-        Ok(())
     }
 }

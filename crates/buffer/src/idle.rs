@@ -1,4 +1,4 @@
-//! Flushing while the host asks for nothing (background flush).
+//! How long the host has asked for nothing.
 
 use std::collections::VecDeque;
 
@@ -6,27 +6,25 @@ use serde::{Deserialize, Serialize};
 use wordline_cache::Entry;
 use wordline_kernel::Time;
 
-use crate::backing::{Backing, Chip, Observation};
-use crate::buffer::Buffer;
-use crate::event::Event;
+use crate::backing::Chip;
 
 /// Idleness of the buffer, and what is made of it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Idle {
     /// After how long without a request dirty pages go to the flash; never, if `None`.
-    after: Option<Time>,
+    pub after: Option<Time>,
     /// Requests that have begun and are not done.
-    serving: u32,
+    pub serving: u32,
     /// When the last one began or was done.
-    since: Time,
+    pub since: Time,
     /// Whether the buffer has flushed since.
-    flushed: bool,
+    pub flushed: bool,
     /// When the buffer looks again.
-    planned: Option<Time>,
+    pub planned: Option<Time>,
     /// Pages that are to go to the flash in this idle period.
-    left: VecDeque<Entry>,
+    pub left: VecDeque<Entry>,
     /// By chip, and last for pages without one: whether a page is on its way to it for this reason.
-    busy: Vec<bool>,
+    pub busy: Vec<bool>,
 }
 
 impl Idle {
@@ -37,7 +35,7 @@ impl Idle {
             ..Self::default()
         }
     }
-    fn place(&self, chip: Option<Chip>) -> usize {
+    pub fn place(&self, chip: Option<Chip>) -> usize {
         chip.map_or(self.busy.len() - 1, Chip::index)
     }
     /// A request begins, or is done.
@@ -58,86 +56,5 @@ impl Idle {
             since: now,
             ..Self::new(self.after, self.busy.len() as u32 - 1)
         };
-    }
-}
-
-impl Buffer {
-    /// The owner has taken a request away that is done.
-    #[inline]
-    pub fn request_done(&mut self, now: Time) {
-        self.idle.ends(now);
-    }
-
-    /// The owner has nothing more to do now: if no request is under way and pages are dirty, the buffer looks again when it has been so
-    /// for long enough.
-    #[inline]
-    pub fn rest<B: Backing>(&mut self, backing: &mut B) {
-        if self.idle.after.is_some() && self.idle.serving == 0 && !self.idle.flushed {
-            self.plan_idle(backing);
-        }
-    }
-
-    fn plan_idle<B: Backing>(&mut self, backing: &mut B) {
-        let Some(after) = self.idle.after else {
-            return;
-        };
-        let at = self.idle.since + after;
-        if self.idle.planned.is_some() || !self.frames.is_any_ahead() {
-            return;
-        }
-        self.idle.planned = Some(at);
-        backing.schedule(at, Event::Idle);
-    }
-
-    /// The buffer looks at whether it is idle: if so, all dirty pages go to the flash, one to a chip at a time.
-    pub(crate) fn look_idle<B: Backing>(&mut self, now: Time, backing: &mut B) {
-        self.idle.planned = None;
-        let Some(after) = self.idle.after.filter(|_| self.idle.serving == 0) else {
-            return;
-        };
-        if now < self.idle.since + after {
-            return self.plan_idle(backing);
-        }
-        self.idle.flushed = true;
-        self.idle.left = self.frames.ahead().into();
-        self.flush_idly(now, backing);
-    }
-
-    /// Pages go to chips that have none on the way, unless a request has come.
-    fn flush_idly<B: Backing>(&mut self, now: Time, backing: &mut B) {
-        if self.idle.serving > 0 {
-            self.idle.left.clear();
-            return;
-        }
-        for _ in 0..self.idle.left.len() {
-            let Some(entry) = self.idle.left.pop_front() else {
-                break;
-            };
-            let frame = self.frames.get(entry);
-            if !frame.can_depart() {
-                continue;
-            }
-            let place = self.idle.place(backing.chip_of(frame.page));
-            if self.idle.busy[place] {
-                self.idle.left.push_back(entry);
-                continue;
-            }
-            self.idle.busy[place] = true;
-            self.frames.get_mut(entry).idly = true;
-            backing.observe(now, Observation::FlushedIdly);
-            self.destage(now, entry, backing);
-        }
-    }
-
-    /// The flash holds a page that went there in idle time.
-    pub(crate) fn idly_destaged<B: Backing>(
-        &mut self,
-        now: Time,
-        chip: Option<Chip>,
-        backing: &mut B,
-    ) {
-        let place = self.idle.place(chip);
-        self.idle.busy[place] = false;
-        self.flush_idly(now, backing);
     }
 }

@@ -232,14 +232,15 @@ fn every_policy(rounds: u64) {
         };
         let config = format!("{store}{LOAD}");
         let value = format!("\"{name}\"");
-        // A regulator chooses between modes, which are to be told apart; a code corrects errors.
+        // A regulator chooses between modes, which are to be told apart; a code corrects errors; a batch fits the buffer.
         let beside: &[(&str, &str)] = match family {
             "ftl.regulation" => &[("nand.programming", "\"table\"")],
+            "buffer.flush" => &[("buffer.flush.batches.batch_kib", "16")],
             "ssd.ecc" => &[("nand.reliability.errors", "\"analytic\"")],
             "nand.reliability.errors" => &[("ssd.ecc", "\"bch\"")],
             _ => &[],
         };
-        let spec = spec(&config, &[beside, &[(family, &value)]].concat());
+        let spec = spec(&config, &[&[(family, value.as_str())], beside].concat());
         if let Err(JobError::Config(_)) = spec.run(&mut |_| false) {
             unfit.push(format!("{family}={name}"));
             continue;

@@ -1,0 +1,88 @@
+//! Flushing while the host asks for nothing (background flush).
+
+use wordline_kernel::Time;
+
+use crate::backing::{Backing, Chip, Observation};
+use crate::buffer::Buffer;
+use crate::event::Event;
+
+impl Buffer {
+    /// The owner has taken a request away that is done.
+    #[inline]
+    pub fn request_done(&mut self, now: Time) {
+        self.idle.ends(now);
+    }
+
+    /// The owner has nothing more to do now: if no request is under way and pages are dirty, the buffer looks again when it has been so
+    /// for long enough.
+    #[inline]
+    pub fn rest<B: Backing>(&mut self, backing: &mut B) {
+        if self.idle.after.is_some() && self.idle.serving == 0 && !self.idle.flushed {
+            self.plan_idle(backing);
+        }
+    }
+
+    fn plan_idle<B: Backing>(&mut self, backing: &mut B) {
+        let Some(after) = self.idle.after else {
+            return;
+        };
+        let at = self.idle.since + after;
+        if self.idle.planned.is_some() || !self.frames.is_any_ahead() {
+            return;
+        }
+        self.idle.planned = Some(at);
+        backing.schedule(at, Event::Idle);
+    }
+
+    /// The buffer looks at whether it is idle: if so, all dirty pages go to the flash, one to a chip at a time.
+    pub(crate) fn look_idle<B: Backing>(&mut self, now: Time, backing: &mut B) {
+        self.idle.planned = None;
+        let Some(after) = self.idle.after.filter(|_| self.idle.serving == 0) else {
+            return;
+        };
+        if now < self.idle.since + after {
+            return self.plan_idle(backing);
+        }
+        self.idle.flushed = true;
+        self.idle.left = self.frames.ahead().into();
+        self.flush_idly(now, backing);
+    }
+
+    /// Pages go to chips that have none on the way, unless a request has come.
+    fn flush_idly<B: Backing>(&mut self, now: Time, backing: &mut B) {
+        if self.idle.serving > 0 {
+            self.idle.left.clear();
+            return;
+        }
+        for _ in 0..self.idle.left.len() {
+            let Some(entry) = self.idle.left.pop_front() else {
+                break;
+            };
+            let frame = self.frames.get(entry);
+            if !frame.can_depart() {
+                continue;
+            }
+            let place = self.idle.place(backing.chip_of(frame.page));
+            if self.idle.busy[place] {
+                self.idle.left.push_back(entry);
+                continue;
+            }
+            self.idle.busy[place] = true;
+            self.frames.get_mut(entry).idly = true;
+            backing.observe(now, Observation::FlushedIdly);
+            self.destage(now, entry, backing);
+        }
+    }
+
+    /// The flash holds a page that went there in idle time.
+    pub(crate) fn idly_destaged<B: Backing>(
+        &mut self,
+        now: Time,
+        chip: Option<Chip>,
+        backing: &mut B,
+    ) {
+        let place = self.idle.place(chip);
+        self.idle.busy[place] = false;
+        self.flush_idly(now, backing);
+    }
+}
