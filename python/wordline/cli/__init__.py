@@ -42,7 +42,9 @@ def _called(args: Sequence[str] | None) -> int:
 
     given = argv.run_arguments(sys.argv[1:] if args is None else args)
     if given is None:
-        from wordline.cli import app
+        # Some imports turn an interruption into an error of theirs.
+        with interruption.undisturbed():
+            from wordline.cli import app
 
         return guarded(lambda: app.called(args))
     if args is not None:
