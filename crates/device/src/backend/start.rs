@@ -39,7 +39,6 @@ impl BackEnd {
         }
     }
     /// An operation begins, for which nobody waits any more.
-    #[inline(always)]
     fn begins(&mut self, slot: Slot) {
         if let Some(waiting) = &mut self.waiting {
             let transaction = &self.table.transactions[slot as usize];
@@ -50,8 +49,6 @@ impl BackEnd {
     }
 
     /// Takes back an operation that was admitted and not committed.
-    #[cold]
-    #[inline(never)]
     pub fn withdraw(&mut self, slot: Slot) {
         self.begins(slot);
         self.release(slot);

@@ -52,7 +52,6 @@ impl FirstReads {
 
 impl<M: Mapping> Controller<M> {
     /// A page is about to be written.
-    #[inline(never)]
     pub(super) fn first_written(&mut self, page: Lpn) {
         let Some(first) = &mut self.first_reads else {
             return;
@@ -65,7 +64,6 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// A page is about to be read: for the first time it takes the next place of the fill.
-    #[inline(never)]
     pub(super) fn first_read(&mut self, page: Lpn) {
         let Some(first) = &mut self.first_reads else {
             return;

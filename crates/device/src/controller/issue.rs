@@ -264,8 +264,6 @@ impl<M: Mapping> Controller<M> {
 
     /// Issues the group of a stage, with places for what has none. What follows from a place may need the stage, which is in the
     /// controller meanwhile.
-    #[cold]
-    #[inline(never)]
     fn issue_group(
         &mut self,
         cx: &mut Context<impl Hears>,

@@ -26,8 +26,6 @@ struct Issued {
 
 impl<M: Mapping> Controller<M> {
     /// Lets a write wait in the queue for its place, with those of its page behind it. False if it would not wait there.
-    #[cold]
-    #[inline(never)]
     pub(super) fn waits_unplaced(
         &mut self,
         cx: &mut Context<impl Hears>,
@@ -72,8 +70,6 @@ impl<M: Mapping> Controller<M> {
     }
 
     /// Issues what the scheduler has chosen, giving places to what has none.
-    #[cold]
-    #[inline(never)]
     pub(super) fn issue_chosen(&mut self, cx: &mut Context<impl Hears>, chosen: &[Waiting]) {
         let blocks = self.layout.blocks();
         let is_unplaced = |waiting: &&Waiting| waiting.block.0 >= blocks;
