@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from wordline import pages, units
+from wordline import pages, parts, units
 from wordline.replay import replayed
 
 if TYPE_CHECKING:
@@ -28,11 +28,10 @@ class Rows:
 def run_html(summary: Mapping[str, Any]) -> str:
     """A run: response times, the key figures, notes."""
     latency = summary["latency"]
-    ops = [op for op in ("read", "write") if latency[op]["count"]]
     times = [
         [op, units.whole(latency[op]["count"])]
         + [units.duration(latency[op][key]) for _, key in LATENCIES]
-        for op in (ops if len(ops) == 1 else [*ops, "all"])
+        for op in parts.ops(summary)
     ]
     through, flash, busy = summary["throughput"], summary["flash"], summary["utilisation"]
     told = [

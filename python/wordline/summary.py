@@ -80,11 +80,13 @@ class Latency(TypedDict):
 
 
 class LatencyByOp(TypedDict):
-    """The same of all requests, of reads, of writes."""
+    """Response times of each operation, from arrival to completion."""
 
     all: Latency
     read: Latency
     write: Latency
+    trim: Latency
+    flush: Latency
 
 
 class Breakdown(TypedDict):
@@ -531,9 +533,6 @@ class Buffer(TypedDict):
     batches: int
     write_amplification: float | None
     dirty_pages_left: int
-    flushes: int
-    flush_mean_us: float | None
-    flush_max_us: float | None
 
 
 class SeekDistance(TypedDict):

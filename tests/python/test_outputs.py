@@ -1,9 +1,11 @@
 """What commands write: all of it is declared, and each replaces its own results and no others."""
 
 import itertools
+import json
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 from conftest import Command
 
@@ -119,3 +121,25 @@ def test_whose_results_they_are_is_said(calls: dict[str, Callable[[str], int]]) 
 def test_a_file_that_is_not_declared_is_a_fault() -> None:
     with pytest.raises(ValueError, match=r"does not write .*notes\.txt"):
         output_folder.write("here", {"notes.txt": str}, "cache")
+
+
+def test_trims_have_response_times_of_their_own(wordline: Command, place: Path) -> None:
+    load = {"requests": 8, "trim_ratio": 1.0, "trim_bytes": 1 << 24, "align_bytes": 1 << 24}
+    options = ["--set", "ftl.trim.answer=erase", "--out", str(place / "out"), "--requests"]
+    for key, value in load.items():
+        options += ["--set", f"workload.{key}={value}"]
+    answer = wordline("run", "demo", *options)
+    assert answer.returncode == 0, answer.stderr
+    shown = next(line for line in answer.stdout.splitlines() if "Latency" in line)
+    assert shown.split() == ["Latency", "trim"], "there is nothing else to show"
+    summary = json.loads((place / "out/summary.json").read_text())
+    rows = pl.read_parquet(place / "out/requests.parquet")
+    assert rows["op"].cast(pl.String).unique().to_list() == ["trim"]
+    found = summary["latency"]["trim"]
+    assert found["count"] == len(rows) == 8
+    times = [ps / 1e6 for ps in rows["latency_ps"].to_list()]
+    assert found["mean_us"] == pytest.approx(sum(times) / 8)
+    assert found["max_us"] == pytest.approx(max(times))
+    # A filled block that lies in such a range is erased, which takes its time.
+    assert found["max_us"] >= 1500
+    assert summary["latency"]["all"]["count"] == 0

@@ -532,7 +532,7 @@ fn members_have_buffers_of_their_own() {
     let mut one = job(&text);
     one.verify = true;
     let summary = done(&one).summary;
-    assert!(summary.buffer.unwrap().flushes > 0);
+    assert!(summary.latency.flush.count > 0);
     let small = whole(
         "",
         "[{ name = \"a\" }, { name = \"b\", buffer.capacity_kib = 3 }]",

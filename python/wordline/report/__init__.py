@@ -53,7 +53,8 @@ def render(summary: Mapping[str, Any], config: str, tables: Tables) -> str:
         s=summary,
         charts=shown,
         config=_highlighted(config),
-        ops=_ops(summary),
+        ops=parts.of_data(summary),
+        served=parts.ops(summary),
         replayed=replayed(summary),
         units=units,
         parts=parts.shown(summary),
@@ -255,11 +256,6 @@ def _of_disks(summary: Mapping[str, Any]) -> dict[str, int]:
     """The disks by their names; empty for one disk."""
     disks = summary["disks"]
     return {disk["name"]: 1 for disk in disks} if len(disks) > 1 else {}
-
-
-def _ops(summary: Mapping[str, Any]) -> list[str]:
-    seen = [op for op in ("read", "write") if summary["latency"][op]["count"]]
-    return [*seen, "all"] if len(seen) != 1 else seen
 
 
 def _summary(path: Path) -> dict[str, Any]:

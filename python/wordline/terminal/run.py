@@ -79,7 +79,8 @@ def _heading(summary: Mapping[str, Any]) -> Text:
     if several and summary["streams"]:
         files = ", ".join(stream["name"] for stream in summary["streams"])
     text.append(files or "generated load", style="bold")
-    text.append(f": {many(work['requests'], 'request')} in ")
+    trims = f" and {many(work['trims'], 'trim')}" if work["trims"] else ""
+    text.append(f": {many(work['requests'], 'request')}{trims} in ")
     text.append(f"{duration(summary['time']['simulated_s'] * US_PER_S)} of simulated time, ")
     text.append(f"{duration(summary['speed']['wall_s'] * US_PER_S)} of yours")
     return text
@@ -88,20 +89,22 @@ def _heading(summary: Mapping[str, Any]) -> Text:
 def _latencies(summary: Mapping[str, Any]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("Latency", style="bold")
-    for op in _ops(summary):
+    ops = latency_parts.ops(summary)
+    for op in ops:
         table.add_column(op, justify="right")
-    table.add_row("requests", *(whole(summary["latency"][op]["count"]) for op in _ops(summary)))
+    table.add_row("requests", *(whole(summary["latency"][op]["count"]) for op in ops))
     for name, key in LATENCIES:
         if name not in ("std", "min"):
             table.add_row(
                 name,
-                *(duration(summary["latency"][op][key]) for op in _ops(summary)),
+                *(duration(summary["latency"][op][key]) for op in ops),
                 end_section=name == "max",
             )
-    for part in latency_parts.shown(summary):
+    with_data = [op for op in ops if op in summary["breakdown"]]
+    for part in latency_parts.shown(summary) if with_data else []:
         table.add_row(
             Text(f"mean: {part['name']}", style="dim"),
-            *(duration(summary["breakdown"][op][part["figure"]]) for op in _ops(summary)),
+            *(duration(summary["breakdown"][op][part["figure"]]) for op in with_data),
         )
     return table
 
@@ -197,15 +200,7 @@ def _buffer(buffer: Mapping[str, Any]) -> str:
         f"{whole(buffer['dirty_evictions'])} dirty",
         f"{whole(buffer['pages_destaged'])} destaged",
     ]
-    if buffer["flushes"]:
-        mean = duration(buffer["flush_mean_us"])
-        parts.append(f"{many(buffer['flushes'], 'flush', 'flushes')} of {mean} on average")
     return ", ".join(parts)
-
-
-def _ops(summary: Mapping[str, Any]) -> list[str]:
-    seen = [op for op in ("read", "write") if summary["latency"][op]["count"]]
-    return seen if len(seen) == 1 else [*seen, "all"]
 
 
 def _add_cache(grid: Table, cache: Mapping[str, Any]) -> None:

@@ -146,7 +146,7 @@ impl Recorder {
         self.record
             .streams
             .iter()
-            .map(|served| served.count() + served.trims + served.flushes.count())
+            .map(|served| served.count() + served.trims.count() + served.flushes.count())
     }
     /// Bytes served so far, by stream.
     pub fn bytes(&self) -> Vec<u64> {

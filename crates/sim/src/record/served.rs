@@ -17,8 +17,8 @@ pub struct Served {
     pub parts: [PartSums; 2],
     /// Bytes read and written.
     pub bytes: [u64; 2],
-    /// Trims.
-    pub trims: u64,
+    /// Response times of trims.
+    pub trims: Histogram,
     /// Response times of flushes.
     pub flushes: Histogram,
     /// When the last request was completed.
@@ -32,7 +32,7 @@ impl Served {
             excess: [Excess::beyond(marginal), Excess::beyond(marginal)],
             parts: Default::default(),
             bytes: [0; 2],
-            trims: 0,
+            trims: Histogram::default(),
             flushes: Histogram::default(),
             last_completion: Time::ZERO,
         }
@@ -58,10 +58,9 @@ impl Served {
     /// Adds a trim or a flush.
     #[inline(never)]
     pub(super) fn add_without_data(&mut self, op: Op, latency: Time) {
-        if op == Op::Trim {
-            self.trims += 1;
-        } else {
-            self.flushes.record(latency);
+        match op {
+            Op::Trim => self.trims.record(latency),
+            _ => self.flushes.record(latency),
         }
     }
 }
@@ -74,7 +73,7 @@ impl Merge for Served {
             self.parts[op] = self.parts[op].plus(&other.parts[op]);
             self.bytes[op] += other.bytes[op];
         }
-        self.trims += other.trims;
+        self.trims.merge(&other.trims);
         self.flushes.merge(&other.flushes);
         self.last_completion = self.last_completion.max(other.last_completion);
     }

@@ -2,7 +2,6 @@
 
 use super::energy::MeanEnergy;
 use super::figures::ratio;
-use super::latency::LatencySummary;
 use crate::devices::Device;
 use crate::record::Record;
 use schemars::JsonSchema;
@@ -53,12 +52,6 @@ pub struct BufferSummary {
     pub write_amplification: Option<f64>,
     /// Pages newer than the flash in the buffer at the end of the run.
     pub dirty_pages_left: u64,
-    /// Flushes completed.
-    pub flushes: u64,
-    /// Mean response time of a flush. Exact.
-    pub flush_mean_us: Option<f64>,
-    /// Longest response time of a flush. Exact.
-    pub flush_max_us: Option<f64>,
 }
 
 impl BufferSummary {
@@ -74,7 +67,6 @@ impl BufferSummary {
         let [reads, writes] = [0, 1].map(|op: usize| counts.hits[op] + counts.misses[op]);
         let hits: u64 = counts.hits.iter().sum();
         let evictions: u64 = counts.evictions.iter().sum();
-        let flushes = LatencySummary::new(&record.total.flushes);
         Some(Self {
             read_hits: counts.hits[0],
             read_misses: counts.misses[0],
@@ -99,9 +91,6 @@ impl BufferSummary {
             batches: counts.batches,
             write_amplification: ratio(record.flash().page_programs(), writes),
             dirty_pages_left: devices.iter().map(|device| device.dirty_pages).sum(),
-            flushes: flushes.count,
-            flush_mean_us: flushes.mean_us,
-            flush_max_us: flushes.max_us,
         })
     }
 }

@@ -22,6 +22,21 @@ pub struct ByOp<T> {
     pub write: T,
 }
 
+/// Response times of each operation, from arrival to completion.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct LatencyByOp {
+    /// Of reads and writes.
+    pub all: LatencySummary,
+    /// Of reads.
+    pub read: LatencySummary,
+    /// Of writes.
+    pub write: LatencySummary,
+    /// Of trims.
+    pub trim: LatencySummary,
+    /// Of flushes.
+    pub flush: LatencySummary,
+}
+
 /// Response times, from arrival to completion; null where there was no request.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Latency")]
@@ -93,12 +108,14 @@ pub struct Throughput {
 }
 
 impl LatencySummary {
-    pub(crate) fn by_op(served: &Served) -> ByOp<Self> {
+    pub(crate) fn by_op(served: &Served) -> LatencyByOp {
         let [read, write] = &served.latency;
-        ByOp {
+        LatencyByOp {
             all: Self::new(&served.all()),
             read: Self::new(read),
             write: Self::new(write),
+            trim: Self::new(&served.trims),
+            flush: Self::new(&served.flushes),
         }
     }
     pub(super) fn new(histogram: &Histogram) -> Self {

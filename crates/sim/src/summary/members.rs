@@ -9,8 +9,8 @@ use crate::record::{FlashCounts, Record, Served};
 use crate::summary::energy::MeanEnergy;
 use crate::summary::{
     Breakdown, ByOp, CacheSummary, CollectionSummary, CommandSummary, DeviceSummary, EnergySummary,
-    Execution, FlashSummary, LatencySummary, PreconditionSummary, Throughput, Utilisation,
-    sum_of_dies,
+    Execution, FlashSummary, LatencyByOp, LatencySummary, PreconditionSummary, Throughput,
+    Utilisation, sum_of_dies,
 };
 use crate::summary::{ExcessOf, WorstCase};
 
@@ -29,7 +29,7 @@ pub struct MemberSummary {
     /// Simulated time in which the member held a part of a request.
     pub busy_s: f64,
     /// Response times of the parts, as `latency`: from the arrival of the request at the array, or at the cache's store behind it.
-    pub latency: ByOp<LatencySummary>,
+    pub latency: LatencyByOp,
     /// Where their time went, as `breakdown`; the wait for a slot of the member is host queue.
     pub breakdown: ByOp<Breakdown>,
     /// The longest of each interval, as `worst_case`. Members can have intervals of different width.
@@ -137,7 +137,7 @@ fn input(served: &Served, flash: &FlashCounts) -> MemberInput {
         requests: reads + writes,
         reads,
         writes,
-        trims: served.trims,
+        trims: served.trims.count(),
         read_bytes: served.bytes[0],
         written_bytes: served.bytes[1],
         unwritten_pages_read: flash.unwritten_pages_read,

@@ -39,7 +39,7 @@ pub use self::flash::{
 pub use self::input::InputSummary;
 use self::input::input_summary;
 pub(crate) use self::input::{queue_depth, replay_name};
-pub use self::latency::{Breakdown, ByOp, LatencySummary, Throughput};
+pub use self::latency::{Breakdown, ByOp, LatencyByOp, LatencySummary, Throughput};
 pub(crate) use self::members::members;
 pub use self::members::{MemberInput, MemberSummary};
 use self::notes::notes;
@@ -83,7 +83,7 @@ pub struct Summary {
     /// Simulated time.
     pub time: TimeSummary,
     /// Response times.
-    pub latency: ByOp<LatencySummary>,
+    pub latency: LatencyByOp,
     /// The parts of the mean response time; they sum to it.
     pub breakdown: ByOp<Breakdown>,
     /// The longest response times, interval by interval.

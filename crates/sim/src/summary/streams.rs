@@ -9,7 +9,9 @@ use wordline_workload::InputFile;
 use crate::outcome::{ContentionWindow, InputCounts, Issued, Outcome};
 use crate::record::Served;
 use crate::summary::ExcessOf;
-use crate::summary::{Breakdown, ByOp, LatencySummary, Throughput, queue_depth, replay_name};
+use crate::summary::{
+    Breakdown, ByOp, LatencyByOp, LatencySummary, Throughput, queue_depth, replay_name,
+};
 use wordline_config::plan;
 
 /// A stream of a run.
@@ -23,7 +25,7 @@ pub struct StreamSummary {
     /// What each stream of `[[streams]]` or --stream asked for, with the meanings of `input`. The list is empty where a run has one stream without a name.
     pub input: StreamInput,
     /// Its response times, with the meanings of `latency`.
-    pub latency: ByOp<LatencySummary>,
+    pub latency: LatencyByOp,
     /// The parts of their means, with the meanings of `breakdown`.
     pub breakdown: ByOp<Breakdown>,
     /// Its requests beyond the marginal response time, with the meanings of `excess`.
@@ -35,7 +37,7 @@ pub struct StreamSummary {
     /// Its share of the bytes read and written while all streams issued requests (`fairness.contest_from_s` to `contest_until_s`).
     pub contest_share: Option<f64>,
     /// Response times of the same requests with no other stream on the device, with the meanings of `latency`; with --slowdown.
-    pub alone: Option<ByOp<LatencySummary>>,
+    pub alone: Option<LatencyByOp>,
     /// Mean response time with the others / alone; with --slowdown.
     pub slowdown: Option<ByOp<Option<f64>>>,
 }
@@ -67,9 +69,9 @@ pub struct StreamInput {
     pub writes: u64,
     /// Of the writes, those that are durable on completion (FUA); without a DRAM buffer all are.
     pub durable_writes: u64,
-    /// Trims admitted to the device; apart from this, and `flash.pages_trimmed`, they count nowhere.
+    /// Trims admitted to the device; `latency.trim` has their response times, `flash.pages_trimmed` their pages.
     pub trims: u64,
-    /// Flushes admitted to the device; apart from this, and `buffer.flush_mean_us` and its like, they count nowhere.
+    /// Flushes admitted to the device; `latency.flush` has their response times.
     pub flushes: u64,
     /// Flushes of the input, dropped because no device has a DRAM buffer.
     pub flushes_ignored: u64,
@@ -172,7 +174,7 @@ impl StreamInput {
 
 impl StreamSummary {
     /// Sets the response times of this stream without the others beside those that it had with them.
-    pub(crate) fn compare(&mut self, alone: &ByOp<LatencySummary>) {
+    pub(crate) fn compare(&mut self, alone: &LatencyByOp) {
         let slowdown = |together: &LatencySummary, alone: &LatencySummary| {
             let alone = alone.mean_us.filter(|&mean| mean > 0.0)?;
             Some(together.mean_us? / alone)
