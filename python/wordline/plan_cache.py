@@ -35,7 +35,8 @@ STEPS, FEWEST_STEPS, MOST_STEPS = 100, 4, 400
 
 class PlanFlash(TypedDict):
     """The flash, but for its size. Times are those of an idle device, with the bus, in the mean of
-    a block's pages; `free_ratio` is the share of the pages that collections keep free."""
+    a block's pages; `free_ratio` is the share of the pages that collections keep free or that are
+    block summaries."""
 
     name: str
     page_bytes: int

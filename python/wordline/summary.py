@@ -327,6 +327,8 @@ class Cache(TypedDict):
     updates: int
     records: int
     record_ratio: float | None
+    summaries: int
+    summary_ratio: float | None
     invalidated: int
     written_hits: int
     write_hits: int

@@ -71,6 +71,28 @@ def test_power_cuts_lose_nothing_that_was_acknowledged(wordline: Command, mode: 
     assert ended >= summary["input"]["requests"]
 
 
+def test_recoveries_read_a_page_of_full_blocks(wordline: Command, place: Path):
+    found: dict[bool, Any] = {}
+    for summaries in (False, True):
+        out = f"summaries-{summaries}"
+        given = f"cache.block_summaries={str(summaries).lower()}"
+        done = wordline("run", STORE, "--trace", TRACE, "--verify", "--power-cut-every", "8000",
+                        "--set", given, "--no-report", "--out", out)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        summary = json.loads((place / out / "summary.json").read_text())
+        assert summary["error"] is None
+        assert summary["power"]["pages_lost"] == 0 < summary["power"]["cache_pages_restored"]
+        found[summaries] = summary
+    of_blocks, of_pages = found[True], found[False]
+    assert of_blocks["power"]["recovery_pages_read"] * 3 < of_pages["power"]["recovery_pages_read"]
+    assert of_blocks["power"]["recovery_mean_ms"] < of_pages["power"]["recovery_mean_ms"]
+    cache, flash = of_blocks["cache"], of_blocks["flash"]
+    assert of_pages["cache"]["summaries"] == 0
+    # A block of 64 pages has one, and few blocks are open when the run ends.
+    assert 0.9 < cache["summary_ratio"] * 64 < 1.05
+    assert flash["own_page_programs"] >= cache["summaries"]
+
+
 @pytest.mark.parametrize("name", DIVISIONS)
 def test_space_moves_where_the_policy_moves_it(name: str, tmp_path: Path):
     result = run({"cache.partition": DIVISIONS[name]}, verify=True)
@@ -135,10 +157,13 @@ def test_a_stopped_run_goes_on_as_if_nothing_had_been(wordline: Command, place: 
         ("cache.destage.high_ratio=0.5", "cleaning would stop before it begins"),
         ("cache.partition=op-fc", "op-fcl"),
         ("cache.partition.split.read_ratio=1.5", "read_ratio"),
+        ("nand.geometry.pages_per_block=1", "its summary would take all 1 pages of a block"),
+        ("ftl.over_provisioning_ratio=0.03", "ftl.over_provisioning_ratio"),
     ],
 )
 def test_what_is_wrong_is_said(wordline: Command, key: str, words: str):
-    done = wordline("run", STORE, "--trace", TRACE, "--set", key)
+    own = ("--set", "cache.block_summaries=true")
+    done = wordline("run", STORE, "--trace", TRACE, *own, "--set", key)
     assert done.returncode == 2, done.stdout
     assert words in done.stderr
     assert "Traceback" not in done.stderr

@@ -387,6 +387,11 @@ impl<M: Mapping> BlockDevice for Ssd<M> {
         probe.observe(now, Observation::PowerCut(cut));
         Ok(cut)
     }
+    /// Blocks that the power has left full without their summaries get them.
+    fn resume(&mut self, cx: &mut Context<impl Hears>) -> Result<()> {
+        self.controller.summarize(cx);
+        Ok(())
+    }
     fn volatile_pages(&self, offset: u64, bytes: u64) -> u32 {
         let page_bytes = u64::from(self.plan.page_bytes);
         let pages = offset / page_bytes..(offset + bytes).div_ceil(page_bytes);

@@ -16,6 +16,7 @@ pub mod owner;
 pub mod plan;
 pub mod recovery;
 pub mod regulate;
+pub mod summary;
 pub mod trim;
 pub mod wear;
 
@@ -24,3 +25,4 @@ pub use job::{Collection, Cost, GcKind, JobId, LogicalBlock, Step, Want};
 pub use lpn::Lpn;
 pub use mapping::{Bulk, Map, MapCache, Mapping, OwnedMap, PageMap, Placed, Written};
 pub use plan::{Plan, PlanError};
+pub use summary::{Summaries, SummaryPage};

@@ -7,6 +7,7 @@ use wordline_nand::Layout;
 use crate::Config;
 use crate::allocate::Dimensions;
 use crate::mapping::{Build, Family};
+use crate::summary::Summaries;
 
 /// A translation layer that can be built: every number checked, nothing optional.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,6 +27,8 @@ pub struct Plan {
     pub start_pages: u32,
     /// Free blocks that only collection may take.
     pub reserve_blocks: u32,
+    /// What of each block its summary takes.
+    pub summaries: Summaries,
     /// The policies.
     pub config: Config,
     /// Seed of the policies' random streams.
@@ -110,6 +113,7 @@ impl Plan {
             start_blocks,
             start_pages,
             reserve_blocks,
+            summaries: Summaries::default(),
             config: config.clone(),
             seed,
         };
@@ -119,10 +123,35 @@ impl Plan {
         Ok(plan)
     }
 
+    /// The same with block summaries: what the host may address stays as it is, and over-provisioning gives up their space. For page
+    /// mapping.
+    pub fn with_summaries(self) -> Result<Self, PlanError> {
+        let per_block = self.layout.pages_per_block;
+        let summaries = Summaries::of(per_block, self.page_bytes);
+        if summaries.pages >= per_block {
+            return Err(PlanError {
+                key: "nand.geometry.pages_per_block",
+                reason: format!("its summary would take all {per_block} pages of a block"),
+                remedy: "give a block more pages, or have no block summaries".into(),
+            });
+        }
+        let mut plan = Self { summaries, ..self };
+        if plan.start_pages > 0 {
+            let start = plan.start_pages / plan.data_pages() + 1;
+            plan.start_blocks = plan.start_blocks.max(start);
+        }
+        plan.config.mapping.check(&plan)?;
+        Ok(plan)
+    }
+    /// Pages of a block that hold something else than its summary.
+    pub fn data_pages(&self) -> u32 {
+        self.layout.pages_per_block - self.summaries.pages
+    }
+
     /// Blocks of a plane that its share of the host's pages does not fill.
     pub fn spare_blocks(&self) -> u32 {
         let user = self.user_pages.div_ceil(self.layout.planes());
-        let filled = user.div_ceil(self.layout.pages_per_block);
+        let filled = user.div_ceil(self.data_pages());
         let taken = filled.saturating_add(self.config.mapping.metadata_blocks(self));
         self.layout.blocks_per_plane.saturating_sub(taken)
     }

@@ -1,10 +1,14 @@
 //! What is left when the power fails: the flash, with what the spare areas of its pages say.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
+use wordline_kernel::Digest;
 use wordline_kernel::memory::{Fill, Table};
 use wordline_nand::{Array, Block, Layout, Ppn};
 
 use crate::lpn::Lpn;
+use crate::summary::{Summaries, SummaryPage};
 
 /// Whose page it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +18,9 @@ pub enum Owner {
     /// The mapping's metadata, by its label.
     Metadata(u32),
 }
+
+/// The label of the pages of block summaries.
+pub const SUMMARY: u32 = u32::MAX / 2;
 
 /// What the owner of a page has its spare area say beside. A copy says the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,6 +113,26 @@ impl Spare {
     /// power failed while it was being programmed.
     pub fn clear(&mut self, place: Ppn) {
         self.owners[place.index()] = 0;
+    }
+    /// What a summary of these pages lists, in a word; one that cannot be read is listed as such.
+    fn digest(&self, pages: Range<u32>) -> u64 {
+        let mut digest = Digest::default();
+        for place in pages.map(|page| page as usize) {
+            let owner = self.owners[place];
+            digest.mix(owner.into());
+            if owner == 0 {
+                continue;
+            }
+            let labels = [&self.labels, &self.label_sequences];
+            let labels = labels.map(|of| of.get(place).copied().unwrap_or_default());
+            for word in [self.sequences[place], self.orders[place]]
+                .into_iter()
+                .chain(labels)
+            {
+                digest.mix(word);
+            }
+        }
+        digest.value()
     }
     fn read(&self, place: Ppn, user_pages: u32) -> Option<Tag> {
         let owner = match self.owners[place.index()] {
@@ -201,6 +228,16 @@ impl Journal {
     pub fn of_own(&mut self, number: u32, label: Label) -> Tag {
         self.next(Owner::Metadata(number), label)
     }
+    /// What a page of a block summary says that is programmed now: its sequence stands for what it lists.
+    pub fn of_summary(&mut self, page: &SummaryPage) -> Tag {
+        self.order += 1;
+        Tag {
+            owner: Owner::Metadata(SUMMARY),
+            sequence: self.spare.digest(page.of.clone()),
+            order: self.order,
+            label: Label::NONE,
+        }
+    }
     /// What a copy that is placed now will say; `None` if the page it is made of, which has been
     /// programmed, cannot be read.
     pub fn of_copy(&mut self, from: Ppn) -> Option<Tag> {
@@ -264,6 +301,16 @@ impl<'a> Flash<'a> {
     /// What the spare area of a page says; `None` if it cannot be read.
     pub fn tag(&self, place: Ppn) -> Option<Tag> {
         self.spare.read(place, self.user_pages)
+    }
+    /// Whether a block has a summary that can be read and lists what the other pages of the block say.
+    pub fn is_summarized(&self, block: Block, summaries: Summaries) -> bool {
+        self.array.programmed(block) == self.layout.pages_per_block
+            && summaries.of_block(&self.layout, block).all(|page| {
+                self.tag(page.place).is_some_and(|tag| {
+                    tag.owner == Owner::Metadata(SUMMARY)
+                        && tag.sequence == self.spare.digest(page.of)
+                })
+            })
     }
     /// All pages of the host that hold the version of the current copy, which `current` finds: that
     /// copy, and those that collections have left behind.

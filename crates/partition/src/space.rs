@@ -39,7 +39,7 @@ pub struct Space {
     pub total_pages: u32,
     /// Pages of a block (N_P).
     pub pages_per_block: u32,
-    /// Free pages below which collections start.
+    /// Pages that never hold what is cached: the free ones below which collections start, and those of block summaries.
     pub threshold_pages: u32,
     /// Size of a page.
     pub page_bytes: u32,

@@ -28,7 +28,7 @@ pub struct Flash {
     pub page_bytes: u32,
     pub pages_per_block: u32,
     pub over_provisioning_ratio: f64,
-    /// Share of the pages that collections keep free.
+    /// Share of the pages that never hold what is cached: collections keep them free, or they are block summaries.
     pub free_ratio: f64,
     pub read_us: f64,
     pub program_us: f64,
@@ -85,9 +85,10 @@ impl Flash {
             erase_us,
         } = of_flash(device);
         let free = match ftl.start_pages {
-            0 => ftl.start_blocks * per_block,
+            0 => ftl.start_blocks * ftl.data_pages(),
             pages => pages,
         };
+        let free = free + ftl.layout.blocks_per_plane * ftl.summaries.pages;
         let of_plane = f64::from(ftl.layout.blocks_per_plane) * f64::from(per_block);
         Ok(Self {
             name: name.clone(),

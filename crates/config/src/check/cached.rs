@@ -6,6 +6,7 @@ use wordline_ftl::gc::reclaim::Reclaiming;
 use wordline_ftl::mapping::Family;
 use wordline_store::cached;
 
+use super::ssd::ftl_fault;
 use crate::costs::of_tiers;
 use crate::plan::{Cached, HardDisk, Precondition, Settle, Ssd, Store};
 use crate::{Config, ConfigError, Nand, Precondition as PreconditionTable};
@@ -63,6 +64,8 @@ pub(super) fn cached(
             "take another; `wordline cache` runs it over a trace",
         ));
     }
+    let flash = cached::Plan::flash(table, ssd.device);
+    ssd.device = flash.map_err(|error| ftl_fault(config, error))?;
     ssd.precondition = Precondition {
         fill_pages: 0,
         overwrite_pages: 0,

@@ -362,7 +362,7 @@ fn regulation(config: &Config) -> Result<(), ConfigError> {
 }
 
 /// A fault of the translation layer, with the value of the key it names.
-fn ftl_fault(config: &Config, error: wordline_ftl::PlanError) -> ConfigError {
+pub(super) fn ftl_fault(config: &Config, error: wordline_ftl::PlanError) -> ConfigError {
     let values = serde_json::to_value(config).unwrap_or_default();
     let pointer = format!("/{}", error.key.replace('.', "/"));
     let value = match values.pointer(&pointer) {

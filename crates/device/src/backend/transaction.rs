@@ -36,6 +36,8 @@ pub(crate) enum Purpose {
     MapRead,
     /// The program of a part of the map that makes room for one that a request needs.
     MapProgram,
+    /// The program of a page of a block's summary.
+    Summary,
 }
 
 impl Purpose {
@@ -51,6 +53,7 @@ impl Purpose {
             | Self::MoveProgram
             | Self::MetadataProgram
             | Self::MapProgram
+            | Self::Summary
             | Self::Rewrite => Operation::Program,
             Self::Move => Operation::Move,
             Self::Erase => Operation::Erase,
@@ -119,7 +122,7 @@ pub(crate) struct Transaction {
     /// The request (host) or the command (mapping) that waits for it.
     pub owner: u32,
     /// For a merge: its place in the table of fragments. For a host page: the logical page. For a
-    /// page of metadata: its label. For a page written again: the page, when it is read; where it was, when it is programmed.
+    /// page of metadata: its label. For a page of a summary: how many pages it tells of. For a page written again: the page, when it is read; where it was, when it is programmed.
     pub tag: u32,
     /// For a host write, and a page written again: 1 + the block of the copy that it supersedes, or 0.
     pub superseded: u32,

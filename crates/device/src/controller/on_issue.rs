@@ -119,6 +119,7 @@ impl<M: Mapping> Controller<M> {
             self.clear(cx, Operation::Program, *place, None);
             self.ram.backend.commit(cx, issued.slot);
         }
+        self.summarize(cx);
         for (issued, want) in waits {
             self.waits_for_room(cx, issued, want);
         }

@@ -1,17 +1,20 @@
 //! What the spare areas of pages on their way will say.
 
 use serde::{Deserialize, Serialize};
-use wordline_ftl::Lpn;
 use wordline_ftl::recovery::{Journal, Label, Tag};
+use wordline_ftl::{Lpn, SummaryPage};
 use wordline_nand::Ppn;
 
 use crate::slot::Slot;
 
 /// What a page on its way will say.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Says {
     Nothing,
     Tag(Tag),
+    /// What it lists is what the pages before it say once they are programmed, which they are when its own program begins: the
+    /// controller knows it before.
+    Summary(SummaryPage),
     /// What the page says that it is a copy of. That one may be on its way itself: a move inside a
     /// plane is queued behind its program.
     Copy {
@@ -42,6 +45,10 @@ impl Carried {
         let tag = journal.of_own(number, label);
         self.carry(slot, Says::Tag(tag));
     }
+    /// A transaction programs a page of a block's summary.
+    pub fn carry_summary(&mut self, slot: Slot, page: SummaryPage) {
+        self.carry(slot, Says::Summary(page));
+    }
     /// A transaction programs a copy of a page.
     pub fn carry_copy(&mut self, journal: &mut Journal, slot: Slot, from: Ppn) {
         let order = journal.place_copy();
@@ -51,6 +58,7 @@ impl Carried {
     pub fn programmed(&self, journal: &mut Journal, slot: Slot, place: Ppn) {
         let tag = match self.0.get(slot as usize) {
             Some(Says::Tag(tag)) => Some(*tag),
+            Some(Says::Summary(page)) => Some(journal.of_summary(page)),
             Some(Says::Copy { from, order }) => journal.of_placed_copy(*from, *order),
             Some(Says::Nothing) | None => None,
         };

@@ -1,6 +1,6 @@
 //! The steps of the mapping's jobs on the flash, and what waits for their ends.
 
-use wordline_ftl::{Bulk, JobId, Lpn, Mapping, Step};
+use wordline_ftl::{Bulk, JobId, Lpn, Mapping, Step, SummaryPage};
 use wordline_nand::{Block, Ppn};
 
 use super::Controller;
@@ -165,6 +165,7 @@ impl<M: Mapping> Controller<M> {
             Step::Wait | Step::Done => return false,
         };
         self.issue_for_job(cx, &order, METADATA);
+        self.summarize(cx);
         true
     }
 
@@ -200,6 +201,26 @@ impl<M: Mapping> Controller<M> {
         }
         if let Some(verification) = &mut self.verification {
             verification.note(slot, content, NO_VERSION);
+        }
+    }
+
+    /// A page has been placed and its program handed out: blocks that it has filled get their summaries.
+    #[inline(always)]
+    pub(crate) fn summarize(&mut self, cx: &mut Context<impl Hears>) {
+        while let Some(page) = self.mapping.summary() {
+            self.program_summary(cx, page);
+        }
+    }
+    #[inline(never)]
+    fn program_summary(&mut self, cx: &mut Context<impl Hears>, page: SummaryPage) {
+        cx.observe(Observation::MetadataPage { program: true });
+        let order = Order::new(Purpose::Summary, page.place, 0, page.of.len() as u32);
+        let slot = self.issue(cx, &order);
+        if self.follows {
+            self.ram.carried.carry_summary(slot, page);
+            if let Some(verification) = &mut self.verification {
+                verification.note(slot, METADATA, NO_VERSION);
+            }
         }
     }
 
@@ -290,6 +311,7 @@ impl<M: Mapping> Controller<M> {
         self.observe_free_blocks(cx);
         let order = Order::new(Purpose::MoveProgram, to, id.0, from.0);
         self.issue_for_job(cx, &order, content);
+        self.summarize(cx);
         true
     }
 

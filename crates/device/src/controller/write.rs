@@ -351,6 +351,7 @@ impl<M: Mapping> Controller<M> {
         if self.follows {
             self.follow_write(slot, write, place);
         }
+        self.summarize(cx);
         let plane = self.layout.plane_of(self.layout.block_of(place));
         self.look_at_free_blocks(cx, plane, write.page);
     }

@@ -26,6 +26,7 @@ use crate::job::{Collection, Cost, JobId, LogicalBlock, Step, Want};
 use crate::lpn::Lpn;
 use crate::plan::{Plan, PlanError};
 use crate::recovery::{Flash, Label, Recovery};
+use crate::summary::SummaryPage;
 
 /// What became of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +99,12 @@ pub trait Mapping {
     /// A page that was submitted with a label has got its place.
     #[inline]
     fn placed(&mut self, _place: Ppn, _label: Label) {}
+    /// The next page of a block summary that is to be programmed, behind the programs of all pages that have their places in its block. To be
+    /// asked whenever a page has been placed and its program handed out, until there is none.
+    #[inline]
+    fn summary(&mut self) -> Option<SummaryPage> {
+        None
+    }
     /// Free blocks of the whole device; constant time.
     fn free_blocks(&self) -> u32;
     /// Free blocks of a plane; constant time.

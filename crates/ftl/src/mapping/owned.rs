@@ -3,6 +3,7 @@
 //! The logical pages are the owner's numbers, not addresses of a host, and grow with them. The owner is asked which
 //! pages are worth a move, and hears which are lost with a block.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ use crate::lpn::Lpn;
 use crate::owner::Owner;
 use crate::plan::Plan;
 use crate::recovery::{Flash, Label, Recovery};
+use crate::summary::{Summaries, SummaryPage};
 
 /// A page map and who owns its pages.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -24,6 +26,11 @@ pub struct OwnedMap<O> {
     owner: O,
     /// By plane: the page of the owner's metadata that its collection programs before it erases.
     recording: Vec<Recording>,
+    summaries: Summaries,
+    /// Pages of summaries that are to be programmed.
+    due: VecDeque<SummaryPage>,
+    /// How many have been handed out.
+    summarized: u64,
 }
 
 /// How far a page of metadata is that a collection programs.
@@ -132,11 +139,46 @@ impl<O: Owner> OwnedMap<O> {
             reclaim: plan.config.gc.reclaim.clone(),
             owner,
             recording: vec![Recording::Nothing; plan.layout.planes() as usize],
+            summaries: plan.summaries,
+            due: VecDeque::new(),
+            summarized: 0,
         }
     }
     fn pages_of(&self, block: Block) -> Range<u32> {
         let first = self.pages.layout.page(block, 0).0;
         first..first + self.pages.layout.pages_per_block
+    }
+    /// A page has its place: the last one of a block makes its summary due.
+    #[inline]
+    fn has_place(&mut self, place: Ppn) {
+        if self.summaries.exist() {
+            self.look_at_end(place);
+        }
+    }
+    fn look_at_end(&mut self, place: Ppn) {
+        let layout = &self.pages.layout;
+        let block = layout.block_of(place);
+        if place.0 + 1 == layout.page(block, self.pages.map.data_pages).0 {
+            self.due.extend(self.summaries.of_block(layout, block));
+        }
+    }
+    /// Pages of block summaries that have been programmed, or are being.
+    pub fn summarized(&self) -> u64 {
+        self.summarized
+    }
+    /// After a power cut: blocks that have no room and whose summary is not begun.
+    fn find_due(&mut self, flash: &Flash<'_>, erase: &[Block]) {
+        self.due.clear();
+        if !self.summaries.exist() {
+            return;
+        }
+        let layout = self.pages.layout;
+        for block in (0..layout.blocks()).map(Block) {
+            let is_full = flash.array.programmed(block) == self.pages.map.data_pages;
+            if is_full && !erase.contains(&block) {
+                self.due.extend(self.summaries.of_block(&layout, block));
+            }
+        }
     }
     /// What comes before the erase of a plane's victim, all pages of which have been moved: the program of what the owner owes,
     /// and the wait for it.
@@ -148,6 +190,7 @@ impl<O: Owner> OwnedMap<O> {
                     let page = self.owner.owes(self.pages_of(block))?;
                     self.pages.reserve(page);
                     let place = self.pages.map.append_metadata(plane, page);
+                    self.has_place(place);
                     self.recording[plane.index()] = Recording::Program(page);
                     return Some(Step::Program {
                         place,
@@ -201,6 +244,12 @@ impl<O: Owner> Mapping for OwnedMap<O> {
         self.owner.placed(place, label);
     }
     #[inline]
+    fn summary(&mut self) -> Option<SummaryPage> {
+        let page = self.due.pop_front()?;
+        self.summarized += 1;
+        Some(page)
+    }
+    #[inline]
     fn free_blocks(&self) -> u32 {
         self.pages.map.free_blocks()
     }
@@ -230,6 +279,9 @@ impl<O: Owner> Mapping for OwnedMap<O> {
         if self.pages.is_suspected(page) && self.lookup(page).is_some() {
             self.pages.suspect(page);
         }
+        if let Written::Placed(place) = written {
+            self.has_place(place);
+        }
         written
     }
     fn trim(&mut self, page: Lpn) {
@@ -242,6 +294,9 @@ impl<O: Owner> Mapping for OwnedMap<O> {
     fn collect(&mut self, want: Want) -> Option<Collection> {
         let mut collection = self.pages.map.collect(want)?;
         let victim = self.pages.map.victim(Plane(collection.job.0))?;
+        let layout = &self.pages.layout;
+        self.due
+            .retain(|page| layout.block_of(page.place) != victim);
         let all = Reclaiming::default();
         let reclaim = if collection.kind == GcKind::Wear {
             &all
@@ -268,6 +323,7 @@ impl<O: Owner> Mapping for OwnedMap<O> {
     fn relocate(&mut self, job: JobId, from: Ppn) -> Option<Ppn> {
         let to = self.pages.map.relocate(job, from)?;
         self.owner.copied(from, to);
+        self.has_place(to);
         Some(to)
     }
     fn erased(&mut self, block: Block, erases: u32) {
@@ -292,6 +348,7 @@ impl<O: Owner> Mapping for OwnedMap<O> {
         let claims = self.owner.recover(flash);
         let mut recovery = self.pages.map.rebuild_for(flash, &claims);
         recovery.pages_read += claims.pages_read;
+        self.find_due(flash, &recovery.erase);
         self.pages.suspected = vec![0; self.pages.map.map.len()];
         recovery
     }

@@ -136,6 +136,8 @@ impl PlaneState {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PageMap {
     pub(super) layout: Layout,
+    /// Pages of a block before those of its summary.
+    pub(super) data_pages: u32,
     start_blocks: u32,
     /// Free pages with which a plane collects; 0 if its free blocks alone decide.
     start_pages: u32,
@@ -190,6 +192,7 @@ impl PageMap {
         };
         Self {
             layout,
+            data_pages: plan.data_pages(),
             start_blocks: plan.start_blocks,
             start_pages: plan.start_pages,
             reserve_blocks: plan.reserve_blocks,
@@ -252,7 +255,7 @@ impl PageMap {
     /// Whether a plane, which has few free blocks, has so few free pages that it collects.
     #[cold]
     fn is_short_of_pages(&self, state: &PlaneState) -> bool {
-        state.free * self.layout.pages_per_block + state.room() <= self.start_pages
+        state.free * self.data_pages + state.room() <= self.start_pages
     }
     /// Makes room in the map for logical pages up to and without `pages`, as if it had been built so.
     pub(super) fn grow(&mut self, pages: u32) {

@@ -1,5 +1,6 @@
 //! The policies that divide the flash.
 
+mod by_period;
 pub mod locality_driven;
 pub mod op_fcl;
 pub mod rw_fcl;

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::Table;
 use wordline_kernel::slot::Cited;
 
-use super::{Divide, OP_FCL, SEGMENT_BYTES, bearable, segments};
-use crate::cost::Model;
+use super::by_period::ByPeriod;
+use super::{Divide, OP_FCL, SEGMENT_BYTES, segments};
 use crate::period::{Counting, Period};
 use crate::space::{Kind, Sizes, Space};
 
@@ -61,34 +61,19 @@ fn sample(policy: &OpFcl) -> NonZeroU32 {
     NonZeroU32::new(policy.sample_pages).unwrap_or(NonZeroU32::MIN)
 }
 
-/// The period, and the sizes that hold.
+/// What is chosen after every period: the sizes of both lists.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct State {
-    model: Model,
-    most_pages: u32,
-    segments: u32,
-    length: u64,
-    period: Period,
-    sizes: Sizes,
-    start: Sizes,
-}
+pub struct State(ByPeriod);
 
 impl State {
     pub(super) fn new(policy: &OpFcl, space: &Space, seed: u64) -> Self {
         let segments = segments(space, policy.segments, policy.segment_bytes);
-        let sizes = Sizes::split(space.first_pages(), policy.read_ratio);
-        Self {
-            model: Model::of(space),
-            most_pages: space.most_pages,
-            segments,
-            length: policy.period_requests.max(1),
-            period: match policy.hits {
-                Counting::Ghosts => Period::new(space, segments),
-                Counting::Shards => Period::sampled(space, segments, sample(policy), seed),
-            },
-            sizes,
-            start: sizes,
-        }
+        let period = match policy.hits {
+            Counting::Ghosts => Period::new(space, segments),
+            Counting::Shards => Period::sampled(space, segments, sample(policy), seed),
+        };
+        let (length, read_ratio) = (policy.period_requests, policy.read_ratio);
+        Self(ByPeriod::new(space, length, read_ratio, segments, period))
     }
     pub(super) fn memory(policy: &OpFcl, space: &Space) -> Vec<Table> {
         match policy.hits {
@@ -103,25 +88,19 @@ impl Divide for State {
         true
     }
     fn start(&self) -> Sizes {
-        self.start
+        self.0.start()
     }
     fn request(&mut self) {
-        self.period.request();
+        self.0.request();
     }
     fn page(&mut self, page: u64, kind: Kind, hit: bool) {
-        self.period.page(page, kind, hit);
+        self.0.page(page, kind, hit);
     }
     fn decide(&mut self) -> Option<Sizes> {
-        if self.period.requests() < self.length {
-            return None;
-        }
-        let (model, segments) = (&self.model, self.segments);
-        let division = self.period.load(|load| model.divide(segments, load));
-        let sizes = division.map(|division| division.sizes(model.total_pages));
-        self.period.start();
-        let sizes = bearable(sizes?, self.most_pages);
-        let changed = sizes != self.sizes;
-        self.sizes = sizes;
-        changed.then_some(sizes)
+        self.0.decide(|state| {
+            let (model, segments) = (&state.model, state.segments);
+            let division = state.period.load(|load| model.divide(segments, load))?;
+            Some(division.sizes(model.total_pages))
+        })
     }
 }

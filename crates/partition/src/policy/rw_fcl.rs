@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use wordline_kernel::memory::Table;
 use wordline_kernel::slot::Cited;
 
-use super::{Divide, OP_FCL, SEGMENT_BYTES, bearable, segments};
-use crate::cost::Model;
+use super::by_period::ByPeriod;
+use super::{Divide, OP_FCL, SEGMENT_BYTES, segments};
 use crate::period::Period;
 use crate::space::{Kind, Sizes, Space};
 
@@ -46,31 +46,16 @@ impl Cited for RwFcl {
     const PAPER: &'static str = OP_FCL;
 }
 
-/// The period, and the sizes that hold.
+/// What is chosen after every period: the border between the lists.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct State {
-    model: Model,
-    most_pages: u32,
-    segments: u32,
-    length: u64,
-    period: Period,
-    sizes: Sizes,
-    start: Sizes,
-}
+pub struct State(ByPeriod);
 
 impl State {
     pub(super) fn new(policy: &RwFcl, space: &Space, _seed: u64) -> Self {
         let segments = segments(space, policy.segments, policy.segment_bytes);
-        let sizes = Sizes::split(space.first_pages(), policy.read_ratio);
-        Self {
-            model: Model::of(space),
-            most_pages: space.most_pages,
-            segments,
-            length: policy.period_requests.max(1),
-            period: Period::new(space, segments),
-            sizes,
-            start: sizes,
-        }
+        let period = Period::new(space, segments);
+        let (length, read_ratio) = (policy.period_requests, policy.read_ratio);
+        Self(ByPeriod::new(space, length, read_ratio, segments, period))
     }
     pub(super) fn memory(_policy: &RwFcl, space: &Space) -> Vec<Table> {
         Period::memory(space).to_vec()
@@ -82,29 +67,23 @@ impl Divide for State {
         true
     }
     fn start(&self) -> Sizes {
-        self.start
+        self.0.start()
     }
     fn request(&mut self) {
-        self.period.request();
+        self.0.request();
     }
     fn page(&mut self, page: u64, kind: Kind, hit: bool) {
-        self.period.page(page, kind, hit);
+        self.0.page(page, kind, hit);
     }
     fn decide(&mut self) -> Option<Sizes> {
-        if self.period.requests() < self.length {
-            return None;
-        }
-        let cached = self.start.pages();
-        let utilisation = f64::from(cached) / f64::from(self.model.total_pages.max(1));
-        let (model, segments) = (&self.model, self.segments);
-        let split = self
-            .period
-            .load(|load| model.split(utilisation, segments, load));
-        let sizes = split.map(|split| Sizes::split(cached, split.read_ratio));
-        self.period.start();
-        let sizes = bearable(sizes?, self.most_pages);
-        let changed = sizes != self.sizes;
-        self.sizes = sizes;
-        changed.then_some(sizes)
+        self.0.decide(|state| {
+            let (model, segments) = (&state.model, state.segments);
+            let cached = state.start().pages();
+            let utilisation = f64::from(cached) / f64::from(model.total_pages.max(1));
+            let split = state
+                .period
+                .load(|load| model.split(utilisation, segments, load))?;
+            Some(Sizes::split(cached, split.read_ratio))
+        })
     }
 }

@@ -69,6 +69,10 @@ pub struct CacheSummary {
     pub records: u64,
     /// Pages of records of all pages programmed.
     pub record_ratio: Option<f64>,
+    /// Pages of block summaries programmed, which say what the other pages of their blocks are.
+    pub summaries: u64,
+    /// Pages of block summaries of all pages programmed.
+    pub summary_ratio: Option<f64>,
     /// Pages forgotten because they were written or trimmed.
     pub invalidated: u64,
     /// Pages of reads that were newer than the disk: among the hits. Zero, as the figures of writes that follow, where all writes go to the disk.
@@ -262,6 +266,8 @@ impl CacheSummary {
             updates: figures.updates,
             records: figures.records,
             record_ratio: ratio(figures.records, flash.page_programs()),
+            summaries: figures.summaries,
+            summary_ratio: ratio(figures.summaries, flash.page_programs()),
             invalidated: figures.invalidated,
             written_hits: figures.written_hits,
             write_hits: figures.write_hits,

@@ -111,6 +111,10 @@ pub struct Config {
     pub destage: Destage,
     /// What is done for the case that the power fails, where writes stay in flash: `records` or `none`.
     pub journal: Records,
+    /// Whether the last page of each block of the flash says what its other pages are: a page of the store below, which write of it, and whether it is
+    /// newer there. Each block costs a program more and takes fewer pages; a recovery reads that page of full blocks, and spare
+    /// areas of others only.
+    pub block_summaries: bool,
 }
 
 impl Default for Config {
@@ -125,6 +129,7 @@ impl Default for Config {
             reply: Reply::default(),
             destage: Destage::default(),
             journal: Records::default(),
+            block_summaries: false,
         }
     }
 }

@@ -83,13 +83,23 @@ impl<B: BlockDevice> Cached<B> {
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         stream: u32,
     ) -> Result<(), B> {
+        self.destage_victims(cx, stream)?;
+        Ok(())
+    }
+    /// Destages what has left and has not been asked for, if there is any.
+    fn destage_victims(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        stream: u32,
+    ) -> Result<Option<u32>, B> {
         let (residents, _) = self.flash.mapping_mut().parts();
         let mut victims = Vec::new();
         residents.victims(&mut victims);
-        if !victims.is_empty() {
-            self.destage(cx, Purpose::Demand, stream, victims)?;
+        if victims.is_empty() {
+            return Ok(None);
         }
-        Ok(())
+        let destage = self.destage(cx, Purpose::Demand, stream, victims)?;
+        Ok(Some(destage))
     }
     /// The destage that the room for another page comes from, if there is none at once: that of pages that have left for it,
     /// or, if it needs room of its own, the latest.
@@ -99,19 +109,16 @@ impl<B: BlockDevice> Cached<B> {
         stream: u32,
         replaces: bool,
     ) -> Result<Option<u32>, B> {
-        let (residents, _) = self.flash.mapping_mut().parts();
-        let leaving = residents.leaving() as usize;
+        let leaving = self.residents().leaving() as usize;
         if leaving == 0 {
             return Ok(None);
         }
-        let mut victims = Vec::new();
-        residents.victims(&mut victims);
-        if victims.is_empty() {
-            let is_full = residents.len() + leaving > residents.limits().sum();
-            return Ok(self.latest_destage.filter(|_| is_full && !replaces));
+        if let Some(destage) = self.destage_victims(cx, stream)? {
+            return Ok(Some(destage));
         }
-        let destage = self.destage(cx, Purpose::Demand, stream, victims)?;
-        Ok(Some(destage))
+        let residents = self.residents();
+        let is_full = residents.len() + leaving > residents.limits().sum();
+        Ok(self.latest_destage.filter(|_| is_full && !replaces))
     }
     /// Begins to destage pages that the flash holds.
     pub(super) fn destage(

@@ -30,6 +30,8 @@ pub struct Figures {
     pub invalidated: u64,
     /// Pages of records programmed: what is dead in flash, for the case that the power fails.
     pub records: u64,
+    /// Pages of block summaries programmed.
+    pub summaries: u64,
     /// Pages of reads that were newer than the store below. They are among the hits.
     pub written_hits: u64,
     /// Pages of writes that stay in flash and were held already.

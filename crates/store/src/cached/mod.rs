@@ -236,6 +236,7 @@ impl<B: BlockDevice> Cached<B> {
     pub fn figures(&self) -> Figures {
         Figures {
             divisions: self.division.changes,
+            summaries: self.flash.mapping().summarized(),
             records: self
                 .residents()
                 .journal

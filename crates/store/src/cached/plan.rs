@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_cache::Replacement;
+use wordline_ftl::PlanError;
 use wordline_ftl::gc::reclaim::Reclaiming;
 
 use wordline_partition::{Costs, Divide, Partition, Partitioning, Space};
@@ -54,18 +55,33 @@ impl Plan {
     pub fn takes(policy: &Replacement) -> bool {
         !matches!(policy, Replacement::Belady(_) | Replacement::Unbounded(_))
     }
-    /// A cache in a translation layer. It holds as many pages as the over-provisioning leaves; `N_SQ = (OP - GC_th) * C_total` of all others
+    /// The flash of a cache, of a device as it would be by itself; an error of the key to change if it has no room.
+    pub fn flash(
+        config: &Config,
+        device: wordline_device::Plan,
+    ) -> Result<wordline_device::Plan, PlanError> {
+        let ftl = if config.block_summaries {
+            device.ftl.with_summaries()?
+        } else {
+            device.ftl
+        };
+        Ok(wordline_device::Plan { ftl, ..device })
+    }
+    /// A cache in a translation layer, that of [`Plan::flash`]. It holds as many pages as the over-provisioning leaves; `N_SQ = (OP - GC_th) * C_total` of all others
     /// can be suspected.
     pub fn new(config: &Config, device: &wordline_device::Plan, costs: Costs) -> Self {
         let ftl = &device.ftl;
         let pages = ftl.layout.pages();
         let per_block = ftl.layout.pages_per_block;
+        let of_summaries = ftl.layout.blocks() * ftl.summaries.pages;
         // Collections need what they keep free and the blocks that are open.
-        let kept = ftl.layout.planes() * (ftl.start_blocks + 2) * per_block;
-        let threshold = match ftl.start_pages {
-            0 => ftl.start_blocks * ftl.layout.pages_per_block * ftl.layout.planes(),
+        let kept = ftl.layout.planes() * (ftl.start_blocks + 2) * ftl.data_pages();
+        let kept = kept + of_summaries;
+        let free = match ftl.start_pages {
+            0 => ftl.start_blocks * ftl.data_pages() * ftl.layout.planes(),
             pages => pages * ftl.layout.planes(),
         };
+        let threshold = free + of_summaries;
         let suspected = pages.saturating_sub(ftl.user_pages + threshold);
         let marks = &config.destage;
         let records = config.mode.keeps_writes() && config.journal == Records::Records;

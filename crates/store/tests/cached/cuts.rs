@@ -9,11 +9,20 @@ use wordline_store::{AddressMap, Array};
 type OfDisks = wordline_store::Observation<wordline_disk::Observation>;
 type Store = Cached<Array<Disk>>;
 
-/// Hears of nothing.
-struct Deaf;
+/// Hears of the pages of metadata that are begun, and of nothing else.
+#[derive(Clone, Default)]
+struct Deaf {
+    metadata: u64,
+}
 
 impl Probe<Observation<OfDisks>> for Deaf {
-    fn observe(&mut self, _now: Time, _heard: Observation<OfDisks>) {}
+    fn observe(&mut self, _now: Time, heard: Observation<OfDisks>) {
+        if let Observation::Flash(wordline_device::Observation::MetadataPage { program: true }) =
+            heard
+        {
+            self.metadata += 1;
+        }
+    }
 }
 
 const SHAPE: Shape = Shape {
@@ -22,6 +31,7 @@ const SHAPE: Shape = Shape {
     spare_ratio: 0.35,
     threshold: 17,
     own_block: false,
+    summaries: false,
 };
 const PAGES: u64 = 400;
 
@@ -91,6 +101,10 @@ struct Run {
     /// Cuts while a recovery erased, and while lists had other sizes than were wanted.
     in_recovery: u32,
     in_resize: u32,
+    /// Full blocks that had no summary after a cut, where there are summaries.
+    unsummarized: u32,
+    /// Pages of a block for data.
+    data_pages: u32,
     /// Whether a policy divides the space anew.
     moves: bool,
 }
@@ -107,7 +121,11 @@ impl Run {
         change: impl FnOnce(&mut Plan),
     ) -> Self {
         let config: Config = serde_json::from_value(table.clone()).unwrap();
-        let device = device(&SHAPE, reclaim);
+        let shape = Shape {
+            summaries: config.block_summaries,
+            ..SHAPE
+        };
+        let device = device(&shape, reclaim);
         let mut plan = Plan::new(&config, &device, Costs::PUBLISHED);
         plan.is_backing_volatile = below.is_volatile();
         change(&mut plan);
@@ -117,7 +135,7 @@ impl Run {
         Self {
             store,
             queue: EventQueue::default(),
-            heard: Deaf,
+            heard: Deaf::default(),
             now: Time::ZERO,
             random: Stream::new(seed, "cuts"),
             under_way: 0,
@@ -126,6 +144,8 @@ impl Run {
             dropped: 0,
             in_recovery: 0,
             in_resize: 0,
+            unsummarized: 0,
+            data_pages: shape.data_pages(),
             moves: !matches!(plan.partition, Partition::Unified(_) | Partition::Split(_)),
         }
     }
@@ -205,12 +225,32 @@ impl Run {
         let cut = self.store.cut_power(self.now, &mut self.heard);
         let cut = cut.map_err(|error| error.to_string())?;
         self.now += cut.time;
+        self.count_reads(cut.pages_read);
         self.restored += u64::from(cut.dirty_restored);
         self.dropped += u64::from(cut.clean_dropped);
         self.take_completions();
         assert_eq!(self.under_way, 0, "a cut ends all requests");
         self.store.flash().mapping().audit().unwrap();
         Ok(())
+    }
+    /// What a recovery has read at least: of a full block its summary; of any other a page to see that there is none, and all others. Blocks
+    /// that are erased now may have been full.
+    fn count_reads(&mut self, read: u64) {
+        if self.data_pages == SHAPE.pages_per_block {
+            return;
+        }
+        let array = self.store.flash().array();
+        let programmed = (0..SHAPE.blocks).map(|block| array.programmed(Block(block)));
+        let (mut summaries, mut scans) = (0, 0);
+        for pages in programmed {
+            if pages > self.data_pages || pages == 0 {
+                summaries += 1;
+            } else {
+                scans += 1 + u64::from(pages);
+                self.unsummarized += u32::from(pages == self.data_pages);
+            }
+        }
+        assert!(read >= summaries + scans, "{read} < {summaries} + {scans}");
     }
     /// The power fails, once or more often before the store can go on.
     fn cut(&mut self) {
@@ -295,6 +335,7 @@ fn table(number: u64) -> (Value, &'static str, Below) {
             "low_ratio": 0.2,
         },
         "admission": admission[of(3, 13)],
+        "block_summaries": of(2, 23) == 1,
     });
     (table, reclaim, Below::ALL[of(4, 17)])
 }
@@ -309,6 +350,10 @@ struct Met {
     in_resize: u32,
     /// Cuts before disks with a write cache.
     volatile: u32,
+    /// Cuts of flash with block summaries.
+    summarized: u32,
+    /// Full blocks whose summary was torn, or not begun.
+    unsummarized: u32,
 }
 
 /// Cuts of caches from a number on, at random events; after each, the cache holds of every page what was acknowledged last or what was
@@ -338,6 +383,9 @@ fn cut_often(numbers: std::ops::Range<u64>, cuts: u32) -> Met {
         all.in_recovery += run.in_recovery;
         all.in_resize += run.in_resize;
         all.volatile += if below.is_volatile() { run.cuts } else { 0 };
+        let has_summaries = table["block_summaries"] == true;
+        all.summarized += if has_summaries { run.cuts } else { 0 };
+        all.unsummarized += run.unsummarized;
     }
     all
 }
@@ -346,7 +394,13 @@ impl Met {
     fn require(&self, cuts: u32) {
         println!("{self:?}");
         assert!(self.cuts >= cuts, "{self:?}");
-        for some in [self.in_recovery, self.in_resize, self.volatile] {
+        assert!(self.unsummarized * 100 > cuts, "{self:?}");
+        for some in [
+            self.in_recovery,
+            self.in_resize,
+            self.volatile,
+            self.summarized,
+        ] {
             assert!(some * 20 > cuts, "{self:?}");
         }
         assert!(self.restored > u64::from(cuts), "{self:?}");
@@ -407,7 +461,11 @@ fn what_is_destaged_is_on_the_platters() {
                 assert_eq!(below, 0, "groups of {group}");
             }
             if groups > over || below > 0 {
-                let cut = run.store.clone().cut_power(run.now, &mut Deaf).unwrap();
+                let cut = run
+                    .store
+                    .clone()
+                    .cut_power(run.now, &mut Deaf::default())
+                    .unwrap();
                 assert_eq!(cut.pages_lost, 0, "groups of {group}");
             }
             over = groups;
@@ -442,6 +500,7 @@ fn records_cost_less_than_a_hundredth_of_the_programs() {
         spare_ratio: 0.2,
         threshold: 128,
         own_block: false,
+        summaries: false,
     };
     let disk_pages = 60_000;
     let table = json!({"mode": "write-back"});
@@ -461,4 +520,97 @@ fn records_cost_less_than_a_hundredth_of_the_programs() {
     assert!(figures.destages[0].pages > 20_000, "{figures:?}");
     assert!(figures.records > 0);
     assert!(figures.records * 100 < programs, "{figures:?}");
+}
+
+/// When nothing is under way, all that a full block has to tell is in its summary; of the same flash without summaries every page is read.
+#[test]
+fn a_recovery_reads_the_summaries_of_full_blocks_and_the_spare_areas_of_others() {
+    let reads = |summaries: bool| {
+        let table = json!({"mode": "write-back", "journal": "none", "block_summaries": summaries});
+        let mut run = Run::new("move", &table, Below::Constant, 3);
+        run.go_on(4, 4_000);
+        run.rest();
+        let array = run.store.flash().array();
+        let blocks = (0..SHAPE.blocks).map(|block| array.programmed(Block(block)));
+        let expected: u32 = blocks
+            .map(|programmed| match (summaries, programmed) {
+                (true, 8) => 1,
+                (true, _) => 1 + programmed.max(1),
+                (false, _) => programmed.max(1),
+            })
+            .sum();
+        let cut = run.store.cut_power(run.now, &mut run.heard).unwrap();
+        assert_eq!(cut.pages_read, u64::from(expected));
+        cut.pages_read
+    };
+    let (with, without) = (reads(true), reads(false));
+    println!("{with} pages read with summaries, {without} without");
+    assert!(with * 2 < without, "{with} of {without}");
+}
+
+/// Programmed pages, by block.
+fn programmed(store: &Store) -> Vec<u32> {
+    let array = store.flash().array();
+    let blocks = (0..SHAPE.blocks).map(Block);
+    blocks.map(|block| array.programmed(block)).collect()
+}
+
+/// The power fails at every event around the program of a summary. As long as that is not done the block is read as if it had no summary; what
+/// was torn is not tried again, what was not begun is when the power is back.
+#[test]
+fn a_summary_that_is_cut_off_is_none() {
+    let table = json!({"mode": "write-back", "journal": "none", "block_summaries": true});
+    let mut run = Run::new("move", &table, Below::Constant, 5);
+    let (mut torn, mut unbegun, mut done) = (0, 0, 0);
+    for _ in 0..3_000 {
+        let begun = run.heard.metadata;
+        run.go_on(4, 1);
+        if run.heard.metadata == begun {
+            continue;
+        }
+        for _ in 0..12 {
+            let before = programmed(&run.store);
+            let expected: u32 = before
+                .iter()
+                .map(|pages| if *pages == 8 { 1 } else { 1 + pages.max(&1) })
+                .sum();
+            let mut store = run.store.clone();
+            let cut = store.cut_power(run.now, &mut Deaf::default()).unwrap();
+            let after = programmed(&store);
+            let mut of_summary = None;
+            for (before, after) in before
+                .iter()
+                .zip(&after)
+                .filter(|(before, _)| **before == 7)
+            {
+                assert!([0, 7, 8].contains(after), "{before} {after}");
+                of_summary = Some(*after);
+            }
+            // All that is under way is one operation of one die.
+            let read = cut.pages_read - u64::from(expected) - u64::from(8 * cut.erases_torn);
+            match of_summary {
+                Some(8) => {
+                    assert_eq!((cut.pages_torn, read), (1, 1));
+                    torn += 1;
+                }
+                Some(7) => unbegun += 1,
+                _ => done += 1,
+            }
+            assert!(read <= u64::from(cut.pages_torn));
+            let queue = &mut EventQueue::default();
+            let heard = &mut Deaf::default();
+            let now = run.now + cut.time;
+            store.resume(&mut Context::new(now, queue, heard)).unwrap();
+            while let Some((now, event)) = queue.pop() {
+                let cx = &mut Context::new(now, queue, heard);
+                store.handle(cx, event).unwrap();
+            }
+            let late = after.iter().filter(|pages| **pages == 7).count() as u64;
+            assert_eq!(heard.metadata, late, "what was not begun is programmed");
+            assert!(programmed(&store).iter().all(|pages| *pages != 7));
+            run.go_on(4, 1);
+        }
+    }
+    println!("{torn} torn, {unbegun} not begun, {done} done or none");
+    assert!(torn > 20 && unbegun > 20 && done > 20);
 }

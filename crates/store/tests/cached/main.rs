@@ -12,7 +12,7 @@ use wordline_disk::Disk;
 use wordline_ftl::Mapping;
 use wordline_ftl::allocate::Dimensions;
 use wordline_kernel::{Context, EventQueue, Probe, Stream, Time};
-use wordline_nand::{Cell, Geometry, Layout, Part, Timing};
+use wordline_nand::{Block, Cell, Geometry, Layout, Part, Timing};
 use wordline_partition::Costs;
 use wordline_store::cached::{Cached, Config, Event, Figures, Observation, Plan};
 
@@ -27,6 +27,15 @@ struct Shape {
     threshold: u32,
     /// Whether moved pages have an open block of their own.
     own_block: bool,
+    /// Whether the last page of a block is its summary.
+    summaries: bool,
+}
+
+impl Shape {
+    /// Pages of a block for data.
+    fn data_pages(&self) -> u32 {
+        self.pages_per_block - u32::from(self.summaries)
+    }
 }
 
 fn device(shape: &Shape, reclaim: &str) -> wordline_device::Plan {
@@ -55,7 +64,7 @@ fn device(shape: &Shape, reclaim: &str) -> wordline_device::Plan {
     });
     let ftl: wordline_ftl::Config = serde_json::from_value(ftl).unwrap();
     let layout = Layout::new(&geometry, 1).unwrap();
-    wordline_device::Plan {
+    let device = wordline_device::Plan {
         part: Part::new(layout, &geometry, &Timing::default(), &Cell::default()),
         first_read_pages: 0,
         dies_per_channel: 1,
@@ -69,7 +78,12 @@ fn device(shape: &Shape, reclaim: &str) -> wordline_device::Plan {
         streams: Vec::new(),
         buffer: None,
         ftl: wordline_ftl::Plan::new(&ftl, layout, dimensions, 1).unwrap(),
-    }
+    };
+    let table = Config {
+        block_summaries: shape.summaries,
+        ..Config::default()
+    };
+    Plan::flash(&table, device).unwrap()
 }
 
 /// A cache of such a flash under `table`, before a disk of so many pages.
@@ -180,6 +194,15 @@ impl Run {
             }
         }
     }
+    /// A block that has been filled has cost a program for its summary, and no other has; nothing was ever left to do.
+    fn audit_summaries(&self, shape: &Shape) {
+        let array = self.store.flash().array();
+        let full =
+            (0..shape.blocks).filter(|block| array.programmed(Block(*block)) >= shape.data_pages());
+        let filled = full.count() as u64 + self.heard.erases;
+        let summaries = self.store.figures().summaries;
+        assert_eq!(summaries, if shape.summaries { filled } else { 0 });
+    }
     /// Every page of the flash is resident, suspected, free or nobody's.
     fn audit(&self) {
         let map = self.store.flash().mapping();
@@ -236,7 +259,7 @@ fn compare(
     let mut run = Run::new(cached(shape, reclaim, table, disk_pages));
     run.store.verify();
     let capacity = device(shape, reclaim).ftl.user_pages;
-    let total = shape.blocks * shape.pages_per_block;
+    let total = shape.blocks * shape.data_pages();
     let most = if suspect {
         total - capacity - shape.threshold
     } else {
@@ -245,7 +268,7 @@ fn compare(
     let mut plain = Plain::new(
         (policy, collect, ghosts),
         shape.own_block,
-        (shape.blocks as usize, shape.pages_per_block as usize),
+        (shape.blocks as usize, shape.data_pages() as usize),
         capacity as usize,
         most as usize,
         shape.threshold as usize,
@@ -307,6 +330,7 @@ fn compare(
         "{shape:?} {name} {reclaim}"
     );
     assert!(run.store.checked() > Some(0));
+    run.audit_summaries(shape);
     if collect == Collect::Drop {
         assert_eq!(run.heard.moves, 0);
     }
@@ -320,6 +344,11 @@ fn shapes() -> Vec<Shape> {
         spare_ratio,
         threshold,
         own_block,
+        summaries: false,
+    };
+    let summarized = |shape: Shape| Shape {
+        summaries: true,
+        ..shape
     };
     vec![
         shape((24, 8), 0.35, 17, false),
@@ -328,6 +357,8 @@ fn shapes() -> Vec<Shape> {
         shape((16, 16), 0.25, 20, false),
         shape((24, 8), 0.35, 17, true),
         shape((40, 4), 0.20, 11, true),
+        summarized(shape((24, 9), 0.42, 17, false)),
+        summarized(shape((40, 5), 0.32, 11, true)),
     ]
 }
 
@@ -362,7 +393,7 @@ fn compare_back(shape: &Shape, which: (usize, usize), suspect: bool, seed: u64, 
     let mut run = Run::new(cached(shape, reclaim, table, disk_pages));
     run.store.verify();
     let capacity = device(shape, reclaim).ftl.user_pages;
-    let total = shape.blocks * shape.pages_per_block;
+    let total = shape.blocks * shape.data_pages();
     let most = if suspect {
         total - capacity - shape.threshold
     } else {
@@ -371,7 +402,7 @@ fn compare_back(shape: &Shape, which: (usize, usize), suspect: bool, seed: u64, 
     let mut plain = Plain::new(
         (policy, collect, true),
         shape.own_block,
-        (shape.blocks as usize, shape.pages_per_block as usize),
+        (shape.blocks as usize, shape.data_pages() as usize),
         capacity as usize,
         most as usize,
         shape.threshold as usize,
@@ -416,6 +447,7 @@ fn compare_back(shape: &Shape, which: (usize, usize), suspect: bool, seed: u64, 
         run.audit();
     }
     assert!(plain.counts.destaged > 0 && run.heard.erases > 0);
+    run.audit_summaries(shape);
 }
 
 fn compare_all_back(seeds: std::ops::Range<u64>, rounds: u32) {
@@ -458,6 +490,7 @@ fn crowd(policy: &str, reclaim: &str, table: &Value, depth: u32, seed: u64) -> F
         spare_ratio: 0.35,
         threshold: 17,
         own_block: seed.is_multiple_of(2),
+        summaries: false,
     };
     let mut run = Run::new(cached(&shape, reclaim, table.clone(), 400));
     run.store.verify();
@@ -587,6 +620,7 @@ fn writes_of_held_pages_do_not_wait_for_destages_of_a_shrinking_list() {
         spare_ratio: 0.35,
         threshold: 16,
         own_block: false,
+        summaries: false,
     };
     let table = json!({
         "mode": "write-only",
@@ -628,6 +662,7 @@ fn figure_2_takes_three_misses_and_two_revivals() {
             spare_ratio: 1.0 - 12.0 / 28.0,
             threshold: 1,
             own_block: false,
+            summaries: false,
         };
         let device = device(&shape, "move");
         let table = json!({"suspected_queue": true, "reply": "fill"});
@@ -681,6 +716,7 @@ fn figure_7_erases_a_block_with_its_valid_pages() {
         spare_ratio: 1.0 - 15.0 / 32.0,
         threshold: 15,
         own_block: false,
+        summaries: false,
     };
     let mut run = Run::new(cached(
         &shape,

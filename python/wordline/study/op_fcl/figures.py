@@ -40,8 +40,8 @@ READING = (
     "Chosen after seeing results: groups of 32 pages (the source says several; one by one is in "
     "Readings), the exponents, fills after the reply on Search Engine, and that requests come one "
     "by one. Each moves an optimum by a step of 10 %.",
-    "The disk is the average one of table 2. Blocks hold 63 pages of data; the last holds the map. "
-    "Shares are of all 64. The cost model is told of 63.",
+    "The disk is the average one of table 2. Blocks hold 63 pages of data; the last holds the map, "
+    "and is programmed when the others are. Shares and the cost model's N_P are of all 64.",
 )
 
 

@@ -17,7 +17,6 @@ from wordline.study.op_fcl.loads import (
 )
 from wordline.study.op_fcl.runs import (
     BLOCK_PAGES,
-    ERASE_NS,
     FIXED,
     FP,
     OP,
@@ -46,10 +45,7 @@ EXPONENTS = {
 QUICK_EXPONENTS = {"financial": (0.5, 1.2)}
 SHARES = (40, 50, 60, 70, 80)
 PALETTE = ("#3b86c6", "#12a07b", "#d9701a", "#c0457e", "#8b929c", "#7a5bc0", "#b08d2f", "#4b5563")
-UNMAPPED: dict[str, Value] = {
-    "nand.geometry.pages_per_block": BLOCK_PAGES,
-    "nand.timing.erase_ns": ERASE_NS,
-}
+UNMAPPED: dict[str, Value] = {"cache.block_summaries": False}
 POSITIONED: dict[str, Value] = {"disk.base": "atlas-10k-iv"}
 BY_THE_CLOCK: dict[str, Value] = {"replay.mode": "open-loop"}
 SEGMENTS, PERIODS = 16, 16

@@ -24,13 +24,7 @@ PART, FULL_PART, QUICK_PART = 8, 4, 32
 GROUP_PAGES = 32
 """Destaged together (section 5: several, by the elevator); the number is not given."""
 BLOCK_PAGES, DATA_PAGES = 64, 63
-"""The last page of a block holds the map (section 5)."""
-ERASE_NS, PROGRAM_NS = 1_500_000, 300_000
-MAPPED: dict[str, Value] = {
-    "nand.geometry.pages_per_block": DATA_PAGES,
-    "nand.timing.erase_ns": ERASE_NS + PROGRAM_NS,
-}
-"""Blocks without their page of the map, whose program, one a block, is charged to the erase."""
+"""The last page of a block holds the map (section 5; the presets have it so)."""
 CHARGED: dict[str, Value] = {"replay.mode.closed-loop.queue_depth": 1, "cache.reply": "fill"}
 """A request waits for its fill, and for what the one before left to do."""
 ALONE: dict[str, Value] = {"replay.mode": "open-loop", "cache.reply": "data"}
@@ -141,15 +135,12 @@ def case(
     """A load on a store, one request at a time."""
     settings: dict[str, Value] = {
         "nand.geometry.blocks_per_plane": store.blocks,
-        **MAPPED,
         "cache.destage.group_pages": GROUP_PAGES,
         **CHARGED,
         **divided(scheme, store.period, store.segments),
         **(more or {}),
     }
-    pages = settings["nand.geometry.pages_per_block"]
-    assert isinstance(pages, int)
-    settings["ftl.over_provisioning_ratio"] = 1 - percent / 100 * BLOCK_PAGES / pages
+    settings["ftl.over_provisioning_ratio"] = 1 - percent / 100
     told = [f"{key} = {value}" for key, value in (more or {}).items()]
     label = ", ".join([name, scheme, f"{store.blocks} blocks", f"{percent} %", *told])
     return Case(store.device, label, settings, trace, by_disk=store.large)

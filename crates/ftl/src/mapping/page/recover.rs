@@ -47,7 +47,7 @@ impl PageMap {
             let mut lacks = self.start_blocks;
             for block in self.blocks_of(plane) {
                 let programmed = flash.array.programmed(block);
-                recovery.pages_read += u64::from(programmed.max(1));
+                recovery.pages_read += self.reads_of(flash, block);
                 lacks = lacks.saturating_sub(u32::from(programmed == 0));
             }
             for block in self.blocks_of(plane) {
@@ -61,6 +61,19 @@ impl PageMap {
             self.sort_blocks(flash, plane, 0);
         }
         recovery
+    }
+    /// Pages that tell what a block holds: those of its summary, if they can be read; else its last one has been tried in vain, and all
+    /// that are programmed are read, or one that tells that none is.
+    fn reads_of(&self, flash: &Flash<'_>, block: Block) -> u64 {
+        let summaries = self.plan.summaries;
+        let scan = u64::from(flash.array.programmed(block).max(1));
+        if !summaries.exist() {
+            return scan;
+        }
+        if flash.is_summarized(block, summaries) {
+            return u64::from(summaries.pages);
+        }
+        1 + scan
     }
     fn blocks_of(&self, plane: Plane) -> impl Iterator<Item = Block> + use<> {
         let layout = self.layout;
@@ -135,7 +148,7 @@ impl PageMap {
             if programmed == 0 {
                 self.free.erased(plane, block, erases);
                 free += 1;
-            } else if programmed < self.layout.pages_per_block {
+            } else if programmed < self.data_pages {
                 open.push((block, programmed));
             } else {
                 self.close(plane, block);

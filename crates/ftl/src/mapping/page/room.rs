@@ -33,7 +33,7 @@ impl Demand {
         ];
         let active = 1 + beside.map(u32::from).iter().sum::<u32>();
         Ok(Self {
-            filled: user / plan.layout.pages_per_block,
+            filled: user / plan.data_pages(),
             active,
             collection: u64::from(plan.start_blocks) + u64::from(active),
             metadata,

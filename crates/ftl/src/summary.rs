@@ -1,0 +1,100 @@
+//! Block summaries: the last pages of a block say what its other pages are.
+//!
+//! OP-FCL keeps its map so (Oh et al. 2012, section 5: "at the last page of each block"), as the segment summaries of a
+//! log-structured file system (Rosenblum and Ousterhout 1992). Whoever has lost the map reads one page of a full block then, in
+//! place of the spare areas of all.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+use wordline_nand::{Block, Layout, Ppn};
+
+/// Bytes that a summary takes for a page: whose it is and whether it is newer than below, which version it is, and when it was
+/// placed; eight each.
+const ENTRY_BYTES: u32 = 24;
+
+/// A page of a summary.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SummaryPage {
+    /// Where it is.
+    pub place: Ppn,
+    /// The pages that it tells of.
+    pub of: Range<u32>,
+}
+
+/// What of each block its summary takes; by default nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summaries {
+    /// Its last pages, so many.
+    pub pages: u32,
+    /// How many others one of them tells of.
+    pub per_page: u32,
+}
+
+impl Summaries {
+    /// As few pages as tell of all others of a block.
+    pub fn of(pages_per_block: u32, page_bytes: u32) -> Self {
+        let per_page = (page_bytes / ENTRY_BYTES).max(1);
+        Self {
+            pages: pages_per_block.div_ceil(per_page + 1),
+            per_page,
+        }
+    }
+    /// Whether there are any.
+    #[inline]
+    pub fn exist(self) -> bool {
+        self.pages > 0
+    }
+    /// The pages of the summary of a block, in order.
+    pub fn of_block(self, layout: &Layout, block: Block) -> impl Iterator<Item = SummaryPage> {
+        let data = layout.pages_per_block - self.pages;
+        let first = layout.page(block, 0).0;
+        (0..self.pages).map(move |page| {
+            let from = (page * self.per_page).min(data);
+            let to = (from + self.per_page).min(data);
+            SummaryPage {
+                place: Ppn(first + data + page),
+                of: first + from..first + to,
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wordline_nand::Geometry;
+
+    #[test]
+    fn a_summary_tells_of_every_other_page_once_and_of_no_more_pages_than_it_needs() {
+        for (pages_per_block, page_bytes) in
+            [(8, 4096), (64, 4096), (256, 4096), (768, 16384), (100, 512)]
+        {
+            let geometry = Geometry {
+                planes_per_die: 1,
+                blocks_per_plane: 3,
+                pages_per_block,
+                page_bytes,
+                ..Geometry::default()
+            };
+            let layout = Layout::new(&geometry, 1).unwrap();
+            let summaries = Summaries::of(pages_per_block, page_bytes);
+            let pages: Vec<SummaryPage> = summaries.of_block(&layout, Block(1)).collect();
+            let places: Vec<u32> = pages.iter().map(|page| page.place.0).collect();
+            let told: Vec<u32> = pages.iter().flat_map(|page| page.of.clone()).collect();
+            let all = [told, places].concat();
+            assert_eq!(
+                all,
+                (pages_per_block..2 * pages_per_block).collect::<Vec<u32>>()
+            );
+            assert!(
+                pages
+                    .iter()
+                    .all(|page| page.of.len() as u32 * 24 <= page_bytes && !page.of.is_empty())
+            );
+            let fewer = summaries.pages - 1;
+            assert!(fewer * (page_bytes / 24) < pages_per_block - fewer);
+        }
+        assert_eq!(Summaries::of(64, 4096).pages, 1);
+    }
+}
