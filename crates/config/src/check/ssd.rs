@@ -209,15 +209,6 @@ fn reader(config: &Config, seed: u64) -> Result<Option<Box<Reader>>, ConfigError
     if let Some(fault) = errors.fault() {
         return Err(parameter("nand.reliability.errors", errors.name(), fault));
     }
-    if config.cache.is_some() {
-        return Err(ConfigError::rule(
-            "nand.reliability.errors",
-            errors.name(),
-            "what cannot be read is not passed on through a cache",
-            "set it to \"none\", or do without",
-        )
-        .with(&["nand.reliability.errors"]));
-    }
     let programming = &nand.programming;
     let graded = matches!(programming.costs(), Ok(Some(_)));
     Ok(Some(Box::new(Reader {

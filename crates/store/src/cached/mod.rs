@@ -2,11 +2,13 @@
 //!
 //! A page that is read and found in flash is read there. Pages that are not are read from below, the host is
 //! answered, and they are programmed. Writes go below; what the cache holds of them it forgets or updates. It holds clean
-//! pages only, so that nothing is ever lost with it (Xia 2017, chapters 2 and 3).
+//! pages only, so that nothing is ever lost with it (Xia 2017, chapters 2 and 3). Where writes stay in flash, see [`destage`]; where a
+//! tier errs, `errors`.
 
 pub mod admission;
 pub mod config;
 pub mod destage;
+mod errors;
 pub mod event;
 pub mod figures;
 pub mod journal;
@@ -90,6 +92,9 @@ pub struct Cached<B: BlockDevice> {
     unfilled: FxHashSet<u64>,
     /// Pages that are to be destaged and are still being written: their destage, and their copy.
     stalled: FxHashMap<u64, (u32, Lpn)>,
+    /// Pages whose newest content nothing holds any more: reads of them end with an error until they are written as a whole. They survive
+    /// power cuts.
+    lost: FxHashSet<u64>,
     /// Requests that are done but for the collections that they have caused.
     held: Vec<Ticket>,
     completions: Vec<Completion>,
@@ -100,7 +105,7 @@ pub struct Cached<B: BlockDevice> {
     scheduled: Scheduled<B>,
     /// What a tier has completed, before it is dealt with.
     #[serde(skip)]
-    done: Vec<(Sub, Parts)>,
+    done: Vec<Done>,
 }
 
 /// What the tiers schedule.
@@ -118,6 +123,9 @@ impl<B: BlockDevice> Default for Scheduled<B> {
         }
     }
 }
+
+/// What a tier has completed: what was asked, where its time went, and whether it ended with an error.
+type Done = (Sub, Parts, bool);
 
 /// How a cached store fails.
 type Result<T, B> = std::result::Result<T, CachedError<<B as BlockDevice>::Error>>;
@@ -178,6 +186,7 @@ impl<B: BlockDevice> Cached<B> {
             waiting: Table::default(),
             unfilled: FxHashSet::default(),
             stalled: FxHashMap::default(),
+            lost: FxHashSet::default(),
             blocked: VecDeque::new(),
             held: Vec::new(),
             completions: Vec::new(),
@@ -341,18 +350,24 @@ impl<B: BlockDevice> Cached<B> {
             let (in_flash, below) = (&mut self.in_flash, &mut self.below);
             for done in self.flash.completions() {
                 let sub = in_flash.done(done.ticket);
-                self.done.extend(sub.map(|sub| (sub, done.parts)));
+                self.done
+                    .extend(sub.map(|sub| (sub, done.parts, done.failed)));
             }
             for done in self.backing.completions() {
                 let sub = below.done(done.ticket);
-                self.done.extend(sub.map(|sub| (sub, done.parts)));
+                self.done
+                    .extend(sub.map(|sub| (sub, done.parts, done.failed)));
             }
             if self.done.is_empty() {
                 break;
             }
             let mut done = std::mem::take(&mut self.done);
-            for (sub, parts) in done.drain(..) {
-                self.sub_done(cx, &sub, &parts)?;
+            for (sub, parts, failed) in done.drain(..) {
+                if failed {
+                    self.sub_failed(cx, &sub, &parts)?;
+                } else {
+                    self.sub_done(cx, &sub, &parts)?;
+                }
             }
             self.done = done;
             self.feed(cx)?;
@@ -454,7 +469,7 @@ impl<B: BlockDevice> BlockDevice for Cached<B> {
             let restored = self.flash.mapping().owner();
             let pages = restored.dirty_pages();
             let pages = pages.map(|(page, copy)| (page, copy, restored.write_of(copy)));
-            versions.cut(pages, keeps)?;
+            versions.cut(pages, keeps, &self.lost)?;
         }
         probe.observe(now, Observation::PowerCut(all));
         Ok(all)
