@@ -988,6 +988,22 @@ fn bad_blocks_need_spare_ones_and_what_goes_with_them() {
         let said = fault(&text);
         assert!(said.contains(words), "{said}");
     }
+    // A cache before a disk reads from there what its flash cannot correct.
+    let cached = "[cache]\nmode = \"write-back\"\n[disk]\nbase = \"nearline-7200\"\n[host]\ninterface = \"direct\"\n";
+    let text = format!("base = \"d4\"\n{cached}[nand.reliability]\nerrors = \"analytic\"\n");
+    plan(&text, &[]).expect("errors before a disk");
+    // Blocks move for the sake of their data whether reads err or not, where the mapping can move them.
+    for key in ["read_limit", "refresh_days"] {
+        let text = format!("base = \"d4\"\n[nand.reliability]\n{key} = 1000\n");
+        let of = plan(&text, &[]).expect(key);
+        let reader = of.first().expect("an SSD").device.part.reader.as_ref();
+        let reader = reader.expect("reads are counted");
+        assert!(reader.read_limit > 0 || reader.refresh_days > 0.0);
+        for mapping in ["block", "hybrid", "buffered"] {
+            let said = plan(&text, &[("ftl.mapping", mapping)]).expect_err(mapping);
+            assert!(said.contains(key) && said.contains("ftl.mapping"), "{said}");
+        }
+    }
     // Bad blocks from the factory go with all of these; spare blocks are of those that the host cannot address.
     for more in [
         "mapping = \"dftl\"",

@@ -14,7 +14,7 @@ use wordline_nand::{Cell, Chains, Geometry, PerLevel, Timing};
 use wordline_reliability::binomial::{page_fails, rate_for};
 use wordline_reliability::ecc::{Correct, bch::Bch, ldpc::Ldpc};
 use wordline_reliability::errors::table::Table;
-use wordline_reliability::{Code, Errors, Reader};
+use wordline_reliability::{Code, Ecc, Errors, Reader};
 
 const PAGE: u64 = 4096;
 const US: fn(u64) -> Time = Time::from_us;
@@ -211,6 +211,24 @@ fn errors_are_never_taken_for_data() {
         let counts = ssd.read_errors().unwrap();
         assert!(failure < 0.01 || counts.host_failures > 0 && counts.pages_lost > 0);
     }
+}
+
+/// A block moves with the read that reaches the limit, where nothing errs, too; and its reads take no time of a decoder.
+#[test]
+fn blocks_that_are_read_often_move_although_nothing_errs() {
+    let mut plan = plan(Errors::default(), Ecc::default().code().unwrap());
+    plan.part.reader.as_mut().unwrap().read_limit = 40;
+    let mut ssd = filled(&plan);
+    ssd.verify();
+    let mut now = Time::ZERO;
+    for read in 1..=50_u64 {
+        let (played, tally) = play(&mut ssd, &[at(now, Op::Read, 0, PAGE)]);
+        assert_eq!(played[0].done - now, US(50));
+        // What 40 reads have disturbed is found by the next.
+        assert_eq!(tally.moved > 0, read == 41, "read {read}");
+        now += US(100_000);
+    }
+    assert_eq!(ssd.read_errors().unwrap().reads_retried, 0);
 }
 
 /// Reads of a block and the time its data has lain are those since its erase.

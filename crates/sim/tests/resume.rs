@@ -25,6 +25,15 @@ const CACHED: &str = "schema = 1\nname = \"small\"\n[ssd]\nchannels = 2\nways = 
     planes_per_die = 1\nblocks_per_plane = 32\npages_per_block = 8\n[ftl]\nover_provisioning_ratio = 0.4\n\
     [cache]\nreplacement = \"arc\"\nsuspected_queue = true\nreply = \"collection\"\n\
     [disk]\nbase = \"nearline-7200\"\ncapacity_bytes = 4_194_304\n";
+/// Blocks that are bad from the factory, and programs and erases that fail.
+const FAILING: [(&str, &str); 3] = [
+    ("ftl.spare_blocks", "8"),
+    ("nand.reliability.factory_bad_ratio", "0.02"),
+    (
+        "nand.reliability.failures",
+        "{ table = { cycles = [0.0], erase = [0.05], program = [0.02] } }",
+    ),
+];
 const LOAD: &str = "[workload]\nrequests = 300\nread_ratio = 0.4\n\
     request_bytes = [{ bytes = 4096, weight = 1 }, { bytes = 24576, weight = 1 }]\n\
     arrival.poisson.iops = 4000\n";
@@ -285,6 +294,11 @@ fn everything_else(rounds: u64) {
         (
             "write through",
             spec(&buffered, &[("buffer.write_through", "true")]),
+        ),
+        ("blocks that go bad", spec(&whole, &FAILING)),
+        (
+            "blocks that go bad until none is left",
+            spec(&whole, &[&FAILING[..], &[("ftl.spare_blocks", "3")]].concat()),
         ),
         (
             "sprinkler",

@@ -313,9 +313,28 @@ impl<B: BlockDevice> Cached<B> {
             self.below.line.push_back(sub);
             return Ok(());
         }
+        self.hand_down(cx, sub)
+    }
+    /// Hands something over to the store below. It may be done with it at once, and give its ticket to the next request.
+    fn hand_down(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        sub: Sub,
+    ) -> Result<(), B> {
         let ticket = self.with_backing(cx, |backing, cx| backing.submit(cx, sub.request))?;
         self.below.take(ticket, sub);
+        if self.backing.has_completions() {
+            self.take_from_below();
+        }
         Ok(())
+    }
+    /// Takes what the store below has completed.
+    fn take_from_below(&mut self) {
+        for done in self.backing.completions() {
+            let sub = self.below.done(done.ticket);
+            self.done
+                .extend(sub.map(|sub| (sub, done.parts, done.failed)));
+        }
     }
     /// Hands over what the store below takes of what waits for it.
     fn feed(
@@ -326,8 +345,7 @@ impl<B: BlockDevice> Cached<B> {
             && self.backing.takes(sub.request.stream)
             && let Some(sub) = self.below.line.pop_front()
         {
-            let ticket = self.with_backing(cx, |backing, cx| backing.submit(cx, sub.request))?;
-            self.below.take(ticket, sub);
+            self.hand_down(cx, sub)?;
         }
         Ok(())
     }
@@ -347,17 +365,13 @@ impl<B: BlockDevice> Cached<B> {
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
     ) -> Result<(), B> {
         loop {
-            let (in_flash, below) = (&mut self.in_flash, &mut self.below);
+            let in_flash = &mut self.in_flash;
             for done in self.flash.completions() {
                 let sub = in_flash.done(done.ticket);
                 self.done
                     .extend(sub.map(|sub| (sub, done.parts, done.failed)));
             }
-            for done in self.backing.completions() {
-                let sub = below.done(done.ticket);
-                self.done
-                    .extend(sub.map(|sub| (sub, done.parts, done.failed)));
-            }
+            self.take_from_below();
             if self.done.is_empty() {
                 break;
             }
@@ -369,6 +383,8 @@ impl<B: BlockDevice> Cached<B> {
                     self.sub_done(cx, &sub, &parts)?;
                 }
             }
+            // What was done at once meanwhile comes next.
+            done.append(&mut self.done);
             self.done = done;
             self.feed(cx)?;
             if self.plan.marks.0 < 1.0 {

@@ -4,6 +4,8 @@
 use super::cuts::{Below, PAGES, Run, table};
 use super::*;
 use wordline_block::Completion;
+use wordline_device::Ssd;
+use wordline_ftl::Map;
 use wordline_reliability::binomial::{page_fails, rate_for};
 use wordline_reliability::ecc::{Correct, bch::Bch};
 use wordline_reliability::errors::table::Table;
@@ -198,4 +200,138 @@ fn the_rest_of_a_clean_page_comes_from_the_disk() {
     assert_eq!(run.store.residents().dirty(), 40);
     assert_eq!(run.failed, 0);
     assert_eq!(PAGES, 400);
+}
+
+/// A cache before an SSD, with what each completion says.
+struct BeforeSsd {
+    store: Cached<Ssd<Map>>,
+    queue: EventQueue<Event<wordline_device::Event>>,
+    heard: (),
+    now: Time,
+}
+
+impl BeforeSsd {
+    fn new(mode: &str, change: impl FnOnce(&mut wordline_device::Plan)) -> Self {
+        let shape = Shape {
+            blocks: 24,
+            pages_per_block: 8,
+            spare_ratio: 0.35,
+            threshold: 17,
+            own_block: false,
+        };
+        let flash = device(&shape, "move");
+        let mut below = device(
+            &Shape {
+                blocks: 40,
+                ..shape
+            },
+            "move",
+        );
+        change(&mut below);
+        let config: Config = serde_json::from_value(json!({"mode": mode})).unwrap();
+        let plan = Plan::new(&config, &flash, Costs::PUBLISHED);
+        let mut ssd = Ssd::new(&below, Map::new(&below.ftl));
+        ssd.verify();
+        let mut store = Cached::new(&plan, &flash, ssd);
+        store.verify();
+        Self {
+            store,
+            queue: EventQueue::default(),
+            heard: (),
+            now: Time::ZERO,
+        }
+    }
+    /// Notes what completions say; a ticket is that of the last request that got it.
+    fn note(&mut self, tickets: &[u32], failed: &mut [Option<bool>]) {
+        for done in self.store.completions() {
+            let place = tickets.iter().rposition(|ticket| *ticket == done.ticket);
+            failed[place.unwrap()] = Some(done.failed);
+        }
+    }
+    /// Requests that come at once, until nothing is left to do: which of them failed.
+    fn serve(&mut self, requests: &[(Op, u64, u64)]) -> Vec<bool> {
+        let mut failed = vec![None; requests.len()];
+        let mut tickets = Vec::new();
+        for (op, offset, bytes) in requests {
+            let request = Request {
+                stream: 0,
+                op: *op,
+                fua: false,
+                offset: *offset,
+                bytes: *bytes,
+                arrival: self.now,
+            };
+            let cx = &mut Context::new(self.now, &mut self.queue, &mut self.heard);
+            tickets.push(self.store.submit(cx, request).unwrap());
+            self.note(&tickets, &mut failed);
+        }
+        while let Some((now, event)) = self.queue.pop() {
+            self.now = now;
+            let cx = &mut Context::new(now, &mut self.queue, &mut self.heard);
+            self.store.handle(cx, event).unwrap();
+            self.note(&tickets, &mut failed);
+        }
+        let ended = requests.iter().zip(failed);
+        let ended = ended.map(|(request, failed)| {
+            failed.unwrap_or_else(|| panic!("{request:?} of {requests:?} does not end"))
+        });
+        ended.collect()
+    }
+}
+
+/// What the store below cannot read is an error of those who asked for it, and is not taken in; others that waited for pages beside it
+/// get theirs.
+#[test]
+fn what_cannot_be_read_below_is_an_error_and_not_taken_in() {
+    let mut run = BeforeSsd::new("write-around", |below| {
+        erring(below, 0.999_999);
+    });
+    assert_eq!(run.serve(&[(Op::Write, 0, PAGE)]), [false]);
+    // Page 1 was never written, and is read without an error.
+    let reads = [(Op::Read, 0, 2 * PAGE), (Op::Read, PAGE, PAGE)];
+    assert_eq!(run.serve(&reads), [true, false]);
+    assert_eq!(run.serve(&[(Op::Read, 0, PAGE)]), [true]);
+    assert_eq!(run.store.figures().fills, 0);
+    // The rest of a page that is written in part.
+    let mut run = BeforeSsd::new("write-back", |below| {
+        erring(below, 0.999_999);
+    });
+    assert_eq!(run.serve(&[(Op::Write, 0, PAGE)]), [false]);
+    let others: Vec<_> = (1..=run.store.residents().limits().sum::<usize>() as u64)
+        .map(|page| (Op::Write, page * PAGE, PAGE))
+        .collect();
+    run.serve(&others);
+    assert_eq!(run.store.residents().find(0), None);
+    assert_eq!(run.serve(&[(Op::Write, 512, 512)]), [true]);
+    assert_eq!(run.serve(&[(Op::Read, 0, PAGE)]), [true], "it is lost");
+    assert_eq!(run.store.figures().pages_lost, 1);
+    assert_eq!(run.serve(&[(Op::Write, 0, PAGE)]), [false]);
+    assert_eq!(run.serve(&[(Op::Read, 0, PAGE)]), [false]);
+}
+
+/// Before an SSD that errs, in every mode: all requests end, and what is served is what was written last.
+#[test]
+fn a_cache_before_an_ssd_that_errs_is_right_or_says_so() {
+    for mode in MODES {
+        let mut run = BeforeSsd::new(mode, |below| {
+            erring(below, 0.05);
+        });
+        let mut random = Stream::new(1, "below");
+        let pages = run.store.user_bytes() / PAGE;
+        let mut failed = 0;
+        for _ in 0..400 {
+            let requests: Vec<_> = (0..1 + random.below(6))
+                .map(|_| {
+                    let op = [Op::Read, Op::Write][random.below(2) as usize];
+                    let sectors = (1 + random.below(3)) * 8;
+                    let first = skewed(&mut random, pages * 8 - sectors);
+                    let whole = random.below(2) == 0;
+                    let first = if whole { first / 8 * 8 } else { first };
+                    (op, first * 512, sectors * 512)
+                })
+                .collect();
+            failed += run.serve(&requests).iter().filter(|failed| **failed).count();
+        }
+        assert!(failed > 20, "{mode}: {failed}");
+    }
 }
