@@ -975,7 +975,6 @@ fn bad_blocks_need_spare_ones_and_what_goes_with_them() {
             "ftl.over_provisioning_ratio",
         ),
         (format!("{FAILS}[ftl]\nmapping = \"dftl\"\n"), "dftl programs parts of its map for reads"),
-        (format!("{FAILS}[buffer]\ncapacity_kib = 1024\n"), "DRAM buffer"),
         (
             "base = \"d4\"\n[nand.reliability.failures.table]\ncycles = [0.0, 1.0]\nerase = [0.5]\n".to_owned(),
             "1 numbers are given for 2 points",

@@ -468,6 +468,40 @@ fn failures(ssd: &mut Ssd<Map>, requests: &[wordline_block::Request]) -> Vec<boo
     }
 }
 
+/// A page that is read ahead and cannot be read is nobody's error until it is asked for, and is read again then.
+#[test]
+fn a_page_that_is_read_ahead_and_errs_is_read_again_when_it_is_asked_for() {
+    let read_ahead = |rate| {
+        let mut plan = plan(constant(rate), without_decoding().code().unwrap());
+        plan.buffer = Some(wordline_buffer::Plan {
+            pages: 16,
+            replacement: wordline_cache::Replacement::default(),
+            write_through: false,
+            capacitors: false,
+            watches_balance: false,
+            batch_pages: 0,
+            idle_flush: None,
+            read_ahead: 3,
+            access: Time::ZERO,
+            port: (1, 1),
+        });
+        let mut ssd = filled(&plan);
+        ssd.verify();
+        let reads = [(0, 0), (1_000, 1), (2_000, 2), (3_000, 3)];
+        let requests = reads.map(|(us, page)| at(US(us), Op::Read, page * PAGE, PAGE));
+        let failed = failures(&mut ssd, &requests);
+        (failed, *ssd.read_errors().unwrap())
+    };
+    // The second read goes on where the first ended: 2, 3 and 4 are read ahead with it, and the later ones find them.
+    let (failed, counts) = read_ahead(1e-9);
+    assert_eq!(failed, [false; 4]);
+    let right = counts.reads;
+    let (failed, counts) = read_ahead(0.3);
+    assert_eq!(failed, [true; 4]);
+    assert!(counts.reads > right, "{} and {right}", counts.reads);
+    assert_eq!(counts.host_failures, counts.reads);
+}
+
 /// The same under load: parts of pages, several pages, a small buffer; every read that is no error is right.
 #[test]
 fn a_buffer_before_pages_that_err_is_right_or_says_so() {
@@ -489,7 +523,7 @@ fn a_buffer_before_pages_that_err_is_right_or_says_so() {
             watches_balance: false,
             batch_pages: 0,
             idle_flush: None,
-            read_ahead: 0,
+            read_ahead: if pages == 4 { 0 } else { 3 },
             access: Time::from_ns(100),
             port: (1, 300),
         });

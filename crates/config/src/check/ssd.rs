@@ -291,11 +291,6 @@ fn failing(config: &Config) -> Result<Option<Box<Failing>>, ConfigError> {
     }
     let refused = [
         (
-            "buffer.capacity_kib",
-            config.buffer.capacity_kib > 0,
-            "what the flash does not take any more is not passed on through a DRAM buffer",
-        ),
-        (
             "cache",
             config.cache.is_some(),
             "what the flash does not take any more is not passed on through a cache",

@@ -101,6 +101,17 @@ impl Jobs {
             .flatten()
             .filter_map(|job| job.collecting.as_ref())
     }
+    /// Takes away the TRIMs that wait for jobs.
+    pub fn take_trims(&mut self, into: &mut Vec<PageTrim>) {
+        for job in self.all.iter_mut().flatten() {
+            job.waiters.retain(|waiter| {
+                if let Waiter::Trim(trim) = waiter {
+                    into.push(*trim);
+                }
+                !matches!(waiter, Waiter::Trim(_))
+            });
+        }
+    }
     pub fn end(&mut self, id: JobId) -> Option<Job> {
         self.all[id.index()].take()
     }
