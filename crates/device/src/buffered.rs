@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use wordline_block::{Parts, PowerCut, Request, Ticket};
-use wordline_buffer::{Backing, Buffer, Chip, Outcome, Page, PageOp, PageRequest, Served, Versions};
+use wordline_buffer::{
+    Backing, Buffer, Chip, Outcome, Page, PageOp, PageRequest, Served, Versions,
+};
 use wordline_cache::replacement::foreign::Maker;
 use wordline_ftl::{Lpn, Mapping};
 use wordline_kernel::memory::Table;

@@ -210,7 +210,10 @@ fn what_a_buffer_cannot_write_is_an_error() {
     let lost = written % 40;
     assert!(serve(&mut ssd, Op::Write, 41, false), "none is taken");
     assert!(serve(&mut ssd, Op::Trim, 1, false));
-    assert!(!serve(&mut ssd, Op::Flush, 0, false), "nothing is left to do");
+    assert!(
+        !serve(&mut ssd, Op::Flush, 0, false),
+        "nothing is left to do"
+    );
     // The memory may hold it until others push it out.
     for other in 1..4 {
         assert!(!serve(&mut ssd, Op::Read, (lost + 40 - other) % 40, false));
@@ -326,7 +329,8 @@ fn run(plan: &Plan, seed: u64, requests: u64, gap: u64) -> Result<Run, DeviceErr
     assert_eq!(
         ssd.outstanding(),
         0,
-        "every request is served or lost: {plan:?}, seed {seed}, {:?}",
+        "every request is served or lost: {:?}, seed {seed}, {:?}",
+        plan.ftl.config,
         ssd.failures()
     );
     assert_eq!(tally.requests + lost, requests);
@@ -408,18 +412,11 @@ fn draw(family: &Family, schedule: &Scheduling, random: &mut Stream) -> Option<P
     Some(plan)
 }
 
-fn families() -> impl Iterator<Item = Family> {
-    // Parts of the map of `dftl` are programmed for reads, too.
-    Family::defaults()
-        .into_iter()
-        .filter(|family| family.name() != "dftl")
-}
-
 fn laws(gap: u64, rounds: u64) {
     let mut random = Stream::new(5 + gap, "draw");
     let (mut runs, mut read_only, mut grown, mut failed, mut cuts) = (0, 0, 0, 0, 0);
     for round in 0..rounds {
-        for family in families() {
+        for family in Family::defaults() {
             for schedule in Scheduling::defaults() {
                 let Some(plan) = draw(&family, &schedule, &mut random) else {
                     continue;

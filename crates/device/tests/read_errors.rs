@@ -434,6 +434,27 @@ fn errors_come_through_a_buffer() {
     let failed = failures(&mut ssd, &requests);
     assert_eq!(failed, [true, true, true, false, false]);
     assert_eq!(ssd.read_errors().unwrap().host_failures, 2);
+    // A part of a page whose rest cannot be read is an error of who waits until it is durable.
+    let part = |fua| wordline_block::Request {
+        fua,
+        ..at(
+            US(if fua { 50_000 } else { 60_000 }),
+            Op::Write,
+            9 * PAGE,
+            512,
+        )
+    };
+    assert_eq!(
+        failures(&mut ssd, &[part(true), part(false)]),
+        [true, false]
+    );
+    let flush = wordline_block::Request {
+        op: Op::Flush,
+        offset: 0,
+        bytes: 0,
+        ..at(US(70_000), Op::Read, 0, PAGE)
+    };
+    assert_eq!(failures(&mut ssd, &[flush]), [true]);
 }
 
 /// Whether each request ends with an error, in their order.

@@ -16,6 +16,7 @@ use wordline_reliability::failures::Fail;
 use super::Controller;
 use super::pending::PageWrite;
 use crate::backend::{Grade, Order, Outcome, Purpose};
+use crate::error::Result;
 use crate::event::Context;
 use crate::observation::{Hears, PageParts};
 use crate::plan::Plan;
@@ -268,9 +269,9 @@ impl<M: Mapping> Controller<M> {
     /// An operation is over that has failed, and no spare block was left: from now on the device is read-only. Writes that wait for room and
     /// TRIMs that wait for the flash end with an error.
     #[cold]
-    pub(super) fn end_life(&mut self, cx: &mut Context<impl Hears>) {
+    pub(super) fn end_life(&mut self, cx: &mut Context<impl Hears>) -> Result<()> {
         if self.is_read_only() {
-            return;
+            return Ok(());
         }
         self.flash.failures.read_only = Some(cx.now);
         self.ram.failing.is_ending = true;
@@ -284,6 +285,13 @@ impl<M: Mapping> Controller<M> {
             self.refuse_pending(cx, tag);
         }
         self.refuse_trims(cx);
+        self.mapping.freeze();
+        for id in self.ram.jobs.idle_fetches() {
+            if self.run(cx, id) {
+                self.job_over(cx, id)?;
+            }
+        }
+        Ok(())
     }
 
     /// A held write, and those behind it, end with an error.

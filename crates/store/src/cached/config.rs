@@ -113,6 +113,13 @@ pub struct Config {
     pub journal: Records,
 }
 
+impl Config {
+    /// Whether dead pages are recorded in flash.
+    pub fn keeps_records(&self) -> bool {
+        self.mode.keeps_writes() && self.journal == Records::Records
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {

@@ -391,7 +391,11 @@ impl<B: BlockDevice> Cached<B> {
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
     ) -> Result<(), B> {
-        let (high, low) = self.plan.marks;
+        let (high, low) = if self.takes_programs() {
+            self.plan.marks
+        } else {
+            (0.0, 0.0)
+        };
         if high >= 1.0 || self.in_background > 0 || !self.below.is_idle() {
             return Ok(());
         }

@@ -3,6 +3,9 @@
 //! A page that the flash cannot correct is read from the store below if that holds it, too: it is a miss. If nothing else holds it, its read
 //! is an error of the host. A dirty page that cannot be read when it is destaged is lost, as is one that the store below does not take:
 //! reads of it end with an error until it is written as a whole, as those of a page that a device has lost.
+//!
+//! At the end of its life the flash takes no programs any more. Then nothing is taken in, writes go below, and dirty pages are destaged; what
+//! is in flash is read there.
 
 use wordline_block::{BlockDevice, Op, Parts, Request, Ticket};
 use wordline_ftl::Lpn;
@@ -20,6 +23,12 @@ impl<B: BlockDevice> Cached<B> {
         if let Some(open) = self.requests.get_mut(ticket) {
             open.failed = true;
         }
+    }
+    /// Whether the flash takes programs, which it does until the end of its life.
+    #[inline]
+    pub(super) fn takes_programs(&self) -> bool {
+        let failures = self.flash.failures();
+        failures.is_none_or(|failures| failures.read_only.is_none())
     }
     /// Whether nothing holds a page as it was written last.
     #[inline]
@@ -60,12 +69,26 @@ impl<B: BlockDevice> Cached<B> {
                 self.fetch_failed(cx, fetch)?;
                 self.arrived(cx, &sub.request, fetch, parts)
             }
+            Task::Write { .. } if !self.takes_programs() => self.not_programmed(cx, sub),
             Task::Write { ticket, .. } => {
                 self.fail(ticket);
                 self.sub_done(cx, sub, parts)
             }
+            Task::Fill { page, copy, .. } | Task::Update { page, copy, .. } => {
+                if self
+                    .residents()
+                    .find(page)
+                    .is_some_and(|(at, _)| at == copy)
+                {
+                    self.forget_clean(page);
+                }
+                self.sub_done(cx, sub, parts)
+            }
             Task::Rest { waiting } => {
-                let sub = self.waiting.get_mut(waiting).map(|waiting| waiting.sub.task);
+                let sub = self
+                    .waiting
+                    .get_mut(waiting)
+                    .map(|waiting| waiting.sub.task);
                 if let Some(Task::Write { ticket, page, .. }) = sub {
                     self.fail(ticket);
                     self.lose(page);
@@ -82,10 +105,38 @@ impl<B: BlockDevice> Cached<B> {
                 self.sub_done(cx, sub, parts)
             }
             Task::Below { ticket } => self.below_failed(cx, ticket, sub, parts),
-            Task::Fill { .. } | Task::Update { .. } | Task::Record { .. } => {
-                self.sub_done(cx, sub, parts)
-            }
+            Task::Record { .. } => self.sub_done(cx, sub, parts),
         }
+    }
+    /// The flash has not programmed a page of a write, and will not: it goes below. If it was dirty and is written in part, the rest is lost.
+    fn not_programmed(
+        &mut self,
+        cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
+        sub: &Sub,
+    ) -> Result<(), B> {
+        let Task::Write {
+            ticket,
+            page,
+            waited,
+            ..
+        } = sub.task
+        else {
+            return Ok(());
+        };
+        waited.and_then(|number| self.waiting.remove(number));
+        self.keep(cx, page)?;
+        let (residents, pages) = self.flash.mapping_mut().parts();
+        residents.remove(page, pages);
+        if sub.request.bytes < u64::from(self.plan.page_bytes) {
+            self.fail(ticket);
+            self.lose(page);
+        }
+        let request = self.requests.get_mut(ticket).map(|open| open.request);
+        if let Some(request) = request {
+            self.write_below(cx, ticket, &request, page..page + 1)?;
+        }
+        self.part_done(cx, ticket, None);
+        Ok(())
     }
     /// A page that was held could not be read. `dirty` says whether it was newer than below then; if it still is, this is an error. If not,
     /// the store below has it as it was, or as it is now.
@@ -118,7 +169,7 @@ impl<B: BlockDevice> Cached<B> {
         let mut taken = Vec::new();
         if is_settled && is_held && !self.fetching.contains_key(&page) {
             self.forget_clean(page);
-            if self.plan.mode.takes_reads() && self.division.takes(false) {
+            if self.plan.mode.takes_reads() && self.division.takes(false) && self.takes_programs() {
                 taken.push(page);
             }
         }

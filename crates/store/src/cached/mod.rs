@@ -358,6 +358,10 @@ impl<B: BlockDevice> Cached<B> {
             self.backing.withdraw(ticket);
         }
     }
+    /// Whether a block of the flash is being collected, and will be.
+    fn is_collecting(&self) -> bool {
+        self.flash.is_collecting() && self.takes_programs()
+    }
     /// Deals with all that the tiers have completed, and with what comes of that.
     #[inline]
     fn settle(
@@ -387,14 +391,14 @@ impl<B: BlockDevice> Cached<B> {
             done.append(&mut self.done);
             self.done = done;
             self.feed(cx)?;
-            if self.plan.marks.0 < 1.0 {
+            if self.plan.marks.0 < 1.0 || !self.takes_programs() {
                 self.clean(cx)?;
             }
             if !self.division.is_settled() {
                 self.resize_in_idle_time(cx)?;
             }
         }
-        if !self.held.is_empty() && !self.flash.is_collecting() {
+        if !self.held.is_empty() && !self.is_collecting() {
             self.release(cx);
         }
         Ok(())

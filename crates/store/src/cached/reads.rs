@@ -82,6 +82,7 @@ impl<B: BlockDevice> Cached<B> {
             if self.plan.mode.takes_reads()
                 && self.division.takes(false)
                 && self.filter.admits(page)
+                && self.takes_programs()
             {
                 self.figures.misses += 1;
                 taken.push(page);
@@ -103,7 +104,11 @@ impl<B: BlockDevice> Cached<B> {
         }));
         if let Some((first, last)) = missed {
             self.fetch(cx, ticket, request, (first, last), taken, Parts::default())?;
-        } else if self.requests.get_mut(ticket).is_some_and(|open| !open.failed) {
+        } else if self
+            .requests
+            .get_mut(ticket)
+            .is_some_and(|open| !open.failed)
+        {
             self.figures.reads_hit += 1;
         }
         self.part_done(cx, ticket, None);
@@ -221,6 +226,7 @@ impl<B: BlockDevice> Cached<B> {
         number: u32,
         parts: &Parts,
     ) -> Result<(), B> {
+        let takes_programs = self.takes_programs();
         let Some(fetch) = self.fetches.get_mut(number) else {
             return Ok(());
         };
@@ -228,6 +234,10 @@ impl<B: BlockDevice> Cached<B> {
         fetch.parts = fetch.earlier;
         fetch.parts.add(parts);
         let parts = fetch.parts;
+        if !takes_programs {
+            fetch.pages.clear();
+            self.fetching.retain(|_, fetch| *fetch != number);
+        }
         let (fills, asked) = (fetch.pages.clone(), std::mem::take(&mut fetch.asked));
         fetch.left = fills.len() as u32;
         let (owner, waiters) = if self.plan.reply == Reply::Data {

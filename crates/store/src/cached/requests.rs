@@ -221,7 +221,7 @@ impl<B: BlockDevice> Cached<B> {
             Op::Write => self.plan.mode.keeps_writes(),
             Op::Trim | Op::Flush => false,
         };
-        if programs && self.plan.reply == Reply::Collection && self.flash.is_collecting() {
+        if programs && self.plan.reply == Reply::Collection && self.is_collecting() {
             self.held.push(ticket);
             return;
         }

@@ -88,7 +88,9 @@ impl<B: BlockDevice> Cached<B> {
                 let map = self.flash.mapping();
                 let held = map.owner().find(page);
                 match held {
-                    Some((copy, Held::Resident)) if whole && map.pages().lookup(copy).is_some() => {
+                    Some((copy, Held::Resident))
+                        if whole && map.pages().lookup(copy).is_some() && self.takes_programs() =>
+                    {
                         Way::Both
                     }
                     _ => Way::Below,
@@ -101,8 +103,9 @@ impl<B: BlockDevice> Cached<B> {
     fn way_back(&mut self, page: u64, whole: bool) -> Way {
         let residents = self.residents();
         let (held, dirty) = (residents.find(page).is_some(), residents.is_dirty(page));
+        let passes_by = self.filter.bypasses() || !self.takes_programs();
         let figures = &mut self.figures;
-        if self.filter.bypasses() && (whole || !dirty) {
+        if passes_by && (whole || !dirty) {
             figures.writes_bypassed += 1;
             return Way::Below;
         }
@@ -280,7 +283,7 @@ impl<B: BlockDevice> Cached<B> {
         Ok(())
     }
     /// The part of a request on some of its pages goes below.
-    fn write_below(
+    pub(super) fn write_below(
         &mut self,
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
         ticket: Ticket,

@@ -9,7 +9,7 @@ use wordline_ftl::Map;
 use wordline_reliability::binomial::{page_fails, rate_for};
 use wordline_reliability::ecc::{Correct, bch::Bch};
 use wordline_reliability::errors::table::Table;
-use wordline_reliability::{Errors, Reader};
+use wordline_reliability::{Errors, Failing, Failures, Reader};
 
 /// Reads of this flash cannot be corrected with about this probability, each by itself; with which exactly.
 fn erring(device: &mut wordline_device::Plan, probability: f64) -> f64 {
@@ -41,7 +41,9 @@ fn erring(device: &mut wordline_device::Plan, probability: f64) -> f64 {
 }
 
 fn holds_clean_pages_only(table: &Value) -> bool {
-    !["write-back", "write-only"].iter().any(|mode| table["mode"] == **mode)
+    !["write-back", "write-only"]
+        .iter()
+        .any(|mode| table["mode"] == **mode)
 }
 
 /// Under every mode, policy and disk, with power cuts in between: every request ends, and every page that is served is what was written
@@ -129,7 +131,10 @@ fn a_hit_that_cannot_be_corrected_is_a_miss_behind_a_hit() {
             hit.total() - hit.decode + miss.total()
         );
         let figures = run.store.figures();
-        assert_eq!((figures.hits_uncorrectable, figures.fills), (turn, turn + 1));
+        assert_eq!(
+            (figures.hits_uncorrectable, figures.fills),
+            (turn, turn + 1)
+        );
         assert_eq!((figures.reads_hit, figures.hit_ratio()), (0, Some(0.0)));
         assert_eq!(run.store.residents().len(), 1);
     }
@@ -330,8 +335,63 @@ fn a_cache_before_an_ssd_that_errs_is_right_or_says_so() {
                     (op, first * 512, sectors * 512)
                 })
                 .collect();
-            failed += run.serve(&requests).iter().filter(|failed| **failed).count();
+            failed += run
+                .serve(&requests)
+                .iter()
+                .filter(|failed| **failed)
+                .count();
         }
         assert!(failed > 20, "{mode}: {failed}");
     }
+}
+
+/// Programs and erases of this flash fail with these probabilities, and no spare block stands by.
+fn failing(device: &mut wordline_device::Plan, erase: f64, program: f64) {
+    let table = wordline_reliability::failures::table::Table {
+        cycles: vec![0.0],
+        erase: vec![erase],
+        program: vec![program],
+    };
+    device.part.failing = Some(Box::new(Failing {
+        failures: Failures::Table(table),
+        cycles: 0.0,
+    }));
+}
+
+/// With the end of its flash a cache goes on as none: all requests end, what is served is what was written last, and none fails but what
+/// only the flash held. Dirty pages reach the disk.
+#[test]
+fn a_cache_whose_flash_ends_is_none_from_then_on() {
+    let (mut ended, mut failed) = (0, 0);
+    for number in 0..120 {
+        let (mut table, reclaim, below) = table(number);
+        table["journal"] = json!("none");
+        let cuts = holds_clean_pages_only(&table);
+        let mut run = Run::with(reclaim, &table, below, number, |_, device| {
+            let chances = [(0.01, 0.0), (0.0, 0.001), (0.01, 0.002)];
+            let (erase, program) = chances[number as usize % 3];
+            failing(device, erase, program);
+            if number % 2 == 0 {
+                erring(device, 0.02);
+            }
+        });
+        for _ in 0..4 {
+            run.go_on(1 + number as u32 % 23, 800);
+            if cuts {
+                run.cut();
+            }
+        }
+        run.rest();
+        let has_ended = run.store.flash().failures().unwrap().read_only.is_some();
+        ended += u32::from(has_ended);
+        if cuts {
+            assert_eq!(run.failed, 0, "{table}");
+        }
+        if has_ended {
+            assert_eq!(run.store.residents().dirty(), 0, "{table}");
+        }
+        failed += run.failed;
+        run.read_all();
+    }
+    assert!(ended > 60 && failed > 0, "{ended} ended, {failed} failed");
 }
