@@ -292,7 +292,8 @@ impl<B: BlockDevice> Cached<B> {
         }
         Ok(done)
     }
-    /// Asks the flash for something; it takes whatever it is asked for.
+    /// Asks the flash for something; it takes whatever it is asked for. It refuses programs at once at the end of its life, and gives their
+    /// tickets to the next requests.
     #[inline]
     fn ask_flash(
         &mut self,
@@ -301,7 +302,19 @@ impl<B: BlockDevice> Cached<B> {
     ) -> Result<(), B> {
         let ticket = self.with_flash(cx, |flash, cx| flash.submit(cx, sub.request))?;
         self.in_flash.take(ticket, sub);
+        if self.flash.has_completions() {
+            self.take_from_flash();
+        }
         Ok(())
+    }
+    /// Takes what the flash has completed.
+    #[inline]
+    fn take_from_flash(&mut self) {
+        for done in self.flash.completions() {
+            let sub = self.in_flash.done(done.ticket);
+            self.done
+                .extend(sub.map(|sub| (sub, done.parts, done.failed)));
+        }
     }
     /// Asks the store below for something, at once if it takes it.
     fn ask_below(
@@ -369,12 +382,7 @@ impl<B: BlockDevice> Cached<B> {
         cx: Instant<'_, '_, B, impl Probe<Observation<B::Observation>>>,
     ) -> Result<(), B> {
         loop {
-            let in_flash = &mut self.in_flash;
-            for done in self.flash.completions() {
-                let sub = in_flash.done(done.ticket);
-                self.done
-                    .extend(sub.map(|sub| (sub, done.parts, done.failed)));
-            }
+            self.take_from_flash();
             self.take_from_below();
             if self.done.is_empty() {
                 break;

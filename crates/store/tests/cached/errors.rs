@@ -368,7 +368,7 @@ fn a_cache_whose_flash_ends_is_none_from_then_on() {
         table["journal"] = json!("none");
         let cuts = holds_clean_pages_only(&table);
         let mut run = Run::with(reclaim, &table, below, number, |_, device| {
-            let chances = [(0.01, 0.0), (0.0, 0.001), (0.01, 0.002)];
+            let chances = [(0.05, 0.0), (0.0, 0.004), (0.05, 0.002)];
             let (erase, program) = chances[number as usize % 3];
             failing(device, erase, program);
             if number % 2 == 0 {
