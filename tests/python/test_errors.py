@@ -35,7 +35,8 @@ def read(rate: float) -> Summary:
 @pytest.mark.parametrize("rate", [3.0e-3, 3.4e-3, 4.0e-3])
 def test_pages_fail_and_err_as_the_binomial_distribution_says(rate: float) -> None:
     errors = read(rate)["read_errors"]
-    assert errors is not None and errors["page_reads"] == READS
+    assert errors is not None
+    assert errors["page_reads"] == READS
     # A page fails if one of its codewords has more errors than are corrected.
     fails = -math.expm1(WORDS * math.log1p(-stats.binom.sf(CORRECTABLE, BITS, rate)))
     deviation = math.sqrt(READS * fails * (1 - fails))
